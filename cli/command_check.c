@@ -55,7 +55,9 @@ static const struct rig_arguments_table check_table = {
     .least_positionals = 1,
     .most_positionals = 1,
     .description =
-        "Checks a recorded history: history.rig, or operations as JSON lines or EDN in the field names of Jepsen.\n"
+        "Checks a recorded history: history.rig, operations as JSON lines or EDN in the field names of Jepsen, a "
+        "folder\n"
+        "with logs of Cobra, or a file of dbcop, PolySI, Plume or AWDIT.\n"
         "HISTORY may also be the folder of a run, or `store/NAME` for the latest one; it is judged by the requests "
         "of the run\n"
         "unless options replace them. `-` reads standard input. Without --level the request is strict\n"
@@ -221,9 +223,9 @@ static enum rig_rc take_run(const char *given, const struct rig_arguments *args,
     *saved = (struct rig_cli_saved_run){.storage = NULL};
     if (stat(given, &status) != 0 || !S_ISDIR(status.st_mode))
         return RIG_OK;
-    enum rig_rc rc = rig_cli_find_run(given, folder, err);
-    if (rc == RIG_OK)
-        rc = rig_cli_saved_run_load(folder, saved, err);
+    if (rig_cli_find_run(given, folder, NULL) != RIG_OK)
+        return RIG_OK; /* the history of another program */
+    enum rig_rc rc = rig_cli_saved_run_load(folder, saved, err);
     if (rc == RIG_OK)
         rig_cli_saved_run_ask(saved, args, options, minimum);
     return rc;

@@ -18,9 +18,9 @@
 
 static const struct rig_argument convert_arguments[] = {
     {.name = "to",
-     .value = RIG_CLI_FORM_VALUE,
-     .choices = rig_cli_form_names,
-     .help = "form to write; found from the suffix of OUT when not given (.rig, .json, .jsonl, .edn)"},
+     .value = RIG_CLI_ALL_FORM_VALUE,
+     .choices = rig_cli_all_form_names,
+     .help = "form to write; found from the suffix of OUT when not given (.rig, .jsonl, .json, .edn, .txt, .bincode)"},
     {.name = "workload",
      .value = RIG_DATA_TYPE_CHOICES,
      .choices = rig_data_type_names,
@@ -39,9 +39,12 @@ static const struct rig_arguments_table convert_table = {
     .most_positionals = 2,
     .description =
         "Writes a history in another form: rig's own (history.rig), operations as JSON lines, or as EDN in the\n"
-        "field names of Jepsen. The first bytes of IN show its form. `-` is standard input and output.\n"
+        "field names of Jepsen. Registers can also be written as text of Plume, PolySI and AWDIT (plume), and in the\n"
+        "binary form of dbcop. The first bytes of IN show its form; a folder with logs of Cobra, and the forms of\n"
+        "dbcop, PolySI, Plume and AWDIT are read too. `-` is standard input and output.\n"
         "OUT appears whole or not at all; it cannot be IN. Devices and pipes are written in place.\n"
-        "Exit status 2: IN was cut or damaged, and the form of OUT cannot record that.\n",
+        "Exit status 2: IN was cut or damaged, and the form of OUT cannot record that.\n"
+        "plume and dbcop hold no times and no unknown outcomes: docs/history-format.md says what becomes of them.\n",
     .arguments = convert_arguments,
 };
 
@@ -80,7 +83,7 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
     rig_buf_done(&buf);
 }
 
-/* JSON lines and EDN have no place for the mark that a record is incomplete, so that a check of them could pass. */
+/* Only rig's own form has a place for the mark that a record is incomplete, so that a check of them could pass. */
 static int tell_lost_mark(const struct rig_history *history, enum rig_form form)
 {
     if (!history->truncated || form == RIG_FORM_RIG)
@@ -102,7 +105,7 @@ int rig_cli_convert(int argc, char **argv)
     int status = rig_arguments_parse(&convert_table, argc, argv, &args);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
-    enum rig_form form = rig_cli_output_form(&args, "to", args.positionals[1]);
+    enum rig_form form = rig_cli_output_form(&args, "to", &rig_cli_all_forms, args.positionals[1]);
     struct rig_err err = {0};
     char in[RIG_CLI_PATH_BYTES];
     if (rig_cli_find_history(args.positionals[0], in, &err) != RIG_OK)

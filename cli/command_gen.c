@@ -88,7 +88,7 @@ static enum rig_form choose_form(const struct rig_arguments *args)
 {
     const char *out = args->positionals[0];
     bool is_free = strcmp(out, "-") == 0 && !rig_arguments_has(args, "form");
-    return is_free ? RIG_FORM_RIG : rig_cli_output_form(args, "form", out);
+    return is_free ? RIG_FORM_RIG : rig_cli_output_form(args, "form", &rig_cli_forms, out);
 }
 
 static bool may_write(const struct rig_arguments *args, enum rig_form form)

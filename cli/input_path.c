@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "history/sessions/cobra_folder.h"
+
 static enum rig_rc join(const char *folder, const char *name, char path[RIG_CLI_PATH_BYTES], struct rig_err *err)
 {
     size_t length = strlen(folder);
@@ -66,6 +68,14 @@ enum rig_rc rig_cli_find_history(const char *given, char path[RIG_CLI_PATH_BYTES
         return join(given, "", path, err);
     if (!is_folder(given))
         return access(given, R_OK) == 0 ? join(given, "", path, err) : fail_open(given, errno, err);
-    const enum rig_rc rc = rig_cli_find_run(given, folder, err);
-    return rc == RIG_OK ? join(folder, "history.rig", path, err) : rc;
+    struct rig_err why = {0};
+    enum rig_rc rc = rig_cli_find_run(given, folder, &why);
+    if (rc == RIG_OK)
+        return join(folder, "history.rig", path, err);
+    rc = join(given, "history.bincode", path, err);
+    if (rc != RIG_OK || access(path, R_OK) == 0)
+        return rc;
+    if (rig_cobra_folder(given))
+        return join(given, "", path, err);
+    return rig_fail(err, why.rc, "%s", why.text);
 }

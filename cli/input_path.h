@@ -1,7 +1,8 @@
 /*
  * Where a command finds what it reads: a history, which may be given as the folder of a run, and that folder.
  *
- * A run's folder holds `history.rig`. A folder that holds a link `latest` to one (`store/<name>`) stands for it.
+ * A run's folder holds `history.rig`. A folder that holds a link `latest` to one (`store/<name>`) stands for it. Other
+ * programs' folders are histories, too: those with `history.bincode` of dbcop, or with logs of Cobra.
  */
 #ifndef RIG_CLI_INPUT_PATH_H
 #define RIG_CLI_INPUT_PATH_H
@@ -11,7 +12,8 @@
 enum { RIG_CLI_PATH_BYTES = 4096 };
 
 /*
- * Gives the file that `given` names: itself, "-" too, or the record of the run in the folder. RIG_E_INPUT (64: it is
+ * Gives the file that `given` names: itself, "-" too, or the record of the run in the folder, or the folder of logs.
+ * RIG_E_INPUT (64: it is
  * the command line that is wrong) where there is nothing of that name, no right to read it, or no run in the folder.
  */
 enum rig_rc rig_cli_find_history(const char *given, char path[RIG_CLI_PATH_BYTES], struct rig_err *err);

@@ -5,15 +5,27 @@
 #include "base/output_file.h"
 #include "cli/cli.h"
 
+static const struct {
+    const char *name;
+    enum rig_form form;
+    const char *suffix;
+} forms[] = {
+    {"rig", RIG_FORM_RIG, ".rig"},     {"jsonl", RIG_FORM_JSON_LINES, ".jsonl"},
+    {"edn", RIG_FORM_EDN, ".edn"},     {"json", RIG_FORM_JSON_LINES, ".json"},
+    {"plume", RIG_FORM_PLUME, ".txt"}, {"dbcop", RIG_FORM_DBCOP, ".bincode"},
+};
+
 const char *const rig_cli_form_names[] = {"rig", "jsonl", "edn", "json", NULL};
-static const enum rig_form forms[] = {RIG_FORM_RIG, RIG_FORM_JSON_LINES, RIG_FORM_EDN, RIG_FORM_JSON_LINES};
+const struct rig_cli_forms rig_cli_forms = {rig_cli_form_names, "rig, jsonl or edn"};
+const char *const rig_cli_all_form_names[] = {"rig", "jsonl", "edn", "json", "plume", "dbcop", NULL};
+const struct rig_cli_forms rig_cli_all_forms = {rig_cli_all_form_names, "rig, jsonl, edn, plume or dbcop"};
 
 const char *rig_cli_form_name(enum rig_form form)
 {
     size_t i = 0;
-    while (forms[i] != form)
+    while (forms[i].form != form)
         i++;
-    return rig_cli_form_names[i];
+    return forms[i].name;
 }
 
 static bool ends_in(const char *path, const char *ending)
@@ -23,20 +35,24 @@ static bool ends_in(const char *path, const char *ending)
     return length > ending_length && strcmp(path + length - ending_length, ending) == 0;
 }
 
-enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option, const char *out)
+static bool is_allowed(const struct rig_cli_forms *allowed, const char *name)
+{
+    size_t i = 0;
+    while (allowed->names[i] != NULL && strcmp(allowed->names[i], name) != 0)
+        i++;
+    return allowed->names[i] != NULL;
+}
+
+enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option,
+                                  const struct rig_cli_forms *allowed, const char *out)
 {
     const char *given = rig_arguments_value(args, option);
-    for (size_t i = 0; given != NULL && i < sizeof forms / sizeof *forms; i++) {
-        if (strcmp(given, rig_cli_form_names[i]) == 0)
-            return forms[i];
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const bool is_it = given != NULL ? strcmp(given, forms[i].name) == 0 : ends_in(out, forms[i].suffix);
+        if (is_it && is_allowed(allowed, forms[i].name))
+            return forms[i].form;
     }
-    if (ends_in(out, ".rig"))
-        return RIG_FORM_RIG;
-    if (ends_in(out, ".json") || ends_in(out, ".jsonl"))
-        return RIG_FORM_JSON_LINES;
-    if (ends_in(out, ".edn"))
-        return RIG_FORM_EDN;
-    rig_cli_complain("%s: its suffix gives no form; give one with --%s rig, jsonl or edn", out, option);
+    rig_cli_complain("%s: its suffix gives no form; give one with --%s %s", out, option, allowed->text);
     return RIG_FORM_AUTO;
 }
 

@@ -7,16 +7,28 @@
 #include "cli/arguments.h"
 #include "history/load.h"
 
-/* The choices of such an option: rig, jsonl, edn; json, which is not documented, is jsonl. */
+/* The choices of such an option; json, which is not documented, is jsonl. */
+struct rig_cli_forms {
+    const char *const *names;
+    const char *text; /* for an error: "rig, jsonl or edn" */
+};
+
+/* Forms that hold any history, and are written while it is made. */
 extern const char *const rig_cli_form_names[];
 #define RIG_CLI_FORM_VALUE "rig|jsonl|edn"
+extern const struct rig_cli_forms rig_cli_forms;
+/* Also those that hold registers. */
+extern const char *const rig_cli_all_form_names[];
+#define RIG_CLI_ALL_FORM_VALUE RIG_CLI_FORM_VALUE "|plume|dbcop"
+extern const struct rig_cli_forms rig_cli_all_forms;
 
-/* Not of RIG_FORM_AUTO. */
+/* Not of RIG_FORM_AUTO, and of a form that is written. */
 const char *rig_cli_form_name(enum rig_form form);
 
 /* Whether OUT can be written, and replaced only with --force; false after a complaint. "-" can. */
 bool rig_cli_may_write(const struct rig_arguments *args, const char *out);
 /* RIG_FORM_AUTO after a complaint. */
-enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option, const char *out);
+enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option,
+                                  const struct rig_cli_forms *allowed, const char *out);
 
 #endif

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "history/record/record_reader.h"
+#include "history/sessions/cobra_logs.h"
+#include "history/sessions/session_reader.h"
 
 /* Blanks and a bracket before the first operation, at most. */
 static const size_t blank_bytes = (size_t)1 << 20;
@@ -30,11 +32,9 @@ static const char *byte_order_mark(const char *data, size_t size)
  * By the first characters that differ: {" begins a JSON object; {: or # an EDN map. Operations are in at most one
  * sequence, and begin soon.
  */
-enum rig_form rig_form_recognise(const char *data, size_t size)
+static enum rig_form recognise_operations(const char *data, size_t size)
 {
     size_t at = 0;
-    if (rig_record_recognise(data, size))
-        return RIG_FORM_RIG;
     for (bool opened = false; at < size && (is_blank(data[at]) || (data[at] == '[' && !opened)); at++)
         opened |= data[at] == '[';
     if (at > blank_bytes)
@@ -52,6 +52,14 @@ enum rig_form rig_form_recognise(const char *data, size_t size)
     return at < size && data[at] != '"' && data[at] != '}' ? RIG_FORM_EDN : RIG_FORM_JSON_LINES;
 }
 
+enum rig_form rig_form_recognise(const char *data, size_t size)
+{
+    if (rig_record_recognise(data, size))
+        return RIG_FORM_RIG;
+    const enum rig_form form = rig_session_recognise(data, size);
+    return form == RIG_FORM_AUTO ? recognise_operations(data, size) : form;
+}
+
 const struct rig_form_reader *rig_form_reader_of(enum rig_form form)
 {
     switch (form) {
@@ -61,6 +69,13 @@ const struct rig_form_reader *rig_form_reader_of(enum rig_form form)
         return &rig_json_lines_reader;
     case RIG_FORM_EDN:
         return &rig_edn_reader;
+    case RIG_FORM_PLUME:
+    case RIG_FORM_AWDIT:
+    case RIG_FORM_DBCOP:
+    case RIG_FORM_DBCOP_TEXT:
+    case RIG_FORM_DBCOP_JSON:
+    case RIG_FORM_COBRA:
+        return &rig_session_reader;
     case RIG_FORM_AUTO:
         break;
     }
@@ -73,7 +88,13 @@ enum rig_rc rig_form_refuse(const char *name, const char *data, size_t size, str
     if (mark != NULL)
         return rig_fail(err, RIG_E_INPUT, "%s:1:1: begins with a byte order mark (%s); save it as UTF-8 without one",
                         name, mark);
-    return rig_fail(err, RIG_E_INPUT, "%s:1:1: is not a recognised history (expected .rig, JSON lines or EDN)", name);
+    if (rig_cobra_single_log(data, size))
+        return rig_fail(err, RIG_E_INPUT, "%s: is the log of one client of Cobra; name the folder with all of them",
+                        name);
+    return rig_fail(err, RIG_E_INPUT,
+                    "%s:1:1: is not a recognised history (expected .rig, JSON lines, EDN, or a form of Cobra, dbcop, "
+                    "PolySI, Plume or AWDIT)",
+                    name);
 }
 
 enum rig_rc rig_form_look(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)

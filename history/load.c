@@ -6,6 +6,8 @@
 #include "base/output_file.h"
 #include "base/utf8.h"
 #include "history/record/record_writer.h"
+#include "history/sessions/dbcop_binary.h"
+#include "history/sessions/plume_text.h"
 #include "history/source.h"
 #include "history/text/edn.h"
 #include "history/text/json_lines.h"
@@ -96,10 +98,12 @@ enum rig_rc rig_history_save(const struct rig_history *history, const char *path
                              const struct rig_save_options *options, struct rig_err *err)
 {
     enum rig_form form = options->form;
-    RIG_REQUIRE(form != RIG_FORM_AUTO && (form == RIG_FORM_RIG || !options->pack));
+    const bool is_text = form == RIG_FORM_JSON_LINES || form == RIG_FORM_EDN;
+    RIG_REQUIRE(is_text || form == RIG_FORM_RIG || form == RIG_FORM_PLUME || form == RIG_FORM_DBCOP);
+    RIG_REQUIRE(form == RIG_FORM_RIG || !options->pack);
     const struct rig_record_write_options record_options = {.pack = options->pack};
     struct rig_output output;
-    enum rig_rc rc = form == RIG_FORM_RIG ? RIG_OK : check_keys(history, path, err);
+    enum rig_rc rc = is_text ? check_keys(history, path, err) : RIG_OK;
     if (rc == RIG_OK)
         rc = rig_output_open(&output, path, err);
     if (rc != RIG_OK)
@@ -108,6 +112,10 @@ enum rig_rc rig_history_save(const struct rig_history *history, const char *path
         rc = rig_record_write(history, &record_options, &output, err);
     else if (form == RIG_FORM_EDN)
         rc = rig_edn_write(history, &output, err);
+    else if (form == RIG_FORM_PLUME)
+        rc = rig_plume_write(history, &output, err);
+    else if (form == RIG_FORM_DBCOP)
+        rc = rig_dbcop_binary_write(history, &output, err);
     else
         rc = rig_json_lines_write(history, &output, err);
     return rig_output_close(&output, rc, err);

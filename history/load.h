@@ -1,8 +1,9 @@
 /*
  * Reads and writes whole histories in any form.
  *
- * Forms: RIG_FORM_RIG (`history.rig`), RIG_FORM_JSON_LINES (Jepsen/Elle field names), RIG_FORM_EDN. The form of a file
- * is recognised by its first bytes, never by its name. Errors name file, line and column (byte offset for the binary
+ * Forms: RIG_FORM_RIG (`history.rig`), RIG_FORM_JSON_LINES (Jepsen/Elle field names), RIG_FORM_EDN, and those of
+ * solver-based checkers (history/sessions/), of which only RIG_FORM_PLUME and RIG_FORM_DBCOP are written. The form of a
+ * file is recognised by its first bytes, never by its name; a folder holds logs of Cobra. Errors name file, line and column (byte offset for the binary
  * form) and the remedy. RIG_E_INPUT for a malformed file, RIG_E_IO for one that cannot be read, RIG_E_LIMIT beyond
  * `limit_bytes`. A binary record that was cut is not an error: the history is `truncated`.
  */
@@ -12,7 +13,18 @@
 #include "base/err.h"
 #include "history/history.h"
 
-enum rig_form { RIG_FORM_AUTO, RIG_FORM_RIG, RIG_FORM_JSON_LINES, RIG_FORM_EDN };
+enum rig_form {
+    RIG_FORM_AUTO,
+    RIG_FORM_RIG,
+    RIG_FORM_JSON_LINES,
+    RIG_FORM_EDN,
+    RIG_FORM_PLUME, /* text of Plume, PolySI and AWDIT */
+    RIG_FORM_AWDIT, /* AWDIT's tests */
+    RIG_FORM_DBCOP, /* its binary form */
+    RIG_FORM_DBCOP_TEXT,
+    RIG_FORM_DBCOP_JSON,
+    RIG_FORM_COBRA,
+};
 
 struct rig_load_options {
     enum rig_form form;
@@ -39,7 +51,8 @@ struct rig_save_options {
     bool pack;          /* compressed: rig's own form only; RIG_E_USAGE if this build cannot compress */
 };
 
-/* Writes atomically; "-" is standard output. RIG_E_INPUT for keys that are not UTF-8 in JSON lines and EDN. */
+/* Writes atomically; "-" is standard output. RIG_E_INPUT for keys that are not UTF-8 in JSON lines and EDN, and for what
+ * a form of a solver-based checker cannot hold. */
 enum rig_rc rig_history_save(const struct rig_history *history, const char *path,
                              const struct rig_save_options *options, struct rig_err *err);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/machine.h"
+#include "history/sessions/cobra_folder.h"
 
 static const size_t largest_at_once_bytes = (size_t)32 << 20;
 enum {
@@ -86,6 +87,17 @@ static enum rig_rc open_input(struct rig_source_bytes *bytes, size_t limit_bytes
     return open_stream(bytes, STDIN_FILENO, "standard input", limit_bytes, look, err);
 }
 
+/* The logs in a folder: each is a part of the history. */
+static enum rig_rc open_folder(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
+                               struct rig_err *err)
+{
+    rig_buf_init(&bytes->buf, (limit_bytes == 0 ? rig_machine_memory_bytes() : limit_bytes) / 2);
+    enum rig_rc rc = rig_cobra_folder_read(path, &bytes->buf, err);
+    bytes->data = bytes->buf.data;
+    bytes->size = bytes->buf.size;
+    return rc;
+}
+
 static enum rig_rc open_file(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
                              rig_source_look *look, struct rig_err *err)
 {
@@ -93,6 +105,8 @@ static enum rig_rc open_file(struct rig_source_bytes *bytes, const char *path, s
     bytes->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (bytes->fd < 0 || fstat(bytes->fd, &status) != 0)
         return rig_fail(err, RIG_E_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (S_ISDIR(status.st_mode) && rig_cobra_folder(path))
+        return open_folder(bytes, path, limit_bytes, err);
     if (S_ISDIR(status.st_mode))
         return rig_fail(err, RIG_E_IO, "%s: is a folder; name the history in it", path);
     if (S_ISREG(status.st_mode) && status.st_size > 0)

@@ -1,5 +1,6 @@
 /*
- * The bytes of a history: a mapped file (also as standard input), the content of a pipe, or the caller's memory.
+ * The bytes of a history: a mapped file (also as standard input), the content of a pipe or of a folder with logs of
+ * Cobra, or the caller's memory.
  *
  * A small file is read into memory at once. A large one is in memory only from the reader's position to the parts being
  * parsed: parts are prefetched before they are parsed, and pages that the reader has passed are released. They can be

@@ -93,8 +93,7 @@ static enum rig_rc skip_behind_value(struct rig_text_cursor *cursor, char *close
     return RIG_OK;
 }
 
-/* Any value, checked for its structure. */
-static enum rig_rc skip_value(struct rig_text_cursor *cursor)
+enum rig_rc rig_json_skip(struct rig_text_cursor *cursor)
 {
     char closers[RIG_JSON_LINES_DEPTH];
     unsigned depth = 0;
@@ -194,7 +193,7 @@ static const struct rig_text_syntax json_syntax = {
     .find_value = find_value,
     .take_null = take_null,
     .integer = rig_cursor_int,
-    .skip = skip_value,
+    .skip = rig_json_skip,
 };
 
 static enum rig_rc open_json(const char *name, const char *data, size_t size, const struct rig_load_options *options,

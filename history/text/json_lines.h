@@ -16,9 +16,12 @@
 #include "base/err.h"
 #include "history/history.h"
 #include "base/output_file.h"
+#include "history/text/text_cursor.h"
 
 enum { RIG_JSON_LINES_DEPTH = 64 };
 
 enum rig_rc rig_json_lines_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err);
+/* Moves over the value at the cursor, checked for its structure. */
+enum rig_rc rig_json_skip(struct rig_text_cursor *cursor);
 
 #endif

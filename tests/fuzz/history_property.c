@@ -109,6 +109,14 @@ static void check_save(const struct rig_history *history, enum rig_form form)
     RIG_INVARIANT(rc == RIG_OK || (rc == RIG_E_INPUT && refused));
 }
 
+/* These forms hold registers, of keys and values from 0 on; the errors for others name a form that does. */
+static void check_session_save(const struct rig_history *history, enum rig_form form)
+{
+    struct rig_err err = {0};
+    const enum rig_rc rc = rig_history_save(history, "/dev/null", &(struct rig_save_options){.form = form}, &err);
+    RIG_INVARIANT(rc == RIG_OK || (rc == RIG_E_INPUT && strstr(err.text, "--to jsonl keeps it") != NULL));
+}
+
 enum rig_rc history_property(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size == 0 ? 1 : size);
@@ -133,6 +141,8 @@ enum rig_rc history_property(const uint8_t *data, size_t size)
     check_history(history);
     for (unsigned form = RIG_FORM_RIG; form <= RIG_FORM_EDN; form++)
         check_save(history, (enum rig_form)form);
+    check_session_save(history, RIG_FORM_PLUME);
+    check_session_save(history, RIG_FORM_DBCOP);
     rig_history_free(history);
     return RIG_OK;
 }
