@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/checker_types.h"
 
 /* Bytes of memory for each byte of a history that is checked as a whole, by form: measured (bench/RESULTS.md). */
 enum { BYTES_PER_BYTE_RIG = 15, BYTES_PER_BYTE_TEXT = 2, BYTES_AT_LEAST = 16 << 20 };
@@ -141,6 +142,28 @@ static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdic
     return rc;
 }
 
+/* A type that needs the whole history is judged in windows, which leave levels open, only where memory falls short. */
+static enum rig_rc judge_somehow(struct run *run, enum rig_workload workload, struct rig_verdict **verdict)
+{
+    const struct rig_type_inference *type = rig_type_inference(workload);
+    if (run->options.keep_all)
+        return judge(run, verdict);
+    if (type == NULL || !type->whole || run->options.in_windows)
+        return judge_in_windows(run, verdict);
+    struct rig_err why = {0}, *const err = run->err;
+    run->err = &why;
+    enum rig_rc rc = judge(run, verdict);
+    run->err = err;
+    if (rc == RIG_E_LIMIT && run->options.check.limit_bytes > 0) {
+        run->options.in_windows = true;
+        run->pass_count++;
+        run->progress = (struct rig_check_progress){0};
+        rc = rig_source_rewind(run->source, err);
+        return rc == RIG_OK ? judge_in_windows(run, verdict) : rc;
+    }
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+}
+
 enum rig_rc rig_check_source(struct rig_source *source, const char *name, const struct rig_stream_options *options,
                              struct rig_verdict **verdict, struct rig_err *err)
 {
@@ -152,7 +175,7 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
     run.options.name = name;
     run.options.taken_bytes = facts->held_bytes + facts->parts_bytes;
     run.options.contradicted = &run.contradicted;
-    enum rig_rc rc = run.options.keep_all ? judge(&run, &made) : judge_in_windows(&run, &made);
+    enum rig_rc rc = judge_somehow(&run, facts->workload, &made);
     if (rc != RIG_OK)
         return rc;
     struct rig_cost *cost = &made->cost;

@@ -44,6 +44,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
         {
             .infer = rig_infer_registers,
             .build_problem = rig_register_problem,
+            .whole = true,
             .any_initial = true,
             .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,
             .anomalies =

@@ -43,6 +43,7 @@ struct rig_type_inference {
     enum rig_rc (*build_problem)(const struct rig_inference *inference, const uint8_t *selected,
                                  struct rig_problem *problem, struct rig_err *err);
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
+    bool whole;           /* levels need the whole history: windows find only what edges that are known show */
     bool any_initial;     /* a key may begin with a value that no transaction wrote */
     bool total_orders;    /* inference.versions has the versions of each key in one order (infer/versions.h) */
 

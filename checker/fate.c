@@ -74,7 +74,7 @@ static bool open_impossible_reads(const struct judge *j)
 static void find_held(struct judge *j)
 {
     const struct rig_scope *scope = j->scope;
-    if (scope->unknown_reads > 0 || scope->lost_count > 0 || j->verdict->unknown_reason != NULL)
+    if (scope->unknown_reads > 0 || scope->lost_count > 0 || scope->apart || j->verdict->unknown_reason != NULL)
         return;
     uint64_t decided = exact_levels;
     if (scope->unordered_keys == 0)
@@ -192,6 +192,9 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     else if (scope->lost_count > 0)
         rig_buf_printf(text, ", but %" PRIu64 " operation%s that may have read or written %s omitted",
                        scope->lost_count, rig_plural(scope->lost_count), rig_was_were(scope->lost_count));
+    else if (scope->apart)
+        rig_buf_add_text(text, ", but the history did not fit into --max-memory: in windows, only edges that are known "
+                               "were searched for cycles");
     else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         rig_buf_add_text(text, ", but the reads of some key contradict each other");
     else if ((bit & rig_levels_below_committed) && open_write_cycles(j))
@@ -294,6 +297,23 @@ static void decide(const struct judge *j)
     verdict->valid = broken ? RIG_VALID_FALSE : verdict->unknown_reason != NULL ? RIG_VALID_UNKNOWN : RIG_VALID_TRUE;
 }
 
+/* Windows leave a requested level open that needs the whole history. False when memory runs out. */
+static bool admit_windows(const struct judge *j)
+{
+    struct rig_verdict *verdict = j->verdict;
+    const uint64_t open = verdict->requested_levels & ~j->refuted;
+    struct rig_buf text;
+    if (!j->scope->apart || verdict->valid != RIG_VALID_TRUE || open == 0)
+        return true;
+    rig_buf_init(&text, 0);
+    rig_buf_add_text(&text, "it is open whether the history keeps ");
+    list_levels(open, &text);
+    rig_buf_add_text(&text, ": it did not fit into --max-memory and was judged in windows");
+    verdict->valid = RIG_VALID_UNKNOWN;
+    verdict->unknown_reason = keep(j, &text);
+    return verdict->unknown_reason != NULL;
+}
+
 /* Nothing was observed when no read shows, or misses, a committed write, and nothing else is wrong. */
 static char *why_unknown(const struct judge *j)
 {
@@ -348,7 +368,7 @@ enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdic
     verdict->strongest_unrefuted = rig_levels_strongest(~j.refuted & (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1));
     decide(&j);
     verdict->summary = write_reasons(&j) ? summarise(&j) : NULL;
-    if (verdict->summary == NULL)
+    if (verdict->summary == NULL || !admit_windows(&j))
         return rig_memory_limit(err, "the verdict");
     return RIG_OK;
 }

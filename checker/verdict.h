@@ -134,6 +134,7 @@ struct rig_scope {
     uint64_t unknown_reads;               /* reads of ok transactions whose results are not known */
     const struct rig_fault_event *faults; /* what a nemesis did; times as in the history */
     size_t fault_count;
+    bool apart;     /* judged in windows, although the levels need the whole history (--max-memory) */
     bool unsettled; /* a transaction of unknown fate counts as committed */
 };
 

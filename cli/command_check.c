@@ -40,7 +40,7 @@ static const struct rig_argument check_arguments[] = {
     {.name = "threads", .value = "N", .help = "number of threads; the number of cores when not given"},
     {.name = "window",
      .value = "N",
-     .help = "check a long history in batches of at least N transactions; 98304 when not given"},
+     .help = "check a long history of lists in batches of at least N transactions; 98304 when not given"},
     RIG_ARGUMENT_NO_PROGRESS,
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_FORMAT,

@@ -172,7 +172,8 @@ const struct rig_option rig_plan_check_table[] = {
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct rig_plan_check, online),
      .default_text = "false",
-     .help = "check during the run; memory grows with the active keys, plus about 18 bytes for each finished key; "
+     .help = "check during the run; memory grows with the active keys, plus about 18 bytes for each finished key "
+             "(with the history for rw-register); "
              "the verdict is the same"},
     {.name = "stop-on",
      .type = RIG_OPTION_CHOICE,

@@ -88,6 +88,14 @@ static void note_forbidden(struct rig_online *online, const struct rig_stream_pe
     }
 }
 
+/* Drops the findings: the assumption that they rest on does not hold. */
+static void forget_found(struct rig_online *online)
+{
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        atomic_store_explicit(&online->found[anomaly], 0, memory_order_relaxed);
+    atomic_store(&online->first_forbidden, (int)RIG_ANOMALY_COUNT);
+}
+
 /* The processor's time that this thread has had: it often waits for its turn. */
 static int64_t own_ns(void)
 {
@@ -107,6 +115,9 @@ static bool look(struct rig_online *online)
     struct rig_stream_peek peek;
     if (rig_stream_peek(online->windows, &peek, &online->err) != RIG_OK)
         return false;
+    if ((peek.contradicted & ~online->contradicted) != 0)
+        forget_found(online);
+    online->contradicted |= peek.contradicted;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
         note_found(online, (enum rig_anomaly)anomaly, peek.count[anomaly]);
     note_forbidden(online, &peek);
@@ -178,14 +189,6 @@ static void close_check(struct rig_online *online)
     rig_source_close(online->source);
     online->windows = NULL;
     online->source = NULL;
-}
-
-/* Drops the findings: the assumption that they rest on does not hold. */
-static void forget_found(struct rig_online *online)
-{
-    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
-        atomic_store_explicit(&online->found[anomaly], 0, memory_order_relaxed);
-    atomic_store(&online->first_forbidden, (int)RIG_ANOMALY_COUNT);
 }
 
 /*

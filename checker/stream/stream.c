@@ -49,6 +49,7 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     rig_budget_init(&w->budget, options->check.limit_bytes, w->options.idle);
     rig_budget_take(&w->budget, options->taken_bytes);
     w->type = rig_type_inference(workload);
+    w->options.keep_all |= w->type->whole && !options->in_windows;
     w->budget.load_percent = w->type->load_percent;
     const size_t limit_bytes = options->check.limit_bytes == 0 ? 0 : rig_budget_bytes(&w->budget);
     const struct rig_check_options *check = &w->options.check;
@@ -553,6 +554,7 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
     if (rc != RIG_OK)
         return rc;
     storage->verdict.history = storage->history;
+    storage->verdict.scope.apart = w->type->whole;
     storage->verdict.scope.truncated = facts->truncated;
     storage->verdict.scope.damaged_at = facts->damaged_at;
     storage->verdict.scope.damaged_bytes = facts->damaged_bytes;

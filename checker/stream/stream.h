@@ -44,6 +44,7 @@ struct rig_stream_options {
     unsigned *contradicted;              /* borrowed, below; NULL: nothing is known */
     bool guess_failed;                   /* in an earlier check: rig_check_source() begins with the census */
     bool lost;                           /* operations are missing: any value may have a writer */
+    bool in_windows;                     /* a type that needs the whole history: leave levels open instead */
     bool keep_all;                       /* judge at the end only */
     const char *name;                    /* of the history, for errors; NULL: none */
     const struct rig_check_watch *watch; /* called by rig_check_source(); NULL: no progress is reported */
@@ -82,6 +83,7 @@ struct rig_stream_peek {
     uint64_t txn_count;                /* complete transactions so far */
     uint64_t waiting_count;            /* those whose judgement is not final */
     uint64_t window_bytes;
+    unsigned contradicted; /* RIG_ASSUMPTION_BIT()s of the assumptions that do not hold so far */
 };
 
 /*

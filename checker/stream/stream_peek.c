@@ -32,6 +32,7 @@ static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *
     enum rig_rc rc = rig_judge_infer(judge, view, true, err);
     if (rc != RIG_OK)
         return rc;
+    peek->contradicted = judge->inference.contradicted;
     size_t node_count = (size_t)judge->inference.links.node_count;
     uint8_t *selected = rig_arena_array(&judge->scratch, node_count + 1, 1);
     if (selected == NULL)

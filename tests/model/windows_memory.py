@@ -3,7 +3,7 @@
 
 One pass suffices where keys are never used again once they are left; two passes where some are used again long
 after, so that a guess about them is wrong. Input from a pipe is kept in memory, so the history is rejected there
-with the remedy. Memory for registers does not grow with twice as many, whatever is assumed of them. In each form a
+with the remedy. Registers that do not fit are undecided, whatever is assumed of them. In each form a
 limit of a third of the file is kept to, also where keys are used seldom and so for long. Where all keys stay in use,
 the limit that the error names is enough. The binary is $RIG, or build/release/rig; other programs are in
 $RIG_BUILD/tests.
@@ -96,16 +96,16 @@ def check_refused(history, limit, problems):
 
 
 def check_registers(folder, problems):
-    few, many = (pathlib.Path(folder) / f"registers-{count}.rig" for count in (1000000, 2000000))
-    generate(few, 1000000, [*SHAPE, "workload.type=rw-register"])
-    generate(many, 2000000, [*SHAPE, "workload.type=rw-register"])
+    """Registers that do not fit are judged in windows, which leaves levels open: undecided, with the reason."""
+    history = pathlib.Path(folder) / "registers.rig"
+    generate(history, 2000000, [*SHAPE, "workload.type=rw-register"])
     for assumed in ("wfr-keys", "wfr-keys,sequential-keys,linearizable-keys"):
-        check_within(few, 1, problems, "--assume", assumed)
-        limited = check(many, "--max-memory", f"{LIMIT_MIB}MiB", "--assume", assumed)
-        peak = json.loads(limited.stdout)["cost"]["peak_bytes"] if limited.returncode == 0 else 0
-        print(f"{many.name}: {peak >> 20} MiB at most")
-        if limited.returncode != 0 or peak > LIMIT_MIB << 20:
-            problems.append(f"{many.name}: exit status {limited.returncode}, {peak} bytes at most {limited.stderr}")
+        limited = check(history, "--max-memory", f"{LIMIT_MIB}MiB", "--assume", assumed)
+        result = json.loads(limited.stdout) if limited.returncode == 2 else {"valid": None, "cost": {"peak_bytes": 0}}
+        peak = result["cost"]["peak_bytes"]
+        print(f"{history.name}: {peak >> 20} MiB at most")
+        if result["valid"] != "unknown" or peak > LIMIT_MIB << 20 or "--max-memory" not in limited.stdout:
+            problems.append(f"{history.name}: exit status {limited.returncode}, {peak} bytes at most {limited.stderr}")
 
 
 def generate(history, transactions, shape):

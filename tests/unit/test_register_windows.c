@@ -215,8 +215,12 @@ static void judge(struct judged *f, const char *notation, unsigned assumptions, 
     struct rig_stream *windows;
     struct cut_history cut;
     const struct rig_segment *segment;
-    const struct rig_stream_options options = {
-        .check = {.assumptions = assumptions}, .least_new = 1, .growth = 1, .idle = 1, .contradicted = contradicted};
+    const struct rig_stream_options options = {.check = {.assumptions = assumptions},
+                                               .least_new = 1,
+                                               .growth = 1,
+                                               .idle = 1,
+                                               .in_windows = true,
+                                               .contradicted = contradicted};
     const struct rig_source_facts facts = {.workload = RIG_WORKLOAD_RW_REGISTER, .has_invocations = true};
     *f = (struct judged){.history = given_registers(notation)};
     assert_int_equal(rig_stream_begin(RIG_WORKLOAD_RW_REGISTER, &options, &windows, &err), RIG_OK);
@@ -298,6 +302,7 @@ static void registers_are_judged_in_windows(void **state)
     assert_non_null(f.verdict);
     assert_true(f.verdict->cost.window_count > 1);
     assert_true(f.verdict->history->is_excerpt);
+    assert_true(f.verdict->scope.apart);
     assert_int_equal(f.verdict->findings[RIG_ANOMALY_G2_ITEM].count, 1);
     assert_int_equal(f.verdict->scope.txn_count, 6);
     assert_int_equal(f.verdict->scope.committed_count, 6);
