@@ -1,5 +1,5 @@
 /*
- * What the solver of version orders costs: each rule of the levels, on a history of registers or on a made problem.
+ * The time of the solver of version orders: each rule of the levels, on a history of registers or on a made problem.
  *
  *   bench_solve HISTORY                                 a history that rig reads (registers)
  *   bench_solve TXNS SESSIONS OPS KEYS READS [SEED]     a serial execution: uniform keys, READS percent reads,
@@ -98,16 +98,27 @@ static bool add_step(const struct made *made, uint32_t step, uint32_t *before, s
     return ok;
 }
 
+static uint32_t number(const char *text)
+{
+    char *end = NULL;
+    const long long value = strtoll(text, &end, 10);
+    if (end == text || *end != 0 || value < 0 || value > UINT32_MAX) {
+        fprintf(stderr, "bench_solve: not a number: %s\n", text);
+        exit(1);
+    }
+    return (uint32_t)value;
+}
+
 static int make(char **arguments, int count, struct rig_problem *problem)
 {
-    struct made made = {.txns = (uint32_t)atol(arguments[0]),
-                        .sessions = (uint32_t)atol(arguments[1]),
-                        .ops = (uint32_t)atol(arguments[2]),
-                        .keys = (uint32_t)atol(arguments[3]),
-                        .reads = (uint32_t)atol(arguments[4])};
+    struct made made = {.txns = number(arguments[0]),
+                        .sessions = number(arguments[1]),
+                        .ops = number(arguments[2]),
+                        .keys = number(arguments[3]),
+                        .reads = number(arguments[4])};
     const size_t ops = (size_t)made.txns * made.ops + 1;
     struct rig_rng rng;
-    rig_rng_init(&rng, count > 5 ? (uint64_t)atoll(arguments[5]) : 1, 0);
+    rig_rng_init(&rng, count > 5 ? number(arguments[5]) : 1, 0);
     made.session_of = malloc((made.txns + 1) * sizeof made.session_of[0]);
     made.node = malloc((made.txns + 1) * sizeof made.node[0]);
     made.op_key = malloc(ops * sizeof made.op_key[0]);
