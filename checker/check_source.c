@@ -9,7 +9,8 @@
 /* Bytes of memory for each byte of a history that is checked as a whole, by form: measured (bench/RESULTS.md). */
 enum { BYTES_PER_BYTE_RIG = 15, BYTES_PER_BYTE_TEXT = 2, BYTES_AT_LEAST = 16 << 20 };
 
-uint64_t rig_check_planned_bytes(enum rig_form form, uint64_t size_bytes)
+/* Estimates the memory that checking a history of `size_bytes` in this form as a whole takes. */
+static uint64_t planned_bytes(enum rig_form form, uint64_t size_bytes)
 {
     uint64_t factor = form == RIG_FORM_RIG ? BYTES_PER_BYTE_RIG : BYTES_PER_BYTE_TEXT;
     return size_bytes * factor + BYTES_AT_LEAST;
@@ -106,7 +107,7 @@ static enum rig_rc judge_again(struct run *run, struct rig_verdict **verdict)
 {
     const size_t limit = run->options.check.limit_bytes;
     const struct rig_source_facts *facts = rig_source_facts(run->source);
-    const uint64_t planned = rig_check_planned_bytes(facts->form, facts->size_bytes);
+    const uint64_t planned = planned_bytes(facts->form, facts->size_bytes);
     if (run->unordered && limit > 0 && planned > limit)
         return refuse(run, planned, "its events are not in the order of their times");
     run->options.keep_all = run->unordered;
@@ -168,7 +169,7 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
                              struct rig_verdict **verdict, struct rig_err *err)
 {
     const struct rig_source_facts *facts = rig_source_facts(source);
-    const uint64_t planned = rig_check_planned_bytes(facts->form, facts->size_bytes);
+    const uint64_t planned = planned_bytes(facts->form, facts->size_bytes);
     const size_t limit = options->check.limit_bytes;
     struct run run = {.source = source, .options = *options, .pass_count = 1, .err = err};
     struct rig_verdict *made = NULL;

@@ -25,7 +25,4 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
 enum rig_rc rig_check_file(const char *path, const struct rig_source_options *source,
                            const struct rig_stream_options *options, struct rig_verdict **verdict, struct rig_err *err);
 
-/* Estimates the memory, in bytes, that checking a history of `size_bytes` in this form as a whole takes. */
-uint64_t rig_check_planned_bytes(enum rig_form form, uint64_t size_bytes);
-
 #endif

@@ -10,8 +10,7 @@ static const size_t block_bytes = (size_t)1 << 20;
 
 struct rig_event_writer {
     struct rig_event_writer_options options;
-    struct rig_output *output; /* NULL: into `file` */
-    struct rig_buf file;
+    struct rig_output *output;
     struct rig_record_encoder *encoder; /* NULL: text */
     struct rig_operation_text text;
     uint64_t event_count;
@@ -20,8 +19,7 @@ struct rig_event_writer {
 
 static enum rig_rc no_memory(const struct rig_event_writer *writer, struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "writing the history",
-                    writer->output == NULL ? "memory" : writer->output->path);
+    return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "writing the history", writer->output->path);
 }
 
 static enum rig_rc write_bytes(struct rig_event_writer *writer, const struct rig_buf *buf, struct rig_err *err)
@@ -29,10 +27,7 @@ static enum rig_rc write_bytes(struct rig_event_writer *writer, const struct rig
     if (buf == NULL || buf->failed)
         return no_memory(writer, err);
     writer->byte_count += buf->size;
-    if (writer->output != NULL)
-        return rig_output_write(writer->output, buf->data, buf->size, err);
-    rig_buf_add(&writer->file, buf->data, buf->size);
-    return writer->file.failed ? no_memory(writer, err) : RIG_OK;
+    return rig_output_write(writer->output, buf->data, buf->size, err);
 }
 
 static enum rig_rc start_record(struct rig_event_writer *writer, struct rig_err *err)
@@ -64,7 +59,6 @@ enum rig_rc rig_event_writer_new(const struct rig_event_writer_options *options,
         return rig_no_memory(err, "writing a history");
     made->options = *options;
     made->output = output;
-    rig_buf_init(&made->file, (size_t)1 << 40);
     rig_operation_text_init(&made->text, options->save.form == RIG_FORM_EDN ? &rig_syntax_edn : &rig_syntax_json, NULL,
                             false);
     enum rig_rc rc = options->save.form == RIG_FORM_RIG ? start_record(made, err) : RIG_OK;
@@ -81,7 +75,6 @@ void rig_event_writer_free(struct rig_event_writer *writer)
         return;
     rig_record_encoder_free(writer->encoder);
     rig_operation_text_done(&writer->text);
-    rig_buf_done(&writer->file);
     free(writer);
 }
 
@@ -158,11 +151,4 @@ uint64_t rig_event_writer_bytes(const struct rig_event_writer *writer)
 uint64_t rig_event_writer_count(const struct rig_event_writer *writer)
 {
     return writer->event_count;
-}
-
-void rig_event_writer_take(struct rig_event_writer *writer, struct rig_buf *file)
-{
-    RIG_REQUIRE(writer->output == NULL && file->data == NULL);
-    *file = writer->file;
-    rig_buf_init(&writer->file, 0);
 }

@@ -25,7 +25,7 @@ struct rig_event_writer_options {
 
 struct rig_event_writer;
 
-/* Borrows the output, which the caller opens and closes; NULL: the file stays in memory. */
+/* Borrows the output, which the caller opens and closes. */
 enum rig_rc rig_event_writer_new(const struct rig_event_writer_options *options, struct rig_output *output,
                                  struct rig_event_writer **writer, struct rig_err *err);
 /* Takes NULL. */
@@ -47,7 +47,5 @@ enum rig_rc rig_event_writer_finish(struct rig_event_writer *writer, struct rig_
 /* Bytes written so far, in blocks of about 1 MiB. */
 uint64_t rig_event_writer_bytes(const struct rig_event_writer *writer);
 uint64_t rig_event_writer_count(const struct rig_event_writer *writer);
-/* Moves the whole file into an empty buffer, which the caller frees. Only without an output, after finish, once. */
-void rig_event_writer_take(struct rig_event_writer *writer, struct rig_buf *file);
 
 #endif

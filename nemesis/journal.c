@@ -236,11 +236,6 @@ void rig_journal_forget(struct rig_journal *journal, uint64_t token)
     pthread_mutex_unlock(&journal->lock);
 }
 
-uint32_t rig_journal_count(const struct rig_journal *journal)
-{
-    return journal->live;
-}
-
 void rig_journal_close(struct rig_journal *journal)
 {
     if (journal == NULL)

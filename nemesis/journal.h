@@ -49,8 +49,6 @@ enum rig_rc rig_journal_folder(struct rig_journal *journal, const char *what, co
 enum rig_rc rig_journal_note(struct rig_journal *journal, const char *text, uint64_t *token, struct rig_err *err);
 /* The entry has been undone. */
 void rig_journal_forget(struct rig_journal *journal, uint64_t token);
-/* The number of entries that are not undone. */
-uint32_t rig_journal_count(const struct rig_journal *journal);
 
 struct rig_journal_healing {
     uint32_t rigs;   /* dead ones with open entries */

@@ -62,7 +62,8 @@ static void add_read(const struct rig_history *history, const struct rig_txn_op 
         rig_sentence_list(rig_txn_op_list(history, op), text);
 }
 
-void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+/* "[r 5 [1 2]] [append 9 4]"; for a long transaction, only its first operations. */
+static void add_ops(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     uint32_t count = rig_txn_op_count(history, txn);
@@ -142,7 +143,8 @@ static char *keep(struct rig_buf *text, struct rig_arena *arena)
     return copy;
 }
 
-char *rig_sentence_step(const struct rig_history *history, const struct rig_step *step, struct rig_arena *arena)
+/* One sentence; NULL when memory runs out. */
+static char *word_step(const struct rig_history *history, const struct rig_step *step, struct rig_arena *arena)
 {
     struct rig_buf text;
     rig_buf_init(&text, 0);
@@ -178,7 +180,7 @@ static void add_txn_line(const struct rig_history *history, uint32_t txn, struct
     else if (t->outcome == RIG_OUTCOME_INFO)
         rig_buf_add_text(text, ", outcome unknown to the client");
     rig_buf_add_text(text, ": ");
-    rig_sentence_ops(history, txn, text);
+    add_ops(history, txn, text);
     rig_answered_held(history, txn, text);
 }
 
@@ -261,8 +263,7 @@ static void add_cycle(const struct rig_history *history, const struct rig_witnes
     rig_buf_add_text(text, "\n  No order can have each of them before the next: a contradiction.  ");
 }
 
-char *rig_sentence_witness(const struct rig_history *history, const struct rig_witness *witness,
-                           struct rig_arena *arena)
+static char *word_witness(const struct rig_history *history, const struct rig_witness *witness, struct rig_arena *arena)
 {
     struct rig_buf text;
     rig_buf_init(&text, 0);
@@ -284,10 +285,10 @@ bool rig_sentence_word(const struct rig_history *history, struct rig_witness *wi
     for (uint32_t i = 0; i < witness->step_count; i++) {
         if (!rig_witness_shows(witness, i))
             continue;
-        witness->steps[i].text = rig_sentence_step(history, &witness->steps[i], arena);
+        witness->steps[i].text = word_step(history, &witness->steps[i], arena);
         if (witness->steps[i].text == NULL)
             return false;
     }
-    witness->text = rig_sentence_witness(history, witness, arena);
+    witness->text = word_witness(history, witness, arena);
     return witness->text != NULL;
 }

@@ -10,11 +10,6 @@
 #include "base/buf.h"
 #include "checker/verdict.h"
 
-/* One sentence for a step, or the whole witness; allocated from `arena`, NULL when memory runs out. */
-char *rig_sentence_step(const struct rig_history *history, const struct rig_step *step, struct rig_arena *arena);
-char *rig_sentence_witness(const struct rig_history *history, const struct rig_witness *witness,
-                           struct rig_arena *arena);
-
 /* The sentences of one data type. */
 struct rig_type_sentences {
     /* Adds the reason of a ww, wr or rw step, after "T17 before T23". */
@@ -34,10 +29,8 @@ void rig_sentence_list(struct rig_read_list list, struct rig_buf *text);
 void rig_sentence_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text);
 void rig_sentence_key(const struct rig_history *history, uint32_t key, struct rig_buf *text);
 void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text);
-/* "[r 5 [1 2]] [append 9 4]"; for a long transaction, only the first operations and those on `key`. */
-void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
 
-/* Words a witness: the steps that reports show, and the whole. False when memory runs out. */
+/* Words a witness, in `arena`: the steps that reports show, and the whole. False when memory runs out. */
 bool rig_sentence_word(const struct rig_history *history, struct rig_witness *witness, struct rig_arena *arena);
 
 #endif

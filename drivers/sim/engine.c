@@ -46,14 +46,15 @@ enum rig_rc rig_sim_options_check(const struct rig_sim_options *options, enum ri
     return RIG_OK;
 }
 
-bool rig_sim_chance(struct rig_sim_engine *engine, double rate)
+/* True with the given chance; takes a number from the generator only when the chance is neither 0 nor 1. */
+static bool chance(struct rig_sim_engine *engine, double rate)
 {
     return rate > 0 && (rate >= 1 || rig_rng_unit(&engine->rng) < rate);
 }
 
 bool rig_sim_bug_strikes(struct rig_sim_engine *engine, enum rig_sim_bug bug)
 {
-    return engine->options.bug == (int64_t)bug && rig_sim_chance(engine, engine->options.bug_rate);
+    return engine->options.bug == (int64_t)bug && chance(engine, engine->options.bug_rate);
 }
 
 /* ---- life ---- */
@@ -237,9 +238,9 @@ static bool start(struct rig_sim_engine *engine, struct rig_sim_session *session
         session->work->results.at[i] = (struct rig_read){.state = RIG_READ_UNKNOWN};
         session->work->seen.at[i].node = RIG_SIM_NO_NODE;
     }
-    if (rig_sim_chance(engine, engine->options.abort_rate))
+    if (chance(engine, engine->options.abort_rate))
         session->abort_at = (uint32_t)rig_rng_below(&engine->rng, (uint64_t)session->op_count + 1);
-    if (rig_sim_chance(engine, engine->options.loss_rate))
+    if (chance(engine, engine->options.loss_rate))
         session->lose_at = (uint32_t)rig_rng_below(&engine->rng, (uint64_t)session->op_count + 1);
     rig_sim_take_snapshot(engine, session);
     session->phase = RIG_PHASE_OPERATION;
@@ -274,8 +275,8 @@ static void run_commit(struct rig_sim_engine *engine, struct rig_sim_session *se
 {
     session->phase = RIG_PHASE_COMMIT;
     session->session_lost = session->lose_at == session->op_count;
-    bool unheard = session->session_lost || rig_sim_chance(engine, engine->options.info_rate);
-    if (unheard && rig_sim_chance(engine, 0.5)) {
+    bool unheard = session->session_lost || chance(engine, engine->options.info_rate);
+    if (unheard && chance(engine, 0.5)) {
         roll_back(engine, session, RIG_OUTCOME_INFO, "unknown", "the answer to the commit was lost");
         return;
     }

@@ -138,8 +138,6 @@ enum rig_sim_progress {
     RIG_SIM_NO_MEMORY, /* must abort */
 };
 
-/* True with the given chance; takes a number from the generator only when the chance is neither 0 nor 1. */
-bool rig_sim_chance(struct rig_sim_engine *engine, double rate);
 /* True with the chance `bug-rate` when this is the engine's bug. */
 bool rig_sim_bug_strikes(struct rig_sim_engine *engine, enum rig_sim_bug bug);
 

@@ -12,6 +12,7 @@
 
 #include "base/folder.h"
 #include "nemesis/cgroup.h"
+#include "tests/unit/journal_entries.h"
 
 enum { PATH_BYTES = 700 };
 
@@ -107,7 +108,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    assert_int_equal(rig_journal_count(fault_context.journal), 0);
+    assert_int_equal(journal_entries(), 0);
     rig_journal_close(fault_context.journal);
     rig_folder_remove(folder);
     return 0;
@@ -138,7 +139,7 @@ static void live(struct rig_cgroup *group, const char *limit, const char *value,
     assert_int_equal(rig_cgroup_end(&site, group, &err), RIG_E_CLUSTER);
     expect(path_of(origin), pid);
     err = (struct rig_err){0};
-    assert_int_equal(rig_journal_count(fault_context.journal), 1);
+    assert_int_equal(journal_entries(), 1);
     static const char *const files[] = {"cgroup.procs", "cpu.stat"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         assert_int_equal(unlink(in_group(group, files[i])), 0);

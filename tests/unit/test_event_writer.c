@@ -1,6 +1,8 @@
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/rng.h"
 #include "history/event_writer.h"
@@ -12,11 +14,25 @@ static void check(enum rig_rc rc, const struct rig_err *err)
         fail_msg("%s", err->text);
 }
 
-static struct rig_buf file_of(struct rig_event_writer *writer)
+static struct rig_output memory_file(void)
+{
+    const struct rig_output output = {.path = "memory", .fd = memfd_create("history", MFD_CLOEXEC)};
+    assert_true(output.fd >= 0);
+    return output;
+}
+
+/* Reads the whole file, and closes it. */
+static struct rig_buf file_of(struct rig_output *output)
 {
     struct rig_buf file;
+    char bytes[4096];
+    ssize_t got;
     rig_buf_init(&file, 0);
-    rig_event_writer_take(writer, &file);
+    assert_int_equal(lseek(output->fd, 0, SEEK_SET), 0);
+    while ((got = read(output->fd, bytes, sizeof bytes)) > 0)
+        rig_buf_add(&file, bytes, (size_t)got);
+    assert_int_equal(got, 0);
+    assert_int_equal(close(output->fd), 0);
     return file;
 }
 
@@ -55,12 +71,13 @@ static void round_trip(enum rig_form form, enum rig_workload workload, uint64_t 
     model_make(&model, &options, &rng);
     struct rig_event_writer *writer = NULL;
     const struct rig_event_writer_options writer_options = {.save = {.form = form}, .workload = workload};
-    check(rig_event_writer_new(&writer_options, NULL, &writer, &err), &err);
+    struct rig_output output = memory_file();
+    check(rig_event_writer_new(&writer_options, &output, &writer, &err), &err);
     for (uint32_t i = 0; i < model.event_count; i++)
         write_event(writer, &model.txns[model.events[i].txn], model.events[i].is_completion);
     check(rig_event_writer_finish(writer, &err), &err);
     assert_int_equal(rig_event_writer_count(writer), model.event_count);
-    struct rig_buf file = file_of(writer);
+    struct rig_buf file = file_of(&output);
     assert_int_equal(rig_event_writer_bytes(writer), file.size);
     struct rig_history *got = NULL;
     struct rig_history *wanted = model_history(&model, model.event_count);
@@ -119,9 +136,10 @@ static void origins_change_nothing(void **state)
     for (enum rig_form form = RIG_FORM_RIG; form <= RIG_FORM_EDN; form++) {
         struct rig_err err = {0};
         struct rig_event_writer *writers[2];
+        struct rig_output outputs[2] = {memory_file(), memory_file()};
         const struct rig_event_writer_options options = {.save = {.form = form}, .workload = RIG_WORKLOAD_LIST_APPEND};
         for (size_t w = 0; w < 2; w++) {
-            check(rig_event_writer_new(&options, NULL, &writers[w], &err), &err);
+            check(rig_event_writer_new(&options, &outputs[w], &writers[w], &err), &err);
             for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
                 invoke(writers[w], (int64_t)i * 10);
                 complete(writers[w], (int64_t)i * 10 + 5, reads[i].elements, reads[i].count, w * reads[i].origin,
@@ -129,7 +147,7 @@ static void origins_change_nothing(void **state)
             }
             check(rig_event_writer_finish(writers[w], &err), &err);
         }
-        struct rig_buf plain = file_of(writers[0]), helped = file_of(writers[1]);
+        struct rig_buf plain = file_of(&outputs[0]), helped = file_of(&outputs[1]);
         assert_int_equal(plain.size, helped.size);
         assert_memory_equal(plain.data, helped.data, plain.size);
         rig_buf_done(&plain);
@@ -146,7 +164,8 @@ static void forgotten_keys_are_written_again(void **state)
     struct rig_err err = {0};
     struct rig_event_writer *writer = NULL;
     const struct rig_event_writer_options options = {.save = {.form = RIG_FORM_JSON_LINES}};
-    check(rig_event_writer_new(&options, NULL, &writer, &err), &err);
+    struct rig_output output = memory_file();
+    check(rig_event_writer_new(&options, &output, &writer, &err), &err);
     for (int64_t i = 0; i < 3; i++) {
         invoke(writer, i * 10);
         complete(writer, i * 10 + 5, elements, 2, 1, 2);
@@ -154,7 +173,7 @@ static void forgotten_keys_are_written_again(void **state)
         rig_event_writer_forget(writer, 2);
     }
     check(rig_event_writer_finish(writer, &err), &err);
-    struct rig_buf file = file_of(writer);
+    struct rig_buf file = file_of(&output);
     const char *at = rig_buf_text(&file);
     uint32_t count = 0;
     while ((at = strstr(at, "[[\"r\",1,[11,12]]]")) != NULL) {

@@ -21,6 +21,7 @@
 #include "nemesis/faults.h"
 #include "nemesis/fault_setup.h"
 #include "nemesis/fault_context.h"
+#include "tests/unit/journal_entries.h"
 
 static const char program[] = "import os, sys, time\n"
                               "data, beside = sys.argv[1], sys.argv[2]\n"
@@ -211,7 +212,7 @@ static int tear_down(void **state)
 {
     (void)state;
     (void)stop_node(NULL, 0, RIG_NODE_KILL, NULL);
-    assert_int_equal(rig_journal_count(fault_context.journal), 0);
+    assert_int_equal(journal_entries(), 0);
     rig_journal_close(fault_context.journal);
     rig_fault_setup_done(&setup);
     rig_folder_remove(node.folder);
@@ -473,7 +474,7 @@ static void a_node_gets_little_of_a_processor(void **state)
     group_of_node("cpu:", meanwhile);
     assert_non_null(strstr(meanwhile, "/rig-"));
     assert_non_null(strstr(trial.evidence.text, "ran out of processor time"));
-    assert_int_equal(rig_journal_count(fault_context.journal), 1);
+    assert_int_equal(journal_entries(), 1);
     heal(&trial);
     group_of_node("cpu:", after);
     assert_string_equal(before, after);
