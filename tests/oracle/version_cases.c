@@ -6,21 +6,9 @@
 
 enum { NOTHING = -1, READS = CASES_TXNS * SMALL_OPS };
 
-/* A committed read of another transaction's version, or of the initial state. */
-struct external {
-    int txn, op, key;
-    int writer; /* or NOTHING */
-};
-
 struct question {
     const struct small_history *history;
-    uint32_t committed;
-    uint32_t writers[SMALL_KEYS]; /* committed */
-    struct external reads[READS];
-    int read_count;
-    bool possible;              /* each read by itself is one of a committed, final version */
-    bool inner;                 /* Int */
-    uint32_t first[CASES_TXNS]; /* per transaction: those that precede it by reads from them, and in known lists */
+    struct case_facts facts;
     /* of one level */
     enum execution_kind kind;
     uint32_t order[CASES_TXNS]; /* per transaction: those after it in the process or in real time */
@@ -66,23 +54,23 @@ static void find_committed(struct question *q)
     const struct small_history *history = q->history;
     uint32_t before;
     for (int t = 0; t < history->txn_count; t++)
-        q->committed |= history->txns[t].outcome == SMALL_OK ? bit(t) : 0;
+        q->facts.committed |= history->txns[t].outcome == SMALL_OK ? bit(t) : 0;
     do {
-        before = q->committed;
+        before = q->facts.committed;
         for (int t = 0; t < history->txn_count; t++) {
             const struct small_txn *txn = &history->txns[t];
-            for (int i = 0; i < txn->op_count && in(q->committed, t); i++) {
+            for (int i = 0; i < txn->op_count && in(q->facts.committed, t); i++) {
                 for (int e = 0; !txn->ops[i].append && txn->ops[i].known && e < txn->ops[i].count; e++) {
                     int writer = writer_of(q, txn->ops[i].key, txn->ops[i].list[e]);
                     if (writer >= 0 && history->txns[writer].outcome == SMALL_INFO)
-                        q->committed |= bit(writer);
+                        q->facts.committed |= bit(writer);
                 }
             }
         }
-    } while (q->committed != before);
+    } while (q->facts.committed != before);
     for (int t = 0; t < history->txn_count; t++) {
-        for (int i = 0; i < history->txns[t].op_count && in(q->committed, t); i++)
-            q->writers[history->txns[t].ops[i].key] |= history->txns[t].ops[i].append ? bit(t) : 0;
+        for (int i = 0; i < history->txns[t].op_count && in(q->facts.committed, t); i++)
+            q->facts.writers[history->txns[t].ops[i].key] |= history->txns[t].ops[i].append ? bit(t) : 0;
     }
 }
 
@@ -105,7 +93,7 @@ static bool is_possible(const struct question *q, int t, int i)
     const struct small_op *read = &q->history->txns[t].ops[i];
     for (int e = 0; e < read->count; e++) {
         int writer = writer_of(q, read->key, read->list[e]);
-        if (writer < 0 || !in(q->committed, writer))
+        if (writer < 0 || !in(q->facts.committed, writer))
             return false;
         for (int f = 0; f < e; f++) {
             if (read->list[f] == read->list[e])
@@ -159,15 +147,15 @@ static bool agrees_with_earlier(const struct question *q, int t, int i)
 static void take_read(struct question *q, int t, int i)
 {
     const struct small_op *read = &q->history->txns[t].ops[i];
-    q->possible = q->possible && is_possible(q, t, i);
-    q->inner = q->inner && agrees_with_earlier(q, t, i);
-    if (!q->possible)
+    q->facts.possible = q->facts.possible && is_possible(q, t, i);
+    q->facts.inner = q->facts.inner && agrees_with_earlier(q, t, i);
+    if (!q->facts.possible)
         return;
     int writer = read->count == 0 ? NOTHING : writer_of(q, read->key, read->list[read->count - 1]);
     if (writer != t)
-        q->reads[q->read_count++] = (struct external){t, i, read->key, writer};
+        q->facts.reads[q->facts.read_count++] = (struct case_read){t, i, read->key, writer};
     if (writer != t && writer != NOTHING)
-        q->first[t] |= bit(writer);
+        q->facts.first[t] |= bit(writer);
 }
 
 /* ---- lists ---- */
@@ -182,12 +170,12 @@ static const struct small_op *longest_read(struct question *q, int key)
 {
     const struct small_op *longest = NULL;
     for (int t = 0; t < q->history->txn_count; t++) {
-        for (int i = 0; i < q->history->txns[t].op_count && in(q->committed, t); i++) {
+        for (int i = 0; i < q->history->txns[t].op_count && in(q->facts.committed, t); i++) {
             const struct small_op *read = &q->history->txns[t].ops[i];
             if (read->append || !read->known || read->key != key)
                 continue;
             if (longest != NULL && !is_prefix(longest, read) && !is_prefix(read, longest))
-                q->possible = false;
+                q->facts.possible = false;
             if (longest == NULL || read->count > longest->count)
                 longest = read;
         }
@@ -200,34 +188,34 @@ static const struct small_op *longest_read(struct question *q, int key)
 static void take_list(struct question *q, int key, const struct small_op *list)
 {
     uint32_t shown = 0;
-    for (int e = 0; e < list->count && q->possible;) {
+    for (int e = 0; e < list->count && q->facts.possible;) {
         int writer = writer_of(q, key, list->list[e]);
         const struct small_txn *txn = &q->history->txns[writer];
-        q->possible = !in(shown, writer);
-        q->first[writer] |= shown;
+        q->facts.possible = !in(shown, writer);
+        q->facts.first[writer] |= shown;
         shown |= bit(writer);
-        for (int w = 0; w < txn->op_count && q->possible && e < list->count; w++) {
+        for (int w = 0; w < txn->op_count && q->facts.possible && e < list->count; w++) {
             if (is_write(txn, w, key))
-                q->possible = txn->ops[w].value == list->list[e++];
+                q->facts.possible = txn->ops[w].value == list->list[e++];
         }
     }
     for (int t = 0; t < q->history->txn_count; t++)
-        q->first[t] |= in(q->writers[key] & ~shown, t) ? shown : 0;
+        q->facts.first[t] |= in(q->facts.writers[key] & ~shown, t) ? shown : 0;
 }
 
 static void take_history(struct question *q)
 {
     find_committed(q);
-    q->possible = q->inner = true;
+    q->facts.possible = q->facts.inner = true;
     for (int t = 0; t < q->history->txn_count; t++) {
-        for (int i = 0; i < q->history->txns[t].op_count && in(q->committed, t); i++) {
+        for (int i = 0; i < q->history->txns[t].op_count && in(q->facts.committed, t); i++) {
             if (!q->history->txns[t].ops[i].append && q->history->txns[t].ops[i].known)
                 take_read(q, t, i);
         }
     }
-    for (int key = 0; key < SMALL_KEYS && q->possible && !q->history->registers; key++) {
+    for (int key = 0; key < SMALL_KEYS && q->facts.possible && !q->history->registers; key++) {
         const struct small_op *list = longest_read(q, key);
-        if (list != NULL && q->possible)
+        if (list != NULL && q->facts.possible)
             take_list(q, key, list);
     }
 }
@@ -239,16 +227,16 @@ static void find_edges(const struct question *q, const struct known *known, stru
     memset(edges, 0, sizeof *edges);
     for (int key = 0; key < SMALL_KEYS; key++) {
         for (int a = 0; a < CASES_TXNS; a++)
-            edges->ww[a] |= in(q->writers[key], a) ? known->after[a] & q->writers[key] : 0;
+            edges->ww[a] |= in(q->facts.writers[key], a) ? known->after[a] & q->facts.writers[key] : 0;
     }
     for (int a = 0; a < CASES_TXNS; a++)
         edges->wr[a] |= q->order[a];
-    for (int r = 0; r < q->read_count; r++) {
-        const struct external *read = &q->reads[r];
+    for (int r = 0; r < q->facts.read_count; r++) {
+        const struct case_read *read = &q->facts.reads[r];
         if (read->writer != NOTHING)
             edges->wr[read->writer] |= bit(read->txn);
         const uint32_t later = read->writer == NOTHING ? ~UINT32_C(0) : known->after[read->writer];
-        edges->rw[read->txn] |= later & q->writers[read->key] & ~bit(read->txn);
+        edges->rw[read->txn] |= later & q->facts.writers[read->key] & ~bit(read->txn);
     }
 }
 
@@ -294,7 +282,7 @@ static bool breaks_updates(const struct question *q, const struct edges *edges)
 {
     uint32_t updates = 0;
     for (int key = 0; key < SMALL_KEYS; key++)
-        updates |= q->writers[key];
+        updates |= q->facts.writers[key];
     for (int t = 0; t < CASES_TXNS; t++) {
         if (breaks_serializable(edges, updates | bit(t)))
             return true;
@@ -345,9 +333,9 @@ static bool breaks_update_atomic(const struct edges *edges)
 
 static bool breaks_cursor(const struct question *q, const struct known *known)
 {
-    for (int r = 0; r < q->read_count; r++) {
-        const struct external *read = &q->reads[r];
-        const uint32_t writers = q->writers[read->key];
+    for (int r = 0; r < q->facts.read_count; r++) {
+        const struct case_read *read = &q->facts.reads[r];
+        const uint32_t writers = q->facts.writers[read->key];
         for (int b = 0; b < CASES_TXNS && in(writers, read->txn); b++) {
             const bool later = read->writer == NOTHING || in(known->after[read->writer], b);
             if (in(writers, b) && b != read->txn && later && in(known->after[b], read->txn))
@@ -361,23 +349,23 @@ static bool breaks_cursor(const struct question *q, const struct known *known)
 static uint32_t met_before(const struct question *q, const struct edges *edges, int txn, int op, bool writes)
 {
     uint32_t met = 0;
-    for (int r = 0; r < q->read_count; r++) {
-        const struct external *read = &q->reads[r];
+    for (int r = 0; r < q->facts.read_count; r++) {
+        const struct case_read *read = &q->facts.reads[r];
         met |= read->txn == txn && read->op < op && read->writer != NOTHING ? bit(read->writer) : 0;
     }
     for (int i = 0; i < op && writes; i++) {
         const struct small_op *write = &q->history->txns[txn].ops[i];
         for (int a = 0; a < CASES_TXNS && write->append; a++)
-            met |= in(q->writers[write->key], a) && in(edges->ww[a], txn) ? bit(a) : 0;
+            met |= in(q->facts.writers[write->key], a) && in(edges->ww[a], txn) ? bit(a) : 0;
     }
     return met;
 }
 
 /* The writers of later versions than the one read. */
-static uint32_t missed_by(const struct question *q, const struct known *known, const struct external *read)
+static uint32_t missed_by(const struct question *q, const struct known *known, const struct case_read *read)
 {
     const uint32_t later = read->writer == NOTHING ? ~UINT32_C(0) : known->after[read->writer];
-    return later & q->writers[read->key] & ~bit(read->txn);
+    return later & q->facts.writers[read->key] & ~bit(read->txn);
 }
 
 /* MAV; with `writes`, PL-2L. */
@@ -387,8 +375,8 @@ static bool breaks_monotonic(const struct question *q, const struct known *known
     uint32_t to[CASES_TXNS];
     find_dependencies(edges, to);
     close_paths(to, CASES_TXNS);
-    for (int r = 0; r < q->read_count; r++) {
-        const struct external *read = &q->reads[r];
+    for (int r = 0; r < q->facts.read_count; r++) {
+        const struct case_read *read = &q->facts.reads[r];
         const uint32_t missed = missed_by(q, known, read), met = met_before(q, edges, read->txn, read->op, writes);
         for (int b = 0; b < CASES_TXNS; b++) {
             if (in(missed, b) && (in(met, b) || (writes && (to[b] & met) != 0)))
@@ -406,26 +394,26 @@ static bool breaks_ascending(const struct question *q, const struct known *known
     bool reach[READS][READS];
     find_dependencies(edges, to);
     close_paths(to, CASES_TXNS);
-    for (int r = 0; r < q->read_count; r++) {
-        const struct external *read = &q->reads[r];
+    for (int r = 0; r < q->facts.read_count; r++) {
+        const struct case_read *read = &q->facts.reads[r];
         arrives[r] =
             met_before(q, edges, read->txn, read->op, true) | (read->writer != NOTHING ? bit(read->writer) : 0);
     }
-    for (int a = 0; a < q->read_count; a++) {
-        const uint32_t missed = missed_by(q, known, &q->reads[a]);
+    for (int a = 0; a < q->facts.read_count; a++) {
+        const uint32_t missed = missed_by(q, known, &q->facts.reads[a]);
         uint32_t from = missed;
         for (int b = 0; b < CASES_TXNS; b++)
             from |= in(missed, b) ? to[b] : 0;
-        for (int b = 0; b < q->read_count; b++)
+        for (int b = 0; b < q->facts.read_count; b++)
             reach[a][b] = (from & arrives[b]) != 0;
     }
-    for (int via = 0; via < q->read_count; via++) {
-        for (int a = 0; a < q->read_count; a++) {
-            for (int b = 0; b < q->read_count && reach[a][via]; b++)
+    for (int via = 0; via < q->facts.read_count; via++) {
+        for (int a = 0; a < q->facts.read_count; a++) {
+            for (int b = 0; b < q->facts.read_count && reach[a][via]; b++)
                 reach[a][b] |= reach[via][b];
         }
     }
-    for (int a = 0; a < q->read_count; a++) {
+    for (int a = 0; a < q->facts.read_count; a++) {
         if (reach[a][a])
             return true;
     }
@@ -492,7 +480,7 @@ static bool is_open(const struct question *q, const struct known *known, int a, 
 {
     bool share = false;
     for (int key = 0; key < SMALL_KEYS; key++)
-        share |= in(q->writers[key], a) && in(q->writers[key], b);
+        share |= in(q->facts.writers[key], a) && in(q->facts.writers[key], b);
     return share && !in(known->after[a], b) && !in(known->after[b], a);
 }
 
@@ -548,10 +536,11 @@ static enum case_answer try_cases(struct question *q, const struct known *before
 static enum case_answer decide(struct question *q)
 {
     struct known known = {{0}};
-    bool fits = q->possible;
+    bool fits = q->facts.possible;
     for (int t = 0; t < CASES_TXNS && fits; t++) {
         for (int a = 0; a < CASES_TXNS && fits; a++) {
-            fits = (!in(q->first[t], a) || add_pair(&known, a, t)) && (!in(q->order[t], a) || add_pair(&known, t, a));
+            fits = (!in(q->facts.first[t], a) || add_pair(&known, a, t)) &&
+                   (!in(q->order[t], a) || add_pair(&known, t, a));
         }
     }
     return fits && !is_broken(q, &known) ? try_cases(q, &known) : CASES_NO;
@@ -569,6 +558,14 @@ static bool needs_int(enum execution_kind kind)
            kind == EXECUTION_PSI || kind == EXECUTION_SI || kind == EXECUTION_RR || kind == EXECUTION_SER;
 }
 
+static void take_order(struct question *q, enum execution_order order)
+{
+    uint32_t before[SMALL_TXNS];
+    executions_order(q->history, order, before);
+    for (int t = 0; t < CASES_TXNS; t++)
+        q->order[t] = in(q->facts.committed, t) ? before[t] & q->facts.committed : 0;
+}
+
 void version_cases_find(const struct small_history *history, struct case_answers *answers)
 {
     struct question q = {.history = history};
@@ -576,18 +573,44 @@ void version_cases_find(const struct small_history *history, struct case_answers
     memset(answers, 0, sizeof *answers);
     take_history(&q);
     for (int order = 0; order < EXECUTION_ORDERS; order++) {
-        uint32_t before[SMALL_TXNS];
-        executions_order(history, (enum execution_order)order, before);
-        for (int t = 0; t < CASES_TXNS; t++)
-            q.order[t] = in(q.committed, t) ? before[t] & q.committed : 0;
+        take_order(&q, (enum execution_order)order);
         for (int kind = 0; kind < EXECUTION_KINDS; kind++) {
             q.kind = (enum execution_kind)kind;
             q.looks = q.splits = 0;
             if (order != EXECUTION_PLAIN && !has_forms(q.kind))
                 continue;
-            if (kind != EXECUTION_RU && (q.inner || !needs_int(q.kind)))
+            if (kind != EXECUTION_RU && (q.facts.inner || !needs_int(q.kind)))
                 answers->answer[kind][order] = decide(&q);
             answers->split[kind][order] = q.splits;
         }
     }
+}
+
+void version_cases_read(const struct small_history *history, struct case_facts *facts)
+{
+    struct question q = {.history = history};
+    RIG_REQUIRE(history->txn_count <= CASES_TXNS);
+    take_history(&q);
+    *facts = q.facts;
+}
+
+bool version_cases_allow(const struct small_history *history, enum execution_kind kind, enum execution_order order,
+                         const int place[CASES_TXNS])
+{
+    struct question q = {.history = history, .kind = kind};
+    struct known known = {{0}};
+    take_history(&q);
+    take_order(&q, order);
+    for (int a = 0; a < history->txn_count; a++) {
+        for (int b = 0; b < history->txn_count; b++) {
+            const bool both = in(q.facts.committed, a) && in(q.facts.committed, b);
+            bool share = false;
+            for (int key = 0; key < SMALL_KEYS; key++)
+                share |= in(q.facts.writers[key], a) && in(q.facts.writers[key], b);
+            known.after[a] |= both && share && place[a] < place[b] ? bit(b) : 0;
+            if (share && in(q.facts.first[a], b) && place[a] < place[b])
+                return false;
+        }
+    }
+    return q.facts.possible && (q.facts.inner || !needs_int(kind)) && !is_broken(&q, &known);
 }

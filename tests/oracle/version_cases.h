@@ -38,4 +38,27 @@ struct case_answers {
 /* At most CASES_TXNS transactions. */
 void version_cases_find(const struct small_history *history, struct case_answers *answers);
 
+/* A committed read of another transaction's version, or of the initial state. */
+struct case_read {
+    int txn, op, key;
+    int writer; /* -1: the initial state */
+};
+
+/* The facts that the third oracle takes from a history. */
+struct case_facts {
+    bool possible;      /* each read by itself is one of a committed, final version */
+    bool inner;         /* Int */
+    uint32_t committed; /* bits of transactions, here and below */
+    uint32_t writers[SMALL_KEYS];
+    uint32_t first[CASES_TXNS]; /* those that precede each one: by reads from them, and in the lists that reads show */
+    int read_count;
+    struct case_read reads[CASES_TXNS * SMALL_OPS];
+};
+
+void version_cases_read(const struct small_history *history, struct case_facts *facts);
+
+/* Whether the level allows the execution in which the versions of each key follow `place`, one number a transaction. */
+bool version_cases_allow(const struct small_history *history, enum execution_kind kind, enum execution_order order,
+                         const int place[CASES_TXNS]);
+
 #endif
