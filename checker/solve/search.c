@@ -1,0 +1,287 @@
+#include "checker/solve/search.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "checker/solve/breach.h"
+#include "checker/solve/forced.h"
+#include "checker/solve/order_graph.h"
+#include "checker/solve/sat.h"
+
+enum { BREACHES_A_ROUND = 1000 };
+
+RIG_VEC(uint32_t, solve_nodes)
+
+/*
+ * The search: guess an order; each cycle that the level forbids in it, and each cycle of the guess itself, is a clause
+ * that all explanations satisfy ("one of these pairs is the other way round"); choose again, until nothing is forbidden
+ * or no choice is left.
+ */
+struct search {
+    const struct rig_problem *problem;
+    const struct rig_rule *rule;
+    int64_t deadline_ns;
+    struct rig_rule_frame frame;
+    struct rig_order_graph graph;
+    struct rig_sat sat;
+    struct rig_forced forced;
+    struct solve_nodes nodes;      /* per clause: the transactions that it rests on */
+    struct rig_sat_ends ends;      /*   into nodes */
+    struct rig_forced_facts facts; /* per clause: the forced pairs that it rests on */
+    struct rig_sat_ends fact_ends; /*   into facts */
+    struct rig_breaches found;
+    struct rig_order_edges cycle;
+    uint32_t *place, *rank;
+    bool refuted; /* a clause without a choice; it is the last one */
+};
+
+static bool search_init(struct search *search, const struct rig_problem *problem, const struct rig_rule *rule,
+                        int64_t deadline_ns)
+{
+    *search = (struct search){.problem = problem, .rule = rule, .deadline_ns = deadline_ns};
+    search->place = malloc((problem->txn_count + 1) * sizeof search->place[0]);
+    search->rank = malloc((problem->txn_count + 1) * sizeof search->rank[0]);
+    bool ok = search->place != NULL && search->rank != NULL && rig_sat_init(&search->sat, deadline_ns) &&
+              rig_rule_frame_init(&search->frame, problem, rule) &&
+              rig_order_graph_init(&search->graph, problem, &search->frame);
+    for (uint32_t txn = 0; ok && txn < problem->txn_count; txn++)
+        search->rank[txn] = txn;
+    return ok;
+}
+
+static void search_done(struct search *search)
+{
+    rig_order_graph_done(&search->graph);
+    rig_rule_frame_done(&search->frame);
+    rig_sat_done(&search->sat);
+    rig_forced_done(&search->forced);
+    rig_forced_facts_done(&search->facts);
+    rig_sat_ends_done(&search->fact_ends);
+    solve_nodes_done(&search->nodes);
+    rig_sat_ends_done(&search->ends);
+    rig_arcs_done(&search->found.arcs);
+    rig_arc_ends_done(&search->found.ends);
+    rig_order_edges_done(&search->cycle);
+    free(search->place);
+    free(search->rank);
+}
+
+/* The open clause says that `before` is not before `after`, or something else that it names. */
+static bool deny(struct search *search, uint32_t before, uint32_t after)
+{
+    if (rig_forced_before(&search->forced, before, after))
+        return rig_forced_facts_add(&search->facts, (struct rig_forced_fact){before, after});
+    return rig_sat_add(&search->sat, -rig_sat_literal(&search->sat, before, after, false));
+}
+
+static bool rests_on(struct search *search, uint32_t txn)
+{
+    return txn == RIG_PROBLEM_NONE || solve_nodes_add(&search->nodes, txn);
+}
+
+static bool close_clause(struct search *search)
+{
+    const size_t clauses = search->sat.ends.count;
+    const size_t begin = clauses == 0 ? 0 : search->sat.ends.at[clauses - 1];
+    search->refuted = search->refuted || search->sat.literals.count == begin;
+    return rig_sat_close(&search->sat) && rig_sat_ends_add(&search->ends, search->nodes.count) &&
+           rig_sat_ends_add(&search->fact_ends, search->facts.count);
+}
+
+static bool learn_edge(struct search *search, const struct rig_order_edge *edge, bool known)
+{
+    if (!rests_on(search, rig_rule_frame_txn(&search->frame, edge->from)) || !rests_on(search, edge->before))
+        return false;
+    return known || edge->before == RIG_PROBLEM_NONE || deny(search, edge->before, edge->after);
+}
+
+/* The edges of a cycle of the guess. `known`: each is known. */
+static bool learn_cycle(struct search *search, bool known)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < search->cycle.count; i++)
+        ok = learn_edge(search, &search->cycle.at[i], known);
+    return ok && close_clause(search);
+}
+
+static bool learn_arc(struct search *search, const struct rig_arc *arc)
+{
+    if (!rests_on(search, arc->from))
+        return false;
+    if (arc->kind == RIG_EDGE_WW)
+        return deny(search, arc->from, arc->to);
+    if (arc->kind != RIG_EDGE_RW || arc->writer == RIG_ARC_NONE)
+        return true;
+    return rests_on(search, arc->writer) && deny(search, arc->writer, arc->to);
+}
+
+/* Stops at a clause without a choice. */
+static bool learn_breaches(struct search *search)
+{
+    bool ok = true;
+    size_t i = 0;
+    for (size_t b = 0; ok && b < search->found.ends.count && !search->refuted; b++) {
+        for (; ok && i < search->found.ends.at[b]; i++)
+            ok = learn_arc(search, &search->found.arcs.at[i]);
+        ok = ok && close_clause(search);
+    }
+    return ok;
+}
+
+/* One guess, from what is chosen: its cycles, and otherwise what it breaches. */
+static bool guess(struct search *search, bool *explains)
+{
+    *explains = false;
+    search->cycle.count = 0;
+    search->found.arcs.count = 0;
+    search->found.ends.count = 0;
+    if (!rig_order_graph_sort(&search->graph, search->rank, search->place, &search->cycle))
+        return false;
+    if (search->cycle.count > 0)
+        return learn_cycle(search, false);
+    memcpy(search->rank, search->place, search->problem->txn_count * sizeof search->rank[0]);
+    if (!rig_breach_find(search->problem, search->rule, search->place, BREACHES_A_ROUND, &search->found))
+        return false;
+    *explains = search->found.ends.count == 0;
+    return learn_breaches(search);
+}
+
+static bool choose_again(struct search *search)
+{
+    bool ok = true;
+    rig_order_graph_forget(&search->graph);
+    for (size_t variable = 0; ok && variable < search->sat.pairs.count; variable++) {
+        const struct rig_sat_pair pair = rig_sat_chosen(&search->sat, variable);
+        ok = rig_order_graph_choose(&search->graph, pair.before, pair.after);
+    }
+    return ok;
+}
+
+/* Adds the pairs that every explanation shares, unless they refute all. */
+static bool force_pairs(struct search *search, enum rig_answer *answer)
+{
+    struct rig_forced *forced = &search->forced;
+    bool spent = false;
+    if (!rig_forced_init(forced, search->problem, &search->frame, search->graph.sequence) ||
+        !rig_forced_run(forced, search->deadline_ns, &spent))
+        return false;
+    if (forced->refuted || spent) {
+        *answer = spent ? RIG_ANSWER_SPENT : RIG_ANSWER_NO;
+        search->refuted = true;
+        return !forced->refuted ||
+               (rig_forced_facts_add(&search->facts, (struct rig_forced_fact){RIG_PROBLEM_NONE, RIG_PROBLEM_NONE}) &&
+                close_clause(search));
+    }
+    bool ok = true;
+    for (size_t p = search->problem->pairs.count; ok && p < forced->pairs.count; p++) {
+        const struct rig_forced_pair *pair = &forced->pairs.at[p];
+        ok = rig_order_graph_add(&search->graph, search->problem->writes.at[pair->write].key,
+                                 search->problem->write_txn[pair->write], pair->after);
+    }
+    rig_order_graph_keep(&search->graph);
+    return ok;
+}
+
+/* The known edges have an order; if not, they refute all. */
+static bool sort_known(struct search *search)
+{
+    return rig_order_graph_sort(&search->graph, search->rank, search->place, &search->cycle) &&
+           (search->cycle.count == 0 || learn_cycle(search, true));
+}
+
+static bool run(struct search *search, enum rig_answer *answer)
+{
+    *answer = RIG_ANSWER_NO;
+    if (!sort_known(search))
+        return false;
+    if (search->refuted)
+        return true;
+    if (!force_pairs(search, answer))
+        return false;
+    while (!search->refuted) {
+        bool explains = false;
+        if (!guess(search, &explains))
+            return false;
+        *answer = explains ? RIG_ANSWER_YES : search->refuted ? RIG_ANSWER_NO : rig_sat_solve(&search->sat);
+        if (explains || *answer != RIG_ANSWER_YES)
+            return true;
+        if (!choose_again(search))
+            return false;
+    }
+    return true;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static size_t begin_of(const struct rig_sat_ends *ends, size_t clause)
+{
+    return clause == 0 ? 0 : ends->at[clause - 1];
+}
+
+static bool add_clause(const struct search *search, size_t clause, struct rig_forced_nodes *core,
+                       struct rig_forced_facts *facts)
+{
+    bool ok = true;
+    for (size_t i = begin_of(&search->ends, clause); ok && i < search->ends.at[clause]; i++)
+        ok = rig_forced_nodes_add(core, search->nodes.at[i]);
+    for (size_t i = begin_of(&search->fact_ends, clause); ok && i < search->fact_ends.at[clause]; i++)
+        ok = rig_forced_facts_add(facts, search->facts.at[i]);
+    return ok;
+}
+
+/* The transactions of the refuted clauses, and those of the reasons of their forced pairs. */
+static bool collect_core(struct search *search, struct rig_forced_nodes *core)
+{
+    struct rig_sat_clauses clauses = {0};
+    struct rig_forced_facts facts = {0};
+    bool ok = search->refuted ? rig_sat_clauses_add(&clauses, (uint32_t)search->ends.count - 1)
+                              : rig_sat_core(&search->sat, &clauses);
+    for (size_t i = 0; ok && i < clauses.count; i++)
+        ok = add_clause(search, clauses.at[i], core, &facts);
+    ok = ok && (facts.count == 0 || rig_forced_explain(&search->forced, &facts, core));
+    rig_sat_clauses_done(&clauses);
+    rig_forced_facts_done(&facts);
+    return ok;
+}
+
+static bool find_core(struct search *search, struct rig_solution *solution)
+{
+    struct rig_forced_nodes core = {0};
+    if (!collect_core(search, &core)) {
+        rig_forced_nodes_done(&core);
+        return false;
+    }
+    qsort(core.at, core.count, sizeof core.at[0], compare_nodes);
+    size_t count = 0;
+    for (size_t i = 0; i < core.count; i++) {
+        if (count == 0 || core.at[count - 1] != core.at[i])
+            core.at[count++] = core.at[i];
+    }
+    solution->core = core.at;
+    solution->core_count = (uint32_t)count;
+    return true;
+}
+
+bool rig_search(const struct rig_problem *problem, const struct rig_rule *rule, int64_t deadline_ns,
+                struct rig_solution *solution)
+{
+    struct search search;
+    struct rig_solution found = {0};
+    bool ok = search_init(&search, problem, rule, deadline_ns) && run(&search, &found.answer);
+    if (ok && found.answer == RIG_ANSWER_NO)
+        ok = find_core(&search, &found);
+    if (ok && found.answer == RIG_ANSWER_YES) {
+        found.place = search.place;
+        search.place = NULL;
+    }
+    found.open_pairs = found.answer == RIG_ANSWER_SPENT ? search.sat.pairs.count : 0;
+    search_done(&search);
+    if (ok)
+        *solution = found;
+    return ok;
+}

@@ -1,0 +1,14 @@
+/*
+ * One search for an explanation: what is known, what is forced (forced.h), a guess, and then guesses that keep the
+ * clauses learned from the forbidden cycles of earlier ones (sat.h).
+ */
+#ifndef RIG_CHECKER_SOLVE_SEARCH_H
+#define RIG_CHECKER_SOLVE_SEARCH_H
+
+#include "checker/solve/solve.h"
+
+/* As rig_solve(). False when memory runs out. */
+bool rig_search(const struct rig_problem *problem, const struct rig_rule *rule, int64_t deadline_ns,
+                struct rig_solution *solution);
+
+#endif
