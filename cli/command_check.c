@@ -207,7 +207,7 @@ static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_er
 {
     struct rig_cli_report_request request;
     const char *folder = rig_arguments_value(args, "output");
-    rig_output_guard(args->positionals[0]);
+    rig_cli_guard_history(args->positionals[0]);
     enum rig_rc rc = folder == NULL ? RIG_OK : rig_cli_check_folder(folder, err);
     for (size_t i = 0; rc == RIG_OK && rig_cli_read_report(args, i, &request) && request.path != NULL; i++)
         rc = rig_output_check(request.path, err);

@@ -110,7 +110,7 @@ int rig_cli_convert(int argc, char **argv)
     char in[RIG_CLI_PATH_BYTES];
     if (rig_cli_find_history(args.positionals[0], in, &err) != RIG_OK)
         return rig_cli_fail(&err);
-    rig_output_guard(in);
+    rig_cli_guard_history(in);
     if (form == RIG_FORM_AUTO || !rig_cli_may_write(&args, args.positionals[1]))
         return RIG_EXIT_USAGE;
     struct rig_save_options save = {.form = form, .pack = rig_arguments_has(&args, "compress")};

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output_file.h"
 #include "history/sessions/cobra_folder.h"
 
 static enum rig_rc join(const char *folder, const char *name, char path[RIG_CLI_PATH_BYTES], struct rig_err *err)
@@ -78,4 +79,12 @@ enum rig_rc rig_cli_find_history(const char *given, char path[RIG_CLI_PATH_BYTES
     if (rig_cobra_folder(given))
         return join(given, "", path, err);
     return rig_fail(err, why.rc, "%s", why.text);
+}
+
+void rig_cli_guard_history(const char *path)
+{
+    if (is_folder(path))
+        rig_cobra_folder_visit(path, rig_output_guard);
+    else
+        rig_output_guard(path);
 }

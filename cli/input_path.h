@@ -17,6 +17,8 @@ enum { RIG_CLI_PATH_BYTES = 4096 };
  * the command line that is wrong) where there is nothing of that name, no right to read it, or no run in the folder.
  */
 enum rig_rc rig_cli_find_history(const char *given, char path[RIG_CLI_PATH_BYTES], struct rig_err *err);
+/* rig_output_guard() for the file that rig_cli_find_history() gave, or for the logs in the folder. */
+void rig_cli_guard_history(const char *path);
 /* Gives the run's folder: itself, or its `latest`. Errors as above. */
 enum rig_rc rig_cli_find_run(const char *given, char folder[RIG_CLI_PATH_BYTES], struct rig_err *err);
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,6 +47,19 @@ bool rig_cobra_folder(const char *path)
     }
     (void)closedir(folder);
     return found;
+}
+
+void rig_cobra_folder_visit(const char *path, void (*visit)(const char *log))
+{
+    char log[4096];
+    DIR *folder = opendir(path);
+    for (const struct dirent *entry = folder == NULL ? NULL : readdir(folder); entry != NULL; entry = readdir(folder)) {
+        const int length = is_log(entry) ? snprintf(log, sizeof log, "%s/%s", path, entry->d_name) : -1;
+        if (length > 0 && (size_t)length < sizeof log)
+            visit(log);
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
 }
 
 static void put_number(char *at, uint64_t number)

@@ -141,10 +141,8 @@ static void take_write(struct decoder *d, uint32_t txn, const struct record *rec
         rig_sessions_remove(s, txn, key);
         return;
     }
-    uint32_t *written = rig_table_put(&d->written, hash_write(record));
-    if (written == NULL)
-        s->no_memory = true;
-    else
+    uint32_t *written = rig_sessions_put(s, &d->written, hash_write(record));
+    if (written != NULL)
         *written = 0;
     rig_sessions_write(s, txn, key, (int64_t)record->write);
 }
@@ -209,15 +207,13 @@ static enum rig_rc read_txn(struct decoder *d, struct log *log)
 static void take_missing(struct decoder *d, const struct record *record)
 {
     struct rig_sessions *s = d->sessions;
-    uint32_t *written = rig_table_put(&d->written, hash_write(record));
-    uint32_t *txn = written == NULL ? NULL : rig_table_put(&d->missing, record->txn);
-    if (txn == NULL) {
-        s->no_memory = true;
-        return;
-    }
-    if (*written != RIG_TABLE_NONE)
+    uint32_t *written = rig_sessions_put(s, &d->written, hash_write(record));
+    if (written == NULL || *written != RIG_TABLE_NONE)
         return;
     *written = 0;
+    uint32_t *txn = rig_sessions_put(s, &d->missing, record->txn);
+    if (txn == NULL)
+        return;
     if (*txn == RIG_TABLE_NONE)
         *txn = rig_sessions_begin(s, d->next_process++, RIG_OUTCOME_INFO);
     const uint32_t key = rig_sessions_number_key(s, (int64_t)record->key);
@@ -276,8 +272,8 @@ static enum rig_rc decode(const char *name, const char *data, size_t size, struc
         rc = each_log(&d, read_log);
     if (rc == RIG_OK && !sessions->no_memory)
         rc = each_log(&d, find_missing);
-    rig_table_done(&d.written);
-    rig_table_done(&d.missing);
+    rig_sessions_drop(sessions, &d.written);
+    rig_sessions_drop(sessions, &d.missing);
     return rc;
 }
 

@@ -84,8 +84,10 @@ static bool is_txn(const struct decoder *d, uint32_t number, const struct line *
 static uint32_t add_txn(struct decoder *d, const struct line *line, enum rig_outcome outcome)
 {
     const uint32_t txn = rig_sessions_begin(d->sessions, line->session, outcome);
+    const size_t capacity = d->ids.capacity;
     if (!d->sessions->no_memory && !txn_ids_add(&d->ids, line->txn))
         d->sessions->no_memory = true;
+    d->sessions->beside_bytes += (d->ids.capacity - capacity) * sizeof line->txn;
     return txn;
 }
 
@@ -95,13 +97,11 @@ static uint32_t find_txn(struct decoder *d, const struct line *line)
     if (d->ids.count > 0 && is_txn(d, d->last, line))
         return d->last;
     uint64_t hash = (uint64_t)line->txn * 0x9e3779b97f4a7c15u ^ (uint64_t)line->session << 32;
-    uint32_t *known = rig_table_put(&d->known, hash);
+    uint32_t *known = rig_sessions_put(d->sessions, &d->known, hash);
     while (known != NULL && *known != RIG_TABLE_NONE && !is_txn(d, *known, line))
-        known = rig_table_put(&d->known, ++hash);
-    if (known == NULL) {
-        d->sessions->no_memory = true;
+        known = rig_sessions_put(d->sessions, &d->known, ++hash);
+    if (known == NULL)
         return 0;
-    }
     if (*known == RIG_TABLE_NONE)
         *known = add_txn(d, line, RIG_OUTCOME_OK);
     return d->last = *known;
@@ -134,7 +134,8 @@ static enum rig_rc decode(const char *name, const char *data, size_t size, struc
         if (rc == RIG_OK)
             take_line(&d, &line);
     }
-    rig_table_done(&d.known);
+    rig_sessions_drop(sessions, &d.known);
+    sessions->beside_bytes -= d.ids.capacity * sizeof *d.ids.at;
     txn_ids_done(&d.ids);
     return rc;
 }

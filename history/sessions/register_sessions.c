@@ -23,12 +23,34 @@ void rig_sessions_done(struct rig_sessions *sessions)
 static size_t held_bytes(const struct rig_sessions *s)
 {
     return s->txns.capacity * sizeof *s->txns.at + s->ops.capacity * sizeof *s->ops.at +
-           s->keys.capacity * sizeof *s->keys.at + s->owners.capacity * sizeof *s->owners.at +
-           s->key_ids.slot_count * (sizeof(uint64_t) + sizeof(uint32_t));
+           s->keys.capacity * sizeof *s->keys.at + s->owners.capacity * sizeof *s->owners.at + s->beside_bytes;
 }
 
-/* Whether a vector with this many items of this size may take one more: it doubles when it is full. The largest part
- * of a table's growth is the same. */
+static size_t table_bytes(size_t slots)
+{
+    return slots * (sizeof(uint64_t) + sizeof(uint32_t));
+}
+
+uint32_t *rig_sessions_put(struct rig_sessions *sessions, struct rig_table *table, uint64_t key)
+{
+    const size_t slots = table->slot_count;
+    const bool is_full = table->used + 1 > slots / 8 * 7;
+    if (is_full && sessions->limit_bytes != SIZE_MAX &&
+        held_bytes(sessions) + table_bytes(slots * 2) > sessions->limit_bytes)
+        sessions->no_memory = true;
+    uint32_t *value = sessions->no_memory ? NULL : rig_table_put(table, key);
+    sessions->no_memory = value == NULL;
+    sessions->beside_bytes += table_bytes(table->slot_count - slots);
+    return value;
+}
+
+void rig_sessions_drop(struct rig_sessions *sessions, struct rig_table *table)
+{
+    sessions->beside_bytes -= table_bytes(table->slot_count);
+    rig_table_done(table);
+}
+
+/* Whether a vector with this many items of this size may take one more: it doubles when it is full. */
 static bool may_add(struct rig_sessions *s, size_t count, size_t capacity, size_t item_bytes)
 {
     if (count >= UINT32_MAX - 1)
@@ -41,8 +63,7 @@ static bool may_add(struct rig_sessions *s, size_t count, size_t capacity, size_
 
 static uint32_t add_key(struct rig_sessions *s, uint32_t *id, struct rig_session_key key)
 {
-    enum { SLOT_BYTES = 16 };
-    if (id == NULL || !may_add(s, s->keys.count, s->keys.capacity, sizeof key + SLOT_BYTES) ||
+    if (id == NULL || !may_add(s, s->keys.count, s->keys.capacity, sizeof key) ||
         !rig_session_keys_add(&s->keys, key)) {
         s->no_memory = true;
         return 0;
@@ -52,7 +73,7 @@ static uint32_t add_key(struct rig_sessions *s, uint32_t *id, struct rig_session
 
 uint32_t rig_sessions_number_key(struct rig_sessions *sessions, int64_t number)
 {
-    uint32_t *id = rig_table_put(&sessions->key_ids, (uint64_t)number);
+    uint32_t *id = rig_sessions_put(sessions, &sessions->key_ids, (uint64_t)number);
     if (id != NULL && *id != RIG_TABLE_NONE)
         return *id;
     return add_key(sessions, id, (struct rig_session_key){.number = number});
@@ -61,12 +82,12 @@ uint32_t rig_sessions_number_key(struct rig_sessions *sessions, int64_t number)
 uint32_t rig_sessions_text_key(struct rig_sessions *sessions, const char *text, uint32_t length)
 {
     uint64_t hash = XXH3_64bits(text, length);
-    uint32_t *id = rig_table_put(&sessions->key_ids, hash);
+    uint32_t *id = rig_sessions_put(sessions, &sessions->key_ids, hash);
     while (id != NULL && *id != RIG_TABLE_NONE) {
         const struct rig_session_key *key = &sessions->keys.at[*id];
         if (key->text_length == length && memcmp(key->text, text, length) == 0)
             return *id;
-        id = rig_table_put(&sessions->key_ids, ++hash);
+        id = rig_sessions_put(sessions, &sessions->key_ids, ++hash);
     }
     return add_key(sessions, id, (struct rig_session_key){.text = text, .text_length = length});
 }

@@ -52,6 +52,7 @@ struct rig_sessions {
     struct rig_session_owners owners; /* parallel to ops until it is finished: their transactions */
     struct rig_table key_ids;
     size_t limit_bytes;
+    size_t beside_bytes; /* memory of the decoder that counts, too: of its tables, and what it adds itself */
     uint32_t removal_count;
     bool scattered; /* an operation was added to an earlier transaction */
     bool no_memory; /* set instead of adding, also beyond `limit_bytes` */
@@ -60,6 +61,11 @@ struct rig_sessions {
 /* `limit_bytes` 0: no limit. */
 void rig_sessions_init(struct rig_sessions *sessions, size_t limit_bytes);
 void rig_sessions_done(struct rig_sessions *sessions);
+
+/* rig_table_put() for a table of the decoder, within the limit; NULL when memory runs out, as `no_memory` says. */
+uint32_t *rig_sessions_put(struct rig_sessions *sessions, struct rig_table *table, uint64_t key);
+/* Frees such a table. */
+void rig_sessions_drop(struct rig_sessions *sessions, struct rig_table *table);
 
 /* The key's number, new or known; 0 when memory runs out. A history's keys are all numbers, or all texts. */
 uint32_t rig_sessions_number_key(struct rig_sessions *sessions, int64_t number);
