@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/solve/search.h"
+#include "checker/solve/order_search.h"
 
 enum { CUTS = 12, WHOLE_PROCESSES = 6 }; /* attempts with some process edges; from then on processes go as a whole */
 
@@ -49,7 +49,7 @@ static bool refutes_plain(const struct supposition *supposition, const struct ri
     struct rig_problem part;
     if (!rig_problem_part(supposition->problem, refuted->core, refuted->core_count, &part))
         return false;
-    const bool ok = rig_search(&part, &supposition->rule, supposition->deadline_ns, solution);
+    const bool ok = rig_order_search(&part, &supposition->rule, supposition->deadline_ns, solution);
     rig_problem_done(&part);
     *refutes = ok && solution->answer == RIG_ANSWER_NO;
     for (uint32_t i = 0; *refutes && i < solution->core_count; i++)
@@ -92,7 +92,7 @@ static bool has_processes(const struct rig_problem *problem)
 static bool attempt(struct supposition *supposition, uint32_t number, bool *decided, struct rig_solution *solution)
 {
     struct rig_solution found = {0};
-    if (!rig_search(&supposition->cut, &supposition->along, supposition->deadline_ns, &found))
+    if (!rig_order_search(&supposition->cut, &supposition->along, supposition->deadline_ns, &found))
         return false;
     *decided = found.answer != RIG_ANSWER_NO;
     if (*decided) {
@@ -115,7 +115,7 @@ static bool solve_plain(const struct rig_problem *problem, const struct rig_rule
     free(supposition.cut.txns.at);
     if (!ok || decided)
         return ok;
-    return rig_search(problem, rule, deadline_ns, solution);
+    return rig_order_search(problem, rule, deadline_ns, solution);
 }
 
 enum rig_rc rig_solve(const struct rig_problem *problem, const struct rig_rule *rule,
@@ -123,7 +123,7 @@ enum rig_rc rig_solve(const struct rig_problem *problem, const struct rig_rule *
 {
     struct rig_solution found = {0};
     const bool ok = rule->along == RIG_ALONG_PLAIN ? solve_plain(problem, rule, budget->deadline_ns, &found)
-                                                   : rig_search(problem, rule, budget->deadline_ns, &found);
+                                                   : rig_order_search(problem, rule, budget->deadline_ns, &found);
     if (!ok)
         return rig_no_memory(err, "solving for version orders");
     *solution = found;

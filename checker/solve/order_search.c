@@ -1,4 +1,4 @@
-#include "checker/solve/search.h"
+#include "checker/solve/order_search.h"
 
 #include <string.h>
 
@@ -267,8 +267,8 @@ static bool find_core(struct search *search, struct rig_solution *solution)
     return true;
 }
 
-bool rig_search(const struct rig_problem *problem, const struct rig_rule *rule, int64_t deadline_ns,
-                struct rig_solution *solution)
+bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *rule, int64_t deadline_ns,
+                      struct rig_solution *solution)
 {
     struct search search;
     struct rig_solution found = {0};

@@ -2,13 +2,13 @@
  * One search for an explanation: what is known, what is forced (forced.h), a guess, and then guesses that keep the
  * clauses learned from the forbidden cycles of earlier ones (sat.h).
  */
-#ifndef RIG_CHECKER_SOLVE_SEARCH_H
-#define RIG_CHECKER_SOLVE_SEARCH_H
+#ifndef RIG_CHECKER_SOLVE_ORDER_SEARCH_H
+#define RIG_CHECKER_SOLVE_ORDER_SEARCH_H
 
 #include "checker/solve/solve.h"
 
 /* As rig_solve(). False when memory runs out. */
-bool rig_search(const struct rig_problem *problem, const struct rig_rule *rule, int64_t deadline_ns,
-                struct rig_solution *solution);
+bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *rule, int64_t deadline_ns,
+                      struct rig_solution *solution);
 
 #endif
