@@ -9,6 +9,7 @@
 #include "checker/levels/level.h"
 #include "checker/stream/closing_private.h"
 #include "checker/stream/retired_private.h"
+#include "checker/witness/case_explain.h"
 #include "checker/witness/explain.h"
 #include "checker/witness/sentence.h"
 #include "checker/witness/verify_type.h"
@@ -37,6 +38,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .retired = &rig_list_retired,
             .load_percent = 250,
             .explain_step = rig_list_explain_step,
+            .explain_order = rig_list_explain_order,
             .sentences = &rig_list_sentences,
             .verifier = &rig_verify_list,
         },

@@ -65,6 +65,9 @@ struct rig_type_inference {
 
     /* Finds the operations behind a ww, wr or rw step (witness/explain.h). */
     bool (*explain_step)(const struct rig_inference *inference, struct rig_step *step);
+    /* Finds the values and the evidence for the known order of the two versions of a ww or rw step of a proof
+     * (witness/case_explain.h). NULL: the proof has them. */
+    void (*explain_order)(const struct rig_inference *inference, struct rig_step *step);
     const struct rig_type_sentences *sentences; /* witness/sentence.h */
     const struct rig_type_verifier *verifier;   /* witness/verify_type.h */
 };

@@ -55,7 +55,8 @@ struct rig_case {
     enum rig_case_kind kind;
     uint32_t before, after, key;     /* of the case that it opens or closes; UINT32_MAX on the last line */
     uint32_t first_step, step_count; /* CYCLE: into the proof's steps */
-    char *text;                      /* one sentence without the steps: what is supposed, or what follows */
+    char *opening; /* a sentence before the steps, "Suppose T3's write of key 1 comes before T5's."; NULL: none */
+    char *closing; /* one after them, "A cycle. So T5's write of key 1 comes before T3's."; NULL: none */
 };
 
 struct rig_cases {

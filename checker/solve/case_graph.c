@@ -123,6 +123,14 @@ static bool add_ordered(struct making *m, struct rig_arc arc, uint32_t before, u
     return add_arc(m, arc, *pair, low == before ? RIG_CASE_FORWARD : RIG_CASE_BACKWARD, RIG_CASE_NONE);
 }
 
+/* Whether it is known that the reader's own version comes before that of writers[later]: then the ww edge from it forbids
+ * whatever an rw edge would. */
+static bool overwrites_itself(const struct making *m, uint32_t reader, uint32_t later)
+{
+    return rig_problem_write_of(m->graph->problem, reader, m->key) != RIG_PROBLEM_NONE &&
+           m->order.shown[place_of(&m->order, reader) * m->order.count + later] != RIG_CASE_NONE;
+}
+
 /* The edges between writers, and from the readers of a version to later writers. `write`: of writers[at]. */
 static bool add_of_version(struct making *m, uint32_t at, uint32_t write)
 {
@@ -138,7 +146,7 @@ static bool add_of_version(struct making *m, uint32_t at, uint32_t write)
         for (uint32_t i = problem->reader_first[write]; i < problem->reader_first[write + 1]; i++) {
             const uint32_t read = problem->readers[i], reader = problem->read_txn[read];
             const struct rig_arc rw = {reader, to, RIG_EDGE_RW, m->key, from, problem->reads.at[read].op, RIG_ARC_NONE};
-            if (reader != to && !add_ordered(m, rw, at, later))
+            if (reader != to && !overwrites_itself(m, reader, later) && !add_ordered(m, rw, at, later))
                 return false;
         }
     }
@@ -163,7 +171,8 @@ static bool add_of_initial(struct making *m)
         for (uint32_t later = 0; later < m->order.count; later++) {
             const struct rig_arc rw = {reader,       m->order.writers[later],    RIG_EDGE_RW, m->key,
                                        RIG_ARC_NONE, problem->reads.at[read].op, RIG_ARC_NONE};
-            if (reader != m->order.writers[later] && !add_arc(m, rw, RIG_CASE_NONE, RIG_CASE_OPEN, RIG_CASE_NONE))
+            if (reader != m->order.writers[later] && !overwrites_itself(m, reader, later) &&
+                !add_arc(m, rw, RIG_CASE_NONE, RIG_CASE_OPEN, RIG_CASE_NONE))
                 return false;
         }
     }

@@ -260,6 +260,22 @@ static enum rig_rc keep_step(struct rig_witness_txns *evidence, struct rig_step 
     return rc;
 }
 
+static enum rig_rc keep_cases(struct rig_witness_txns *evidence, struct rig_cases *cases, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < cases->step_count; i++)
+        rc = keep_step(evidence, &cases->steps[i], err);
+    for (uint32_t i = 0; rc == RIG_OK && i < cases->line_count; i++) {
+        struct rig_case *line = &cases->lines[i];
+        rc = keep_txn(evidence, &line->before, err);
+        if (rc == RIG_OK)
+            rc = keep_txn(evidence, &line->after, err);
+        if (rc == RIG_OK && line->key != UINT32_MAX)
+            rc = keep_key(evidence, line->key, &line->key, err);
+    }
+    return rc;
+}
+
 enum rig_rc rig_witness_txns_keep(struct rig_witness_txns *evidence, const struct rig_history *history,
                                   const struct rig_retired *retired, struct rig_witness *witness, struct rig_err *err)
 {
@@ -269,6 +285,8 @@ enum rig_rc rig_witness_txns_keep(struct rig_witness_txns *evidence, const struc
     uint32_t none = UINT32_MAX;
     for (uint32_t i = 0; rc == RIG_OK && i < witness->step_count; i++)
         rc = keep_step(evidence, &witness->steps[i], err);
+    if (rc == RIG_OK && witness->cases != NULL)
+        rc = keep_cases(evidence, witness->cases, err);
     for (uint32_t i = 0; rc == RIG_OK && i < witness->txn_count; i++) {
         uint32_t *op = i == 0 ? &witness->op : i == 1 ? &witness->other_op : &none;
         uint32_t no_op = UINT32_MAX;
@@ -287,6 +305,16 @@ enum rig_rc rig_witness_txns_keep(struct rig_witness_txns *evidence, const struc
 
 /* ---- giving ---- */
 
+static void mark_evidence(const struct rig_step *steps, uint32_t count, uint32_t *wanted)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (steps[i].order_txn != UINT32_MAX)
+            wanted[steps[i].order_txn] = 1;
+        if (steps[i].order_other != UINT32_MAX)
+            wanted[steps[i].order_other] = 1;
+    }
+}
+
 /* Marks the transactions of the final witnesses; shorter witnesses have replaced others. */
 static void mark_wanted(const struct rig_finding *findings, uint32_t *wanted)
 {
@@ -295,13 +323,9 @@ static void mark_wanted(const struct rig_finding *findings, uint32_t *wanted)
             const struct rig_witness *witness = &findings[anomaly].witnesses[w];
             for (uint32_t i = 0; i < witness->txn_count; i++)
                 wanted[witness->txns[i]] = 1;
-            for (uint32_t i = 0; i < witness->step_count; i++) {
-                const struct rig_step *step = &witness->steps[i];
-                if (step->order_txn != UINT32_MAX)
-                    wanted[step->order_txn] = 1;
-                if (step->order_other != UINT32_MAX)
-                    wanted[step->order_other] = 1;
-            }
+            mark_evidence(witness->steps, witness->step_count, wanted);
+            if (witness->cases != NULL)
+                mark_evidence(witness->cases->steps, witness->cases->step_count, wanted);
         }
     }
 }
@@ -383,23 +407,52 @@ static enum rig_rc give_wanted(struct rig_witness_txns *evidence, const struct r
     return rc;
 }
 
+static void renumber_txn(const struct giving *g, uint32_t *txn)
+{
+    *txn = *txn == UINT32_MAX ? UINT32_MAX : g->number[*txn];
+}
+
+static void renumber_key(const struct giving *g, uint32_t *key)
+{
+    *key = *key == UINT32_MAX ? UINT32_MAX : g->key_number[*key];
+    RIG_INVARIANT(*key == UINT32_MAX || *key < g->given->key_count);
+}
+
+static void renumber_steps(const struct giving *g, struct rig_step *steps, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct rig_step *step = &steps[i];
+        uint32_t *const txns[] = {&step->from, &step->to, &step->order_txn, &step->order_other};
+        for (size_t t = 0; t < sizeof txns / sizeof txns[0]; t++)
+            renumber_txn(g, txns[t]);
+        renumber_key(g, &step->key);
+    }
+}
+
+static void renumber_cases(const struct giving *g, struct rig_cases *cases)
+{
+    renumber_steps(g, cases->steps, cases->step_count);
+    for (uint32_t i = 0; i < cases->line_count; i++) {
+        renumber_txn(g, &cases->lines[i].before);
+        renumber_txn(g, &cases->lines[i].after);
+        renumber_key(g, &cases->lines[i].key);
+    }
+}
+
 static void renumber(const struct giving *g, struct rig_witness *witness)
 {
     for (uint32_t i = 0; i < witness->txn_count; i++) {
-        witness->txns[i] = g->number[witness->txns[i]];
+        renumber_txn(g, &witness->txns[i]);
         RIG_INVARIANT(witness->txns[i] < g->given->txn_count);
     }
-    witness->key = witness->key == UINT32_MAX ? UINT32_MAX : g->key_number[witness->key];
-    RIG_INVARIANT(witness->key == UINT32_MAX || witness->key < g->given->key_count);
+    renumber_key(g, &witness->key);
+    renumber_steps(g, witness->steps, witness->step_count);
     for (uint32_t i = 0; i < witness->step_count; i++) {
-        struct rig_step *step = &witness->steps[i];
-        uint32_t *const txns[] = {&step->from, &step->to, &step->order_txn, &step->order_other};
-        for (size_t t = 0; t < sizeof txns / sizeof txns[0]; t++)
-            *txns[t] = *txns[t] == UINT32_MAX ? UINT32_MAX : g->number[*txns[t]];
-        step->key = step->key == UINT32_MAX ? UINT32_MAX : g->key_number[step->key];
+        const struct rig_step *step = &witness->steps[i];
         RIG_INVARIANT(step->from == witness->txns[i] && step->to == witness->txns[(i + 1) % witness->txn_count]);
-        RIG_INVARIANT(step->key == UINT32_MAX || step->key < g->given->key_count);
     }
+    if (witness->cases != NULL)
+        renumber_cases(g, witness->cases);
 }
 
 static bool word_all(const struct giving *g, struct rig_finding *findings, struct rig_arena *arena)

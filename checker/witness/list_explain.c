@@ -1,6 +1,7 @@
 /* The operations that prove edges between versions of lists (explain.h). */
 #include "base/bug.h"
 #include "checker/infer/list_acknowledged.h"
+#include "checker/witness/case_explain.h"
 #include "checker/witness/explain.h"
 
 /* The first and the last place from `begin` on, and before `end`, at which `txn` wrote the key; or RIG_VERSION_NONE. */
@@ -135,4 +136,19 @@ bool rig_list_explain_step(const struct rig_inference *inference, struct rig_ste
     return step->kind == RIG_EDGE_WW   ? prove_ww(versions, step)
            : step->kind == RIG_EDGE_WR ? prove_wr(versions, step)
                                        : prove_rw(versions, step);
+}
+
+void rig_list_explain_order(const struct rig_inference *inference, struct rig_step *step)
+{
+    const struct rig_versions *versions = &inference->versions;
+    const struct rig_key_versions *k = &versions->keys[step->key];
+    const uint32_t from = appends_within(versions, step->from, step->key, 0, RIG_VERSION_NONE).last;
+    const uint32_t to = appends_within(versions, step->to, step->key, 0, RIG_VERSION_NONE).last;
+    if (step->kind == RIG_EDGE_WW && from != RIG_VERSION_NONE)
+        step->from_value = k->order.at[from];
+    if (to == RIG_VERSION_NONE)
+        return;
+    step->to_value = k->order.at[to];
+    step->order_txn = k->order_txn;
+    step->order_op = k->order_op;
 }

@@ -33,6 +33,12 @@ static void add_ww(const struct rig_history *history, const struct rig_step *ste
 {
     rig_buf_printf(text, ": it appended %" PRId64 " to key ", step->from_value);
     rig_sentence_key(history, step->key, text);
+    if (step->order == RIG_ORDER_CASE) {
+        rig_buf_add_text(text, ", and ");
+        rig_sentence_txn(history, step->to, text);
+        rig_buf_printf(text, " then %" PRId64, step->to_value);
+        return;
+    }
     if (step->order_txn == UINT32_MAX) {
         rig_buf_printf(text, ", which reads show; no read shows ");
         rig_sentence_txn(history, step->to, text);
@@ -68,6 +74,10 @@ static void add_rw(const struct rig_history *history, const struct rig_step *ste
     rig_buf_add_text(text, " and did not see ");
     rig_sentence_txn(history, step->to, text);
     rig_buf_printf(text, "'s append of %" PRId64, step->to_value);
+    if (step->order == RIG_ORDER_CASE) {
+        rig_buf_add_text(text, ", which came later");
+        return;
+    }
     if (step->order_txn == UINT32_MAX)
         rig_buf_add_text(text, ", which no read shows");
     rig_buf_add_char(text, '.');
@@ -158,4 +168,5 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     rig_buf_add_char(text, '.');
 }
 
-const struct rig_type_sentences rig_list_sentences = {.add_step = add_step, .add_noncyclic = add_noncyclic};
+const struct rig_type_sentences rig_list_sentences = {
+    .write = "append to key", .writes = "appends to keys", .add_step = add_step, .add_noncyclic = add_noncyclic};

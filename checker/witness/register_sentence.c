@@ -6,7 +6,10 @@
 /* The evidence for the order of two versions: ", as T3 had read 1 before it wrote 2 (writes follow reads)". */
 static void add_order(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
-    static const char *const assumptions[] = {"", "", "writes follow reads", "sequential keys", "linearizable keys"};
+    static const char *const assumptions[] = {"", "", "writes follow reads", "sequential keys", "linearizable keys",
+                                              ""};
+    if (step->order == RIG_ORDER_CASE)
+        return;
     if (step->order == RIG_ORDER_INITIAL || step->order == RIG_ORDER_LIST) {
         const bool nil = rig_txn_ops(history, step->from)[step->from_op].read_state == RIG_READ_NIL;
         rig_buf_add_text(text, ", which comes after the initial state");
@@ -100,4 +103,5 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
                                : ", which wrote that key again later: an intermediate state.");
 }
 
-const struct rig_type_sentences rig_register_sentences = {.add_step = add_step, .add_noncyclic = add_noncyclic};
+const struct rig_type_sentences rig_register_sentences = {
+    .write = "write of key", .writes = "writes of keys", .add_step = add_step, .add_noncyclic = add_noncyclic};

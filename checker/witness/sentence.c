@@ -116,7 +116,7 @@ static void describe_realtime(const struct rig_history *history, const struct ri
     rig_buf_add_char(text, '.');
 }
 
-static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+void rig_sentence_add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
     rig_sentence_txn(history, step->from, text);
     rig_buf_add_text(text, " before ");
@@ -148,7 +148,7 @@ static char *word_step(const struct rig_history *history, const struct rig_step 
 {
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    add_step(history, step, &text);
+    rig_sentence_add_step(history, step, &text);
     return keep(&text, arena);
 }
 
@@ -257,10 +257,21 @@ static void add_cycle(const struct rig_history *history, const struct rig_witnes
         if (!is_shown(i, witness->step_count, "steps", text))
             continue;
         rig_buf_add_text(text, "\n  - ");
-        add_step(history, &witness->steps[i], text);
+        rig_sentence_add_step(history, &witness->steps[i], text);
     }
     add_doubt(history, witness, text);
     rig_buf_add_text(text, "\n  No order can have each of them before the next: a contradiction.  ");
+}
+
+static void add_cases(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    add_names(history, witness, text);
+    rig_sentence_cases_title(witness->cases, text);
+    for (uint32_t i = 0; i < witness->txn_count; i++)
+        add_txn_line(history, witness->txns[i], text);
+    if (!rig_sentence_cases(history, witness->cases, text))
+        text->failed = true;
+    rig_buf_add_text(text, "  ");
 }
 
 static char *word_witness(const struct rig_history *history, const struct rig_witness *witness, struct rig_arena *arena)
@@ -270,6 +281,8 @@ static char *word_witness(const struct rig_history *history, const struct rig_wi
     rig_buf_printf(&text, "%s: ", rig_anomaly_info(witness->anomaly)->name);
     if (witness->step_count > 0) {
         add_cycle(history, witness, &text);
+    } else if (witness->cases != NULL) {
+        add_cases(history, witness, &text);
     } else {
         rig_type_inference(history->workload)->sentences->add_noncyclic(history, witness, &text);
         for (uint32_t i = 0; i < witness->txn_count; i++)
@@ -289,6 +302,8 @@ bool rig_sentence_word(const struct rig_history *history, struct rig_witness *wi
         if (witness->steps[i].text == NULL)
             return false;
     }
+    if (witness->cases != NULL && !rig_sentence_word_cases(history, witness->cases, arena))
+        return false;
     witness->text = word_witness(history, witness, arena);
     return witness->text != NULL;
 }

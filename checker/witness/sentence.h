@@ -12,7 +12,9 @@
 
 /* The sentences of one data type. */
 struct rig_type_sentences {
-    /* Adds the reason of a ww, wr or rw step, after "T17 before T23". */
+    const char *write, *writes; /* "append to key", "appends to keys" */
+    /* Adds the reason of a ww, wr or rw step, after "T17 before T23". Without the full stop where the order of the
+     * versions is that of a case. */
     void (*add_step)(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text);
     /* Adds the text of a non-cyclic anomaly, after its name. */
     void (*add_noncyclic)(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text);
@@ -29,6 +31,18 @@ void rig_sentence_list(struct rig_read_list list, struct rig_buf *text);
 void rig_sentence_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text);
 void rig_sentence_key(const struct rig_history *history, uint32_t key, struct rig_buf *text);
 void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text);
+
+/* "T17 before T23: ..." */
+void rig_sentence_add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text);
+
+/* Proofs by cases. "T3's write of key 1 comes before T5's", for all keys that both write. */
+void rig_sentence_order(const struct rig_history *history, uint32_t before, uint32_t after, struct rig_buf *text);
+/* Behind the names of the transactions: " cannot be explained at ..." */
+void rig_sentence_cases_title(const struct rig_cases *cases, struct rig_buf *text);
+/* All lines and steps. False when memory runs out. */
+bool rig_sentence_cases(const struct rig_history *history, const struct rig_cases *cases, struct rig_buf *text);
+/* Words each line and each step by itself. False when memory runs out. */
+bool rig_sentence_word_cases(const struct rig_history *history, struct rig_cases *cases, struct rig_arena *arena);
 
 /* Words a witness, in `arena`: the steps that reports show, and the whole. False when memory runs out. */
 bool rig_sentence_word(const struct rig_history *history, struct rig_witness *witness, struct rig_arena *arena);

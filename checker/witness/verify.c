@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "checker/checker_types.h"
+#include "checker/witness/verify_cases.h"
 #include "checker/witness/verify_type.h"
 
 struct rig_verifier {
@@ -49,7 +50,7 @@ void rig_verifier_free(struct rig_verifier *verifier)
 
 /* ---- steps of a cycle ---- */
 
-static const char *check_precedence(const struct rig_history *history, const struct rig_step *step)
+const char *rig_verify_precedence(const struct rig_history *history, const struct rig_step *step)
 {
     const struct rig_txn *from = &history->txns[step->from], *to = &history->txns[step->to];
     if (step->kind == RIG_EDGE_PROCESS && from->process != to->process)
@@ -71,7 +72,7 @@ static const char *check_step(const struct rig_verifier *verifier, const struct 
         return verifier->type->check_step(&verifier->proof, step);
     case RIG_EDGE_PROCESS:
     case RIG_EDGE_REALTIME:
-        return check_precedence(verifier->proof.history, step);
+        return rig_verify_precedence(verifier->proof.history, step);
     }
     return "has a step of an unknown kind";
 }
@@ -193,9 +194,22 @@ static enum rig_rc verify_cycle(const struct rig_verifier *verifier, const struc
         return refuse(history, witness, witness->txns[0], "is in a cycle of another shape", err);
     return RIG_OK;
 }
+static enum rig_rc verify_cases(const struct rig_verifier *verifier, const struct rig_witness *witness,
+                                struct rig_err *err)
+{
+    struct rig_cases_lack lack;
+    if (witness->anomaly != RIG_ANOMALY_NO_VERSION_ORDER || witness->step_count > 0)
+        return refuse(verifier->proof.history, witness, witness->txns[0], "is in a proof of another anomaly", err);
+    if (!rig_verify_cases(&verifier->proof, verifier->type, witness, &lack))
+        return rig_memory_limit(err, "the proof of a witness");
+    return lack.lacks == NULL ? RIG_OK : refuse(verifier->proof.history, witness, lack.txn, lack.lacks, err);
+}
+
 enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct rig_witness *witness,
                                struct rig_err *err)
 {
+    if (witness->cases != NULL)
+        return verify_cases(verifier, witness, err);
     if (witness->step_count > 0)
         return verify_cycle(verifier, witness, err);
     if (!verifier->proof.committed[witness->txns[0]])

@@ -147,13 +147,10 @@ static bool prove_committed(struct rig_proof *proof)
 
 /* ---- steps of a cycle ---- */
 
-static const char *check_ww(const struct rig_proof *proof, const struct rig_step *step)
+/* A read shows the two values in their order; or reads show the first one, and none the second. */
+static const char *check_before(const struct rig_proof *proof, const struct rig_step *step)
 {
     const struct rig_history *history = proof->history;
-    if (find_append(history, step->from, step->key, step->from_value) == UINT32_MAX)
-        return "did not append the earlier value";
-    if (find_append(history, step->to, step->key, step->to_value) == UINT32_MAX)
-        return "is followed by one that did not append the later value";
     if (step->order_txn == UINT32_MAX) {
         bool in_order = is_shown(proof, step->key, step->from_value) && !is_shown(proof, step->key, step->to_value);
         return in_order ? NULL : "has no read that orders its append before an unread one";
@@ -166,6 +163,15 @@ static const char *check_ww(const struct rig_proof *proof, const struct rig_step
     return from != UINT32_MAX && to != UINT32_MAX && from < to ? NULL : "did not append before the next one";
 }
 
+static const char *check_ww(const struct rig_proof *proof, const struct rig_step *step)
+{
+    const struct rig_history *history = proof->history;
+    if (find_append(history, step->from, step->key, step->from_value) == UINT32_MAX)
+        return "did not append the earlier value";
+    if (find_append(history, step->to, step->key, step->to_value) == UINT32_MAX)
+        return "is followed by one that did not append the later value";
+    return check_before(proof, step);
+}
 static const char *check_wr(const struct rig_proof *proof, const struct rig_step *step)
 {
     const struct rig_history *history = proof->history;
@@ -225,6 +231,42 @@ static const char *check_step(const struct rig_proof *proof, const struct rig_st
     return step->kind == RIG_EDGE_WW   ? check_ww(proof, step)
            : step->kind == RIG_EDGE_WR ? check_wr(proof, step)
                                        : check_rw(proof, step);
+}
+
+/* ---- proofs by cases ---- */
+
+static bool read_version(const struct rig_proof *proof, uint32_t txn, uint32_t op, struct rig_proved_read *read)
+{
+    const struct rig_history *history = proof->history;
+    const struct rig_txn_op *known = known_read(history, txn, op);
+    if (known == NULL)
+        return false;
+    const struct rig_read_list list = rig_txn_op_list(history, known);
+    *read = (struct rig_proved_read){.key = known->key, .initial = list.count == 0};
+    if (list.count > 0)
+        read->value = rig_read_element(&list, list.count - 1);
+    return list.count == 0 || find_append(history, txn, known->key, read->value) == UINT32_MAX;
+}
+
+/* rw: an element that `to` appended is not in what `from` read, or the read would not be of an earlier version. */
+static bool saw_any(const struct rig_history *history, const struct rig_step *step)
+{
+    const struct rig_txn_op *read = known_read(history, step->from, step->from_op);
+    if (read == NULL)
+        return true;
+    const struct rig_read_list list = rig_txn_op_list(history, read);
+    return appended_any(history, step->to, step->key, list, 0, list.count);
+}
+
+static const char *check_known(const struct rig_proof *proof, const struct rig_step *step)
+{
+    if (step->kind == RIG_EDGE_WW)
+        return check_ww(proof, step);
+    if (find_append(proof->history, step->to, step->key, step->to_value) == UINT32_MAX)
+        return "is followed by one that did not append the later value";
+    if (saw_any(proof->history, step))
+        return "read an append of the next one";
+    return check_before(proof, step);
 }
 
 /* Whether reads of acknowledged transactions show the order of a ww step by themselves. */
@@ -453,4 +495,6 @@ const struct rig_type_verifier rig_verify_list = {.prove_committed = prove_commi
                                                   .free_facts = free_facts,
                                                   .check_step = check_step,
                                                   .check_noncyclic = check_noncyclic,
+                                                  .read_version = read_version,
+                                                  .check_known = check_known,
                                                   .is_acknowledged = is_acknowledged};

@@ -197,6 +197,29 @@ static const char *check_step(const struct rig_proof *proof, const struct rig_st
     return shows_order(proof, step, from, to) ? NULL : "has nothing that orders the two versions";
 }
 
+/* ---- proofs by cases ---- */
+
+static bool read_version(const struct rig_proof *proof, uint32_t txn, uint32_t op, struct rig_proved_read *read)
+{
+    const struct rig_txn_op *known = known_read(proof->history, txn, op);
+    if (known == NULL)
+        return false;
+    const struct seen seen = seen_by(known);
+    *read = (struct rig_proved_read){
+        .key = known->key, .initial = seen.initial || is_unwritten(proof, known->key, seen.value), .value = seen.value};
+    return read->initial || !wrote(proof->history, txn, known->key, seen.value);
+}
+
+static const char *check_known(const struct rig_proof *proof, const struct rig_step *step)
+{
+    const struct seen from = {.known = true, .value = step->from_value};
+    const struct seen to = last_write(proof->history, step->to, step->key);
+    if (to.value != step->to_value ||
+        (step->kind == RIG_EDGE_WW && !is_same(from, last_write(proof->history, step->from, step->key))))
+        return "has a version that is not the one that was written last";
+    return shows_order(proof, step, from, to) ? NULL : "has nothing that orders the two versions";
+}
+
 /* ---- non-cyclic anomalies ---- */
 
 static const char *check_value_of_other(const struct rig_history *history, const struct rig_witness *w,
@@ -304,4 +327,6 @@ const struct rig_type_verifier rig_verify_register = {.prove_committed = prove_c
                                                       .free_facts = free_facts,
                                                       .check_step = check_step,
                                                       .check_noncyclic = check_noncyclic,
+                                                      .read_version = read_version,
+                                                      .check_known = check_known,
                                                       .is_acknowledged = is_acknowledged};

@@ -15,6 +15,13 @@ struct rig_proof {
     void *facts;     /* of the data type */
 };
 
+/* A read of a key, proved. */
+struct rig_proved_read {
+    uint32_t key;
+    bool initial;  /* the initial state; else */
+    int64_t value; /*   the value that names the version: the last one written to it */
+};
+
 struct rig_type_verifier {
     /* Fills in `committed`, which has room for every transaction, and `facts`. False when memory runs out. */
     bool (*prove_committed)(struct rig_proof *proof);
@@ -23,10 +30,18 @@ struct rig_type_verifier {
     /* The proof that a ww, wr or rw step, or a non-cyclic witness, lacks; NULL when it holds. */
     const char *(*check_step)(const struct rig_proof *proof, const struct rig_step *step);
     const char *(*check_noncyclic)(const struct rig_proof *proof, const struct rig_witness *witness);
+    /* For proofs by cases. False where the operation is no read with a known result, or read the transaction's own write. */
+    bool (*read_version)(const struct rig_proof *proof, uint32_t txn, uint32_t op, struct rig_proved_read *read);
+    /* The proof that the known order of the versions of a ww or rw step lacks; NULL when it holds. The step's reads and
+     * writes are proved, and no version is the initial state. */
+    const char *(*check_known)(const struct rig_proof *proof, const struct rig_step *step);
     /* Whether reads of acknowledged transactions show the order of a ww step by themselves. */
     bool (*is_acknowledged)(const struct rig_proof *proof, const struct rig_step *step);
 };
 
 extern const struct rig_type_verifier rig_verify_list, rig_verify_register;
+
+/* The proof that a process or real-time step lacks; NULL when it holds. */
+const char *rig_verify_precedence(const struct rig_history *history, const struct rig_step *step);
 
 #endif
