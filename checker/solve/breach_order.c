@@ -113,8 +113,8 @@ static bool order_in_time(struct rig_ordered *ordered, struct rig_arena *arena)
     const struct rig_problem *problem = ordered->problem;
     const uint32_t count = problem->txn_count;
     struct moment *moments = rig_arena_room(arena, (size_t)count + 1, sizeof moments[0]);
-    uint32_t *invoked = numbers(arena, count), *after = numbers(arena, count);
-    if (moments == NULL || invoked == NULL || after == NULL)
+    uint32_t *invoked = numbers(arena, count), *after = numbers(arena, count), *latest = numbers(arena, count);
+    if (moments == NULL || invoked == NULL || after == NULL || latest == NULL)
         return false;
     for (uint32_t node = 0; node < count; node++)
         moments[node] = (struct moment){problem->txns.at[node].invoked, node};
@@ -125,9 +125,13 @@ static bool order_in_time(struct rig_ordered *ordered, struct rig_arena *arena)
         RIG_REQUIRE(txn->ended >= txn->invoked);
         invoked[i] = moments[i].node;
         after[i] = first_after(moments, count, txn->ended);
+        latest[ordered->place[moments[i].node]] = i + 1;
     }
+    for (uint32_t place = 1; place < count; place++)
+        latest[place] = latest[place] > latest[place - 1] ? latest[place] : latest[place - 1];
     ordered->invoked = invoked;
     ordered->after = after;
+    ordered->latest = latest;
     return true;
 }
 

@@ -4,7 +4,7 @@
  * A version is named by its write (index into problem->writes), or by writes.count + key for the initial state of a key.
  *
  * Time: linear, and sorting for real time. Space: 4 bytes for each transaction, 4 for each read, 8 for each write and
- * key; process order 8 and real time 12 more for each transaction.
+ * key; process order 8 and real time 20 more for each transaction.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_ORDER_H
 #define RIG_CHECKER_SOLVE_BREACH_ORDER_H
@@ -28,6 +28,7 @@ struct rig_ordered {
     /* Real time, NULL where it does not count. */
     const uint32_t *invoked; /* the nodes in the order of their invocations */
     const uint32_t *after;   /* per node: the first index into `invoked` that was invoked after its end, or txn_count */
+    const uint32_t *latest;  /* per place: behind the last index into `invoked` of the nodes up to there */
 };
 
 /* `place`: a permutation of the nodes. Memory is the arena's; false when it runs out. */

@@ -298,6 +298,7 @@ bool rig_states_find(struct rig_states *states, const struct rig_ordered *ordere
     bool ok = s.number != NULL && states->component_of != NULL && states->rank != NULL;
     if (ok) {
         memset(states->component_of, 0xff, ((size_t)states->state_count + 1) * sizeof(uint32_t));
+        memset(states->rank, 0xff, ((size_t)states->state_count + 1) * sizeof(uint32_t));
         s.last_rank = states->state_count;
         ok = walk_all(&s);
     }

@@ -36,7 +36,7 @@ struct rig_states {
     uint32_t state_count;
     uint32_t *component_of; /* per state: its component of two or more states, or NONE */
     uint32_t component_count;
-    uint32_t *rank; /* per state: edges between components lead to higher ranks */
+    uint32_t *rank; /* per state: edges between components lead to higher ranks; NONE: left out */
 };
 
 static inline uint32_t rig_states_read_count(const struct rig_problem *problem, uint32_t node)

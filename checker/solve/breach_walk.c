@@ -2,12 +2,14 @@
 
 #include "base/bug.h"
 
-bool rig_walker_init(struct rig_walker *walker, const struct rig_states *states, struct rig_moves moves,
-                     const uint8_t *left_out, struct rig_arena *arena)
+bool rig_walker_init(struct rig_walker *walker, const struct rig_ordered *ordered, struct rig_moves moves,
+                     const uint32_t *rank, struct rig_arena *arena)
 {
-    const struct rig_problem *problem = states->ordered->problem;
+    const struct rig_problem *problem = ordered->problem;
     const size_t nodes = (size_t)problem->txn_count + 1, writes = problem->writes.count + 1;
-    *walker = (struct rig_walker){.states = states, .moves = moves, .left_out = left_out};
+    *walker = (struct rig_walker){.ordered = ordered, .moves = moves, .rank = rank};
+    walker->component = RIG_PROBLEM_NONE;
+    walker->high = UINT32_MAX;
     walker->seen = rig_arena_array(arena, nodes, sizeof(uint32_t));
     walker->port = rig_arena_array(arena, nodes, sizeof(uint32_t));
     walker->opened = rig_arena_array(arena, nodes, sizeof(uint32_t));
@@ -26,7 +28,7 @@ void rig_walker_done(struct rig_walker *walker)
 
 static const struct rig_problem *problem_of(const struct rig_walker *w)
 {
-    return w->states->ordered->problem;
+    return w->ordered->problem;
 }
 
 static void visit(struct rig_walker *w, uint32_t from, uint32_t port, struct rig_arc arc)
@@ -48,23 +50,31 @@ static void arrive(struct rig_walker *w, uint32_t from, struct rig_arc arc)
     w->steps++;
     if (w->found != RIG_PROBLEM_NONE || w->failed || (w->left_out != NULL && w->left_out[arc.to]))
         return;
+    if (arc.to != w->target && (w->rank[arc.to] < w->low || w->rank[arc.to] > w->high))
+        return;
     const uint32_t port = rig_states_port(problem_of(w), follow, arc.to, arc.kind, arc.to_op);
-    const uint32_t state = rig_states_of(problem_of(w), follow, arc.to, port);
-    if (w->component != RIG_PROBLEM_NONE && w->states->component_of[state] != w->component)
+    if (w->component != RIG_PROBLEM_NONE &&
+        w->states->component_of[rig_states_of(problem_of(w), follow, arc.to, port)] != w->component)
         return;
     if (w->seen[arc.to] != w->round || port < w->port[arc.to])
         visit(w, from, port, arc);
+}
+
+/* Whether the version and all later ones of its key are out of range. */
+static bool is_beyond(const struct rig_walker *w, uint32_t write)
+{
+    return write == RIG_PROBLEM_NONE || w->rank[problem_of(w)->write_txn[write]] > w->high;
 }
 
 /* To the writers of all later versions that rw edges have not reached yet. The reader's own version stays unmarked: it
  * is reached by nothing here, but may be from other readers. */
 static void miss(struct rig_walker *w, uint32_t from, uint32_t read)
 {
-    const struct rig_ordered *ordered = w->states->ordered;
+    const struct rig_ordered *ordered = w->ordered;
     const struct rig_problem *problem = problem_of(w);
     const uint32_t reader = problem->read_txn[read];
-    for (uint32_t later = ordered->next[ordered->version[read]];
-         later != RIG_PROBLEM_NONE && w->missed[later] != w->round; later = ordered->next[later]) {
+    for (uint32_t later = ordered->next[ordered->version[read]]; !is_beyond(w, later) && w->missed[later] != w->round;
+         later = ordered->next[later]) {
         if (problem->write_txn[later] == reader)
             continue;
         w->missed[later] = w->round;
@@ -74,8 +84,8 @@ static void miss(struct rig_walker *w, uint32_t from, uint32_t read)
 
 static void overwrite(struct rig_walker *w, uint32_t from, uint32_t write)
 {
-    const struct rig_ordered *ordered = w->states->ordered;
-    for (uint32_t later = ordered->next[write]; later != RIG_PROBLEM_NONE && w->overwritten[later] != w->round;
+    const struct rig_ordered *ordered = w->ordered;
+    for (uint32_t later = ordered->next[write]; !is_beyond(w, later) && w->overwritten[later] != w->round;
          later = ordered->next[later]) {
         w->overwritten[later] = w->round;
         arrive(w, from, rig_ordered_ww(problem_of(w), write, later));
@@ -85,7 +95,7 @@ static void overwrite(struct rig_walker *w, uint32_t from, uint32_t write)
 /* To all that come later in the process, and that process order has not reached yet. */
 static void follow_process(struct rig_walker *w, uint32_t from, uint32_t node)
 {
-    const struct rig_ordered *ordered = w->states->ordered;
+    const struct rig_ordered *ordered = w->ordered;
     if (ordered->child == NULL)
         return;
     bool through = true;
@@ -102,10 +112,12 @@ static void follow_process(struct rig_walker *w, uint32_t from, uint32_t node)
 
 static void follow_time(struct rig_walker *w, uint32_t from, uint32_t node)
 {
-    const struct rig_ordered *ordered = w->states->ordered;
+    const struct rig_ordered *ordered = w->ordered;
     if (ordered->after == NULL)
         return;
-    for (uint32_t i = ordered->after[node]; i < w->invoked_from; i++)
+    const bool is_bounded = w->rank == ordered->place && w->high < problem_of(w)->txn_count;
+    const uint32_t end = is_bounded ? ordered->latest[w->high] : UINT32_MAX;
+    for (uint32_t i = ordered->after[node]; i < w->invoked_from && i < end; i++)
         arrive(w, from, rig_ordered_arc(node, ordered->invoked[i], RIG_EDGE_REALTIME));
     if (ordered->after[node] < w->invoked_from)
         w->invoked_from = ordered->after[node];
@@ -134,13 +146,12 @@ static void expand(struct rig_walker *w, uint32_t from, uint32_t node, uint32_t 
     w->missed_end[node] = port < missed_end ? port : missed_end;
 }
 
-static void begin(struct rig_walker *w, struct rig_start start, uint32_t component)
+static void begin(struct rig_walker *w, struct rig_start start)
 {
     w->round++;
     w->visits.count = 0;
     w->found = RIG_PROBLEM_NONE;
     w->failed = false;
-    w->component = component;
     w->invoked_from = problem_of(w)->txn_count;
     w->target = start.index;
     w->target_port = UINT32_MAX;
@@ -191,9 +202,9 @@ static bool unroll(const struct rig_walker *w, struct rig_arcs *arcs)
     return true;
 }
 
-bool rig_walker_close(struct rig_walker *walker, struct rig_start start, uint32_t component, struct rig_arcs *arcs)
+bool rig_walker_close(struct rig_walker *walker, struct rig_start start, struct rig_arcs *arcs)
 {
-    begin(walker, start, component);
+    begin(walker, start);
     depart(walker, start);
     for (size_t i = 0; i < walker->visits.count && walker->found == RIG_PROBLEM_NONE && !walker->failed; i++) {
         const struct rig_visit at = walker->visits.at[i];
