@@ -5,13 +5,14 @@
  *   solve_compare [--count N] [--seed S]
  *
  * For each level from read committed up: the solver's answer must be the oracle's; an explanation must be one for the
- * oracle; and the core of a refutation, as a problem of its own, must have no explanation for it either (of registers;
- * a part of a list is no list). The exit status is 1 after a disagreement, which is printed.
+ * oracle; the core of a refutation, as a history of its own, must have no explanation, nor the shrunk core, which must
+ * have one without any one of its transactions (of registers; a part of a list is no list). The exit status is 1 after a disagreement, which is printed.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/solve/shrink.h"
 #include "checker/solve/solve.h"
 #include "tests/oracle/level_meaning.h"
 #include "tests/oracle/small_execution.h"
@@ -149,22 +150,54 @@ static void keep_core(const struct small_history *history, uint32_t core, struct
         part->txns[t].outcome = SMALL_OK;
 }
 
-static bool core_is_refuted(const struct small_history *history, const struct posed *posed,
-                            const struct rig_solution *solution, struct level_meaning meaning)
+/* Whether parts of the history are judged: a part of a list is no list, and an info transaction commits when it is read. */
+static bool has_parts(const struct small_history *history, const struct posed *posed, const uint32_t *nodes,
+                      uint32_t count)
+{
+    bool acknowledged = history->registers;
+    for (uint32_t i = 0; i < count; i++)
+        acknowledged = acknowledged && history->txns[posed->txn_of[nodes[i]]].outcome == SMALL_OK;
+    return acknowledged;
+}
+
+/* Whether the transactions of these nodes, without the one at `but`, have an explanation; as the problem has parts. */
+static enum case_answer explain_part(const struct small_history *history, const struct posed *posed,
+                                     const uint32_t *nodes, uint32_t count, uint32_t but, struct level_meaning meaning)
 {
     struct small_history part;
     struct case_answers answers;
     uint32_t core = 0;
-    bool acknowledged = true;
-    for (uint32_t i = 0; i < solution->core_count; i++) {
-        core |= UINT32_C(1) << posed->txn_of[solution->core[i]];
-        acknowledged &= history->txns[posed->txn_of[solution->core[i]]].outcome == SMALL_OK;
-    }
-    if (history->registers == false || !acknowledged)
-        return true;
+    for (uint32_t i = 0; i < count; i++)
+        core |= i == but ? 0 : UINT32_C(1) << posed->txn_of[nodes[i]];
     keep_core(history, core, &part);
     version_cases_find(&part, &answers);
-    return answers.answer[meaning.kind][meaning.order] != CASES_YES;
+    return answers.answer[meaning.kind][meaning.order];
+}
+
+/* NULL, or what is wrong with the core, whole and shrunk. */
+static const char *compare_core(const struct small_history *history, const struct posed *posed, enum rig_level level,
+                                const struct rig_solution *solution)
+{
+    const struct level_meaning meaning = level_meaning(level);
+    const struct rig_solve_budget unlimited = {INT64_MAX};
+    struct rig_shrunk shrunk;
+    struct rig_err err = {.rc = RIG_OK};
+    const char *wrong = NULL;
+    if (!has_parts(history, posed, solution->core, solution->core_count))
+        return NULL;
+    if (explain_part(history, posed, solution->core, solution->core_count, UINT32_MAX, meaning) == CASES_YES)
+        return "no, but an order explains its core";
+    if (rig_shrink(&posed->problem, rig_level_rule(level), solution->core, solution->core_count, &unlimited, &shrunk,
+                   &err) != RIG_OK)
+        return "no, but does not shrink its core";
+    if (explain_part(history, posed, shrunk.nodes, shrunk.count, UINT32_MAX, meaning) == CASES_YES)
+        wrong = "no, but an order explains the shrunk core";
+    for (uint32_t i = 0; i < shrunk.count && wrong == NULL; i++) {
+        if (explain_part(history, posed, shrunk.nodes, shrunk.count, i, meaning) == CASES_NO)
+            wrong = "no, but a transaction of the shrunk core can be left out";
+    }
+    rig_shrunk_done(&shrunk);
+    return wrong;
 }
 
 /* NULL, or what is wrong with the solver's answer. */
@@ -179,7 +212,7 @@ static const char *compare(const struct small_history *history, const struct pos
     if (rig_solve(&posed->problem, rig_level_rule(level), &unlimited, &solution, &err) != RIG_OK)
         return "no answer";
     if (solution.answer == RIG_ANSWER_SPENT) {
-        wrong = "the budget is spent";
+        wrong = "that the budget is spent";
     } else if ((solution.answer == RIG_ANSWER_YES) != (expected == CASES_YES)) {
         wrong = solution.answer == RIG_ANSWER_YES ? "yes, but no order explains it" : "no, but an order explains it";
     } else if (solution.answer == RIG_ANSWER_YES) {
@@ -187,9 +220,9 @@ static const char *compare(const struct small_history *history, const struct pos
         for (uint32_t n = 0; n < posed->problem.txn_count; n++)
             place[posed->txn_of[n]] = (int)solution.place[n];
         if (!version_cases_allow(history, meaning.kind, meaning.order, place))
-            wrong = "its order explains nothing";
-    } else if (!core_is_refuted(history, posed, &solution, meaning)) {
-        wrong = "an order explains its core";
+            wrong = "yes, but its order explains nothing";
+    } else {
+        wrong = compare_core(history, posed, level, &solution);
     }
     rig_solution_done(&solution);
     return wrong;
