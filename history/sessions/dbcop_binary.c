@@ -307,7 +307,7 @@ enum rig_rc rig_dbcop_binary_write(const struct rig_history *history, struct rig
 {
     struct encoder e = {.output = output};
     rig_buf_init(&e.buf, 0);
-    enum rig_rc rc = rig_session_export_init(&e.export, history, output->path, err);
+    enum rig_rc rc = rig_session_export_init(&e.export, history, false, output->path, err);
     if (rc == RIG_OK && !find_places(&e))
         rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "writing the history", output->path);
     if (rc == RIG_OK) {

@@ -163,7 +163,7 @@ static void put_line(struct rig_buf *buf, const struct rig_session_export *expor
     rig_buf_add_text(buf, reads ? "r(" : "w(");
     rig_buf_add_int(buf, rig_session_export_key(export, op->key));
     rig_buf_add_char(buf, ',');
-    rig_buf_add_int(buf, rig_session_export_value(op));
+    rig_buf_printf(buf, "%llu", (unsigned long long)rig_session_export_value(op));
     rig_buf_add_char(buf, ',');
     rig_buf_add_int(buf, export->history->txns[txn].process);
     rig_buf_add_char(buf, ',');
@@ -192,7 +192,7 @@ enum rig_rc rig_plume_write(const struct rig_history *history, struct rig_output
     struct rig_session_export export;
     struct rig_buf buf;
     long long next_id = 0;
-    enum rig_rc rc = rig_session_export_init(&export, history, output->path, err);
+    enum rig_rc rc = rig_session_export_init(&export, history, true, output->path, err);
     rig_buf_init(&buf, 0);
     for (uint32_t txn = 0; rc == RIG_OK && txn < history->txn_count; txn++) {
         put_txn(&buf, &export, txn, &next_id);

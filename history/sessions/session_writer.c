@@ -35,13 +35,15 @@ static enum rig_rc note_reads(struct rig_session_export *export, const char *nam
     return RIG_OK;
 }
 
-static enum rig_rc refuse_value(const struct rig_history *history, const char *name, const struct rig_txn_op *op,
-                                const char *why, struct rig_err *err)
+static enum rig_rc refuse_zero(const struct rig_history *history, const char *name, uint32_t number,
+                               struct rig_err *err)
 {
     char key[64];
-    rig_history_key_text(history, op->key, key, sizeof key);
-    return rig_fail(err, RIG_E_INPUT, "%s: value %lld of key %s: %s; --to jsonl keeps it", name, (long long)op->value,
-                    key, why);
+    rig_history_key_text(history, number, key, sizeof key);
+    return rig_fail(err, RIG_E_INPUT,
+                    "%s: value 0 of key %s: this form writes the initial state, which was read too, as 0; --to jsonl "
+                    "keeps it",
+                    name, key);
 }
 
 /* 0 means the initial state. It may be a value as well, but not where the initial state was read. */
@@ -58,24 +60,14 @@ static enum rig_rc check_zeros(const struct rig_history *history, const char *na
         else if (rig_session_export_has(op) && op->value == 0)
             uses[op->key] |= ZERO;
         if (uses[op->key] == (INITIAL | ZERO))
-            rc = refuse_value(history, name, op, "this form writes the initial state, which was read too, as 0", err);
+            rc = refuse_zero(history, name, op->key, err);
     }
     free(uses);
     return rc;
 }
 
-/* These forms have no negative numbers. */
-static enum rig_rc check_numbers(const struct rig_history *history, const char *name, struct rig_err *err)
+static enum rig_rc check_sessions(const struct rig_history *history, const char *name, struct rig_err *err)
 {
-    for (uint32_t key = 0; history->key_texts == NULL && key < history->key_count; key++) {
-        if (history->keys[key] < 0)
-            return rig_fail(err, RIG_E_INPUT, "%s: key %lld: this form has keys from 0 on; --to jsonl keeps it", name,
-                            (long long)history->keys[key]);
-    }
-    for (uint32_t i = 0; i < history->op_count; i++) {
-        if (rig_session_export_has(&history->ops[i]) && history->ops[i].value < 0)
-            return refuse_value(history, name, &history->ops[i], "this form has values from 0 on", err);
-    }
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if (history->txns[txn].process < 0)
             return rig_fail(err, RIG_E_INPUT, "%s: process %d: this form has sessions from 0 on; --to jsonl keeps it",
@@ -84,7 +76,15 @@ static enum rig_rc check_numbers(const struct rig_history *history, const char *
     return RIG_OK;
 }
 
-enum rig_rc rig_session_export_init(struct rig_session_export *export, const struct rig_history *history,
+static bool has_negative_key(const struct rig_history *history)
+{
+    uint32_t key = 0;
+    while (key < history->key_count && history->keys[key] >= 0)
+        key++;
+    return key < history->key_count;
+}
+
+enum rig_rc rig_session_export_init(struct rig_session_export *export, const struct rig_history *history, bool is_text,
                                     const char *name, struct rig_err *err)
 {
     *export = (struct rig_session_export){.history = history};
@@ -92,7 +92,8 @@ enum rig_rc rig_session_export_init(struct rig_session_export *export, const str
         return rig_fail(err, RIG_E_INPUT,
                         "%s: the history is of %s, and this form holds registers; --to jsonl keeps it", name,
                         rig_data_type_names[history->workload]);
-    enum rig_rc rc = check_numbers(history, name, err);
+    export->numbers_keys = history->key_texts != NULL || (is_text && has_negative_key(history));
+    enum rig_rc rc = is_text ? check_sessions(history, name, err) : RIG_OK;
     if (rc == RIG_OK)
         rc = check_zeros(history, name, err);
     return rc == RIG_OK ? note_reads(export, name, err) : rc;
@@ -127,5 +128,5 @@ enum rig_session_fate rig_session_export_fate(const struct rig_session_export *e
 
 int64_t rig_session_export_key(const struct rig_session_export *export, uint32_t key)
 {
-    return export->history->key_texts != NULL ? (int64_t)key : export->history->keys[key];
+    return export->numbers_keys ? (int64_t)key : export->history->keys[key];
 }

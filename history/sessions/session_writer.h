@@ -23,20 +23,22 @@ RIG_VEC(struct rig_session_seen, rig_session_seens)
 
 struct rig_session_export {
     const struct rig_history *history;
+    bool numbers_keys;
     struct rig_session_seens seen; /* values that committed transactions read, in order; if some did not commit */
 };
 
 enum rig_session_fate { RIG_SESSION_COMMITTED, RIG_SESSION_ABORTED, RIG_SESSION_LEFT_OUT };
 
-/* Borrows the history. RIG_E_INPUT for one that such a form cannot hold; `name` for errors. To be done in any case. */
-enum rig_rc rig_session_export_init(struct rig_session_export *export, const struct rig_history *history,
+/* Borrows the history. `is_text`: the form writes numbers without a sign. RIG_E_INPUT for a history that such a form
+ * cannot hold; `name` for errors. To be done in any case. */
+enum rig_rc rig_session_export_init(struct rig_session_export *export, const struct rig_history *history, bool is_text,
                                     const char *name, struct rig_err *err);
 void rig_session_export_done(struct rig_session_export *export);
 
 enum rig_session_fate rig_session_export_fate(const struct rig_session_export *export, uint32_t txn);
 /* Whether a committed transaction read what the operation wrote; only if a transaction did not commit. */
 bool rig_session_export_observed(const struct rig_session_export *export, const struct rig_txn_op *op);
-/* Keys that are texts are numbered. */
+/* Keys that are texts are numbered, and in a text all keys where one is negative. */
 int64_t rig_session_export_key(const struct rig_session_export *export, uint32_t key);
 
 /* Whether the operation writes, or has a result. */
