@@ -73,8 +73,12 @@ bool rig_order_graph_init(struct rig_order_graph *graph, const struct rig_proble
     graph->heap = malloc(nodes * sizeof graph->heap[0]);
     graph->into = malloc(nodes * sizeof graph->into[0]);
     graph->sequence = malloc(nodes * sizeof graph->sequence[0]);
+    graph->overdue = malloc(nodes * sizeof graph->overdue[0]);
+    graph->is_overdue = calloc(nodes, sizeof graph->is_overdue[0]);
     bool ok = graph->first_out != NULL && graph->missing != NULL && graph->heap != NULL && graph->into != NULL &&
-              graph->sequence != NULL && (!frame->reads_order || add_reads(graph)) && add_times(graph);
+              graph->sequence != NULL && graph->overdue != NULL && graph->is_overdue != NULL &&
+              rig_schedule_init(&graph->schedule, problem) && (!frame->reads_order || add_reads(graph)) &&
+              add_times(graph);
     for (size_t p = 0; ok && p < problem->pairs.count; p++) {
         const struct rig_problem_pair *pair = &problem->pairs.at[p];
         ok = rig_order_graph_add(graph, pair->key, pair->before, pair->after);
@@ -92,6 +96,9 @@ void rig_order_graph_done(struct rig_order_graph *graph)
     free(graph->heap);
     free(graph->into);
     free(graph->sequence);
+    free(graph->overdue);
+    free(graph->is_overdue);
+    rig_schedule_done(&graph->schedule);
     *graph = (struct rig_order_graph){0};
 }
 
@@ -222,29 +229,71 @@ static bool find_cycle(struct rig_order_graph *graph, struct rig_order_edges *cy
     return true;
 }
 
+/* A sort under way. */
+struct sorting {
+    struct rig_order_graph *graph;
+    struct waiting ready, overdue; /* overdue: it waits, or has waited */
+    uint32_t sorted;
+};
+
+static void place_node(struct sorting *sorting, uint32_t node)
+{
+    struct rig_order_graph *graph = sorting->graph;
+    graph->sequence[sorting->sorted++] = node;
+    if (node < graph->frame->txn_count) {
+        rig_schedule_place(&graph->schedule, node);
+        for (uint32_t i = 0; i < graph->schedule.released_count; i++)
+            push(&sorting->ready, graph->schedule.released[i]);
+    }
+    for (uint32_t i = graph->first_out[node]; i < graph->first_out[node + 1]; i++) {
+        const uint32_t next = graph->edges.at[graph->out[i]].to;
+        if (--graph->missing[next] == 0)
+            push(&sorting->ready, next);
+    }
+}
+
+static void try_node(struct sorting *sorting, uint32_t node)
+{
+    struct rig_order_graph *graph = sorting->graph;
+    if (node >= graph->frame->txn_count || graph->frame->reads == RIG_RULE_FRAME_READS_NONE ||
+        !rig_schedule_wait(&graph->schedule, node)) {
+        place_node(sorting, node);
+    } else if (!graph->is_overdue[node]) {
+        graph->is_overdue[node] = true;
+        push(&sorting->overdue, node);
+    }
+}
+
+/* Nothing else is ready: the first that waits goes on. */
+static void give_way(struct sorting *sorting)
+{
+    const uint32_t node = pop(&sorting->overdue);
+    sorting->graph->is_overdue[node] = false;
+    if (sorting->graph->schedule.waits_for[node] != RIG_PROBLEM_NONE)
+        place_node(sorting, node);
+}
+
 bool rig_order_graph_sort(struct rig_order_graph *graph, const uint32_t *rank, uint32_t *place,
                           struct rig_order_edges *cycle)
 {
     if (!index_edges(graph))
         return false;
-    struct waiting waiting = {graph->heap, 0, graph->frame, rank};
-    uint32_t placed = 0, sorted = 0;
+    struct sorting sorting = {graph, {graph->heap, 0, graph->frame, rank}, {graph->overdue, 0, graph->frame, rank}, 0};
+    rig_schedule_reset(&graph->schedule);
     for (uint32_t node = 0; node < graph->frame->node_count; node++) {
         if (graph->missing[node] == 0)
-            push(&waiting, node);
+            push(&sorting.ready, node);
     }
-    while (waiting.count > 0) {
-        const uint32_t node = pop(&waiting);
-        graph->sequence[sorted++] = node;
-        for (uint32_t i = graph->first_out[node]; i < graph->first_out[node + 1]; i++) {
-            const uint32_t next = graph->edges.at[graph->out[i]].to;
-            if (--graph->missing[next] == 0)
-                push(&waiting, next);
-        }
+    while (sorting.ready.count > 0 || sorting.overdue.count > 0) {
+        if (sorting.ready.count > 0)
+            try_node(&sorting, pop(&sorting.ready));
+        else
+            give_way(&sorting);
     }
-    if (sorted < graph->frame->node_count)
+    if (sorting.sorted < graph->frame->node_count)
         return find_cycle(graph, cycle);
-    for (uint32_t i = 0; i < sorted; i++) {
+    uint32_t placed = 0;
+    for (uint32_t i = 0; i < sorting.sorted; i++) {
         if (graph->sequence[i] < graph->frame->txn_count)
             place[graph->sequence[i]] = placed++;
     }

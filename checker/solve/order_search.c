@@ -36,6 +36,19 @@ struct search {
     bool refuted; /* a clause without a choice; it is the last one */
 };
 
+/* The order of completion; where the problem has one session after the other, as without times, the places in these. */
+static void rank_txns(const struct rig_problem *problem, uint32_t *rank)
+{
+    uint32_t switches = 0;
+    for (uint32_t txn = 1; txn < problem->txn_count; txn++)
+        switches += problem->txns.at[txn].session != problem->txns.at[txn - 1].session;
+    const bool in_turn = switches < 2 * problem->session_count;
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
+        const uint32_t before = problem->txns.at[txn].before;
+        rank[txn] = !in_turn ? txn : before == RIG_PROBLEM_NONE ? 0 : rank[before] + 1;
+    }
+}
+
 static bool search_init(struct search *search, const struct rig_problem *problem, const struct rig_rule *rule,
                         int64_t deadline_ns)
 {
@@ -45,8 +58,8 @@ static bool search_init(struct search *search, const struct rig_problem *problem
     bool ok = search->place != NULL && search->rank != NULL && rig_sat_init(&search->sat, deadline_ns) &&
               rig_rule_frame_init(&search->frame, problem, rule) &&
               rig_order_graph_init(&search->graph, problem, &search->frame);
-    for (uint32_t txn = 0; ok && txn < problem->txn_count; txn++)
-        search->rank[txn] = txn;
+    if (ok)
+        rank_txns(problem, search->rank);
     return ok;
 }
 
