@@ -77,7 +77,7 @@ bool rig_order_graph_init(struct rig_order_graph *graph, const struct rig_proble
     graph->is_overdue = calloc(nodes, sizeof graph->is_overdue[0]);
     bool ok = graph->first_out != NULL && graph->missing != NULL && graph->heap != NULL && graph->into != NULL &&
               graph->sequence != NULL && graph->overdue != NULL && graph->is_overdue != NULL &&
-              rig_schedule_init(&graph->schedule, problem) && (!frame->reads_order || add_reads(graph)) &&
+              rig_serial_plan_init(&graph->plan, problem) && (!frame->reads_order || add_reads(graph)) &&
               add_times(graph);
     for (size_t p = 0; ok && p < problem->pairs.count; p++) {
         const struct rig_problem_pair *pair = &problem->pairs.at[p];
@@ -98,7 +98,7 @@ void rig_order_graph_done(struct rig_order_graph *graph)
     free(graph->sequence);
     free(graph->overdue);
     free(graph->is_overdue);
-    rig_schedule_done(&graph->schedule);
+    rig_serial_plan_done(&graph->plan);
     *graph = (struct rig_order_graph){0};
 }
 
@@ -241,9 +241,9 @@ static void place_node(struct sorting *sorting, uint32_t node)
     struct rig_order_graph *graph = sorting->graph;
     graph->sequence[sorting->sorted++] = node;
     if (node < graph->frame->txn_count) {
-        rig_schedule_place(&graph->schedule, node);
-        for (uint32_t i = 0; i < graph->schedule.released_count; i++)
-            push(&sorting->ready, graph->schedule.released[i]);
+        rig_serial_plan_place(&graph->plan, node);
+        for (uint32_t i = 0; i < graph->plan.released_count; i++)
+            push(&sorting->ready, graph->plan.released[i]);
     }
     for (uint32_t i = graph->first_out[node]; i < graph->first_out[node + 1]; i++) {
         const uint32_t next = graph->edges.at[graph->out[i]].to;
@@ -256,7 +256,7 @@ static void try_node(struct sorting *sorting, uint32_t node)
 {
     struct rig_order_graph *graph = sorting->graph;
     if (node >= graph->frame->txn_count || graph->frame->reads == RIG_RULE_FRAME_READS_NONE ||
-        !rig_schedule_wait(&graph->schedule, node)) {
+        !rig_serial_plan_wait(&graph->plan, node)) {
         place_node(sorting, node);
     } else if (!graph->is_overdue[node]) {
         graph->is_overdue[node] = true;
@@ -269,7 +269,7 @@ static void give_way(struct sorting *sorting)
 {
     const uint32_t node = pop(&sorting->overdue);
     sorting->graph->is_overdue[node] = false;
-    if (sorting->graph->schedule.waits_for[node] != RIG_PROBLEM_NONE)
+    if (sorting->graph->plan.waits_for[node] != RIG_PROBLEM_NONE)
         place_node(sorting, node);
 }
 
@@ -279,7 +279,7 @@ bool rig_order_graph_sort(struct rig_order_graph *graph, const uint32_t *rank, u
     if (!index_edges(graph))
         return false;
     struct sorting sorting = {graph, {graph->heap, 0, graph->frame, rank}, {graph->overdue, 0, graph->frame, rank}, 0};
-    rig_schedule_reset(&graph->schedule);
+    rig_serial_plan_reset(&graph->plan);
     for (uint32_t node = 0; node < graph->frame->node_count; node++) {
         if (graph->missing[node] == 0)
             push(&sorting.ready, node);

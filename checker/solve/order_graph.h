@@ -1,6 +1,6 @@
 /*
  * A total order of the transactions that keeps what is known, and what is chosen: a topological sort of the frame's
- * graph (frame.h), close to a given rank. Transactions wait for the readers of versions that they overwrite (schedule.h),
+ * graph (frame.h), close to a given rank. Transactions wait for the readers of versions that they overwrite (serial_plan.h),
  * if that leads anywhere. An order of two versions comes with the rw edges of those that read the
  * earlier one, where the frame has such paths.
  *
@@ -10,7 +10,7 @@
 #define RIG_CHECKER_SOLVE_ORDER_GRAPH_H
 
 #include "checker/solve/frame.h"
-#include "checker/solve/schedule.h"
+#include "checker/solve/serial_plan.h"
 
 struct rig_order_edge {
     uint32_t from, to;      /* nodes of the frame */
@@ -27,7 +27,7 @@ struct rig_order_graph {
     uint32_t *first_out, *out; /* per node, and one more: into `out`; edges */
     uint32_t *missing;         /* per node: edges from nodes that are not placed yet */
     uint32_t *heap, *into;     /* nodes that can come next, by rank; per node of a cycle: its edge */
-    struct rig_schedule schedule;
+    struct rig_serial_plan plan;
     uint32_t *overdue;  /* a heap of transactions that waited */
     bool *is_overdue;   /* per transaction: in the heap */
     uint32_t *sequence; /* of all nodes, by the last sort */

@@ -5,13 +5,13 @@
  * Time: linear in the operations of a transaction, each time it is asked for. Space: 4 bytes a read, 8 a version, 16 a
  * transaction.
  */
-#ifndef RIG_CHECKER_SOLVE_SCHEDULE_H
-#define RIG_CHECKER_SOLVE_SCHEDULE_H
+#ifndef RIG_CHECKER_SOLVE_SERIAL_PLAN_H
+#define RIG_CHECKER_SOLVE_SERIAL_PLAN_H
 
 #include "checker/solve/problem.h"
 
 /* Versions are writes, and from the number of writes on the initial states of the keys. */
-struct rig_schedule {
+struct rig_serial_plan {
     const struct rig_problem *problem;
     uint32_t *version;                  /* per read: the version that it returned */
     uint32_t *latest;                   /* per key */
@@ -23,14 +23,14 @@ struct rig_schedule {
 };
 
 /* Borrows the problem. False when memory runs out. */
-bool rig_schedule_init(struct rig_schedule *schedule, const struct rig_problem *problem);
-void rig_schedule_done(struct rig_schedule *schedule);
+bool rig_serial_plan_init(struct rig_serial_plan *plan, const struct rig_problem *problem);
+void rig_serial_plan_done(struct rig_serial_plan *plan);
 /* Nothing is placed, nothing waits. */
-void rig_schedule_reset(struct rig_schedule *schedule);
+void rig_serial_plan_reset(struct rig_serial_plan *plan);
 
 /* Whether the transaction must wait because readers of a version that it overwrites are still to come; then it waits. */
-bool rig_schedule_wait(struct rig_schedule *schedule, uint32_t txn);
+bool rig_serial_plan_wait(struct rig_serial_plan *plan, uint32_t txn);
 /* Places it, whether it waits or not; `released` gets those that can be tried again. */
-void rig_schedule_place(struct rig_schedule *schedule, uint32_t txn);
+void rig_serial_plan_place(struct rig_serial_plan *plan, uint32_t txn);
 
 #endif
