@@ -5,11 +5,13 @@
  * The middle of a cycle of more than BOXES_MOST transactions is left out and counted, as no layout can show it.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/plural.h"
 #include "base/utf8.h"
+#include "checker/witness/case_outline.h"
 #include "report/report.h"
 #include "report/svg_words.h"
 #include "report/words.h"
@@ -83,25 +85,32 @@ static void begin_edge(struct rig_buf *out, uint32_t cluster, uint32_t from, uin
     rig_buf_printf(out, "  w%" PRIu32 "t%" PRIu32 " -> w%" PRIu32 "t%" PRIu32 " [label=\"", cluster, from, cluster, to);
 }
 
-/* The step from the transaction at `at` to the next of the cycle. */
-static void add_step(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
-                     uint32_t cluster, uint32_t at)
+/* A step between two boxes. `number`: of its case, or "". */
+static void add_edge(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_step *step,
+                     uint32_t cluster, uint32_t from, uint32_t to, const char *number)
 {
     static const char *const colours[] = {[RIG_EDGE_WW] = "#8250df",
                                           [RIG_EDGE_WR] = "#1a7f37",
                                           [RIG_EDGE_RW] = "#cf222e",
                                           [RIG_EDGE_PROCESS] = "#57606a",
                                           [RIG_EDGE_REALTIME] = "#57606a"};
-    const struct rig_step *step = &witness->steps[at];
-    const uint32_t next = (at + 1) % witness->txn_count;
-    RIG_REQUIRE(witness->txns[at] == step->from && witness->txns[next] == step->to);
     struct rig_svg_edge edge = {.step = step};
     rig_svg_words_edge(verdict->history, &edge);
-    begin_edge(out, cluster, at, next);
-    add_line(out, "", edge.kind);
+    begin_edge(out, cluster, from, to);
+    add_line(out, number, edge.kind);
     add_line(out, "", edge.words);
     bool dashed = step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME;
     rig_buf_printf(out, "\", color=\"%s\"%s];\n", colours[step->kind], dashed ? ", style=dashed" : "");
+}
+
+/* The step from the transaction at `at` to the next of the cycle. */
+static void add_step(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
+                     uint32_t cluster, uint32_t at)
+{
+    const struct rig_step *step = &witness->steps[at];
+    const uint32_t next = (at + 1) % witness->txn_count;
+    RIG_REQUIRE(witness->txns[at] == step->from && witness->txns[next] == step->to);
+    add_edge(out, verdict, step, cluster, at, next, "");
 }
 
 /* A box for those left out, between the last before them and the first after. */
@@ -127,6 +136,38 @@ static void add_cycle(struct rig_buf *out, const struct rig_verdict *verdict, co
             add_step(out, verdict, witness, cluster, i);
     if (start != end)
         add_gap(out, witness, cluster);
+}
+
+static uint32_t box_of(const struct rig_witness *witness, uint32_t txn)
+{
+    uint32_t at = 0;
+    while (at < witness->txn_count && witness->txns[at] != txn)
+        at++;
+    return at;
+}
+
+/* The steps of all cycles, each with the number of its case. Those to boxes that are left out are not drawn. */
+static void add_cases(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
+                      uint32_t cluster)
+{
+    const struct rig_cases *cases = witness->cases;
+    struct rig_case_place *places = rig_case_outline(cases);
+    out->failed = out->failed || places == NULL;
+    for (uint32_t line = 0; places != NULL && line < cases->line_count; line++) {
+        struct rig_buf number;
+        rig_buf_init(&number, 0);
+        rig_case_number(places, line, &number);
+        rig_buf_add_text(&number, number.size > 0 ? ": " : "");
+        for (uint32_t i = 0; i < cases->lines[line].step_count; i++) {
+            const struct rig_step *step = &cases->steps[cases->lines[line].first_step + i];
+            const uint32_t from = box_of(witness, step->from), to = box_of(witness, step->to);
+            if ((from < gap_start(witness) || from >= gap_end(witness)) &&
+                (to < gap_start(witness) || to >= gap_end(witness)))
+                add_edge(out, verdict, step, cluster, from, to, rig_buf_text(&number));
+        }
+        rig_buf_done(&number);
+    }
+    free(places);
 }
 
 /* The contradiction, at an edge between the two transactions (without a tip: neither has to come first) or at a loop. */
@@ -160,6 +201,8 @@ static void add_graph(struct rig_buf *out, const struct rig_verdict *verdict, co
             add_box(out, verdict, witness, cluster, i);
     if (witness->step_count > 0)
         add_cycle(out, verdict, witness, cluster);
+    else if (witness->cases != NULL)
+        add_cases(out, verdict, witness, cluster);
     else if (witness->txn_count > 0)
         add_noncyclic(out, verdict, witness, cluster);
 }

@@ -170,7 +170,9 @@ static void add_witness(const struct page *page, const struct rig_witness *witne
         rig_buf_printf(out, "<details><summary>%s #%" PRIu32 "</summary>\n", name, number);
     else
         rig_buf_printf(out, "<h4>%s #%" PRIu32 "</h4>\n", name, number);
-    if (witness->txn_count > 0) {
+    if (witness->cases != NULL) {
+        rig_html_cases(out, witness, page->verdict->history);
+    } else if (witness->txn_count > 0) {
         rig_buf_add_text(out, "<div class=\"scroll\">\n");
         rig_svg_witness(witness, page->verdict->history, false, out);
         rig_buf_add_text(out, "</div>\n");

@@ -15,6 +15,8 @@ void rig_html_style(struct rig_buf *out);
 void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict);
 /* The faults with their time line, above it how the load went (`run` may be NULL); nothing when there were none. */
 void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_report_run *run);
+/* A proof by cases: a nested list, with the steps and the picture of each cycle. */
+void rig_html_cases(struct rig_buf *out, const struct rig_witness *witness, const struct rig_history *history);
 /* The sign of a fate or of the whole verdict as a small inline picture: a tick, a cross, a ring. */
 void rig_html_sign(struct rig_buf *out, enum rig_fate fate);
 

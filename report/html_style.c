@@ -38,6 +38,7 @@ static const char *const rules[] = {
     "padding:0 7px;margin-left:8px;color:var(--dim)}",
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 22px;margin:0}dt{color:var(--dim)}dd{margin:0}",
     "summary{cursor:pointer;font-weight:600;padding:6px 0}ol{padding-left:22px;margin:8px 0}li{margin:4px 0}",
+    "ul.cases{list-style:none;padding-left:0}ul.cases ul{padding-left:22px;margin:6px 0}",
     "footer{color:var(--dim);font-size:13px;margin-top:40px}",
     "@media(max-width:640px){main{padding:10px 12px 40px}.banner{padding:14px 14px}.banner h1{font-size:19px}",
     "dl{grid-template-columns:1fr}dt{margin-top:8px}.card{padding:12px}.wide{overflow-x:auto}",

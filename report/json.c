@@ -5,12 +5,15 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/bug.h"
 #include "base/json_write.h"
 #include "base/version.h"
 #include "checker/minimum.h"
 #include "checker/witness/answered.h"
+#include "checker/witness/case_outline.h"
+#include "checker/witness/sentence.h"
 #include "history/types.h"
 #include "report/episodes.h"
 #include "report/report.h"
@@ -153,6 +156,67 @@ static void add_answers(struct rig_json_writer *w, const struct rig_history *his
     rig_json_end(w);
 }
 
+/* The keys that both transactions of a case write. */
+static void add_shared_keys(struct rig_json_writer *w, const struct rig_history *history, const struct rig_case *line)
+{
+    rig_json_begin_array(w, "keys");
+    for (uint32_t key = 0; key < history->key_count; key++) {
+        if (!rig_sentence_writes(history, line->before, key) || !rig_sentence_writes(history, line->after, key))
+            continue;
+        if (history->key_texts == NULL)
+            rig_json_int(w, NULL, history->keys[key]);
+        else
+            rig_json_string(w, NULL, history->key_texts[history->keys[key]]);
+    }
+    rig_json_end(w);
+}
+
+static void add_case(struct rig_json_writer *w, const struct rig_history *history, const struct rig_cases *cases,
+                     const struct rig_case_place *places, uint32_t at)
+{
+    const struct rig_case *line = &cases->lines[at];
+    struct rig_buf number;
+    rig_buf_init(&number, 0);
+    rig_case_number(places, at, &number);
+    rig_json_begin_object(w, NULL);
+    rig_json_string(w, "kind", line->kind == RIG_CASE_SUPPOSE ? "suppose" : "cycle");
+    rig_json_string(w, "number", rig_buf_text(&number));
+    rig_buf_done(&number);
+    if (line->kind == RIG_CASE_SUPPOSE) {
+        rig_json_int(w, "before", rig_txn_name(history, line->before));
+        rig_json_int(w, "after", rig_txn_name(history, line->after));
+        add_shared_keys(w, history, line);
+    }
+    if (line->opening != NULL)
+        add_text(w, "opening", line->opening);
+    if (line->kind == RIG_CASE_CYCLE) {
+        rig_json_begin_array(w, "steps");
+        for (uint32_t i = line->first_step; i < line->first_step + line->step_count; i++)
+            add_text(w, NULL, cases->steps[i].text);
+        rig_json_end(w);
+        rig_json_begin_array(w, "edges");
+        for (uint32_t i = line->first_step; i < line->first_step + line->step_count; i++)
+            add_edge(w, history, &cases->steps[i]);
+        rig_json_end(w);
+        add_text(w, "closing", line->closing);
+    }
+    rig_json_end(w);
+}
+
+/* A proof by cases: its lines, in their order. */
+static void add_cases(struct rig_json_writer *w, const struct rig_history *history, const struct rig_cases *cases)
+{
+    struct rig_case_place *places = rig_case_outline(cases);
+    rig_json_string(w, "level", rig_level_info(cases->level)->name);
+    rig_json_bool(w, "minimal", cases->minimal);
+    rig_json_begin_array(w, "cases");
+    for (uint32_t line = 0; places != NULL && line < cases->line_count; line++)
+        add_case(w, history, cases, places, line);
+    rig_json_end(w);
+    w->buf->failed = w->buf->failed || places == NULL;
+    free(places);
+}
+
 static void add_witness(struct rig_json_writer *w, const struct rig_history *history,
                         const struct rig_episodes *episodes, const struct rig_witness *witness)
 {
@@ -181,6 +245,8 @@ static void add_witness(struct rig_json_writer *w, const struct rig_history *his
     rig_json_end(w);
     if (witness->key != UINT32_MAX && witness->key < history->key_count)
         add_key(w, history, witness->key);
+    if (witness->cases != NULL)
+        add_cases(w, history, witness->cases);
     add_answers(w, history, witness);
     add_during(w, history, episodes, witness);
     rig_json_end(w);

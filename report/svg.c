@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/witness/case_outline.h"
 #include "report/markup.h"
 #include "report/report.h"
 #include "report/svg_layout.h"
@@ -203,7 +204,11 @@ static void add_sentence(struct rig_buf *note, const struct rig_witness *witness
 /* An explanation of the picture, for a reader that has nothing else. */
 static void note_text(struct rig_buf *note, const struct rig_witness *witness)
 {
-    if (witness->step_count > 0)
+    if (witness->cases != NULL)
+        rig_buf_add_text(note,
+                         "An arrow from A to B means that A must come before B; its label gives the reason. In each "
+                         "case the arrows form a cycle, so no order of the versions explains what the clients saw.");
+    else if (witness->step_count > 0)
         rig_buf_add_text(note, "An arrow from A to B means that A must come before B; its label gives the reason. "
                                "The arrows form a cycle, so no order of these transactions explains what the clients "
                                "saw.");
@@ -244,7 +249,10 @@ static double add_note(struct rig_buf *out, const char *text, double width, doub
 static void add_heading(struct rig_buf *out, const struct rig_witness *witness)
 {
     const char *name = rig_anomaly_info(witness->anomaly)->name;
-    if (witness->step_count > 0)
+    if (witness->cases != NULL)
+        rig_buf_printf(out, "%s: %" PRIu32 " transactions at %s", name, witness->txn_count,
+                       rig_level_info(witness->cases->level)->name);
+    else if (witness->step_count > 0)
         rig_buf_printf(out, "%s: a cycle of %" PRIu32 " transactions", name, witness->txn_count);
     else
         rig_buf_printf(out, "%s: %s", name, witness->txn_count == 1 ? "one transaction" : "two transactions");
@@ -275,11 +283,96 @@ static void begin_svg(struct rig_buf *out, const struct rig_witness *witness, do
     rig_buf_printf(out, "</style>\n<rect class=\"bg\" width=\"%.0f\" height=\"%.0f\"/>\n", width, height);
 }
 
+/* ---- a proof by cases: its cycles, one below the other ---- */
+
+enum { CASE_CYCLES = 12 }; /* of more, only the first are drawn */
+#define CASE_HEADING 34.0
+
+struct case_pictures {
+    struct rig_svg_layout *layouts[CASE_CYCLES];
+    struct rig_buf headings[CASE_CYCLES];
+    uint32_t count, left_out;
+    double width, height; /* of all together */
+};
+
+static void add_case_layout(struct case_pictures *pictures, const struct rig_witness *witness,
+                            const struct rig_history *history, const struct rig_case_place *places, uint32_t line,
+                            struct rig_buf *out)
+{
+    struct rig_witness cycle;
+    if (pictures->count == CASE_CYCLES) {
+        pictures->left_out++;
+        return;
+    }
+    struct rig_svg_layout *layout = malloc(sizeof *layout);
+    const bool has_cycle = rig_case_cycle(witness, line, &cycle);
+    out->failed = out->failed || layout == NULL || !has_cycle;
+    if (layout != NULL && has_cycle) {
+        rig_svg_layout(history, &cycle, CASE_HEADING, 640, layout);
+        pictures->width = layout->width > pictures->width ? layout->width : pictures->width;
+        pictures->height += layout->height;
+        pictures->layouts[pictures->count] = layout;
+        rig_buf_init(&pictures->headings[pictures->count], 0);
+        rig_case_heading(witness->cases, places, line, &pictures->headings[pictures->count]);
+        pictures->count++;
+    } else {
+        free(layout);
+    }
+    if (has_cycle)
+        free(cycle.txns);
+}
+
+static void add_case_pictures(struct case_pictures *pictures, const struct rig_history *history, struct rig_buf *out)
+{
+    double y = TITLE_HEIGHT;
+    for (uint32_t i = 0; i < pictures->count; i++) {
+        rig_buf_printf(out, "<g transform=\"translate(0 %.1f)\">\n", y);
+        add_text(out, "name", 20, 22, rig_buf_text(&pictures->headings[i]));
+        pictures->layouts[i]->width = pictures->width;
+        add_picture(out, history, pictures->layouts[i]);
+        rig_buf_add_text(out, "</g>\n");
+        y += pictures->layouts[i]->height;
+    }
+}
+
+static void draw_cases(const struct rig_witness *witness, const struct rig_history *history, struct rig_buf *out)
+{
+    struct case_pictures pictures = {.count = 0};
+    struct rig_case_place *places = rig_case_outline(witness->cases);
+    struct rig_buf note;
+    out->failed = out->failed || places == NULL;
+    for (uint32_t line = 0; places != NULL && line < witness->cases->line_count; line++) {
+        if (witness->cases->lines[line].kind == RIG_CASE_CYCLE)
+            add_case_layout(&pictures, witness, history, places, line, out);
+    }
+    rig_buf_init(&note, 0);
+    note_text(&note, witness);
+    if (pictures.left_out > 0)
+        rig_buf_printf(&note, " %" PRIu32 " more cycles are in the text.", pictures.left_out);
+    const double bottom = TITLE_HEIGHT + pictures.height;
+    const double height = add_note(NULL, rig_buf_text(&note), pictures.width, bottom + 6) + 12;
+    begin_svg(out, witness, pictures.width, height, true);
+    add_title(out, witness);
+    add_case_pictures(&pictures, history, out);
+    (void)add_note(out, rig_buf_text(&note), pictures.width, bottom + 6);
+    rig_buf_add_text(out, "</svg>\n");
+    rig_buf_done(&note);
+    for (uint32_t i = 0; i < pictures.count; i++) {
+        free(pictures.layouts[i]);
+        rig_buf_done(&pictures.headings[i]);
+    }
+    free(places);
+}
+
 void rig_svg_witness(const struct rig_witness *witness, const struct rig_history *history, bool alone,
                      struct rig_buf *out)
 {
     if (witness->txn_count == 0)
         return;
+    if (witness->cases != NULL) {
+        draw_cases(witness, history, out);
+        return;
+    }
     struct rig_svg_layout *layout = malloc(sizeof *layout);
     if (layout == NULL) {
         out->failed = true;

@@ -89,12 +89,14 @@ static bool is_odd(const struct rig_history *history, const struct rig_witness *
 /* Whether the witness rests on this operation: read or written where a step says so. */
 static bool is_strong(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn, uint32_t op)
 {
-    if (witness->step_count == 0)
+    const struct rig_step *steps = witness->cases != NULL ? witness->cases->steps : witness->steps;
+    const uint32_t step_count = witness->cases != NULL ? witness->cases->step_count : witness->step_count;
+    if (step_count == 0)
         return is_odd(history, witness, txn, op);
     const struct rig_txn_op *mop = rig_txn_ops(history, txn) + op;
     bool writes = is_write(mop);
-    for (uint32_t i = 0; i < witness->step_count; i++) {
-        const struct rig_step *step = &witness->steps[i];
+    for (uint32_t i = 0; i < step_count; i++) {
+        const struct rig_step *step = &steps[i];
         if (step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME)
             continue;
         if (step->from == txn && (step->from_op == op || (step->kind != RIG_EDGE_RW && writes &&

@@ -53,3 +53,34 @@ void rig_case_number(const struct rig_case_place *places, uint32_t line, struct 
     if (place->number > 0)
         rig_buf_printf(text, "%s%" PRIu32, place->within != UINT32_MAX ? "." : "", place->number);
 }
+
+void rig_case_heading(const struct rig_cases *cases, const struct rig_case_place *places, uint32_t line,
+                      struct rig_buf *text)
+{
+    const uint32_t item = places[line].number == 0 ? places[line].within : line;
+    if (item == UINT32_MAX)
+        return;
+    rig_case_number(places, item, text);
+    rig_buf_add_text(text, ". ");
+    rig_buf_add_text(text, cases->lines[item].opening == NULL ? "" : cases->lines[item].opening);
+}
+
+bool rig_case_cycle(const struct rig_witness *witness, uint32_t line, struct rig_witness *cycle)
+{
+    const struct rig_case *l = &witness->cases->lines[line];
+    struct rig_witness made = {.anomaly = witness->anomaly,
+                               .txn_count = l->step_count,
+                               .steps = witness->cases->steps + l->first_step,
+                               .step_count = l->step_count,
+                               .key = UINT32_MAX,
+                               .op = UINT32_MAX,
+                               .other_op = UINT32_MAX,
+                               .text = l->closing};
+    made.txns = malloc((l->step_count + 1) * sizeof made.txns[0]);
+    if (made.txns == NULL)
+        return false;
+    for (uint32_t i = 0; i < l->step_count; i++)
+        made.txns[i] = made.steps[i].from;
+    *cycle = made;
+    return true;
+}

@@ -33,4 +33,13 @@ struct rig_case_place *rig_case_outline(const struct rig_cases *cases);
 /* "2.1"; of a cycle that is all of its case, the number of that case. */
 void rig_case_number(const struct rig_case_place *places, uint32_t line, struct rig_buf *text);
 
+/* "2.1. Either T3's write of key 1 comes before T5's.": the number and the sentence above a cycle; nothing where the
+ * proof has no cases. */
+void rig_case_heading(const struct rig_cases *cases, const struct rig_case_place *places, uint32_t line,
+                      struct rig_buf *text);
+
+/* The cycle of a line as a witness by itself, whose steps are the proof's; its `txns` are from the heap. False when
+ * memory runs out. */
+bool rig_case_cycle(const struct rig_witness *witness, uint32_t line, struct rig_witness *cycle);
+
 #endif

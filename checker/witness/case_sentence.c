@@ -17,7 +17,7 @@ struct wording {
 
 /* ---- what is supposed ---- */
 
-static bool writes_key(const struct rig_history *history, uint32_t txn, uint32_t key)
+bool rig_sentence_writes(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
@@ -31,7 +31,7 @@ static bool writes_key(const struct rig_history *history, uint32_t txn, uint32_t
 static bool is_shared(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t other)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    if (rig_op_reads(ops[op].kind) || !writes_key(history, other, ops[op].key))
+    if (rig_op_reads(ops[op].kind) || !rig_sentence_writes(history, other, ops[op].key))
         return false;
     for (uint32_t i = 0; i < op; i++) {
         if (ops[i].key == ops[op].key && !rig_op_reads(ops[i].kind))

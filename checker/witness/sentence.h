@@ -35,6 +35,7 @@ void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint3
 /* "T17 before T23: ..." */
 void rig_sentence_add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text);
 
+bool rig_sentence_writes(const struct rig_history *history, uint32_t txn, uint32_t key);
 /* Proofs by cases. "T3's write of key 1 comes before T5's", for all keys that both write. */
 void rig_sentence_order(const struct rig_history *history, uint32_t before, uint32_t after, struct rig_buf *text);
 /* Behind the names of the transactions: " cannot be explained at ..." */

@@ -17,6 +17,7 @@
 #include "checker/witness/case_explain.h"
 #include "checker/witness/sentence.h"
 #include "checker/witness/verify.h"
+#include "report/report.h"
 #include "tests/oracle/ask_checker.h"
 #include "tests/oracle/small_random.h"
 #include "tests/unit/random_problem.h"
@@ -409,12 +410,75 @@ static void smallest_examples_are_worded(void **state)
         "consistent-view, update-atomic, repeatable-read, view-serializable and every stronger level.");
 }
 
+/* ---- reports ---- */
+
+static uint32_t times(const char *text, const char *part)
+{
+    uint32_t count = 0;
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part))
+        count++;
+    return count;
+}
+
+static void expect_parts(const char *form, const struct rig_buf *text, const char *const *parts)
+{
+    assert_false(text->failed);
+    for (; *parts != NULL; parts++) {
+        if (strstr(rig_buf_text(text), *parts) == NULL)
+            fail_msg("the %s report lacks %s:\n%s", form, *parts, rig_buf_text(text));
+    }
+}
+
+static void reports_show_each_case(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct rig_witness witness;
+    struct rig_verdict verdict = {.summary = (char *)"summary", .valid = RIG_VALID_FALSE};
+    struct rig_buf html, json, dot, svg;
+    begin(&f, given("ok 0 0-2: ry[] ay1 ax1; ok 1 1-3: rx[] ay2"));
+    assert_true(refute(&f, RIG_LEVEL_SNAPSHOT_ISOLATION, &witness));
+    verdict.history = f.history;
+    verdict.findings[RIG_ANOMALY_NO_VERSION_ORDER] =
+        (struct rig_finding){.count = 1, .witnesses = &witness, .witness_count = 1, .refutes = witness.refutes};
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        verdict.levels[level].reason = (char *)"reason";
+    rig_buf_init(&html, 0);
+    rig_buf_init(&json, 0);
+    rig_buf_init(&dot, 0);
+    rig_buf_init(&svg, 0);
+    rig_report_html(&verdict, NULL, "name", &html);
+    rig_report_json(&verdict, NULL, &json);
+    rig_report_dot_witness(&verdict, &witness, 1, &dot);
+    rig_report_svg(&verdict, &witness, &svg);
+    expect_parts("HTML", &html,
+                 (const char *const[]){"<li>1. Either T2&#39;s append to key 1 comes before T3&#39;s.",
+                                       "<li>2. Or T3&#39;s append to key 1 comes before T2&#39;s.", "<p>A cycle.</p>",
+                                       NULL});
+    assert_int_equal(times(rig_buf_text(&html), "<svg class=\"rig-svg\""), 2);
+    expect_parts("JSON", &json,
+                 (const char *const[]){"\"level\": \"snapshot-isolation\"", "\"minimal\": true",
+                                       "\"kind\": \"suppose\"", "\"number\": \"2\"", "\"closing\": \"A cycle.\"",
+                                       NULL});
+    expect_parts("DOT", &dot, (const char *const[]){"1: T2 before T3: ww, key 1", "2: T3 before T2: ww, key 1", NULL});
+    expect_parts(
+        "SVG", &svg,
+        (const char *const[]){"1. Either T2&#39;s append", "2. Or T3&#39;s append", "no-version-order: ", NULL});
+    assert_int_equal(times(rig_buf_text(&svg), "<svg "), 1);
+    rig_buf_done(&html);
+    rig_buf_done(&json);
+    rig_buf_done(&dot);
+    rig_buf_done(&svg);
+    done(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_are_proved),
         cmocka_unit_test(registers_are_proved),
         cmocka_unit_test(smallest_examples_are_worded),
+        cmocka_unit_test(reports_show_each_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
