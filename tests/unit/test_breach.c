@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/rng.h"
-#include "checker/solve/breach.h"
+#include "tests/unit/breach_problem.h"
 
 enum { NODES = 7, KEYS = 4, ARCS = 400 };
 
@@ -175,12 +173,6 @@ static void find_arcs(struct question *q)
             add_data_arcs(q, a, b);
         }
     }
-}
-
-static bool same_arc(const struct rig_arc *a, const struct rig_arc *b)
-{
-    return a->from == b->from && a->to == b->to && a->kind == b->kind && a->key == b->key && a->writer == b->writer &&
-           a->from_op == b->from_op && a->to_op == b->to_op;
 }
 
 /* ---- (a) all simple cycles ---- */
@@ -429,25 +421,6 @@ static void try_executions(const struct question *q, forbidden allowed)
 
 /* ---- comparison ---- */
 
-static void check_cycle(const struct question *q, const struct rig_rule *rule, const struct rig_arc *arcs,
-                        uint32_t count)
-{
-    bool writes_nothing[NODES];
-    uint32_t used = 0;
-    assert_in_range(count, 2, NODES);
-    for (uint32_t i = 0; i < count; i++) {
-        bool exists = false;
-        for (uint32_t k = 0; k < q->arc_count; k++)
-            exists |= same_arc(&arcs[i], &q->arcs[k]);
-        assert_true(exists);
-        assert_int_equal(arcs[i].to, arcs[(i + 1) % count].from);
-        assert_int_equal(used >> arcs[i].from & 1, 0);
-        used |= UINT32_C(1) << arcs[i].from;
-        writes_nothing[i] = q->writes_nothing[arcs[i].from];
-    }
-    assert_true(rig_rule_forbids(rule, arcs, count, writes_nothing));
-}
-
 static void compare(const struct question *q, uint32_t most)
 {
     forbidden found, allowed;
@@ -464,7 +437,7 @@ static void compare(const struct question *q, uint32_t most)
                          found[form][along], allowed[form][along]);
             for (size_t i = 0; i < breaches.ends.count; i++) {
                 const uint32_t begin = i == 0 ? 0 : breaches.ends.at[i - 1];
-                check_cycle(q, &rule, &breaches.arcs.at[begin], breaches.ends.at[i] - begin);
+                breach_check_cycle(&q->problem, &rule, q->place, &breaches.arcs.at[begin], breaches.ends.at[i] - begin);
             }
             rig_arcs_done(&breaches.arcs);
             rig_arc_ends_done(&breaches.ends);
