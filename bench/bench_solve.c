@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -153,6 +154,7 @@ static void measure(const struct rig_problem *problem, enum rig_rule_form form, 
 {
     const struct rig_rule rule = {form, along, false};
     const int64_t start = rig_clock_now_ns();
+    const clock_t cpu = clock();
     const struct rig_solve_budget budget = {start + 60 * RIG_NS_PER_S};
     struct rig_solution solution;
     struct rig_err err = {0};
@@ -162,9 +164,10 @@ static void measure(const struct rig_problem *problem, enum rig_rule_form form, 
         return;
     }
     getrusage(RUSAGE_SELF, &usage);
-    printf("%-20s %-8s %-6s %8.1f ms  core %5" PRIu32 "  open %" PRIu64 "  peak %ld MiB\n", FORMS[form], ALONG[along],
-           ANSWERS[solution.answer], (double)(rig_clock_now_ns() - start) / 1e6, solution.core_count,
-           solution.open_pairs, usage.ru_maxrss / 1024);
+    printf("%-20s %-8s %-6s %8.1f ms  cpu %8.1f ms  core %5" PRIu32 "  open %" PRIu64 "  peak %ld MiB\n", FORMS[form],
+           ALONG[along], ANSWERS[solution.answer], (double)(rig_clock_now_ns() - start) / 1e6,
+           (double)(clock() - cpu) * 1e3 / CLOCKS_PER_SEC, solution.core_count, solution.open_pairs,
+           usage.ru_maxrss / 1024);
     fflush(stdout);
     rig_solution_done(&solution);
 }

@@ -203,16 +203,3 @@ void rig_chains_done(struct rig_chains *chains)
     free(chains->lane_positions);
     *chains = (struct rig_chains){0};
 }
-
-uint32_t rig_chains_last(const struct rig_chains *chains, const struct rig_lane *lane, uint32_t end)
-{
-    uint32_t low = lane->begin, high = lane->end;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (chains->lane_positions[middle] < end)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == lane->begin ? RIG_PROBLEM_NONE : chains->lane_writes[low - 1];
-}

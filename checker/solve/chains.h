@@ -34,7 +34,17 @@ bool rig_chains_init(struct rig_chains *chains, const struct rig_problem *proble
                      const uint32_t *sequence, uint32_t most);
 void rig_chains_done(struct rig_chains *chains);
 
-/* The last write of the lane at a position below `end`, or RIG_PROBLEM_NONE. Time: logarithmic. */
-uint32_t rig_chains_last(const struct rig_chains *chains, const struct rig_lane *lane, uint32_t end);
+/* Into lane_writes: one more than the last write of the lane at a position below `end`; lane->begin: there is none. */
+static inline uint32_t rig_chains_until(const struct rig_chains *chains, const struct rig_lane *lane, uint32_t end)
+{
+    uint32_t low = lane->begin, high = lane->end;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const bool below = chains->lane_positions[middle] < end;
+        low = below ? middle + 1 : low;
+        high = below ? high : middle;
+    }
+    return low;
+}
 
 #endif

@@ -123,7 +123,7 @@ void rig_forced_done(struct rig_forced *forced)
     rig_chains_done(&forced->chains);
     rig_forced_pairs_done(&forced->pairs);
     rig_forced_steps_done(&forced->steps);
-    rig_forced_nodes_done(&forced->candidates);
+    rig_forced_candidates_done(&forced->candidates);
     free(forced->first_pair);
     free(forced->clocks);
     free(forced->rank);
@@ -282,48 +282,53 @@ static bool has_pair(const struct rig_forced *forced, uint32_t write, uint32_t a
     return false;
 }
 
-/* Per chain the last writer of `key` that the clock knows, but for `txn` itself. */
-static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, uint32_t key, uint32_t txn)
+static bool surpassed(const struct rig_forced *forced, const struct rig_forced_candidate *candidate, uint32_t txn)
+{
+    return clock_of(forced, txn)[candidate->chain] > candidate->position;
+}
+
+/* Keeps the candidate if none of the others follows it, and drops those that it follows. */
+static bool add_candidate(struct rig_forced *forced, const struct rig_forced_candidate *added)
+{
+    struct rig_forced_candidates *kept = &forced->candidates;
+    const uint32_t *writers = forced->problem->write_txn;
+    for (size_t i = 0; i < kept->count; i++) {
+        if (surpassed(forced, added, writers[kept->at[i].write]))
+            return true;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < kept->count; i++) {
+        if (!surpassed(forced, &kept->at[i], writers[added->write]))
+            kept->at[count++] = kept->at[i];
+    }
+    kept->count = count;
+    return rig_forced_candidates_add(kept, *added);
+}
+
+/*
+ * The writers of `key` that the clock knows, but for `txn` itself: per chain the last one, unless another one follows
+ * it, or it is known to come before `known` (a transaction, or RIG_PROBLEM_NONE).
+ */
+static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, uint32_t key, uint32_t txn,
+                            uint32_t known)
 {
     const struct rig_chains *chains = &forced->chains;
+    const uint32_t *before = known == RIG_PROBLEM_NONE ? NULL : clock_of(forced, known);
     bool ok = true;
     forced->candidates.count = 0;
     for (uint32_t l = chains->lane_first[key]; ok && l < chains->lane_first[key + 1]; l++) {
         const struct rig_lane *lane = &chains->lanes.at[l];
-        uint32_t end = clock[lane->chain];
-        if (lane->chain == chains->chain[txn] && end > chains->position[txn])
-            end = chains->position[txn];
-        const uint32_t write = end == 0 ? RIG_PROBLEM_NONE : rig_chains_last(chains, lane, end);
-        if (write != RIG_PROBLEM_NONE)
-            ok = rig_forced_nodes_add(&forced->candidates, write);
+        const uint32_t own = lane->chain == chains->chain[txn] ? chains->position[txn] : UINT32_MAX;
+        const uint32_t end = clock[lane->chain] < own ? clock[lane->chain] : own;
+        if (end <= chains->lane_positions[lane->begin] || (before != NULL && before[lane->chain] >= end))
+            continue;
+        const uint32_t until = rig_chains_until(chains, lane, end);
+        const struct rig_forced_candidate candidate = {chains->lane_writes[until - 1], lane->chain,
+                                                       chains->lane_positions[until - 1]};
+        if (before == NULL || before[lane->chain] <= candidate.position)
+            ok = add_candidate(forced, &candidate);
     }
     return ok;
-}
-
-/* Drops candidates that another candidate comes behind. */
-static void drop_surpassed(struct rig_forced *forced)
-{
-    uint32_t *writes = forced->candidates.at, count = (uint32_t)forced->candidates.count;
-    const uint32_t *writers = forced->problem->write_txn;
-    uint32_t last = 0;
-    for (uint32_t i = 1; i < count; i++) {
-        if (forced->rank[writers[writes[i]]] > forced->rank[writers[writes[last]]])
-            last = i;
-    }
-    if (count > 0) {
-        const uint32_t swapped = writes[0];
-        writes[0] = writes[last];
-        writes[last] = swapped;
-    }
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        bool surpassed = false;
-        for (uint32_t j = 0; !surpassed && j < kept; j++)
-            surpassed = reaches(forced, writers[writes[i]], writers[writes[j]]);
-        if (!surpassed)
-            writes[kept++] = writes[i];
-    }
-    forced->candidates.count = kept;
 }
 
 /* A writer of the read's key that the transaction sees comes before the writer of the returned version. */
@@ -331,14 +336,12 @@ static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_
 {
     const struct rig_problem_read *read = &forced->problem->reads.at[number];
     const uint32_t txn = forced->problem->read_txn[number], writer = read->writer;
-    bool ok = find_candidates(forced, clock, read->key, txn);
-    drop_surpassed(forced);
+    bool ok = find_candidates(forced, clock, read->key, txn, writer);
     for (size_t i = 0; ok && i < forced->candidates.count && !forced->refuted; i++) {
-        const uint32_t write = forced->candidates.at[i], before = forced->problem->write_txn[write];
+        const uint32_t write = forced->candidates.at[i].write, before = forced->problem->write_txn[write];
         if (writer == RIG_PROBLEM_INITIAL && earlier == RIG_PROBLEM_NONE)
             refute(forced, before, start_of(forced, txn), RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
-        if (writer != RIG_PROBLEM_INITIAL && before != writer && !reaches(forced, before, writer) &&
-            !has_pair(forced, write, writer))
+        if (writer != RIG_PROBLEM_INITIAL && before != writer && !has_pair(forced, write, writer))
             ok = force(forced, (struct rig_forced_pair){.write = write,
                                                         .after = writer,
                                                         .read = number,
@@ -390,12 +393,11 @@ static bool force_commits(struct rig_forced *forced, uint32_t txn)
     const struct rig_problem *problem = forced->problem;
     bool ok = true;
     for (uint32_t w = problem->txns.at[txn].first_write; ok && w < writes_end(problem, txn); w++) {
-        ok = find_candidates(forced, clock_of(forced, txn), problem->writes.at[w].key, txn);
-        drop_surpassed(forced);
+        ok = find_candidates(forced, clock_of(forced, txn), problem->writes.at[w].key, txn, RIG_PROBLEM_NONE);
         for (size_t i = 0; ok && i < forced->candidates.count; i++) {
-            if (!has_pair(forced, forced->candidates.at[i], txn))
-                ok = force(forced, (struct rig_forced_pair){
-                                       .write = forced->candidates.at[i], .after = txn, .reason = RIG_FORCED_COMMIT});
+            const uint32_t write = forced->candidates.at[i].write;
+            if (!has_pair(forced, write, txn))
+                ok = force(forced, (struct rig_forced_pair){.write = write, .after = txn, .reason = RIG_FORCED_COMMIT});
         }
     }
     return ok;

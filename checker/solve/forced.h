@@ -5,13 +5,13 @@
  *   commits  u reaches the commit of x, and both write a key: u comes before x, and with it the readers of u's version
  *
  * until nothing new follows. Reachability is a clock a node: per chain (chains.h) the last transaction whose commit
- * reaches it. Only the last writer of each chain is looked at, and only if no other candidate comes behind it: the other
+ * reaches it. Only the last writer of each chain is looked at, and only if no other candidate follows it: the other
  * pairs follow along paths. Each pair keeps its reason, so that a refutation is explained by few transactions.
  *
  * It is sound for each rule, and complete for FLOW, READ_ATOMIC, MONOTONIC_ATOMIC and CAUSAL: if nothing is refuted, each
  * order that keeps the pairs is an explanation. The first two take time n^1.5 (AWDIT, PLDI 2025).
  *
- * Time: a round is linear in operations times chains times log n; few rounds. Space: 4 bytes a node and chain, 20 a
+ * Time: a round is linear in operations times chains times log n; few rounds. Space: 4 bytes a node and chain, 24 a
  * pair; a few pairs a write.
  */
 #ifndef RIG_CHECKER_SOLVE_FORCED_H
@@ -39,6 +39,12 @@ struct rig_forced_step {
     uint32_t to, pair, write;
 };
 
+/* A writer that may come before another one. */
+struct rig_forced_candidate {
+    uint32_t write, chain, position;
+};
+
+RIG_VEC(struct rig_forced_candidate, rig_forced_candidates)
 RIG_VEC(struct rig_forced_pair, rig_forced_pairs)
 RIG_VEC(struct rig_forced_step, rig_forced_steps)
 RIG_VEC(uint32_t, rig_forced_nodes)
@@ -51,10 +57,10 @@ struct rig_forced {
     uint32_t *first_pair; /* per write: its newest pair, or RIG_PROBLEM_NONE */
     uint32_t *clocks;     /* per node and chain: one more than the last position that reaches the node */
     uint32_t *rank, *sequence;
-    uint64_t *dirty;                    /* by rank: the clock has changed */
-    uint32_t *first_child, *next_child; /* per transaction: what follows it in its process */
-    struct rig_forced_steps steps;      /* scratch */
-    struct rig_forced_nodes candidates; /* scratch: writes */
+    uint64_t *dirty;                         /* by rank: the clock has changed */
+    uint32_t *first_child, *next_child;      /* per transaction: what follows it in its process */
+    struct rig_forced_steps steps;           /* scratch */
+    struct rig_forced_candidates candidates; /* scratch */
     bool refuted;
     /* refuted: a path from the commit of `conflict_from` to the node `conflict_to`, with an edge back or the read */
     uint32_t conflict_from, conflict_to, conflict_pair, conflict_write;
