@@ -24,6 +24,7 @@ enum rig_order_source {
     RIG_ORDER_WFR,          /* the writer of the later one had read the earlier one (assumed: writes follow reads) */
     RIG_ORDER_SEQUENTIAL,   /* a process used the earlier one, and later the other one (assumed: sequential keys) */
     RIG_ORDER_LINEARIZABLE, /* a user of the earlier one completed before a user of the later one began (assumed) */
+    RIG_ORDER_UPDATE,       /* the writer of the later one read the earlier one: else a cycle of ww and wr edges */
     RIG_ORDER_CASE,         /* supposed, or concluded, in a proof by cases */
 };
 

@@ -19,7 +19,7 @@ struct rig_case_walks {
 struct key_order {
     const uint32_t *writers;
     uint32_t count;
-    uint32_t *shown; /* count squared: the problem's pair that shows [before][after], or NONE */
+    uint32_t *shown; /* count squared: what shows [before][after], as rig_case_arc.known */
 };
 
 static uint32_t place_of(const struct key_order *order, uint32_t node)
@@ -38,7 +38,7 @@ static uint32_t place_of(const struct key_order *order, uint32_t node)
 
 static bool is_list_pair(const struct rig_problem *problem, uint32_t pair)
 {
-    return pair != RIG_CASE_NONE && problem->pairs.at[pair].source == RIG_ORDER_LIST;
+    return pair < problem->pairs.count && problem->pairs.at[pair].source == RIG_ORDER_LIST;
 }
 
 /* Pairs that reads of lists show follow from each other: the reads that show the first and the last version show all
@@ -58,7 +58,24 @@ static void close_order(const struct rig_problem *problem, struct key_order *ord
     }
 }
 
-static bool order_of_key(const struct rig_problem *problem, uint32_t key, struct key_order *order)
+/* A version that a transaction read comes before its own: the reverse is a cycle of a ww and a wr edge. */
+static void add_updates(const struct rig_problem *problem, uint32_t key, struct key_order *order)
+{
+    for (uint32_t at = 0; at < order->count; at++) {
+        const uint32_t write = rig_problem_write_of(problem, order->writers[at], key);
+        for (uint32_t i = problem->reader_first[write]; i < problem->reader_first[write + 1]; i++) {
+            const uint32_t read = problem->readers[i], reader = problem->read_txn[read];
+            if (rig_problem_write_of(problem, reader, key) == RIG_PROBLEM_NONE)
+                continue;
+            uint32_t *shown = &order->shown[at * order->count + place_of(order, reader)];
+            if (*shown == RIG_CASE_NONE)
+                *shown = (uint32_t)problem->pairs.count + read;
+        }
+    }
+}
+
+/* `reads`: wr edges count, so that what a transaction read comes before what it wrote. */
+static bool order_of_key(const struct rig_problem *problem, uint32_t key, bool reads, struct key_order *order)
 {
     order->writers = problem->writers + problem->writer_first[key];
     order->count = problem->writer_first[key + 1] - problem->writer_first[key];
@@ -73,6 +90,8 @@ static bool order_of_key(const struct rig_problem *problem, uint32_t key, struct
             order->shown[place_of(order, pair->before) * order->count + place_of(order, pair->after)] = (uint32_t)p;
     }
     close_order(problem, order);
+    if (reads)
+        add_updates(problem, key, order);
     return true;
 }
 
@@ -208,7 +227,7 @@ static bool add_dependencies(struct rig_case_graph *graph)
         graph->too_large |= writers > RIG_CASE_WRITERS_MOST;
         if (writers == 0 || graph->too_large)
             continue;
-        ok = order_of_key(problem, key, &m.order) && add_of_key(&m);
+        ok = order_of_key(problem, key, graph->rule->form != RIG_RULE_WRITES, &m.order) && add_of_key(&m);
         free(m.order.shown);
     }
     return ok;
@@ -383,6 +402,8 @@ struct search {
 static bool holds(const struct rig_case_graph *graph, const struct pattern *pattern, const struct rig_case_arc *arc)
 {
     if (arc->pair != RIG_CASE_NONE && graph->value[arc->pair] != arc->value)
+        return false;
+    if (graph->plain && arc->known != RIG_CASE_NONE && arc->known >= graph->problem->pairs.count)
         return false;
     switch (arc->arc.kind) {
     case RIG_EDGE_WW:

@@ -30,7 +30,8 @@ struct rig_case_arc {
     struct rig_arc arc;        /* nodes and keys of the problem */
     uint32_t pair;             /* the pair that it rests on, or NONE, and */
     enum rig_case_value value; /*   its order then */
-    uint32_t known;            /* ww, rw of known order: the problem's pair that shows it, or NONE */
+    uint32_t known;            /* ww, rw of known order: the problem's pair that shows it; behind the pairs, the
+                                * read of the earlier version by the writer of the later one; else NONE */
 };
 
 RIG_VEC(struct rig_case_pair, rig_case_pairs)
@@ -45,6 +46,7 @@ struct rig_case_graph {
     uint32_t *first_out, *out;   /* per node: its arcs */
     uint32_t *first_rest, *rest; /* per pair: the arcs that rest on it */
     uint8_t *value;              /* per pair: enum rig_case_value */
+    bool plain;                  /* searches leave out what rests on a transaction's read before its own write */
     bool too_large;              /* more edges, pairs or writers than the maximum: no more than this is there */
     struct rig_case_walks *walks;
 };

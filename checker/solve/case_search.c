@@ -318,6 +318,16 @@ static struct rig_case_node *polish(struct hunt *h, struct rig_case_node *tree)
     return tree;
 }
 
+/* A cycle without cases; a plain one where there is one. */
+static struct rig_case_node *new_plain_leaf(struct hunt *h)
+{
+    h->graph->plain = true;
+    h->graph->plain = rig_case_graph_cycle(h->graph, RIG_CASE_NONE, NULL) > 0;
+    struct rig_case_node *leaf = new_leaf(h, RIG_CASE_NONE);
+    h->graph->plain = false;
+    return leaf;
+}
+
 bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t polish_ns, struct rig_arena *arena,
                      struct rig_case_tree *tree)
 {
@@ -327,7 +337,7 @@ bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t 
     if (h.cycle == NULL)
         return false;
     if (rig_case_graph_cycle(graph, RIG_CASE_NONE, NULL) > 0) {
-        tree->root = new_leaf(&h, RIG_CASE_NONE);
+        tree->root = new_plain_leaf(&h);
         return !h.no_memory;
     }
     struct rig_case_node *found = prove(&h);

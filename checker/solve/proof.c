@@ -47,7 +47,12 @@ static struct rig_case_edge edge_of(const struct writing *w, const struct rig_ca
         edge.arc.key = key_of_op(w->history, edge.arc.to, edge.arc.to_op);
     if (ordered && from->pair != RIG_CASE_NONE)
         edge.source = RIG_ORDER_CASE;
-    if (ordered && from->known != RIG_CASE_NONE) {
+    const size_t pairs = w->part->pairs.count;
+    if (ordered && from->known != RIG_CASE_NONE && from->known >= pairs) {
+        edge.source = RIG_ORDER_UPDATE;
+        edge.a = edge.arc.to;
+        edge.b = w->part->reads.at[from->known - pairs].op;
+    } else if (ordered && from->known != RIG_CASE_NONE) {
         const struct rig_problem_pair *pair = &w->part->pairs.at[from->known];
         edge.source = pair->source;
         edge.a = pair->a;

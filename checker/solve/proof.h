@@ -19,7 +19,8 @@
 struct rig_case_edge {
     struct rig_arc arc;
     enum rig_order_source source; /* ww, rw: RIG_ORDER_CASE: a supposition or a conclusion */
-    uint32_t a, b;                /*   of an assumption, as in struct rig_problem_pair */
+    uint32_t a, b;                /*   of an assumption, as in struct rig_problem_pair; RIG_ORDER_UPDATE: the
+                                   *   transaction and its reading operation */
 };
 
 struct rig_case_line {

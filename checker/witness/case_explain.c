@@ -48,6 +48,10 @@ static struct rig_step step_of(const struct rig_inference *inference, const stru
                             .order_other = edge->b,
                             .order_op = UINT32_MAX,
                             .order = edge->source};
+    if (edge->source == RIG_ORDER_UPDATE) {
+        step.order_op = edge->b;
+        step.order_other = UINT32_MAX;
+    }
     if (edge->arc.kind == RIG_EDGE_PROCESS || edge->arc.kind == RIG_EDGE_REALTIME)
         return step;
     if (edge->arc.writer != RIG_ARC_NONE)
@@ -57,7 +61,7 @@ static struct rig_step step_of(const struct rig_inference *inference, const stru
     if (edge->arc.kind == RIG_EDGE_WR)
         return step;
     step.to_value = last_write(history, step.to, step.key);
-    if (edge->source != RIG_ORDER_CASE && type->explain_order != NULL)
+    if (edge->source != RIG_ORDER_CASE && edge->source != RIG_ORDER_UPDATE && type->explain_order != NULL)
         type->explain_order(inference, &step);
     return step;
 }
@@ -194,13 +198,22 @@ static bool explain_cycle(const struct rig_inference *inference, const struct ri
     return done;
 }
 
+/* One cycle whose steps hold in every order of the versions, also where a level allows cycles of ww and wr edges. */
+static bool is_plain_cycle(const struct rig_case_proof *proof)
+{
+    bool plain = proof->line_count == 1;
+    for (uint32_t i = 0; plain && i < proof->edge_count; i++)
+        plain = proof->edges[i].source != RIG_ORDER_UPDATE;
+    return plain;
+}
+
 enum rig_rc rig_explain_proof(const struct rig_inference *inference, const struct rig_case_proof *proof,
                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err)
 {
     struct rig_witness result = {.key = UINT32_MAX, .op = UINT32_MAX, .other_op = UINT32_MAX};
     RIG_REQUIRE(proof->line_count > 0);
-    const bool done = proof->line_count == 1 ? explain_cycle(inference, proof, arena, &result)
-                                             : explain_cases(inference, proof, arena, &result);
+    const bool done = is_plain_cycle(proof) ? explain_cycle(inference, proof, arena, &result)
+                                            : explain_cases(inference, proof, arena, &result);
     if (!done)
         return no_memory(err);
     *witness = result;

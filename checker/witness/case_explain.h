@@ -1,7 +1,8 @@
 /*
  * From a proof that no order of the versions explains some transactions (solve/proof.h) to a witness.
  *
- * A proof of one line is a plain cycle and gets the usual name. Else the anomaly is no-version-order, and the witness has
+ * A proof of one line is a plain cycle and gets the usual name, unless it rests on "a transaction's version comes after
+ * the one that it read", which holds from read committed on. Else the anomaly is no-version-order, and the witness has
  * the proof. Either way it refutes each level that forbids all of its cycles, and each stronger one.
  */
 #ifndef RIG_CHECKER_WITNESS_CASE_EXPLAIN_H

@@ -7,9 +7,15 @@
 static void add_order(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
     static const char *const assumptions[] = {"", "", "writes follow reads", "sequential keys", "linearizable keys",
-                                              ""};
+                                              "", ""};
     if (step->order == RIG_ORDER_CASE)
         return;
+    if (step->order == RIG_ORDER_UPDATE) {
+        rig_buf_add_text(text, ": ");
+        rig_sentence_txn(history, step->to, text);
+        rig_buf_printf(text, " itself read the %" PRId64 ".", step->from_value);
+        return;
+    }
     if (step->order == RIG_ORDER_INITIAL || step->order == RIG_ORDER_LIST) {
         const bool nil = rig_txn_ops(history, step->from)[step->from_op].read_state == RIG_READ_NIL;
         rig_buf_add_text(text, ", which comes after the initial state");

@@ -155,10 +155,24 @@ static bool is_in_case(const struct proving *p, const struct rig_step *step)
     return false;
 }
 
+/* `to` read the earlier version; at read committed and above, its own comes later. */
+static const char *check_update(const struct proving *p, const struct rig_step *step)
+{
+    struct rig_proved_read read;
+    if (step->order_txn != step->to || !p->type->read_version(p->proof, step->order_txn, step->order_op, &read) ||
+        read.key != step->key || read.initial)
+        return "is followed by one that did not read the earlier version";
+    const bool same = step->kind == RIG_EDGE_WW ? installed(p->proof->history, step->from, step->key, read.value)
+                                                : read.value == step->from_value;
+    return same ? NULL : "is followed by one that read another version";
+}
+
 static const char *check_order(const struct proving *p, const struct rig_step *step)
 {
     if (step->order == RIG_ORDER_CASE)
         return is_in_case(p, step) ? NULL : "has a version whose order no case in scope gives";
+    if (step->order == RIG_ORDER_UPDATE)
+        return check_update(p, step);
     if (step->order == RIG_ORDER_INITIAL)
         return "has a version that is not the initial state";
     return p->type->check_known(p->proof, step);
@@ -175,6 +189,18 @@ static const char *check_wr(const struct proving *p, const struct rig_step *step
     return NULL;
 }
 
+/* The witness names the writer of the version that an rw step's `from` read. */
+static bool names_writer(const struct proving *p, const struct rig_step *step)
+{
+    for (uint32_t i = 0; i < p->witness->txn_count; i++) {
+        const uint32_t txn = p->witness->txns[i];
+        if (txn < p->proof->history->txn_count && p->proof->committed[txn] &&
+            installed(p->proof->history, txn, step->key, step->from_value))
+            return true;
+    }
+    return false;
+}
+
 static const char *check_rw(const struct proving *p, const struct rig_step *step)
 {
     struct rig_proved_read read;
@@ -184,7 +210,9 @@ static const char *check_rw(const struct proving *p, const struct rig_step *step
         return "is followed by one that did not write the key";
     if (read.initial)
         return NULL;
-    return read.value == step->from_value ? check_order(p, step) : "read another version";
+    if (read.value != step->from_value || !names_writer(p, step))
+        return "read another version, or one of a transaction that is not in the witness";
+    return check_order(p, step);
 }
 
 static const char *check_ww(const struct proving *p, const struct rig_step *step)

@@ -123,7 +123,7 @@ static void test_brute_force(void **state)
     compare_all(2000, 4, &longest);
     compare_all(600, 5, &longest);
     compare_all(60, 6, &longest);
-    assert_true(longest > 3);
+    assert_true(longest > 2);
 }
 
 int main(void)

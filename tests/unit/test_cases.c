@@ -75,7 +75,7 @@ static bool refute(struct fixture *f, enum rig_level level, struct rig_witness *
         assert_true(proof.line_count > 0 && proof.minimal);
         assert_int_equal(rig_explain_proof(&f->inference, &proof, &f->arena, witness, &err), RIG_OK);
         assert_true(rig_sentence_word(f->history, witness, &f->arena));
-        assert_int_equal(witness->anomaly == RIG_ANOMALY_NO_VERSION_ORDER, proof.line_count > 1);
+        assert_true(witness->anomaly == RIG_ANOMALY_NO_VERSION_ORDER || proof.line_count == 1);
     }
     rig_solution_done(&solution);
     return refuted;
@@ -129,6 +129,11 @@ static void refuse_steps(const struct fixture *f, const struct rig_witness *w)
             REFUSED(step->order, RIG_ORDER_INITIAL);
             REFUSED(step->order, RIG_ORDER_WFR);
         }
+        if (step->order == RIG_ORDER_UPDATE) {
+            REFUSED(step->order, RIG_ORDER_CASE);
+            REFUSED(step->order_op, step->order_op + 100);
+            REFUSED(step->order_txn, step->from);
+        }
         if (step->kind == RIG_EDGE_WR)
             REFUSED(step->from_value, step->from_value + 1000);
         if (step->kind == RIG_EDGE_WR)
@@ -143,7 +148,7 @@ static void refuse_lines(const struct fixture *f, struct rig_witness *w)
 {
     struct rig_cases *cases = w->cases;
     struct rig_case kept[64];
-    assert_in_range(cases->line_count, 3, 64);
+    assert_in_range(cases->line_count, 1, 64);
     memcpy(kept, cases->lines, cases->line_count * sizeof kept[0]);
     for (uint32_t i = 0; i < cases->line_count; i++) {
         struct rig_case *line = &cases->lines[i];
@@ -189,7 +194,8 @@ static void refuse_whole(const struct fixture *f, struct rig_witness *w)
     }
     w->cases->level = RIG_LEVEL_STRICT_SERIALIZABLE;
     w->refutes |= RIG_LEVEL_BIT(RIG_LEVEL_READ_COMMITTED);
-    expect_refused(f, w, "refuted level");
+    if (w->refutes != kept.refutes)
+        expect_refused(f, w, "refuted level");
     w->refutes = kept.refutes;
     w->txn_count--;
     expect_refused(f, w, "number of transactions");
@@ -211,7 +217,7 @@ static void refuse_falsified(const struct fixture *f, struct rig_witness *witnes
 
 /* ---- random histories ---- */
 
-/* Proofs by cases, and with three suppositions or more; and plain cycles. */
+/* Proofs by cases, those with two suppositions or more, and plain cycles. */
 struct tally {
     uint32_t by_cases, long_ones, cycles;
 };
@@ -228,7 +234,7 @@ static void try_levels(struct rig_history *history, struct tally *tally)
         assert_true((witness.refutes & RIG_LEVEL_BIT(level)) != 0);
         tally->cycles += witness.cases == NULL;
         tally->by_cases += witness.cases != NULL;
-        tally->long_ones += witness.cases != NULL && witness.cases->line_count > 5;
+        tally->long_ones += witness.cases != NULL && witness.cases->line_count >= 5;
         if (witness.cases != NULL)
             refuse_falsified(&f, &witness);
     }
@@ -373,7 +379,7 @@ static void registers_are_proved(void **state)
         try_levels(registers_of(&problem), &tally);
         rig_problem_done(&problem);
     }
-    assert_true(tally.by_cases > 100 && tally.long_ones > 10 && tally.cycles > 100);
+    assert_true(tally.by_cases > 500 && tally.long_ones > 20 && tally.cycles > 1000);
 }
 
 /* ---- words ---- */
