@@ -13,6 +13,8 @@
 #include "checker/verdict.h"
 #include "history/history.h"
 
+enum { RIG_WITNESSES_MOST = 10000 }; /* that a user may ask for, of each anomaly */
+
 struct rig_check_options {
     uint64_t levels;        /* bits 1 << enum rig_level that decide `valid`; 0: strict serializable */
     uint64_t anomalies;     /* bits 1 << enum rig_anomaly that also decide it */

@@ -6,8 +6,6 @@
 #include "base/option_parse.h"
 #include "cli/cli.h"
 
-enum { WITNESSES_MOST = 10000 };
-
 static void complain_unknown(const char *what, const char *name, const char *nearest)
 {
     struct rig_buf quoted;
@@ -81,7 +79,7 @@ bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_op
         !rig_cli_read_max_memory(args, &options->limit_bytes))
         return false;
     uint64_t witnesses = options->max_witnesses;
-    if (!rig_arguments_number(args, "max-witnesses", 1, WITNESSES_MOST, &witnesses))
+    if (!rig_arguments_number(args, "max-witnesses", 1, RIG_WITNESSES_MOST, &witnesses))
         return false;
     options->max_witnesses = (uint32_t)witnesses;
     return true;

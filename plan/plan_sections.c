@@ -1,5 +1,6 @@
 #include "plan/plan_sections.h"
 
+#include "checker/check.h"
 #include "checker/levels/assumption.h"
 
 const char *const rig_plan_section_names[] = {
@@ -166,7 +167,7 @@ const struct rig_option rig_plan_check_table[] = {
      .offset = offsetof(struct rig_plan_check, max_witnesses),
      .default_text = "8",
      .least = 1,
-     .most = 1000,
+     .most = RIG_WITNESSES_MOST,
      .help = "witnesses kept of each anomaly; all occurrences are counted"},
     {.name = "online",
      .type = RIG_OPTION_BOOL,
