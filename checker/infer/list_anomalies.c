@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "checker/infer/branches.h"
 #include "history/read_list.h"
 
@@ -10,6 +11,7 @@ struct reading {
     const struct rig_versions *versions;
     struct rig_noncyclic_findings *noncyclic;
     const struct rig_txn_op *ops; /* of the transaction */
+    const struct rig_own_op *own; /* parallel */
     uint32_t op_count;
     uint32_t txn;
     uint32_t op;
@@ -108,10 +110,11 @@ static bool list_holds(const struct reading *reading, int64_t value)
 /* future-read: the list shows a value that the transaction appends only after this read. */
 static bool check_future(const struct reading *reading)
 {
-    uint32_t key = reading->ops[reading->op].key;
-    for (uint32_t i = reading->op + 1; i < reading->op_count; i++) {
+    if (reading->own[reading->op].least_later >= reading->list.count && facts_of(reading).agrees >= reading->list.count)
+        return true; /* the list is a prefix of the order, and ends before */
+    for (uint32_t i = reading->own[reading->op].next; i != RIG_OWN_NONE; i = reading->own[i].next) {
         const struct rig_txn_op *later = &reading->ops[i];
-        if (later->kind == RIG_OP_APPEND && later->key == key && list_holds(reading, later->value))
+        if (later->kind == RIG_OP_APPEND && list_holds(reading, later->value))
             return note(reading, RIG_ANOMALY_FUTURE_READ, later->value, reading->txn, i);
     }
     return true;
@@ -121,13 +124,9 @@ static bool check_future(const struct reading *reading)
 static bool check_internal(const struct reading *reading)
 {
     const struct rig_history *history = reading->versions->history;
-    uint32_t key = reading->ops[reading->op].key;
-    uint32_t own = 0;
-    uint32_t previous = UINT32_MAX;
-    for (uint32_t i = reading->op; i-- > 0 && previous == UINT32_MAX;) {
+    uint32_t own = 0, previous = UINT32_MAX, i = reading->op;
+    while (previous == UINT32_MAX && (i = reading->own[i].previous) != RIG_OWN_NONE) {
         const struct rig_txn_op *op = &reading->ops[i];
-        if (op->key != key)
-            continue;
         if (op->kind == RIG_OP_APPEND) {
             own++;
             if (own > reading->list.count || rig_read_element(&reading->list, reading->list.count - own) != op->value)
@@ -144,13 +143,13 @@ static bool check_internal(const struct reading *reading)
     return note(reading, RIG_ANOMALY_INTERNAL, 0, RIG_TXN_NONE, previous);
 }
 
-/* The transaction's next append to the key of its append `op`; its number of operations when there is none. */
+/* The transaction's next append to the key of its append `op`, which is superseded. */
 static uint32_t next_append(const struct reading *reading, uint32_t op)
 {
-    uint32_t next = op + 1;
-    while (next < reading->op_count &&
-           (reading->ops[next].kind != RIG_OP_APPEND || reading->ops[next].key != reading->ops[op].key))
-        next++;
+    uint32_t next = reading->own[op].next;
+    while (next != RIG_OWN_NONE && reading->ops[next].kind != RIG_OP_APPEND)
+        next = reading->own[next].next;
+    RIG_INVARIANT(next != RIG_OWN_NONE);
     return next;
 }
 
@@ -178,7 +177,7 @@ static bool check_fractured(const struct reading *writing)
     return rig_noncyclic_note(writing->noncyclic, &found);
 }
 
-bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn,
+bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn, const struct rig_own_op *own,
                                struct rig_noncyclic_findings *noncyclic)
 {
     const struct rig_history *history = versions->history;
@@ -186,6 +185,7 @@ bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn
                               .noncyclic = noncyclic,
                               .ops = rig_txn_ops(history, txn),
                               .op_count = rig_txn_op_count(history, txn),
+                              .own = own,
                               .txn = txn};
     for (uint32_t i = 0; i < reading.op_count; i++) {
         reading.op = i;
@@ -279,18 +279,21 @@ static bool is_known_read(const struct rig_txn_op *op)
     return op->kind == RIG_OP_READ_LIST && op->read_state != RIG_READ_UNKNOWN;
 }
 
-static bool collect_updates(const struct rig_versions *versions, uint32_t txn, struct updates *updates)
+static bool collect_updates(const struct rig_versions *versions, uint32_t txn, struct rig_own_ops *own,
+                            struct updates *updates)
 {
+    if (!rig_own_ops_take(own, versions, txn))
+        return false;
     const struct rig_txn_op *ops = rig_txn_ops(versions->history, txn);
     uint32_t op_count = rig_txn_op_count(versions->history, txn);
     for (uint32_t i = 0; i < op_count; i++) {
         if (!is_known_read(&ops[i]))
             continue;
         bool first = true, appends = false;
-        for (uint32_t j = 0; j < i && first; j++)
-            first = ops[j].key != ops[i].key || !is_known_read(&ops[j]);
-        for (uint32_t j = i + 1; first && j < op_count && !appends; j++)
-            appends = ops[j].key == ops[i].key && ops[j].kind == RIG_OP_APPEND;
+        for (uint32_t j = own->at[i].previous; first && j != RIG_OWN_NONE; j = own->at[j].previous)
+            first = !is_known_read(&ops[j]);
+        for (uint32_t j = own->at[i].next; first && !appends && j != RIG_OWN_NONE; j = own->at[j].next)
+            appends = ops[j].kind == RIG_OP_APPEND;
         if (!first || !appends)
             continue;
         struct update update = {ops[i].key, txn, i, rig_txn_op_list(versions->history, &ops[i])};
@@ -303,10 +306,11 @@ static bool collect_updates(const struct rig_versions *versions, uint32_t txn, s
 bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_noncyclic_findings *noncyclic)
 {
     struct updates updates = {0};
+    struct rig_own_ops own = {0};
     bool done = true;
     for (uint32_t txn = 0; done && txn < versions->history->txn_count; txn++) {
         if (versions->committed[txn])
-            done = collect_updates(versions, txn, &updates);
+            done = collect_updates(versions, txn, &own, &updates);
     }
     if (done && updates.count > 0)
         qsort(updates.at, updates.count, sizeof *updates.at, compare_updates);
@@ -323,5 +327,6 @@ bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_noncy
         done = rig_noncyclic_note(noncyclic, &found);
     }
     updates_done(&updates);
+    rig_own_ops_done(&own);
     return done;
 }

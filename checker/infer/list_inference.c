@@ -18,6 +18,7 @@ struct infer {
     uint64_t unknown_reads; /* of acknowledged transactions */
     bool again;             /* a second pass: anomalies were noted in the first */
     struct rig_unread unread;
+    struct rig_own_ops own; /* of the transaction that is visited, unless it is plain */
 };
 
 /* ---- any transaction ---- */
@@ -31,25 +32,30 @@ static void link_own(struct infer *in, uint32_t from, uint32_t txn, enum rig_lin
 
 /*
  * An unread append was lost when reads show, or have to show, a later append of its transaction to the key: it cannot
- * come after all that were read.
+ * come after all that were read. Lost appends have no place.
  */
-static bool is_lost(const struct infer *in, uint32_t txn, const struct rig_txn_op *op)
+static void mark_lost(const struct infer *in, uint32_t txn)
 {
-    const struct rig_txn_op *end = in->history->ops + in->history->txns[txn + 1].first_op;
-    for (const struct rig_txn_op *later = op + 1; later < end; later++) {
-        if (later->kind == RIG_OP_APPEND && later->key == op->key &&
-            rig_versions_append(in->versions, later->key, later->value)->position != RIG_VERSION_NONE)
-            return true;
+    const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
+    for (uint32_t i = rig_txn_op_count(in->history, txn); i-- > 0;) {
+        if (ops[i].kind != RIG_OP_APPEND)
+            continue;
+        struct rig_append *slot = rig_versions_append(in->versions, ops[i].key, ops[i].value);
+        if (slot->position != RIG_VERSION_NONE || !slot->superseded)
+            continue;
+        uint32_t next = in->own.at[i].next;
+        while (next != RIG_OWN_NONE && ops[next].kind != RIG_OP_APPEND)
+            next = in->own.at[next].next;
+        RIG_INVARIANT(next != RIG_OWN_NONE);
+        if (rig_versions_append(in->versions, ops[next].key, ops[next].value)->position != RIG_VERSION_NONE)
+            slot->position = RIG_VERSION_UNPLACED;
     }
-    return false;
 }
 
 /* Links the writer of an append with the writer of the version before: ww. */
 static bool link_append(struct infer *in, uint32_t txn, const struct rig_txn_op *op)
 {
-    struct rig_append *slot = rig_versions_append(in->versions, op->key, op->value);
-    if (slot->position == RIG_VERSION_NONE && slot->superseded && is_lost(in, txn, op))
-        slot->position = RIG_VERSION_UNPLACED;
+    const struct rig_append *slot = rig_versions_append(in->versions, op->key, op->value);
     if (slot->position == RIG_VERSION_NONE)
         return rig_unread_add_writer(&in->unread, op->key, txn);
     if (!rig_append_is_placed(slot) || in->versions->keys[op->key].contested)
@@ -100,12 +106,15 @@ static bool link_read(struct infer *in, uint32_t txn, const struct rig_txn_op *o
 static bool visit_any(struct infer *in, uint32_t txn)
 {
     const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
+    if (!rig_own_ops_take(&in->own, in->versions, txn))
+        return false;
+    mark_lost(in, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(in->history, txn); i++) {
         bool linked = ops[i].kind == RIG_OP_APPEND ? link_append(in, txn, &ops[i]) : link_read(in, txn, &ops[i]);
         if (!linked)
             return false;
     }
-    return in->again || rig_list_anomalies_of_txn(in->versions, txn, in->noncyclic);
+    return in->again || rig_list_anomalies_of_txn(in->versions, txn, in->own.at, in->noncyclic);
 }
 
 /* ---- plain transactions ---- */
@@ -362,6 +371,7 @@ static enum rig_rc infer_lists(const struct rig_history *history, uint32_t most_
     rc = link_all(&in, arena, plainly, err);
     RIG_INVARIANT(rc != RIG_OK || in.unread.unordered_keys <= history->key_count);
     rig_unread_done(&in.unread);
+    rig_own_ops_done(&in.own);
     inference->committed = inference->versions.committed;
     inference->committed_count = inference->versions.committed_count;
     inference->ok_count = inference->versions.ok_count;

@@ -105,20 +105,30 @@ static bool is_spine_read(const struct rig_txn_op *op, uint32_t key)
     return op->key == key && op->read_state == RIG_READ_SEEN && !rig_txn_op_is_branch(op);
 }
 
+/* Takes the orders of all keys whose longest read is one of the transaction. */
+static void take_longest_of(struct build *b, uint32_t txn)
+{
+    const struct rig_history *history = b->history;
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        const uint32_t key = ops[i].key;
+        const struct rig_key_use *seen = &b->survey.keys[key];
+        struct rig_key_versions *k = &b->versions->keys[key];
+        if (seen->longest_txn == txn && k->order_txn == RIG_TXN_NONE && is_spine_read(&ops[i], key) &&
+            ops[i].count + 1 == seen->longest)
+            take_order(k, (struct rig_list){history->spines[key].at, ops[i].count}, txn, i);
+    }
+}
+
 /* The longest committed read of each spine. */
 static void take_longest(struct build *b)
 {
-    const struct rig_history *history = b->history;
-    for (uint32_t key = 0; key < history->key_count; key++) {
+    for (uint32_t key = 0; key < b->history->key_count; key++) {
         const struct rig_key_use *seen = &b->survey.keys[key];
-        if (seen->longest == 0)
-            continue;
-        const struct rig_txn_op *ops = rig_txn_ops(history, seen->longest_txn);
-        uint32_t op = 0;
-        while (!is_spine_read(&ops[op], key) || ops[op].count + 1 != seen->longest)
-            op++;
-        take_order(&b->versions->keys[key], (struct rig_list){history->spines[key].at, ops[op].count},
-                   seen->longest_txn, op);
+        const struct rig_key_versions *k = &b->versions->keys[key];
+        if (seen->longest > 0 && k->order_txn == RIG_TXN_NONE)
+            take_longest_of(b, seen->longest_txn);
+        RIG_INVARIANT(seen->longest == 0 || k->order_txn == seen->longest_txn);
     }
 }
 

@@ -3,8 +3,11 @@ beyond the bound of each pair below; memory does not grow with the number of tra
 pair are measured here, in turn, as processor time, so the speed and the load of the machine hardly matter. For the
 release build only: other builds have other costs."""
 
+import json
 import os
 import re
+import resource
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -65,6 +68,46 @@ class Scaling(unittest.TestCase):
 
     def test_long_lists(self):
         self.assert_ratio(("valid", 10**6), ("long-lists", 10**6), 2.5)
+
+    def assert_linear_in_operations(self, invoked, answered):
+        """Ten times the operations in one transaction: `invoked` and `answered` make the operations of each size."""
+        costs = []
+        for size in (10**4, 10**5):
+            path = os.path.join(self.folder.name, f"operations-{size}.jsonl")
+            with open(path, "w", encoding="utf-8") as file:
+                for kind, time, make in (("invoke", 0, invoked), ("ok", 10, answered)):
+                    operation = {"index": int(time > 0), "type": kind, "process": 0, "time": time, "value": make(size)}
+                    file.write(json.dumps(operation) + "\n")
+            costs.append(min(self.processor_time(path) for _ in range(TURNS)))
+        print(f"operations: {costs[1]:.3f} s over {costs[0]:.3f} s = {costs[1] / costs[0]:.1f}, at most 25")
+        self.assertLessEqual(costs[1] / costs[0], 25)
+
+    def processor_time(self, path):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([RIG, "check", path], stdout=subprocess.DEVNULL, timeout=300, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def test_appends_to_one_key(self):
+        def appends(size):
+            return [["append", 1, i] for i in range(size)]
+        self.assert_linear_in_operations(appends, appends)
+
+    def test_appends_to_many_keys_twice(self):
+        def appends(size):
+            return [["append", key, i] for i in range(2) for key in range(size // 2)]
+        self.assert_linear_in_operations(appends, appends)
+
+    def test_reads_of_many_keys(self):
+        def operations(size, seen):
+            return [["r", key, seen] for key in range(size)] + [["append", 0, 1], ["append", 0, 2]]
+        self.assert_linear_in_operations(lambda size: operations(size, None), lambda size: operations(size, []))
+
+    def test_reads_before_appends(self):
+        def operations(size, seen):
+            half = size // 2
+            return [["r", 1, seen]] * half + [["append", 1, i] for i in range(half)] + [["r", 2, seen], ["append", 2, 1]]
+        self.assert_linear_in_operations(lambda size: operations(size, None), lambda size: operations(size, []))
 
     def test_memory_does_not_grow(self):
         sizes = (10**6, 5 * 10**6)
