@@ -30,7 +30,7 @@ struct making {
     struct small_history *history;
     enum model model;
     int key_count, op_limit, writes_percent, trouble_percent, sees_percent;
-    int themes, next_value, value_factor;
+    int themes, crossed_writers, next_value, value_factor;
     uint64_t committed;
     uint64_t writers[SMALL_KEYS], readers[SMALL_KEYS]; /* committed ones */
     uint64_t saw[SMALL_TXNS], depends[SMALL_TXNS];
@@ -76,8 +76,8 @@ static void add_op(struct making *m, struct small_txn *txn, bool write, int key)
         op->value = 1 + m->next_value++ * m->value_factor % VALUES;
 }
 
-/* Two blind writers of each key, then readers of any combination of versions: orders of several pairs depend on each
- * other, and no single one is forced. */
+/* Blind writers of each key, then readers of any combination of versions: orders of several pairs depend on each other,
+ * and no single one is forced. */
 enum { CROSSED = 3, THEMED = 6 };
 
 /* The operations that reveal one kind of anomaly, or a mixture. */
@@ -102,7 +102,7 @@ static void make_operations(struct making *m, struct small_txn *txn, int t, enum
         return;
     case READ_ALL: /* some twice */
     case SKEW:
-        for (int i = 0; i < m->key_count; i++)
+        for (int i = m->themes == CROSSED ? below(&m->rng, m->key_count - 1) : 0; i < m->key_count; i++)
             add_op(m, txn, false, (key + i) % m->key_count);
         if (theme == SKEW || percent(&m->rng, 40))
             add_op(m, txn, theme == SKEW, theme == SKEW ? below(&m->rng, m->key_count) : key);
@@ -130,7 +130,7 @@ static enum theme choose_theme(struct making *m, int t)
     case 2:
         return chains[i];
     case CROSSED:
-        return t < 2 * m->key_count ? WRITE_ONE : percent(&m->rng, 90) ? READ_ALL : SKEW;
+        return t < m->crossed_writers * m->key_count ? WRITE_ONE : percent(&m->rng, 90) ? READ_ALL : SKEW;
     default:
         return percent(&m->rng, 40) ? MIXTURE : (enum theme)below(&m->rng, THEMES);
     }
@@ -427,6 +427,7 @@ void small_execution(uint64_t seed, uint64_t number, struct small_shape shape, s
     m.trouble_percent = 10 * below(&m.rng, 4);
     m.sees_percent = 15 + 15 * below(&m.rng, 5);
     m.themes = history->txn_count >= 8 && percent(&m.rng, 50) ? CROSSED : below(&m.rng, THEMED);
+    m.crossed_writers = 2 + below(&m.rng, history->txn_count / 8);
     if (m.themes == CROSSED && percent(&m.rng, 70))
         m.model = EACH_READ;
     m.value_factor = factors[below(&m.rng, 4)];

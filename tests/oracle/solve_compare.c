@@ -1,5 +1,5 @@
 /*
- * Compares rig's solver of version orders with the third oracle (version_cases.h) on random histories of 4 to 16
+ * Compares rig's solver of version orders with the third oracle (version_cases.h) on random histories of 4 to 32
  * transactions, whose problems are made here, without rig's inference.
  *
  *   solve_compare [--count N] [--seed S]
@@ -276,7 +276,7 @@ int main(int argc, char **argv)
         struct small_history history;
         enum rig_level level;
         const struct small_shape shape = {
-            .registers = number % 3 != 0, .least = number % 2 != 0 ? 8 : 4, .most = CASES_TXNS};
+            .registers = number % 3 != 0, .least = number % 2 != 0 ? 8 : 4, .most = number % 16 == 0 ? CASES_TXNS : 16};
         small_execution(seed, number, shape, &history);
         small_name_initial(&history);
         if (history.txn_count == 0 || compare_levels(&history, &level) == NULL || disagreements++ >= REPORTS)

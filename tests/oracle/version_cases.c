@@ -17,11 +17,13 @@ struct question {
 
 /* The transactions that come after each one: closed. */
 struct known {
+    int count; /* of transactions */
     uint32_t after[CASES_TXNS];
 };
 
 /* The edges of a known order: bit b of x[a] is a -> b. */
 struct edges {
+    int count; /* of transactions */
     uint32_t ww[CASES_TXNS], wr[CASES_TXNS], rw[CASES_TXNS];
 };
 
@@ -225,11 +227,12 @@ static void take_history(struct question *q)
 static void find_edges(const struct question *q, const struct known *known, struct edges *edges)
 {
     memset(edges, 0, sizeof *edges);
+    edges->count = known->count;
     for (int key = 0; key < SMALL_KEYS; key++) {
-        for (int a = 0; a < CASES_TXNS; a++)
+        for (int a = 0; a < known->count; a++)
             edges->ww[a] |= in(q->facts.writers[key], a) ? known->after[a] & q->facts.writers[key] : 0;
     }
-    for (int a = 0; a < CASES_TXNS; a++)
+    for (int a = 0; a < known->count; a++)
         edges->wr[a] |= q->order[a];
     for (int r = 0; r < q->facts.read_count; r++) {
         const struct case_read *read = &q->facts.reads[r];
@@ -261,8 +264,8 @@ static bool has_cycle(uint32_t *to, int count)
 /* A path over `to` from the writer at the end of an rw edge back to its start. */
 static bool leads_back(const struct edges *edges, const uint32_t *to)
 {
-    for (int a = 0; a < CASES_TXNS; a++) {
-        for (int b = 0; b < CASES_TXNS; b++) {
+    for (int a = 0; a < edges->count; a++) {
+        for (int b = 0; b < edges->count; b++) {
             if (in(edges->rw[a], b) && in(to[b], a))
                 return true;
         }
@@ -273,9 +276,9 @@ static bool leads_back(const struct edges *edges, const uint32_t *to)
 static bool breaks_serializable(const struct edges *edges, uint32_t among)
 {
     uint32_t to[CASES_TXNS];
-    for (int a = 0; a < CASES_TXNS; a++)
+    for (int a = 0; a < edges->count; a++)
         to[a] = in(among, a) ? (edges->ww[a] | edges->wr[a] | edges->rw[a]) & among : 0;
-    return has_cycle(to, CASES_TXNS);
+    return has_cycle(to, edges->count);
 }
 
 static bool breaks_updates(const struct question *q, const struct edges *edges)
@@ -283,7 +286,7 @@ static bool breaks_updates(const struct question *q, const struct edges *edges)
     uint32_t updates = 0;
     for (int key = 0; key < SMALL_KEYS; key++)
         updates |= q->facts.writers[key];
-    for (int t = 0; t < CASES_TXNS; t++) {
+    for (int t = 0; t < edges->count; t++) {
         if (breaks_serializable(edges, updates | bit(t)))
             return true;
     }
@@ -293,26 +296,34 @@ static bool breaks_updates(const struct question *q, const struct edges *edges)
 /* Node a: the start of transaction a; node CASES_TXNS + a: its commit. */
 static bool breaks_snapshots(const struct edges *edges, bool conflicts)
 {
-    uint32_t to[2 * CASES_TXNS];
-    for (int a = 0; a < CASES_TXNS; a++) {
+    uint64_t to[2 * CASES_TXNS] = {0};
+    for (int a = 0; a < edges->count; a++) {
         const uint32_t starts = edges->wr[a] | (conflicts ? edges->ww[a] : 0);
-        to[a] = (edges->rw[a] | bit(a)) << CASES_TXNS;
-        to[CASES_TXNS + a] = starts | edges->ww[a] << CASES_TXNS;
+        to[a] = (uint64_t)(edges->rw[a] | bit(a)) << CASES_TXNS;
+        to[CASES_TXNS + a] = starts | (uint64_t)edges->ww[a] << CASES_TXNS;
     }
-    return has_cycle(to, 2 * CASES_TXNS);
+    for (int via = 0; via < 2 * CASES_TXNS; via++) {
+        for (int a = 0; a < 2 * CASES_TXNS && to[via] != 0; a++)
+            to[a] |= (to[a] >> via & 1) != 0 ? to[via] : 0;
+    }
+    for (int a = 0; a < 2 * CASES_TXNS; a++) {
+        if ((to[a] >> a & 1) != 0)
+            return true;
+    }
+    return false;
 }
 
 static bool breaks_causal(const struct edges *edges)
 {
     uint32_t to[CASES_TXNS];
     memcpy(to, edges->wr, sizeof to);
-    close_paths(to, CASES_TXNS);
+    close_paths(to, edges->count);
     return leads_back(edges, to);
 }
 
 static void find_dependencies(const struct edges *edges, uint32_t to[CASES_TXNS])
 {
-    for (int a = 0; a < CASES_TXNS; a++)
+    for (int a = 0; a < edges->count; a++)
         to[a] = edges->ww[a] | edges->wr[a];
 }
 
@@ -320,7 +331,7 @@ static bool breaks_consistent(const struct edges *edges)
 {
     uint32_t to[CASES_TXNS];
     find_dependencies(edges, to);
-    close_paths(to, CASES_TXNS);
+    close_paths(to, edges->count);
     return leads_back(edges, to);
 }
 
@@ -336,7 +347,7 @@ static bool breaks_cursor(const struct question *q, const struct known *known)
     for (int r = 0; r < q->facts.read_count; r++) {
         const struct case_read *read = &q->facts.reads[r];
         const uint32_t writers = q->facts.writers[read->key];
-        for (int b = 0; b < CASES_TXNS && in(writers, read->txn); b++) {
+        for (int b = 0; b < known->count && in(writers, read->txn); b++) {
             const bool later = read->writer == NOTHING || in(known->after[read->writer], b);
             if (in(writers, b) && b != read->txn && later && in(known->after[b], read->txn))
                 return true;
@@ -355,7 +366,7 @@ static uint32_t met_before(const struct question *q, const struct edges *edges, 
     }
     for (int i = 0; i < op && writes; i++) {
         const struct small_op *write = &q->history->txns[txn].ops[i];
-        for (int a = 0; a < CASES_TXNS && write->append; a++)
+        for (int a = 0; a < edges->count && write->append; a++)
             met |= in(q->facts.writers[write->key], a) && in(edges->ww[a], txn) ? bit(a) : 0;
     }
     return met;
@@ -374,11 +385,11 @@ static bool breaks_monotonic(const struct question *q, const struct known *known
 {
     uint32_t to[CASES_TXNS];
     find_dependencies(edges, to);
-    close_paths(to, CASES_TXNS);
+    close_paths(to, edges->count);
     for (int r = 0; r < q->facts.read_count; r++) {
         const struct case_read *read = &q->facts.reads[r];
         const uint32_t missed = missed_by(q, known, read), met = met_before(q, edges, read->txn, read->op, writes);
-        for (int b = 0; b < CASES_TXNS; b++) {
+        for (int b = 0; b < edges->count; b++) {
             if (in(missed, b) && (in(met, b) || (writes && (to[b] & met) != 0)))
                 return true;
         }
@@ -393,7 +404,7 @@ static bool breaks_ascending(const struct question *q, const struct known *known
     uint32_t to[CASES_TXNS], arrives[READS];
     bool reach[READS][READS];
     find_dependencies(edges, to);
-    close_paths(to, CASES_TXNS);
+    close_paths(to, edges->count);
     for (int r = 0; r < q->facts.read_count; r++) {
         const struct case_read *read = &q->facts.reads[r];
         arrives[r] =
@@ -402,7 +413,7 @@ static bool breaks_ascending(const struct question *q, const struct known *known
     for (int a = 0; a < q->facts.read_count; a++) {
         const uint32_t missed = missed_by(q, known, &q->facts.reads[a]);
         uint32_t from = missed;
-        for (int b = 0; b < CASES_TXNS; b++)
+        for (int b = 0; b < edges->count; b++)
             from |= in(missed, b) ? to[b] : 0;
         for (int b = 0; b < q->facts.read_count; b++)
             reach[a][b] = (from & arrives[b]) != 0;
@@ -426,7 +437,7 @@ static bool is_broken(const struct question *q, const struct known *known)
     uint32_t to[CASES_TXNS];
     find_edges(q, known, &edges);
     find_dependencies(&edges, to);
-    if (has_cycle(to, CASES_TXNS))
+    if (has_cycle(to, edges.count))
         return true;
     switch (q->kind) {
     case EXECUTION_CS:
@@ -471,7 +482,7 @@ static bool add_pair(struct known *known, int before, int after)
     if (before == after || in(known->after[after], before))
         return false;
     const uint32_t added = bit(after) | known->after[after];
-    for (int a = 0; a < CASES_TXNS; a++)
+    for (int a = 0; a < known->count; a++)
         known->after[a] |= a == before || in(known->after[a], before) ? added : 0;
     return true;
 }
@@ -496,7 +507,7 @@ static bool add_forced(struct question *q, struct known *known)
 {
     for (bool changed = true; changed;) {
         changed = false;
-        for (int a = 0; a < CASES_TXNS; a++) {
+        for (int a = 0; a < known->count; a++) {
             for (int b = 0; b < a; b++) {
                 if (!is_open(q, known, a, b) || q->looks > CASES_MOST)
                     continue;
@@ -518,7 +529,7 @@ static enum case_answer try_cases(struct question *q, const struct known *before
         return CASES_NO;
     if (q->looks > CASES_MOST)
         return CASES_SPENT;
-    for (int a = 0; a < CASES_TXNS; a++) {
+    for (int a = 0; a < q->history->txn_count; a++) {
         for (int b = 0; b < a; b++) {
             if (!is_open(q, &known, a, b))
                 continue;
@@ -535,10 +546,10 @@ static enum case_answer try_cases(struct question *q, const struct known *before
 
 static enum case_answer decide(struct question *q)
 {
-    struct known known = {{0}};
+    struct known known = {.count = q->history->txn_count};
     bool fits = q->facts.possible;
-    for (int t = 0; t < CASES_TXNS && fits; t++) {
-        for (int a = 0; a < CASES_TXNS && fits; a++) {
+    for (int t = 0; t < q->history->txn_count && fits; t++) {
+        for (int a = 0; a < q->history->txn_count && fits; a++) {
             fits = (!in(q->facts.first[t], a) || add_pair(&known, a, t)) &&
                    (!in(q->order[t], a) || add_pair(&known, t, a));
         }
@@ -562,7 +573,7 @@ static void take_order(struct question *q, enum execution_order order)
 {
     uint32_t before[SMALL_TXNS];
     executions_order(q->history, order, before);
-    for (int t = 0; t < CASES_TXNS; t++)
+    for (int t = 0; t < q->history->txn_count; t++)
         q->order[t] = in(q->facts.committed, t) ? before[t] & q->facts.committed : 0;
 }
 
@@ -598,7 +609,7 @@ bool version_cases_allow(const struct small_history *history, enum execution_kin
                          const int place[CASES_TXNS])
 {
     struct question q = {.history = history, .kind = kind};
-    struct known known = {{0}};
+    struct known known = {.count = history->txn_count};
     take_history(&q);
     take_order(&q, order);
     for (int a = 0; a < history->txn_count; a++) {

@@ -1,5 +1,5 @@
 /*
- * The third oracle, of levels in histories of 8 to 14 transactions: the levels as forbidden cycles, and the order of
+ * The third oracle, of levels in histories of 8 to 32 transactions: the levels as forbidden cycles, and the order of
  * the versions by cases.
  *
  * The committed transactions are the ok ones, and each info one with a write that a committed one read: leaving out
@@ -26,7 +26,7 @@
 
 #include "tests/oracle/executions.h"
 
-enum { CASES_TXNS = 16, CASES_MOST = 200000 };
+enum { CASES_TXNS = 32, CASES_MOST = 200000 };
 
 enum case_answer { CASES_NO, CASES_YES, CASES_SPENT };
 
