@@ -69,6 +69,8 @@ struct rig_operation {
     struct rig_operation_fields fields;
     struct rig_column_fields columns;
     int64_t start_utc_ns; /* the wall clock when times were 0, from the operation; 0: unknown */
+    const char *function; /* what the client did (`f`), as written; NULL: not given */
+    size_t function_length;
     size_t at, type_at, index_at;
     size_t value_at; /* of a transaction */
     struct rig_micro_vec micros;

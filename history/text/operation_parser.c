@@ -376,7 +376,13 @@ static enum rig_rc get_other_field(struct rig_operation_parser *parser, const st
         return get_column(parser, column);
     if (rig_slice_is(name, RIG_START_FIELD) && take_integer(parser, &parser->operation.start_utc_ns))
         return RIG_OK;
-    return parser->syntax->skip(&parser->cursor);
+    const char *from = parser->cursor.at;
+    const enum rig_rc rc = parser->syntax->skip(&parser->cursor);
+    if (rc == RIG_OK && rig_slice_is(name, "f")) {
+        parser->operation.function = from;
+        parser->operation.function_length = (size_t)(parser->cursor.at - from);
+    }
+    return rc;
 }
 
 enum field { FIELD_INDEX, FIELD_TYPE, FIELD_PROCESS, FIELD_TIME, FIELD_VALUE, FIELD_ERROR, FIELD_COUNT };

@@ -390,15 +390,67 @@ static enum rig_rc probe_micro(void *context, const struct rig_micro *micro)
     return RIG_OK;
 }
 
-void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data, size_t size,
-                         const struct rig_load_options *options, struct rig_operation_facts *facts)
+/* The functions of clients' operations that are not transactions. */
+struct functions {
+    struct rig_text_slice at[4]; /* the first different ones */
+    size_t count;
+    bool has_more;
+    size_t first_at; /* the first such operation */
+};
+
+static void note_function(struct functions *functions, const struct rig_operation *operation)
+{
+    const struct rig_text_slice came = {.at = operation->function, .length = operation->function_length};
+    const bool names_txn = is_text(came.at, came.length, ":txn") || is_text(came.at, came.length, "\"txn\"");
+    const size_t most = sizeof functions->at / sizeof functions->at[0];
+    if (names_txn)
+        return;
+    for (size_t i = 0; i < functions->count; i++) {
+        if (functions->at[i].length == came.length && memcmp(functions->at[i].at, came.at, came.length) == 0)
+            return;
+    }
+    if (functions->count == 0)
+        functions->first_at = operation->at;
+    functions->has_more |= functions->count == most;
+    if (functions->count < most)
+        functions->at[functions->count++] = came;
+}
+
+static enum rig_rc no_transactions(const struct rig_text_cursor *cursor, const struct functions *functions)
+{
+    char names[128], types[128];
+    size_t length = 0, types_length = 0;
+    for (size_t i = 0; i < functions->count && length < sizeof names; i++) {
+        const bool is_last = i + 1 == functions->count && !functions->has_more;
+        const struct rig_text_slice *name = &functions->at[i];
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%.*s",
+                                   i == 0    ? ""
+                                   : is_last ? " and "
+                                             : ", ",
+                                   name->length > 20 ? 20 : (int)name->length, name->at);
+    }
+    for (size_t i = 0; i < RIG_WORKLOAD_COUNT && types_length < sizeof types; i++)
+        types_length += (size_t)snprintf(types + types_length, sizeof types - types_length, "%s%s",
+                                         i == 0                        ? ""
+                                         : i + 1 == RIG_WORKLOAD_COUNT ? " and "
+                                                                       : ", ",
+                                         rig_data_types[i].name);
+    return rig_cursor_fail(cursor, functions->first_at,
+                           "its operations are %s%s, and none is a transaction; rig checks transactions, of %s", names,
+                           functions->has_more ? " and others" : "", types);
+}
+
+enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
+                                const struct rig_load_options *options, struct rig_operation_facts *facts,
+                                struct rig_err *err)
 {
     struct rig_operation_parser parser;
     struct probe probe = {.decided = options->workload_given,
                           .workload = options->workload_given ? options->workload : RIG_WORKLOAD_DEFAULT};
+    struct functions functions = {.count = 0};
     bool more = false, has_client = false, has_first = false;
     *facts = (struct rig_operation_facts){.has_invocations = true};
-    rig_operation_parser_init(&parser, syntax, "", data, size, NULL);
+    rig_operation_parser_init(&parser, syntax, name, data, size, NULL);
     parser.forgets = true;
     parser.on_micro = probe_micro;
     parser.context = &probe;
@@ -412,6 +464,8 @@ void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data,
             facts->start_utc_ns = parser.operation.start_utc_ns;
         }
         has_first = true;
+        if (rc == RIG_OK && !has_client && fields->is_client && parser.operation.function != NULL)
+            note_function(&functions, &parser.operation);
         if (rc == RIG_OK && !has_client && fields->is_client && fields->has_value && fields->has_type) {
             has_client = true;
             facts->has_invocations = fields->type == RIG_OPERATION_INVOKE;
@@ -420,5 +474,9 @@ void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data,
             rc = rig_operation_parser_more(&parser, &more);
     }
     facts->workload = probe.workload;
+    parser.cursor.err = err;
+    rc = rc == RIG_OK && !more && !has_client && functions.count > 0 ? no_transactions(&parser.cursor, &functions)
+                                                                     : RIG_OK;
     rig_operation_parser_done(&parser);
+    return rc;
 }

@@ -29,9 +29,11 @@ struct rig_operation_facts {
 };
 
 /* The workload: from the options, else from the first micro-operation that determines it. Reads no further than
- * needed. */
-void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data, size_t size,
-                         const struct rig_load_options *options, struct rig_operation_facts *facts);
+ * needed. RIG_E_INPUT for clients' operations without a single transaction, such as those on one object; other faults
+ * are found when the file is read. */
+enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
+                                const struct rig_load_options *options, struct rig_operation_facts *facts,
+                                struct rig_err *err);
 
 /* The first fault of the file; RIG_E_BUG when there is none. */
 enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,

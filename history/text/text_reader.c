@@ -28,7 +28,7 @@ struct reader {
     size_t expected_at; /* where the next part's first operation begins; `nowhere` before the first part */
 };
 
-static void look_at_start(struct reader *reader)
+static enum rig_rc look_at_start(struct reader *reader, struct rig_err *err)
 {
     struct rig_operation_parser parser;
     bool more = false;
@@ -36,7 +36,8 @@ static void look_at_start(struct reader *reader)
     (void)rig_operation_parser_start(&parser, &more);
     reader->closer = parser.closer;
     rig_operation_parser_done(&parser);
-    rig_operation_probe(reader->form->syntax, reader->data, reader->size, &reader->options, &reader->facts);
+    return rig_operation_probe(reader->form->syntax, reader->name, reader->data, reader->size, &reader->options,
+                               &reader->facts, err);
 }
 
 /*
@@ -101,7 +102,11 @@ enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *n
         .expected_at = nowhere,
     };
     rig_join_init(&reader->join);
-    look_at_start(reader);
+    const enum rig_rc rc = look_at_start(reader, err);
+    if (rc != RIG_OK) {
+        rig_text_reader_close(reader);
+        return rc;
+    }
     plan_parts(reader, facts);
     facts->workload = reader->facts.workload;
     facts->has_invocations = reader->facts.has_invocations;
