@@ -72,14 +72,35 @@ static bool allocate(struct rig_forced *forced, size_t nodes)
 {
     const size_t txns = (size_t)forced->problem->txn_count + 1;
     forced->clocks = calloc(nodes * forced->chains.count + 1, sizeof forced->clocks[0]);
+    forced->late = calloc(nodes + 1, sizeof forced->late[0]);
+    forced->seen = calloc(nodes + 1, sizeof forced->seen[0]);
+    forced->version = malloc((forced->problem->reads.count + 1) * sizeof forced->version[0]);
+    forced->visited = calloc((size_t)forced->problem->key_count + 1, sizeof forced->visited[0]);
+    forced->front = calloc((size_t)forced->problem->key_count + 1, sizeof forced->front[0]);
+    forced->read_done = calloc(forced->problem->reads.count + 1, sizeof forced->read_done[0]);
+    forced->write_done = calloc(forced->problem->writes.count + 1, sizeof forced->write_done[0]);
     forced->first_pair = malloc((forced->problem->writes.count + 1) * sizeof forced->first_pair[0]);
     forced->rank = malloc((nodes + 1) * sizeof forced->rank[0]);
     forced->sequence = malloc((nodes + 1) * sizeof forced->sequence[0]);
     forced->dirty = calloc(nodes / 64 + 1, sizeof forced->dirty[0]);
     forced->first_child = malloc(txns * sizeof forced->first_child[0]);
     forced->next_child = malloc(txns * sizeof forced->next_child[0]);
-    return forced->clocks != NULL && forced->first_pair != NULL && forced->rank != NULL && forced->sequence != NULL &&
-           forced->dirty != NULL && forced->first_child != NULL && forced->next_child != NULL;
+    return forced->clocks != NULL && forced->late != NULL && forced->seen != NULL && forced->version != NULL &&
+           forced->visited != NULL && forced->front != NULL && forced->read_done != NULL &&
+           forced->write_done != NULL && forced->first_pair != NULL && forced->rank != NULL &&
+           forced->sequence != NULL && forced->dirty != NULL && forced->first_child != NULL &&
+           forced->next_child != NULL;
+}
+
+static void find_versions(struct rig_forced *forced)
+{
+    const struct rig_problem *problem = forced->problem;
+    for (size_t r = 0; r < problem->reads.count; r++)
+        forced->version[r] = RIG_PROBLEM_NONE;
+    for (uint32_t w = 0; w < problem->writes.count; w++) {
+        for (uint32_t i = problem->reader_first[w]; i < problem->reader_first[w + 1]; i++)
+            forced->version[problem->readers[i]] = w;
+    }
 }
 
 static bool add_known(struct rig_forced *forced)
@@ -115,6 +136,7 @@ bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *proble
             clock_of(forced, txn)[forced->chains.chain[txn]] = forced->chains.position[txn] + 1;
     }
     make_children(forced);
+    find_versions(forced);
     return add_known(forced);
 }
 
@@ -126,6 +148,13 @@ void rig_forced_done(struct rig_forced *forced)
     rig_forced_candidates_done(&forced->candidates);
     free(forced->first_pair);
     free(forced->clocks);
+    free(forced->late);
+    free(forced->seen);
+    free(forced->version);
+    free(forced->visited);
+    free(forced->front);
+    free(forced->read_done);
+    free(forced->write_done);
     free(forced->rank);
     free(forced->sequence);
     free(forced->dirty);
@@ -189,7 +218,7 @@ static bool steps_from_start(const struct rig_forced *forced, uint32_t txn, uint
             ok = steps_from_initial(forced, txn, read->key, steps);
             continue;
         }
-        const uint32_t write = rig_problem_write_of(problem, read->writer, read->key);
+        const uint32_t write = forced->version[r];
         for (uint32_t p = forced->first_pair[write]; ok && p != RIG_PROBLEM_NONE; p = forced->pairs.at[p].next) {
             if (p < limit && forced->pairs.at[p].after != txn)
                 ok = add_step(steps, forced->pairs.at[p].after, p, write);
@@ -244,6 +273,10 @@ static void take_step(struct rig_forced *forced, uint32_t from, const struct rig
         refute(forced, txn, from, step->pair, step->write);
     else if (raise_clock(clock_of(forced, step->to), clock_of(forced, from), forced->chains.count))
         mark(forced, step->to);
+    const uint32_t own = from < forced->frame->txn_count ? forced->rank[from] + 1 : 0;
+    const uint32_t late = own > forced->late[from] ? own : forced->late[from];
+    if (forced->late[step->to] < late)
+        forced->late[step->to] = late;
 }
 
 /* The edges that come with a new pair. */
@@ -316,6 +349,7 @@ static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, ui
     const uint32_t *before = known == RIG_PROBLEM_NONE ? NULL : clock_of(forced, known);
     bool ok = true;
     forced->candidates.count = 0;
+    forced->reached = 0;
     for (uint32_t l = chains->lane_first[key]; ok && l < chains->lane_first[key + 1]; l++) {
         const struct rig_lane *lane = &chains->lanes.at[l];
         const uint32_t own = lane->chain == chains->chain[txn] ? chains->position[txn] : UINT32_MAX;
@@ -323,6 +357,7 @@ static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, ui
         if (end <= chains->lane_positions[lane->begin] || (before != NULL && before[lane->chain] >= end))
             continue;
         const uint32_t until = rig_chains_until(chains, lane, end);
+        forced->reached += until - lane->begin;
         const struct rig_forced_candidate candidate = {chains->lane_writes[until - 1], lane->chain,
                                                        chains->lane_positions[until - 1]};
         if (before == NULL || before[lane->chain] <= candidate.position)
@@ -372,47 +407,99 @@ static bool writes_key(const struct rig_problem *problem, uint32_t txn, uint32_t
     return rig_problem_write_of(problem, txn, key) != RIG_PROBLEM_NONE;
 }
 
-static bool force_reads(struct rig_forced *forced, uint32_t txn)
+/* All visited writers of the key are known to come before the version that the read returned. */
+static bool is_front(const struct rig_forced *forced, uint32_t number)
+{
+    const uint32_t key = forced->problem->reads.at[number].key, version = forced->version[number];
+    if (version == RIG_PROBLEM_NONE)
+        return forced->visited[key] == 0;
+    return forced->visited[key] > 0 && forced->front[key] == version;
+}
+
+static bool force_reads(struct rig_forced *forced, uint32_t txn, bool first)
 {
     const struct rig_problem *problem = forced->problem;
     const enum rig_rule_frame_reads reads = forced->frame->reads;
+    const uint32_t start = start_of(forced, txn);
     bool ok = true;
     if (reads == RIG_RULE_FRAME_READS_NONE)
         return true;
     if (reads == RIG_RULE_FRAME_READS_LATER)
         return force_later(forced, txn);
+    const bool nothing_late = forced->late[start] <= forced->rank[start];
     for (uint32_t r = problem->txns.at[txn].first_read; ok && r < reads_end(problem, txn); r++) {
-        if (reads == RIG_RULE_FRAME_READS_ALL || writes_key(problem, txn, problem->reads.at[r].key))
-            ok = force_read(forced, clock_of(forced, start_of(forced, txn)), r, RIG_PROBLEM_NONE);
+        if (reads == RIG_RULE_FRAME_READS_UPDATED && !writes_key(problem, txn, problem->reads.at[r].key))
+            continue;
+        if (first)
+            forced->read_done[r] = is_front(forced, r);
+        if (!forced->read_done[r] || !nothing_late)
+            ok = force_read(forced, clock_of(forced, start), r, RIG_PROBLEM_NONE);
     }
     return ok;
 }
 
-static bool force_commits(struct rig_forced *forced, uint32_t txn)
+static bool force_commit(struct rig_forced *forced, uint32_t write, uint32_t txn)
+{
+    if (!forced->frame->rw_path || has_pair(forced, write, txn))
+        return true;
+    return force(forced, (struct rig_forced_pair){.write = write, .after = txn, .reason = RIG_FORCED_COMMIT});
+}
+
+/* Full search. */
+static bool force_again(struct rig_forced *forced, uint32_t write, uint32_t txn)
+{
+    const uint32_t key = forced->problem->writes.at[write].key;
+    bool ok = find_candidates(forced, clock_of(forced, txn), key, txn, RIG_PROBLEM_NONE);
+    for (size_t i = 0; ok && i < forced->candidates.count && !forced->refuted; i++)
+        ok = force_commit(forced, forced->candidates.at[i].write, txn);
+    return ok;
+}
+
+/* The first visit: mostly the front reaches it, and it becomes the front. */
+static bool force_first(struct rig_forced *forced, uint32_t write, uint32_t txn)
+{
+    const uint32_t key = forced->problem->writes.at[write].key, front = forced->front[key];
+    bool ok = true;
+    if (forced->visited[key] > 0 &&
+        (front == RIG_PROBLEM_NONE || !reaches(forced, forced->problem->write_txn[front], txn))) {
+        ok = force_again(forced, write, txn);
+        const bool all = forced->reached == forced->visited[key] && forced->late[txn] <= forced->rank[txn];
+        forced->front[key] = all ? write : RIG_PROBLEM_NONE;
+    } else {
+        ok = forced->visited[key] == 0 || force_commit(forced, front, txn);
+        forced->front[key] = write;
+    }
+    forced->write_done[write] = forced->front[key] == write;
+    forced->visited[key]++;
+    return ok;
+}
+
+static bool force_commits(struct rig_forced *forced, uint32_t txn, bool first)
 {
     const struct rig_problem *problem = forced->problem;
+    const bool nothing_late = forced->late[txn] <= forced->rank[txn];
     bool ok = true;
-    for (uint32_t w = problem->txns.at[txn].first_write; ok && w < writes_end(problem, txn); w++) {
-        ok = find_candidates(forced, clock_of(forced, txn), problem->writes.at[w].key, txn, RIG_PROBLEM_NONE);
-        for (size_t i = 0; ok && i < forced->candidates.count; i++) {
-            const uint32_t write = forced->candidates.at[i].write;
-            if (!has_pair(forced, write, txn))
-                ok = force(forced, (struct rig_forced_pair){.write = write, .after = txn, .reason = RIG_FORCED_COMMIT});
-        }
+    for (uint32_t w = problem->txns.at[txn].first_write; ok && w < writes_end(problem, txn) && !forced->refuted; w++) {
+        if (first)
+            ok = force_first(forced, w, txn);
+        if (ok && forced->frame->rw_path && (first ? !nothing_late : !forced->write_done[w] || !nothing_late))
+            ok = force_again(forced, w, txn);
     }
     return ok;
 }
 
 static bool visit(struct rig_forced *forced, uint32_t node)
 {
+    const bool first = !forced->seen[node];
     const uint32_t txn = rig_rule_frame_txn(forced->frame, node);
+    forced->seen[node] = true;
     bool ok = find_steps(forced, node, UINT32_MAX, &forced->steps);
     for (size_t i = 0; ok && i < forced->steps.count && !forced->refuted; i++)
         take_step(forced, node, &forced->steps.at[i]);
     if (ok && txn != RIG_PROBLEM_NONE && node == start_of(forced, txn) && !forced->refuted)
-        ok = force_reads(forced, txn);
-    if (ok && txn == node && forced->frame->rw_path && !forced->refuted)
-        ok = force_commits(forced, txn);
+        ok = force_reads(forced, txn, first);
+    if (ok && txn == node && !forced->refuted)
+        ok = force_commits(forced, txn, first);
     return ok;
 }
 

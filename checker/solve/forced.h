@@ -11,6 +11,9 @@
  * It is sound for each rule, and complete for FLOW, READ_ATOMIC, MONOTONIC_ATOMIC and CAUSAL: if nothing is refuted, each
  * order that keeps the pairs is an explanation. The first two take time n^1.5 (AWDIT, PLDI 2025).
  *
+ * The sequence is a good guess, so that mostly all writers of a key that come before a node in it are known to reach the
+ * last of these: then that one alone is looked at, and again only if something later in the sequence reaches the node.
+ *
  * Time: a round is linear in operations times chains times log n; few rounds. Space: 4 bytes a node and chain, 24 a
  * pair; a few pairs a write.
  */
@@ -56,6 +59,13 @@ struct rig_forced {
     struct rig_forced_pairs pairs;
     uint32_t *first_pair; /* per write: its newest pair, or RIG_PROBLEM_NONE */
     uint32_t *clocks;     /* per node and chain: one more than the last position that reaches the node */
+    uint32_t *late;       /* per node: one more than the highest rank of the commits that reach it */
+    uint32_t *version;    /* per read: the write that it returned, or RIG_PROBLEM_NONE: the initial state */
+    /* Per key, as far as its writers have been visited: how many, and the one that all others reach, or NONE. */
+    uint32_t *visited, *front;
+    bool *seen;                   /* per node: it has been visited */
+    bool *read_done, *write_done; /* nothing but what comes late can force more (late) */
+    uint32_t reached;             /* writers that the last search for candidates knew to reach the node */
     uint32_t *rank, *sequence;
     uint64_t *dirty;                         /* by rank: the clock has changed */
     uint32_t *first_child, *next_child;      /* per transaction: what follows it in its process */
