@@ -1,4 +1,4 @@
-#include "checker/infer/own_ops.h"
+#include "checker/infer/list_own_ops.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
  * Time: linear. Space: 12 bytes an operation of the longest transaction. Threads: one; the scratch members of
  * rig_versions.key_places are used during rig_own_ops_take(), and are free again afterwards.
  */
-#ifndef RIG_CHECKER_INFER_OWN_OPS_H
-#define RIG_CHECKER_INFER_OWN_OPS_H
+#ifndef RIG_CHECKER_INFER_LIST_OWN_OPS_H
+#define RIG_CHECKER_INFER_LIST_OWN_OPS_H
 
 #include "checker/infer/versions.h"
 
