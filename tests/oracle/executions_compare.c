@@ -26,6 +26,8 @@
  * none. Where rig is undecided the oracle knows a reason; that counts as open. So does a cycle in which only several
  * real-time edges together make the kind: rig has no name for it.
  *
+ * Witnesses of registers must refute without the rest of the history (witness_alone.h).
+ *
  * A disagreement is shrunk and printed with its history as JSON lines, for `rig check -`, and the exit status is 1. The
  * exit status is also 1 when more is open than FILE states: it holds the rows of the table printed at the end of
  * another run. When fewer are open, update the file.
@@ -42,6 +44,7 @@
 #include "tests/oracle/small_random.h"
 #include "tests/oracle/small_wild.h"
 #include "tests/oracle/version_cases.h"
+#include "tests/oracle/witness_alone.h"
 
 /* The levels that rig claims to decide for lists; `ordered`: all versions of each key have an order. */
 static uint64_t decided_levels(bool ordered)
@@ -153,6 +156,10 @@ static void ask(const struct small_history *history, const struct asking *asking
         answer->fate[level] = verdict->levels[level].fate;
     for (unsigned a = 0; rc == RIG_OK && a < RIG_ANOMALY_COUNT; a++)
         answer->reply[a] = reply_of(verdict, (enum rig_anomaly)a);
+    const char *wrong =
+        rc == RIG_OK && history->registers && asking->assumptions == 0 ? witnesses_stand_alone(history, verdict) : NULL;
+    if (wrong != NULL)
+        (void)snprintf(answer->problem, sizeof answer->problem, "%s", wrong);
     answer->ordered = rc == RIG_OK && verdict->scope.unordered_keys == 0;
     answer->observed = rc == RIG_OK && verdict->unknown_reason == NULL && verdict->scope.unknown_reads == 0;
     answer->invocations = rc == RIG_OK && verdict->scope.has_invocations;
@@ -179,7 +186,7 @@ enum agreement {
 static const char *const agreement_names[AGREEMENTS] = {
     "agree",
     "open: rig does not refute the level, or does not find the anomaly, although no execution is without it",
-    "REFUSED: rig gives no verdict",
+    "REFUSED: rig gives no verdict, or one with a wrong witness",
     "FALSE ALARM: rig refutes the level, the oracle knows an execution",
     "FALSELY HELD: rig says that the level held, the oracle knows no execution",
     "MISSED: the oracle knows no execution, rig decides the level and does not refute it",
