@@ -31,11 +31,13 @@ static uint32_t first_missed(const struct single *s, uint32_t begin, uint32_t en
     return first;
 }
 
-/* Without process and real-time order. Otherwise the answers may be positive, each. */
-static bool answer(struct single *s)
+/* Not with real-time order: then each answer may be positive. */
+static bool answer(struct single *s, bool follows)
 {
     struct rig_sweep sweep = {.ordered = s->ordered, .rank = s->rank, .rank_count = s->rank_count};
     uint32_t *at = rig_arena_room(s->arena, (size_t)s->rank_count + 1, sizeof at[0]);
+    if (s->ordered->after != NULL)
+        return true;
     if (at == NULL)
         return false;
     memset(at, 0xff, s->rank_count * sizeof at[0]);
@@ -46,6 +48,7 @@ static bool answer(struct single *s)
     sweep.ww = s->moves.ww;
     sweep.wr = s->moves.wr;
     sweep.rw = s->moves.rw;
+    sweep.follows = follows;
     sweep.at = at;
     return rig_sweep_answer(&sweep, &s->questions, s->arena);
 }
@@ -92,7 +95,7 @@ bool rig_breach_find_single(const struct rig_ordered *ordered, const uint32_t *r
         s.moves.follow = RIG_FOLLOW_LATER;
     s.rank = rank;
     s.rank_count = rank_count;
-    bool ok = ask_all(&s) && (ordered->child != NULL || answer(&s)) &&
+    bool ok = ask_all(&s) && answer(&s, false) &&
               (s.questions.count == 0 || rig_walker_init(&s.walker, ordered, s.moves, rank, arena));
     for (size_t i = 0; ok && i < s.questions.count; i++) {
         const struct rig_question *question = &s.questions.at[i];
@@ -109,11 +112,30 @@ bool rig_breach_find_single(const struct rig_ordered *ordered, const uint32_t *r
 
 /* ---- one transaction that writes nothing ---- */
 
+/* Takes in the nearest updates before and behind it in its process. */
+static void widen_by_process(const struct single *s, struct rig_question *question)
+{
+    uint32_t before = s->problem->txns.at[question->node].before;
+    while (before != RIG_PROBLEM_NONE && s->rank[before] == RIG_PROBLEM_NONE)
+        before = s->problem->txns.at[before].before;
+    if (before != RIG_PROBLEM_NONE && s->rank[before] >= question->to)
+        question->to = s->rank[before] + 1;
+    bool through = false;
+    for (uint32_t last = RIG_PROBLEM_NONE;;) {
+        last = rig_states_follower(s->ordered, question->node, last, through);
+        if (last == RIG_PROBLEM_NONE)
+            return;
+        through = s->rank[last] == RIG_PROBLEM_NONE;
+        if (s->rank[last] < question->from)
+            question->from = s->rank[last];
+    }
+}
+
 static bool ask_reader(struct single *s, uint32_t node)
 {
     const struct rig_problem_txn *txn = &s->problem->txns.at[node];
     struct rig_question question = {node, txn[0].first_read, txn[1].first_read, UINT32_MAX, 0, s->rank_count, true};
-    if (s->ordered->child == NULL) {
+    if (s->ordered->after == NULL) {
         question.from = first_missed(s, txn[0].first_read, txn[1].first_read);
         question.to = 0;
         for (uint32_t read = txn[0].first_read; read < txn[1].first_read; read++) {
@@ -121,6 +143,8 @@ static bool ask_reader(struct single *s, uint32_t node)
             if (writer != RIG_PROBLEM_INITIAL && s->rank[writer] >= question.to)
                 question.to = s->rank[writer] + 1;
         }
+        if (s->ordered->child != NULL)
+            widen_by_process(s, &question);
     }
     return question.from >= question.to || rig_questions_add(&s->questions, question);
 }
@@ -146,7 +170,7 @@ bool rig_breach_find_of_updates(const struct rig_ordered *ordered, struct rig_br
     s.rank_count = states.state_count;
     for (uint32_t node = 0; ok && node < count; node++)
         ok = !left_out[node] || ask_reader(&s, node);
-    ok = ok && (ordered->child != NULL || answer(&s)) &&
+    ok = ok && answer(&s, ordered->child != NULL) &&
          (s.questions.count == 0 || rig_walker_init(&s.walker, ordered, s.moves, s.rank, arena));
     s.walker.left_out = left_out;
     for (size_t i = 0; ok && i < s.questions.count; i++) {

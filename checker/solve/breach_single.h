@@ -4,7 +4,7 @@
  * or each of these transactions, is a question of reachability.
  *
  * Time: that of the sweep (breach_sweep.h), and of walks to show the cycles, as many steps as breach_closed.h. Along
- * process or real-time order, which no level of these forms has, a walk for each question.
+ * real-time order, which no level of these forms has, a walk for each question.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_SINGLE_H
 #define RIG_CHECKER_SOLVE_BREACH_SINGLE_H

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/solve/breach_states.h"
 
 enum { WORDS = 4, BATCH = 64 * WORDS, CLASSES = 3 };
 
@@ -12,9 +13,11 @@ struct bits {
     uint64_t words[WORDS];
 };
 
-/* The question `bit` begins at a write: this version and all later ones are in question. */
+/* The question `bit` begins at a transaction: at its write, which and all later versions are in question, or (NONE) at
+ * the transaction alone. */
 struct beginning {
-    uint32_t bit, next; /* next: of the same write, or NONE */
+    uint32_t bit, write;
+    uint32_t next; /* of the same transaction, or NONE */
 };
 
 RIG_VEC(struct bits, bit_sets)
@@ -29,16 +32,25 @@ struct batch {
     uint32_t count, from, to;
     struct bit_sets reached; /* per rank from `from` on: the questions whose writers reach the transaction */
     struct beginnings beginnings;
-    uint32_t *first_beginning;   /* per write: or NONE */
-    uint32_t *slot;              /* per key: into `begun`, or NONE */
-    struct bit_sets begun;       /* the questions about the key that have begun at this rank */
-    struct touched writes, keys; /* to forget */
+    uint32_t *first_beginning;  /* per write: or NONE */
+    uint32_t *slot;             /* per key: into `begun`, or NONE */
+    struct bit_sets begun;      /* the questions about the key that have begun at this rank */
+    struct touched nodes, keys; /* to forget */
 };
 
 static void add(struct bits *to, const struct bits *from)
 {
     for (unsigned i = 0; i < WORDS; i++)
         to->words[i] |= from->words[i];
+}
+
+/* The last transaction before this one in its process that has a rank, or NONE. */
+static uint32_t process_before(const struct batch *batch, uint32_t node)
+{
+    uint32_t before = batch->problem->txns.at[node].before;
+    while (before != RIG_PROBLEM_NONE && batch->sweep->rank[before] == RIG_PROBLEM_NONE)
+        before = batch->problem->txns.at[before].before;
+    return before;
 }
 
 static void add_reached(const struct batch *batch, uint32_t node, struct bits *bits)
@@ -48,7 +60,7 @@ static void add_reached(const struct batch *batch, uint32_t node, struct bits *b
         add(bits, &batch->reached.at[rank - batch->from]);
 }
 
-/* The questions that reach `node` by edges that arrive before `op_end`. */
+/* The questions that reach `node` by the edges that count before `op_end`. */
 static struct bits arriving(const struct batch *batch, uint32_t node, uint32_t op_end)
 {
     const struct rig_problem *problem = batch->problem;
@@ -71,20 +83,38 @@ static struct bits arriving(const struct batch *batch, uint32_t node, uint32_t o
                 add_reached(batch, problem->read_txn[problem->readers[r]], &bits);
         }
     }
+    const uint32_t before =
+        batch->ordered->child != NULL && op_end == UINT32_MAX ? process_before(batch, node) : RIG_PROBLEM_NONE;
+    if (before != RIG_PROBLEM_NONE)
+        add_reached(batch, before, &bits);
     return bits;
 }
 
-static bool begin_at(struct batch *batch, uint32_t write, uint32_t bit)
+static bool begin_at(struct batch *batch, uint32_t node, uint32_t write, uint32_t bit)
 {
-    const uint32_t key = batch->problem->writes.at[write].key;
-    if (batch->slot[key] == RIG_PROBLEM_NONE) {
+    const uint32_t key = write == RIG_PROBLEM_NONE ? RIG_PROBLEM_NONE : batch->problem->writes.at[write].key;
+    if (key != RIG_PROBLEM_NONE && batch->slot[key] == RIG_PROBLEM_NONE) {
         batch->slot[key] = (uint32_t)batch->begun.count;
         if (!touched_add(&batch->keys, key) || !bit_sets_add(&batch->begun, (struct bits){{0}}))
             return false;
     }
-    const struct beginning beginning = {bit, batch->first_beginning[write]};
-    batch->first_beginning[write] = (uint32_t)batch->beginnings.count;
-    return touched_add(&batch->writes, write) && beginnings_add(&batch->beginnings, beginning);
+    const struct beginning beginning = {bit, write, batch->first_beginning[node]};
+    batch->first_beginning[node] = (uint32_t)batch->beginnings.count;
+    return touched_add(&batch->nodes, node) && beginnings_add(&batch->beginnings, beginning);
+}
+
+/* At the nearest ones that have a rank. */
+static bool begin_at_followers(struct batch *batch, uint32_t node, uint32_t bit)
+{
+    bool ok = true, through = false;
+    for (uint32_t last = RIG_PROBLEM_NONE; ok;) {
+        last = rig_states_follower(batch->ordered, node, last, through);
+        if (last == RIG_PROBLEM_NONE)
+            break;
+        through = batch->sweep->rank[last] == RIG_PROBLEM_NONE;
+        ok = through || begin_at(batch, last, RIG_PROBLEM_NONE, bit);
+    }
+    return ok;
 }
 
 static bool begin_question(struct batch *batch, uint32_t bit)
@@ -96,20 +126,27 @@ static bool begin_question(struct batch *batch, uint32_t bit)
     for (uint32_t r = question->read_begin; ok && r < question->read_end; r++) {
         const uint32_t later = batch->ordered->next[batch->ordered->version[r]];
         if (later != RIG_PROBLEM_NONE && batch->sweep->rank[batch->problem->write_txn[later]] < question->to)
-            ok = begin_at(batch, later, bit);
+            ok = begin_at(batch, batch->problem->write_txn[later], later, bit);
     }
-    return ok;
+    return ok && (!batch->sweep->follows || begin_at_followers(batch, question->node, bit));
 }
 
-static void add_own(const struct batch *batch, uint32_t write, struct bits *bits)
+/* The questions that begin at the transaction, or began at an earlier version of a key that it writes. */
+static void add_own(const struct batch *batch, uint32_t node, struct bits *bits)
 {
-    const uint32_t slot = batch->slot[batch->problem->writes.at[write].key];
-    if (slot == RIG_PROBLEM_NONE)
-        return;
-    struct bits *begun = &batch->begun.at[slot];
-    for (uint32_t i = batch->first_beginning[write]; i != RIG_PROBLEM_NONE; i = batch->beginnings.at[i].next)
-        begun->words[batch->beginnings.at[i].bit / 64] |= UINT64_C(1) << batch->beginnings.at[i].bit % 64;
-    add(bits, begun);
+    for (uint32_t i = batch->first_beginning[node]; i != RIG_PROBLEM_NONE; i = batch->beginnings.at[i].next) {
+        const struct beginning *beginning = &batch->beginnings.at[i];
+        struct bits *to = bits;
+        if (beginning->write != RIG_PROBLEM_NONE)
+            to = &batch->begun.at[batch->slot[batch->problem->writes.at[beginning->write].key]];
+        to->words[beginning->bit / 64] |= UINT64_C(1) << beginning->bit % 64;
+    }
+    for (uint32_t w = batch->problem->txns.at[node].first_write; w < batch->problem->txns.at[node + 1].first_write;
+         w++) {
+        const uint32_t slot = batch->slot[batch->problem->writes.at[w].key];
+        if (slot != RIG_PROBLEM_NONE)
+            add(bits, &batch->begun.at[slot]);
+    }
 }
 
 static void carry(struct batch *batch)
@@ -120,20 +157,18 @@ static void carry(struct batch *batch)
         if (node == RIG_PROBLEM_NONE)
             continue;
         struct bits bits = arriving(batch, node, UINT32_MAX);
-        for (uint32_t w = batch->problem->txns.at[node].first_write; w < batch->problem->txns.at[node + 1].first_write;
-             w++)
-            add_own(batch, w, &bits);
+        add_own(batch, node, &bits);
         batch->reached.at[rank - batch->from] = bits;
     }
 }
 
 static void forget(struct batch *batch)
 {
-    for (size_t i = 0; i < batch->writes.count; i++)
-        batch->first_beginning[batch->writes.at[i]] = RIG_PROBLEM_NONE;
+    for (size_t i = 0; i < batch->nodes.count; i++)
+        batch->first_beginning[batch->nodes.at[i]] = RIG_PROBLEM_NONE;
     for (size_t i = 0; i < batch->keys.count; i++)
         batch->slot[batch->keys.at[i]] = RIG_PROBLEM_NONE;
-    batch->writes.count = batch->keys.count = batch->beginnings.count = batch->begun.count = 0;
+    batch->nodes.count = batch->keys.count = batch->beginnings.count = batch->begun.count = 0;
 }
 
 static bool answer_batch(struct batch *batch, struct rig_question *questions, uint32_t count)
@@ -194,11 +229,11 @@ static bool init(struct batch *batch, const struct rig_sweep *sweep, struct rig_
 {
     const struct rig_problem *problem = sweep->ordered->problem;
     *batch = (struct batch){.sweep = sweep, .ordered = sweep->ordered, .problem = problem};
-    batch->first_beginning = rig_arena_room(arena, problem->writes.count + 1, sizeof(uint32_t));
+    batch->first_beginning = rig_arena_room(arena, (size_t)problem->txn_count + 1, sizeof(uint32_t));
     batch->slot = rig_arena_room(arena, (size_t)problem->key_count + 1, sizeof(uint32_t));
     if (batch->first_beginning == NULL || batch->slot == NULL)
         return false;
-    memset(batch->first_beginning, 0xff, problem->writes.count * sizeof(uint32_t));
+    memset(batch->first_beginning, 0xff, problem->txn_count * sizeof(uint32_t));
     memset(batch->slot, 0xff, problem->key_count * sizeof(uint32_t));
     return true;
 }
@@ -223,7 +258,7 @@ bool rig_sweep_answer(const struct rig_sweep *sweep, struct rig_questions *quest
     bit_sets_done(&batch.reached);
     bit_sets_done(&batch.begun);
     beginnings_done(&batch.beginnings);
-    touched_done(&batch.writes);
+    touched_done(&batch.nodes);
     touched_done(&batch.keys);
     return ok;
 }

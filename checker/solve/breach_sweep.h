@@ -17,7 +17,7 @@
 struct rig_question {
     uint32_t node;
     uint32_t read_begin, read_end; /* its reads in question */
-    uint32_t op_end;               /* edges that arrive at this operation or later do not count */
+    uint32_t op_end;               /* only ww and wr edges into earlier operations count; UINT32_MAX: all edges */
     uint32_t from, to;             /* ranks: from the first of the writers to behind the last transaction in question */
     bool is_positive;              /* the answer */
 };
@@ -25,8 +25,9 @@ struct rig_question {
 RIG_VEC(struct rig_question, rig_questions)
 
 struct rig_sweep {
-    const struct rig_ordered *ordered; /* without process and real-time order */
-    bool ww, wr, rw;                   /* edges; versions of a key ascend in rank also without ww edges */
+    const struct rig_ordered *ordered; /* without real-time order */
+    bool ww, wr, rw;                   /* edges, beside process order; versions of a key ascend in rank in any case */
+    bool follows;                      /* a question begins at those who follow its transaction in process order, too */
     const uint32_t *rank;              /* per node; NONE: not on the way */
     const uint32_t *at;                /* per rank: its node, or NONE */
     uint32_t rank_count;

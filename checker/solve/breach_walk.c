@@ -31,33 +31,27 @@ static const struct rig_problem *problem_of(const struct rig_walker *w)
     return w->ordered->problem;
 }
 
-static void visit(struct rig_walker *w, uint32_t from, uint32_t port, struct rig_arc arc)
-{
-    const uint32_t node = arc.to;
-    if (!rig_visits_add(&w->visits, (struct rig_visit){node, port, from, arc})) {
-        w->failed = true;
-        return;
-    }
-    w->seen[node] = w->round;
-    w->port[node] = port;
-    if (node == w->target && port <= w->target_port)
-        w->found = (uint32_t)w->visits.count - 1;
-}
-
-static void arrive(struct rig_walker *w, uint32_t from, struct rig_arc arc)
+static void arrive(struct rig_walker *w, struct rig_visit visit, uint32_t to_op)
 {
     const enum rig_follow follow = w->moves.follow;
+    const uint32_t node = visit.node;
     w->steps++;
-    if (w->found != RIG_PROBLEM_NONE || w->failed || (w->left_out != NULL && w->left_out[arc.to]))
+    if (w->found != RIG_PROBLEM_NONE || w->failed || (w->left_out != NULL && w->left_out[node]))
         return;
-    if (arc.to != w->target && (w->rank[arc.to] < w->low || w->rank[arc.to] > w->high))
+    if (node != w->target && (w->rank[node] < w->low || w->rank[node] > w->high))
         return;
-    const uint32_t port = rig_states_port(problem_of(w), follow, arc.to, arc.kind, arc.to_op);
-    if (w->component != RIG_PROBLEM_NONE &&
-        w->states->component_of[rig_states_of(problem_of(w), follow, arc.to, port)] != w->component)
+    if (w->seen[node] == w->round && w->port[node] == 0)
         return;
-    if (w->seen[arc.to] != w->round || port < w->port[arc.to])
-        visit(w, from, port, arc);
+    visit.port = rig_states_port(problem_of(w), follow, node, visit.kind, to_op);
+    if ((w->seen[node] == w->round && visit.port >= w->port[node]) ||
+        (w->component != RIG_PROBLEM_NONE &&
+         w->states->component_of[rig_states_of(problem_of(w), follow, node, visit.port)] != w->component))
+        return;
+    w->failed = !rig_visits_add(&w->visits, visit);
+    w->seen[node] = w->round;
+    w->port[node] = visit.port;
+    if (!w->failed && node == w->target && visit.port <= w->target_port)
+        w->found = (uint32_t)w->visits.count - 1;
 }
 
 /* Whether the version and all later ones of its key are out of range. */
@@ -78,18 +72,38 @@ static void miss(struct rig_walker *w, uint32_t from, uint32_t read)
         if (problem->write_txn[later] == reader)
             continue;
         w->missed[later] = w->round;
-        arrive(w, from, rig_ordered_rw(problem, read, later));
+        arrive(w,
+               (struct rig_visit){
+                   .node = problem->write_txn[later], .from = from, .cause = read, .later = later, .kind = RIG_EDGE_RW},
+               RIG_ARC_NONE);
     }
 }
 
 static void overwrite(struct rig_walker *w, uint32_t from, uint32_t write)
 {
     const struct rig_ordered *ordered = w->ordered;
+    const struct rig_problem *problem = problem_of(w);
     for (uint32_t later = ordered->next[write]; !is_beyond(w, later) && w->overwritten[later] != w->round;
          later = ordered->next[later]) {
         w->overwritten[later] = w->round;
-        arrive(w, from, rig_ordered_ww(problem_of(w), write, later));
+        arrive(
+            w,
+            (struct rig_visit){
+                .node = problem->write_txn[later], .from = from, .cause = write, .later = later, .kind = RIG_EDGE_WW},
+            problem->writes.at[later].first_op);
     }
+}
+
+static void be_read(struct rig_walker *w, uint32_t from, uint32_t read)
+{
+    const struct rig_problem *problem = problem_of(w);
+    arrive(w, (struct rig_visit){.node = problem->read_txn[read], .from = from, .cause = read, .kind = RIG_EDGE_WR},
+           problem->reads.at[read].op);
+}
+
+static void come_before(struct rig_walker *w, uint32_t from, uint32_t node, uint32_t to, enum rig_edge_kind kind)
+{
+    arrive(w, (struct rig_visit){.node = to, .from = from, .cause = node, .kind = kind}, RIG_ARC_NONE);
 }
 
 /* To all that come later in the process, and that process order has not reached yet. */
@@ -106,7 +120,9 @@ static void follow_process(struct rig_walker *w, uint32_t from, uint32_t node)
         through = w->followed[last] != w->round;
         w->followed[last] = w->round;
         if (through)
-            arrive(w, from, rig_ordered_arc(node, last, RIG_EDGE_PROCESS));
+            come_before(w, from, node, last, RIG_EDGE_PROCESS);
+        /* Beyond the range there are further ones only. */
+        through = through && (w->rank[last] <= w->high || (w->left_out != NULL && w->left_out[last]));
     }
 }
 
@@ -118,7 +134,7 @@ static void follow_time(struct rig_walker *w, uint32_t from, uint32_t node)
     const bool is_bounded = w->rank == ordered->place && w->high < problem_of(w)->txn_count;
     const uint32_t end = is_bounded ? ordered->latest[w->high] : UINT32_MAX;
     for (uint32_t i = ordered->after[node]; i < w->invoked_from && i < end; i++)
-        arrive(w, from, rig_ordered_arc(node, ordered->invoked[i], RIG_EDGE_REALTIME));
+        come_before(w, from, node, ordered->invoked[i], RIG_EDGE_REALTIME);
     if (ordered->after[node] < w->invoked_from)
         w->invoked_from = ordered->after[node];
 }
@@ -136,7 +152,7 @@ static void expand(struct rig_walker *w, uint32_t from, uint32_t node, uint32_t 
             overwrite(w, from, i);
         const uint32_t end = problem->reader_first[txn[1].first_write];
         for (uint32_t i = problem->reader_first[txn[0].first_write]; i < end && w->moves.wr; i++)
-            arrive(w, from, rig_ordered_wr(problem, problem->readers[i]));
+            be_read(w, from, problem->readers[i]);
         follow_process(w, from, node);
         follow_time(w, from, node);
     }
@@ -169,14 +185,14 @@ static void depart(struct rig_walker *w, struct rig_start start)
         break;
     case RIG_DEPART_READ:
         w->target = problem->reads.at[start.index].writer;
-        arrive(w, RIG_PROBLEM_NONE, rig_ordered_wr(problem, start.index));
+        be_read(w, RIG_PROBLEM_NONE, start.index);
         break;
     case RIG_DEPART_PROCESS:
         before = problem->txns.at[start.index].before;
         while (w->left_out != NULL && w->left_out[before])
             before = problem->txns.at[before].before;
         w->target = before;
-        arrive(w, RIG_PROBLEM_NONE, rig_ordered_arc(before, start.index, RIG_EDGE_PROCESS));
+        come_before(w, RIG_PROBLEM_NONE, before, start.index, RIG_EDGE_PROCESS);
         break;
     case RIG_DEPART_REALTIME:
         follow_time(w, RIG_PROBLEM_NONE, start.index);
@@ -187,11 +203,27 @@ static void depart(struct rig_walker *w, struct rig_start start)
     }
 }
 
+static struct rig_arc arc_of(const struct rig_problem *problem, const struct rig_visit *visit)
+{
+    switch (visit->kind) {
+    case RIG_EDGE_WW:
+        return rig_ordered_ww(problem, visit->cause, visit->later);
+    case RIG_EDGE_WR:
+        return rig_ordered_wr(problem, visit->cause);
+    case RIG_EDGE_RW:
+        return rig_ordered_rw(problem, visit->cause, visit->later);
+    case RIG_EDGE_PROCESS:
+    case RIG_EDGE_REALTIME:
+        break;
+    }
+    return rig_ordered_arc(visit->cause, visit->node, visit->kind);
+}
+
 static bool unroll(const struct rig_walker *w, struct rig_arcs *arcs)
 {
     const size_t first = arcs->count;
     for (uint32_t i = w->found; i != RIG_PROBLEM_NONE; i = w->visits.at[i].from) {
-        if (!rig_arcs_add(arcs, w->visits.at[i].arc))
+        if (!rig_arcs_add(arcs, arc_of(problem_of(w), &w->visits.at[i])))
             return false;
     }
     for (size_t low = first, high = arcs->count - 1; low < high; low++, high--) {

@@ -5,7 +5,7 @@
  * A walk can be kept to a component of the states, and to a range of ranks, which the versions of each key ascend.
  *
  * Time of a walk: linear in the edges of the transactions that it reaches, and in the versions of their keys up to the
- * last rank. Space: 28 bytes a transaction, 8 a write, 40 a transaction that is reached.
+ * last rank. Space: 28 bytes a transaction, 8 a write, 24 a transaction that is reached.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_WALK_H
 #define RIG_CHECKER_SOLVE_BREACH_WALK_H
@@ -30,8 +30,9 @@ struct rig_start {
 
 struct rig_visit {
     uint32_t node, port;
-    uint32_t from; /* the visit before, or NONE */
-    struct rig_arc arc;
+    uint32_t from;         /* the visit before, or NONE */
+    uint32_t cause, later; /* of the edge, by kind. ww: two writes; wr: read; rw: read, write; else: node */
+    enum rig_edge_kind kind;
 };
 
 RIG_VEC(struct rig_visit, rig_visits)
