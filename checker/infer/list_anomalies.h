@@ -14,8 +14,8 @@
 #include "checker/infer/list_own_ops.h"
 #include "checker/infer/versions.h"
 
-/* Notes those that one committed transaction shows by itself; `own` has its operations (list_own_ops.h). It makes the key of a fractured-append contested. False
- * when memory runs out. */
+/* Notes those that one committed transaction shows by itself; `own` has its operations (list_own_ops.h). It makes the
+ * key of a fractured-append contested. False when memory runs out. */
 bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn, const struct rig_own_op *own,
                                struct rig_noncyclic_findings *noncyclic);
 /* Notes those of the version orders as a whole: dirty-update. */

@@ -1,6 +1,6 @@
 /*
- * The operations of one list transaction by key: for each of them, its neighbours on the same key. With these, checks of
- * a transaction against itself take time linear in its operations.
+ * The operations of one list transaction by key: for each of them, its neighbours on the same key. With these, checks
+ * of a transaction against itself take time linear in its operations.
  *
  * Time: linear. Space: 12 bytes an operation of the longest transaction. Threads: one; the scratch members of
  * rig_versions.key_places are used during rig_own_ops_take(), and are free again afterwards.
