@@ -104,6 +104,25 @@ static bool keep_longest(struct rig_chains *chains, uint32_t txn_count, uint32_t
     return ok;
 }
 
+static bool list_members(struct rig_chains *chains, uint32_t txn_count)
+{
+    chains->member_first = calloc((size_t)chains->count + 2, sizeof chains->member_first[0]);
+    chains->members = malloc(((size_t)txn_count + 1) * sizeof chains->members[0]);
+    if (chains->member_first == NULL || chains->members == NULL)
+        return false;
+    for (uint32_t txn = 0; txn < txn_count; txn++) {
+        if (chains->chain[txn] != RIG_PROBLEM_NONE)
+            chains->member_first[chains->chain[txn] + 1]++;
+    }
+    for (uint32_t chain = 0; chain < chains->count; chain++)
+        chains->member_first[chain + 1] += chains->member_first[chain];
+    for (uint32_t txn = 0; txn < txn_count; txn++) {
+        if (chains->chain[txn] != RIG_PROBLEM_NONE)
+            chains->members[chains->member_first[chains->chain[txn]] + chains->position[txn]] = txn;
+    }
+    return true;
+}
+
 struct entry {
     uint32_t chain, position, write;
 };
@@ -188,7 +207,8 @@ bool rig_chains_init(struct rig_chains *chains, const struct rig_problem *proble
     } else if (ok) {
         cover_reads(chains, problem, frame, sequence, tails);
     }
-    ok = ok && keep_longest(chains, problem->txn_count, most) && make_lanes(chains, problem);
+    ok = ok && keep_longest(chains, problem->txn_count, most) && list_members(chains, problem->txn_count) &&
+         make_lanes(chains, problem);
     free(tails);
     return ok;
 }
@@ -197,6 +217,8 @@ void rig_chains_done(struct rig_chains *chains)
 {
     free(chains->chain);
     free(chains->position);
+    free(chains->member_first);
+    free(chains->members);
     free(chains->lane_first);
     rig_lanes_done(&chains->lanes);
     free(chains->lane_writes);

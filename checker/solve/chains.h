@@ -5,7 +5,7 @@
  * Along processes the chains are these. Otherwise they are a cover of the wr edges by paths, found greedily; only
  * transactions that write are in those.
  *
- * Time: linear; the writers of a key are sorted. Space: 16 bytes a transaction, 8 a write, 12 a key and chain in it.
+ * Time: linear; the writers of a key are sorted. Space: 20 bytes a transaction, 8 a write, 12 a key and chain in it.
  */
 #ifndef RIG_CHECKER_SOLVE_CHAINS_H
 #define RIG_CHECKER_SOLVE_CHAINS_H
@@ -22,6 +22,8 @@ RIG_VEC(struct rig_lane, rig_lanes)
 struct rig_chains {
     uint32_t count;
     uint32_t *chain, *position; /* per transaction; RIG_PROBLEM_NONE: in no chain */
+    uint32_t *member_first;     /* per chain, and one more: into members */
+    uint32_t *members;          /* transactions, by position */
     uint32_t *lane_first;       /* per key, and one more: into lanes */
     struct rig_lanes lanes;
     uint32_t *lane_writes;    /* writes */

@@ -72,6 +72,7 @@ static bool allocate(struct rig_forced *forced, size_t nodes)
 {
     const size_t txns = (size_t)forced->problem->txn_count + 1;
     forced->clocks = calloc(nodes * forced->chains.count + 1, sizeof forced->clocks[0]);
+    forced->late_chain = calloc((size_t)forced->chains.count + 1, sizeof forced->late_chain[0]);
     forced->late = calloc(nodes + 1, sizeof forced->late[0]);
     forced->seen = calloc(nodes + 1, sizeof forced->seen[0]);
     forced->version = malloc((forced->problem->reads.count + 1) * sizeof forced->version[0]);
@@ -85,8 +86,8 @@ static bool allocate(struct rig_forced *forced, size_t nodes)
     forced->dirty = calloc(nodes / 64 + 1, sizeof forced->dirty[0]);
     forced->first_child = malloc(txns * sizeof forced->first_child[0]);
     forced->next_child = malloc(txns * sizeof forced->next_child[0]);
-    return forced->clocks != NULL && forced->late != NULL && forced->seen != NULL && forced->version != NULL &&
-           forced->visited != NULL && forced->front != NULL && forced->read_done != NULL &&
+    return forced->clocks != NULL && forced->late != NULL && forced->late_chain != NULL && forced->seen != NULL &&
+           forced->version != NULL && forced->visited != NULL && forced->front != NULL && forced->read_done != NULL &&
            forced->write_done != NULL && forced->first_pair != NULL && forced->rank != NULL &&
            forced->sequence != NULL && forced->dirty != NULL && forced->first_child != NULL &&
            forced->next_child != NULL;
@@ -149,6 +150,7 @@ void rig_forced_done(struct rig_forced *forced)
     free(forced->first_pair);
     free(forced->clocks);
     free(forced->late);
+    free(forced->late_chain);
     free(forced->seen);
     free(forced->version);
     free(forced->visited);
@@ -340,10 +342,10 @@ static bool add_candidate(struct rig_forced *forced, const struct rig_forced_can
 
 /*
  * The writers of `key` that the clock knows, but for `txn` itself: per chain the last one, unless another one follows
- * it, or it is known to come before `known` (a transaction, or RIG_PROBLEM_NONE).
+ * it, or it is known to come before `known` (a transaction, or RIG_PROBLEM_NONE). `only`: the chains, NULL for all.
  */
 static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, uint32_t key, uint32_t txn,
-                            uint32_t known)
+                            uint32_t known, const bool *only)
 {
     const struct rig_chains *chains = &forced->chains;
     const uint32_t *before = known == RIG_PROBLEM_NONE ? NULL : clock_of(forced, known);
@@ -352,6 +354,8 @@ static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, ui
     forced->reached = 0;
     for (uint32_t l = chains->lane_first[key]; ok && l < chains->lane_first[key + 1]; l++) {
         const struct rig_lane *lane = &chains->lanes.at[l];
+        if (only != NULL && !only[lane->chain])
+            continue;
         const uint32_t own = lane->chain == chains->chain[txn] ? chains->position[txn] : UINT32_MAX;
         const uint32_t end = clock[lane->chain] < own ? clock[lane->chain] : own;
         if (end <= chains->lane_positions[lane->begin] || (before != NULL && before[lane->chain] >= end))
@@ -367,11 +371,12 @@ static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, ui
 }
 
 /* A writer of the read's key that the transaction sees comes before the writer of the returned version. */
-static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_t number, uint32_t earlier)
+static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_t number, uint32_t earlier,
+                       const bool *only)
 {
     const struct rig_problem_read *read = &forced->problem->reads.at[number];
     const uint32_t txn = forced->problem->read_txn[number], writer = read->writer;
-    bool ok = find_candidates(forced, clock, read->key, txn, writer);
+    bool ok = find_candidates(forced, clock, read->key, txn, writer, only);
     for (size_t i = 0; ok && i < forced->candidates.count && !forced->refuted; i++) {
         const uint32_t write = forced->candidates.at[i].write, before = forced->problem->write_txn[write];
         if (writer == RIG_PROBLEM_INITIAL && earlier == RIG_PROBLEM_NONE)
@@ -396,7 +401,7 @@ static bool force_later(struct rig_forced *forced, uint32_t txn)
         for (uint32_t e = problem->txns.at[txn].first_read; ok && e < r; e++) {
             const uint32_t writer = problem->reads.at[e].writer;
             if (writer != RIG_PROBLEM_INITIAL && problem->reads.at[e].op < problem->reads.at[r].op)
-                ok = force_read(forced, clock_of(forced, writer), r, e);
+                ok = force_read(forced, clock_of(forced, writer), r, e, NULL);
         }
     }
     return ok;
@@ -416,6 +421,20 @@ static bool is_front(const struct rig_forced *forced, uint32_t number)
     return forced->visited[key] > 0 && forced->front[key] == version;
 }
 
+/* Whether commits that come later in the sequence reach the node, and of which chains. */
+static bool find_late(struct rig_forced *forced, uint32_t node)
+{
+    const struct rig_chains *chains = &forced->chains;
+    const uint32_t *clock = clock_of(forced, node);
+    if (forced->late[node] <= forced->rank[node])
+        return false;
+    for (uint32_t chain = 0; chain < chains->count; chain++)
+        forced->late_chain[chain] =
+            clock[chain] > 0 &&
+            forced->rank[chains->members[chains->member_first[chain] + clock[chain] - 1]] > forced->rank[node];
+    return true;
+}
+
 static bool force_reads(struct rig_forced *forced, uint32_t txn, bool first)
 {
     const struct rig_problem *problem = forced->problem;
@@ -426,14 +445,15 @@ static bool force_reads(struct rig_forced *forced, uint32_t txn, bool first)
         return true;
     if (reads == RIG_RULE_FRAME_READS_LATER)
         return force_later(forced, txn);
-    const bool nothing_late = forced->late[start] <= forced->rank[start];
+    const bool nothing_late = !find_late(forced, start);
     for (uint32_t r = problem->txns.at[txn].first_read; ok && r < reads_end(problem, txn); r++) {
         if (reads == RIG_RULE_FRAME_READS_UPDATED && !writes_key(problem, txn, problem->reads.at[r].key))
             continue;
         if (first)
             forced->read_done[r] = is_front(forced, r);
         if (!forced->read_done[r] || !nothing_late)
-            ok = force_read(forced, clock_of(forced, start), r, RIG_PROBLEM_NONE);
+            ok = force_read(forced, clock_of(forced, start), r, RIG_PROBLEM_NONE,
+                            forced->read_done[r] ? forced->late_chain : NULL);
     }
     return ok;
 }
@@ -446,10 +466,10 @@ static bool force_commit(struct rig_forced *forced, uint32_t write, uint32_t txn
 }
 
 /* Full search. */
-static bool force_again(struct rig_forced *forced, uint32_t write, uint32_t txn)
+static bool force_again(struct rig_forced *forced, uint32_t write, uint32_t txn, const bool *only)
 {
     const uint32_t key = forced->problem->writes.at[write].key;
-    bool ok = find_candidates(forced, clock_of(forced, txn), key, txn, RIG_PROBLEM_NONE);
+    bool ok = find_candidates(forced, clock_of(forced, txn), key, txn, RIG_PROBLEM_NONE, only);
     for (size_t i = 0; ok && i < forced->candidates.count && !forced->refuted; i++)
         ok = force_commit(forced, forced->candidates.at[i].write, txn);
     return ok;
@@ -462,7 +482,7 @@ static bool force_first(struct rig_forced *forced, uint32_t write, uint32_t txn)
     bool ok = true;
     if (forced->visited[key] > 0 &&
         (front == RIG_PROBLEM_NONE || !reaches(forced, forced->problem->write_txn[front], txn))) {
-        ok = force_again(forced, write, txn);
+        ok = force_again(forced, write, txn, NULL);
         const bool all = forced->reached == forced->visited[key] && forced->late[txn] <= forced->rank[txn];
         forced->front[key] = all ? write : RIG_PROBLEM_NONE;
     } else {
@@ -477,13 +497,13 @@ static bool force_first(struct rig_forced *forced, uint32_t write, uint32_t txn)
 static bool force_commits(struct rig_forced *forced, uint32_t txn, bool first)
 {
     const struct rig_problem *problem = forced->problem;
-    const bool nothing_late = forced->late[txn] <= forced->rank[txn];
+    const bool nothing_late = !find_late(forced, txn);
     bool ok = true;
     for (uint32_t w = problem->txns.at[txn].first_write; ok && w < writes_end(problem, txn) && !forced->refuted; w++) {
         if (first)
             ok = force_first(forced, w, txn);
         if (ok && forced->frame->rw_path && (first ? !nothing_late : !forced->write_done[w] || !nothing_late))
-            ok = force_again(forced, w, txn);
+            ok = force_again(forced, w, txn, forced->write_done[w] ? forced->late_chain : NULL);
     }
     return ok;
 }

@@ -65,6 +65,7 @@ struct rig_forced {
     uint32_t *visited, *front;
     bool *seen;                   /* per node: it has been visited */
     bool *read_done, *write_done; /* nothing but what comes late can force more (late) */
+    bool *late_chain;             /* of the node that is visited: a commit of this chain comes late */
     uint32_t reached;             /* writers that the last search for candidates knew to reach the node */
     uint32_t *rank, *sequence;
     uint64_t *dirty;                         /* by rank: the clock has changed */
