@@ -18,7 +18,7 @@
 
 enum {
     RIG_CASE_ARCS_MOST = 1 << 16,
-    RIG_CASE_PAIRS_MOST = 4096,
+    RIG_CASE_PAIRS_MOST = 1024,
     RIG_CASE_WRITERS_MOST = 256, /* of a key */
     RIG_CASE_TXNS_MOST = 2048,
 };
