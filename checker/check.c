@@ -8,7 +8,10 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
                        struct rig_err *err)
 {
     struct rig_verdict *verdict = &storage->verdict;
-    struct rig_findings findings = {.most_kept = judge->most_kept, .arena = &storage->arena};
+    struct rig_findings findings = {.most_kept = judge->most_kept,
+                                    .lattice = verdict->lattice,
+                                    .budget_ns = verdict->budget_ns,
+                                    .arena = &storage->arena};
     enum rig_rc rc = rig_judge_infer(judge, history, false, err);
     if (rc == RIG_OK)
         rc = rig_judge_search(judge, NULL, err);

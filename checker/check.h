@@ -14,6 +14,7 @@
 #include "history/history.h"
 
 enum { RIG_WITNESSES_MOST = 10000 }; /* that a user may ask for, of each anomaly */
+#define RIG_DEFAULT_BUDGET_NS INT64_C(60000000000)
 
 struct rig_check_options {
     uint64_t levels;        /* bits 1 << enum rig_level that decide `valid`; 0: strict serializable */
@@ -21,6 +22,8 @@ struct rig_check_options {
     uint32_t max_witnesses; /* kept per anomaly; 0: the default of 8 */
     unsigned assumptions;   /* of rw-register: RIG_ASSUMPTION_BIT()s (checker/levels/assumption.h) */
     size_t limit_bytes;     /* --max-memory; 0: none */
+    enum rig_lattice lattice;
+    int64_t budget_ns; /* for the solver, of the whole check; 0: RIG_DEFAULT_BUDGET_NS */
 };
 
 /*

@@ -30,10 +30,12 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .infer = infer_lists,
             .infer_rest = rig_infer_list_rest,
             .build_problem = rig_list_problem,
+            .link_any_order = rig_infer_list_any_order,
             .total_orders = true,
             .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(INCOMPATIBLE_ORDER) |
                          A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE),
             .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
+            .version_read = rig_list_version_read,
             .wait_for_unknown = rig_list_wait_for_unknown,
             .retired = &rig_list_retired,
             .load_percent = 250,

@@ -42,6 +42,9 @@ struct rig_type_inference {
      * out. */
     enum rig_rc (*build_problem)(const struct rig_inference *inference, const uint8_t *selected,
                                  struct rig_problem *problem, struct rig_err *err);
+    /* Adds to the links every edge that some order of the versions may have. NULL: `total_orders` is false, and there is
+     * no such thing. False when memory runs out. */
+    bool (*link_any_order)(struct rig_inference *inference);
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
     bool whole;           /* levels need the whole history: windows find only what edges that are known show */
     bool any_initial;     /* a key may begin with a value that no transaction wrote */
@@ -52,6 +55,10 @@ struct rig_type_inference {
     uint64_t anomalies;    /* bits: the non-cyclic ones that it can have */
     uint64_t levels;       /* bits: those that can be held, where every read is known */
     const char *undecided; /* why the others cannot, after ", but"; NULL: fate.c gives the reason */
+
+    /* The value of the version that an operation read, where a read also shows earlier ones; false: the initial state.
+     * NULL: a read shows one version. */
+    bool (*version_read)(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value);
 
     /* ---- streaming ---- */
 

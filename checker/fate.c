@@ -5,13 +5,14 @@
 
 #include "base/buf.h"
 #include "base/bug.h"
+#include "base/clock.h"
 #include "base/plural.h"
 #include "checker/checker_types.h"
 #include "checker/witness/sentence.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
 
-/* Decided exactly by the ladder whenever all reads are known. */
+/* Decided exactly by the ladder whenever all reads are known; the reference's lattice has no more decisions. */
 static const uint64_t exact_levels = L(READ_UNCOMMITTED) | L(STRONG_SESSION_READ_UNCOMMITTED) |
                                      L(STRONG_READ_UNCOMMITTED) | L(READ_COMMITTED) | L(STRONG_SESSION_READ_COMMITTED) |
                                      L(STRONG_READ_COMMITTED) | L(REPEATABLE_READ) | L(SERIALIZABLE) |
@@ -38,6 +39,11 @@ static char *keep(const struct judge *j, struct rig_buf *text)
     char *copy = text->failed ? NULL : rig_arena_text(j->arena, rig_buf_text(text), text->size);
     rig_buf_done(text);
     return copy;
+}
+
+static const struct rig_level_info *info_of(const struct judge *j, enum rig_level level)
+{
+    return rig_level_info_in(j->verdict->lattice, level);
 }
 
 static bool is_found(const struct judge *j, enum rig_anomaly anomaly)
@@ -79,6 +85,8 @@ static void find_held(struct judge *j)
     uint64_t decided = exact_levels;
     if (scope->unordered_keys == 0)
         decided |= snapshot_levels;
+    if (j->verdict->lattice == RIG_LATTICE_EXACT)
+        decided = (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1) & ~j->verdict->spent_levels;
     if (!scope->has_invocations)
         decided &= ~strong_levels;
     decided &= j->type->levels;
@@ -90,7 +98,7 @@ static void find_held(struct judge *j)
         decided &= ~rig_levels_below_committed;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if (decided & ~j->refuted & RIG_LEVEL_BIT(level))
-            j->held |= rig_level_info((enum rig_level)level)->below;
+            j->held |= info_of(j, (enum rig_level)level)->below;
     }
 }
 
@@ -102,6 +110,10 @@ static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *t
     if (finding->witness_count == 0)
         return;
     const struct rig_witness *witness = &finding->witnesses[0];
+    for (uint32_t i = finding->witness_count; i-- > 0;) {
+        if (finding->witnesses[i].refutes & RIG_LEVEL_BIT(level))
+            witness = &finding->witnesses[i];
+    }
     rig_buf_add_text(text, ": ");
     for (uint32_t i = 0; i < witness->txn_count && i < 4; i++) {
         if (i > 0)
@@ -150,6 +162,11 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
     if (is_explained(j, order))
         rig_buf_printf(text, "every read is known, and one order of the committed transactions explains them all%s",
                        kept[order]);
+    else if (tests[level].basis == BY_SNAPSHOTS && j->scope->unordered_keys > 0)
+        rig_buf_printf(text,
+                       "every read is known, and in some order of the appends that no read shows each cycle%s has two "
+                       "rw edges in a row",
+                       order == RIG_ALONG_PLAIN ? "" : orders[order] + 1);
     else if (tests[level].basis == BY_SNAPSHOTS)
         rig_buf_printf(text,
                        "every read is known, every order of versions is total, and each cycle%s has two rw edges in "
@@ -169,17 +186,27 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
 static void say_held(const struct judge *j, unsigned level, struct rig_buf *text)
 {
     uint64_t bit = RIG_LEVEL_BIT(level);
-    uint64_t above = rig_level_info((enum rig_level)level)->above & j->held & (exact_levels | snapshot_levels) & ~bit;
+    uint64_t above = info_of(j, (enum rig_level)level)->above & j->held & (exact_levels | snapshot_levels) & ~bit;
     if (tests[level].basis != BY_IMPLICATION) {
         say_test(j, level, text);
         return;
     }
     for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
-        if (rig_levels_weakest(above) & RIG_LEVEL_BIT(i)) {
+        if (rig_levels_weakest_in(j->verdict->lattice, above) & RIG_LEVEL_BIT(i)) {
             rig_buf_printf(text, "implied by %s", rig_level_info((enum rig_level)i)->name);
             return;
         }
     }
+    rig_buf_printf(text, "every read is known, and no cycle that it forbids exists%s",
+                   j->scope->unordered_keys > 0 ? " in some order of the appends that no read shows" : "");
+}
+
+static void add_spent(const struct judge *j, struct rig_buf *text)
+{
+    rig_buf_printf(text, ", but the budget of %g s was spent", (double)j->verdict->budget_ns / (double)RIG_NS_PER_S);
+    if (j->verdict->open_pairs > 0)
+        rig_buf_printf(text, " while the order of %" PRIu64 " pair%s of transactions was open", j->verdict->open_pairs,
+                       rig_plural(j->verdict->open_pairs));
 }
 
 static void say_open(const struct judge *j, unsigned level, struct rig_buf *text)
@@ -208,11 +235,13 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
         rig_buf_printf(text, ", but %s", j->type->undecided);
     else if ((bit & strong_levels) && !scope->has_invocations)
         rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
+    else if (j->verdict->spent_levels & bit)
+        add_spent(j, text);
     else if ((bit & snapshot_levels) && scope->unordered_keys > 0)
         rig_buf_printf(text, ", but to %" PRIu64 " key%s several transactions made appends that no read shows",
                        scope->unordered_keys, rig_plural(scope->unordered_keys));
     else
-        rig_buf_add_text(text, "; rig has no exact test for it");
+        rig_buf_add_text(text, "; the reference's lattice does not decide it");
 }
 
 static bool write_reasons(const struct judge *j)
@@ -259,7 +288,7 @@ static char *summarise(const struct judge *j)
         rig_buf_printf(&text, "This history allows no conclusion: %s.", verdict->unknown_reason);
         return keep(j, &text);
     }
-    uint64_t held = rig_levels_strongest(j->held);
+    uint64_t held = rig_levels_strongest_in(j->verdict->lattice, j->held);
     if (held != 0) {
         rig_buf_add_text(&text, "This history keeps ");
         list_levels(held, &text);
@@ -297,18 +326,22 @@ static void decide(const struct judge *j)
     verdict->valid = broken ? RIG_VALID_FALSE : verdict->unknown_reason != NULL ? RIG_VALID_UNKNOWN : RIG_VALID_TRUE;
 }
 
-/* Windows leave a requested level open that needs the whole history. False when memory runs out. */
-static bool admit_windows(const struct judge *j)
+/* A requested level that the budget or windows left open leaves the verdict open. False when memory runs out. */
+static bool admit_open(const struct judge *j)
 {
     struct rig_verdict *verdict = j->verdict;
-    const uint64_t open = verdict->requested_levels & ~j->refuted;
+    const uint64_t undecided = j->scope->apart ? ~j->refuted : verdict->spent_levels & ~j->refuted & ~j->held;
+    const uint64_t open = verdict->requested_levels & undecided;
     struct rig_buf text;
-    if (!j->scope->apart || verdict->valid != RIG_VALID_TRUE || open == 0)
+    if (verdict->valid != RIG_VALID_TRUE || open == 0)
         return true;
     rig_buf_init(&text, 0);
     rig_buf_add_text(&text, "it is open whether the history keeps ");
     list_levels(open, &text);
-    rig_buf_add_text(&text, ": it did not fit into --max-memory and was judged in windows");
+    if (j->scope->apart)
+        rig_buf_add_text(&text, ": it did not fit into --max-memory and was judged in windows");
+    else
+        add_spent(j, &text);
     verdict->valid = RIG_VALID_UNKNOWN;
     verdict->unknown_reason = keep(j, &text);
     return verdict->unknown_reason != NULL;
@@ -345,7 +378,7 @@ static bool are_closed(const struct judge *j)
 {
     bool closed = (j->held & j->refuted) == 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        const struct rig_level_info *info = rig_level_info((enum rig_level)level);
+        const struct rig_level_info *info = info_of(j, (enum rig_level)level);
         closed &= (j->held & RIG_LEVEL_BIT(level)) == 0 || (info->below & ~j->held) == 0;
         closed &= (j->refuted & RIG_LEVEL_BIT(level)) == 0 || (info->above & ~j->refuted) == 0;
     }
@@ -364,11 +397,12 @@ enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdic
     find_refuted(&j);
     find_held(&j);
     RIG_INVARIANT(are_closed(&j));
-    verdict->weakest_refuted = rig_levels_weakest(j.refuted);
-    verdict->strongest_unrefuted = rig_levels_strongest(~j.refuted & (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1));
+    verdict->weakest_refuted = rig_levels_weakest_in(verdict->lattice, j.refuted);
+    verdict->strongest_unrefuted =
+        rig_levels_strongest_in(verdict->lattice, ~j.refuted & (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1));
     decide(&j);
     verdict->summary = write_reasons(&j) ? summarise(&j) : NULL;
-    if (verdict->summary == NULL || !admit_windows(&j))
+    if (verdict->summary == NULL || !admit_open(&j))
         return rig_memory_limit(err, "the verdict");
     return RIG_OK;
 }

@@ -3,8 +3,13 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/clock.h"
 #include "checker/cycle/collect.h"
+#include "checker/levels/rule.h"
+#include "checker/solve/decide.h"
+#include "checker/witness/case_explain.h"
 #include "checker/witness/explain.h"
+#include "checker/witness/refutes.h"
 #include "checker/witness/sentence.h"
 #include "checker/witness/verify.h"
 
@@ -20,27 +25,68 @@ static enum rig_rc no_memory(struct rig_err *err)
     return rig_memory_limit(err, "the verdict");
 }
 
-/* Makes room for a witness at `place`; drops the last one when all places are taken. NULL when memory runs out. */
-static struct rig_witness *witness_room(struct rig_findings *findings, struct rig_finding *finding, uint32_t place)
+/* The levels that the witnesses refute without one of them. */
+static uint64_t refuted_without(const struct rig_finding *finding, uint32_t without)
 {
-    RIG_REQUIRE(place <= finding->witness_count && place < findings->most_kept);
-    if (finding->witnesses == NULL)
-        finding->witnesses = rig_arena_array(findings->arena, findings->most_kept, sizeof *finding->witnesses);
-    if (finding->witnesses == NULL)
-        return NULL;
-    finding->witness_count += finding->witness_count < findings->most_kept;
-    struct rig_witness *room = finding->witnesses + place;
-    memmove(room + 1, room, (finding->witness_count - 1 - place) * sizeof *room);
-    return room;
+    uint64_t refuted = 0;
+    for (uint32_t i = 0; i < finding->witness_count; i++)
+        refuted |= i == without ? 0 : finding->witnesses[i].refutes;
+    return refuted;
 }
 
-/* Proves the witness and words it; where the window will be freed, keeps its transactions for the final text. */
-static enum rig_rc settle(const struct adding *a, struct rig_witness *witness)
+static bool is_needed(const struct rig_finding *finding, uint32_t witness)
+{
+    return (finding->witnesses[witness].refutes & ~refuted_without(finding, witness)) != 0;
+}
+
+static void drop(struct rig_finding *finding, uint32_t place)
+{
+    struct rig_witness *dropped = &finding->witnesses[place];
+    finding->witness_count--;
+    memmove(dropped, dropped + 1, (finding->witness_count - place) * sizeof *dropped);
+}
+
+/* Drops the last witness that refutes nothing alone; else the last one. */
+static void drop_one(struct rig_finding *finding)
+{
+    uint32_t place = finding->witness_count - 1;
+    while (place > 0 && is_needed(finding, place))
+        place--;
+    drop(finding, is_needed(finding, place) ? finding->witness_count - 1 : place);
+}
+
+/* Puts a witness at `place`; drops another one when all places are taken. False when memory runs out. */
+static bool put_witness(struct rig_findings *findings, struct rig_finding *finding, uint32_t place,
+                        const struct rig_witness *witness)
+{
+    const size_t room = (size_t)findings->most_kept + 1;
+    RIG_REQUIRE(place <= finding->witness_count);
+    if (finding->witnesses == NULL)
+        finding->witnesses = rig_arena_array(findings->arena, room, sizeof *finding->witnesses);
+    if (finding->witnesses == NULL)
+        return false;
+    struct rig_witness *at = &finding->witnesses[place];
+    memmove(at + 1, at, (finding->witness_count - place) * sizeof *at);
+    *at = *witness;
+    finding->witness_count++;
+    finding->refutes |= witness->refutes;
+    if (finding->witness_count > findings->most_kept)
+        drop_one(finding);
+    return true;
+}
+
+/* Proves the witness and words it; where the window will be freed, keeps its transactions for the final text.
+ * `settled`: see rig_levels_refuted_by(). */
+static enum rig_rc settle(const struct adding *a, bool settled, struct rig_witness *witness)
 {
     const struct rig_history *history = a->judge->history;
     enum rig_rc rc = rig_verify_witness(a->verifier, witness, a->err);
     if (rc != RIG_OK)
         return rc;
+    uint64_t refutes;
+    if (!rig_witness_refutes(history, a->findings->lattice, witness, settled, &refutes))
+        return no_memory(a->err);
+    witness->refutes |= refutes; /* a proof by cases refutes levels that its cycles alone do not show */
     if (a->findings->evidence == NULL)
         return rig_sentence_word(history, witness, a->findings->arena) ? RIG_OK : no_memory(a->err);
     return rig_witness_txns_keep(a->findings->evidence, history, a->findings->retired, witness, a->err);
@@ -55,6 +101,15 @@ static uint32_t place_of_cycle(const struct rig_findings *findings, const struct
     return place > 0 && txn_count > RIG_CYCLE_LONG ? findings->most_kept : place;
 }
 
+/* Long cycles are kept only while no shorter one refutes as much. */
+static void drop_long(struct rig_finding *finding)
+{
+    for (uint32_t last = finding->witness_count; last-- > 1;) {
+        if (finding->witnesses[last].txn_count > RIG_CYCLE_LONG && !is_needed(finding, last))
+            drop(finding, last);
+    }
+}
+
 static enum rig_rc keep_cycle(const struct adding *a, struct rig_finding *finding, const struct rig_cycle *cycle)
 {
     uint32_t place = place_of_cycle(a->findings, finding, cycle->count);
@@ -63,15 +118,12 @@ static enum rig_rc keep_cycle(const struct adding *a, struct rig_finding *findin
     struct rig_witness witness;
     enum rig_rc rc = rig_explain_cycle(&a->judge->inference, cycle, a->findings->arena, &witness, a->err);
     if (rc == RIG_OK)
-        rc = settle(a, &witness);
+        rc = settle(a, true, &witness);
     if (rc != RIG_OK)
         return rc;
-    struct rig_witness *room = witness_room(a->findings, finding, place);
-    if (room == NULL)
+    if (!put_witness(a->findings, finding, place, &witness))
         return no_memory(a->err);
-    *room = witness;
-    while (finding->witness_count > 1 && finding->witnesses[finding->witness_count - 1].txn_count > RIG_CYCLE_LONG)
-        finding->witness_count--;
+    drop_long(finding);
     RIG_INVARIANT(finding->witness_count > 0 && finding->witness_count <= a->findings->most_kept);
     return RIG_OK;
 }
@@ -83,7 +135,7 @@ static enum rig_rc keep_cycles(const struct adding *a)
         struct rig_finding *finding = &a->findings->of[anomaly];
         finding->count += found->count;
         if (found->count > 0)
-            finding->refutes |= rig_levels_refuted_by((enum rig_anomaly)anomaly, true);
+            finding->refutes |= rig_levels_refuted_by(a->findings->lattice, (enum rig_anomaly)anomaly, true);
         for (uint32_t i = 0; i < found->kept_count; i++) {
             enum rig_rc rc = keep_cycle(a, finding, &found->kept[i]);
             if (rc != RIG_OK)
@@ -94,9 +146,10 @@ static enum rig_rc keep_cycles(const struct adding *a)
 }
 
 /* The place after those that refute as many levels; `most_kept` when it is not kept. */
-static uint32_t place_of_noncyclic(const struct rig_finding *finding, const struct rig_noncyclic *found)
+static uint32_t place_of_noncyclic(enum rig_lattice lattice, const struct rig_finding *finding,
+                                   const struct rig_noncyclic *found)
 {
-    const uint64_t refutes = rig_levels_refuted_by(found->anomaly, !found->unsettled);
+    const uint64_t refutes = rig_levels_refuted_by(lattice, found->anomaly, !found->unsettled);
     uint32_t place = finding->witness_count;
     while (place > 0 && (refutes & ~finding->witnesses[place - 1].refutes) != 0)
         place--;
@@ -106,7 +159,7 @@ static uint32_t place_of_noncyclic(const struct rig_finding *finding, const stru
 static enum rig_rc keep_noncyclic(const struct adding *a, const struct rig_noncyclic *found)
 {
     struct rig_finding *finding = &a->findings->of[found->anomaly];
-    const uint32_t place = place_of_noncyclic(finding, found);
+    const uint32_t place = place_of_noncyclic(a->findings->lattice, finding, found);
     RIG_INVARIANT(a->judge->inference.committed[found->txn] && found->key < a->judge->history->key_count);
     RIG_INVARIANT((a->judge->type->anomalies & RIG_ANOMALY_BIT(found->anomaly)) != 0);
     finding->exact = true;
@@ -115,14 +168,10 @@ static enum rig_rc keep_noncyclic(const struct adding *a, const struct rig_noncy
     struct rig_witness witness;
     enum rig_rc rc = rig_explain_noncyclic(found, a->findings->arena, &witness, a->err);
     if (rc == RIG_OK)
-        rc = settle(a, &witness);
+        rc = settle(a, !found->unsettled, &witness);
     if (rc != RIG_OK)
         return rc;
-    struct rig_witness *room = witness_room(a->findings, finding, place);
-    if (room == NULL)
-        return no_memory(a->err);
-    *room = witness;
-    return RIG_OK;
+    return put_witness(a->findings, finding, place, &witness) ? RIG_OK : no_memory(a->err);
 }
 
 static enum rig_rc keep_all_noncyclic(const struct adding *a)
@@ -137,10 +186,134 @@ static enum rig_rc keep_all_noncyclic(const struct adding *a)
         struct rig_finding *finding = &a->findings->of[anomaly];
         finding->count += noncyclic->count[anomaly];
         if (noncyclic->count[anomaly] > 0)
-            finding->refutes |= rig_levels_refuted_by((enum rig_anomaly)anomaly, noncyclic->settled[anomaly] > 0);
+            finding->refutes |=
+                rig_levels_refuted_by(a->findings->lattice, (enum rig_anomaly)anomaly, noncyclic->settled[anomaly] > 0);
     }
     return RIG_OK;
 }
+
+/* ---- levels that no anomaly refutes by its name ---- */
+
+static uint64_t all_refuted(const struct rig_findings *findings)
+{
+    uint64_t refuted = 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        refuted |= findings->of[anomaly].refutes;
+    return refuted;
+}
+
+/*
+ * The levels to be decided. The ladder decides what write cycles refute; of total orders also what flows and any cycles
+ * refute, because the rest of an order can follow any order that the graph allows.
+ */
+static uint64_t open_levels(const struct adding *a)
+{
+    const struct rig_judge *judge = a->judge;
+    const uint64_t refuted = all_refuted(a->findings);
+    uint64_t open = 0;
+    if (a->findings->lattice != RIG_LATTICE_EXACT || judge->type->build_problem == NULL || judge->type->levels == 0 ||
+        (judge->type->total_orders && judge->ladder.possible == NULL))
+        return 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const struct rig_rule *rule = rig_level_rule((enum rig_level)level);
+        const bool by_ladder =
+            rule->form == RIG_RULE_WRITES ||
+            (judge->type->total_orders && (rule->form == RIG_RULE_FLOW || rule->form == RIG_RULE_SERIAL));
+        const bool without_times = rule->along == RIG_ALONG_REALTIME && !judge->history->has_invocations;
+        open |= by_ladder || without_times ? 0 : RIG_LEVEL_BIT(level);
+    }
+    return open & ~refuted;
+}
+
+/* A witness of these transactions that refutes no more than `witness`, or NULL. */
+static struct rig_witness *surpassed(const struct rig_finding *finding, const struct rig_witness *witness)
+{
+    for (uint32_t i = 0; i < finding->witness_count; i++) {
+        struct rig_witness *other = &finding->witnesses[i];
+        if (other->txn_count == witness->txn_count && (other->refutes & ~witness->refutes) == 0 &&
+            memcmp(other->txns, witness->txns, witness->txn_count * sizeof witness->txns[0]) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+/* Keeps a witness of the level; instead of one of the same transactions, if it refutes more. */
+static enum rig_rc keep_decided(const struct adding *a, enum rig_level level, struct rig_witness *witness)
+{
+    struct rig_finding *finding = &a->findings->of[witness->anomaly];
+    enum rig_rc rc = settle(a, true, witness);
+    if (rc != RIG_OK)
+        return rc;
+    RIG_INVARIANT((witness->refutes & RIG_LEVEL_BIT(level)) != 0);
+    struct rig_witness *other = surpassed(finding, witness);
+    if (other != NULL) {
+        *other = *witness;
+        finding->refutes |= witness->refutes;
+        return RIG_OK;
+    }
+    uint32_t place = finding->witness_count;
+    while (place > 0 && finding->witnesses[place - 1].txn_count > witness->txn_count)
+        place--;
+    finding->count += finding->count == finding->witness_count; /* else it may have been counted */
+    return put_witness(a->findings, finding, place, witness) ? RIG_OK : no_memory(a->err);
+}
+
+static enum rig_rc keep_decided_cycle(const struct adding *a, const struct rig_decisions *decisions,
+                                      const struct rig_decided_cycle *cycle)
+{
+    struct rig_witness witness;
+    enum rig_rc rc = rig_explain_arcs(&a->judge->inference, &decisions->arcs.at[cycle->first_arc], cycle->arc_count,
+                                      a->findings->arena, &witness, a->err);
+    return rc == RIG_OK ? keep_decided(a, cycle->level, &witness) : rc;
+}
+
+/* A proof without cases is a cycle. */
+static enum rig_rc keep_proof(const struct adding *a, const struct rig_case_proof *proof)
+{
+    struct rig_witness witness = {0};
+    enum rig_rc rc;
+    if (proof->line_count == 1 && a->judge->type->total_orders) {
+        struct rig_arc *arcs = rig_arena_array(a->findings->arena, proof->edge_count, sizeof *arcs);
+        if (arcs == NULL)
+            return no_memory(a->err);
+        for (uint32_t i = 0; i < proof->edge_count; i++)
+            arcs[i] = proof->edges[i].arc;
+        rc = rig_explain_arcs(&a->judge->inference, arcs, proof->edge_count, a->findings->arena, &witness, a->err);
+    } else {
+        rc = rig_explain_proof(&a->judge->inference, proof, a->findings->arena, &witness, a->err);
+    }
+    return rc == RIG_OK ? keep_decided(a, proof->level, &witness) : rc;
+}
+
+static enum rig_rc decide(const struct adding *a, uint64_t levels)
+{
+    const struct rig_judge *judge = a->judge;
+    const uint8_t *among = judge->type->total_orders ? judge->ladder.possible : judge->selected;
+    const int64_t start_ns = rig_clock_now_ns();
+    struct rig_problem problem = {0};
+    struct rig_decisions decisions = {0};
+    enum rig_rc rc = judge->type->build_problem(&judge->inference, among, &problem, a->err);
+    if (rc == RIG_OK)
+        rc = rig_decide(&problem, judge->history, levels, start_ns + a->findings->budget_ns, a->findings->arena,
+                        &decisions, a->err);
+    for (size_t i = 0; rc == RIG_OK && i < decisions.cycles.count; i++)
+        rc = keep_decided_cycle(a, &decisions, &decisions.cycles.at[i]);
+    for (size_t i = 0; rc == RIG_OK && i < decisions.proofs.count; i++)
+        rc = keep_proof(a, &decisions.proofs.at[i]);
+    if (rc == RIG_OK) {
+        a->findings->spent |= decisions.spent;
+        if (decisions.open_pairs > a->findings->open_pairs)
+            a->findings->open_pairs = decisions.open_pairs;
+    }
+    rig_decisions_done(&decisions);
+    rig_problem_done(&problem);
+    const int64_t took_ns = rig_clock_now_ns() - start_ns;
+    a->findings->decide_ns += took_ns;
+    a->findings->budget_ns -= took_ns < a->findings->budget_ns ? took_ns : a->findings->budget_ns;
+    return rc;
+}
+
+/* ---- all together ---- */
 
 static bool any_found(const struct rig_judge *judge)
 {
@@ -157,15 +330,19 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
             findings->cyclic[rung][order] |= judge->ladder.cyclic[rung][order];
     }
     findings->undecided |= judge->ladder.undecided;
-    if (!any_found(judge))
+    struct adding a = {findings, judge, NULL, err};
+    if (!any_found(judge) && open_levels(&a) == 0)
         return RIG_OK;
     struct rig_verifier *verifier = rig_verifier_new(judge->history);
     if (verifier == NULL)
         return no_memory(err);
-    struct adding a = {findings, judge, verifier, err};
+    a.verifier = verifier;
     enum rig_rc rc = keep_all_noncyclic(&a);
     if (rc == RIG_OK)
         rc = keep_cycles(&a);
+    const uint64_t open = rc == RIG_OK ? open_levels(&a) : 0;
+    if (open != 0)
+        rc = decide(&a, open);
     rig_verifier_free(verifier);
     return rc;
 }

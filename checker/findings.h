@@ -3,7 +3,8 @@
  * history (judge.h): one for a history in memory, else one a window.
  *
  * The witnesses kept do not depend on the windows: of cycles the shortest, then the earliest; of other anomalies the
- * first, those that refute more levels before the rest.
+ * first, those that refute more levels before the rest. Beside these, each level that the anomalies found do not refute
+ * is decided by its own rule (solve/decide.h), and the cycle that refutes it is kept.
  */
 #ifndef RIG_CHECKER_FINDINGS_H
 #define RIG_CHECKER_FINDINGS_H
@@ -16,12 +17,17 @@
 
 struct rig_findings {
     uint32_t most_kept;
+    enum rig_lattice lattice;
+    int64_t budget_ns;                 /* left for the solver */
     struct rig_arena *arena;           /* borrowed: for the witnesses */
     struct rig_witness_txns *evidence; /* borrowed; NULL: witnesses refer to the history that was judged */
     const struct rig_retired *retired; /* borrowed, with `evidence` */
     struct rig_finding of[RIG_ANOMALY_COUNT];
     uint64_t undecided; /* bits of requested anomalies, found or not, that some judgement left open */
     bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
+    uint64_t spent;      /* bits of levels that some judgement left open when the budget was spent */
+    uint64_t open_pairs; /* pairs of writers without an order in the largest such question */
+    int64_t decide_ns;
 };
 
 /* Adds what the judge has found. RIG_E_BUG for a witness that cannot be proved. */

@@ -114,6 +114,7 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
 {
     int64_t start = rig_clock_now_ns();
     struct rig_inference *inference = &judge->inference;
+    judge->selected = selected;
     count_edges(judge, selected);
     enum rig_rc rc =
         rig_ladder_climb(judge->history, inference, selected, judge->most_kept, judge->asked, &judge->ladder, err);

@@ -14,8 +14,12 @@ struct rig_verdict_storage *rig_verdict_new(const struct rig_check_options *opti
     if (storage == NULL)
         return NULL;
     rig_arena_init(&storage->arena, options->limit_bytes);
-    storage->verdict = (struct rig_verdict){
-        .requested_levels = options->levels, .requested_anomalies = options->anomalies, .storage = storage};
+    storage->verdict =
+        (struct rig_verdict){.requested_levels = options->levels,
+                             .requested_anomalies = options->anomalies,
+                             .lattice = options->lattice,
+                             .budget_ns = options->budget_ns == 0 ? RIG_DEFAULT_BUDGET_NS : options->budget_ns,
+                             .storage = storage};
     storage->verdict.cost.window_count = 1;
     storage->verdict.cost.pass_count = 1;
     if (options->levels == 0 && options->anomalies == 0)
@@ -135,6 +139,8 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
         RIG_INVARIANT(findings->of[anomaly].witness_count <= findings->of[anomaly].count);
     for (unsigned link = 0; link < 3; link++)
         verdict->edge_count[link] = judge->edge_count[link];
+    verdict->spent_levels = findings->spent;
+    verdict->open_pairs = findings->open_pairs;
     enum rig_rc rc = rig_fates_decide(&storage->arena, verdict, err);
     if (rc == RIG_OK)
         rc = rig_asked_decide(&storage->arena, verdict, findings->undecided, err);
@@ -142,7 +148,7 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
         return rc;
     cross_check(verdict, findings);
     verdict->cost.infer_ms = (double)judge->infer_ns / (double)RIG_NS_PER_MS;
-    verdict->cost.search_ms = (double)judge->search_ns / (double)RIG_NS_PER_MS;
+    verdict->cost.search_ms = (double)(judge->search_ns + findings->decide_ns) / (double)RIG_NS_PER_MS;
     verdict->cost.peak_bytes = peak_bytes();
     return RIG_OK;
 }

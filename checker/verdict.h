@@ -167,6 +167,10 @@ struct rig_verdict {
     enum rig_valid valid;
     uint64_t requested_levels;    /* bits */
     uint64_t requested_anomalies; /* bits */
+    enum rig_lattice lattice;
+    uint64_t spent_levels; /* bits: levels that the solver left open when its budget was spent, and */
+    uint64_t open_pairs;   /*   pairs of transactions whose order it did not know then */
+    int64_t budget_ns;
     uint64_t undecided_anomalies; /* bits: of those requested, none was found, and it is open whether there is one */
     struct rig_level_result levels[RIG_LEVEL_COUNT];
     uint64_t weakest_refuted;     /* bits: `not` */

@@ -33,6 +33,8 @@ static const struct rig_argument check_arguments[] = {
      .value = "LIST",
      .repeatable = true,
      .help = "order of register versions to assume: wfr-keys, sequential-keys, linearizable-keys"},
+    RIG_ARGUMENT_LATTICE,
+    RIG_ARGUMENT_BUDGET,
     RIG_ARGUMENT_MINIMUM,
     RIG_ARGUMENT_REQUIRE,
     RIG_ARGUMENT_MAX_WITNESSES,
@@ -263,9 +265,9 @@ int rig_cli_check(int argc, char **argv)
     struct rig_source_options source = {.load = {.form = RIG_FORM_AUTO}};
     struct rig_err err = {0};
     static char path[RIG_CLI_PATH_BYTES];
-    if (!rig_cli_read_requests(&args, &options.check) || !rig_cli_read_minimum(&args, &minimum) ||
-        !read_assumptions(&args, &options.check.assumptions) || !reports_are_known(&args) ||
-        !read_amounts(&args, &source, &options))
+    if (!rig_cli_read_requests(&args, &options.check) || !rig_cli_read_decision(&args, &options.check) ||
+        !rig_cli_read_minimum(&args, &minimum) || !read_assumptions(&args, &options.check.assumptions) ||
+        !reports_are_known(&args) || !read_amounts(&args, &source, &options))
         return RIG_EXIT_USAGE;
     read_workload(&args, &source.load);
     mind_memory(options.check.limit_bytes);

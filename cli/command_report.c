@@ -21,6 +21,8 @@ enum { PATH_BYTES = 4096 };
 static const struct rig_argument report_arguments[] = {
     RIG_ARGUMENT_LEVEL,
     RIG_ARGUMENT_ANOMALY,
+    RIG_ARGUMENT_LATTICE,
+    RIG_ARGUMENT_BUDGET,
     RIG_ARGUMENT_MINIMUM,
     RIG_ARGUMENT_REQUIRE,
     RIG_ARGUMENT_MAX_WITNESSES,
@@ -133,7 +135,8 @@ int rig_cli_report(int argc, char **argv)
         return status;
     struct rig_check_options options = {0};
     struct rig_minimum minimum = RIG_MINIMUM_OF_HISTORY;
-    if (!rig_cli_read_requests(&args, &options) || !rig_cli_read_minimum(&args, &minimum))
+    if (!rig_cli_read_requests(&args, &options) || !rig_cli_read_decision(&args, &options) ||
+        !rig_cli_read_minimum(&args, &minimum))
         return RIG_EXIT_USAGE;
     struct rig_err err = {0};
     struct rig_cli_saved_run saved;

@@ -264,6 +264,8 @@ static struct rig_check_options requests_of(const struct job *job)
     return (struct rig_check_options){.levels = section->levels,
                                       .anomalies = section->anomalies,
                                       .assumptions = section->assumptions,
+                                      .lattice = section->lattice,
+                                      .budget_ns = section->budget_ns,
                                       .max_witnesses = (uint32_t)section->max_witnesses};
 }
 

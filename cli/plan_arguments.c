@@ -10,6 +10,7 @@ static const struct {
 } shorthands[] = {
     {"level", "check.levels=", true},    {"anomaly", "check.anomalies=", true},
     {"assume", "check.assume=", true},   {"minimum", "check.minimum.", false},
+    {"lattice", "check.lattice=", true}, {"budget", "check.budget=", true},
     {"require", "check.require=", true}, {"max-witnesses", "check.max-witnesses=", true},
 };
 

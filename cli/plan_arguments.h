@@ -26,6 +26,13 @@
          .value = "LIST",                                                                                              \
          .repeatable = true,                                                                                           \
          .help = "order of register versions to assume, instead of the plan's check.assume"},                          \
+        {.name = "lattice",                                                                                            \
+         .value = "exact|reference",                                                                                   \
+         .choices = rig_cli_lattice_choices,                                                                           \
+         .help = "how levels are decided, instead of the plan's check.lattice"},                                       \
+        {.name = "budget",                                                                                             \
+         .value = "TIME",                                                                                              \
+         .help = "time for deciding levels where the order of versions is open, instead of the plan's check.budget"},  \
         {.name = "minimum",                                                                                            \
          .value = "KEY=VALUE",                                                                                         \
          .repeatable = true,                                                                                           \

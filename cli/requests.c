@@ -85,6 +85,21 @@ bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_op
     return true;
 }
 
+const char *const rig_cli_lattice_choices[] = {"exact", "reference", NULL};
+
+bool rig_cli_read_decision(const struct rig_arguments *args, struct rig_check_options *options)
+{
+    static const struct rig_option budget = {.name = "budget", .type = RIG_OPTION_DURATION, .least = 1e6, .most = 1e15};
+    const char *lattice = rig_arguments_value(args, "lattice"), *text = rig_arguments_value(args, "budget");
+    struct rig_err err = {0};
+    if (lattice != NULL)
+        (void)rig_lattice_find(lattice, &options->lattice);
+    if (text == NULL || rig_option_parse(&budget, text, &options->budget_ns, &err) == RIG_OK)
+        return true;
+    rig_cli_complain("--budget: %s", err.text);
+    return false;
+}
+
 const char *const rig_cli_require_choices[] = {"not-refuted", "held", NULL};
 
 /* One `KEY=VALUE` of --minimum. */

@@ -30,6 +30,17 @@
         .name = "max-memory", .value = "SIZE",                                                                         \
         .help = "refuse work that needs more memory (`4GiB`); no limit when not given"                                 \
     }
+#define RIG_ARGUMENT_LATTICE                                                                                           \
+    {                                                                                                                  \
+        .name = "lattice", .value = "exact|reference", .choices = rig_cli_lattice_choices,                             \
+        .help =                                                                                                        \
+            "how levels are decided: each by its own definition, or as the Elle checker does; exact when not given"    \
+    }
+#define RIG_ARGUMENT_BUDGET                                                                                            \
+    {                                                                                                                  \
+        .name = "budget", .value = "TIME",                                                                             \
+        .help = "time for deciding levels where reads leave the order of versions open; 60s when not given"            \
+    }
 #define RIG_ARGUMENT_MINIMUM                                                                                           \
     {                                                                                                                  \
         .name = "minimum", .value = "KEY=VALUE", .repeatable = true,                                                   \
@@ -56,6 +67,9 @@ struct rig_cli_report_request {
 
 /* Bits and numbers into `options` (levels stay 0 where none was asked for). False after a complaint. */
 bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_options *options);
+extern const char *const rig_cli_lattice_choices[];
+/* --lattice and --budget, over what `options` say. False after a complaint. */
+bool rig_cli_read_decision(const struct rig_arguments *args, struct rig_check_options *options);
 extern const char *const rig_cli_require_choices[];
 /* --minimum and --require, over what `minimum` says. False after a complaint. */
 bool rig_cli_read_minimum(const struct rig_arguments *args, struct rig_minimum *minimum);

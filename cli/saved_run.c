@@ -243,6 +243,10 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
     if (is_planned) {
         if (options->assumptions == 0)
             options->assumptions = check.assumptions;
+        options->lattice = check.lattice;
+        options->budget_ns = check.budget_ns;
+        (void)rig_cli_read_decision(args,
+                                    options); /* over what the plan says; it was read without a complaint before */
         *minimum = check.minimum;
         (void)rig_cli_read_minimum(args, minimum); /* over what the plan says; it was read without a complaint before */
     }

@@ -39,6 +39,8 @@ struct rig_check_section {
     uint64_t levels;      /* bits; from the list of names in `check.levels` */
     uint64_t anomalies;   /* bits */
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s */
+    enum rig_lattice lattice;
+    int64_t budget_ns;
     int64_t max_witnesses;
     bool online;     /* check while the run goes on */
     int64_t stop_on; /* enum rig_stop_on */

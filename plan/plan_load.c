@@ -330,6 +330,8 @@ static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
     }
     for (size_t i = 0; i < check->assume.count; i++)
         plan->check.assumptions |= assumption_bit(check->assume.at[i]);
+    plan->check.lattice = (enum rig_lattice)check->lattice;
+    plan->check.budget_ns = check->budget_ns;
     plan->check.max_witnesses = check->max_witnesses;
     plan->check.online = check->online;
     plan->check.stop_on = check->stop_on;

@@ -145,9 +145,9 @@ static const char introduction[] =
     "- Anchors, aliases, tags, several documents, repeated keys, nesting deeper than 16 levels, texts longer than\n"
     "  16 KiB and plans larger than 1 MiB are refused.\n"
     "- `--set SECTION.KEY=VALUE` overrides the file and is checked in the same way; a list is written as `a,b` or\n"
-    "  `[a,b]`. `--level X` is short for `--set check.levels=X`; so are `--anomaly`, `--assume`, `--minimum`, "
-    "`--require`\n"
-    "  and `--max-witnesses` for their keys of `check`.\n";
+    "  `[a,b]`. `--level X` is short for `--set check.levels=X`; so are `--anomaly`, `--assume`, `--lattice`, "
+    "`--budget`,\n"
+    "  `--minimum`, `--require` and `--max-witnesses` for their keys of `check`.\n";
 
 void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned columns, struct rig_buf *out)
 {

@@ -109,6 +109,8 @@ static const char *const stop_on_choices[] = {"never", "anomaly", NULL};
 
 /* By enum rig_require. */
 static const char *const require_choices[] = {"not-refuted", "held", NULL};
+/* By enum rig_lattice. */
+static const char *const lattice_choices[] = {"exact", "reference", NULL};
 
 #define ASSUMPTION_NAME(id, name, meaning) name,
 static const char *const assumption_names[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) NULL};
@@ -162,6 +164,21 @@ const struct rig_option rig_plan_check_table[] = {
      .default_text = "[]",
      .choices = assumption_names,
      .help = "assumptions that order the versions of registers (workload rw-register)"},
+    {.name = "lattice",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_plan_check, lattice),
+     .default_text = "exact",
+     .choices = lattice_choices,
+     .help = "how levels are decided: exact (each by its own definition), or reference (by the names of anomalies and "
+             "the implications of the Elle checker, for comparing verdicts)"},
+    {.name = "budget",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct rig_plan_check, budget_ns),
+     .default_text = "60s",
+     .least = 1e6,
+     .most = 1e15,
+     .help = "time for deciding levels where reads leave the order of versions open; a level that is open after it is "
+             "undecided, and the report says what is open"},
     {.name = "max-witnesses",
      .type = RIG_OPTION_INT,
      .offset = offsetof(struct rig_plan_check, max_witnesses),

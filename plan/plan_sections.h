@@ -49,6 +49,8 @@ struct rig_plan_check {
     struct rig_text_list levels;
     struct rig_text_list anomalies;
     struct rig_text_list assume;
+    int64_t lattice; /* enum rig_lattice */
+    int64_t budget_ns;
     int64_t max_witnesses;
     bool online;
     int64_t stop_on;

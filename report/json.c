@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/clock.h"
 #include "base/json_write.h"
 #include "base/version.h"
 #include "checker/minimum.h"
@@ -367,6 +368,20 @@ static void add_evidence(struct rig_json_writer *w, const struct rig_verdict *ve
     rig_json_end(w);
 }
 
+static void add_decision(struct rig_json_writer *w, const struct rig_verdict *verdict)
+{
+    rig_json_begin_object(w, "decision");
+    rig_json_string(w, "lattice", rig_lattice_name(verdict->lattice));
+    rig_json_number(w, "budget_s", (double)verdict->budget_ns / (double)RIG_NS_PER_S);
+    rig_json_begin_array(w, "spent");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        if ((verdict->spent_levels & RIG_LEVEL_BIT(level)) != 0 && verdict->levels[level].fate == RIG_FATE_NOT_REFUTED)
+            rig_json_string(w, NULL, rig_level_info((enum rig_level)level)->name);
+    rig_json_end(w);
+    rig_json_int(w, "open_pairs", (int64_t)verdict->open_pairs);
+    rig_json_end(w);
+}
+
 static void add_cost(struct rig_json_writer *w, const struct rig_cost *cost)
 {
     rig_json_begin_object(w, "cost");
@@ -567,6 +582,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
         rig_json_end(&w);
     }
     add_levels(&w, verdict);
+    add_decision(&w, verdict);
     struct rig_episodes episodes;
     rig_episodes_init(&episodes, verdict);
     add_anomalies(&w, verdict, &episodes);

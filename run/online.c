@@ -79,7 +79,7 @@ static void note_forbidden(struct rig_online *online, const struct rig_stream_pe
     }
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if ((online->check->levels & peek->refuted & RIG_LEVEL_BIT(level)) != 0)
-            forbidden |= rig_level_info((enum rig_level)level)->forbids;
+            forbidden |= rig_level_info_in(online->check->lattice, (enum rig_level)level)->forbids;
     }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         int none = RIG_ANOMALY_COUNT;
@@ -171,6 +171,8 @@ static enum rig_rc open_check(struct rig_online *online, struct rig_err *err)
     struct rig_stream_options windows = {.check = {.levels = check->levels,
                                                    .anomalies = check->anomalies,
                                                    .assumptions = check->assumptions,
+                                                   .lattice = check->lattice,
+                                                   .budget_ns = check->budget_ns,
                                                    .max_witnesses = (uint32_t)check->max_witnesses},
                                          .idle = RIG_WINDOWS_IDLE,
                                          .contradicted = &online->contradicted};

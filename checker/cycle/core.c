@@ -28,9 +28,9 @@ RIG_VEC(uint32_t, open_nodes)
 struct walk {
     const struct rig_links *links;
     const struct rig_history *history;
-    const uint8_t *selected;        /* NULL: all */
-    const uint32_t *process_before; /* per transaction */
-    uint8_t *state;                 /* per node */
+    const uint8_t *selected;  /* NULL: all */
+    uint32_t *process_before; /* per transaction */
+    uint8_t *state;           /* per node */
     uint32_t *value;    /* per node: when open its index in the order of discovery, when done its latest invocation */
     struct frames path; /* this and the next are freed after the walk */
     struct open_nodes open;
@@ -213,28 +213,52 @@ static enum rig_rc no_memory(struct rig_err *err)
     return rig_memory_limit(err, "the search for cycles");
 }
 
+/* Finds out which nodes are in the core; the states come from the links' arena. */
+static enum rig_rc find_nodes(struct walk *w, const uint8_t *committed, struct rig_err *err)
+{
+    const struct rig_links *links = w->links;
+    struct rig_arena *arena = links->arena;
+    uint32_t *before = rig_arena_room(arena, (size_t)links->txn_count + 1, sizeof *before);
+    w->state = rig_arena_array(arena, (size_t)links->node_count + 1, sizeof *w->state);
+    w->value = rig_arena_room(arena, (size_t)links->node_count + 1, sizeof *w->value);
+    if (before == NULL || w->state == NULL || w->value == NULL ||
+        !rig_process_order(w->history, committed, arena, before))
+        return no_memory(err);
+    w->process_before = before;
+    memcpy(w->state, links->late_before, links->txn_count);
+    bool walked = walk(w);
+    frames_done(&w->path);
+    open_nodes_done(&w->open);
+    return walked ? RIG_OK : no_memory(err);
+}
+
 enum rig_rc rig_core_find(const struct rig_links *links, const struct rig_history *history, const uint8_t *committed,
                           const uint8_t *selected, struct rig_graph *core, struct rig_err *err)
 {
     struct rig_arena *arena = links->arena;
     struct walk w = {.links = links, .history = history, .selected = selected};
-    uint32_t *before = rig_arena_room(arena, (size_t)links->txn_count + 1, sizeof *before);
-    w.state = rig_arena_array(arena, (size_t)links->node_count + 1, sizeof *w.state);
-    w.value = rig_arena_room(arena, (size_t)links->node_count + 1, sizeof *w.value);
-    if (before == NULL || w.state == NULL || w.value == NULL || !rig_process_order(history, committed, arena, before))
-        return no_memory(err);
-    w.process_before = before;
-    memcpy(w.state, links->late_before, links->txn_count);
     struct rig_subgraph part;
-    bool walked = walk(&w);
-    frames_done(&w.path);
-    open_nodes_done(&w.open);
-    if (!walked || !number_nodes(&w, arena, &part))
+    enum rig_rc rc = find_nodes(&w, committed, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (!number_nodes(&w, arena, &part))
         return no_memory(err);
     rig_arena_abandon(w.state, links->node_count * sizeof *w.state);
-    enum rig_rc rc = rig_graph_pack(links, &part, arena, core, err);
+    rc = rig_graph_pack(links, &part, arena, core, err);
     if (rc == RIG_OK)
-        rc = rig_graph_add_orders(history, committed, before, arena, core, err);
-    rig_arena_abandon(before, links->txn_count * sizeof *before);
+        rc = rig_graph_add_orders(history, committed, w.process_before, arena, core, err);
+    rig_arena_abandon(w.process_before, links->txn_count * sizeof *w.process_before);
+    return rc;
+}
+
+enum rig_rc rig_core_mark(const struct rig_links *links, const struct rig_history *history, const uint8_t *committed,
+                          const uint8_t *selected, uint8_t **in_core, struct rig_err *err)
+{
+    struct walk w = {.links = links, .history = history, .selected = selected};
+    enum rig_rc rc = find_nodes(&w, committed, err);
+    for (uint32_t txn = 0; rc == RIG_OK && txn < links->txn_count; txn++)
+        w.state[txn] = w.state[txn] == IN_CORE;
+    if (rc == RIG_OK)
+        *in_core = w.state;
     return rc;
 }

@@ -31,5 +31,8 @@
  */
 enum rig_rc rig_core_find(const struct rig_links *links, const struct rig_history *history, const uint8_t *committed,
                           const uint8_t *selected, struct rig_graph *core, struct rig_err *err);
+/* Only which transactions are in the core: 1 for each. The array comes from the links' arena. */
+enum rig_rc rig_core_mark(const struct rig_links *links, const struct rig_history *history, const uint8_t *committed,
+                          const uint8_t *selected, uint8_t **in_core, struct rig_err *err);
 
 #endif

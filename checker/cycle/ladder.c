@@ -1,6 +1,7 @@
 #include "checker/cycle/ladder.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "checker/cycle/clean.h"
@@ -518,6 +519,36 @@ static bool has_no_core(const struct rig_inference *inference)
     return rc != RIG_OK || core.node_count == 0;
 }
 
+/* Like `selected`, with the nodes that were added to the links. */
+static const uint8_t *select_added(const struct rig_links *links, const uint8_t *selected, uint32_t node_count)
+{
+    uint8_t *all = rig_arena_room(links->arena, (size_t)links->node_count + 1, 1);
+    if (all == NULL)
+        return NULL;
+    memcpy(all, selected, node_count);
+    memset(all + node_count, 1, links->node_count - node_count);
+    return all;
+}
+
+/* The core of the graph with all edges that some order of the versions may have. */
+static enum rig_rc find_possible(struct climb *c, const uint8_t *selected)
+{
+    struct rig_inference *inference = c->inference;
+    struct rig_links *links = &inference->links;
+    const uint32_t node_count = links->node_count;
+    const struct rig_type_inference *type = rig_type_inference(c->history->workload);
+    if (type->link_any_order == NULL)
+        return RIG_OK;
+    if (inference->unordered_keys > 0 && !type->link_any_order(inference))
+        return no_memory(c);
+    if (selected != NULL && links->node_count > node_count) {
+        selected = select_added(links, selected, node_count);
+        if (selected == NULL)
+            return no_memory(c);
+    }
+    return rig_core_mark(links, c->history, inference->committed, selected, &c->ladder->possible, c->err);
+}
+
 enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference,
                              const uint8_t *selected, uint32_t most_kept, uint64_t asked, struct rig_ladder *ladder,
                              struct rig_err *err)
@@ -536,6 +567,8 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_infer
                       .ladder = ladder,
                       .err = err};
     rc = rig_core_find(&inference->links, history, inference->committed, selected, &c.graph, err);
+    if (rc == RIG_OK && c.graph.node_count > 0)
+        rc = find_possible(&c, selected);
     rig_links_abandon(&inference->links);
     return rc == RIG_OK && c.graph.node_count > 0 ? climb_core(&c, most_kept, asked) : rc;
 }

@@ -31,6 +31,8 @@ struct rig_ladder {
     bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
     struct rig_cycles_found found[RIG_ANOMALY_COUNT];
     uint64_t undecided; /* bits of the requested anomalies whose existence is not decided (existence.h) */
+    uint8_t *possible;  /* per transaction: 1 where an order of the unread appends may put it on a cycle; of types that
+                         * know the other orders. NULL: there is no cycle. From the links' arena. */
     bool clean;         /* no linked transaction, selected or not, lies on a cycle, real time included */
 };
 

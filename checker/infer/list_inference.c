@@ -396,6 +396,11 @@ bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic)
     return !possible || rig_list_lost_updates(&inference->versions, &inference->noncyclic);
 }
 
+bool rig_infer_list_any_order(struct rig_inference *inference)
+{
+    return rig_unread_link_any_order(&inference->versions, &inference->links);
+}
+
 enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, uint32_t most_kept,
                                           struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err)
 {

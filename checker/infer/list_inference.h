@@ -27,5 +27,7 @@ enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, uin
 /* Adds lost updates. They lie on cycles unless reads contradict each other, or show the reader's own later append; when
  * there is none of these, it does nothing. False when memory runs out. */
 bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic);
+/* Adds the edges between unread appends of a key, both ways (unread.h). False when memory runs out. */
+bool rig_infer_list_any_order(struct rig_inference *inference);
 
 #endif

@@ -128,3 +128,60 @@ bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versi
     rig_bundle_sources_done(&scratch.sources);
     return linked;
 }
+
+/* ---- in any order ---- */
+
+static int compare_txns(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* The committed writers of appends that no read shows: ascending and distinct. */
+static bool collect_unread(const struct rig_versions *versions, uint32_t key, struct targets *writers)
+{
+    const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
+    size_t distinct = 0;
+    writers->count = 0;
+    for (uint32_t i = 0; i < versions->keys[key].slot_count; i++) {
+        const struct rig_append *append = &slots[i];
+        if (append->writer != RIG_TXN_NONE && append->position == RIG_VERSION_NONE &&
+            versions->committed[append->writer] && !targets_add(writers, append->writer))
+            return false;
+    }
+    if (writers->count > 0)
+        qsort(writers->at, writers->count, sizeof writers->at[0], compare_txns);
+    for (size_t i = 0; i < writers->count; i++) {
+        if (i == 0 || writers->at[i] != writers->at[distinct - 1])
+            writers->at[distinct++] = writers->at[i];
+    }
+    writers->count = distinct;
+    return true;
+}
+
+static bool link_both_ways(const struct targets *writers, struct rig_links *links)
+{
+    uint32_t relay;
+    if (!rig_links_add_nodes(links, 1, &relay))
+        return false;
+    for (size_t i = 0; i < writers->count; i++) {
+        const uint32_t writer = writers->at[i];
+        if (!rig_links_add(links, writer, relay, RIG_LINK_WW) || !rig_links_add(links, relay, writer, RIG_LINK_THROUGH))
+            return false;
+        links->late_before[writer] |= i + 1 < writers->count;
+    }
+    return true;
+}
+
+bool rig_unread_link_any_order(const struct rig_versions *versions, struct rig_links *links)
+{
+    struct targets writers = {0};
+    bool linked = true;
+    for (uint32_t key = 0; linked && key < versions->history->key_count; key++) {
+        if (versions->keys[key].contested)
+            continue;
+        linked = collect_unread(versions, key, &writers) && (writers.count < 2 || link_both_ways(&writers, links));
+    }
+    targets_done(&writers);
+    return linked;
+}

@@ -31,5 +31,10 @@ bool rig_unread_add_writer(struct rig_unread *unread, uint32_t key, uint32_t txn
 bool rig_unread_add_reader(struct rig_unread *unread, uint32_t key, uint32_t txn);
 /* Adds the links, and relays. False when memory runs out. */
 bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versions, struct rig_links *links);
+/*
+ * Also links the unread appends of each key with each other, both ways: what some order of them may have. False when
+ * memory runs out.
+ */
+bool rig_unread_link_any_order(const struct rig_versions *versions, struct rig_links *links);
 
 #endif

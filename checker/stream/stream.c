@@ -64,8 +64,12 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
         rig_stream_free(w);
         return rig_stream_no_memory(err);
     }
-    w->findings = (struct rig_findings){
-        .most_kept = check->max_witnesses, .arena = &w->storage->arena, .evidence = w->evidence, .retired = w->retired};
+    w->findings = (struct rig_findings){.most_kept = check->max_witnesses,
+                                        .lattice = w->storage->verdict.lattice,
+                                        .budget_ns = w->storage->verdict.budget_ns,
+                                        .arena = &w->storage->arena,
+                                        .evidence = w->evidence,
+                                        .retired = w->retired};
     *windows = w;
     return RIG_OK;
 }

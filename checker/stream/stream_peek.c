@@ -7,11 +7,11 @@
  * The levels that the anomalies counted refute, independent of later segments. The writer of a garbage value may still
  * come; and if later reads contradict an order of writes, read committed is refuted, but no weaker level.
  */
-static uint64_t refuted_for_good(const struct rig_stream_peek *peek)
+static uint64_t refuted_for_good(enum rig_lattice lattice, const struct rig_stream_peek *peek)
 {
     uint64_t refuted = 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        uint64_t forbids = rig_level_info((enum rig_level)level)->forbids;
+        uint64_t forbids = rig_level_info_in(lattice, (enum rig_level)level)->forbids;
         for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
             if (anomaly != RIG_ANOMALY_GARBAGE_READ && peek->count[anomaly] > 0 && (forbids & RIG_ANOMALY_BIT(anomaly)))
                 refuted |= RIG_LEVEL_BIT(level);
@@ -68,7 +68,7 @@ enum rig_rc rig_stream_peek(struct rig_stream *windows, struct rig_stream_peek *
     enum rig_rc rc = w->conflict != NULL ? RIG_OK : peek_at_window(w, &seen, err);
     if (rc != RIG_OK)
         return rc;
-    seen.refuted = refuted_for_good(&seen);
+    seen.refuted = refuted_for_good(w->findings.lattice, &seen);
     *peek = seen;
     return RIG_OK;
 }

@@ -189,7 +189,7 @@ static bool explain_cycle(const struct rig_inference *inference, const struct ri
     if (done) {
         witness->anomaly = rig_cycle_anomaly(inference->history, &inference->versions, &cycle);
         witness->txn_count = witness->step_count = count;
-        const uint64_t by_name = rig_levels_refuted_by(witness->anomaly, true);
+        const uint64_t by_name = rig_levels_refuted_by(RIG_LATTICE_EXACT, witness->anomaly, true);
         done = find_refuted(inference->history, proof, (by_name & rig_levels_below_committed) != 0, arena,
                             &witness->refutes);
         witness->refutes |= by_name;

@@ -28,6 +28,12 @@ static struct places appends_within(const struct rig_versions *versions, uint32_
     return places;
 }
 
+/* Whether the step leaves the choice of the key, or names this one; and the operation that reads likewise. */
+static bool may_use(const struct rig_step *step, uint32_t key, uint32_t chosen_op, uint32_t op)
+{
+    return (step->key == UINT32_MAX || step->key == key) && (chosen_op == UINT32_MAX || chosen_op == op);
+}
+
 /* `acknowledged`: where acknowledged reads show the order. */
 static bool prove_order(const struct rig_versions *versions, bool acknowledged, struct rig_step *step)
 {
@@ -38,7 +44,7 @@ static bool prove_order(const struct rig_versions *versions, bool acknowledged, 
         uint32_t key = ops[i].key;
         const struct rig_key_versions *k = &versions->keys[key];
         uint32_t position = rig_versions_append(versions, key, ops[i].value)->position;
-        if (position == RIG_VERSION_UNPLACED || k->contested)
+        if (position == RIG_VERSION_UNPLACED || k->contested || !may_use(step, key, UINT32_MAX, i))
             continue;
         bool observed = position != RIG_VERSION_NONE;
         const uint32_t place = observed ? position : k->order.count;
@@ -67,7 +73,7 @@ static bool prove_wr(const struct rig_versions *versions, struct rig_step *step)
 {
     const struct rig_txn_op *ops = rig_txn_ops(versions->history, step->to);
     for (uint32_t i = 0; i < rig_txn_op_count(versions->history, step->to); i++) {
-        if (ops[i].kind != RIG_OP_READ_LIST)
+        if (ops[i].kind != RIG_OP_READ_LIST || !may_use(step, ops[i].key, step->to_op, i))
             continue;
         struct rig_read_list list = rig_txn_op_list(versions->history, &ops[i]);
         for (uint32_t j = list.count; j-- > 0;) {
@@ -102,7 +108,8 @@ static bool prove_rw(const struct rig_versions *versions, struct rig_step *step)
     const struct rig_txn_op *ops = rig_txn_ops(versions->history, step->from);
     for (uint32_t i = 0; i < rig_txn_op_count(versions->history, step->from); i++) {
         if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state == RIG_READ_UNKNOWN ||
-            versions->keys[ops[i].key].contested || !rig_versions_is_prefix(versions, &ops[i]))
+            versions->keys[ops[i].key].contested || !rig_versions_is_prefix(versions, &ops[i]) ||
+            !may_use(step, ops[i].key, step->from_op, i))
             continue;
         uint32_t key = ops[i].key;
         const struct rig_key_versions *k = &versions->keys[key];
@@ -151,4 +158,14 @@ void rig_list_explain_order(const struct rig_inference *inference, struct rig_st
     step->to_value = k->order.at[to];
     step->order_txn = k->order_txn;
     step->order_op = k->order_op;
+}
+
+bool rig_list_version_read(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value)
+{
+    const struct rig_txn_op *read = rig_txn_ops(history, txn) + op;
+    const struct rig_read_list list = rig_txn_op_list(history, read);
+    if (read->read_state != RIG_READ_SEEN || list.count == 0)
+        return false;
+    *value = rig_read_element(&list, list.count - 1);
+    return true;
 }

@@ -7,6 +7,12 @@ static uint32_t version_of(const struct rig_inference *inference, uint32_t txn, 
     return inference->registers.version_of[inference->history->txns[txn].first_op + op];
 }
 
+/* Whether the step leaves the choice of the key, or names this one; and the operation that reads likewise. */
+static bool may_use(const struct rig_step *step, uint32_t key, uint32_t chosen_op, uint32_t op)
+{
+    return (step->key == UINT32_MAX || step->key == key) && (chosen_op == UINT32_MAX || chosen_op == op);
+}
+
 /* The edge from `version` to one that `writer` wrote, or NULL. */
 static const struct rig_version_edge *edge_to_writer(const struct rig_inference *inference, uint32_t version,
                                                      uint32_t writer)
@@ -27,7 +33,7 @@ static bool prove_order(const struct rig_inference *inference, struct rig_step *
     const struct rig_txn_op *ops = rig_txn_ops(inference->history, step->from);
     for (uint32_t i = 0; i < rig_txn_op_count(inference->history, step->from); i++) {
         uint32_t version = version_of(inference, step->from, i);
-        if (ops[i].kind != kind || version == RIG_REGISTER_NONE)
+        if (ops[i].kind != kind || version == RIG_REGISTER_NONE || !may_use(step, ops[i].key, step->from_op, i))
             continue;
         const struct rig_version_edge *edge = edge_to_writer(inference, version, step->to);
         if (edge == NULL ||
@@ -52,7 +58,7 @@ static bool prove_wr(const struct rig_inference *inference, struct rig_step *ste
     for (uint32_t i = 0; i < rig_txn_op_count(inference->history, step->to); i++) {
         uint32_t version = version_of(inference, step->to, i);
         if (ops[i].kind != RIG_OP_READ_REGISTER || version == RIG_REGISTER_NONE ||
-            inference->registers.versions[version].writer != step->from)
+            inference->registers.versions[version].writer != step->from || !may_use(step, ops[i].key, step->to_op, i))
             continue;
         step->key = ops[i].key;
         step->from_value = ops[i].value;

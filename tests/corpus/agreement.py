@@ -97,7 +97,7 @@ def needs_renaming(history):
 
 
 def ask_rig(case):
-    command = [RIG, "check", "-", "--workload", case["workload"], "--format", "json"]
+    command = [RIG, "check", "-", "--workload", case["workload"], "--lattice", "reference", "--format", "json"]
     for level in levels_of(case):
         command += ["--level", level]
     for assumption in ASSUMPTIONS:

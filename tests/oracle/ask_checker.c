@@ -86,6 +86,20 @@ static bool is_below_committed(const struct rig_level_info *info)
     return (info->below & RIG_LEVEL_BIT(RIG_LEVEL_READ_COMMITTED)) == 0;
 }
 
+/* Whether a witness of each of these anomalies, which not every level above forbids by name, refutes the level. */
+static bool is_witnessed(const struct rig_verdict *verdict, enum rig_level level, uint64_t anomalies)
+{
+    bool all = true;
+    for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++) {
+        const struct rig_finding *finding = &verdict->findings[a];
+        bool found = (anomalies & RIG_ANOMALY_BIT(a)) == 0;
+        for (uint32_t i = 0; i < finding->witness_count && !found; i++)
+            found = (finding->witnesses[i].refutes & RIG_LEVEL_BIT(level)) != 0;
+        all &= found;
+    }
+    return all;
+}
+
 /* The properties of every verdict, whatever the history: closed under the lattice, each refutation with its anomaly. */
 static void check_closed(const struct rig_verdict *verdict, struct checker_answer *answer)
 {
@@ -99,7 +113,7 @@ static void check_closed(const struct rig_verdict *verdict, struct checker_answe
             seen |= finding->count > 0 ? RIG_ANOMALY_BIT(a) : 0;
             refuting |= (finding->refutes & RIG_LEVEL_BIT(level)) != 0 ? RIG_ANOMALY_BIT(a) : 0;
         }
-        if ((refuting & ~(info->forbids & seen)) != 0)
+        if ((refuting & ~seen) != 0 || !is_witnessed(verdict, (enum rig_level)level, refuting & ~info->forbids))
             complain(answer, "refuted by an anomaly that was not found, or that it does not forbid", info->name);
         if (refuted && verdict->findings[result->because].count == 0)
             complain(answer, "refuted by an anomaly that was not found", info->name);

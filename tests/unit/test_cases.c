@@ -413,7 +413,7 @@ static void smallest_examples_are_worded(void **state)
         "    - T2 before T3: T2 read key 1 as [] and did not see T3's append of 2, which no read shows.\n"
         "    A cycle.\n"
         "  No transaction can be left out: the others have an order without such a cycle.  Refutes: "
-        "consistent-view, update-atomic, repeatable-read, view-serializable and every stronger level.");
+        "consistent-view, update-atomic, repeatable-read and every stronger level.");
 }
 
 /* ---- reports ---- */

@@ -1,0 +1,41 @@
+/*
+ * Decides levels on one problem. Where the order of all versions is known, the search for a forbidden cycle decides
+ * each (breach.h), weaker levels first, because a refuted level refutes those above it. Else the solver does (solve.h),
+ * stronger levels first, because an explanation explains those below it.
+ *
+ * Threads: one. Memory: the heap, and the arena for proofs.
+ */
+#ifndef RIG_CHECKER_SOLVE_DECIDE_H
+#define RIG_CHECKER_SOLVE_DECIDE_H
+
+#include "base/arena.h"
+#include "checker/solve/breach.h"
+#include "checker/solve/proof.h"
+#include "checker/solve/solve.h"
+#include "history/history.h"
+
+struct rig_decided_cycle {
+    enum rig_level level;          /* its rule forbids the cycle */
+    uint32_t first_arc, arc_count; /* with transactions and keys of the history */
+};
+
+RIG_VEC(struct rig_decided_cycle, rig_decided_cycles)
+
+RIG_VEC(struct rig_case_proof, rig_case_proofs)
+
+struct rig_decisions {
+    uint64_t held, refuted, spent; /* bits of the levels asked about; together they are all of them */
+    uint64_t open_pairs;           /* most pairs of writers that the solver left without an order for a level */
+    struct rig_arcs arcs;
+    struct rig_decided_cycles cycles; /* for each refuted level one of itself or of one below it, or */
+    struct rig_case_proofs proofs;    /*   a proof, of the solver's answer; from the arena */
+};
+
+void rig_decisions_done(struct rig_decisions *decisions);
+
+/* `levels`: bits. Release with rig_decisions_done(), also after a failure. RIG_E_LIMIT when memory runs out. */
+enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_history *history, uint64_t levels,
+                       int64_t deadline_ns, struct rig_arena *arena, struct rig_decisions *decisions,
+                       struct rig_err *err);
+
+#endif
