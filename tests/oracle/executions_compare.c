@@ -19,7 +19,8 @@
  *
  * --decided: rig must decide every level. One that it does not refute although the oracle finds no execution is MISSED;
  * one that has an execution must be held (else NOT HELD). Excused are: histories in which nothing was observed, or the
- * result of some read is unknown; strong levels without invocations; read uncommitted, in its three forms, of lists.
+ * result of some read is unknown; strong levels without invocations; read uncommitted, in its three forms, of lists, and
+ * of registers where a transaction of unknown fate counts as committed.
  *
  * For each anomaly, requested by name: where rig says yes, the oracle finds one that all version orders share (or one
  * of that kind or a stronger in each of them); where rig says no, the orders share none, and, for lists, some order has
@@ -87,6 +88,7 @@ struct answer {
     bool ordered;     /* no two transactions made unread appends to one key */
     bool observed;    /* some read, and all of them are known */
     bool invocations; /* the history has them */
+    bool unsettled;   /* some transaction of unknown fate counts as committed */
 };
 
 /* The history under check: printed when an assertion of rig's ends the program. */
@@ -162,6 +164,7 @@ static void ask(const struct small_history *history, const struct asking *asking
         (void)snprintf(answer->problem, sizeof answer->problem, "%s", wrong);
     answer->ordered = rc == RIG_OK && verdict->scope.unordered_keys == 0;
     answer->observed = rc == RIG_OK && verdict->unknown_reason == NULL && verdict->scope.unknown_reads == 0;
+    answer->unsettled = rc == RIG_OK && verdict->scope.unsettled;
     answer->invocations = rc == RIG_OK && verdict->scope.has_invocations;
     rig_verdict_free(verdict);
     free(text);
@@ -202,17 +205,17 @@ struct comparison {
     uint32_t splits; /* as in struct explained */
 };
 
-/* Read uncommitted of lists, in its three forms, may depend on the fate of a transaction that was read. */
-static bool may_rest_on_fate(const struct small_history *history, enum rig_level level)
+/* Read uncommitted, in its three forms, may depend on the fate of a transaction that was read. */
+static bool may_rest_on_fate(const struct small_history *history, const struct answer *answer, enum rig_level level)
 {
-    return (RIG_LEVEL_BIT(level) & rig_levels_below_committed) != 0 && !history->registers;
+    return (RIG_LEVEL_BIT(level) & rig_levels_below_committed) != 0 && (!history->registers || answer->unsettled);
 }
 
 /* Whether an execution at the level need not make it held (--decided). */
 static bool is_excused(const struct small_history *history, const struct answer *answer, enum rig_level level)
 {
     const bool strong = level_meaning(level).order == EXECUTION_STRONG;
-    return !answer->observed || (strong && !answer->invocations) || may_rest_on_fate(history, level);
+    return !answer->observed || (strong && !answer->invocations) || may_rest_on_fate(history, answer, level);
 }
 
 /* Whether an execution at each level explains the history: under the assumptions asked for, and under none. */
@@ -270,7 +273,7 @@ static enum agreement compare_level(const struct small_history *history, const s
         return anyhow ? AGREE : FALSELY_HELD;
     if (exists)
         return asking->decided && !is_excused(history, answer, level) ? NOT_HELD : AGREE;
-    if (asking->decided && !may_rest_on_fate(history, level))
+    if (asking->decided && !may_rest_on_fate(history, answer, level))
         return anyhow ? AGREE : MISSED;
     const bool claimed = (decided_levels(answer->ordered) & RIG_LEVEL_BIT(level)) != 0;
     return claimed && !history->registers ? MISSED : OPEN;
