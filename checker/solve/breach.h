@@ -21,11 +21,12 @@ struct rig_breaches {
 };
 
 /*
- * Adds up to `most` (above 0) cycles that the rule forbids: of distinct transactions, short ones, over different sets of
- * transactions. None exactly if the level allows the order. A cycle without rw edges comes alone: only when there is
- * none are the others looked for, at levels that do not forbid cycles by reachability alone. `place`, per node: a
- * permutation of the nodes; only the order among the writers of a key matters. False when memory runs out; `found` then
- * holds some cycles or none.
+ * Adds up to `most` (above 0) short cycles of distinct transactions that the rule forbids, no two over the same
+ * transactions. Adds none exactly if the level allows the order. The forms that count (breach_single.h) or compare two
+ * transactions (breach_pairs.h) add no cycles with rw edges if there is one without.
+ *
+ * `place`, per node: a permutation of the nodes; only the order among the writers of each key matters. False when memory
+ * runs out; `found` then holds some cycles or none.
  */
 bool rig_breach_find(const struct rig_problem *problem, const struct rig_rule *rule, const uint32_t *place,
                      uint32_t most, struct rig_breaches *found);

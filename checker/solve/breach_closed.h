@@ -1,9 +1,9 @@
 /*
- * The cycles of a rule about reachability: those of the components of its states, a shortest one from each edge that
- * leads back in the order of the transactions, as far as the time lasts.
+ * The cycles of a rule about reachability: in each component of its states, a short one from each edge that leads back
+ * in the order of the transactions, within a number of steps.
  *
- * Time: linear, for the components and one cycle in each of these; the search for more ends after a number of steps
- * that is linear in the problem.
+ * Time: linear, for the components and one cycle in each of them; the steps for further cycles are linear in the
+ * problem.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_CLOSED_H
 #define RIG_CHECKER_SOLVE_BREACH_CLOSED_H

@@ -15,7 +15,7 @@ struct single {
     struct rig_moves moves;
     const uint32_t *rank;
     uint32_t rank_count;
-    struct rig_questions questions;
+    struct rig_sweep_questions questions;
     struct rig_walker walker;
 };
 
@@ -54,7 +54,7 @@ static bool answer(struct single *s, bool follows)
 }
 
 /* A walk from `start` for a positive answer. */
-static bool show(struct single *s, const struct rig_question *question, struct rig_start start)
+static bool show(struct single *s, const struct rig_sweep_question *question, struct rig_start start)
 {
     if (rig_breach_sink_is_full(s->sink) || (s->sink->count > 0 && s->walker.steps > rig_breach_most_steps(s->problem)))
         return true;
@@ -68,8 +68,8 @@ static bool show(struct single *s, const struct rig_question *question, struct r
 static bool ask(struct single *s, uint32_t node, uint32_t begin, uint32_t end, uint32_t op_end)
 {
     const uint32_t from = first_missed(s, begin, end), to = s->rank[node];
-    return from >= to ||
-           rig_questions_add(&s->questions, (struct rig_question){node, begin, end, op_end, from, to, true});
+    return from >= to || rig_sweep_questions_add(&s->questions,
+                                                 (struct rig_sweep_question){node, begin, end, op_end, from, to, true});
 }
 
 static bool ask_all(struct single *s)
@@ -98,14 +98,14 @@ bool rig_breach_find_single(const struct rig_ordered *ordered, const uint32_t *r
     bool ok = ask_all(&s) && answer(&s, false) &&
               (s.questions.count == 0 || rig_walker_init(&s.walker, ordered, s.moves, rank, arena));
     for (size_t i = 0; ok && i < s.questions.count; i++) {
-        const struct rig_question *question = &s.questions.at[i];
+        const struct rig_sweep_question *question = &s.questions.at[i];
         for (uint32_t r = question->read_begin; ok && question->is_positive && r < question->read_end; r++) {
             const uint32_t first = first_missed(&s, r, r + 1);
             if (first < question->to)
                 ok = show(&s, question, (struct rig_start){RIG_DEPART_MISSED, r});
         }
     }
-    rig_questions_done(&s.questions);
+    rig_sweep_questions_done(&s.questions);
     rig_walker_done(&s.walker);
     return ok;
 }
@@ -113,7 +113,7 @@ bool rig_breach_find_single(const struct rig_ordered *ordered, const uint32_t *r
 /* ---- one transaction that writes nothing ---- */
 
 /* Takes in the nearest updates before and behind it in its process. */
-static void widen_by_process(const struct single *s, struct rig_question *question)
+static void widen_by_process(const struct single *s, struct rig_sweep_question *question)
 {
     uint32_t before = s->problem->txns.at[question->node].before;
     while (before != RIG_PROBLEM_NONE && s->rank[before] == RIG_PROBLEM_NONE)
@@ -134,7 +134,8 @@ static void widen_by_process(const struct single *s, struct rig_question *questi
 static bool ask_reader(struct single *s, uint32_t node)
 {
     const struct rig_problem_txn *txn = &s->problem->txns.at[node];
-    struct rig_question question = {node, txn[0].first_read, txn[1].first_read, UINT32_MAX, 0, s->rank_count, true};
+    struct rig_sweep_question question = {node, txn[0].first_read, txn[1].first_read, UINT32_MAX, 0, s->rank_count,
+                                          true};
     if (s->ordered->after == NULL) {
         question.from = first_missed(s, txn[0].first_read, txn[1].first_read);
         question.to = 0;
@@ -146,7 +147,7 @@ static bool ask_reader(struct single *s, uint32_t node)
         if (s->ordered->child != NULL)
             widen_by_process(s, &question);
     }
-    return question.from >= question.to || rig_questions_add(&s->questions, question);
+    return question.from >= question.to || rig_sweep_questions_add(&s->questions, question);
 }
 
 bool rig_breach_find_of_updates(const struct rig_ordered *ordered, struct rig_breach_sink *sink,
@@ -174,14 +175,14 @@ bool rig_breach_find_of_updates(const struct rig_ordered *ordered, struct rig_br
          (s.questions.count == 0 || rig_walker_init(&s.walker, ordered, s.moves, s.rank, arena));
     s.walker.left_out = left_out;
     for (size_t i = 0; ok && i < s.questions.count; i++) {
-        const struct rig_question *question = &s.questions.at[i];
+        const struct rig_sweep_question *question = &s.questions.at[i];
         if (!question->is_positive)
             continue;
         left_out[question->node] = 0;
         ok = show(&s, question, (struct rig_start){RIG_DEPART_ALL, question->node});
         left_out[question->node] = 1;
     }
-    rig_questions_done(&s.questions);
+    rig_sweep_questions_done(&s.questions);
     rig_walker_done(&s.walker);
     return ok;
 }

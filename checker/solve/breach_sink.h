@@ -1,14 +1,14 @@
 /*
  * Takes closed walks that a rule forbids, and keeps simple cycles that it forbids.
  *
- * A closed walk that passes a transaction twice is two shorter ones, and the rule forbids one of them (or both). For a
- * rule about the number of edges of a kind or of transactions this is because a part has no more of them; one without
- * any rw edge is forbidden by all. For a rule about what must come before an rw edge, take the two edges that arrive at
- * the transaction, a and b, and those that leave, a' and b', where a' may follow a, and b' follow b; the parts join b
- * to a', and a to b'. A part whose new joint leaves by another edge than rw is forbidden, so let a' and b' both be rw
- * edges. Where only the kind of the edge before counts, both a and b are of an allowed kind, and each may be followed by
- * both. Where operations count, a arrives before that of a', and b before that of b'; if a came not before b' and b not
- * before a', this would be a < a' <= b < b' <= a. (SNAPSHOT: if b and a' are both rw, then a and b' are not.)
+ * A closed walk that passes a transaction twice consists of two shorter ones, and the rule forbids at least one of them:
+ *  - A rule that counts edges or transactions of a kind: a part has no more of them, and each rule forbids a part
+ *    without rw edges.
+ *  - A rule about the edge before each rw edge: let edges a and b arrive at the transaction, with a' behind a and b'
+ *    behind b. The parts join b to a', and a to b'. A part whose joint leaves by another edge than rw is forbidden. If a'
+ *    and b' are both rw edges and only the kind of the edge before counts, a and b are both of an allowed kind. If
+ *    operations count, a arrives before the operation of a', and b before that of b'. Were neither joint in order, then
+ *    a < a' <= b < b' <= a.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_SINK_H
 #define RIG_CHECKER_SOLVE_BREACH_SINK_H

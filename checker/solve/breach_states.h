@@ -1,14 +1,14 @@
 /*
  * The graph whose closed walks are those that a rule forbids, and its strongly connected components (Tarjan 1972).
  *
- * A transaction stands in this graph once for each set of its reads whose rw edges may follow: the reads from a certain
- * one on, called its port. The edge that arrives gives the port; the port `count of reads` allows none. Only edges to
- * the next version are in the graph, because ww edges lead on to the later ones. With ww edges, this is exact: after a
- * ww edge at least as many edges may follow as after the rw edge to a later version.
+ * A transaction has one state for each set of reads whose rw edges may follow. Such a set holds the reads from a certain
+ * one on: the state's port. The edge that arrives decides the port; the highest port, the number of reads, allows none.
+ * The graph has edges to the next version only, because ww edges lead on to the later ones, and after a ww edge at least
+ * as many edges may follow as after the rw edge to the same version.
  *
- * Real-time order has one more state for each transaction: "whatever was invoked from here on".
+ * Real-time order adds one state for each transaction: "invoked from here on".
  *
- * Time: linear. Space: 8 bytes a state, and 32 a state on the deepest path.
+ * Time: linear. Space: 12 bytes a state, and 32 a state on the deepest path.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_STATES_H
 #define RIG_CHECKER_SOLVE_BREACH_STATES_H

@@ -28,7 +28,7 @@ struct batch {
     const struct rig_sweep *sweep;
     const struct rig_ordered *ordered;
     const struct rig_problem *problem;
-    struct rig_question *questions;
+    struct rig_sweep_question *questions;
     uint32_t count, from, to;
     struct bit_sets reached; /* per rank from `from` on: the questions whose writers reach the transaction */
     struct beginnings beginnings;
@@ -119,7 +119,7 @@ static bool begin_at_followers(struct batch *batch, uint32_t node, uint32_t bit)
 
 static bool begin_question(struct batch *batch, uint32_t bit)
 {
-    const struct rig_question *question = &batch->questions[bit];
+    const struct rig_sweep_question *question = &batch->questions[bit];
     bool ok = true;
     batch->from = question->from < batch->from ? question->from : batch->from;
     batch->to = question->to > batch->to ? question->to : batch->to;
@@ -171,7 +171,7 @@ static void forget(struct batch *batch)
     batch->nodes.count = batch->keys.count = batch->beginnings.count = batch->begun.count = 0;
 }
 
-static bool answer_batch(struct batch *batch, struct rig_question *questions, uint32_t count)
+static bool answer_batch(struct batch *batch, struct rig_sweep_question *questions, uint32_t count)
 {
     batch->questions = questions;
     batch->count = count;
@@ -192,7 +192,7 @@ static bool answer_batch(struct batch *batch, struct rig_question *questions, ui
     return true;
 }
 
-static unsigned class_of(const struct rig_question *question)
+static unsigned class_of(const struct rig_sweep_question *question)
 {
     unsigned class = 0;
     while (question->to - question->from >= class_end[class])
@@ -201,16 +201,16 @@ static unsigned class_of(const struct rig_question *question)
 }
 
 /* By class, then by the first rank. */
-static struct rig_question *sort(const struct rig_sweep *sweep, const struct rig_questions *questions,
-                                 size_t class_first[CLASSES + 1], struct rig_arena *arena)
+static struct rig_sweep_question *sort(const struct rig_sweep *sweep, const struct rig_sweep_questions *questions,
+                                       size_t class_first[CLASSES + 1], struct rig_arena *arena)
 {
     const size_t buckets = (size_t)CLASSES * sweep->rank_count;
     uint32_t *first = rig_arena_array(arena, buckets + 2, sizeof first[0]);
-    struct rig_question *sorted = rig_arena_room(arena, questions->count + 1, sizeof sorted[0]);
+    struct rig_sweep_question *sorted = rig_arena_room(arena, questions->count + 1, sizeof sorted[0]);
     if (first == NULL || sorted == NULL)
         return NULL;
     for (size_t i = 0; i < questions->count; i++) {
-        const struct rig_question *question = &questions->at[i];
+        const struct rig_sweep_question *question = &questions->at[i];
         RIG_REQUIRE(question->from < question->to && question->to <= sweep->rank_count);
         first[(size_t)class_of(question) * sweep->rank_count + question->from + 1]++;
     }
@@ -219,7 +219,7 @@ static struct rig_question *sort(const struct rig_sweep *sweep, const struct rig
     for (unsigned class = 0; class <= CLASSES; class ++)
         class_first[class] = first[(size_t) class * sweep->rank_count];
     for (size_t i = 0; i < questions->count; i++) {
-        const struct rig_question *question = &questions->at[i];
+        const struct rig_sweep_question *question = &questions->at[i];
         sorted[first[(size_t)class_of(question) * sweep->rank_count + question->from]++] = *question;
     }
     return sorted;
@@ -238,13 +238,13 @@ static bool init(struct batch *batch, const struct rig_sweep *sweep, struct rig_
     return true;
 }
 
-bool rig_sweep_answer(const struct rig_sweep *sweep, struct rig_questions *questions, struct rig_arena *arena)
+bool rig_sweep_answer(const struct rig_sweep *sweep, struct rig_sweep_questions *questions, struct rig_arena *arena)
 {
     struct batch batch;
     size_t class_first[CLASSES + 1];
     if (questions->count == 0)
         return true;
-    struct rig_question *sorted = sort(sweep, questions, class_first, arena);
+    struct rig_sweep_question *sorted = sort(sweep, questions, class_first, arena);
     bool ok = sorted != NULL && init(&batch, sweep, arena);
     if (!ok)
         return false;

@@ -1,11 +1,12 @@
 /*
- * A shortest walk from one edge of a transaction back to it, by moves that a rule allows, and so a closed walk that it
- * forbids. Edges lead to any later version here, so the walk is as short as one can be.
+ * A shortest closed walk from one edge of a transaction, by the moves that a rule allows. Its edges lead to any later
+ * version, adjacent or not.
  *
- * A walk can be kept to a component of the states, and to a range of ranks, which the versions of each key ascend.
+ * The caller can keep a walk to one component of the states and to a range of ranks. The versions of each key ascend in
+ * rank.
  *
  * Time of a walk: linear in the edges of the transactions that it reaches, and in the versions of their keys up to the
- * last rank. Space: 28 bytes a transaction, 8 a write, 24 a transaction that is reached.
+ * last rank. Space: 20 bytes a transaction, 8 a write, 24 a transaction that is reached.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_WALK_H
 #define RIG_CHECKER_SOLVE_BREACH_WALK_H
