@@ -72,7 +72,7 @@ static bool allocate(struct rig_forced *forced, size_t nodes)
 {
     const size_t txns = (size_t)forced->problem->txn_count + 1;
     forced->clocks = calloc(nodes * forced->chains.count + 1, sizeof forced->clocks[0]);
-    forced->late_chain = calloc((size_t)forced->chains.count + 1, sizeof forced->late_chain[0]);
+    forced->late_chains = calloc((size_t)forced->chains.count + 1, sizeof forced->late_chains[0]);
     forced->late = calloc(nodes + 1, sizeof forced->late[0]);
     forced->seen = calloc(nodes + 1, sizeof forced->seen[0]);
     forced->version = malloc((forced->problem->reads.count + 1) * sizeof forced->version[0]);
@@ -86,7 +86,7 @@ static bool allocate(struct rig_forced *forced, size_t nodes)
     forced->dirty = calloc(nodes / 64 + 1, sizeof forced->dirty[0]);
     forced->first_child = malloc(txns * sizeof forced->first_child[0]);
     forced->next_child = malloc(txns * sizeof forced->next_child[0]);
-    return forced->clocks != NULL && forced->late != NULL && forced->late_chain != NULL && forced->seen != NULL &&
+    return forced->clocks != NULL && forced->late != NULL && forced->late_chains != NULL && forced->seen != NULL &&
            forced->version != NULL && forced->visited != NULL && forced->front != NULL && forced->read_done != NULL &&
            forced->write_done != NULL && forced->first_pair != NULL && forced->rank != NULL &&
            forced->sequence != NULL && forced->dirty != NULL && forced->first_child != NULL &&
@@ -150,7 +150,7 @@ void rig_forced_done(struct rig_forced *forced)
     free(forced->first_pair);
     free(forced->clocks);
     free(forced->late);
-    free(forced->late_chain);
+    free(forced->late_chains);
     free(forced->seen);
     free(forced->version);
     free(forced->visited);
@@ -340,43 +340,66 @@ static bool add_candidate(struct rig_forced *forced, const struct rig_forced_can
     return rig_forced_candidates_add(kept, *added);
 }
 
-/*
- * The writers of `key` that the clock knows, but for `txn` itself: per chain the last one, unless another one follows
- * it, or it is known to come before `known` (a transaction, or RIG_PROBLEM_NONE). `only`: the chains, NULL for all.
- */
-static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, uint32_t key, uint32_t txn,
-                            uint32_t known, const bool *only)
+/* A search for the writers of `key` that the clock knows, but for `txn` itself. */
+struct search {
+    const uint32_t *clock, *before; /* before: a clock; its writers need not be looked at. Or NULL */
+    uint32_t key, txn;
+};
+
+/* How many writers of the lane the clock knows. */
+static uint32_t count_until(const struct rig_forced *forced, const struct search *search, const struct rig_lane *lane)
 {
     const struct rig_chains *chains = &forced->chains;
-    const uint32_t *before = known == RIG_PROBLEM_NONE ? NULL : clock_of(forced, known);
+    const uint32_t own = lane->chain == chains->chain[search->txn] ? chains->position[search->txn] : UINT32_MAX;
+    const uint32_t end = search->clock[lane->chain] < own ? search->clock[lane->chain] : own;
+    if (end <= chains->lane_positions[lane->begin] || (search->before != NULL && search->before[lane->chain] >= end))
+        return 0;
+    return rig_chains_until(chains, lane, end) - lane->begin;
+}
+
+static bool search_lane(struct rig_forced *forced, const struct search *search, const struct rig_lane *lane)
+{
+    const struct rig_chains *chains = &forced->chains;
+    const uint32_t count = count_until(forced, search, lane), last = lane->begin + count - 1;
+    forced->reached += count;
+    if (count == 0 || (search->before != NULL && search->before[lane->chain] > chains->lane_positions[last]))
+        return true;
+    return add_candidate(
+        forced, &(struct rig_forced_candidate){chains->lane_writes[last], lane->chain, chains->lane_positions[last]});
+}
+
+/*
+ * Candidates: per chain the last writer, unless another one follows it, or it is known to come before `known` (a
+ * transaction, or RIG_PROBLEM_NONE). `late`: only chains in which something late reaches the node.
+ */
+static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, uint32_t key, uint32_t txn,
+                            uint32_t known, bool late)
+{
+    const struct rig_chains *chains = &forced->chains;
+    const struct search search = {clock, known == RIG_PROBLEM_NONE ? NULL : clock_of(forced, known), key, txn};
+    const uint32_t begin = chains->lane_first[key], end = chains->lane_first[key + 1];
     bool ok = true;
     forced->candidates.count = 0;
     forced->reached = 0;
-    for (uint32_t l = chains->lane_first[key]; ok && l < chains->lane_first[key + 1]; l++) {
-        const struct rig_lane *lane = &chains->lanes.at[l];
-        if (only != NULL && !only[lane->chain])
-            continue;
-        const uint32_t own = lane->chain == chains->chain[txn] ? chains->position[txn] : UINT32_MAX;
-        const uint32_t end = clock[lane->chain] < own ? clock[lane->chain] : own;
-        if (end <= chains->lane_positions[lane->begin] || (before != NULL && before[lane->chain] >= end))
-            continue;
-        const uint32_t until = rig_chains_until(chains, lane, end);
-        forced->reached += until - lane->begin;
-        const struct rig_forced_candidate candidate = {chains->lane_writes[until - 1], lane->chain,
-                                                       chains->lane_positions[until - 1]};
-        if (before == NULL || before[lane->chain] <= candidate.position)
-            ok = add_candidate(forced, &candidate);
+    for (uint32_t l = begin; ok && !late && l < end; l++)
+        ok = search_lane(forced, &search, &chains->lanes.at[l]);
+    for (uint32_t i = 0; ok && late && begin < end && i < forced->late_count; i++) {
+        /* Lanes are sorted by chain, and there is at most one of each. */
+        const uint32_t chain = forced->late_chains[i];
+        uint32_t l = chain < end - begin ? begin + chain : end - 1;
+        while (l > begin && chains->lanes.at[l].chain > chain)
+            l--;
+        ok = chains->lanes.at[l].chain != chain || search_lane(forced, &search, &chains->lanes.at[l]);
     }
     return ok;
 }
 
 /* A writer of the read's key that the transaction sees comes before the writer of the returned version. */
-static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_t number, uint32_t earlier,
-                       const bool *only)
+static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_t number, uint32_t earlier, bool late)
 {
     const struct rig_problem_read *read = &forced->problem->reads.at[number];
     const uint32_t txn = forced->problem->read_txn[number], writer = read->writer;
-    bool ok = find_candidates(forced, clock, read->key, txn, writer, only);
+    bool ok = find_candidates(forced, clock, read->key, txn, writer, late);
     for (size_t i = 0; ok && i < forced->candidates.count && !forced->refuted; i++) {
         const uint32_t write = forced->candidates.at[i].write, before = forced->problem->write_txn[write];
         if (writer == RIG_PROBLEM_INITIAL && earlier == RIG_PROBLEM_NONE)
@@ -401,7 +424,7 @@ static bool force_later(struct rig_forced *forced, uint32_t txn)
         for (uint32_t e = problem->txns.at[txn].first_read; ok && e < r; e++) {
             const uint32_t writer = problem->reads.at[e].writer;
             if (writer != RIG_PROBLEM_INITIAL && problem->reads.at[e].op < problem->reads.at[r].op)
-                ok = force_read(forced, clock_of(forced, writer), r, e, NULL);
+                ok = force_read(forced, clock_of(forced, writer), r, e, false);
         }
     }
     return ok;
@@ -428,10 +451,12 @@ static bool find_late(struct rig_forced *forced, uint32_t node)
     const uint32_t *clock = clock_of(forced, node);
     if (forced->late[node] <= forced->rank[node])
         return false;
-    for (uint32_t chain = 0; chain < chains->count; chain++)
-        forced->late_chain[chain] =
-            clock[chain] > 0 &&
-            forced->rank[chains->members[chains->member_first[chain] + clock[chain] - 1]] > forced->rank[node];
+    forced->late_count = 0;
+    for (uint32_t chain = 0; chain < chains->count; chain++) {
+        if (clock[chain] > 0 &&
+            forced->rank[chains->members[chains->member_first[chain] + clock[chain] - 1]] > forced->rank[node])
+            forced->late_chains[forced->late_count++] = chain;
+    }
     return true;
 }
 
@@ -452,8 +477,7 @@ static bool force_reads(struct rig_forced *forced, uint32_t txn, bool first)
         if (first)
             forced->read_done[r] = is_front(forced, r);
         if (!forced->read_done[r] || !nothing_late)
-            ok = force_read(forced, clock_of(forced, start), r, RIG_PROBLEM_NONE,
-                            forced->read_done[r] ? forced->late_chain : NULL);
+            ok = force_read(forced, clock_of(forced, start), r, RIG_PROBLEM_NONE, forced->read_done[r]);
     }
     return ok;
 }
@@ -466,10 +490,10 @@ static bool force_commit(struct rig_forced *forced, uint32_t write, uint32_t txn
 }
 
 /* Full search. */
-static bool force_again(struct rig_forced *forced, uint32_t write, uint32_t txn, const bool *only)
+static bool force_again(struct rig_forced *forced, uint32_t write, uint32_t txn, bool late)
 {
     const uint32_t key = forced->problem->writes.at[write].key;
-    bool ok = find_candidates(forced, clock_of(forced, txn), key, txn, RIG_PROBLEM_NONE, only);
+    bool ok = find_candidates(forced, clock_of(forced, txn), key, txn, RIG_PROBLEM_NONE, late);
     for (size_t i = 0; ok && i < forced->candidates.count && !forced->refuted; i++)
         ok = force_commit(forced, forced->candidates.at[i].write, txn);
     return ok;
@@ -482,7 +506,7 @@ static bool force_first(struct rig_forced *forced, uint32_t write, uint32_t txn)
     bool ok = true;
     if (forced->visited[key] > 0 &&
         (front == RIG_PROBLEM_NONE || !reaches(forced, forced->problem->write_txn[front], txn))) {
-        ok = force_again(forced, write, txn, NULL);
+        ok = force_again(forced, write, txn, false);
         const bool all = forced->reached == forced->visited[key] && forced->late[txn] <= forced->rank[txn];
         forced->front[key] = all ? write : RIG_PROBLEM_NONE;
     } else {
@@ -503,7 +527,7 @@ static bool force_commits(struct rig_forced *forced, uint32_t txn, bool first)
         if (first)
             ok = force_first(forced, w, txn);
         if (ok && forced->frame->rw_path && (first ? !nothing_late : !forced->write_done[w] || !nothing_late))
-            ok = force_again(forced, w, txn, forced->write_done[w] ? forced->late_chain : NULL);
+            ok = force_again(forced, w, txn, forced->write_done[w]);
     }
     return ok;
 }
@@ -570,6 +594,23 @@ static uint32_t pair_of(const struct rig_forced *forced, uint32_t before, uint32
 bool rig_forced_before(const struct rig_forced *forced, uint32_t before, uint32_t after)
 {
     return reaches(forced, before, after) || pair_of(forced, before, after) != RIG_PROBLEM_NONE;
+}
+
+uint64_t rig_forced_open(const struct rig_forced *forced)
+{
+    const struct rig_problem *problem = forced->problem;
+    uint64_t pairs = 0, ordered = 0;
+    for (uint32_t key = 0; key < problem->key_count; key++) {
+        const uint64_t writers = problem->writer_first[key + 1] - problem->writer_first[key];
+        pairs += writers > 0 ? writers * (writers - 1) / 2 : 0;
+        for (uint32_t i = problem->writer_first[key]; i < problem->writer_first[key + 1]; i++) {
+            const uint32_t txn = problem->writers[i];
+            const struct search search = {clock_of(forced, txn), NULL, key, txn};
+            for (uint32_t l = forced->chains.lane_first[key]; l < forced->chains.lane_first[key + 1]; l++)
+                ordered += count_until(forced, &search, &forced->chains.lanes.at[l]);
+        }
+    }
+    return pairs > ordered ? pairs - ordered : 0;
 }
 
 /* Explaining: a breadth-first search for each path, along pairs older than the one it explains. */

@@ -63,10 +63,10 @@ struct rig_forced {
     uint32_t *version;    /* per read: the write that it returned, or RIG_PROBLEM_NONE: the initial state */
     /* Per key, as far as its writers have been visited: how many, and the one that all others reach, or NONE. */
     uint32_t *visited, *front;
-    bool *seen;                   /* per node: it has been visited */
-    bool *read_done, *write_done; /* nothing but what comes late can force more (late) */
-    bool *late_chain;             /* of the node that is visited: a commit of this chain comes late */
-    uint32_t reached;             /* writers that the last search for candidates knew to reach the node */
+    bool *seen;                        /* per node: it has been visited */
+    bool *read_done, *write_done;      /* nothing but what comes late can force more (late) */
+    uint32_t *late_chains, late_count; /* of the visited node: a commit of these chains comes late */
+    uint32_t reached;                  /* writers that the last search for candidates knew to reach the node */
     uint32_t *rank, *sequence;
     uint64_t *dirty;                         /* by rank: the clock has changed */
     uint32_t *first_child, *next_child;      /* per transaction: what follows it in its process */
@@ -87,6 +87,9 @@ bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent)
 
 /* Whether `before` comes before `after` in each explanation, as far as that was found. */
 bool rig_forced_before(const struct rig_forced *forced, uint32_t before, uint32_t after);
+
+/* Pairs of writers of a key whose order is not known, those in no chain included. Time: as a round. */
+uint64_t rig_forced_open(const struct rig_forced *forced);
 
 /* A question to explain: why `before` comes before `after`; both NONE: why nothing explains the problem. */
 struct rig_forced_fact {

@@ -292,7 +292,7 @@ bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *
         found.place = search.place;
         search.place = NULL;
     }
-    found.open_pairs = found.answer == RIG_ANSWER_SPENT ? search.sat.pairs.count : 0;
+    found.open_pairs = ok && found.answer == RIG_ANSWER_SPENT ? rig_forced_open(&search.forced) : 0;
     search_done(&search);
     if (ok)
         *solution = found;

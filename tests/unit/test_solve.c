@@ -99,11 +99,46 @@ static void test_nothing(void **state)
     rig_problem_done(&problem);
 }
 
+/* Blind writes of one key by two sessions: only those of the same session are ordered. */
+static void blind_writes(struct rig_problem *problem, uint32_t count)
+{
+    *problem = (struct rig_problem){0};
+    for (uint32_t txn = 0; txn < count; txn++) {
+        const struct rig_problem_txn added = {
+            .txn = txn, .session = txn % 2, .before = txn < 2 ? RIG_PROBLEM_NONE : txn - 2, .ended = UINT32_MAX};
+        assert_true(rig_problem_add_txn(problem, &added));
+        assert_true(rig_problem_add_write(problem, 0, 0));
+    }
+    assert_true(rig_problem_finish(problem));
+}
+
+static void test_budget(void **state)
+{
+    (void)state;
+    const struct rig_solve_budget nothing = {0};
+    struct rig_problem problem;
+    struct rig_solution solution;
+    struct rig_err err = {0};
+    blind_writes(&problem, 4000);
+    assert_int_equal(
+        rig_solve(&problem, rig_level_rule(RIG_LEVEL_STRONG_SESSION_SERIALIZABLE), &nothing, &solution, &err), RIG_OK);
+    assert_int_equal(solution.answer, RIG_ANSWER_SPENT);
+    assert_null(solution.place);
+    assert_null(solution.core);
+    assert_true(solution.open_pairs > 0 && solution.open_pairs <= 4000 * 3999 / 2);
+    rig_solution_done(&solution);
+    solution = solve(&problem, rig_level_rule(RIG_LEVEL_STRONG_SESSION_SERIALIZABLE));
+    assert_int_equal(solution.answer, RIG_ANSWER_YES);
+    rig_solution_done(&solution);
+    rig_problem_done(&problem);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_brute_force),
+        cmocka_unit_test(test_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
