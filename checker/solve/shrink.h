@@ -2,7 +2,9 @@
  * Fewer transactions that no order of the versions explains: those of a core that cannot be left out.
  *
  * The solver's cores first, while they get smaller; then parts of half the size, a quarter, and so on to single
- * transactions are left out where the rest still has no explanation (Zeller & Hildebrandt, TSE 2002).
+ * transactions are left out where the rest still has no explanation (Zeller & Hildebrandt, TSE 2002). While more than a
+ * few remain, this is tried again with parts chosen at random, from all transactions where these are not too many; the
+ * fewest transactions are kept. The choice is the same each time.
  */
 #ifndef RIG_CHECKER_SOLVE_SHRINK_H
 #define RIG_CHECKER_SOLVE_SHRINK_H
