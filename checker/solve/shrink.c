@@ -217,7 +217,7 @@ static void close_shrinking(struct shrinking *s)
     rig_problem_done(&s->part);
 }
 
-/* Of the part of the problem with these nodes, all of which are kept. */
+/* For the part of the problem with these nodes, all of which are kept. */
 static bool open_shrinking(struct shrinking *s, const struct rig_problem *problem, const uint32_t *nodes,
                            uint32_t count)
 {
