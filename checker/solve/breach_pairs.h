@@ -3,11 +3,12 @@
  * UPDATE_ATOMIC forbid beside FLOW.
  *
  * A reader is compared with each transaction that it read from, by the writes of the one or the reads of the other,
- * whichever are fewer (Liu et al., "AWDIT", PLDI 2025). For UPDATE_ATOMIC, an update is compared with the writers of
+ * whichever are fewer (AWDIT, PLDI 2025). For UPDATE_ATOMIC, an update is compared with the writers of
  * later versions than it read, or with those of earlier versions than it wrote, whichever are fewer.
  *
- * Time: O(n^1.5) in the operations; linear in short transactions that miss few versions. Space: 8 bytes a key, 4 a
- * node, 4 a read.
+ * Time: O(n^1.5) in the operations, and linear where transactions are short. UPDATE_ATOMIC adds the versions between
+ * those that an update read and its own, which are few unless its reads are very old. Space: 8 bytes a key, 4 a node, 4
+ * a read.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_PAIRS_H
 #define RIG_CHECKER_SOLVE_BREACH_PAIRS_H
