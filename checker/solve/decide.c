@@ -9,7 +9,8 @@ struct decide {
     const struct rig_problem *problem;
     const struct rig_history *history;
     struct rig_decisions *out;
-    uint32_t *place; /* the order of the versions, where it is known */
+    uint32_t *place; /* the order of the versions where it is known, else a guess that keeps the pairs */
+    bool has_place;
     struct rig_solve_budget budget;
     struct rig_arena *arena;
     bool explained[RIG_RULE_COUNT][RIG_ALONG_COUNT]; /* rules that are kept */
@@ -197,12 +198,28 @@ static enum rig_rc prove(struct decide *d, enum rig_level level, const struct ri
     return RIG_OK;
 }
 
+/* Whether the guess explains the problem: one search, where the solver's look at many sessions takes long. */
+static bool try_guess(const struct decide *d, const struct rig_rule *rule, bool *explains)
+{
+    struct rig_breaches found = {{0}, {0}};
+    const bool done = !d->has_place || rig_breach_find(d->problem, rule, d->place, 1, &found);
+    *explains = done && d->has_place && found.ends.count == 0;
+    rig_arcs_done(&found.arcs);
+    rig_arc_ends_done(&found.ends);
+    return done;
+}
+
 static enum rig_rc ask_solver(struct decide *d, enum rig_level level, enum rig_answer *answer)
 {
     const struct rig_rule *rule = rig_level_rule(level);
     struct rig_solution solution = {0};
+    bool explains = false;
     *answer = RIG_ANSWER_YES;
     if (d->explained[rule->form][rule->along])
+        return RIG_OK;
+    if (!try_guess(d, rule, &explains))
+        return no_memory(d);
+    if (explains)
         return RIG_OK;
     enum rig_rc rc = rig_solve(d->problem, rule, &d->budget, &solution, d->err);
     *answer = solution.answer;
@@ -227,7 +244,8 @@ enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_histo
     *decisions = (struct rig_decisions){0};
     d.place = calloc((size_t)problem->txn_count + 1, sizeof *d.place);
     bool done = d.place != NULL;
-    const bool ordered = done && follow_pairs(problem, d.place) && is_ordered(problem, d.place, &done);
+    d.has_place = done && follow_pairs(problem, d.place);
+    const bool ordered = d.has_place && is_ordered(problem, d.place, &done);
     enum rig_rc rc = done ? RIG_OK : no_memory(&d);
     for (unsigned i = 0; rc == RIG_OK && i < RIG_LEVEL_COUNT; i++) {
         const enum rig_level level = (enum rig_level)(ordered ? i : RIG_LEVEL_COUNT - 1 - i);
