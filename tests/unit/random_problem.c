@@ -2,7 +2,7 @@
 
 #include "base/bug.h"
 
-enum { OPS = 4, KEYS = 3, SESSIONS = 3 };
+enum { OPS = 4, KEYS = 8, FEW_KEYS = 3, FEW_TXNS = 8, SESSIONS = 3 };
 
 struct drawn {
     uint32_t txns, keys, order[RANDOM_PROBLEM_TXNS]; /* order: hidden places */
@@ -24,7 +24,7 @@ static void draw(struct rig_rng *rng, uint32_t most, struct drawn *drawn)
 {
     const uint32_t ops = 2 + below(rng, OPS - 1), reads = 1 + below(rng, 3);
     drawn->txns = 2 + below(rng, most - 1);
-    drawn->keys = 1 + below(rng, KEYS);
+    drawn->keys = 1 + below(rng, drawn->txns > FEW_TXNS ? KEYS : FEW_KEYS);
     for (uint32_t txn = 0; txn < drawn->txns; txn++) {
         const uint32_t other = below(rng, txn + 1);
         drawn->order[txn] = drawn->order[other];
@@ -60,11 +60,12 @@ static uint32_t draw_writer(struct rig_rng *rng, const struct drawn *drawn, uint
             }
         }
     }
-    if (one_of(rng, 6)) {
+    const bool few = drawn->txns <= FEW_TXNS;
+    if (one_of(rng, few ? 6 : 6 * drawn->txns)) {
         const uint32_t any = below(rng, drawn->txns);
         return any != txn && writes_key(drawn, any, key) ? any : RIG_PROBLEM_INITIAL;
     }
-    return one_of(rng, 4) ? before : last;
+    return one_of(rng, few ? 4 : 2 * drawn->txns) ? before : last;
 }
 
 static void add_ops(struct rig_rng *rng, const struct drawn *drawn, uint32_t txn, struct rig_problem *problem)

@@ -8,9 +8,9 @@
 #include "base/rng.h"
 #include "checker/solve/problem.h"
 
-enum { RANDOM_PROBLEM_TXNS = 8 };
+enum { RANDOM_PROBLEM_TXNS = 32 };
 
-/* `most`: transactions, at least 2, at most RANDOM_PROBLEM_TXNS. */
+/* `most`: transactions, at least 2, at most RANDOM_PROBLEM_TXNS. Beyond 8 of them, few reads are far from the order. */
 void random_problem(struct rig_rng *rng, uint32_t most, struct rig_problem *problem);
 
 #endif

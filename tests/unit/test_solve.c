@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "checker/solve/breach.h"
+#include "checker/solve/case_search.h"
 #include "checker/solve/solve.h"
 #include "tests/unit/random_problem.h"
 #include "tests/unit/slow_breach.h"
@@ -88,6 +90,65 @@ static void test_brute_force(void **state)
     compare_all(1, 300, 6);
 }
 
+/* A proof by cases, found by other code, confirms the refutation. */
+static void expect_proof(const struct rig_problem *problem, const struct rig_rule *rule,
+                         const struct rig_solution *solution)
+{
+    struct rig_problem part;
+    struct rig_case_graph graph;
+    struct rig_case_tree tree;
+    struct rig_arena arena;
+    bool writes_nothing[RANDOM_PROBLEM_TXNS];
+    assert_true(rig_problem_part(problem, solution->core, solution->core_count, &part));
+    for (uint32_t txn = 0; txn < part.txn_count; txn++)
+        writes_nothing[txn] = part.txns.at[txn].first_write == part.txns.at[txn + 1].first_write;
+    rig_arena_init(&arena, 0);
+    assert_true(rig_case_graph_init(&graph, &part, rule, writes_nothing));
+    assert_true(rig_case_search(&graph, INT64_MAX, 0, &arena, &tree));
+    assert_non_null(tree.root);
+    rig_case_graph_done(&graph);
+    rig_arena_done(&arena);
+    rig_problem_done(&part);
+}
+
+static void expect_no_breach(const struct rig_problem *problem, const struct rig_rule *rule,
+                             const struct rig_solution *solution)
+{
+    struct rig_breaches found = {0};
+    assert_true(rig_breach_find(problem, rule, solution->place, 1, &found));
+    assert_int_equal(found.ends.count, 0);
+    rig_arcs_done(&found.arcs);
+    rig_arc_ends_done(&found.ends);
+}
+
+static void test_larger(void **state)
+{
+    (void)state;
+    enum { PROBLEMS = 250 };
+    uint32_t counts[RIG_RULE_COUNT][2] = {{0}};
+    for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
+        struct rig_rng rng;
+        struct rig_problem problem;
+        rig_rng_init(&rng, seed, RANDOM_PROBLEM_TXNS);
+        random_problem(&rng, RANDOM_PROBLEM_TXNS, &problem);
+        for (int form = 0; form < RIG_RULE_COUNT; form++) {
+            for (int along = 0; along < 3; along++) {
+                const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false};
+                struct rig_solution solution = solve(&problem, &rule);
+                counts[form][solution.answer == RIG_ANSWER_YES]++;
+                if (solution.answer == RIG_ANSWER_YES)
+                    expect_no_breach(&problem, &rule, &solution);
+                else
+                    expect_proof(&problem, &rule, &solution);
+                rig_solution_done(&solution);
+            }
+        }
+        rig_problem_done(&problem);
+    }
+    for (int form = RIG_RULE_CONSISTENT; form < RIG_RULE_COUNT; form++) /* both answers occur */
+        assert_true(counts[form][0] > PROBLEMS / 10 && counts[form][1] > PROBLEMS / 10);
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -138,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_brute_force),
+        cmocka_unit_test(test_larger),
         cmocka_unit_test(test_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
