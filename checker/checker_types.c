@@ -47,13 +47,13 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_RW_REGISTER] =
         {
             .infer = rig_infer_registers,
+            .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
             .build_problem = rig_register_problem,
             .whole = true,
             .any_initial = true,
             .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,
             .anomalies =
                 A(G1A) | A(G1B) | A(GARBAGE_READ) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(CYCLIC_VERSIONS),
-            .undecided = "the order of the versions is known only in part",
             .wait_for_unknown = rig_register_wait_for_unknown,
             .retired = &rig_register_retired,
             .load_percent = 700,

@@ -52,9 +52,8 @@ struct rig_type_inference {
 
     /* ---- what it can show ---- */
 
-    uint64_t anomalies;    /* bits: the non-cyclic ones that it can have */
-    uint64_t levels;       /* bits: those that can be held, where every read is known */
-    const char *undecided; /* why the others cannot, after ", but"; NULL: fate.c gives the reason */
+    uint64_t anomalies; /* bits: the non-cyclic ones that it can have */
+    uint64_t levels;    /* bits: those that can be held, where every read is known */
 
     /* The value of the version that an operation read, where a read also shows earlier ones; false: the initial state.
      * NULL: a read shows one version. */

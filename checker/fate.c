@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/plural.h"
 #include "checker/checker_types.h"
+#include "checker/witness/assumed.h"
 #include "checker/witness/sentence.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
@@ -51,15 +52,35 @@ static bool is_found(const struct judge *j, enum rig_anomaly anomaly)
     return j->verdict->findings[anomaly].count > 0;
 }
 
+/* The first witness of the finding that refutes the level, one without assumptions before others; NULL: none does. */
+static const struct rig_witness *witness_of(const struct rig_finding *finding, unsigned level)
+{
+    const struct rig_witness *first = NULL;
+    for (uint32_t i = 0; i < finding->witness_count; i++) {
+        const struct rig_witness *witness = &finding->witnesses[i];
+        if ((witness->refutes & RIG_LEVEL_BIT(level)) == 0)
+            continue;
+        if (rig_witness_assumed(witness) == 0)
+            return witness;
+        first = first == NULL ? witness : first;
+    }
+    return first;
+}
+
+/* Chooses for each level the first anomaly that refutes it, one that rests on no assumption before others. */
 static void find_refuted(struct judge *j)
 {
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-            if ((j->verdict->findings[anomaly].refutes & RIG_LEVEL_BIT(level)) == 0)
+        bool assumed = true;
+        for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT && assumed; anomaly++) {
+            const struct rig_finding *finding = &j->verdict->findings[anomaly];
+            if ((finding->refutes & RIG_LEVEL_BIT(level)) == 0)
                 continue;
+            const struct rig_witness *witness = witness_of(finding, level);
+            assumed = witness != NULL && rig_witness_assumed(witness) != 0;
+            if ((j->refuted & RIG_LEVEL_BIT(level)) == 0 || !assumed)
+                j->verdict->levels[level].because = (enum rig_anomaly)anomaly;
             j->refuted |= RIG_LEVEL_BIT(level);
-            j->verdict->levels[level].because = (enum rig_anomaly)anomaly;
-            break;
         }
     }
 }
@@ -87,6 +108,8 @@ static void find_held(struct judge *j)
         decided |= snapshot_levels;
     if (j->verdict->lattice == RIG_LATTICE_EXACT)
         decided = (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1) & ~j->verdict->spent_levels;
+    else if (!j->type->total_orders)
+        decided = 0;
     if (!scope->has_invocations)
         decided &= ~strong_levels;
     decided &= j->type->levels;
@@ -109,11 +132,9 @@ static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *t
     rig_buf_add_text(text, rig_anomaly_info(anomaly)->name);
     if (finding->witness_count == 0)
         return;
-    const struct rig_witness *witness = &finding->witnesses[0];
-    for (uint32_t i = finding->witness_count; i-- > 0;) {
-        if (finding->witnesses[i].refutes & RIG_LEVEL_BIT(level))
-            witness = &finding->witnesses[i];
-    }
+    const struct rig_witness *witness = witness_of(finding, level);
+    if (witness == NULL)
+        witness = &finding->witnesses[0];
     rig_buf_add_text(text, ": ");
     for (uint32_t i = 0; i < witness->txn_count && i < 4; i++) {
         if (i > 0)
@@ -122,6 +143,10 @@ static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *t
     }
     if (witness->txn_count > 4)
         rig_buf_printf(text, " and %" PRIu32 " more", witness->txn_count - 4);
+    if (rig_witness_assumed(witness) != 0) {
+        rig_buf_add_text(text, ", ");
+        rig_assumed_text(rig_witness_assumed(witness), text);
+    }
 }
 
 /* The test by which a level is held, and the order that the test respects. */
@@ -220,8 +245,8 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
         rig_buf_printf(text, ", but %" PRIu64 " operation%s that may have read or written %s omitted",
                        scope->lost_count, rig_plural(scope->lost_count), rig_was_were(scope->lost_count));
     else if (scope->apart)
-        rig_buf_add_text(text, ", but the history did not fit into --max-memory: in windows, only edges that are known "
-                               "were searched for cycles");
+        rig_buf_add_text(text, ", but the history did not fit into --max-memory, and windows only show cycles of edges "
+                               "that are known");
     else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         rig_buf_add_text(text, ", but the reads of some key contradict each other");
     else if ((bit & rig_levels_below_committed) && open_write_cycles(j))
@@ -231,8 +256,6 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     else if (scope->unknown_reads > 0)
         rig_buf_printf(text, ", but the results of %" PRIu64 " read%s are not known", scope->unknown_reads,
                        rig_plural(scope->unknown_reads));
-    else if (j->type->undecided != NULL)
-        rig_buf_printf(text, ", but %s", j->type->undecided);
     else if ((bit & strong_levels) && !scope->has_invocations)
         rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
     else if (j->verdict->spent_levels & bit)

@@ -204,7 +204,8 @@ static uint64_t all_refuted(const struct rig_findings *findings)
 
 /*
  * The levels to be decided. The ladder decides what write cycles refute; of total orders also what flows and any cycles
- * refute, because the rest of an order can follow any order that the graph allows.
+ * refute, because the rest of an order can follow any order that the graph allows. None of a window, when its type needs
+ * the whole history.
  */
 static uint64_t open_levels(const struct adding *a)
 {
@@ -212,6 +213,7 @@ static uint64_t open_levels(const struct adding *a)
     const uint64_t refuted = all_refuted(a->findings);
     uint64_t open = 0;
     if (a->findings->lattice != RIG_LATTICE_EXACT || judge->type->build_problem == NULL || judge->type->levels == 0 ||
+        (judge->type->whole && judge->selected != NULL) ||
         (judge->type->total_orders && judge->ladder.possible == NULL))
         return 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {

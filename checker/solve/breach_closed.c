@@ -3,7 +3,7 @@
 #include "base/bug.h"
 #include "checker/solve/breach_walk.h"
 
-enum { FIRST_MARGIN = 32, MARGIN_GROWTH = 4 }; /* places */
+enum { FIRST_MARGIN = 64, MARGIN_GROWTH = 16 }; /* places */
 
 /* A walk to look for, inside of a component. */
 struct seed {

@@ -23,7 +23,6 @@ struct search {
     uint32_t node_states; /* those of real time come behind them */
     uint32_t *number;     /* per state: 0 new, DONE, or its number among those on the stack */
     uint32_t last_number, last_rank;
-    uint32_t arrived; /* the transaction of the last successor; NONE: a state of real time */
     struct frames path;
     struct state_list stack;
 };
@@ -61,12 +60,11 @@ static bool is_out(const struct search *s, uint32_t node)
 }
 
 /* The state in which an edge arrives, or NONE if the transaction is left out. */
-static uint32_t arrive(struct search *s, uint32_t node, enum rig_edge_kind kind, uint32_t to_op)
+static uint32_t arrive(const struct search *s, uint32_t node, enum rig_edge_kind kind, uint32_t to_op)
 {
     const enum rig_follow follow = s->states->moves.follow;
     if (is_out(s, node))
         return RIG_PROBLEM_NONE;
-    s->arrived = node;
     return rig_states_of(s->problem, follow, node, rig_states_port(s->problem, follow, node, kind, to_op));
 }
 
@@ -112,7 +110,7 @@ static struct frame frame_of(const struct search *s, uint32_t state, uint32_t no
     return frame;
 }
 
-static uint32_t next_missed(struct search *s, struct frame *frame)
+static uint32_t next_missed(const struct search *s, struct frame *frame)
 {
     while (frame->cursor < frame->end) {
         const uint32_t later = s->states->ordered->next[s->states->ordered->version[frame->cursor++]];
@@ -127,11 +125,10 @@ static uint32_t next_missed(struct search *s, struct frame *frame)
         return RIG_PROBLEM_NONE;
     }
     frame->stage = STAGE_END;
-    s->arrived = frame->node;
     return frame->state + 1;
 }
 
-static uint32_t next_overwriter(struct search *s, struct frame *frame)
+static uint32_t next_overwriter(const struct search *s, struct frame *frame)
 {
     while (frame->cursor < frame->end) {
         const uint32_t later = s->states->ordered->next[frame->cursor++];
@@ -146,7 +143,7 @@ static uint32_t next_overwriter(struct search *s, struct frame *frame)
     return RIG_PROBLEM_NONE;
 }
 
-static uint32_t next_reader(struct search *s, struct frame *frame)
+static uint32_t next_reader(const struct search *s, struct frame *frame)
 {
     while (frame->cursor < frame->end) {
         const uint32_t read = s->problem->readers[frame->cursor++];
@@ -158,7 +155,7 @@ static uint32_t next_reader(struct search *s, struct frame *frame)
     return RIG_PROBLEM_NONE;
 }
 
-static uint32_t next_in_process(struct search *s, struct frame *frame)
+static uint32_t next_in_process(const struct search *s, struct frame *frame)
 {
     while (s->states->ordered->child != NULL) {
         const bool through = frame->cursor != RIG_PROBLEM_NONE && is_out(s, frame->cursor);
@@ -174,7 +171,7 @@ static uint32_t next_in_process(struct search *s, struct frame *frame)
 }
 
 /* From a transaction to those that were invoked after its end; from these to the first one and to the rest. */
-static uint32_t next_in_time(struct search *s, struct frame *frame)
+static uint32_t next_in_time(const struct search *s, struct frame *frame)
 {
     const struct rig_ordered *ordered = s->states->ordered;
     const uint32_t count = s->problem->txn_count;
@@ -187,14 +184,13 @@ static uint32_t next_in_time(struct search *s, struct frame *frame)
         return arrive(s, ordered->invoked[first], RIG_EDGE_REALTIME, RIG_ARC_NONE);
     frame->stage = STAGE_END;
     const uint32_t rest = is_node ? first : first + 1;
-    s->arrived = RIG_PROBLEM_NONE;
     return rest < count ? s->node_states + rest : RIG_PROBLEM_NONE;
 }
 
 /* The next successor, or NONE at the end. */
-static uint32_t next_state(struct search *s, struct frame *frame)
+static uint32_t next_state(const struct search *s, struct frame *frame)
 {
-    static uint32_t (*const next[STAGE_END])(struct search *, struct frame *) = {
+    static uint32_t (*const next[STAGE_END])(const struct search *, struct frame *) = {
         next_missed, next_overwriter, next_reader, next_in_process, next_in_time};
     while (frame->stage != STAGE_END) {
         const uint32_t state = next[frame->stage](s, frame);
@@ -204,9 +200,28 @@ static uint32_t next_state(struct search *s, struct frame *frame)
     return RIG_PROBLEM_NONE;
 }
 
-static bool begin(struct search *s, uint32_t state, uint32_t node)
+static uint32_t node_of(const struct search *s, uint32_t state)
 {
-    struct frame frame = frame_of(s, state, node);
+    if (state >= s->node_states)
+        return RIG_PROBLEM_NONE;
+    if (s->states->moves.follow == RIG_FOLLOW_ANY)
+        return state;
+    if (s->states->moves.follow != RIG_FOLLOW_LATER)
+        return state / 2;
+    uint32_t low = 0;
+    for (uint32_t high = s->problem->txn_count; high - low > 1;) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (rig_states_of(s->problem, RIG_FOLLOW_LATER, middle, 0) <= state)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool begin(struct search *s, uint32_t state)
+{
+    struct frame frame = frame_of(s, state, node_of(s, state));
     frame.low = s->number[state] = ++s->last_number;
     return frames_add(&s->path, frame) && state_list_add(&s->stack, state);
 }
@@ -224,17 +239,17 @@ static void finish(struct search *s, const struct frame *frame)
     states->component_count += !alone;
 }
 
-static bool walk_from(struct search *s, uint32_t root, uint32_t node)
+static bool walk_from(struct search *s, uint32_t root)
 {
     if (s->number[root] != 0)
         return true;
-    if (!begin(s, root, node))
+    if (!begin(s, root))
         return false;
     while (s->path.count > 0) {
         struct frame *top = &s->path.at[s->path.count - 1];
         const uint32_t state = next_state(s, top);
         if (state != RIG_PROBLEM_NONE) {
-            if (s->number[state] == 0 && !begin(s, state, s->arrived))
+            if (s->number[state] == 0 && !begin(s, state))
                 return false;
             top = &s->path.at[s->path.count - 1];
             if (s->number[state] < top->low)
@@ -260,7 +275,7 @@ static bool walk_all(struct search *s)
         if (is_out(s, node))
             continue;
         for (uint32_t port = rig_states_read_count(s->problem, node) + 1; port-- > 0;) {
-            if (!walk_from(s, rig_states_of(s->problem, follow, node, port), node))
+            if (!walk_from(s, rig_states_of(s->problem, follow, node, port)))
                 return false;
         }
     }

@@ -3,15 +3,10 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/clock.h"
 
-enum { STARTS_A_CLOCK = 16, WALK_CLASSES = 3 };
-
-/* A state is where a walk has arrived, as far as this decides what may follow, and whether it has used up what the rule
- * allows once. */
+/* A walk's last arc, and whether it has used up what the rule allows once. */
 struct rig_case_walks {
-    uint32_t *came_from; /* per state: the state before */
-    uint32_t *arc;       /*   and the arc from there */
+    uint32_t *came_from; /* per state: the state before; by number, 2 an arc */
     uint32_t *length;    /* per state, valid where `stamp` is the search's */
     uint32_t *stamp;
     uint32_t *queue;
@@ -255,7 +250,7 @@ static bool is_earlier(const struct rig_problem *problem, uint32_t a, uint32_t b
 static bool add_orders(struct rig_case_graph *graph)
 {
     const struct rig_problem *problem = graph->problem;
-    if (graph->rule->along == RIG_ALONG_PLAIN || is_too_large(graph))
+    if (graph->rule->along == RIG_ALONG_PLAIN)
         return true;
     for (uint32_t a = 0; a < problem->txn_count && !is_too_large(graph); a++) {
         for (uint32_t b = 0; b < problem->txn_count; b++) {
@@ -320,22 +315,17 @@ static bool make_indexes(struct rig_case_graph *graph)
     if (walks == NULL || graph->first_out == NULL || graph->out == NULL || graph->first_rest == NULL ||
         graph->rest == NULL || graph->value == NULL)
         return false;
-    const size_t states = 2 * (arcs > WALK_CLASSES * nodes ? arcs : WALK_CLASSES * nodes);
-    walks->came_from = numbers(states);
-    walks->arc = numbers(states);
-    walks->length = numbers(states);
-    walks->stamp = numbers(states);
-    walks->queue = numbers(states);
-    return walks->came_from != NULL && walks->arc != NULL && walks->length != NULL && walks->stamp != NULL &&
-           walks->queue != NULL;
+    walks->came_from = numbers(2 * arcs);
+    walks->length = numbers(2 * arcs);
+    walks->stamp = numbers(2 * arcs);
+    walks->queue = numbers(2 * arcs);
+    return walks->came_from != NULL && walks->length != NULL && walks->stamp != NULL && walks->queue != NULL;
 }
 
 bool rig_case_graph_init(struct rig_case_graph *graph, const struct rig_problem *problem, const struct rig_rule *rule,
                          const bool *writes_nothing)
 {
-    *graph = (struct rig_case_graph){
-        .problem = problem, .rule = rule, .writes_nothing = writes_nothing, .deadline_ns = INT64_MAX};
-    graph->too_large = problem->txn_count > RIG_CASE_TXNS_MOST;
+    *graph = (struct rig_case_graph){.problem = problem, .rule = rule, .writes_nothing = writes_nothing};
     bool ok = add_dependencies(graph) && add_orders(graph);
     graph->too_large = is_too_large(graph);
     if (ok && !graph->too_large)
@@ -363,7 +353,6 @@ void rig_case_graph_done(struct rig_case_graph *graph)
     free(graph->value);
     if (graph->walks != NULL) {
         free(graph->walks->came_from);
-        free(graph->walks->arc);
         free(graph->walks->length);
         free(graph->walks->stamp);
         free(graph->walks->queue);
@@ -461,56 +450,42 @@ static bool closes(const struct search *s, const struct rig_case_arc *last, cons
     return rig_rule_forbids(s->graph->rule, both, 2, nothing);
 }
 
-/* The arc itself matters to what may follow where operations do, and to cycles of two. */
-static uint32_t state_of(const struct search *s, uint32_t arc, bool used)
-{
-    const struct rig_arc *a = &s->graph->arcs.at[arc].arc;
-    const bool by_kind = s->pattern->apart || s->pattern->behind_wr;
-    const uint32_t class = !by_kind ? 0 : a->kind == RIG_EDGE_RW ? 1 : a->kind == RIG_EDGE_WW ? 2 : 0;
-    if (s->pattern->later || s->pattern->longest == 2)
-        return 2 * arc + used;
-    return 2 * (WALK_CLASSES * a->to + class) + used;
-}
-
 static void take_cycle(struct search *s, uint32_t state)
 {
     const struct rig_case_walks *walks = s->graph->walks;
     s->best = walks->length[state];
     for (uint32_t i = s->best; s->cycle != NULL && i-- > 0; state = walks->came_from[state])
-        s->cycle[i] = walks->arc[state];
+        s->cycle[i] = state / 2;
 }
 
-static void arrive(struct rig_case_walks *walks, uint32_t state, uint32_t arc, uint32_t from, uint32_t length)
-{
-    walks->stamp[state] = walks->search;
-    walks->length[state] = length;
-    walks->came_from[state] = from;
-    walks->arc[state] = arc;
-}
-
-/* Breadth first over walks that begin with `start`. */
+/* Breadth first over walks that begin with `start`; a state is a walk's last arc and whether it has used what may be
+ * there once. */
 static void search_from(struct search *s, uint32_t start)
 {
     struct rig_case_graph *graph = s->graph;
     struct rig_case_walks *walks = graph->walks;
     const struct rig_case_arc *first = &graph->arcs.at[start];
     uint32_t head = 0, tail = 0;
-    walks->search++;
-    walks->queue[tail] = state_of(s, start, uses(s, &first->arc));
-    arrive(walks, walks->queue[tail++], start, 0, 1);
+    const uint32_t search = ++walks->search;
+    const uint32_t state = 2 * start + uses(s, &first->arc);
+    walks->stamp[state] = search;
+    walks->length[state] = 1;
+    walks->queue[tail++] = state;
     while (head < tail) {
         const uint32_t at = walks->queue[head++];
-        const struct rig_case_arc *last = &graph->arcs.at[walks->arc[at]];
+        const struct rig_case_arc *last = &graph->arcs.at[at / 2];
         if (walks->length[at] + 1 >= s->best || walks->length[at] >= s->pattern->longest)
             return;
         for (uint32_t i = graph->first_out[last->arc.to]; i < graph->first_out[last->arc.to + 1]; i++) {
             const struct rig_case_arc *next = &graph->arcs.at[graph->out[i]];
             const bool used = (at & 1) != 0, more = uses(s, &next->arc);
-            const uint32_t to = state_of(s, graph->out[i], used || more);
-            if (!holds(graph, s->pattern, next) || (used && more) || walks->stamp[to] == walks->search ||
+            const uint32_t to = 2 * graph->out[i] + (used || more);
+            if (!holds(graph, s->pattern, next) || (used && more) || walks->stamp[to] == search ||
                 !may_follow(s->pattern, &last->arc, &next->arc))
                 continue;
-            arrive(walks, to, graph->out[i], at, walks->length[at] + 1);
+            walks->stamp[to] = search;
+            walks->length[to] = walks->length[at] + 1;
+            walks->came_from[to] = at;
             walks->queue[tail++] = to;
             if (closes(s, next, first)) {
                 take_cycle(s, to);
@@ -520,26 +495,16 @@ static void search_from(struct search *s, uint32_t start)
     }
 }
 
-/* Process and real-time edges alone make no cycle, so a search need not begin with them. */
-static bool may_begin(const struct search *s, uint32_t arc)
-{
-    const struct rig_case_arc *a = &s->graph->arcs.at[arc];
-    return a->arc.kind != RIG_EDGE_PROCESS && a->arc.kind != RIG_EDGE_REALTIME && holds(s->graph, s->pattern, a);
-}
-
 static void search_pattern(struct search *s, const struct pattern *pattern, uint32_t pair)
 {
-    struct rig_case_graph *graph = s->graph;
+    const struct rig_case_graph *graph = s->graph;
     const uint32_t begin = pair == RIG_CASE_NONE ? 0 : graph->first_rest[pair];
     const uint32_t end = pair == RIG_CASE_NONE ? (uint32_t)graph->arcs.count : graph->first_rest[pair + 1];
     s->pattern = pattern;
-    for (uint32_t i = begin; i < end && !graph->spent; i++) {
+    for (uint32_t i = begin; i < end; i++) {
         const uint32_t start = pair == RIG_CASE_NONE ? i : graph->rest[i];
-        if (!may_begin(s, start))
-            continue;
-        search_from(s, start);
-        if (++graph->starts % STARTS_A_CLOCK == 0)
-            graph->spent = rig_clock_now_ns() > graph->deadline_ns;
+        if (holds(graph, pattern, &graph->arcs.at[start]))
+            search_from(s, start);
     }
 }
 

@@ -16,12 +16,7 @@
 #include "checker/levels/rule.h"
 #include "checker/solve/problem.h"
 
-enum {
-    RIG_CASE_ARCS_MOST = 1 << 16,
-    RIG_CASE_PAIRS_MOST = 1024,
-    RIG_CASE_WRITERS_MOST = 256, /* of a key */
-    RIG_CASE_TXNS_MOST = 2048,
-};
+enum { RIG_CASE_ARCS_MOST = 1 << 16, RIG_CASE_PAIRS_MOST = 4096, RIG_CASE_WRITERS_MOST = 256 /* of a key */ };
 #define RIG_CASE_NONE UINT32_MAX
 
 enum rig_case_value { RIG_CASE_OPEN, RIG_CASE_FORWARD, RIG_CASE_BACKWARD };
@@ -53,9 +48,6 @@ struct rig_case_graph {
     uint8_t *value;              /* per pair: enum rig_case_value */
     bool plain;                  /* searches leave out what rests on a transaction's read before its own write */
     bool too_large;              /* more edges, pairs or writers than the maximum: no more than this is there */
-    int64_t deadline_ns;         /* of searches; INT64_MAX at first */
-    bool spent;                  /* a search stopped at the deadline, and may have missed a cycle */
-    uint32_t starts;
     struct rig_case_walks *walks;
 };
 

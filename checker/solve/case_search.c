@@ -5,19 +5,22 @@
 #include "base/bug.h"
 #include "base/clock.h"
 
-enum { LEAVES_MOST = 8 };
+enum { LEAVES_MOST = 8, CALLS_A_CLOCK = 32 };
 
 struct hunt {
     struct rig_case_graph *graph;
     struct rig_arena *arena;
     uint32_t *cycle;  /* scratch */
     uint8_t *scratch; /* of the search for few cycles: two rows of pairs for each number of cycles */
+    int64_t deadline_ns;
+    uint32_t calls;
     bool spent, no_memory;
 };
 
 static bool is_over(struct hunt *h)
 {
-    h->spent = h->spent || h->graph->spent;
+    if (!h->spent && ++h->calls % CALLS_A_CLOCK == 0)
+        h->spent = rig_clock_now_ns() > h->deadline_ns;
     return h->spent || h->no_memory;
 }
 
@@ -56,13 +59,13 @@ static struct rig_case_node *new_node(struct hunt *h)
     return node;
 }
 
-/* The shortest cycle through `pair` as it is put, which exists. NULL when memory or time runs out. */
+/* The shortest cycle through `pair` as it is put, which exists. NULL when memory runs out. */
 static struct rig_case_node *new_leaf(struct hunt *h, uint32_t pair)
 {
     const uint32_t length = rig_case_graph_cycle(h->graph, pair, h->cycle);
     struct rig_case_node *leaf = new_node(h);
-    RIG_INVARIANT(length >= 2 || h->graph->spent);
-    if (leaf == NULL || is_over(h))
+    RIG_INVARIANT(length >= 2);
+    if (leaf == NULL)
         return NULL;
     leaf->length = length;
     leaf->cycle = rig_arena_array(h->arena, length, sizeof leaf->cycle[0]);
@@ -325,31 +328,27 @@ static struct rig_case_node *new_plain_leaf(struct hunt *h)
     return leaf;
 }
 
-/* A proof from no supposition; NULL as prove() gives it. */
-static struct rig_case_node *prove_all(struct hunt *h)
-{
-    if (rig_case_graph_cycle(h->graph, RIG_CASE_NONE, NULL) > 0)
-        return new_plain_leaf(h);
-    struct rig_case_node *found = prove(h);
-    uint8_t *used = rig_arena_alloc(h->arena, pair_count(h) + 1);
-    h->no_memory |= used == NULL;
-    return found == NULL || is_over(h) ? NULL : prune(h, found, used);
-}
-
 bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t polish_ns, struct rig_arena *arena,
                      struct rig_case_tree *tree)
 {
-    struct hunt h = {.graph = graph, .arena = arena};
+    struct hunt h = {.graph = graph, .arena = arena, .deadline_ns = deadline_ns};
     h.cycle = rig_arena_array(arena, (size_t)graph->problem->txn_count + 1, sizeof h.cycle[0]);
     *tree = (struct rig_case_tree){0};
     if (h.cycle == NULL)
         return false;
-    graph->deadline_ns = deadline_ns;
-    tree->root = prove_all(&h);
-    tree->spent = tree->root == NULL && graph->spent;
-    if (tree->root != NULL && !is_over(&h) && rig_case_leaves(tree->root) > 2) {
-        graph->deadline_ns = rig_clock_now_ns() + polish_ns;
-        tree->root = polish(&h, tree->root);
+    if (rig_case_graph_cycle(graph, RIG_CASE_NONE, NULL) > 0) {
+        tree->root = new_plain_leaf(&h);
+        return !h.no_memory;
+    }
+    struct rig_case_node *found = prove(&h);
+    tree->spent = h.spent;
+    if (found != NULL && !h.spent && !h.no_memory) {
+        uint8_t *used = rig_arena_alloc(arena, pair_count(&h) + 1);
+        h.no_memory |= used == NULL;
+        tree->root = used == NULL ? NULL : prune(&h, found, used);
+        h.deadline_ns = rig_clock_now_ns() + polish_ns;
+        if (!h.no_memory && rig_case_leaves(tree->root) > 2)
+            tree->root = polish(&h, tree->root);
     }
     return !h.no_memory;
 }

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "checker/solve/case_search.h"
 #include "checker/solve/shrink.h"
-#include "checker/solve/thin.h"
 
 /* How long a shorter proof is looked for. */
 #define POLISH_NS INT64_C(50000000)
@@ -127,8 +126,7 @@ static void list_txns(const struct rig_problem *part, struct rig_case_proof *pro
 }
 
 static enum rig_rc prove_part(const struct rig_problem *part, const struct rig_history *history, int64_t deadline_ns,
-                              struct rig_arena *arena, struct rig_case_proof *proof, bool *too_large,
-                              struct rig_err *err)
+                              struct rig_arena *arena, struct rig_case_proof *proof, struct rig_err *err)
 {
     bool *writes_nothing = rig_arena_array(arena, (size_t)part->txn_count + 1, sizeof writes_nothing[0]);
     struct rig_case_graph graph;
@@ -139,7 +137,6 @@ static enum rig_rc prove_part(const struct rig_problem *part, const struct rig_h
         writes_nothing[node] = part->txns.at[node].first_write == part->txns.at[node + 1].first_write;
     if (!rig_case_graph_init(&graph, part, rig_level_rule(proof->level), writes_nothing))
         return no_memory(err);
-    *too_large = graph.too_large;
     bool done = graph.too_large || rig_case_search(&graph, deadline_ns, POLISH_NS, arena, &tree);
     if (done && tree.root != NULL) {
         struct writing w = {history, part, &graph, proof};
@@ -155,24 +152,6 @@ static enum rig_rc prove_part(const struct rig_problem *part, const struct rig_h
     return done ? RIG_OK : no_memory(err);
 }
 
-/* Where there are too many pairs of writers for a search, with the keys that are needed. */
-static enum rig_rc prove_thin(const struct rig_problem *part, const struct rig_history *history,
-                              const struct rig_solve_budget *budget, struct rig_arena *arena,
-                              struct rig_case_proof *proof, struct rig_err *err)
-{
-    struct rig_problem thin;
-    bool too_large;
-    enum rig_rc rc = prove_part(part, history, budget->deadline_ns, arena, proof, &too_large, err);
-    if (rc != RIG_OK || !too_large)
-        return rc;
-    rc = rig_thin(part, rig_level_rule(proof->level), budget, &thin, err);
-    if (rc != RIG_OK)
-        return rc;
-    rc = prove_part(&thin, history, budget->deadline_ns, arena, proof, &too_large, err);
-    rig_problem_done(&thin);
-    return rc;
-}
-
 enum rig_rc rig_prove_no(const struct rig_problem *problem, const struct rig_history *history, enum rig_level level,
                          const uint32_t *core, uint32_t core_count, const struct rig_solve_budget *budget,
                          struct rig_arena *arena, struct rig_case_proof *proof, struct rig_err *err)
@@ -184,7 +163,7 @@ enum rig_rc rig_prove_no(const struct rig_problem *problem, const struct rig_his
         return rc;
     struct rig_case_proof made = {.level = level, .minimal = shrunk.minimal};
     if (rig_problem_part(problem, shrunk.nodes, shrunk.count, &part)) {
-        rc = prove_thin(&part, history, budget, arena, &made, err);
+        rc = prove_part(&part, history, budget->deadline_ns, arena, &made, err);
         rig_problem_done(&part);
     } else {
         rc = no_memory(err);

@@ -70,8 +70,9 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     if (w->anomaly == RIG_ANOMALY_CYCLIC_VERSIONS) {
         rig_buf_add_text(text, "the assumption about key ");
         rig_sentence_key(history, w->key, text);
-        rig_buf_printf(text, " would put its versions %" PRId64 " and %" PRId64 " each before the other.", w->value,
-                       w->other_value);
+        rig_buf_printf(text,
+                       " would put its versions %" PRId64 " and %" PRId64 " each before the other; it is not used.",
+                       w->value, w->other_value);
         return;
     }
     rig_sentence_txn(history, w->txns[0], text);

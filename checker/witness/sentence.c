@@ -213,6 +213,10 @@ static void add_names(const struct rig_history *history, const struct rig_witnes
 
 static void add_refuted(const struct rig_witness *witness, struct rig_buf *text)
 {
+    if (witness->refutes == 0) {
+        rig_buf_add_text(text, "Refutes no level.");
+        return;
+    }
     rig_buf_add_text(text, "Refutes: ");
     bool first = true;
     uint64_t weakest = rig_levels_weakest(witness->refutes);

@@ -7,7 +7,7 @@
  * that are no cycles, and which anomalies exist. Each cut is checked twice: with a guess at which keys are finished,
  * and with a census of their last uses. Where a guess was wrong, the check must report it, and nothing else is
  * compared; the number of such checks is printed. A census must never be wrong. Registers are judged in windows here, as
- * they are where memory falls short: that leaves levels open.
+ * they are where memory falls short: by known edges (the reference's lattice) with the same verdict, else with levels open.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,6 +36,7 @@ struct cutting {
     bool exact;           /* with a census */
     unsigned assumptions; /* of registers */
     unsigned contradicted;
+    enum rig_lattice lattice;
 };
 
 static void complain(struct totals *totals, const struct cutting *cutting, const char *what, const char *name)
@@ -104,6 +105,19 @@ static void compare(struct totals *totals, const struct cutting *cutting, const 
         complain(totals, cutting, "other names of transactions", "");
 }
 
+/* Windows leave levels open that need the whole history; what they refute is refuted. */
+static void compare_refuted(struct totals *totals, const struct cutting *cutting, const struct rig_verdict *whole,
+                            const struct rig_verdict *windowed)
+{
+    if (windowed->valid == RIG_VALID_TRUE || (windowed->valid == RIG_VALID_FALSE && whole->valid != RIG_VALID_FALSE))
+        complain(totals, cutting, "another validity", "");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const enum rig_fate fate = windowed->levels[level].fate;
+        if (fate == RIG_FATE_HELD || (fate == RIG_FATE_REFUTED && whole->levels[level].fate != RIG_FATE_REFUTED))
+            complain(totals, cutting, "another fate of", rig_level_info((enum rig_level)level)->name);
+    }
+}
+
 /* The progress that a watcher is told must match the result, unless it rests on an assumption that does not hold. */
 static void look_on(struct totals *totals, const struct cutting *cutting, struct rig_stream *windows,
                     const struct rig_verdict *whole)
@@ -167,7 +181,10 @@ static enum rig_rc finish(struct totals *totals, const struct cutting *cutting, 
             complain(totals, cutting, "guessed", "");
     } else if (rc == RIG_OK) {
         *(cutting->exact ? &totals->exact_windows : &totals->windows) += verdict->cost.window_count;
-        compare(totals, cutting, history, whole, verdict);
+        if (verdict->scope.apart && cutting->lattice == RIG_LATTICE_EXACT)
+            compare_refuted(totals, cutting, whole, verdict);
+        else
+            compare(totals, cutting, history, whole, verdict);
     }
     rig_verdict_free(verdict);
     return rc;
@@ -181,7 +198,7 @@ static bool check_cut_once(struct totals *totals, struct cutting *cutting, const
     struct rig_stream *windows = NULL;
     struct rig_census *census = cutting->exact ? take_census(cutting, history) : NULL;
     const unsigned contradicted_before = cutting->contradicted;
-    struct rig_stream_options options = {.check = {.assumptions = cutting->assumptions},
+    struct rig_stream_options options = {.check = {.assumptions = cutting->assumptions, .lattice = cutting->lattice},
                                          .least_new = cutting->least_new,
                                          .growth = cutting->growth,
                                          .idle = cutting->idle,
@@ -222,22 +239,23 @@ static void check_cut(struct totals *totals, const struct cutting *cutting, cons
 }
 
 static void check_assuming(struct totals *totals, const char *name, const struct rig_history *history,
-                           unsigned assumptions)
+                           unsigned assumptions, enum rig_lattice lattice)
 {
     struct rig_err err = {0};
     struct rig_verdict *whole = NULL;
-    if (rig_check(history, &(struct rig_check_options){.assumptions = assumptions}, &whole, &err) != RIG_OK)
+    if (rig_check(history, &(struct rig_check_options){.assumptions = assumptions, .lattice = lattice}, &whole, &err) !=
+        RIG_OK)
         return; /* unusable as a whole */
     uint32_t count = history->txn_count;
     struct cutting cuttings[] = {
-        {name, 1, 1, 1, 1, false, assumptions, 0},
-        {name, 1, 1, 1, 4, false, assumptions, 0},
-        {name, 3, 3, 1, 8, false, assumptions, 0},
-        {name, 2, 5, 1, 12, false, assumptions, 0},
-        {name, 10, 30, 1, 10, false, assumptions, 0},
-        {name, count / 16 + 1, count / 16 + 1, 1, count / 32 + 1, false, assumptions, 0},
-        {name, count / 6 + 1, count / 6 + 1, 2, count / 8 + 1, false, assumptions, 0},
-        {name, count / 8 + 1, count / 8 + 1, 1, count / 3 + 1, false, assumptions, 0},
+        {name, 1, 1, 1, 1, false, assumptions, 0, lattice},
+        {name, 1, 1, 1, 4, false, assumptions, 0, lattice},
+        {name, 3, 3, 1, 8, false, assumptions, 0, lattice},
+        {name, 2, 5, 1, 12, false, assumptions, 0, lattice},
+        {name, 10, 30, 1, 10, false, assumptions, 0, lattice},
+        {name, count / 16 + 1, count / 16 + 1, 1, count / 32 + 1, false, assumptions, 0, lattice},
+        {name, count / 6 + 1, count / 6 + 1, 2, count / 8 + 1, false, assumptions, 0, lattice},
+        {name, count / 8 + 1, count / 8 + 1, 1, count / 3 + 1, false, assumptions, 0, lattice},
     };
     for (size_t i = 0; i < sizeof cuttings / sizeof cuttings[0]; i++) {
         if (cuttings[i].segment <= 3 && count >= 300)
@@ -253,14 +271,16 @@ static void check_assuming(struct totals *totals, const char *name, const struct
 static void check_registers(struct totals *totals, const char *name, const struct rig_history *history, unsigned count)
 {
     static unsigned next;
-    for (unsigned i = 0; i < count; i++)
-        check_assuming(totals, name, history, next++ % (1u << RIG_ASSUMPTION_COUNT));
+    for (unsigned i = 0; i < count; i++, next++) {
+        check_assuming(totals, name, history, next % (1u << RIG_ASSUMPTION_COUNT), RIG_LATTICE_REFERENCE);
+        check_assuming(totals, name, history, next % (1u << RIG_ASSUMPTION_COUNT), RIG_LATTICE_EXACT);
+    }
 }
 
 /* A history of lists, as it is and as registers. */
 static void check_history(struct totals *totals, const char *name, const struct rig_history *history)
 {
-    check_assuming(totals, name, history, 0);
+    check_assuming(totals, name, history, 0, RIG_LATTICE_EXACT);
     if (history->key_texts != NULL)
         return;
     for (unsigned i = 0; i < 2; i++) {

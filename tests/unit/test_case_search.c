@@ -11,7 +11,6 @@
 #include "base/rng.h"
 #include "checker/solve/case_search.h"
 #include "checker/solve/shrink.h"
-#include "checker/solve/thin.h"
 #include "tests/unit/random_problem.h"
 #include "tests/unit/slow_breach.h"
 
@@ -66,18 +65,6 @@ static uint32_t prove(const struct rig_problem *problem, const struct rig_rule *
     return leaves;
 }
 
-/* Without the keys that are not needed, it has no explanation either. */
-static void expect_thin(const struct rig_problem *part, const struct rig_rule *rule)
-{
-    const struct rig_solve_budget unlimited = {INT64_MAX};
-    struct rig_problem thin;
-    struct rig_err err = {0};
-    assert_int_equal(rig_thin(part, rule, &unlimited, &thin, &err), RIG_OK);
-    assert_int_equal(thin.txn_count, part->txn_count);
-    assert_true(prove(&thin, rule) > 0);
-    rig_problem_done(&thin);
-}
-
 /* The rest has no explanation, and each part of it without one transaction has one. */
 static void expect_minimal(const struct rig_problem *problem, const struct rig_rule *rule)
 {
@@ -90,7 +77,6 @@ static void expect_minimal(const struct rig_problem *problem, const struct rig_r
     assert_true(shrunk.minimal && shrunk.count >= 2);
     assert_true(rig_problem_part(problem, shrunk.nodes, shrunk.count, &part));
     assert_true(prove(&part, rule) > 0);
-    expect_thin(&part, rule);
     rig_problem_done(&part);
     for (uint32_t without = 0; without < shrunk.count; without++) {
         uint32_t kept[SLOW_TXNS], count = 0;
@@ -140,73 +126,8 @@ static void test_brute_force(void **state)
     assert_true(longest > 2);
 }
 
-/* A cycle of 100 transactions that all write one more key: pairs that a proof does not need. */
-static void test_needless_pairs(void **state)
-{
-    (void)state;
-    enum { TXNS = 100 };
-    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, false};
-    const struct rig_solve_budget unlimited = {INT64_MAX};
-    const bool nothing[TXNS] = {false};
-    struct rig_problem problem = {0}, thin;
-    struct rig_case_graph graph;
-    struct rig_case_tree tree;
-    struct rig_arena arena;
-    struct rig_err err = {0};
-    for (uint32_t i = 0; i < TXNS; i++) {
-        const struct rig_problem_txn txn = {.txn = i, .session = i, .before = RIG_PROBLEM_NONE, .ended = UINT32_MAX};
-        assert_true(rig_problem_add_txn(&problem, &txn));
-        assert_true(rig_problem_add_read(&problem, &(struct rig_problem_read){0, i, RIG_PROBLEM_INITIAL}));
-        assert_true(rig_problem_add_write(&problem, (i + 1) % TXNS, 1));
-        assert_true(rig_problem_add_write(&problem, TXNS, 2));
-    }
-    assert_true(rig_problem_finish(&problem));
-    assert_true(rig_case_graph_init(&graph, &problem, &rule, nothing));
-    assert_true(graph.too_large);
-    rig_case_graph_done(&graph);
-    assert_int_equal(rig_thin(&problem, &rule, &unlimited, &thin, &err), RIG_OK);
-    rig_arena_init(&arena, 0);
-    assert_true(rig_case_graph_init(&graph, &thin, &rule, nothing));
-    assert_true(rig_case_search(&graph, INT64_MAX, 0, &arena, &tree));
-    assert_non_null(tree.root);
-    assert_int_equal(tree.root->length, TXNS);
-    rig_case_graph_done(&graph);
-    rig_arena_done(&arena);
-    rig_problem_done(&thin);
-    rig_problem_done(&problem);
-}
-
-/* A search without time finds no proof, and says that it is spent. */
-static void test_no_time(void **state)
-{
-    (void)state;
-    uint32_t spent = 0;
-    for (uint64_t seed = 0; seed < 200; seed++) {
-        const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, false};
-        const bool nothing[SLOW_TXNS] = {false};
-        struct rig_rng rng;
-        struct rig_problem problem;
-        struct rig_case_graph graph;
-        struct rig_case_tree tree;
-        struct rig_arena arena;
-        rig_rng_init(&rng, seed, 6);
-        random_problem(&rng, 6, &problem);
-        rig_arena_init(&arena, 0);
-        assert_true(rig_case_graph_init(&graph, &problem, &rule, nothing));
-        assert_true(rig_case_search(&graph, 0, 0, &arena, &tree));
-        if (tree.root != NULL)
-            replay(&graph, tree.root);
-        spent += tree.spent;
-        rig_case_graph_done(&graph);
-        rig_arena_done(&arena);
-        rig_problem_done(&problem);
-    }
-    assert_true(spent > 20);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_needless_pairs), cmocka_unit_test(test_no_time),
-                                       cmocka_unit_test(test_brute_force)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

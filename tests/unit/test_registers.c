@@ -190,17 +190,66 @@ static void a_value_written_twice_is_refused(void **state)
     rig_history_free(history);
 }
 
-static void nothing_is_held(void **state)
+static void fates_of(const char *lines, unsigned assumptions, enum rig_lattice lattice, struct rig_history **history,
+                     struct rig_verdict **verdict)
+{
+    const struct rig_check_options options = {.assumptions = assumptions, .lattice = lattice};
+    struct rig_err err = {0};
+    *history = parse(lines);
+    assert_int_equal(rig_check(*history, &options, verdict, &err), RIG_OK);
+}
+
+/* Some order of the versions explains the reads at every level; the reference's lattice does not ask. */
+static void levels_are_held(void **state)
 {
     (void)state;
-    struct rig_history *history = parse(chain);
-    struct rig_check_options options = {.assumptions = WFR | LINEARIZABLE};
-    struct rig_verdict *verdict = NULL;
-    struct rig_err err = {0};
-    assert_int_equal(rig_check(history, &options, &verdict, &err), RIG_OK);
-    assert_int_equal(verdict->valid, RIG_VALID_TRUE);
-    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
-        assert_int_equal(verdict->levels[level].fate, RIG_FATE_NOT_REFUTED);
+    struct rig_history *history;
+    struct rig_verdict *verdict;
+    for (unsigned lattice = RIG_LATTICE_EXACT; lattice <= RIG_LATTICE_REFERENCE; lattice++) {
+        fates_of(chain, 0, (enum rig_lattice)lattice, &history, &verdict);
+        assert_int_equal(verdict->valid, RIG_VALID_TRUE);
+        for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+            assert_int_equal(verdict->levels[level].fate,
+                             lattice == RIG_LATTICE_EXACT ? RIG_FATE_HELD : RIG_FATE_NOT_REFUTED);
+        rig_verdict_free(verdict);
+        rig_history_free(history);
+    }
+}
+
+/* A long fork that no edge shows: the two readers need both orders of the writers. */
+static void each_order_of_the_versions_is_tried(void **state)
+{
+    (void)state;
+    struct rig_history *history;
+    struct rig_verdict *verdict;
+    fates_of(TXN("0", "[[\"w\",1,1],[\"w\",2,1]]") TXN("1", "[[\"w\",1,2],[\"w\",2,2]]")
+                 TXN("2", "[[\"r\",1,1],[\"r\",2,2]]"),
+             0, RIG_LATTICE_EXACT, &history, &verdict);
+    assert_int_equal(verdict->levels[RIG_LEVEL_READ_ATOMIC].fate, RIG_FATE_REFUTED);
+    assert_int_equal(verdict->levels[RIG_LEVEL_READ_COMMITTED].fate, RIG_FATE_HELD);
+    assert_true(verdict->findings[RIG_ANOMALY_NO_VERSION_ORDER].count > 0);
+    rig_verdict_free(verdict);
+    rig_history_free(history);
+}
+
+/* The assumption that orders 1 before 2 is named; where it does not hold, it refutes nothing. */
+static void assumptions_are_named(void **state)
+{
+    (void)state;
+    static const char lines[] = TXN("0", "[[\"w\",1,1]]") TXN("0", "[[\"r\",1,1],[\"w\",1,2],[\"w\",2,1]]")
+        TXN("1", "[[\"r\",2,1],[\"r\",1,1]]");
+    static const char cyclic[] =
+        TXN("0", "[[\"w\",1,1]]") TXN("0", "[[\"w\",1,2]]") TXN("1", "[[\"r\",1,2]]") TXN("1", "[[\"r\",1,1]]");
+    struct rig_history *history;
+    struct rig_verdict *verdict;
+    fates_of(lines, WFR, RIG_LATTICE_EXACT, &history, &verdict);
+    assert_int_equal(verdict->levels[RIG_LEVEL_CONSISTENT_VIEW].fate, RIG_FATE_REFUTED);
+    assert_non_null(strstr(verdict->levels[RIG_LEVEL_CONSISTENT_VIEW].reason, ", assuming wfr-keys"));
+    rig_verdict_free(verdict);
+    rig_history_free(history);
+    fates_of(cyclic, SEQUENTIAL, RIG_LATTICE_EXACT, &history, &verdict);
+    assert_int_equal(verdict->findings[RIG_ANOMALY_CYCLIC_VERSIONS].count, 1);
+    assert_int_equal(verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, RIG_FATE_HELD);
     rig_verdict_free(verdict);
     rig_history_free(history);
 }
@@ -286,7 +335,9 @@ int main(void)
         cmocka_unit_test(a_key_has_one_initial_state),
         cmocka_unit_test(an_initial_value_precedes_all_versions),
         cmocka_unit_test(a_value_written_twice_is_refused),
-        cmocka_unit_test(nothing_is_held),
+        cmocka_unit_test(levels_are_held),
+        cmocka_unit_test(each_order_of_the_versions_is_tried),
+        cmocka_unit_test(assumptions_are_named),
         cmocka_unit_test(false_witnesses_are_refused),
         cmocka_unit_test(orders_that_do_not_fit_are_found),
     };
