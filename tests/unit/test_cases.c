@@ -414,6 +414,28 @@ static void smallest_examples_are_worded(void **state)
         "    A cycle.\n"
         "  No transaction can be left out: the others have an order without such a cycle.  Refutes: "
         "consistent-view, update-atomic, repeatable-read and every stronger level.");
+    expect_text(
+        "ok 2 0-1: rz[] ay1 ax2; ok 1 2-3: rz[] ax3 az4; ok 1 4-5: az5 ry[]", RIG_LEVEL_CONSISTENT_VIEW,
+        "no-version-order: T1, T3 and T5 cannot be explained at consistent-view: each order of their writes makes a "
+        "cycle with at most one rw edge\n"
+        "  T1 = process 2, 0.000000 s - 0.001000 s: [r 2 []] [append 1 1] [append 0 2]\n"
+        "  T3 = process 1, 0.002000 s - 0.003000 s: [r 2 []] [append 0 3] [append 2 4]\n"
+        "  T5 = process 1, 0.004000 s - 0.005000 s: [append 2 5] [r 1 []]\n"
+        "  1. Suppose T5's append to key 2 comes before T3's.\n"
+        "    - T5 before T3: it appended 5 to key 2, and T3 then 4 (in this case).\n"
+        "    - T3 before T5: T3 read key 2 as [] and did not see T5's append of 5, which no read shows.\n"
+        "    A cycle. So T3's append to key 2 comes before T5's.\n"
+        "  2. Either T1's append to key 0 comes before T3's.\n"
+        "    - T1 before T3: it appended 2 to key 0, and T3 then 3 (in this case).\n"
+        "    - T3 before T5: it appended 4 to key 2, and T5 then 5 (by 1).\n"
+        "    - T5 before T1: T5 read key 1 as [] and did not see T1's append of 1, which no read shows.\n"
+        "    A cycle.\n"
+        "  3. Or T3's append to key 0 comes before T1's.\n"
+        "    - T3 before T1: it appended 3 to key 0, and T1 then 2 (in this case).\n"
+        "    - T1 before T3: T1 read key 2 as [] and did not see T3's append of 4, which no read shows.\n"
+        "    A cycle.\n"
+        "  No transaction can be left out: the others have an order without such a cycle.  Refutes: "
+        "consistent-view, repeatable-read and every stronger level.");
 }
 
 /* ---- reports ---- */
