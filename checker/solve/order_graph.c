@@ -205,28 +205,42 @@ static uint32_t pop(struct waiting *waiting)
     return first;
 }
 
-/* Each node that is not placed has an edge from another such node: going back leads into a cycle. */
-static bool find_cycle(struct rig_order_graph *graph, struct rig_order_edges *cycle)
+static bool add_cycle(const struct rig_order_graph *graph, uint32_t start, struct rig_order_cycles *cycles)
 {
-    uint32_t node = RIG_PROBLEM_NONE;
-    for (size_t e = 0; e < graph->edges.count; e++) {
-        const struct rig_order_edge *edge = &graph->edges.at[e];
-        if (graph->missing[edge->from] != 0 && graph->missing[edge->to] != 0) {
-            graph->into[edge->to] = (uint32_t)e;
-            node = edge->to;
-        }
-    }
-    RIG_INVARIANT(node != RIG_PROBLEM_NONE);
-    for (uint32_t i = 0; i < graph->frame->node_count; i++)
-        node = graph->edges.at[graph->into[node]].from;
-    const uint32_t start = node;
+    uint32_t node = start;
     do {
         const struct rig_order_edge edge = graph->edges.at[graph->into[node]];
-        if (!rig_order_edges_add(cycle, edge))
+        if (!rig_order_edges_add(&cycles->edges, edge))
             return false;
         node = edge.from;
     } while (node != start);
-    return true;
+    return rig_order_ends_add(&cycles->ends, cycles->edges.count);
+}
+
+/*
+ * Each node that is not placed has an edge from another such node. Going back along one such edge a node, each walk ends
+ * in a cycle, a new one or one that an earlier walk has found.
+ */
+static bool find_cycles(struct rig_order_graph *graph, struct rig_order_cycles *cycles)
+{
+    uint32_t *walk = graph->heap; /* per node: the walk that came to it, plus one; the heap is empty */
+    bool ok = true;
+    memset(walk, 0, ((size_t)graph->frame->node_count + 1) * sizeof walk[0]);
+    for (size_t e = 0; e < graph->edges.count; e++) {
+        const struct rig_order_edge *edge = &graph->edges.at[e];
+        if (graph->missing[edge->from] != 0 && graph->missing[edge->to] != 0)
+            graph->into[edge->to] = (uint32_t)e;
+    }
+    for (uint32_t start = 0; ok && start < graph->frame->node_count; start++) {
+        if (graph->missing[start] == 0 || walk[start] != 0)
+            continue;
+        uint32_t node = start;
+        for (; walk[node] == 0; node = graph->edges.at[graph->into[node]].from)
+            walk[node] = start + 1;
+        ok = walk[node] != start + 1 || add_cycle(graph, node, cycles);
+    }
+    RIG_INVARIANT(!ok || cycles->ends.count > 0);
+    return ok;
 }
 
 /* A sort under way. */
@@ -274,7 +288,7 @@ static void give_way(struct sorting *sorting)
 }
 
 bool rig_order_graph_sort(struct rig_order_graph *graph, const uint32_t *rank, uint32_t *place,
-                          struct rig_order_edges *cycle)
+                          struct rig_order_cycles *cycles)
 {
     if (!index_edges(graph))
         return false;
@@ -291,7 +305,7 @@ bool rig_order_graph_sort(struct rig_order_graph *graph, const uint32_t *rank, u
             give_way(&sorting);
     }
     if (sorting.sorted < graph->frame->node_count)
-        return find_cycle(graph, cycle);
+        return find_cycles(graph, cycles);
     uint32_t placed = 0;
     for (uint32_t i = 0; i < sorting.sorted; i++) {
         if (graph->sequence[i] < graph->frame->txn_count)

@@ -18,6 +18,13 @@ struct rig_order_edge {
 };
 
 RIG_VEC(struct rig_order_edge, rig_order_edges)
+RIG_VEC(size_t, rig_order_ends)
+
+/* Cycles one after the other. */
+struct rig_order_cycles {
+    struct rig_order_edges edges;
+    struct rig_order_ends ends; /* per cycle: where it ends in edges */
+};
 
 struct rig_order_graph {
     const struct rig_problem *problem;
@@ -48,9 +55,9 @@ void rig_order_graph_forget(struct rig_order_graph *graph);
 
 /*
  * Places all transactions (their commits), those of low rank as early as the edges allow. False when memory runs out.
- * When the edges have a cycle, its edges are added to `cycle`, and `place` is not written.
+ * When the edges have cycles, some of them without common nodes are added to `cycles`, and `place` is not written.
  */
 bool rig_order_graph_sort(struct rig_order_graph *graph, const uint32_t *rank, uint32_t *place,
-                          struct rig_order_edges *cycle);
+                          struct rig_order_cycles *cycles);
 
 #endif

@@ -31,7 +31,7 @@ struct search {
     struct rig_forced_facts facts; /* per clause: the forced pairs that it rests on */
     struct rig_sat_ends fact_ends; /*   into facts */
     struct rig_breaches found;
-    struct rig_order_edges cycle;
+    struct rig_order_cycles cycles;
     uint32_t *place, *rank;
     bool refuted; /* a clause without a choice; it is the last one */
 };
@@ -75,7 +75,8 @@ static void search_done(struct search *search)
     rig_sat_ends_done(&search->ends);
     rig_arcs_done(&search->found.arcs);
     rig_arc_ends_done(&search->found.ends);
-    rig_order_edges_done(&search->cycle);
+    rig_order_edges_done(&search->cycles.edges);
+    rig_order_ends_done(&search->cycles.ends);
     free(search->place);
     free(search->rank);
 }
@@ -85,7 +86,7 @@ static bool deny(struct search *search, uint32_t before, uint32_t after)
 {
     if (rig_forced_before(&search->forced, before, after))
         return rig_forced_facts_add(&search->facts, (struct rig_forced_fact){before, after});
-    return rig_sat_add(&search->sat, -rig_sat_literal(&search->sat, before, after, false));
+    return rig_sat_add(&search->sat, -rig_sat_literal(&search->sat, before, after));
 }
 
 static bool rests_on(struct search *search, uint32_t txn)
@@ -109,13 +110,17 @@ static bool learn_edge(struct search *search, const struct rig_order_edge *edge,
     return known || edge->before == RIG_PROBLEM_NONE || deny(search, edge->before, edge->after);
 }
 
-/* The edges of a cycle of the guess. `known`: each is known. */
-static bool learn_cycle(struct search *search, bool known)
+/* The cycles of the guess itself. `known`: each edge is known. */
+static bool learn_cycles(struct search *search, bool known)
 {
     bool ok = true;
-    for (size_t i = 0; ok && i < search->cycle.count; i++)
-        ok = learn_edge(search, &search->cycle.at[i], known);
-    return ok && close_clause(search);
+    size_t i = 0;
+    for (size_t c = 0; ok && c < search->cycles.ends.count && !search->refuted; c++) {
+        for (; ok && i < search->cycles.ends.at[c]; i++)
+            ok = learn_edge(search, &search->cycles.edges.at[i], known);
+        ok = ok && close_clause(search);
+    }
+    return ok;
 }
 
 static bool learn_arc(struct search *search, const struct rig_arc *arc)
@@ -146,13 +151,14 @@ static bool learn_breaches(struct search *search)
 static bool guess(struct search *search, bool *explains)
 {
     *explains = false;
-    search->cycle.count = 0;
+    search->cycles.edges.count = 0;
+    search->cycles.ends.count = 0;
     search->found.arcs.count = 0;
     search->found.ends.count = 0;
-    if (!rig_order_graph_sort(&search->graph, search->rank, search->place, &search->cycle))
+    if (!rig_order_graph_sort(&search->graph, search->rank, search->place, &search->cycles))
         return false;
-    if (search->cycle.count > 0)
-        return learn_cycle(search, false);
+    if (search->cycles.ends.count > 0)
+        return learn_cycles(search, false);
     memcpy(search->rank, search->place, search->problem->txn_count * sizeof search->rank[0]);
     if (!rig_breach_find(search->problem, search->rule, search->place, BREACHES_A_ROUND, &search->found))
         return false;
@@ -199,8 +205,8 @@ static bool force_pairs(struct search *search, enum rig_answer *answer)
 /* The known edges have an order; if not, they refute all. */
 static bool sort_known(struct search *search)
 {
-    return rig_order_graph_sort(&search->graph, search->rank, search->place, &search->cycle) &&
-           (search->cycle.count == 0 || learn_cycle(search, true));
+    return rig_order_graph_sort(&search->graph, search->rank, search->place, &search->cycles) &&
+           (search->cycles.ends.count == 0 || learn_cycles(search, true));
 }
 
 static bool run(struct search *search, enum rig_answer *answer)

@@ -31,7 +31,7 @@ void rig_sat_done(struct rig_sat *sat)
     *sat = (struct rig_sat){0};
 }
 
-int rig_sat_literal(struct rig_sat *sat, uint32_t before, uint32_t after, bool likely)
+int rig_sat_literal(struct rig_sat *sat, uint32_t before, uint32_t after)
 {
     RIG_REQUIRE(before != after);
     const uint32_t low = before < after ? before : after, high = before < after ? after : before;
@@ -40,9 +40,7 @@ int rig_sat_literal(struct rig_sat *sat, uint32_t before, uint32_t after, bool l
         return 0;
     if (*number == RIG_TABLE_NONE) {
         *number = (uint32_t)sat->pairs.count;
-        const struct rig_sat_pair pair =
-            likely ? (struct rig_sat_pair){before, after} : (struct rig_sat_pair){after, before};
-        if (!rig_sat_pairs_add(&sat->pairs, pair))
+        if (!rig_sat_pairs_add(&sat->pairs, (struct rig_sat_pair){before, after}))
             return 0;
     }
     const int literal = (int)*number + 1;

@@ -39,9 +39,9 @@ struct rig_sat {
 bool rig_sat_init(struct rig_sat *sat, int64_t deadline_ns);
 void rig_sat_done(struct rig_sat *sat);
 
-/* The literal "`before` is first" of variable number + 1, negated when the variable is the other way round. 0 when memory
- * runs out. `likely`: what is tried first. */
-int rig_sat_literal(struct rig_sat *sat, uint32_t before, uint32_t after, bool likely);
+/* The literal "`before` is first": a variable's number plus one, negated when the variable is the other way round. 0 when
+ * memory runs out. */
+int rig_sat_literal(struct rig_sat *sat, uint32_t before, uint32_t after);
 /* Adds to the clause that is open, and closes it. False when memory runs out. */
 bool rig_sat_add(struct rig_sat *sat, int literal);
 bool rig_sat_close(struct rig_sat *sat);
