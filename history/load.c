@@ -1,4 +1,5 @@
 #include "history/load.h"
+#include "history/value_texts.h"
 
 #include <string.h>
 
@@ -94,6 +95,33 @@ static enum rig_rc check_keys(const struct rig_history *history, const char *pat
     return RIG_OK;
 }
 
+/* The first value that is not an integer; NULL: there is none. */
+static const char *find_text(const struct rig_history *history)
+{
+    for (uint32_t i = 0; i < history->op_count; i++) {
+        const struct rig_txn_op *op = &history->ops[i];
+        const bool is_list = rig_op_reads_sequence(op->kind);
+        const char *text = is_list ? NULL : rig_value_text(op->value);
+        const struct rig_read_list list = is_list ? rig_txn_op_list(history, op) : (struct rig_read_list){0};
+        for (uint32_t at = 0; text == NULL && at < list.count; at++)
+            text = rig_value_text(rig_read_element(&list, at));
+        if (text != NULL)
+            return text;
+    }
+    return NULL;
+}
+
+/* Only JSON lines and EDN have a place for such values. */
+static enum rig_rc check_values(const struct rig_history *history, const char *path, struct rig_err *err)
+{
+    const char *text = rig_value_texts_bytes() == 0 ? NULL : find_text(history);
+    return text == NULL ? RIG_OK
+                        : rig_fail(err, RIG_E_INPUT,
+                                   "%s: the history has values that are not integers, such as %.40s, which this form "
+                                   "cannot hold; --to jsonl keeps it",
+                                   path, text);
+}
+
 enum rig_rc rig_history_save(const struct rig_history *history, const char *path,
                              const struct rig_save_options *options, struct rig_err *err)
 {
@@ -103,7 +131,7 @@ enum rig_rc rig_history_save(const struct rig_history *history, const char *path
     RIG_REQUIRE(form == RIG_FORM_RIG || !options->pack);
     const struct rig_record_write_options record_options = {.pack = options->pack};
     struct rig_output output;
-    enum rig_rc rc = is_text ? check_keys(history, path, err) : RIG_OK;
+    enum rig_rc rc = is_text ? check_keys(history, path, err) : check_values(history, path, err);
     if (rc == RIG_OK)
         rc = rig_output_open(&output, path, err);
     if (rc != RIG_OK)

@@ -20,6 +20,7 @@
 #include "report/report.h"
 #include "report/run_facts.h"
 #include "report/words.h"
+#include "history/value_texts.h"
 
 /* A member that holds foreign text; absent text is null. */
 static void add_text(struct rig_json_writer *w, const char *name, const char *text)
@@ -60,6 +61,16 @@ static void add_key(struct rig_json_writer *w, const struct rig_history *history
     rig_json_string(w, "key", history->key_texts[history->keys[key]]);
 }
 
+/* An integer; another value as its text. */
+static void add_shown(struct rig_json_writer *w, const char *name, int64_t value)
+{
+    const char *text = rig_value_text(value);
+    if (text == NULL)
+        rig_json_int(w, name, value);
+    else
+        rig_json_string(w, name, text);
+}
+
 static void add_edge(struct rig_json_writer *w, const struct rig_history *history, const struct rig_step *step)
 {
     rig_json_begin_object(w, NULL);
@@ -76,14 +87,14 @@ static void add_edge(struct rig_json_writer *w, const struct rig_history *histor
                 (rig_op_reads_sequence(op->kind) && rig_txn_op_list(history, op).count == 0))
                 rig_json_null(w, "from_value");
             else
-                rig_json_int(w, "from_value", step->from_value);
+                add_shown(w, "from_value", step->from_value);
         } else {
-            rig_json_int(w, "from_value", step->from_value);
+            add_shown(w, "from_value", step->from_value);
         }
         if (step->kind == RIG_EDGE_WR)
             rig_json_null(w, "to_value");
         else
-            rig_json_int(w, "to_value", step->to_value);
+            add_shown(w, "to_value", step->to_value);
     }
     rig_json_end(w);
 }

@@ -1,4 +1,5 @@
 #include "report/svg_words.h"
+#include "history/value_texts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -183,10 +184,10 @@ static void add_rw_words(struct rig_buf *out, const struct rig_history *history,
     else if (is_list && rig_txn_op_list(history, op).count == 0)
         rig_buf_add_text(out, " read []");
     else if (is_list)
-        rig_buf_printf(out, " read up to %" PRId64, step->from_value);
+        rig_buf_printf(out, " read up to %s", RIG_VALUE_SHOWN(step->from_value));
     else
-        rig_buf_printf(out, " read %" PRId64, step->from_value);
-    rig_buf_printf(out, " and did not see %" PRId64, step->to_value);
+        rig_buf_printf(out, " read %s", RIG_VALUE_SHOWN(step->from_value));
+    rig_buf_printf(out, " and did not see %s", RIG_VALUE_SHOWN(step->to_value));
 }
 
 static void add_realtime_words(struct rig_buf *out, const struct rig_history *history, const struct rig_step *step)
@@ -207,12 +208,12 @@ static void add_words(struct rig_buf *out, const struct rig_history *history, co
 {
     switch (step->kind) {
     case RIG_EDGE_WW:
-        rig_buf_printf(out, "%" PRId64 " %s %" PRId64, step->from_value, rig_data_types[history->workload].followed_by,
-                       step->to_value);
+        rig_buf_printf(out, "%s %s %s", RIG_VALUE_SHOWN(step->from_value),
+                       rig_data_types[history->workload].followed_by, RIG_VALUE_SHOWN(step->to_value));
         break;
     case RIG_EDGE_WR:
         rig_words_txn(out, history, step->to);
-        rig_buf_printf(out, " read %" PRId64 ", written by ", step->from_value);
+        rig_buf_printf(out, " read %s, written by ", RIG_VALUE_SHOWN(step->from_value));
         rig_words_txn(out, history, step->from);
         break;
     case RIG_EDGE_RW:
@@ -261,26 +262,26 @@ static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *h
     const char *one = rig_buf_text(&shows), *two = rig_buf_text(&other);
     switch ((int)witness->anomaly) {
     case RIG_ANOMALY_G1A:
-        rig_buf_printf(out, "%s read %" PRId64 ", written by %s, which aborted", one, witness->value, two);
+        rig_buf_printf(out, "%s read %s, written by %s, which aborted", one, RIG_VALUE_SHOWN(witness->value), two);
         break;
     case RIG_ANOMALY_G1B:
-        rig_buf_printf(out, "%s read %" PRId64 ", after which %s wrote more", one, witness->value, two);
+        rig_buf_printf(out, "%s read %s, after which %s wrote more", one, RIG_VALUE_SHOWN(witness->value), two);
         break;
     case RIG_ANOMALY_GARBAGE_READ:
-        rig_buf_printf(out, "%s read %" PRId64 ", which no transaction wrote", one, witness->value);
+        rig_buf_printf(out, "%s read %s, which no transaction wrote", one, RIG_VALUE_SHOWN(witness->value));
         break;
     case RIG_ANOMALY_DUPLICATE_ELEMENTS:
-        rig_buf_printf(out, "%s read %" PRId64 " more than once", one, witness->value);
+        rig_buf_printf(out, "%s read %s more than once", one, RIG_VALUE_SHOWN(witness->value));
         break;
     case RIG_ANOMALY_INCOMPATIBLE_ORDER:
         rig_buf_add_text(out, "neither list is a prefix of the other");
         break;
     case RIG_ANOMALY_FRACTURED_APPEND:
-        rig_buf_printf(out, "%s read %" PRId64 " of %s, but not its earlier %" PRId64, one, witness->value, two,
-                       witness->other_value);
+        rig_buf_printf(out, "%s read %s of %s, but not its earlier %s", one, RIG_VALUE_SHOWN(witness->value), two,
+                       RIG_VALUE_SHOWN(witness->other_value));
         break;
     case RIG_ANOMALY_FUTURE_READ:
-        rig_buf_printf(out, "%s read %" PRId64 " before it wrote it itself", one, witness->value);
+        rig_buf_printf(out, "%s read %s before it wrote it itself", one, RIG_VALUE_SHOWN(witness->value));
         break;
     case RIG_ANOMALY_INTERNAL:
         rig_buf_printf(out, "%s's read disagrees with its own earlier operations", one);
@@ -289,8 +290,8 @@ static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *h
         rig_buf_add_text(out, "both read the same version, both wrote the next");
         break;
     case RIG_ANOMALY_DIRTY_UPDATE:
-        rig_buf_printf(out, "%s wrote %" PRId64 " onto %" PRId64 " of %s, which aborted", one, witness->value,
-                       witness->other_value, two);
+        rig_buf_printf(out, "%s wrote %s onto %s of %s, which aborted", one, RIG_VALUE_SHOWN(witness->value),
+                       RIG_VALUE_SHOWN(witness->other_value), two);
         break;
     default:
         rig_buf_add_text(out, "a contradiction");

@@ -1,4 +1,5 @@
 #include "report/words.h"
+#include "history/value_texts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -116,7 +117,7 @@ static void add_list(struct rig_buf *out, struct rig_read_list list)
             rig_buf_add_text(out, "... ");
             i = list.count - 2;
         }
-        rig_buf_add_int(out, rig_read_element(&list, i));
+        rig_value_add(out, rig_read_element(&list, i));
     }
     if (list.count > RIG_WORDS_LIST_SHOWN)
         rig_buf_printf(out, " (%" PRIu32 " elements)", list.count);
@@ -133,7 +134,7 @@ static void add_read_result(struct rig_buf *out, const struct rig_history *histo
         rig_buf_add_char(out, ' ');
         add_list(out, rig_txn_op_list(history, op));
     } else
-        rig_buf_printf(out, " %" PRId64, op->value);
+        rig_buf_printf(out, " %s", RIG_VALUE_SHOWN(op->value));
 }
 
 /* The key as a person knows it, without control characters. */
@@ -153,7 +154,7 @@ void rig_words_op(struct rig_buf *out, const struct rig_history *history, const 
     if (rig_op_reads(op->kind))
         add_read_result(out, history, op);
     else
-        rig_buf_printf(out, " %" PRId64, op->value);
+        rig_buf_printf(out, " %s", RIG_VALUE_SHOWN(op->value));
 }
 
 void rig_words_key(struct rig_buf *out, const struct rig_history *history, uint32_t key)

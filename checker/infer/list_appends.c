@@ -1,4 +1,5 @@
 #include "checker/infer/list_appends.h"
+#include "history/value_texts.h"
 
 #include "base/bug.h"
 
@@ -142,9 +143,9 @@ static enum rig_rc appended_twice(const struct rig_versions *versions, struct ri
             char key[64];
             rig_history_key_text(history, op->key, key, sizeof key);
             return rig_fail(err, RIG_E_INPUT,
-                            "transactions %u and %u both append %lld to key %s; list-append needs values that are "
+                            "transactions %u and %u both append %s to key %s; list-append needs values that are "
                             "unique per key",
-                            rig_txn_name(history, first), rig_txn_name(history, txn), (long long)op->value, key);
+                            rig_txn_name(history, first), rig_txn_name(history, txn), RIG_VALUE_SHOWN(op->value), key);
         }
     }
     RIG_INVARIANT(false && "no value is appended twice");

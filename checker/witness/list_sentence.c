@@ -3,6 +3,7 @@
 
 #include "base/bug.h"
 #include "checker/witness/sentence.h"
+#include "history/value_texts.h"
 
 /* The part of the order of a list around `value`: "[... 3 4 5 ...]". */
 static void add_stretch(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t from, int64_t to,
@@ -31,23 +32,23 @@ static void add_stretch(const struct rig_history *history, uint32_t txn, uint32_
 
 static void add_ww(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
-    rig_buf_printf(text, ": it appended %" PRId64 " to key ", step->from_value);
+    rig_buf_printf(text, ": it appended %s to key ", RIG_VALUE_SHOWN(step->from_value));
     rig_sentence_key(history, step->key, text);
     if (step->order == RIG_ORDER_CASE) {
         rig_buf_add_text(text, ", and ");
         rig_sentence_txn(history, step->to, text);
-        rig_buf_printf(text, " then %" PRId64, step->to_value);
+        rig_buf_printf(text, " then %s", RIG_VALUE_SHOWN(step->to_value));
         return;
     }
     if (step->order_txn == UINT32_MAX) {
         rig_buf_printf(text, ", which reads show; no read shows ");
         rig_sentence_txn(history, step->to, text);
-        rig_buf_printf(text, "'s append of %" PRId64 ", so it came later.", step->to_value);
+        rig_buf_printf(text, "'s append of %s, so it came later.", RIG_VALUE_SHOWN(step->to_value));
         return;
     }
     rig_buf_add_text(text, ", and ");
     rig_sentence_txn(history, step->to, text);
-    rig_buf_printf(text, " then %" PRId64 ", as ", step->to_value);
+    rig_buf_printf(text, " then %s, as ", RIG_VALUE_SHOWN(step->to_value));
     rig_sentence_txn(history, step->order_txn, text);
     rig_buf_add_text(text, " read the list: ");
     add_stretch(history, step->order_txn, step->order_op, step->from_value, step->to_value, text);
@@ -60,7 +61,7 @@ static void add_wr(const struct rig_history *history, const struct rig_step *ste
     rig_sentence_txn(history, step->to, text);
     rig_buf_add_char(text, ' ');
     rig_sentence_reading(history, step->to, step->to_op, text);
-    rig_buf_printf(text, " and so saw the %" PRId64 " that ", step->from_value);
+    rig_buf_printf(text, " and so saw the %s that ", RIG_VALUE_SHOWN(step->from_value));
     rig_sentence_txn(history, step->from, text);
     rig_buf_add_text(text, " appended.");
 }
@@ -73,7 +74,7 @@ static void add_rw(const struct rig_history *history, const struct rig_step *ste
     rig_sentence_reading(history, step->from, step->from_op, text);
     rig_buf_add_text(text, " and did not see ");
     rig_sentence_txn(history, step->to, text);
-    rig_buf_printf(text, "'s append of %" PRId64, step->to_value);
+    rig_buf_printf(text, "'s append of %s", RIG_VALUE_SHOWN(step->to_value));
     if (step->order == RIG_ORDER_CASE) {
         rig_buf_add_text(text, ", which came later");
         return;
@@ -113,20 +114,20 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_sentence_reading(history, w->txns[0], w->op, text);
     switch ((int)w->anomaly) {
     case RIG_ANOMALY_G1A:
-        rig_buf_printf(text, ", which shows the %" PRId64 " of ", w->value);
+        rig_buf_printf(text, ", which shows the %s of ", RIG_VALUE_SHOWN(w->value));
         rig_sentence_txn(history, other, text);
         rig_buf_add_text(text, ", which failed");
         break;
     case RIG_ANOMALY_G1B:
-        rig_buf_printf(text, ", which ends with the %" PRId64 " of ", w->value);
+        rig_buf_printf(text, ", which ends with the %s of ", RIG_VALUE_SHOWN(w->value));
         rig_sentence_txn(history, other, text);
         rig_buf_add_text(text, ", which appended to that key again later: an intermediate state");
         break;
     case RIG_ANOMALY_GARBAGE_READ:
-        rig_buf_printf(text, ", which shows %" PRId64 ", a value that no transaction appended", w->value);
+        rig_buf_printf(text, ", which shows %s, a value that no transaction appended", RIG_VALUE_SHOWN(w->value));
         break;
     case RIG_ANOMALY_DUPLICATE_ELEMENTS:
-        rig_buf_printf(text, ", which shows %" PRId64 " more than once", w->value);
+        rig_buf_printf(text, ", which shows %s more than once", RIG_VALUE_SHOWN(w->value));
         break;
     case RIG_ANOMALY_INCOMPATIBLE_ORDER:
         rig_buf_add_text(text, ", while ");
@@ -136,16 +137,16 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_buf_add_text(text, ": neither is a prefix of the other");
         break;
     case RIG_ANOMALY_FRACTURED_APPEND:
-        rig_buf_printf(text, ", which shows the %" PRId64 " of ", w->value);
+        rig_buf_printf(text, ", which shows the %s of ", RIG_VALUE_SHOWN(w->value));
         rig_sentence_txn(history, other, text);
         rig_buf_printf(text,
                        shows(history, w->txns[0], w->op, w->other_value)
-                           ? " before the %" PRId64 " that it appended to that key earlier"
-                           : ", but not the %" PRId64 " that it appended to that key earlier",
-                       w->other_value);
+                           ? " before the %s that it appended to that key earlier"
+                           : ", but not the %s that it appended to that key earlier",
+                       RIG_VALUE_SHOWN(w->other_value));
         break;
     case RIG_ANOMALY_FUTURE_READ:
-        rig_buf_printf(text, ", which shows the %" PRId64 " that it appended itself only later", w->value);
+        rig_buf_printf(text, ", which shows the %s that it appended itself only later", RIG_VALUE_SHOWN(w->value));
         break;
     case RIG_ANOMALY_INTERNAL:
         rig_buf_add_text(text, ", which disagrees with its own earlier reads and appends");
@@ -156,9 +157,9 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_buf_add_text(text, " read the same; then both appended to it: one update did not see the other");
         break;
     case RIG_ANOMALY_DIRTY_UPDATE:
-        rig_buf_printf(text, "appended %" PRId64 " to key ", w->value);
+        rig_buf_printf(text, "appended %s to key ", RIG_VALUE_SHOWN(w->value));
         rig_sentence_key(history, w->key, text);
-        rig_buf_printf(text, " on top of the %" PRId64 " of ", w->other_value);
+        rig_buf_printf(text, " on top of the %s of ", RIG_VALUE_SHOWN(w->other_value));
         rig_sentence_txn(history, other, text);
         rig_buf_add_text(text, ", which failed");
         break;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "checker/witness/sentence.h"
+#include "history/value_texts.h"
 
 /* The evidence for the order of two versions: ", as T3 had read 1 before it wrote 2 (writes follow reads)". */
 static void add_order(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
@@ -13,14 +14,14 @@ static void add_order(const struct rig_history *history, const struct rig_step *
     if (step->order == RIG_ORDER_UPDATE) {
         rig_buf_add_text(text, ": ");
         rig_sentence_txn(history, step->to, text);
-        rig_buf_printf(text, " itself read the %" PRId64 ".", step->from_value);
+        rig_buf_printf(text, " itself read the %s.", RIG_VALUE_SHOWN(step->from_value));
         return;
     }
     if (step->order == RIG_ORDER_INITIAL || step->order == RIG_ORDER_LIST) {
         const bool nil = rig_txn_ops(history, step->from)[step->from_op].read_state == RIG_READ_NIL;
         rig_buf_add_text(text, ", which comes after the initial state");
         if (!nil)
-            rig_buf_printf(text, ": no transaction wrote %" PRId64, step->from_value);
+            rig_buf_printf(text, ": no transaction wrote %s", RIG_VALUE_SHOWN(step->from_value));
         rig_buf_add_char(text, '.');
         return;
     }
@@ -55,12 +56,12 @@ static void add_step(const struct rig_history *history, const struct rig_step *s
         rig_buf_add_char(text, ' ');
         rig_sentence_reading(history, step->from, step->from_op, text);
     } else {
-        rig_buf_printf(text, "it wrote %" PRId64 " to key ", step->from_value);
+        rig_buf_printf(text, "it wrote %s to key ", RIG_VALUE_SHOWN(step->from_value));
         rig_sentence_key(history, step->key, text);
     }
     rig_buf_add_text(text, ", and ");
     rig_sentence_txn(history, step->to, text);
-    rig_buf_printf(text, " overwrote that with %" PRId64, step->to_value);
+    rig_buf_printf(text, " overwrote that with %s", RIG_VALUE_SHOWN(step->to_value));
     add_order(history, step, text);
 }
 
@@ -70,9 +71,8 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     if (w->anomaly == RIG_ANOMALY_CYCLIC_VERSIONS) {
         rig_buf_add_text(text, "the assumption about key ");
         rig_sentence_key(history, w->key, text);
-        rig_buf_printf(text,
-                       " would put its versions %" PRId64 " and %" PRId64 " each before the other; it is not used.",
-                       w->value, w->other_value);
+        rig_buf_printf(text, " would put its versions %s and %s each before the other; it is not used.",
+                       RIG_VALUE_SHOWN(w->value), RIG_VALUE_SHOWN(w->other_value));
         return;
     }
     rig_sentence_txn(history, w->txns[0], text);

@@ -1,4 +1,5 @@
 #include "checker/witness/sentence.h"
+#include "history/value_texts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -25,7 +26,7 @@ void rig_sentence_elements(struct rig_read_list list, uint32_t from, uint32_t to
     for (uint32_t i = from; i < to; i++) {
         if (i > from)
             rig_buf_add_char(text, ' ');
-        rig_buf_add_int(text, rig_read_element(&list, i));
+        rig_value_add(text, rig_read_element(&list, i));
     }
 }
 
@@ -57,7 +58,7 @@ static void add_read(const struct rig_history *history, const struct rig_txn_op 
     else if (op->read_state == RIG_READ_NIL)
         rig_buf_add_text(text, "nil");
     else if (rig_op_infos[op->kind].shape == RIG_RESULT_VALUE)
-        rig_buf_add_int(text, op->value);
+        rig_value_add(text, op->value);
     else
         rig_sentence_list(rig_txn_op_list(history, op), text);
 }
@@ -74,7 +75,7 @@ static void add_ops(const struct rig_history *history, uint32_t txn, struct rig_
         if (rig_op_reads(ops[i].kind))
             add_read(history, &ops[i], text);
         else
-            rig_buf_add_int(text, ops[i].value);
+            rig_value_add(text, ops[i].value);
         rig_buf_add_char(text, ']');
     }
     if (count > OPS_SHOWN)

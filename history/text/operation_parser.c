@@ -1,6 +1,12 @@
 #include "history/text/operation_parser.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
+
+#include "base/json_write.h"
+#include "history/text/value_reader.h"
+#include "history/value_texts.h"
 
 void rig_operation_parser_init(struct rig_operation_parser *parser, const struct rig_text_syntax *syntax,
                                const char *name, const char *data, size_t size, struct rig_err *err)
@@ -10,6 +16,7 @@ void rig_operation_parser_init(struct rig_operation_parser *parser, const struct
         .syntax = syntax,
     };
     rig_arena_init(&parser->texts, 0);
+    rig_buf_init(&parser->value_text, RIG_CURSOR_TEXT_BYTES);
 }
 
 void rig_operation_parser_done(struct rig_operation_parser *parser)
@@ -17,6 +24,7 @@ void rig_operation_parser_done(struct rig_operation_parser *parser)
     rig_micro_vec_done(&parser->operation.micros);
     rig_element_vec_done(&parser->operation.elements);
     rig_arena_done(&parser->texts);
+    rig_buf_done(&parser->value_text);
 }
 
 /* The byte at the cursor; 0 past the end. */
@@ -43,9 +51,23 @@ static char closer_here(const struct rig_operation_parser *parser)
     return opener == NULL ? '\0' : parser->syntax->closers[opener - parser->syntax->openers];
 }
 
-static enum rig_rc get_integer(struct rig_operation_parser *parser, int64_t *number)
+/* A value of any kind as a number. */
+static enum rig_rc get_value_number(struct rig_operation_parser *parser, int64_t *number)
 {
-    return rig_cursor_plain_int(&parser->cursor, number) ? RIG_OK : parser->syntax->integer(&parser->cursor, number);
+    bool is_integer = false;
+    if (rig_cursor_plain_int(&parser->cursor, number))
+        return RIG_OK;
+    const enum rig_rc rc = rig_value_read(parser, &parser->value_text, &is_integer, number);
+    if (rc != RIG_OK)
+        return rc;
+    if (is_integer) {
+        parser->has_low |= *number < RIG_VALUE_TEXTS_BELOW;
+        return RIG_OK;
+    }
+    parser->has_texts = true;
+    return rig_value_number(rig_buf_text(&parser->value_text), parser->value_text.size, number)
+               ? RIG_OK
+               : rig_cursor_no_memory(&parser->cursor);
 }
 
 static enum rig_rc get_text(struct rig_operation_parser *parser, const char **text, size_t *length)
@@ -121,7 +143,7 @@ static enum rig_rc get_elements(struct rig_operation_parser *parser, struct rig_
             micro->list_length = (size_t)(parser->cursor.at - micro->list_text) - (rc == RIG_OK);
             return rc;
         }
-        rc = get_integer(parser, &element);
+        rc = get_value_number(parser, &element);
         if (rc != RIG_OK)
             return rc;
         if (!keep_element(parser, element))
@@ -130,8 +152,18 @@ static enum rig_rc get_elements(struct rig_operation_parser *parser, struct rig_
     }
 }
 
-static enum rig_rc get_key(struct rig_operation_parser *parser, struct rig_micro *micro)
+/* The text of value_text, which lives as long as the operation. */
+static enum rig_rc keep_text(struct rig_operation_parser *parser, const char **text, size_t *length)
 {
+    *length = parser->value_text.size;
+    *text =
+        parser->value_text.failed ? NULL : rig_arena_text(&parser->texts, rig_buf_text(&parser->value_text), *length);
+    return *text == NULL ? rig_cursor_no_memory(&parser->cursor) : RIG_OK;
+}
+
+static enum rig_rc get_plain_key(struct rig_operation_parser *parser, struct rig_micro *micro)
+{
+    bool is_integer = false;
     if (look(parser) == '"') {
         micro->key_kind = RIG_KEY_TEXT;
         return get_text(parser, &micro->key_text, &micro->key_length);
@@ -145,22 +177,61 @@ static enum rig_rc get_key(struct rig_operation_parser *parser, struct rig_micro
         return rc;
     }
     micro->key_kind = RIG_KEY_NUMBER;
-    return get_integer(parser, &micro->key);
+    if (rig_cursor_plain_int(&parser->cursor, &micro->key))
+        return RIG_OK;
+    enum rig_rc rc = rig_value_read(parser, &parser->value_text, &is_integer, &micro->key);
+    if (rc != RIG_OK || is_integer)
+        return rc;
+    micro->key_kind = RIG_KEY_OTHER;
+    return keep_text(parser, &micro->key_text, &micro->key_length);
 }
 
-static enum rig_rc get_micro_value(struct rig_operation_parser *parser, struct rig_micro *micro)
+/* The key of an independent tuple and that of the micro-operation are the key together: [3 5]. */
+static enum rig_rc join_space(struct rig_operation_parser *parser, struct rig_micro *micro)
+{
+    struct rig_buf *text = &parser->value_text;
+    rig_buf_clear(text);
+    rig_buf_add_char(text, '[');
+    rig_buf_add_text(text, parser->space);
+    rig_buf_add_char(text, ' ');
+    if (micro->key_kind == RIG_KEY_NUMBER)
+        rig_buf_add_int(text, micro->key);
+    else if (micro->key_kind == RIG_KEY_TEXT)
+        rig_json_quote(text, micro->key_text, micro->key_length);
+    else
+        rig_buf_add_text(text, micro->key_kind == RIG_KEY_KEYWORD ? ":" : "");
+    if (micro->key_kind == RIG_KEY_KEYWORD || micro->key_kind == RIG_KEY_OTHER)
+        rig_buf_add(text, micro->key_text, micro->key_length);
+    rig_buf_add_char(text, ']');
+    micro->key_kind = RIG_KEY_OTHER;
+    return keep_text(parser, &micro->key_text, &micro->key_length);
+}
+
+static enum rig_rc get_key(struct rig_operation_parser *parser, struct rig_micro *micro)
+{
+    const enum rig_rc rc = get_plain_key(parser, micro);
+    return rc == RIG_OK && parser->space != NULL ? join_space(parser, micro) : rc;
+}
+
+/* `reads`: null and a list say what was read; in a write they are values like others. */
+static enum rig_rc get_micro_value(struct rig_operation_parser *parser, struct rig_micro *micro, bool reads)
 {
     bool found = false;
     enum rig_rc rc = parser->syntax->find_value(&parser->cursor, &found, &micro->value_at);
     if (rc != RIG_OK || !found)
         return rc;
-    if (closer_here(parser) != '\0')
+    if (reads && closer_here(parser) != '\0' && !parser->lists_are_values)
         return get_elements(parser, micro);
     micro->value_kind = RIG_MICRO_NULL;
-    if (parser->syntax->take_null(&parser->cursor))
-        return RIG_OK;
+    const char *from = parser->cursor.at;
+    if (parser->syntax->take_null(&parser->cursor)) {
+        if (reads)
+            return RIG_OK;
+        parser->cursor.at = from;
+        return get_value_number(parser, &micro->value);
+    }
     micro->value_kind = RIG_MICRO_NUMBER;
-    return get_integer(parser, &micro->value);
+    return get_value_number(parser, &micro->value);
 }
 
 /* ["append", 5, 1]; an unknown result of a read may be left out. */
@@ -178,7 +249,7 @@ static enum rig_rc get_micro(struct rig_operation_parser *parser)
     if (rc == RIG_OK)
         rc = get_key(parser, &micro);
     if (rc == RIG_OK)
-        rc = get_micro_value(parser, &micro);
+        rc = get_micro_value(parser, &micro, rig_slice_is(&name, "r"));
     if (rc == RIG_OK)
         rc = next(parser);
     if (rc != RIG_OK)
@@ -207,25 +278,35 @@ static enum rig_rc find_txn(struct rig_operation_parser *parser, bool *found)
     return rc;
 }
 
-static enum rig_rc get_value(struct rig_operation_parser *parser)
+/* Opens the sequence at the cursor and moves to its first item; false if there is none, or no sequence. */
+static bool enter(struct rig_operation_parser *parser)
 {
-    bool found = false;
-    enum rig_rc rc = find_txn(parser, &found);
-    if (rc != RIG_OK)
-        return rc;
-    if (!found) {
-        parser->operation.fields.other = parser->cursor.at;
-        rc = parser->syntax->skip(&parser->cursor);
-        parser->operation.fields.other_length = (size_t)(parser->cursor.at - parser->operation.fields.other);
-        return rc;
-    }
+    const char closer = closer_here(parser);
+    bool more = false;
+    if (closer == '\0')
+        return false;
+    parser->cursor.at++;
+    return parser->syntax->more(&parser->cursor, closer, true, &more) == RIG_OK && more;
+}
+
+/* Whether a tuple of jepsen.independent is at the cursor: [key [[:append ...] ...]]. The cursor may move. */
+static bool is_tuple(struct rig_operation_parser *parser)
+{
+    const char closer = closer_here(parser);
+    bool more = false;
+    return enter(parser) && closer_here(parser) == '\0' && parser->syntax->skip(&parser->cursor) == RIG_OK &&
+           parser->syntax->more(&parser->cursor, closer, false, &more) == RIG_OK && more && enter(parser) &&
+           enter(parser) && look(parser) == (parser->syntax->keywords ? ':' : '"');
+}
+
+static enum rig_rc get_txn(struct rig_operation_parser *parser)
+{
     parser->operation.fields.has_value = true;
-    parser->operation.value_at = offset(parser);
     char closer = closer_here(parser);
     parser->cursor.at++;
     bool more = false;
     for (bool is_first = true;; is_first = false) {
-        rc = parser->syntax->more(&parser->cursor, closer, is_first, &more);
+        enum rig_rc rc = parser->syntax->more(&parser->cursor, closer, is_first, &more);
         if (rc != RIG_OK || !more)
             return rc;
         if (closer_here(parser) == '\0')
@@ -234,6 +315,55 @@ static enum rig_rc get_value(struct rig_operation_parser *parser)
         if (rc != RIG_OK || parser->stopped)
             return rc;
     }
+}
+
+/* The tuple at the cursor. */
+static enum rig_rc get_tuple(struct rig_operation_parser *parser)
+{
+    const char closer = closer_here(parser);
+    bool is_integer = false, more = false;
+    int64_t number = 0;
+    size_t length = 0;
+    parser->cursor.at++;
+    enum rig_rc rc = parser->syntax->more(&parser->cursor, closer, true, &more);
+    if (rc == RIG_OK)
+        rc = rig_value_read(parser, &parser->value_text, &is_integer, &number);
+    if (rc == RIG_OK)
+        rc = keep_text(parser, &parser->space, &length);
+    if (rc == RIG_OK)
+        rc = parser->syntax->more(&parser->cursor, closer, false, &more);
+    if (rc == RIG_OK)
+        rc = get_txn(parser);
+    parser->space = NULL;
+    if (rc == RIG_OK && !parser->stopped)
+        rc = next(parser);
+    if (rc != RIG_OK || parser->stopped)
+        return rc;
+    if (look(parser) != closer)
+        return rig_cursor_unexpected(&parser->cursor, "the end of a tuple of a key and a transaction");
+    parser->cursor.at++;
+    return RIG_OK;
+}
+
+static enum rig_rc get_value(struct rig_operation_parser *parser)
+{
+    bool found = false;
+    enum rig_rc rc = find_txn(parser, &found);
+    if (rc != RIG_OK)
+        return rc;
+    parser->operation.value_at = offset(parser);
+    if (found)
+        return get_txn(parser);
+    const struct rig_text_cursor from = parser->cursor;
+    parser->cursor.err = NULL;
+    found = is_tuple(parser);
+    parser->cursor = from;
+    if (found)
+        return get_tuple(parser);
+    parser->operation.fields.other = parser->cursor.at;
+    rc = parser->syntax->skip(&parser->cursor);
+    parser->operation.fields.other_length = (size_t)(parser->cursor.at - parser->operation.fields.other);
+    return rc;
 }
 
 static enum rig_rc get_type(struct rig_operation_parser *parser)
@@ -264,6 +394,22 @@ static enum rig_rc get_optional_integer(struct rig_operation_parser *parser, boo
     enum rig_rc rc = parser->syntax->integer(&parser->cursor, number);
     *given = rc == RIG_OK;
     return rc;
+}
+
+/* Whole ns; fractions of one are cut off. */
+static enum rig_rc get_time(struct rig_operation_parser *parser)
+{
+    struct rig_operation_fields *fields = &parser->operation.fields;
+    const size_t at = offset(parser);
+    double time_ns = 0;
+    if (!rig_value_take_fraction(&parser->cursor, &time_ns))
+        return get_optional_integer(parser, &fields->has_time, &fields->time_ns);
+    time_ns = floor(time_ns);
+    if (!(time_ns > -0x1p63 && time_ns < 0x1p63))
+        return rig_cursor_fail(&parser->cursor, at, "a time beyond 64 bits; times are in ns");
+    fields->has_time = true;
+    fields->time_ns = (int64_t)time_ns;
+    return RIG_OK;
 }
 
 /* A name is a text or, in EDN, a keyword; some exporters keep a keyword's colon in the text. */
@@ -409,7 +555,7 @@ static enum rig_rc get_field(struct rig_operation_parser *parser, enum field fie
     case FIELD_PROCESS:
         return get_process(parser);
     case FIELD_TIME:
-        return get_optional_integer(parser, &operation->fields.has_time, &operation->fields.time_ns);
+        return get_time(parser);
     case FIELD_VALUE:
         return get_value(parser);
     case FIELD_ERROR:

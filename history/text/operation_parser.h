@@ -12,6 +12,7 @@
 #define RIG_HISTORY_TEXT_OPERATION_PARSER_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "history/text/operation.h"
 #include "history/text/text_cursor.h"
@@ -57,6 +58,11 @@ struct rig_operation_parser {
     enum rig_rc (*on_micro)(void *context, const struct rig_micro *micro);
     void *context;
     bool stopped;
+    bool lists_are_values; /* reads of lists read one value each, not elements */
+    bool has_texts;        /* since it was cleared: a value was not an integer */
+    bool has_low;          /*   an integer was below RIG_VALUE_TEXTS_BELOW */
+    const char *space;     /* of the transaction: the key of an independent tuple, a value's text; else NULL */
+    struct rig_buf value_text;
 };
 
 void rig_operation_parser_init(struct rig_operation_parser *parser, const struct rig_text_syntax *syntax,

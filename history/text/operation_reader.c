@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "history/text/text_table.h"
 #include "history/types.h"
+#include "history/value_texts.h"
 
 RIG_VEC(struct rig_op, op_vec)
 
@@ -53,6 +54,12 @@ static bool value_fits(enum rig_micro_value kind, enum rig_result_shape shape)
 {
     return (kind == RIG_MICRO_NUMBER && shape == RIG_RESULT_VALUE) ||
            (kind == RIG_MICRO_LIST && shape >= RIG_RESULT_LIST);
+}
+
+/* Whether such a value may be written: null is an element like others, but a register's initial state. */
+static bool is_written(enum rig_micro_value kind, enum rig_result_shape shape)
+{
+    return kind == RIG_MICRO_NUMBER || (kind == RIG_MICRO_NULL && shape == RIG_RESULT_LIST);
 }
 
 static bool writes_under(const struct rig_data_type *type, const struct rig_micro *micro)
@@ -114,8 +121,11 @@ static enum rig_rc misfit(const struct rig_text_cursor *cursor, const struct rig
         return unknown_name(cursor, micro);
     RIG_INVARIANT(own != NULL);
     const char *noun = rig_op_infos[reads ? own->read_op : own->write_op].noun;
-    if (!reads && micro->value_kind != RIG_MICRO_NUMBER)
-        return rig_cursor_fail(cursor, micro->value_at, "the value of %s must be an integer", noun);
+    if (!reads && micro->value_kind == RIG_MICRO_MISSING)
+        return rig_cursor_fail(cursor, micro->value_at, "%s without a value", noun);
+    if (!reads && micro->value_kind == RIG_MICRO_NULL)
+        return rig_cursor_fail(cursor, micro->value_at, "%s of null, which is the initial state; write another value",
+                               noun);
     return rig_cursor_fail(cursor, reads ? micro->value_at : micro->at,
                            "%s of %s in a history of %s; split the history, or name its workload", noun, own->name,
                            type->name);
@@ -127,7 +137,7 @@ enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, const struct r
     const enum rig_micro_value kind = micro->value_kind;
     const bool says_nothing = kind == RIG_MICRO_MISSING || kind == RIG_MICRO_NULL;
     if (rig_micro_reads(micro) ? !says_nothing && !value_fits(kind, type->shape)
-                               : kind != RIG_MICRO_NUMBER || !writes_under(type, micro))
+                               : !is_written(kind, type->shape) || !writes_under(type, micro))
         return misfit(cursor, type, micro);
     if (micro->element_count >= UINT32_MAX)
         return rig_cursor_fail(cursor, micro->value_at, "a list of more than 4294967294 elements");
@@ -140,8 +150,7 @@ static enum rig_rc find_key(struct reader *reader, const struct rig_micro *micro
 {
     const struct rig_text_cursor *cursor = &reader->parser.cursor;
     if (reader->has_key && reader->key_kind != micro->key_kind)
-        return rig_cursor_fail(cursor, micro->at,
-                               "another kind of key than before; use only integers, strings or keywords");
+        return rig_cursor_fail(cursor, micro->at, "another kind of key than before; use keys of one kind");
     reader->has_key = true;
     reader->key_kind = micro->key_kind;
     *key = micro->key;
@@ -162,6 +171,10 @@ static enum rig_rc take_micro(void *context, const struct rig_micro *micro)
         rc = find_key(reader, micro, &op.key);
     if (rc != RIG_OK)
         return rc;
+    if (reader->parser.has_low && reader->parser.has_texts)
+        return rig_cursor_fail(&reader->parser.cursor, micro->at,
+                               "an integer below %lld in a history with values that are not integers; use others",
+                               (long long)RIG_VALUE_TEXTS_BELOW);
     if (!rig_micro_reads(micro))
         op.value = micro->value;
     return op_vec_add(&reader->ops, op) ? RIG_OK : rig_cursor_no_memory(&reader->parser.cursor);
@@ -361,6 +374,7 @@ enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char
     struct reader reader = {.type = &rig_data_types[workload], .last_index = -1};
     rig_operation_parser_init(&reader.parser, syntax, name, data, size, err);
     reader.parser.forgets = true;
+    reader.parser.lists_are_values = reader.type->shape == RIG_RESULT_VALUE;
     reader.parser.on_micro = take_micro;
     reader.parser.context = &reader;
     rig_table_init(&reader.invocation_of_process);

@@ -7,6 +7,7 @@
 #include "history/history.h"
 #include "history/text/operation_parser.h"
 #include "history/types.h"
+#include "history/value_texts.h"
 
 static const size_t most_kept_bytes = (size_t)64 << 20;
 
@@ -84,12 +85,22 @@ static int64_t element_at(const struct rig_record_read *read, uint32_t index)
     return element;
 }
 
+static void put_value(const struct rig_operation_text *text, struct rig_buf *out, int64_t value)
+{
+    if (value >= RIG_VALUE_TEXTS_BELOW)
+        rig_buf_add_int(out, value);
+    else if (text->dialect->has_keywords)
+        rig_value_add(out, value);
+    else
+        rig_value_add_json(out, value);
+}
+
 static void put_elements(struct rig_operation_text *text, const struct rig_record_read *read, uint32_t from)
 {
     for (uint32_t i = from; i < read->count; i++) {
         if (i > 0)
             rig_buf_add_text(&text->buf, text->dialect->separator);
-        rig_buf_add_int(&text->buf, element_at(read, i));
+        put_value(text, &text->buf, element_at(read, i));
     }
 }
 
@@ -137,7 +148,7 @@ static bool extend_list(struct rig_operation_text *text, struct rig_list_text *l
     for (uint32_t i = (uint32_t)list->ends.count; fits && i < read->origin_count; i++) {
         if (i > 0)
             rig_buf_add_text(&list->text, text->dialect->separator);
-        rig_buf_add_int(&list->text, element_at(read, i));
+        put_value(text, &list->text, element_at(read, i));
         fits = !list->text.failed;
         if (fits)
             list->ends.at[list->ends.count++] = (uint32_t)list->text.size;
@@ -204,7 +215,7 @@ static void put_read(struct rig_operation_text *text, const struct rig_op *op, c
     else if (rig_op_reads_sequence(op->kind))
         put_list(text, op->key, read);
     else
-        rig_buf_add_int(&text->buf, read->value);
+        put_value(text, &text->buf, read->value);
 }
 
 static void put_micro(struct rig_operation_text *text, const struct rig_op *op, const struct rig_record_read *read,
@@ -220,7 +231,7 @@ static void put_micro(struct rig_operation_text *text, const struct rig_op *op, 
         put_read(text, op, read, outcome);
     } else {
         rig_buf_add_text(&text->buf, dialect->separator);
-        rig_buf_add_int(&text->buf, op->value);
+        put_value(text, &text->buf, op->value);
     }
     rig_buf_add_char(&text->buf, ']');
 }

@@ -6,6 +6,7 @@
 #include "history/text/fast/operation_fast.h"
 #include "history/text/part/operation_join.h"
 #include "history/text/part/part_take.h"
+#include "history/value_texts.h"
 
 enum {
     LINE_BYTES = 1 << 16, /* distance that a cut searches for the next operation */
@@ -307,7 +308,8 @@ enum rig_rc rig_text_reader_join(void *state, struct rig_segment *segment, struc
         start_part(reader, part, segment, reader->expected_at == nowhere ? 0 : reader->expected_at, part->end_at, true);
     if (!part->refused && !part->no_memory)
         rig_join_part(&reader->join, part);
-    if (part->no_memory)
+    const size_t limit = reader->options.limit_bytes;
+    if (part->no_memory || (limit != 0 && rig_value_texts_bytes() > limit / 4))
         return no_memory(reader, err);
     if (part->refused)
         return rig_operation_blame(reader->form->syntax, reader->name, reader->data, reader->size,

@@ -351,7 +351,7 @@ static void odd_invocations(void **state)
         {"[[\"r\",5,xnull]]", false},
         {"[[\"r\",05,null]]", false},
         {"[[\"append\",5,01]]", false},
-        {"[[\"append\",5,null]]", false},
+        {"[[\"append\",5,null]]", true},
         {"[[\"append\",5,]]", false},
         {"[[\"append\",,5]]", false},
         {"[[\"append\" 5,5]]", false},

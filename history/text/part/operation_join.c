@@ -332,7 +332,10 @@ static bool keep_open(struct rig_join *join, const struct rig_part *part)
 void rig_join_part(struct rig_join *join, struct rig_part *part)
 {
     join->key_kinds |= part->key_kinds;
-    part->refused = part->refused || (join->key_kinds & (join->key_kinds - 1)) != 0;
+    join->has_texts |= part->parser.has_texts || part->text_parser.has_texts;
+    join->has_low |= part->parser.has_low || part->text_parser.has_low;
+    part->refused =
+        part->refused || (join->key_kinds & (join->key_kinds - 1)) != 0 || (join->has_texts && join->has_low);
     join_positions(join, part);
     if (!part->refused)
         join_names(join, part);

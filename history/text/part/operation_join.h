@@ -38,6 +38,7 @@ struct rig_join {
     uint64_t count; /* operations */
     int64_t last_index;
     unsigned key_kinds;
+    bool has_texts, has_low; /* values: see struct rig_operation_parser */
     /* Exchanged with those of a segment. */
     struct rig_txn_vec txns;
     struct rig_txn_op_vec mops;

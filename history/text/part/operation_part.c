@@ -18,6 +18,8 @@ struct rig_part *rig_part_new(void)
     rig_text_table_init(&part->process_names, 0);
     rig_arena_init(&part->parser.texts, 0);
     rig_arena_init(&part->text_parser.texts, 0);
+    rig_buf_init(&part->parser.value_text, RIG_CURSOR_TEXT_BYTES);
+    rig_buf_init(&part->text_parser.value_text, RIG_CURSOR_TEXT_BYTES);
     if (part->process_of_small == NULL || !rig_part_clear_keys(part)) {
         rig_part_free(part);
         return NULL;
@@ -65,6 +67,9 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     if (part->type != &rig_data_types[facts->workload])
         set_type(part, &rig_data_types[facts->workload]);
     part->end = end;
+    part->parser.lists_are_values = part->text_parser.lists_are_values = part->type->shape == RIG_RESULT_VALUE;
+    part->parser.has_texts = part->parser.has_low = false;
+    part->text_parser.has_texts = part->text_parser.has_low = false;
     part->index_width = part->time_width = 1;
     part->last_end_length = 0;
     part->refused = false;
