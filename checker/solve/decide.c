@@ -14,7 +14,8 @@ struct decide {
     bool has_place;
     struct rig_solve_budget budget;
     struct rig_arena *arena;
-    bool explained[RIG_RULE_COUNT][RIG_ALONG_COUNT]; /* rules that are kept */
+    bool explained[RIG_RULE_COUNT][RIG_ALONG_COUNT]; /* rules that are kept, and */
+    bool broken[RIG_RULE_COUNT][RIG_ALONG_COUNT];    /*   those that are not: levels may share one */
     struct rig_err *err;
 };
 
@@ -157,6 +158,7 @@ static void note_answer(struct decide *d, enum rig_level level, uint64_t levels,
         d->out->held |= info->below & levels;
         break;
     case RIG_ANSWER_NO:
+        d->broken[rule->form][rule->along] = true;
         d->out->refuted |= info->above & levels;
         break;
     case RIG_ANSWER_SPENT:
@@ -218,6 +220,10 @@ static enum rig_rc ask_solver(struct decide *d, enum rig_level level, enum rig_a
     *answer = RIG_ANSWER_YES;
     if (d->explained[rule->form][rule->along])
         return RIG_OK;
+    if (d->broken[rule->form][rule->along]) {
+        *answer = RIG_ANSWER_NO;
+        return RIG_OK;
+    }
     if (!try_guess(d, rule, &explains))
         return no_memory(d);
     if (explains)
