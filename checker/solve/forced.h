@@ -8,8 +8,7 @@
  * reaches it. Only the last writer of each chain is looked at, and only if no other candidate follows it: the other
  * pairs follow along paths. Each pair keeps its reason, so that a refutation is explained by few transactions.
  *
- * It is sound for each rule, and complete for FLOW, READ_ATOMIC, MONOTONIC_ATOMIC and CAUSAL: if nothing is refuted, each
- * order that keeps the pairs is an explanation. The first two take time n^1.5 (AWDIT, PLDI 2025).
+ * It is sound for each rule; what it leaves open is guessed (order_search.h).
  *
  * The sequence is a good guess, so that mostly all writers of a key that come before a node in it are known to reach the
  * last of these: then that one alone is looked at, and again only if something later in the sequence reaches the node.

@@ -15,8 +15,7 @@
  *   MONOTONIC_VIEW, MONOTONIC_SNAPSHOT   1 it           none          from what earlier operations saw
  *   CAUSAL                          1      (no path)    none          all
  *   CURSOR, UPDATE_ATOMIC           1      it           none          of keys that the reader writes
- *   READ_ATOMIC, UPDATE_ATOMIC, MONOTONIC_ATOMIC   1    none          from the writers read directly
- *   FLOW, WRITES                    1      it           none          none
+ *   FLOW, WRITES, READ_ATOMIC, MONOTONIC_ATOMIC    1   it            none          none
  */
 #ifndef RIG_CHECKER_SOLVE_FRAME_H
 #define RIG_CHECKER_SOLVE_FRAME_H
