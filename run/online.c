@@ -77,13 +77,10 @@ static void note_forbidden(struct rig_online *online, const struct rig_stream_pe
         if ((online->check->anomalies & RIG_ANOMALY_BIT(anomaly)) != 0)
             forbidden |= rig_anomaly_cases((enum rig_anomaly)anomaly);
     }
-    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        if ((online->check->levels & peek->refuted & RIG_LEVEL_BIT(level)) != 0)
-            forbidden |= rig_level_info_in(online->check->lattice, (enum rig_level)level)->forbids;
-    }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         int none = RIG_ANOMALY_COUNT;
-        if (peek->count[anomaly] > 0 && (forbidden & RIG_ANOMALY_BIT(anomaly)) != 0)
+        const bool is_asked = (forbidden & RIG_ANOMALY_BIT(anomaly)) != 0;
+        if (peek->count[anomaly] > 0 && (is_asked || (online->check->levels & peek->refutes[anomaly]) != 0))
             (void)atomic_compare_exchange_strong(&online->first_forbidden, &none, (int)anomaly);
     }
 }

@@ -78,10 +78,11 @@ void rig_stream_found(const struct rig_stream *windows, uint64_t found[RIG_ANOMA
 
 /* Provisional results. */
 struct rig_stream_peek {
-    uint64_t count[RIG_ANOMALY_COUNT]; /* of each anomaly: a lower bound */
-    uint64_t refuted;                  /* bits of the levels that these refute */
-    uint64_t txn_count;                /* complete transactions so far */
-    uint64_t waiting_count;            /* those whose judgement is not final */
+    uint64_t count[RIG_ANOMALY_COUNT];   /* of each anomaly: a lower bound */
+    uint64_t refutes[RIG_ANOMALY_COUNT]; /* bits of the levels that it refutes, and */
+    uint64_t refuted;                    /*   those that any of them refutes */
+    uint64_t txn_count;                  /* complete transactions so far */
+    uint64_t waiting_count;              /* those whose judgement is not final */
     uint64_t window_bytes;
     unsigned contradicted; /* RIG_ASSUMPTION_BIT()s of the assumptions that do not hold so far */
 };

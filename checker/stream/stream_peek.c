@@ -4,20 +4,19 @@
 #include "checker/stream/stream_private.h"
 
 /*
- * The levels that the anomalies counted refute, independent of later segments. The writer of a garbage value may still
- * come; and if later reads contradict an order of writes, read committed is refuted, but no weaker level.
+ * The levels that each anomaly counted refutes, independent of later segments: by its name, and by the witnesses of the
+ * windows judged. The writer of a garbage value may still come; and if later reads contradict an order of writes, read
+ * committed is refuted, but no weaker level.
  */
-static uint64_t refuted_for_good(enum rig_lattice lattice, const struct rig_stream_peek *peek)
+static void find_refuted_for_good(const struct rig_findings *findings, struct rig_stream_peek *peek)
 {
-    uint64_t refuted = 0;
-    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        uint64_t forbids = rig_level_info_in(lattice, (enum rig_level)level)->forbids;
-        for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-            if (anomaly != RIG_ANOMALY_GARBAGE_READ && peek->count[anomaly] > 0 && (forbids & RIG_ANOMALY_BIT(anomaly)))
-                refuted |= RIG_LEVEL_BIT(level);
-        }
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if (anomaly == RIG_ANOMALY_GARBAGE_READ || peek->count[anomaly] == 0)
+            continue;
+        peek->refutes[anomaly] = rig_levels_refuted_by(findings->lattice, (enum rig_anomaly)anomaly, false) |
+                                 (findings->of[anomaly].refutes & ~rig_levels_below_committed);
+        peek->refuted |= peek->refutes[anomaly];
     }
-    return refuted & ~rig_levels_below_committed;
 }
 
 static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *peek, struct rig_err *err)
@@ -68,7 +67,7 @@ enum rig_rc rig_stream_peek(struct rig_stream *windows, struct rig_stream_peek *
     enum rig_rc rc = w->conflict != NULL ? RIG_OK : peek_at_window(w, &seen, err);
     if (rc != RIG_OK)
         return rc;
-    seen.refuted = refuted_for_good(w->findings.lattice, &seen);
+    find_refuted_for_good(&w->findings, &seen);
     *peek = seen;
     return RIG_OK;
 }

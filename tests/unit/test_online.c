@@ -125,7 +125,7 @@ enum rig_rc rig_stream_peek(struct rig_stream *windows, struct rig_stream_peek *
     peek->count[RIG_ANOMALY_G2_ITEM] = windows->fed < 3 ? 0 : (uint64_t)windows->fed - 2;
     peek->count[RIG_ANOMALY_LOST_UPDATE] = windows->fed < 5 ? 0 : 1;
     if (windows->fed >= 3)
-        peek->refuted = RIG_LEVEL_BIT(RIG_LEVEL_REPEATABLE_READ) | RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE);
+        peek->refuted = peek->refutes[RIG_ANOMALY_G2_ITEM] = rig_level_info(RIG_LEVEL_REPEATABLE_READ)->above;
     return RIG_OK;
 }
 
