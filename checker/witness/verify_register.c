@@ -158,7 +158,8 @@ static bool shows_order(const struct rig_proof *proof, const struct rig_step *st
         return a == b && is_same(met, from) && is_same(left, to);
     if (!left.known)
         left = first_read(history, a, step->key);
-    struct seen later = met.known && !met.initial ? met : last_write(history, b, step->key);
+    const bool initial = met.initial || is_unwritten(proof, step->key, met.value);
+    struct seen later = met.known && !initial ? met : last_write(history, b, step->key);
     if (!later.known)
         later = met;
     const struct rig_txn *before = &history->txns[a], *after = &history->txns[b];
