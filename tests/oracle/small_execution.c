@@ -29,7 +29,8 @@ struct making {
     struct rig_rng rng;
     struct small_history *history;
     enum model model;
-    int key_count, op_limit, writes_percent, trouble_percent, sees_percent;
+    int key_count, read_keys; /* the other keys are never read */
+    int op_limit, writes_percent, trouble_percent, sees_percent;
     int themes, crossed_writers, next_value, value_factor;
     uint64_t committed;
     uint64_t writers[SMALL_KEYS], readers[SMALL_KEYS]; /* committed ones */
@@ -71,7 +72,7 @@ static void add_op(struct making *m, struct small_txn *txn, bool write, int key)
     if (txn->op_count == SMALL_OPS)
         return;
     struct small_op *op = &txn->ops[txn->op_count++];
-    *op = (struct small_op){.append = write, .key = key, .known = !write};
+    *op = (struct small_op){.append = write, .key = write ? key : key % m->read_keys, .known = !write};
     if (write)
         op->value = 1 + m->next_value++ * m->value_factor % VALUES;
 }
@@ -422,6 +423,7 @@ void small_execution(uint64_t seed, uint64_t number, struct small_shape shape, s
     history->txn_count = shape.least + below(&m.rng, shape.most - shape.least + 1);
     m.model = (enum model)below(&m.rng, MODELS);
     m.key_count = percent(&m.rng, 10) ? 1 : 2 + below(&m.rng, history->txn_count > 7 ? SMALL_KEYS - 1 : 2);
+    m.read_keys = percent(&m.rng, 75) ? m.key_count : 1 + below(&m.rng, m.key_count);
     m.op_limit = 3 + below(&m.rng, SMALL_OPS - 2);
     m.writes_percent = 30 + 10 * below(&m.rng, 5);
     m.trouble_percent = 10 * below(&m.rng, 4);

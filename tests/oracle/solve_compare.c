@@ -190,9 +190,10 @@ static const char *compare_core(const struct small_history *history, const struc
     if (rig_shrink(&posed->problem, rig_level_rule(level), solution->core, solution->core_count, &unlimited, &shrunk,
                    &err) != RIG_OK)
         return "no, but does not shrink its core";
-    if (explain_part(history, posed, shrunk.nodes, shrunk.count, UINT32_MAX, meaning) == CASES_YES)
+    const bool parts = has_parts(history, posed, shrunk.nodes, shrunk.count);
+    if (parts && explain_part(history, posed, shrunk.nodes, shrunk.count, UINT32_MAX, meaning) == CASES_YES)
         wrong = "no, but an order explains the shrunk core";
-    for (uint32_t i = 0; i < shrunk.count && wrong == NULL; i++) {
+    for (uint32_t i = 0; i < shrunk.count && parts && wrong == NULL; i++) {
         if (explain_part(history, posed, shrunk.nodes, shrunk.count, i, meaning) == CASES_NO)
             wrong = "no, but a transaction of the shrunk core can be left out";
     }
