@@ -22,16 +22,29 @@ struct event {
     int64_t variable, version;
 };
 
+/* Sessions of transactions of events: after at most so many brackets there is an object, a text, or an end. */
+static bool is_nested_array(const char *data, size_t size)
+{
+    enum { DEEPEST = 4 };
+    size_t at = 0;
+    unsigned depth = 0;
+    for (; depth <= DEEPEST && at < size && data[at] == '['; depth++) {
+        at++;
+        at += rig_session_skip_blank(data + at, size - at);
+    }
+    return depth >= 2 && at < size && (data[at] == '{' || data[at] == '"' || data[at] == ']');
+}
+
 static bool recognise(const char *data, size_t size)
 {
     static const char first_field[] = "\"params\"";
     size_t at = rig_session_skip_blank(data, size);
     if (at == size || (data[at] != '{' && data[at] != '['))
         return false;
-    const bool is_array = data[at++] == '[';
+    if (data[at] == '[')
+        return is_nested_array(data + at, size - at);
+    at++;
     at += rig_session_skip_blank(data + at, size - at);
-    if (is_array)
-        return at < size && data[at] == '[';
     return size - at >= sizeof first_field - 1 && memcmp(data + at, first_field, sizeof first_field - 1) == 0;
 }
 

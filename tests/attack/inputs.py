@@ -112,7 +112,7 @@ def deep_nesting_is_refused(folder):
 
 def numbers_out_of_range_are_refused(folder):
     path = folder / "numbers.jsonl"
-    for number in ("9223372036854775808", "-9223372036854775809", "1e3", "1.0", "01", "1" * 400):
+    for number in ("9223372036854775808", "-9223372036854775809", "01", "1" * 400):
         for text in (f'["append",1,{number}]', f'["append",{number},1]', f'["r",1,[{number}]]'):
             path.write_text(OK + '{"type":"ok","process":0,"value":[' + text + "]}\n")
             done = rig("check", path)
