@@ -63,23 +63,55 @@ static void add_read(const struct rig_history *history, const struct rig_txn_op 
         rig_sentence_list(rig_txn_op_list(history, op), text);
 }
 
-/* "[r 5 [1 2]] [append 9 4]"; for a long transaction, only its first operations. */
-static void add_ops(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+static void add_op(const struct rig_history *history, const struct rig_txn_op *op, struct rig_buf *text)
+{
+    rig_buf_printf(text, "[%s ", rig_op_infos[op->kind].name);
+    rig_sentence_key(history, op->key, text);
+    rig_buf_add_char(text, ' ');
+    if (rig_op_reads(op->kind))
+        add_read(history, op, text);
+    else
+        rig_value_add(text, op->value);
+    rig_buf_add_char(text, ']');
+}
+
+static bool steps_name(const struct rig_step *steps, uint32_t count, uint32_t key)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (steps[i].kind <= RIG_EDGE_RW && steps[i].key == key)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a sentence of the witness may name this key of one of its transactions. */
+static bool names_key(const struct rig_witness *witness, uint32_t key)
+{
+    const struct rig_cases *cases = witness->cases;
+    return key == witness->key || steps_name(witness->steps, witness->step_count, key) ||
+           (cases != NULL && steps_name(cases->steps, cases->step_count, key));
+}
+
+/* "[r 5 [1 2]] [append 9 4]"; of a long transaction, operations on the keys that the witness names. */
+static void add_ops(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn,
+                    struct rig_buf *text)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    uint32_t count = rig_txn_op_count(history, txn);
-    for (uint32_t i = 0; i < count && i < OPS_SHOWN; i++) {
-        rig_buf_printf(text, "%s[%s ", i > 0 ? " " : "", rig_op_infos[ops[i].kind].name);
-        rig_sentence_key(history, ops[i].key, text);
-        rig_buf_add_char(text, ' ');
-        if (rig_op_reads(ops[i].kind))
-            add_read(history, &ops[i], text);
-        else
-            rig_value_add(text, ops[i].value);
-        rig_buf_add_char(text, ']');
+    const uint32_t count = rig_txn_op_count(history, txn);
+    uint32_t shown = 0;
+    bool gap = false;
+    for (uint32_t i = 0; i < count && shown < OPS_SHOWN; i++) {
+        if (count > OPS_SHOWN && !names_key(witness, ops[i].key)) {
+            gap = true;
+            continue;
+        }
+        rig_buf_add_text(text, gap ? (shown > 0 ? " ... " : "... ") : shown > 0 ? " " : "");
+        add_op(history, &ops[i], text);
+        gap = false;
+        shown++;
     }
-    if (count > OPS_SHOWN)
-        rig_buf_printf(text, " ... (%" PRIu32 " operations)", count);
+    if (shown < count)
+        rig_buf_printf(text, "%s (%" PRIu32 " operations)", shown > 0 ? " ..." : "...", count);
 }
 
 void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
@@ -168,7 +200,8 @@ static void add_times(const struct rig_history *history, uint32_t txn, struct ri
 }
 
 /* "T17 = process 3, node n2, backend 4711, 12:03:04.567 UTC (1.204 s - 1.209 s): [r 5 [1 2]]", and how it was held */
-static void add_txn_line(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+static void add_txn_line(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn,
+                         struct rig_buf *text)
 {
     const struct rig_txn *t = &history->txns[txn];
     rig_buf_add_text(text, "\n  ");
@@ -181,7 +214,7 @@ static void add_txn_line(const struct rig_history *history, uint32_t txn, struct
     else if (t->outcome == RIG_OUTCOME_INFO)
         rig_buf_add_text(text, ", outcome unknown to the client");
     rig_buf_add_text(text, ": ");
-    add_ops(history, txn, text);
+    add_ops(history, witness, txn, text);
     rig_answered_held(history, txn, text);
 }
 
@@ -256,7 +289,7 @@ static void add_cycle(const struct rig_history *history, const struct rig_witnes
     rig_buf_printf(text, " form a cycle of %" PRIu32 " transactions", witness->txn_count);
     for (uint32_t i = 0; i < witness->txn_count; i++) {
         if (is_shown(i, witness->txn_count, "transactions", text))
-            add_txn_line(history, witness->txns[i], text);
+            add_txn_line(history, witness, witness->txns[i], text);
     }
     for (uint32_t i = 0; i < witness->step_count; i++) {
         if (!is_shown(i, witness->step_count, "steps", text))
@@ -273,7 +306,7 @@ static void add_cases(const struct rig_history *history, const struct rig_witnes
     add_names(history, witness, text);
     rig_sentence_cases_title(witness->cases, text);
     for (uint32_t i = 0; i < witness->txn_count; i++)
-        add_txn_line(history, witness->txns[i], text);
+        add_txn_line(history, witness, witness->txns[i], text);
     if (!rig_sentence_cases(history, witness->cases, text))
         text->failed = true;
     rig_buf_add_text(text, "  ");
@@ -291,7 +324,7 @@ static char *word_witness(const struct rig_history *history, const struct rig_wi
     } else {
         rig_type_inference(history->workload)->sentences->add_noncyclic(history, witness, &text);
         for (uint32_t i = 0; i < witness->txn_count; i++)
-            add_txn_line(history, witness->txns[i], &text);
+            add_txn_line(history, witness, witness->txns[i], &text);
         rig_buf_add_text(&text, "\n  ");
     }
     add_refuted(witness, &text);
