@@ -68,9 +68,26 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
     return NULL;
 }
 
+/*
+ * Whether some level may be refuted by cases that were not looked for: the order of some versions is open, and the
+ * strongest level that the history allows to ask about has no explanation.
+ */
+static bool may_need_cases(const struct rig_verdict *verdict)
+{
+    const enum rig_level strongest =
+        verdict->scope.has_invocations ? RIG_LEVEL_STRICT_SERIALIZABLE : RIG_LEVEL_STRONG_SESSION_SERIALIZABLE;
+    const bool ordered =
+        rig_type_inference(verdict->scope.workload)->total_orders && verdict->scope.unordered_keys == 0;
+    return !ordered && verdict->levels[strongest].fate != RIG_FATE_HELD;
+}
+
 /* Why the existence of an anomaly that was not found is open; NULL: it certainly does not exist. */
 static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, uint64_t open)
 {
+    if (asked == RIG_ANOMALY_NO_VERSION_ORDER)
+        return may_need_cases(verdict) ? "the order of some versions is open, and levels that are refuted already, or "
+                                         "not decided, are not searched for it"
+                                       : NULL;
     if (!rig_anomaly_info(asked)->cyclic)
         return why_open_without_cycle(verdict, asked);
     if ((open & RIG_ANOMALY_BIT(asked)) != 0)

@@ -130,11 +130,9 @@ static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *t
     enum rig_anomaly anomaly = j->verdict->levels[level].because;
     const struct rig_finding *finding = &j->verdict->findings[anomaly];
     rig_buf_add_text(text, rig_anomaly_info(anomaly)->name);
-    if (finding->witness_count == 0)
-        return;
     const struct rig_witness *witness = witness_of(finding, level);
-    if (witness == NULL)
-        witness = &finding->witnesses[0];
+    if (witness == NULL) /* it was not kept */
+        return;
     rig_buf_add_text(text, ": ");
     for (uint32_t i = 0; i < witness->txn_count && i < 4; i++) {
         if (i > 0)
@@ -178,6 +176,14 @@ static bool is_explained(const struct judge *j, enum rig_along order)
     return (j->held & RIG_LEVEL_BIT(levels[order])) != 0;
 }
 
+/* The versions that an explanation had to order, or NULL. */
+static const char *ordered_by_guess(const struct judge *j)
+{
+    if (!j->type->total_orders && j->verdict->lattice == RIG_LATTICE_EXACT)
+        return " in some order of the versions";
+    return j->scope->unordered_keys > 0 ? " in some order of the appends that no read shows" : NULL;
+}
+
 static void say_test(const struct judge *j, unsigned level, struct rig_buf *text)
 {
     static const char *const orders[RIG_ALONG_COUNT] = {"", ", with process order", ", with real-time order"};
@@ -187,10 +193,8 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
     if (is_explained(j, order))
         rig_buf_printf(text, "every read is known, and one order of the committed transactions explains them all%s",
                        kept[order]);
-    else if (tests[level].basis == BY_SNAPSHOTS && j->scope->unordered_keys > 0)
-        rig_buf_printf(text,
-                       "every read is known, and in some order of the appends that no read shows each cycle%s has two "
-                       "rw edges in a row",
+    else if (tests[level].basis == BY_SNAPSHOTS && ordered_by_guess(j) != NULL)
+        rig_buf_printf(text, "every read is known, and%s each cycle%s has two rw edges in a row", ordered_by_guess(j),
                        order == RIG_ALONG_PLAIN ? "" : orders[order] + 1);
     else if (tests[level].basis == BY_SNAPSHOTS)
         rig_buf_printf(text,
@@ -200,11 +204,12 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
     else if (tests[level].basis == BY_FLOW)
         rig_buf_printf(text,
                        "every read is known and shows final committed versions, and no cycle of ww and wr edges "
-                       "exists%s",
-                       orders[order]);
+                       "exists%s%s",
+                       j->type->total_orders || ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j), orders[order]);
     else {
         RIG_INVARIANT(tests[level].basis == BY_WRITES);
-        rig_buf_printf(text, "every read is known, and no cycle of ww edges exists%s", orders[order]);
+        rig_buf_printf(text, "every read is known, and no cycle of ww edges exists%s%s",
+                       j->type->total_orders || ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j), orders[order]);
     }
 }
 
@@ -223,7 +228,7 @@ static void say_held(const struct judge *j, unsigned level, struct rig_buf *text
         }
     }
     rig_buf_printf(text, "every read is known, and no cycle that it forbids exists%s",
-                   j->scope->unordered_keys > 0 ? " in some order of the appends that no read shows" : "");
+                   ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j));
 }
 
 static void add_spent(const struct judge *j, struct rig_buf *text)

@@ -346,7 +346,8 @@ bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t 
         uint8_t *used = rig_arena_alloc(arena, pair_count(&h) + 1);
         h.no_memory |= used == NULL;
         tree->root = used == NULL ? NULL : prune(&h, found, used);
-        h.deadline_ns = rig_clock_now_ns() + polish_ns;
+        const int64_t polished_ns = rig_clock_now_ns() + polish_ns;
+        h.deadline_ns = polished_ns < h.deadline_ns ? polished_ns : h.deadline_ns;
         if (!h.no_memory && rig_case_leaves(tree->root) > 2)
             tree->root = polish(&h, tree->root);
     }

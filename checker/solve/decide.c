@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/clock.h"
 #include "base/table.h"
 #include "checker/checker_types.h"
 
@@ -222,6 +223,10 @@ static enum rig_rc ask_solver(struct decide *d, enum rig_level level, enum rig_a
         return RIG_OK;
     if (d->broken[rule->form][rule->along]) {
         *answer = RIG_ANSWER_NO;
+        return RIG_OK;
+    }
+    if (d->out->spent != 0 && rig_clock_now_ns() >= d->budget.deadline_ns) {
+        *answer = RIG_ANSWER_SPENT;
         return RIG_OK;
     }
     if (!try_guess(d, rule, &explains))

@@ -197,11 +197,8 @@ static bool copy_txn(const struct rig_problem *problem, const uint32_t *place, u
         }
         ok = rig_problem_add_read(part, &read);
     }
-    for (uint32_t w = problem->txns.at[node].first_write; ok && w < problem->txns.at[node + 1].first_write; w++) {
-        const struct rig_problem_write *write = &problem->writes.at[w];
-        ok = rig_problem_add_write(part, write->key, write->first_op);
-        part->writes.at[part->writes.count - 1].last_op = write->last_op;
-    }
+    for (uint32_t w = problem->txns.at[node].first_write; ok && w < problem->txns.at[node + 1].first_write; w++)
+        ok = rig_problem_writes_add(&part->writes, problem->writes.at[w]); /* one a key already */
     return ok;
 }
 

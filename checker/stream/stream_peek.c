@@ -5,13 +5,14 @@
 
 /*
  * The levels that each anomaly counted refutes, independent of later segments: by its name, and by the witnesses of the
- * windows judged. The writer of a garbage value may still come; and if later reads contradict an order of writes, read
- * committed is refuted, but no weaker level.
+ * windows judged. The writer of a garbage value may still come, and the value that a key began with may still be found,
+ * so that versions on a cycle have an order; and if later reads contradict an order of writes, read committed is refuted,
+ * but no weaker level.
  */
 static void find_refuted_for_good(const struct rig_findings *findings, struct rig_stream_peek *peek)
 {
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if (anomaly == RIG_ANOMALY_GARBAGE_READ || peek->count[anomaly] == 0)
+        if (anomaly == RIG_ANOMALY_GARBAGE_READ || anomaly == RIG_ANOMALY_CYCLIC_VERSIONS || peek->count[anomaly] == 0)
             continue;
         peek->refutes[anomaly] = rig_levels_refuted_by(findings->lattice, (enum rig_anomaly)anomaly, false) |
                                  (findings->of[anomaly].refutes & ~rig_levels_below_committed);
