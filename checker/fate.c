@@ -231,8 +231,12 @@ static void say_held(const struct judge *j, unsigned level, struct rig_buf *text
                    ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j));
 }
 
-static void add_spent(const struct judge *j, struct rig_buf *text)
+static void add_spent(const struct judge *j, uint64_t levels, struct rig_buf *text)
 {
+    if ((j->verdict->unproven_levels & levels) != 0) {
+        rig_buf_add_text(text, ", but the proof that no order of the versions explains it is too large to be checked");
+        return;
+    }
     rig_buf_printf(text, ", but the budget of %g s was spent", (double)j->verdict->budget_ns / (double)RIG_NS_PER_S);
     if (j->verdict->open_pairs > 0)
         rig_buf_printf(text, " while the order of %" PRIu64 " pair%s of transactions was open", j->verdict->open_pairs,
@@ -264,7 +268,7 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     else if ((bit & strong_levels) && !scope->has_invocations)
         rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
     else if (j->verdict->spent_levels & bit)
-        add_spent(j, text);
+        add_spent(j, bit, text);
     else if ((bit & snapshot_levels) && scope->unordered_keys > 0)
         rig_buf_printf(text, ", but to %" PRIu64 " key%s several transactions made appends that no read shows",
                        scope->unordered_keys, rig_plural(scope->unordered_keys));
@@ -369,7 +373,7 @@ static bool admit_open(const struct judge *j)
     if (j->scope->apart)
         rig_buf_add_text(&text, ": it did not fit into --max-memory and was judged in windows");
     else
-        add_spent(j, &text);
+        add_spent(j, open, &text);
     verdict->valid = RIG_VALID_UNKNOWN;
     verdict->unknown_reason = keep(j, &text);
     return verdict->unknown_reason != NULL;

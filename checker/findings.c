@@ -304,6 +304,7 @@ static enum rig_rc decide(const struct adding *a, uint64_t levels)
         rc = keep_proof(a, &decisions.proofs.at[i]);
     if (rc == RIG_OK) {
         a->findings->spent |= decisions.spent;
+        a->findings->unproven |= decisions.unproven;
         if (decisions.open_pairs > a->findings->open_pairs)
             a->findings->open_pairs = decisions.open_pairs;
     }

@@ -25,6 +25,7 @@ struct rig_findings {
     struct rig_finding of[RIG_ANOMALY_COUNT];
     uint64_t undecided; /* bits of requested anomalies, found or not, that some judgement left open */
     bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
+    uint64_t unproven;   /* those of `spent` whose proof was too large (solve/decide.h) */
     uint64_t spent;      /* bits of levels that some judgement left open when the budget was spent */
     uint64_t open_pairs; /* pairs of writers without an order in the largest such question */
     int64_t decide_ns;

@@ -140,6 +140,7 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
     for (unsigned link = 0; link < 3; link++)
         verdict->edge_count[link] = judge->edge_count[link];
     verdict->spent_levels = findings->spent;
+    verdict->unproven_levels = findings->unproven;
     verdict->open_pairs = findings->open_pairs;
     enum rig_rc rc = rig_fates_decide(&storage->arena, verdict, err);
     if (rc == RIG_OK)

@@ -168,8 +168,9 @@ struct rig_verdict {
     uint64_t requested_levels;    /* bits */
     uint64_t requested_anomalies; /* bits */
     enum rig_lattice lattice;
-    uint64_t spent_levels; /* bits: levels that the solver left open when its budget was spent, and */
-    uint64_t open_pairs;   /*   pairs of transactions whose order it did not know then */
+    uint64_t unproven_levels; /* bits: those of spent_levels whose proof was too large to be checked */
+    uint64_t spent_levels;    /* bits: levels that the solver left open when its budget was spent, and */
+    uint64_t open_pairs;      /*   pairs of transactions whose order it did not know then */
     int64_t budget_ns;
     uint64_t undecided_anomalies; /* bits: of those requested, none was found, and it is open whether there is one */
     struct rig_level_result levels[RIG_LEVEL_COUNT];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/clock.h"
 
 /* A walk's last arc, and whether it has used up what the rule allows once. */
 struct rig_case_walks {
@@ -325,7 +326,8 @@ static bool make_indexes(struct rig_case_graph *graph)
 bool rig_case_graph_init(struct rig_case_graph *graph, const struct rig_problem *problem, const struct rig_rule *rule,
                          const bool *writes_nothing)
 {
-    *graph = (struct rig_case_graph){.problem = problem, .rule = rule, .writes_nothing = writes_nothing};
+    *graph = (struct rig_case_graph){
+        .problem = problem, .rule = rule, .writes_nothing = writes_nothing, .deadline_ns = INT64_MAX};
     bool ok = add_dependencies(graph) && add_orders(graph);
     graph->too_large = is_too_large(graph);
     if (ok && !graph->too_large)
@@ -450,6 +452,14 @@ static bool closes(const struct search *s, const struct rig_case_arc *last, cons
     return rig_rule_forbids(s->graph->rule, both, 2, nothing);
 }
 
+static bool is_over(struct rig_case_graph *graph)
+{
+    enum { STEPS_A_CLOCK = 1 << 16 };
+    if (!graph->spent && ++graph->steps % STEPS_A_CLOCK == 0)
+        graph->spent = rig_clock_now_ns() > graph->deadline_ns;
+    return graph->spent;
+}
+
 static void take_cycle(struct search *s, uint32_t state)
 {
     const struct rig_case_walks *walks = s->graph->walks;
@@ -478,6 +488,8 @@ static void search_from(struct search *s, uint32_t start)
             return;
         for (uint32_t i = graph->first_out[last->arc.to]; i < graph->first_out[last->arc.to + 1]; i++) {
             const struct rig_case_arc *next = &graph->arcs.at[graph->out[i]];
+            if (is_over(graph))
+                return;
             const bool used = (at & 1) != 0, more = uses(s, &next->arc);
             const uint32_t to = 2 * graph->out[i] + (used || more);
             if (!holds(graph, s->pattern, next) || (used && more) || walks->stamp[to] == search ||
@@ -501,7 +513,7 @@ static void search_pattern(struct search *s, const struct pattern *pattern, uint
     const uint32_t begin = pair == RIG_CASE_NONE ? 0 : graph->first_rest[pair];
     const uint32_t end = pair == RIG_CASE_NONE ? (uint32_t)graph->arcs.count : graph->first_rest[pair + 1];
     s->pattern = pattern;
-    for (uint32_t i = begin; i < end; i++) {
+    for (uint32_t i = begin; i < end && !graph->spent; i++) {
         const uint32_t start = pair == RIG_CASE_NONE ? i : graph->rest[i];
         if (holds(graph, pattern, &graph->arcs.at[start]))
             search_from(s, start);

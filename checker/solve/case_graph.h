@@ -6,7 +6,7 @@
  * state), or once a pair of writers is put in its order. A pair of writers is one question, even if the two share
  * several keys: no level allows one order for one key and another for the next, as this is a cycle of ww edges.
  *
- * Time of a search: the edges squared at the most, in practice a few of their neighbours. Space: quadratic in the
+ * Time of a search: the edges to the power of three at the most, in practice a few of their neighbours. Space: quadratic in the
  * writers of a key, times its reads; bounded by RIG_CASE_ARCS_MOST.
  */
 #ifndef RIG_CHECKER_SOLVE_CASE_GRAPH_H
@@ -47,6 +47,9 @@ struct rig_case_graph {
     uint32_t *first_rest, *rest; /* per pair: the arcs that rest on it */
     uint8_t *value;              /* per pair: enum rig_case_value */
     bool plain;                  /* searches leave out what rests on a transaction's read before its own write */
+    int64_t deadline_ns;         /* of searches; INT64_MAX: none. Set by the caller */
+    bool spent;                  /* it passed in a search, which then may have missed cycles */
+    uint64_t steps;              /* of all searches */
     bool too_large;              /* more edges, pairs or writers than the maximum: no more than this is there */
     struct rig_case_walks *walks;
 };

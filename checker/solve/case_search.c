@@ -21,6 +21,7 @@ static bool is_over(struct hunt *h)
 {
     if (!h->spent && ++h->calls % CALLS_A_CLOCK == 0)
         h->spent = rig_clock_now_ns() > h->deadline_ns;
+    h->spent |= h->graph->spent;
     return h->spent || h->no_memory;
 }
 
@@ -59,12 +60,13 @@ static struct rig_case_node *new_node(struct hunt *h)
     return node;
 }
 
-/* The shortest cycle through `pair` as it is put, which exists. NULL when memory runs out. */
+/* The shortest cycle through `pair` as it is put, which exists. NULL when memory or the time runs out. */
 static struct rig_case_node *new_leaf(struct hunt *h, uint32_t pair)
 {
     const uint32_t length = rig_case_graph_cycle(h->graph, pair, h->cycle);
-    struct rig_case_node *leaf = new_node(h);
-    RIG_INVARIANT(length >= 2);
+    struct rig_case_node *leaf = length < 2 ? NULL : new_node(h);
+    RIG_INVARIANT(length >= 2 || h->graph->spent);
+    h->spent |= h->graph->spent;
     if (leaf == NULL)
         return NULL;
     leaf->length = length;
@@ -336,12 +338,16 @@ bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t 
     *tree = (struct rig_case_tree){0};
     if (h.cycle == NULL)
         return false;
+    graph->deadline_ns = deadline_ns;
     if (rig_case_graph_cycle(graph, RIG_CASE_NONE, NULL) > 0) {
         tree->root = new_plain_leaf(&h);
+        tree->spent = tree->root == NULL;
         return !h.no_memory;
     }
     struct rig_case_node *found = prove(&h);
+    h.spent |= graph->spent;
     tree->spent = h.spent;
+    graph->deadline_ns = INT64_MAX; /* the rest only makes it shorter, and has a time of its own */
     if (found != NULL && !h.spent && !h.no_memory) {
         uint8_t *used = rig_arena_alloc(arena, pair_count(&h) + 1);
         h.no_memory |= used == NULL;

@@ -195,6 +195,8 @@ static enum rig_rc prove(struct decide *d, enum rig_level level, const struct ri
                                   d->arena, &proof, d->err);
     if (rc != RIG_OK)
         return rc;
+    if (proof.too_large)
+        d->out->unproven |= RIG_LEVEL_BIT(level);
     if (proof.line_count == 0)
         *answer = RIG_ANSWER_SPENT;
     else if (!rig_case_proofs_add(&d->out->proofs, proof))

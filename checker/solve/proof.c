@@ -144,6 +144,7 @@ static enum rig_rc prove_part(const struct rig_problem *part, const struct rig_h
         if (done)
             list_txns(part, proof);
     }
+    proof->too_large = graph.too_large;
     const bool explained = done && tree.root == NULL && !tree.spent && !graph.too_large;
     rig_case_graph_done(&graph);
     if (explained)
