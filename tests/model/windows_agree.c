@@ -88,7 +88,9 @@ static void compare(struct totals *totals, const struct cutting *cutting, const 
         /* Searches for longer cycles at levels already refuted are bounded, and bounded in each window. */
         const struct rig_finding *found = a->count > 0 ? a : b;
         bool longer = found->witness_count > 0 && found->witnesses[0].txn_count > 2 && !found->exact;
-        bool more = (a->count > 0) != (b->count > 0) && longer;
+        /* A level is not put to the solver once an anomaly refuted it, which a window may not know of yet. */
+        const bool unasked = anomaly == RIG_ANOMALY_NO_VERSION_ORDER;
+        bool more = (a->count > 0) != (b->count > 0) && (longer || unasked);
         totals->other_types += more;
         if (more)
             continue;
