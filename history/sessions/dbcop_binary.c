@@ -24,6 +24,7 @@ struct decoder {
     struct rig_sessions *sessions;
     struct rig_err *err;
     enum rig_rc rc;
+    int32_t next_process; /* of transactions of unknown outcome */
 };
 
 struct event {
@@ -125,13 +126,20 @@ static struct event read_event(struct decoder *d)
     return event;
 }
 
-/* A write that failed is aborted, also in a transaction that committed: it becomes a transaction of its own. */
+/* The client saw an error, which need not mean an abort: the commit may have been lost on its way back. Nothing follows
+ * such a transaction, so it has a process of its own. */
+static uint32_t begin_unknown(struct decoder *d)
+{
+    return rig_sessions_begin(d->sessions, d->next_process++, RIG_OUTCOME_INFO);
+}
+
+/* A write without success in a transaction that committed becomes a transaction of its own. */
 static void take_event(struct decoder *d, uint32_t txn, bool committed, const struct event *event)
 {
     struct rig_sessions *s = d->sessions;
     const uint32_t key = rig_sessions_number_key(s, (int64_t)event->key);
     if (event->is_write && committed && !event->succeeded)
-        txn = rig_sessions_begin(s, s->txns.at[txn].process, RIG_OUTCOME_FAIL);
+        txn = begin_unknown(d);
     if (s->no_memory)
         return;
     if (event->is_write)
@@ -150,7 +158,7 @@ static void read_txn(struct decoder *d, int32_t session)
     const size_t end = d->at;
     if (d->rc != RIG_OK)
         return;
-    const uint32_t txn = rig_sessions_begin(d->sessions, session, committed ? RIG_OUTCOME_OK : RIG_OUTCOME_FAIL);
+    const uint32_t txn = committed ? rig_sessions_begin(d->sessions, session, RIG_OUTCOME_OK) : begin_unknown(d);
     d->at = events_at;
     for (uint64_t i = 0; i < count && d->rc == RIG_OK && !d->sessions->no_memory; i++) {
         const struct event event = read_event(d);
@@ -166,8 +174,10 @@ static enum rig_rc decode(const char *name, const char *data, size_t size, struc
     struct decoder d = {.name = name, .data = data, .size = size, .sessions = sessions, .err = err};
     skip_head(&d);
     const uint64_t session_count = read_count(&d, "the number of sessions", 8);
-    if (session_count > INT32_MAX)
+    if (session_count > INT32_MAX / 2) /* the other half is for unknown outcomes */
         fail(&d, d.at - 8, "too many sessions");
+    else
+        d.next_process = (int32_t)session_count;
     for (uint64_t session = 0; session < session_count && d.rc == RIG_OK && !sessions->no_memory; session++) {
         const uint64_t txn_count = read_count(&d, "the number of transactions", LEAST_TXN_BYTES);
         for (uint64_t txn = 0; txn < txn_count && d.rc == RIG_OK && !sessions->no_memory; txn++)

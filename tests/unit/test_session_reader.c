@@ -150,7 +150,8 @@ static void put_event(struct rig_buf *buf, bool writes, uint64_t key, uint64_t v
     rig_buf_add_char(buf, (char)succeeded);
 }
 
-/* A read that failed has no result; a write that failed is aborted, also within a transaction that committed. */
+/* A read without success has no result; a write without success is of unknown outcome, also within a transaction that
+ * committed. */
 static void dbcop_binary(void **state)
 {
     (void)state;
@@ -178,8 +179,8 @@ static void dbcop_binary(void **state)
     struct rig_history *history = parse("history.bincode", buf.data, buf.size);
     assert_int_equal(rig_txn_ops(history, 2)[0].read_state, RIG_READ_UNKNOWN);
     assert_is(history, "{\"type\":\"ok\",\"process\":0,\"value\":[[\"w\",3,1],[\"r\",4,null]]}\n"
-                       "{\"type\":\"fail\",\"process\":0,\"value\":[[\"w\",5,2]]}\n"
-                       "{\"type\":\"fail\",\"process\":0,\"value\":[[\"r\",3,null]]}\n"
+                       "{\"type\":\"info\",\"process\":2,\"value\":[[\"w\",5,2]]}\n"
+                       "{\"type\":\"info\",\"process\":3,\"value\":[[\"r\",3,null]]}\n"
                        "{\"type\":\"ok\",\"process\":1,\"value\":[]}\n");
     rig_buf_done(&buf);
 }
@@ -394,7 +395,7 @@ static void outcomes_of_written_transactions(void **state)
     assert_int_equal(rig_buf_read_file(&buf, path, &err), RIG_OK);
     assert_is(parse("history.bincode", buf.data, buf.size),
               "{\"type\":\"ok\",\"process\":0,\"value\":[[\"w\",0,1]]}\n"
-              "{\"type\":\"fail\",\"process\":1,\"value\":[[\"w\",0,3],[\"w\",1,4]]}\n"
+              "{\"type\":\"info\",\"process\":3,\"value\":[[\"w\",0,3],[\"w\",1,4]]}\n"
               "{\"type\":\"ok\",\"process\":2,\"value\":[[\"r\",0,1],[\"r\",1,4],[\"r\",2,null]]}\n");
     rig_buf_done(&buf);
     (void)unlink(path);
