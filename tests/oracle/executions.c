@@ -1,50 +1,8 @@
-#include "tests/oracle/executions.h"
+#include "tests/oracle/executions_private.h"
 
 #include <string.h>
 
 #include "base/bug.h"
-
-enum { NOTHING = -1, LISTS = SMALL_TXNS * SMALL_OPS, KEY_OPS = EXECUTION_TXNS * SMALL_OPS };
-
-/* A known read, as far as it can be judged without knowing which transactions committed. */
-struct seen {
-    int txn, op, key;
-    const struct small_op *read;
-    int writer;       /* of the version read; NOTHING: the initial state */
-    uint32_t writers; /* of all elements that it shows */
-    bool own;         /* the version is the reader's own */
-    bool impossible;  /* shows something that no execution has */
-    bool uncommitted; /* intermediate, or written only later: no read committed */
-};
-
-struct search {
-    const struct small_history *history;
-    unsigned assumptions;
-    struct seen reads[SMALL_TXNS * SMALL_OPS];
-    int read_count;
-    bool inner[SMALL_TXNS]; /* per transaction: Int */
-    uint32_t before[EXECUTION_ORDERS][SMALL_TXNS];
-    uint32_t writes[SMALL_TXNS]; /* bits of keys */
-    uint32_t infos, known;       /* known: ok, or shown by one that is known */
-    uint32_t ghosts;             /* failed, but assumed operations of a key */
-    bool silent[SMALL_KEYS];     /* reads of the key are no evidence at RU */
-    /* of one set */
-    uint32_t committed;
-    bool all_committed_reads, all_inner; /* the conditions of RC and Int on each read by itself */
-    /* of one order */
-    int count, order[SMALL_TXNS], place[SMALL_TXNS];
-    struct executions *found;
-};
-
-static bool in(uint32_t set, int txn)
-{
-    return (set >> txn & 1) != 0;
-}
-
-static uint32_t bit(int txn)
-{
-    return UINT32_C(1) << txn;
-}
 
 /* ---- orders ---- */
 
@@ -75,16 +33,6 @@ static int writes_between(const struct small_txn *txn, int key, int from, int to
     for (int i = from; i < to; i++)
         count += txn->ops[i].append && txn->ops[i].key == key;
     return count;
-}
-
-static int last_write(const struct small_txn *txn, int key, int before)
-{
-    int last = NOTHING;
-    for (int i = 0; i < before; i++) {
-        if (txn->ops[i].append && txn->ops[i].key == key)
-            last = i;
-    }
-    return last;
 }
 
 static bool find_writer(const struct small_history *history, int key, int value, int *txn, int *op)
@@ -358,8 +306,7 @@ static int place_of(const struct search *s, int writer)
     return writer == NOTHING ? NOTHING : s->place[writer];
 }
 
-/* Whether the read is of a version that is not the reader's own, and that a committed transaction wrote. */
-static bool is_external(const struct search *s, const struct seen *seen)
+bool executions_is_external(const struct search *s, const struct seen *seen)
 {
     return in(s->committed & ~s->ghosts, seen->txn) && !seen->own &&
            (seen->writer == NOTHING || in(s->committed, seen->writer));
@@ -381,7 +328,7 @@ static bool reads_go_back(const struct search *s)
 {
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
-        if (is_external(s, seen) && seen->writer != NOTHING && s->place[seen->writer] > s->place[seen->txn])
+        if (executions_is_external(s, seen) && seen->writer != NOTHING && s->place[seen->writer] > s->place[seen->txn])
             return false;
     }
     return true;
@@ -401,7 +348,7 @@ static void find_dependencies(const struct search *s, uint32_t overwrites[SMALL_
     }
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
-        if (is_external(s, seen) && seen->writer != NOTHING)
+        if (executions_is_external(s, seen) && seen->writer != NOTHING)
             reads_from[seen->txn] |= bit(seen->writer);
     }
 }
@@ -436,7 +383,7 @@ static bool misses_nothing(const struct search *s, const uint32_t sees[SMALL_TXN
 {
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
-        if (is_external(s, seen) && (missed_by(s, seen) & sees[seen->txn]) != 0)
+        if (executions_is_external(s, seen) && (missed_by(s, seen) & sees[seen->txn]) != 0)
             return false;
     }
     return true;
@@ -466,7 +413,7 @@ static bool is_cursor_stable(const struct search *s)
 {
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
-        if (is_external(s, seen) && (s->writes[seen->txn] & bit(seen->key)) != 0 &&
+        if (executions_is_external(s, seen) && (s->writes[seen->txn] & bit(seen->key)) != 0 &&
             version_before(s, seen->txn, seen->key) != seen->writer)
             return false;
     }
@@ -479,7 +426,7 @@ static uint32_t met_before(const struct search *s, int txn, int op, bool writes)
     uint32_t met = 0;
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *earlier = &s->reads[r];
-        if (earlier->txn == txn && earlier->op < op && is_external(s, earlier) && earlier->writer != NOTHING)
+        if (earlier->txn == txn && earlier->op < op && executions_is_external(s, earlier) && earlier->writer != NOTHING)
             met |= bit(earlier->writer);
     }
     for (int i = 0; i < op && writes; i++) {
@@ -495,7 +442,7 @@ static bool is_monotonic(const struct search *s, const uint32_t *depends)
 {
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
-        if (!is_external(s, seen))
+        if (!executions_is_external(s, seen))
             continue;
         uint32_t met = met_before(s, seen->txn, seen->op, depends != NULL), all = met;
         for (int t = 0; t < s->history->txn_count && depends != NULL; t++)
@@ -515,7 +462,7 @@ static bool snapshots_ascend(const struct search *s)
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
         int end = 0; /* of the snapshot, in AR */
-        if (!is_external(s, seen))
+        if (!executions_is_external(s, seen))
             continue;
         uint32_t contained = met_before(s, seen->txn, seen->op, true);
         contained |= seen->writer != NOTHING ? bit(seen->writer) : 0;
@@ -556,7 +503,7 @@ static bool updates_are_serializable(const struct search *s, const uint32_t depe
             after[a] |= in(s->committed, t) && in(depends[t], a) ? bit(t) : 0;
     }
     for (int r = 0; r < s->read_count; r++) {
-        if (is_external(s, &s->reads[r]))
+        if (executions_is_external(s, &s->reads[r]))
             after[s->reads[r].txn] |= missed_by(s, &s->reads[r]);
     }
     for (int t = 0; t < s->history->txn_count; t++) {
@@ -564,138 +511,6 @@ static bool updates_are_serializable(const struct search *s, const uint32_t depe
             return false;
     }
     return !has_cycle(updates, after);
-}
-
-/* One operation on the current key. */
-struct key_op {
-    int txn, op;
-    const struct small_op *does;
-};
-
-static int list_key_ops(const struct search *s, int key, struct key_op ops[KEY_OPS])
-{
-    int count = 0;
-    for (int p = 0; p < s->count; p++) {
-        const int t = s->order[p];
-        const struct small_txn *txn = &s->history->txns[t];
-        for (int i = 0; i < txn->op_count; i++) {
-            const struct small_op *op = &txn->ops[i];
-            if (op->key == key && (op->append || (op->known && !in(s->ghosts, t))))
-                ops[count++] = (struct key_op){t, i, op};
-        }
-    }
-    return count;
-}
-
-/* Whether the version that `write` makes is later than the one that `of` makes. */
-static bool is_later(const struct search *s, const struct key_op *of, const struct key_op *write)
-{
-    if (of->txn == write->txn)
-        return of->op < write->op;
-    return s->place[of->txn] < s->place[write->txn];
-}
-
-/* Whether `a` comes before `b` in every serial order of the operations that keeps `order` and the version order. */
-static bool comes_before(const struct search *s, enum execution_order order, const struct key_op *a,
-                         const struct key_op *b, const struct key_op *read_by_a)
-{
-    if (a->txn == b->txn)
-        return a->op < b->op;
-    if (in(s->before[order][a->txn], b->txn))
-        return true;
-    if (a->does->append && b->does->append)
-        return is_later(s, a, b);
-    if (a->does->append)
-        return !b->does->append && b->does->count == 1 && b->does->list[0] == a->does->value;
-    return b->does->append && (a->does->count == 0 || (read_by_a != NULL && is_later(s, read_by_a, b)));
-}
-
-static const struct key_op *writer_op(const struct key_op *ops, int count, const struct small_op *read)
-{
-    for (int i = 0; i < count && !read->append && read->count == 1; i++) {
-        if (ops[i].does->append && ops[i].does->value == read->list[0])
-            return &ops[i];
-    }
-    return NULL;
-}
-
-/*
- * Closes the order, and adds the orders that a read forces: another write comes before the write it returns, or after
- * the read. False when there is nothing to add.
- */
-static bool add_forced(const struct key_op *ops, int count, uint64_t after[KEY_OPS])
-{
-    uint64_t before[KEY_OPS];
-    memcpy(before, after, sizeof before);
-    for (int via = 0; via < count; via++) {
-        for (int a = 0; a < count; a++)
-            after[a] |= (after[a] >> via & 1) != 0 ? after[via] : 0;
-    }
-    for (int read = 0; read < count; read++) {
-        const struct key_op *written = writer_op(ops, count, ops[read].does);
-        const int w = written == NULL ? NOTHING : (int)(written - ops);
-        for (int other = 0; other < count && w != NOTHING; other++) {
-            if (!ops[other].does->append || other == w)
-                continue;
-            after[other] |= (after[other] >> read & 1) != 0 ? UINT64_C(1) << w : 0;
-            after[read] |= (after[w] >> other & 1) != 0 ? UINT64_C(1) << other : 0;
-        }
-    }
-    return memcmp(before, after, sizeof before) != 0;
-}
-
-/*
- * A necessary condition on the operations alone: an order of all of them exists in which only the writes of a
- * transaction are adjacent.
- */
-static bool key_is_serial(const struct search *s, int key, enum execution_order order)
-{
-    struct key_op ops[KEY_OPS];
-    uint64_t after[KEY_OPS] = {0};
-    const int count = list_key_ops(s, key, ops);
-    for (int a = 0; a < count; a++) {
-        const struct key_op *read_by_a = writer_op(ops, count, ops[a].does);
-        for (int b = 0; b < count; b++) {
-            if (a != b && comes_before(s, order, &ops[a], &ops[b], read_by_a))
-                after[a] |= UINT64_C(1) << b;
-        }
-    }
-    while (add_forced(ops, count, after))
-        continue;
-    for (int a = 0; a < count; a++) {
-        if ((after[a] >> a & 1) != 0)
-            return false;
-    }
-    return true;
-}
-
-static bool keys_are_serial(const struct search *s, enum execution_order order)
-{
-    for (int key = 0; key < SMALL_KEYS; key++) {
-        if (!key_is_serial(s, key, order))
-            return false;
-    }
-    return true;
-}
-
-static bool writes_follow_reads(const struct search *s)
-{
-    for (int r = 0; r < s->read_count; r++) {
-        const struct seen *seen = &s->reads[r];
-        const struct small_txn *txn = &s->history->txns[seen->txn];
-        bool updates = is_external(s, seen) && seen->writer != NOTHING &&
-                       last_write(txn, seen->key, seen->op) == NOTHING && (s->writes[seen->txn] & bit(seen->key)) != 0;
-        if (updates && s->place[seen->writer] > s->place[seen->txn])
-            return false;
-    }
-    return true;
-}
-
-static bool keeps_assumptions(const struct search *s)
-{
-    return ((s->assumptions & EXECUTION_WFR) == 0 || writes_follow_reads(s)) &&
-           ((s->assumptions & EXECUTION_SEQUENTIAL) == 0 || keys_are_serial(s, EXECUTION_SESSION)) &&
-           ((s->assumptions & EXECUTION_LINEARIZABLE) == 0 || keys_are_serial(s, EXECUTION_STRONG));
 }
 
 static void judge_plain(const struct search *s, const uint32_t *overwrites, const uint32_t *reads_from)
@@ -725,7 +540,7 @@ static void judge_plain(const struct search *s, const uint32_t *overwrites, cons
 static void judge(const struct search *s)
 {
     bool kept[EXECUTION_ORDERS];
-    if (!keeps_assumptions(s))
+    if (!executions_keep_assumptions(s))
         return;
     for (int order = 0; order < EXECUTION_ORDERS; order++)
         kept[order] = follows(s, (enum execution_order)order);
@@ -765,7 +580,7 @@ static bool reads_from_rest(const struct search *s, int txn, uint32_t rest)
         return false;
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
-        if (seen->txn == txn && is_external(s, seen) && seen->writer != NOTHING && in(rest, seen->writer))
+        if (seen->txn == txn && executions_is_external(s, seen) && seen->writer != NOTHING && in(rest, seen->writer))
             return true;
     }
     return false;
