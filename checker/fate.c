@@ -125,6 +125,12 @@ static void find_held(struct judge *j)
     }
 }
 
+/* Before item `index` of an enumeration: "a", "a and b", "a, b and c". */
+static void separate(struct rig_buf *text, unsigned index, unsigned count)
+{
+    rig_buf_add_text(text, index == 0 ? "" : index + 1 == count ? " and " : ", ");
+}
+
 static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *text)
 {
     enum rig_anomaly anomaly = j->verdict->levels[level].because;
@@ -135,8 +141,7 @@ static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *t
         return;
     rig_buf_add_text(text, ": ");
     for (uint32_t i = 0; i < witness->txn_count && i < 4; i++) {
-        if (i > 0)
-            rig_buf_add_text(text, i + 1 == witness->txn_count ? " and " : ", ");
+        separate(text, i, witness->txn_count);
         rig_sentence_txn(j->verdict->history, witness->txns[i], text);
     }
     if (witness->txn_count > 4)
@@ -299,15 +304,19 @@ static bool write_reasons(const struct judge *j)
     return true;
 }
 
+static unsigned count_levels(uint64_t set)
+{
+    return (unsigned)__builtin_popcountll(set);
+}
+
 static void list_levels(uint64_t set, struct rig_buf *text)
 {
-    bool first = true;
+    unsigned listed = 0;
     for (unsigned level = RIG_LEVEL_COUNT; level-- > 0;) {
         if (!(set & RIG_LEVEL_BIT(level)))
             continue;
-        rig_buf_add_text(text, first ? "" : " and ");
+        separate(text, listed++, count_levels(set));
         rig_buf_add_text(text, rig_level_info((enum rig_level)level)->name);
-        first = false;
     }
 }
 
@@ -334,14 +343,14 @@ static char *summarise(const struct judge *j)
         return keep(j, &text);
     }
     rig_buf_add_text(&text, "; it breaks ");
-    bool first = true;
+    unsigned listed = 0;
     for (unsigned level = RIG_LEVEL_COUNT; level-- > 0;) {
         if (!(verdict->weakest_refuted & RIG_LEVEL_BIT(level)))
             continue;
-        rig_buf_printf(&text, "%s%s (", first ? "" : " and ", rig_level_info((enum rig_level)level)->name);
+        separate(&text, listed++, count_levels(verdict->weakest_refuted));
+        rig_buf_printf(&text, "%s (", rig_level_info((enum rig_level)level)->name);
         say_refuted(j, level, &text);
         rig_buf_add_char(&text, ')');
-        first = false;
     }
     rig_buf_add_char(&text, '.');
     return keep(j, &text);
