@@ -7,6 +7,7 @@
 #include "checker/cycle/collect.h"
 #include "checker/levels/rule.h"
 #include "checker/solve/decide.h"
+#include "checker/witness/assumed.h"
 #include "checker/witness/case_explain.h"
 #include "checker/witness/explain.h"
 #include "checker/witness/refutes.h"
@@ -227,19 +228,15 @@ static uint64_t open_levels(const struct adding *a)
     return open & ~refuted;
 }
 
-/* A witness of these transactions that refutes no more than `witness`, or NULL. */
-static struct rig_witness *surpassed(const struct rig_finding *finding, const struct rig_witness *witness)
+/* Whether `better` is of the same transactions, refutes as much as `witness` or more, and assumes no more. */
+static bool surpasses(const struct rig_witness *better, const struct rig_witness *witness)
 {
-    for (uint32_t i = 0; i < finding->witness_count; i++) {
-        struct rig_witness *other = &finding->witnesses[i];
-        if (other->txn_count == witness->txn_count && (other->refutes & ~witness->refutes) == 0 &&
-            memcmp(other->txns, witness->txns, witness->txn_count * sizeof witness->txns[0]) == 0)
-            return other;
-    }
-    return NULL;
+    return better->txn_count == witness->txn_count && (witness->refutes & ~better->refutes) == 0 &&
+           (rig_witness_assumed(better) & ~rig_witness_assumed(witness)) == 0 &&
+           memcmp(better->txns, witness->txns, witness->txn_count * sizeof witness->txns[0]) == 0;
 }
 
-/* Keeps a witness of the level; instead of one of the same transactions, if it refutes more. */
+/* Keeps a witness of the level; of two that concern the same transactions, the one that refutes more. */
 static enum rig_rc keep_decided(const struct adding *a, enum rig_level level, struct rig_witness *witness)
 {
     struct rig_finding *finding = &a->findings->of[witness->anomaly];
@@ -247,8 +244,12 @@ static enum rig_rc keep_decided(const struct adding *a, enum rig_level level, st
     if (rc != RIG_OK)
         return rc;
     RIG_INVARIANT((witness->refutes & RIG_LEVEL_BIT(level)) != 0);
-    struct rig_witness *other = surpassed(finding, witness);
-    if (other != NULL) {
+    for (uint32_t i = 0; i < finding->witness_count; i++) {
+        struct rig_witness *other = &finding->witnesses[i];
+        if (surpasses(other, witness))
+            return RIG_OK;
+        if (!surpasses(witness, other))
+            continue;
         *other = *witness;
         finding->refutes |= witness->refutes;
         return RIG_OK;

@@ -7,16 +7,26 @@
 #include "base/table.h"
 #include "checker/checker_types.h"
 
+enum {
+    SHARED_TXNS = 64, /* a proof of so many transactions is tried at other levels */
+    CYCLES_TRIED = 4, /* of a guess, each of */
+    CYCLE_MOST = 32,  /*   so many transactions at the most */
+};
+
 struct decide {
     const struct rig_problem *problem;
     const struct rig_history *history;
     struct rig_decisions *out;
     uint32_t *place; /* the order of the versions where it is known, else a guess that keeps the pairs */
     bool has_place;
+    uint32_t *explanation; /* of the last level that the solver explained, or NULL; owned */
+    uint64_t levels;       /* those asked about */
     struct rig_solve_budget budget;
     struct rig_arena *arena;
-    bool explained[RIG_RULE_COUNT][RIG_ALONG_COUNT]; /* rules that are kept, and */
-    bool broken[RIG_RULE_COUNT][RIG_ALONG_COUNT];    /*   those that are not: levels may share one */
+    /* Levels may share a rule. Rules that are kept, those that are not, and those that are not by the solver's answer,
+     * without a proof within the budget. */
+    bool explained[RIG_RULE_COUNT][RIG_ALONG_COUNT], broken[RIG_RULE_COUNT][RIG_ALONG_COUNT];
+    bool unproved[RIG_RULE_COUNT][RIG_ALONG_COUNT];
     struct rig_err *err;
 };
 
@@ -149,18 +159,18 @@ static bool keep_cycle(struct decide *d, enum rig_level level, const struct rig_
     return rig_decided_cycles_add(&d->out->cycles, cycle);
 }
 
-static void note_answer(struct decide *d, enum rig_level level, uint64_t levels, enum rig_answer answer)
+static void note_answer(struct decide *d, enum rig_level level, enum rig_answer answer)
 {
     const struct rig_level_info *info = rig_level_info(level);
     const struct rig_rule *rule = rig_level_rule(level);
     switch (answer) {
     case RIG_ANSWER_YES:
         d->explained[rule->form][rule->along] = true;
-        d->out->held |= info->below & levels;
+        d->out->held |= info->below & d->levels;
         break;
     case RIG_ANSWER_NO:
         d->broken[rule->form][rule->along] = true;
-        d->out->refuted |= info->above & levels;
+        d->out->refuted |= info->above & d->levels;
         break;
     case RIG_ANSWER_SPENT:
         d->out->spent |= RIG_LEVEL_BIT(level);
@@ -186,61 +196,191 @@ static enum rig_rc ask_order(struct decide *d, enum rig_level level, enum rig_an
     return done ? RIG_OK : no_memory(d);
 }
 
-/* The answer is no; it is open after all when the budget is spent before there is a proof. */
-static enum rig_rc prove(struct decide *d, enum rig_level level, const struct rig_solution *solution,
-                         enum rig_answer *answer)
+/* ---- proofs of the solver's answer ---- */
+
+/* `core`: nodes of `part`. Without a proof, `proof` has no lines, and the level stays open. */
+static enum rig_rc prove_part(struct decide *d, const struct rig_problem *part, enum rig_level level,
+                              const struct rig_solution *refuted, struct rig_case_proof *proof)
 {
-    struct rig_case_proof proof = {0};
-    enum rig_rc rc = rig_prove_no(d->problem, d->history, level, solution->core, solution->core_count, &d->budget,
-                                  d->arena, &proof, d->err);
-    if (rc != RIG_OK)
-        return rc;
-    if (proof.too_large)
+    const struct rig_rule *rule = rig_level_rule(level);
+    enum rig_rc rc =
+        rig_prove_no(part, d->history, level, refuted->core, refuted->core_count, &d->budget, d->arena, proof, d->err);
+    if (rc == RIG_OK && proof->line_count == 0)
+        d->unproved[rule->form][rule->along] = true;
+    if (rc == RIG_OK && proof->too_large)
         d->out->unproven |= RIG_LEVEL_BIT(level);
-    if (proof.line_count == 0)
-        *answer = RIG_ANSWER_SPENT;
-    else if (!rig_case_proofs_add(&d->out->proofs, proof))
+    return rc;
+}
+
+static enum rig_rc keep_proof(struct decide *d, const struct rig_case_proof *proof)
+{
+    if (!rig_case_proofs_add(&d->out->proofs, *proof))
         return no_memory(d);
+    note_answer(d, proof->level, RIG_ANSWER_NO);
     return RIG_OK;
 }
 
-/* Whether the guess explains the problem: one search, where the solver's look at many sessions takes long. */
-static bool try_guess(const struct decide *d, const struct rig_rule *rule, bool *explains)
+static enum rig_rc try_level(struct decide *d, const struct rig_problem *part, enum rig_level level)
+{
+    struct rig_solution solution = {0};
+    struct rig_case_proof proof = {0};
+    enum rig_rc rc = rig_solve(part, rig_level_rule(level), &d->budget, &solution, d->err);
+    if (rc == RIG_OK && solution.answer == RIG_ANSWER_NO)
+        rc = prove_part(d, part, level, &solution, &proof);
+    if (rc == RIG_OK && proof.line_count > 0)
+        rc = keep_proof(d, &proof);
+    rig_solution_done(&solution);
+    return rc;
+}
+
+/* The nodes of a proof's transactions, which are ascending as the nodes are. */
+static void find_nodes(const struct rig_problem *problem, const struct rig_case_proof *proof, uint32_t *nodes)
+{
+    uint32_t node = 0;
+    for (uint32_t i = 0; i < proof->txn_count; i++) {
+        while (problem->txns.at[node].txn != proof->txns[i])
+            node++;
+        nodes[i] = node;
+    }
+}
+
+/*
+ * The few transactions of a proof refute other open levels as well, if these do not explain them: weaker ones first. A
+ * question about few transactions costs nothing beside one about all.
+ */
+static enum rig_rc share_proof(struct decide *d, const struct rig_case_proof *proof)
+{
+    uint32_t nodes[SHARED_TXNS];
+    struct rig_problem part;
+    enum rig_rc rc = RIG_OK;
+    if (proof->txn_count > SHARED_TXNS)
+        return RIG_OK;
+    find_nodes(d->problem, proof, nodes);
+    if (!rig_problem_part(d->problem, nodes, proof->txn_count, &part))
+        return no_memory(d);
+    for (unsigned i = 0; rc == RIG_OK && i < RIG_LEVEL_COUNT; i++) {
+        const enum rig_level level = (enum rig_level)i;
+        if (level != proof->level && (d->levels & RIG_LEVEL_BIT(level)) != 0 && !is_answered(d, level))
+            rc = try_level(d, &part, level);
+    }
+    rig_problem_done(&part);
+    return rc;
+}
+
+/* The answer is no; it is open after all when the budget is spent before there is a proof. */
+static enum rig_rc prove(struct decide *d, enum rig_level level, const struct rig_solution *refuted,
+                         enum rig_answer *answer)
+{
+    struct rig_case_proof proof = {0};
+    enum rig_rc rc = prove_part(d, d->problem, level, refuted, &proof);
+    *answer = proof.line_count > 0 ? RIG_ANSWER_NO : RIG_ANSWER_SPENT;
+    if (rc == RIG_OK && proof.line_count > 0)
+        rc = share_proof(d, &proof);
+    if (rc == RIG_OK && proof.line_count > 0 && !is_answered(d, level))
+        rc = keep_proof(d, &proof);
+    return rc;
+}
+
+/* ---- the solver ---- */
+
+static int compare_nodes(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The nodes that a cycle passes, and those whose versions it rests on; ascending. Returns their number. */
+static uint32_t nodes_of_cycle(const struct rig_arc *arcs, uint32_t count, uint32_t *nodes)
+{
+    uint32_t all = 0, kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        nodes[all++] = arcs[i].from;
+        if (arcs[i].kind == RIG_EDGE_RW && arcs[i].writer != RIG_ARC_NONE)
+            nodes[all++] = arcs[i].writer;
+    }
+    qsort(nodes, all, sizeof nodes[0], compare_nodes);
+    for (uint32_t i = 0; i < all; i++) {
+        if (kept == 0 || nodes[kept - 1] != nodes[i])
+            nodes[kept++] = nodes[i];
+    }
+    return kept;
+}
+
+/* Whether the transactions of a cycle of the guess refute the rule by themselves; then their core, as nodes of all. */
+static enum rig_rc try_cycle(const struct decide *d, const struct rig_rule *rule, const struct rig_arc *arcs,
+                             uint32_t count, struct rig_solution *refuted)
+{
+    uint32_t nodes[2 * CYCLE_MOST];
+    struct rig_problem part;
+    if (count > CYCLE_MOST)
+        return RIG_OK;
+    const uint32_t node_count = nodes_of_cycle(arcs, count, nodes);
+    if (!rig_problem_part(d->problem, nodes, node_count, &part))
+        return no_memory(d);
+    enum rig_rc rc = rig_solve(&part, rule, &d->budget, refuted, d->err);
+    for (uint32_t i = 0; rc == RIG_OK && i < refuted->core_count; i++)
+        refuted->core[i] = nodes[refuted->core[i]];
+    rig_problem_done(&part);
+    return rc;
+}
+
+/*
+ * Whether the order `place` explains the problem: one search, where the solver's look at many sessions takes long.
+ * Otherwise its cycles may be forbidden in each order: then `refuted` has the answer no, with a core.
+ */
+static enum rig_rc try_order(const struct decide *d, const struct rig_rule *rule, const uint32_t *place, bool *explains,
+                             struct rig_solution *refuted)
 {
     struct rig_breaches found = {{0}, {0}};
-    const bool done = !d->has_place || rig_breach_find(d->problem, rule, d->place, 1, &found);
-    *explains = done && d->has_place && found.ends.count == 0;
+    enum rig_rc rc = rig_breach_find(d->problem, rule, place, CYCLES_TRIED, &found) ? RIG_OK : no_memory(d);
+    *explains = rc == RIG_OK && found.ends.count == 0;
+    for (size_t c = 0; rc == RIG_OK && c < found.ends.count && refuted->answer != RIG_ANSWER_NO; c++) {
+        const uint32_t begin = c == 0 ? 0 : found.ends.at[c - 1];
+        rig_solution_done(refuted);
+        rc = try_cycle(d, rule, &found.arcs.at[begin], found.ends.at[c] - begin, refuted);
+    }
+    if (refuted->answer != RIG_ANSWER_NO)
+        rig_solution_done(refuted);
     rig_arcs_done(&found.arcs);
     rig_arc_ends_done(&found.ends);
-    return done;
+    return rc;
+}
+
+/* Tries the last explanation and the guess, before the solver. */
+static enum rig_rc solve(struct decide *d, const struct rig_rule *rule, struct rig_solution *solution)
+{
+    const uint32_t *orders[] = {d->explanation, d->has_place ? d->place : NULL};
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        bool explains = false;
+        const enum rig_rc rc = orders[i] == NULL ? RIG_OK : try_order(d, rule, orders[i], &explains, solution);
+        if (rc != RIG_OK || explains || solution->answer == RIG_ANSWER_NO)
+            return rc;
+    }
+    return rig_solve(d->problem, rule, &d->budget, solution, d->err);
 }
 
 static enum rig_rc ask_solver(struct decide *d, enum rig_level level, enum rig_answer *answer)
 {
     const struct rig_rule *rule = rig_level_rule(level);
     struct rig_solution solution = {0};
-    bool explains = false;
-    *answer = RIG_ANSWER_YES;
-    if (d->explained[rule->form][rule->along])
-        return RIG_OK;
-    if (d->broken[rule->form][rule->along]) {
-        *answer = RIG_ANSWER_NO;
+    if (d->explained[rule->form][rule->along] || d->broken[rule->form][rule->along]) {
+        *answer = d->explained[rule->form][rule->along] ? RIG_ANSWER_YES : RIG_ANSWER_NO;
         return RIG_OK;
     }
-    if (d->out->spent != 0 && rig_clock_now_ns() >= d->budget.deadline_ns) {
-        *answer = RIG_ANSWER_SPENT;
+    *answer = RIG_ANSWER_SPENT;
+    if (d->unproved[rule->form][rule->along] || (d->out->spent != 0 && rig_clock_now_ns() >= d->budget.deadline_ns))
         return RIG_OK;
-    }
-    if (!try_guess(d, rule, &explains))
-        return no_memory(d);
-    if (explains)
-        return RIG_OK;
-    enum rig_rc rc = rig_solve(d->problem, rule, &d->budget, &solution, d->err);
+    enum rig_rc rc = solve(d, rule, &solution);
     *answer = solution.answer;
     if (rc == RIG_OK && solution.answer == RIG_ANSWER_NO)
         rc = prove(d, level, &solution, answer);
     if (rc == RIG_OK && solution.answer == RIG_ANSWER_SPENT && solution.open_pairs > d->out->open_pairs)
         d->out->open_pairs = solution.open_pairs;
+    if (solution.place != NULL) {
+        free(d->explanation);
+        d->explanation = solution.place;
+        solution.place = NULL;
+    }
     rig_solution_done(&solution);
     return rc;
 }
@@ -252,6 +392,7 @@ enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_histo
     struct decide d = {.problem = problem,
                        .history = history,
                        .out = decisions,
+                       .levels = levels,
                        .budget = {.deadline_ns = deadline_ns},
                        .arena = arena,
                        .err = err};
@@ -270,9 +411,10 @@ enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_histo
             continue;
         rc = ordered ? ask_order(&d, level, &answer) : ask_solver(&d, level, &answer);
         if (rc == RIG_OK)
-            note_answer(&d, level, levels, answer);
+            note_answer(&d, level, answer);
     }
     decisions->spent &= ~(decisions->held | decisions->refuted);
     free(d.place);
+    free(d.explanation);
     return rc;
 }
