@@ -5,6 +5,8 @@
 #include "checker/infer/list_problem.h"
 #include "checker/infer/register_inference.h"
 #include "checker/infer/register_problem.h"
+#include "checker/infer/set_inference.h"
+#include "checker/infer/set_problem.h"
 #include "checker/levels/anomaly.h"
 #include "checker/levels/level.h"
 #include "checker/stream/closing_private.h"
@@ -32,6 +34,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .build_problem = rig_list_problem,
             .link_any_order = rig_infer_list_any_order,
             .total_orders = true,
+            .has_versions = true,
             .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(INCOMPATIBLE_ORDER) |
                          A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE),
             .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
@@ -61,6 +64,21 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .explain_step = rig_register_explain_step,
             .sentences = &rig_register_sentences,
             .verifier = &rig_verify_register,
+        },
+    [RIG_WORKLOAD_SET] =
+        {
+            .infer = rig_infer_sets,
+            .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
+            .build_problem = rig_set_problem,
+            .total_orders = true,
+            .anomalies = A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL),
+            .wait_for_unknown = rig_set_wait_for_unknown,
+            .retired = &rig_set_retired,
+            .load_percent = 2000,
+            .arena_only = true,
+            .explain_step = rig_set_explain_step,
+            .sentences = &rig_set_sentences,
+            .verifier = &rig_verify_set,
         },
 };
 

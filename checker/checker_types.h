@@ -43,12 +43,13 @@ struct rig_type_inference {
     enum rig_rc (*build_problem)(const struct rig_inference *inference, const uint8_t *selected,
                                  struct rig_problem *problem, struct rig_err *err);
     /* Adds to the links every edge that some order of the versions may have. NULL: `total_orders` is false, and there is
-     * no such thing. False when memory runs out. */
+     * no such thing, or no order is open. False when memory runs out. */
     bool (*link_any_order)(struct rig_inference *inference);
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
     bool whole;           /* levels need the whole history: windows find only what edges that are known show */
     bool any_initial;     /* a key may begin with a value that no transaction wrote */
-    bool total_orders;    /* inference.versions has the versions of each key in one order (infer/versions.h) */
+    bool total_orders;    /* reads alone show the order of the versions, but for writes that no read shows */
+    bool has_versions;    /* and inference.versions has it (infer/versions.h) */
 
     /* ---- what it can show ---- */
 

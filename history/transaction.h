@@ -80,6 +80,8 @@ static inline bool rig_op_reads_sequence(unsigned kind)
       "appends to lists and reads of whole lists")                                                                     \
     X(RIG_WORKLOAD_RW_REGISTER, "rw-register", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",               \
       "writes and reads of registers")                                                                                 \
+    X(RIG_WORKLOAD_SET, "set", RIG_OP_ADD, RIG_OP_READ_SET, "was added before",                                        \
+      "additions to sets and reads of whole sets")                                                                     \
     RIG_TEST_WORKLOADS(X)
 
 enum rig_workload {

@@ -33,7 +33,7 @@ enum {
 struct climb {
     const struct rig_history *history;
     struct rig_inference *inference;
-    bool total_orders;
+    bool has_versions;
     struct rig_ladder *ladder;
     struct rig_graph graph; /* the core */
     struct rig_web web;     /* the same, with edges between versions that are not adjacent; of total orders */
@@ -371,7 +371,7 @@ static enum rig_rc climb_rung(struct climb *c, enum rig_rung rung, bool process)
 static enum rig_rc climb_read_skew(struct climb *c)
 {
     struct rig_skews skews = {0};
-    const bool total = c->total_orders;
+    const bool total = c->has_versions;
     enum rig_rc rc = RIG_OK;
     if (c->flow.order == NULL)
         rc = rig_components_find(view_of(c, RIG_RUNG_FLOW, false), &c->flow, c->err);
@@ -459,11 +459,11 @@ static bool prepare(struct climb *c)
 {
     struct rig_versions *versions = &c->inference->versions;
     const bool unsettled = c->inference->committed_count > c->inference->ok_count;
-    if (c->total_orders && !rig_web_make(versions, &c->graph, &c->web))
+    if (c->has_versions && !rig_web_make(versions, &c->graph, &c->web))
         return false;
-    if (c->total_orders && unsettled && !rig_acknowledged_find(versions, c->inference->links.arena))
+    if (c->has_versions && unsettled && !rig_acknowledged_find(versions, c->inference->links.arena))
         return false;
-    c->search = rig_search_new(c->history, c->total_orders ? &c->web.graph : &c->graph);
+    c->search = rig_search_new(c->history, c->has_versions ? &c->web.graph : &c->graph);
     return c->search != NULL;
 }
 
@@ -537,7 +537,7 @@ static enum rig_rc find_possible(struct climb *c, const uint8_t *selected)
     struct rig_links *links = &inference->links;
     const uint32_t node_count = links->node_count;
     const struct rig_type_inference *type = rig_type_inference(c->history->workload);
-    if (type->link_any_order == NULL)
+    if (!type->total_orders)
         return RIG_OK;
     if (inference->unordered_keys > 0 && !type->link_any_order(inference))
         return no_memory(c);
@@ -563,7 +563,7 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_infer
         return rc;
     struct climb c = {.history = history,
                       .inference = inference,
-                      .total_orders = rig_type_inference(history->workload)->total_orders,
+                      .has_versions = rig_type_inference(history->workload)->has_versions,
                       .ladder = ladder,
                       .err = err};
     rc = rig_core_find(&inference->links, history, inference->committed, selected, &c.graph, err);

@@ -10,12 +10,14 @@
 #include "checker/graph/graph.h"
 #include "checker/infer/noncyclic.h"
 #include "checker/infer/registers.h"
+#include "checker/infer/sets.h"
 #include "checker/infer/versions.h"
 
 struct rig_inference {
     const struct rig_history *history; /* borrowed */
     struct rig_versions versions;      /* of list-append */
     struct rig_registers registers;    /* of rw-register */
+    struct rig_sets sets;              /* of set */
     struct rig_links links;            /* the graph's edges as they were found, and */
     struct rig_graph graph;            /*   the whole graph: only link_count before rig_inference_pack() */
     struct rig_noncyclic_findings noncyclic;

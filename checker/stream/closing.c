@@ -329,6 +329,7 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
         .links = &inference->links,
         .versions = &inference->versions,
         .registers = &inference->registers,
+        .sets = &inference->sets,
         .arena = arena,
         .committed = inference->committed,
         .out = closing,

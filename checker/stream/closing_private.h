@@ -11,6 +11,7 @@ struct rig_closing_search {
     const struct rig_versions *versions;
     const uint8_t *committed;
     const struct rig_registers *registers;
+    const struct rig_sets *sets;
     struct rig_arena *arena;
     uint8_t *read_by_unknown; /* per version of registers; NULL until there is one */
     struct rig_closing *out;
@@ -35,6 +36,6 @@ static inline bool rig_closing_is_unknown(const struct rig_closing_search *s, ui
 
 /* Makes the transactions wait that a waiting transaction of unknown fate would precede if it committed. */
 typedef void rig_closing_unknown(struct rig_closing_search *s);
-rig_closing_unknown rig_list_wait_for_unknown, rig_register_wait_for_unknown;
+rig_closing_unknown rig_list_wait_for_unknown, rig_register_wait_for_unknown, rig_set_wait_for_unknown;
 
 #endif

@@ -297,18 +297,18 @@ static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct
     switch (session->ops[session->next_op].kind) {
     case RIG_OP_APPEND:
     case RIG_OP_WRITE:
+    case RIG_OP_ADD: /* a set is a list whose order has no meaning */
         return rig_sim_run_write(engine, session);
     case RIG_OP_READ_LIST:
     case RIG_OP_READ_REGISTER:
-        return rig_sim_run_read(engine, session);
-    case RIG_OP_ADD:
     case RIG_OP_READ_SET:
+        return rig_sim_run_read(engine, session);
     case RIG_OP_INCREMENT:
     case RIG_OP_READ_COUNTER:
     case RIG_OP_KIND_COUNT:
         break;
     }
-    rig_bug(__FILE__, __LINE__, "requires operations on lists or registers");
+    rig_bug(__FILE__, __LINE__, "requires operations on lists, registers or sets");
 }
 
 /* True when the transaction now pauses before its next operation. */

@@ -233,7 +233,8 @@ const struct rig_driver rig_driver_sim = {
     .struct_size = sizeof(struct rig_driver),
     .name = "sim",
     .summary = "a database simulated inside rig, correct or deliberately wrong, deterministic for a seed",
-    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
+    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET),
     .features = RIG_DRIVER_HOLDS,
     .options = option_table,
     .options_size = sizeof(struct rig_sim_options),

@@ -128,10 +128,20 @@ static bool keep_micro(struct rig_operation_parser *parser, struct rig_micro mic
            rig_micro_vec_add(micros, micro);
 }
 
+/* Moves to the bracket of a set of EDN at the cursor; false if there is none. */
+static bool take_set_sign(struct rig_operation_parser *parser)
+{
+    struct rig_text_cursor *cursor = &parser->cursor;
+    if (!parser->syntax->keywords || cursor->end - cursor->at < 2 || cursor->at[0] != '#' || cursor->at[1] != '{')
+        return false;
+    cursor->at++;
+    return true;
+}
+
 /* The items of the list whose opening bracket is at the cursor. */
 static enum rig_rc get_elements(struct rig_operation_parser *parser, struct rig_micro *micro)
 {
-    char closer = closer_here(parser);
+    const char closer = micro->is_set ? '}' : closer_here(parser);
     micro->value_kind = RIG_MICRO_LIST;
     micro->first_element = parser->operation.elements.count;
     micro->list_text = ++parser->cursor.at;
@@ -221,6 +231,9 @@ static enum rig_rc get_micro_value(struct rig_operation_parser *parser, struct r
     if (rc != RIG_OK || !found)
         return rc;
     if (reads && closer_here(parser) != '\0' && !parser->lists_are_values)
+        return get_elements(parser, micro);
+    micro->is_set = reads && !parser->lists_are_values && take_set_sign(parser);
+    if (micro->is_set)
         return get_elements(parser, micro);
     micro->value_kind = RIG_MICRO_NULL;
     const char *from = parser->cursor.at;

@@ -56,10 +56,17 @@ static bool value_fits(enum rig_micro_value kind, enum rig_result_shape shape)
            (kind == RIG_MICRO_LIST && shape >= RIG_RESULT_LIST);
 }
 
-/* Whether such a value may be written: null is an element like others, but a register's initial state. */
+/* Whether it may be the result of a read of the type. */
+static bool result_fits(const struct rig_micro *micro, const struct rig_data_type *type)
+{
+    return value_fits(micro->value_kind, type->shape) && (!micro->is_set || type->shape == RIG_RESULT_SET);
+}
+
+/* Whether such a value may be written: null is an element like others, but the initial state of a register. */
 static bool is_written(enum rig_micro_value kind, enum rig_result_shape shape)
 {
-    return kind == RIG_MICRO_NUMBER || (kind == RIG_MICRO_NULL && shape == RIG_RESULT_LIST);
+    return kind == RIG_MICRO_NUMBER ||
+           (kind == RIG_MICRO_NULL && (shape == RIG_RESULT_LIST || shape == RIG_RESULT_SET));
 }
 
 static bool writes_under(const struct rig_data_type *type, const struct rig_micro *micro)
@@ -75,7 +82,7 @@ static const struct rig_data_type *type_of(const struct rig_micro *micro)
             return &rig_data_types[i];
     }
     for (size_t i = 0; i < RIG_WORKLOAD_COUNT; i++) {
-        if (value_fits(micro->value_kind, rig_data_types[i].shape))
+        if (result_fits(micro, &rig_data_types[i]))
             return &rig_data_types[i];
     }
     return NULL;
@@ -136,7 +143,7 @@ enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, const struct r
 {
     const enum rig_micro_value kind = micro->value_kind;
     const bool says_nothing = kind == RIG_MICRO_MISSING || kind == RIG_MICRO_NULL;
-    if (rig_micro_reads(micro) ? !says_nothing && !value_fits(kind, type->shape)
+    if (rig_micro_reads(micro) ? !says_nothing && !result_fits(micro, type)
                                : !is_written(kind, type->shape) || !writes_under(type, micro))
         return misfit(cursor, type, micro);
     if (micro->element_count >= UINT32_MAX)
@@ -390,17 +397,33 @@ enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char
     return rc != RIG_OK ? rc : rig_fail(err, RIG_E_BUG, "%s: refused, although no fault was found in it", name);
 }
 
+/* Operations that are looked at for a write after a read whose result fits several types. */
+enum { PROBED_FOR_WRITE = 4096 };
+
 struct probe {
     bool decided;
+    bool guessed; /* by a result that fits several types; a write decides */
     enum rig_workload workload;
 };
+
+/* Whether results like this one do not tell the type from others. */
+static bool is_ambiguous(const struct rig_micro *micro, const struct rig_data_type *type)
+{
+    size_t fitting = 0;
+    for (size_t i = 0; i < RIG_WORKLOAD_COUNT; i++)
+        fitting += result_fits(micro, &rig_data_types[i]);
+    return !writes_under(type, micro) && fitting > 1;
+}
 
 static enum rig_rc probe_micro(void *context, const struct rig_micro *micro)
 {
     struct probe *probe = context;
     const struct rig_data_type *type = probe->decided ? NULL : type_of(micro);
-    if (type != NULL)
-        *probe = (struct probe){.decided = true, .workload = (enum rig_workload)(type - rig_data_types)};
+    if (type == NULL || (probe->guessed && is_ambiguous(micro, type)))
+        return RIG_OK;
+    probe->guessed = is_ambiguous(micro, type);
+    probe->decided = !probe->guessed;
+    probe->workload = (enum rig_workload)(type - rig_data_types);
     return RIG_OK;
 }
 
@@ -463,6 +486,7 @@ enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char
                           .workload = options->workload_given ? options->workload : RIG_WORKLOAD_DEFAULT};
     struct functions functions = {.count = 0};
     bool more = false, has_client = false, has_first = false;
+    unsigned guessed_for = 0;
     *facts = (struct rig_operation_facts){.has_invocations = true};
     rig_operation_parser_init(&parser, syntax, name, data, size, NULL);
     parser.forgets = true;
@@ -470,8 +494,9 @@ enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char
     parser.context = &probe;
     /* An error is found again, and reported, when the file is read. */
     enum rig_rc rc = rig_operation_parser_start(&parser, &more);
-    while (rc == RIG_OK && more && !(has_client && probe.decided)) {
+    while (rc == RIG_OK && more && !(has_client && (probe.decided || guessed_for > PROBED_FOR_WRITE))) {
         rc = rig_operation_parser_read(&parser);
+        guessed_for += probe.guessed;
         const struct rig_operation_fields *fields = &parser.operation.fields;
         if (rc == RIG_OK && !has_first) {
             facts->uses_index = fields->has_index;

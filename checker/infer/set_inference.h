@@ -1,0 +1,24 @@
+/*
+ * Inference for sets (Kingsbury & Alvaro 2020, section 3): from a history to the non-cyclic anomalies internal, G1a,
+ * garbage-read, duplicate-elements and future-read, and the dependency graph.
+ *
+ * Edges: wr from the transaction that added an element to each transaction that read it; rw from each transaction whose
+ * read misses an element to the one that added it, because elements never go away. No two additions are ordered by
+ * themselves: each element is an item of its own with one version behind its initial state (infer/sets.h), so that its
+ * versions have a known order, and there are no ww edges.
+ *
+ * Time and space: linear in the elements that reads show and those that they miss; 8 bytes an edge.
+ */
+#ifndef RIG_CHECKER_INFER_SET_INFERENCE_H
+#define RIG_CHECKER_INFER_SET_INFERENCE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "checker/infer/inference.h"
+#include "checker/levels/assumption.h"
+
+/* As rig_type_inference.infer; `assumptions` are not used. */
+enum rig_rc rig_infer_sets(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
+                           struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
+
+#endif
