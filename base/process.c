@@ -13,22 +13,29 @@
 enum { STATE_FIELD = 3, PARENT_FIELD = 4, SESSION_FIELD = 6, STARTED_FIELD = 22 }; /* of proc(5), from 1 */
 static const int64_t step_ns = 2 * RIG_NS_PER_MS;
 
-static size_t read_file(const char *path, char *text, size_t size)
+/* From the start of the file. */
+static size_t read_text(int fd, char *text, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t got = read(fd, text, size - 1);
-    (void)close(fd);
+    const ssize_t got = pread(fd, text, size - 1, 0);
     text[got < 0 ? 0 : got] = '\0';
     return got < 0 ? 0 : (size_t)got;
 }
 
-bool rig_process_stat(pid_t pid, struct rig_process_stat *stat)
+static size_t read_file(const char *path, char *text, size_t size)
 {
-    char path[64], text[1024];
-    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    if (pid <= 0 || read_file(path, text, sizeof text) == 0)
+    text[0] = '\0';
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    const size_t got = read_text(fd, text, size);
+    (void)close(fd);
+    return got;
+}
+
+bool rig_process_stat_read(int fd, struct rig_process_stat *stat)
+{
+    char text[1024];
+    if (fd < 0 || read_text(fd, text, sizeof text) == 0)
         return false;
     /* PID (program) state parent group session ...: the program's name may contain anything, brackets included. */
     const char *name = strchr(text, '(');
@@ -51,6 +58,17 @@ bool rig_process_stat(pid_t pid, struct rig_process_stat *stat)
     found.started = strtoull(at, NULL, 10);
     *stat = found;
     return true;
+}
+
+bool rig_process_stat(pid_t pid, struct rig_process_stat *stat)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    const int fd = pid <= 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    const bool found = rig_process_stat_read(fd, stat);
+    if (fd >= 0)
+        (void)close(fd);
+    return found;
 }
 
 static bool has_ended(const struct rig_process_stat *stat)

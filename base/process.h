@@ -29,6 +29,8 @@ struct rig_process_stat {
 
 /* Also for a process that has ended and was not reaped. False: there is no process with this number. */
 bool rig_process_stat(pid_t pid, struct rig_process_stat *stat);
+/* The same from the open file, which stays that of its process; false when that was reaped. No allocation, no lock. */
+bool rig_process_stat_read(int fd, struct rig_process_stat *stat);
 
 /* False: there is none, or it has ended but was not reaped. */
 bool rig_process_find(pid_t pid, struct rig_process *process);

@@ -31,7 +31,7 @@
 #include "drivers/fault.h"
 #include "history/transaction.h"
 
-#define RIG_DRIVER_ABI    3u
+#define RIG_DRIVER_ABI    4u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 

@@ -6,7 +6,7 @@
  * time; several may be in effect together. The thread lives until the cluster is down, so that servers which a fault
  * starts may be tied to its life (PR_SET_PDEATHSIG). Life of one injection:
  *
- *     inject -> [the fault's time passes] -> heal
+ *     inject -> [the fault's time passes, tend is called now and then] -> heal
  *
  * heal runs always, also after a failed inject and perhaps more than once: it is idempotent, finds in the state object
  * what to undo, and undoes as much as it can even when a part fails. A fault that strikes or heals target by target
@@ -75,6 +75,10 @@ struct rig_fault_site {
 #define RIG_NEED_ROUTES    UINT64_C(16) /* connections that go through core->route() */
 #define RIG_NEED_PRELOAD   UINT64_C(64) /* cluster->set_environment: rig's shim is in the nodes' processes */
 #define RIG_NEED_PAUSE     UINT64_C(32) /* cluster->processes, or the plan's commands for that */
+/* Not needs, but effects: two faults of which one resumes processes and the other stops or resumes some are never in
+ * effect on a node together; the later one is withdrawn. */
+#define RIG_FAULT_STOPS   UINT64_C(128)
+#define RIG_FAULT_RESUMES UINT64_C(256) /* also processes that another fault stopped */
 
 struct rig_fault {
     const char *name;    /* as in `fault: kill` */
@@ -105,6 +109,9 @@ struct rig_fault {
                                struct rig_evidence *evidence, struct rig_err *err);
     enum rig_rc (*heal_node)(const struct rig_fault_site *site, uint32_t i, void *state, struct rig_evidence *evidence,
                              struct rig_err *err);
+    /* Called about every 50 ms between inject and heal, unless another fault is being injected or healed. An error ends
+     * the fault and fails the run. Optional. */
+    enum rig_rc (*tend)(const struct rig_fault_site *site, void *state, struct rig_err *err);
 };
 
 #endif

@@ -26,6 +26,8 @@
     X(fsync)                                                                                                           \
     X(disk_full)                                                                                                       \
     X(clock)                                                                                                           \
+    X(jitter)                                                                                                          \
+    X(stutter)                                                                                                         \
     X(cpu)                                                                                                             \
     X(memory)                                                                                                          \
     X(exec)

@@ -241,18 +241,24 @@ static uint32_t free_slot(const struct rig_nemesis *nemesis)
     return slot;
 }
 
+static bool share_node(const struct injection *a, const struct injection *b)
+{
+    for (uint32_t i = 0; i < a->site.node_count; i++) {
+        for (uint32_t k = 0; k < b->site.node_count; k++) {
+            if (a->site.nodes[i] == b->site.nodes[k])
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Another fault that strikes one of the same nodes, or NULL. */
 static const struct injection *find_rival(const struct rig_nemesis *nemesis, const struct injection *injection)
 {
-    const struct rig_fault_site *site = &injection->site;
     for (uint32_t slot = 0; slot < UNDER_WAY_MOST; slot++) {
         const struct injection *other = nemesis->under_way[slot];
-        for (uint32_t i = 0; other != NULL && other != injection && i < other->site.node_count; i++) {
-            for (uint32_t k = 0; k < site->node_count; k++) {
-                if (other->site.nodes[i] == site->nodes[k])
-                    return other;
-            }
-        }
+        if (other != NULL && other != injection && share_node(other, injection))
+            return other;
     }
     return NULL;
 }
@@ -280,6 +286,26 @@ static enum rig_rc forgive_end(const struct rig_nemesis *nemesis, enum rig_rc rc
     return rig_fail(err, RIG_E_INTERRUPTED, "%.400s, and the load has ended", why.text);
 }
 
+/* Whether one of the two would resume what the other has stopped. */
+static bool is_clash(const struct rig_fault *a, const struct rig_fault *b)
+{
+    const uint64_t both = RIG_FAULT_STOPS | RIG_FAULT_RESUMES;
+    return ((a->needs & RIG_FAULT_RESUMES) != 0 && (b->needs & both) != 0) ||
+           ((b->needs & RIG_FAULT_RESUMES) != 0 && (a->needs & both) != 0);
+}
+
+static enum rig_rc strike(const struct rig_nemesis *nemesis, struct injection *injection, struct rig_err *err)
+{
+    for (uint32_t slot = 0; slot < UNDER_WAY_MOST; slot++) {
+        const struct injection *other = nemesis->under_way[slot];
+        if (other != NULL && other != injection && is_clash(injection->fault, other->fault) &&
+            share_node(injection, other))
+            return rig_fail(err, RIG_E_INTERRUPTED, "%s of %s is under way, and each of the two stops processes",
+                            other->fault->name, other->targets);
+    }
+    return rig_fault_inject(injection->fault, &injection->site, injection->state, &injection->evidence, err);
+}
+
 static void inject(struct rig_nemesis *nemesis, struct injection *injection, int64_t length_ns)
 {
     const uint32_t slot = free_slot(nemesis);
@@ -289,7 +315,7 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
     nemesis->context.under_way++;
     describe_all(nemesis);
     report(nemesis, injection, RIG_NEMESIS_INJECT, NULL);
-    enum rig_rc rc = rig_fault_inject(injection->fault, &injection->site, injection->state, &injection->evidence, &err);
+    enum rig_rc rc = strike(nemesis, injection, &err);
     rc = forgive_rival(nemesis, injection, rc, &err);
     rc = forgive_end(nemesis, rc, &err);
     if (rc != RIG_OK && nemesis->config.core->stopping())
@@ -393,6 +419,17 @@ static bool anything_under_way(const struct rig_nemesis *nemesis)
     return false;
 }
 
+/* A fault that needs care gets it; one that fails meanwhile is over. */
+static void tend(struct rig_nemesis *nemesis, uint32_t slot)
+{
+    struct injection *injection = nemesis->under_way[slot];
+    struct rig_err err = {0};
+    if (injection->fault->tend == NULL || injection->fault->tend(&injection->site, injection->state, &err) == RIG_OK)
+        return;
+    note_failure(nemesis, injection, "no lasting effect of", &err);
+    injection->heal_ns = 0;
+}
+
 /* Does the due work; returns the time of the next one (monotonic). */
 static int64_t act(struct rig_nemesis *nemesis)
 {
@@ -400,6 +437,8 @@ static int64_t act(struct rig_nemesis *nemesis)
     int64_t next_ns = now_ns + tick_ns;
     for (uint32_t slot = 0; slot < UNDER_WAY_MOST; slot++) {
         const struct injection *injection = nemesis->under_way[slot];
+        if (injection != NULL)
+            tend(nemesis, slot);
         if (injection != NULL && injection->heal_ns <= now_ns)
             heal(nemesis, slot);
         else if (injection != NULL && injection->heal_ns < next_ns)

@@ -2,8 +2,8 @@
  * The file shared by rig and the shim inside a node's processes; both map it, one a node.
  *
  * The shim (rig-shim.so, nemesis/shim/) is preloaded into the processes of a node. This file holds its orders for calls
- * of the C library that make files durable, that write them, and that read the clock, and its counts of affected calls.
- * As rig makes the file, zeroed, the shim does nothing.
+ * of the C library that make files durable, that write them, that read the clock, and that processes wait for or wake each
+ * other with, and its counts of affected calls. As rig makes the file, zeroed, the shim does nothing.
  *
  * All members but the folder are atomic: rig writes the orders, every process of the node reads them and adds to the
  * counters. The folder is written before an order that needs it.
@@ -16,7 +16,7 @@
 
 /* The environment variable that names the file. */
 #define RIG_SHIM_VARIABLE "RIG_SHIM_CONTROL"
-#define RIG_SHIM_MAGIC    UINT64_C(0x31306d6968736772)
+#define RIG_SHIM_MAGIC    UINT64_C(0x32306d6968736772)
 
 enum { RIG_SHIM_FOLDER_BYTES = 1024 };
 
@@ -35,6 +35,34 @@ struct rig_shim_clock {
     _Atomic int64_t drift_ppm;
 };
 
+/* The kinds of calls that jitter delays, by their bit in rig_shim_jitter.calls. X(name, what) */
+#define RIG_SHIM_CALL_TABLE(X)                                                                                         \
+    X(SEMAPHORE, "semaphore") /* after sem_wait has returned, before sem_post */                                       \
+    X(WAKE, "wake")           /* before and after kill(SIGURG), with which a process wakes another one */              \
+    X(DISK, "disk")           /* after fsync, fdatasync and writes to a position of a file */                          \
+    X(NETWORK, "network")     /* before send, after recv, after epoll_wait */                                          \
+    X(CLOCK, "clock")         /* after readings of any clock */
+
+enum rig_shim_call {
+#define RIG_SHIM_CALL_ENUM(name, what) RIG_SHIM_CALL_##name,
+    RIG_SHIM_CALL_TABLE(RIG_SHIM_CALL_ENUM)
+#undef RIG_SHIM_CALL_ENUM
+        RIG_SHIM_CALL_COUNT
+};
+
+enum { RIG_SHIM_DELAYS = 64 };
+
+/*
+ * Delays of calls. A call is delayed with the chance, by one of the delays at random: rig fills them with the quantiles
+ * of the distribution, so that the shim needs no logarithm. `calls` is written last, and is 0 while the others change.
+ */
+struct rig_shim_jitter {
+    _Atomic uint32_t calls;  /* bits 1 << enum rig_shim_call; 0: none */
+    _Atomic uint64_t chance; /* in 2^-32 */
+    _Atomic uint64_t seed;
+    _Atomic int64_t delays_ns[RIG_SHIM_DELAYS];
+};
+
 struct rig_shim_control {
     _Atomic uint64_t magic;
     _Atomic uint64_t attached;          /* programs that were started with the shim */
@@ -47,11 +75,13 @@ struct rig_shim_control {
     _Atomic int64_t delay_ns;
     _Atomic uint32_t clock; /* 0: real; else 1 + which of `clocks` holds */
     struct rig_shim_clock clocks[2];
+    struct rig_shim_jitter jitter;
 
     /* counts */
-    _Atomic uint64_t syncs;   /* slow, failed, or lied about */
-    _Atomic uint64_t grows;   /* writes that were refused */
-    _Atomic uint64_t clocked; /* wrong readings of the clock */
+    _Atomic uint64_t syncs;                         /* slow, failed, or lied about */
+    _Atomic uint64_t grows;                         /* writes that were refused */
+    _Atomic uint64_t clocked;                       /* wrong readings of the clock */
+    _Atomic uint64_t jittered[RIG_SHIM_CALL_COUNT]; /* delayed calls */
 };
 
 #endif

@@ -165,17 +165,18 @@ enum rig_rc rig_shims_check(const struct rig_shims *shims, const struct rig_clus
         pid_t pids[64];
         const uint32_t count = cluster->processes == NULL ? 0 : cluster->processes(run, node, pids, 64);
         if (atomic_load(&shims->at[node]->attached) == 0)
-            return rig_fail(
-                err, RIG_E_CLUSTER,
-                "nemesis: clock, fsync and disk-full cannot affect node %u: its program runs without rig's shim, "
-                "perhaps because it is linked statically; leave out these faults",
-                node + 1);
+            return rig_fail(err, RIG_E_CLUSTER,
+                            "nemesis: clock, disk-full, fsync and jitter cannot affect node %u: its program runs "
+                            "without rig's shim, "
+                            "perhaps because it is linked statically; leave out these faults",
+                            node + 1);
         for (uint32_t i = 0; i < count && i < 64; i++) {
             if (is_made_in_go(pids[i]))
-                return rig_fail(err, RIG_E_CLUSTER,
-                                "nemesis: clock, fsync and disk-full cannot strike node %u: process %d is a program in "
-                                "Go, which makes its system calls itself; leave these faults out",
-                                node + 1, (int)pids[i]);
+                return rig_fail(
+                    err, RIG_E_CLUSTER,
+                    "nemesis: clock, disk-full, fsync and jitter cannot strike node %u: process %d is a program in "
+                    "Go, which makes its system calls itself; leave these faults out",
+                    node + 1, (int)pids[i]);
         }
     }
     return RIG_OK;

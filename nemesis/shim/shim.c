@@ -21,6 +21,16 @@ void *rig_shim_real(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
+/* Splitmix64 of the number of the draw in this process and of the process. */
+uint64_t rig_shim_draw(uint64_t seed)
+{
+    static _Atomic uint64_t number;
+    uint64_t x = seed + atomic_fetch_add(&number, 1) + (uint64_t)getpid() * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
 static struct rig_shim_control *map_orders(const char *path)
 {
     struct stat status;

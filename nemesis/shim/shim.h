@@ -13,6 +13,10 @@
 struct rig_shim_control *rig_shim_orders(void);
 /* The C library's own function of this name, or NULL. */
 void *rig_shim_real(const char *name);
+/* Delays the calling thread as the orders for this kind of call say; a signal ends the delay. Keeps errno. */
+void rig_shim_jitter(enum rig_shim_call call);
+/* A number that is well distributed, and another one at each call. `seed` selects the sequence. */
+uint64_t rig_shim_draw(uint64_t seed);
 
 #define RIG_SHIM_EXPORT __attribute__((visibility("default")))
 

@@ -34,7 +34,7 @@ static bool is_wall_clock(clockid_t clock)
     return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
 }
 
-RIG_SHIM_EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
+static int read_clock(clockid_t clock, struct timespec *time)
 {
     struct rig_shim_control *orders = rig_shim_orders();
     const int answer = real_clock_gettime()(clock, time);
@@ -50,6 +50,13 @@ RIG_SHIM_EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
         time->tv_sec--;
     }
     return 0;
+}
+
+RIG_SHIM_EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    const int answer = read_clock(clock, time);
+    rig_shim_jitter(RIG_SHIM_CALL_CLOCK);
+    return answer;
 }
 
 RIG_SHIM_EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone)

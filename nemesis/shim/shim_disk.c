@@ -60,14 +60,9 @@ static bool is_meant(const struct rig_shim_control *orders, int fd)
 
 /* -- syncs --------------------------------------------------------------------------------------------------------- */
 
-/* Splitmix64 of the sync's number: every process affects the same syncs. */
 static bool is_chosen(struct rig_shim_control *orders)
 {
-    static _Atomic uint64_t number;
-    uint64_t x = atomic_fetch_add(&number, 1) + (uint64_t)getpid() * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return ((x ^ (x >> 31)) >> 32) < atomic_load(&orders->share);
+    return (rig_shim_draw(0) >> 32) < atomic_load(&orders->share);
 }
 
 static void wait_for(int64_t delay_ns)
@@ -94,7 +89,7 @@ static uint32_t order_for(struct rig_shim_control *orders, int fd)
     return order;
 }
 
-static int sync_file(int fd, int (*really)(int fd))
+static int answer_sync(int fd, int (*really)(int fd))
 {
     struct rig_shim_control *orders = rig_shim_orders();
     switch (order_for(orders, fd)) {
@@ -109,6 +104,13 @@ static int sync_file(int fd, int (*really)(int fd))
     default:
         return really(fd);
     }
+}
+
+static int sync_file(int fd, int (*really)(int fd))
+{
+    const int answer = answer_sync(fd, really);
+    rig_shim_jitter(RIG_SHIM_CALL_DISK);
+    return answer;
 }
 
 RIG_SHIM_EXPORT int fsync(int fd)
@@ -164,6 +166,13 @@ static int no_space(void)
     return -1;
 }
 
+/* Only after writes to a position: others may be to sockets and pipes, also those of signal handlers. */
+static ssize_t then_jitter(ssize_t written)
+{
+    rig_shim_jitter(RIG_SHIM_CALL_DISK);
+    return written;
+}
+
 RIG_SHIM_EXPORT ssize_t write(int fd, const void *bytes, size_t size)
 {
     return is_full(fd, AT_POSITION, size) ? no_space() : real_write()(fd, bytes, size);
@@ -176,22 +185,24 @@ RIG_SHIM_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
 
 RIG_SHIM_EXPORT ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 {
-    return is_full(fd, offset, size) ? no_space() : real_pwrite()(fd, bytes, size, offset);
+    return is_full(fd, offset, size) ? no_space() : then_jitter(real_pwrite()(fd, bytes, size, offset));
 }
 
 RIG_SHIM_EXPORT ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t offset)
 {
-    return is_full(fd, offset, size) ? no_space() : real_pwrite64()(fd, bytes, size, offset);
+    return is_full(fd, offset, size) ? no_space() : then_jitter(real_pwrite64()(fd, bytes, size, offset));
 }
 
 RIG_SHIM_EXPORT ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset)
 {
-    return is_full(fd, offset, size_of(parts, count)) ? no_space() : real_pwritev()(fd, parts, count, offset);
+    return is_full(fd, offset, size_of(parts, count)) ? no_space()
+                                                      : then_jitter(real_pwritev()(fd, parts, count, offset));
 }
 
 RIG_SHIM_EXPORT ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t offset)
 {
-    return is_full(fd, offset, size_of(parts, count)) ? no_space() : real_pwritev64()(fd, parts, count, offset);
+    return is_full(fd, offset, size_of(parts, count)) ? no_space()
+                                                      : then_jitter(real_pwritev64()(fd, parts, count, offset));
 }
 
 RIG_SHIM_EXPORT int fallocate(int fd, int mode, off_t offset, off_t size)

@@ -4,7 +4,11 @@
  */
 #include "tests/unit/nemesis_stage.h"
 
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/process.h"
@@ -58,6 +62,93 @@ static void a_paused_node_stands_and_goes_on(void **state)
     struct rig_process process;
     assert_true(rig_process_find(stage.pids[1], &process));
     assert_int_not_equal(rig_process_state(&process), 'T');
+}
+
+/* -- stutter ------------------------------------------------------------------------------------------------------- */
+
+/* As the options of the fault: gap, stop, redraw in ns; share; processes, priorities, cores. */
+struct stutter_options {
+    int64_t gap[2], stop[2], redraw[2];
+    double share;
+    int64_t processes, priorities, cores;
+};
+
+static struct rig_nemesis_entry *stage_add_stutter(const char *target, int64_t after_ns, int64_t for_ns)
+{
+    static const struct stutter_options options = {.gap = {200000, 400000},
+                                                   .stop = {100000, 500000},
+                                                   .redraw = {500000, 2000000},
+                                                   .share = 1,
+                                                   .processes = 1,
+                                                   .priorities = 3};
+    struct rig_nemesis_entry *entry = stage_add("stutter", target, after_ns, for_ns);
+    entry->options = &options;
+    return entry;
+}
+
+static void a_stuttering_node_goes_on(void **state)
+{
+    (void)state;
+    (void)stage_add_stutter("n2", 10 * ms, 150 * ms);
+    stage_begin(true);
+    stage_await(4);
+    stage_assert_event(1, RIG_NEMESIS_INJECTED, "n2", "1 process of 1 node: brief stops");
+    stage_assert_event(3, RIG_NEMESIS_HEALED, "n2", " s in all");
+    struct rig_process process;
+    assert_true(rig_process_find(stage.pids[1], &process));
+    assert_int_not_equal(rig_process_state(&process), 'T');
+    assert_int_equal(atomic_load(&stage.failures), 0);
+}
+
+/* The helper would resume what `pause` has stopped. */
+static void a_pause_is_withdrawn_while_the_node_stutters(void **state)
+{
+    (void)state;
+    stage.plan.options.overlap = true;
+    (void)stage_add_stutter("n2", 10 * ms, 300 * ms);
+    stage_add("pause", "n2", 100 * ms, 20 * ms);
+    stage_add("pause", "n3", 100 * ms, 20 * ms);
+    stage_begin(true);
+    stage_await(12);
+    int withdrawn = 0;
+    for (int i = 0; i < 12; i++) {
+        const struct stage_event *event = &stage.events[i];
+        withdrawn += event->withdrawn ? 1 : 0;
+        if (event->withdrawn)
+            assert_non_null(strstr(event->text, "stutter of n2 is under way, and each of the two stops processes"));
+        assert_true(!event->withdrawn || (strcmp(event->fault, "pause") == 0 && strcmp(event->targets, "n2") == 0));
+    }
+    assert_int_equal(withdrawn, 1);
+    assert_int_equal(atomic_load(&stage.failures), 0);
+}
+
+/* Each entry of /proc is looked at: the helper is the child of this test that has its name. */
+static void kill_helper(const struct rig_nemesis_event *event)
+{
+    if (event->step != RIG_NEMESIS_INJECTED)
+        return;
+    DIR *entries = opendir("/proc");
+    const struct dirent *entry;
+    while ((entry = readdir(entries)) != NULL) {
+        struct rig_process_stat stat;
+        const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (rig_process_stat(pid, &stat) && stat.parent == getpid() && strcmp(stat.program, "rig-stutter") == 0)
+            assert_int_equal(kill(pid, SIGKILL), 0);
+    }
+    (void)closedir(entries);
+}
+
+static void the_end_of_the_helper_fails_the_fault(void **state)
+{
+    (void)state;
+    stage.at_event = kill_helper;
+    (void)stage_add_stutter("n2", 10 * ms, 3600 * RIG_NS_PER_S);
+    stage_begin(true);
+    stage_await(4);
+    stage_assert_event(3, RIG_NEMESIS_HEALED, "n2", "");
+    assert_int_equal(atomic_load(&stage.failures), 1);
+    assert_int_equal(rig_nemesis_heal_all(stage.nemesis, false, &stage.err), RIG_E_CLUSTER);
+    assert_non_null(strstr(stage.err.text, "no lasting effect of stutter n2: its helper process"));
 }
 
 static void a_restarted_node_is_another_process(void **state)
@@ -420,6 +511,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_killed_node_is_gone_and_comes_back),
         TEST(a_paused_node_stands_and_goes_on),
+        TEST(a_stuttering_node_goes_on),
+        TEST(a_pause_is_withdrawn_while_the_node_stutters),
+        TEST(the_end_of_the_helper_fails_the_fault),
         TEST(a_restarted_node_is_another_process),
         TEST(a_failover_changes_the_primary),
         TEST(what_had_no_effect_fails_the_run),

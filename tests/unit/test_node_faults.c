@@ -1,5 +1,5 @@
 /*
- * The faults of disk and clock by their contract, on a node that is a small program. It appends line after line to a
+ * The faults of disk, clock and jitter by their contract, on a node that is a small program. It appends line after line to a
  * file in its data folder and makes each durable, ends when that fails, continues when the disk is full, and reports
  * its time.
  */
@@ -432,6 +432,91 @@ static void a_clock_that_would_stay_right_is_refused(void **state)
     heal(&trial);
 }
 
+/* -- jitter -------------------------------------------------------------------------------------------------------- */
+
+struct jitter_options {
+    struct rig_text_list calls;
+    double chance;
+    int64_t least_ns, most_ns;
+};
+
+static const char *const disk_calls[] = {"disk"};
+static const char *const wake_calls[] = {"wake", "semaphore"};
+
+static double seconds_for_lines(int64_t count)
+{
+    const int64_t from_ns = rig_clock_now_ns();
+    await_lines(lines() + count);
+    return (double)(rig_clock_now_ns() - from_ns) / 1e9;
+}
+
+/* Each line takes one fsync and one pwrite. */
+static void calls_are_delayed_until_it_is_healed(void **state)
+{
+    (void)state;
+    const int64_t delay_ns = 20 * RIG_NS_PER_MS;
+    const struct jitter_options options = {
+        .calls = {disk_calls, 1}, .chance = 1, .least_ns = delay_ns, .most_ns = delay_ns + 1000};
+    struct trial trial = trial_of(&rig_fault_jitter, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    assert_string_equal(trial.evidence.text, "n1: calls are delayed");
+    assert_true(seconds_for_lines(10) >= 9 * 2 * 0.020);
+    struct trial second = trial_of(&rig_fault_jitter, &options);
+    assert_int_equal(inject(&second), RIG_E_CLUSTER);
+    assert_non_null(strstr(second.err.text, "must not overlap"));
+    heal(&second);
+    heal(&trial);
+    assert_non_null(strstr(trial.evidence.text, " calls were delayed ("));
+    assert_non_null(strstr(trial.evidence.text, " disk)"));
+    const uint64_t struck = atomic_load(&setup.shims.at[0]->jittered[RIG_SHIM_CALL_DISK]);
+    await_lines(lines() + 5);
+    /* A call that was being delayed was counted before. */
+    assert_int_equal(atomic_load(&setup.shims.at[0]->jittered[RIG_SHIM_CALL_DISK]), struck);
+    assert_int_equal(atomic_load(&setup.shims.at[0]->jittered[RIG_SHIM_CALL_CLOCK]), 0);
+}
+
+static void delays_are_spread_over_their_range(void **state)
+{
+    (void)state;
+    const struct jitter_options options = {
+        .calls = {disk_calls, 1}, .chance = 0.5, .least_ns = 100000, .most_ns = 1600000};
+    struct trial trial = trial_of(&rig_fault_jitter, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    const struct rig_shim_jitter *jitter = &setup.shims.at[0]->jitter;
+    int short_ones = 0;
+    for (int i = 0; i < RIG_SHIM_DELAYS; i++) {
+        const int64_t delay_ns = atomic_load(&jitter->delays_ns[i]);
+        assert_in_range(delay_ns, options.least_ns, options.most_ns);
+        short_ones += delay_ns < 400000 ? 1 : 0; /* the geometric mean of the two */
+    }
+    assert_int_equal(short_ones, RIG_SHIM_DELAYS / 2);
+    heal(&trial);
+}
+
+/* Python uses semaphores and signals only between threads: the program has one. */
+static void a_fault_that_delays_no_call_fails(void **state)
+{
+    (void)state;
+    const struct jitter_options options = {.calls = {wake_calls, 1}, .chance = 1, .least_ns = 1000, .most_ns = 2000};
+    struct trial trial = trial_of(&rig_fault_jitter, &options);
+    assert_int_equal(inject(&trial), RIG_E_CLUSTER);
+    assert_non_null(strstr(trial.err.text, "there were no calls that were delayed by rig's shim within 10 s"));
+    heal(&trial);
+    assert_int_equal(atomic_load(&setup.shims.at[0]->jitter.calls), 0);
+}
+
+static void jitter_without_calls_is_refused(void **state)
+{
+    (void)state;
+    char why[256] = "";
+    struct jitter_options options = {.calls = {disk_calls, 0}, .chance = 1, .least_ns = 2000, .most_ns = 1000};
+    assert_false(rig_fault_is_possible(&rig_fault_jitter, NULL, &options, why, sizeof why));
+    assert_non_null(strstr(why, "`calls` is empty"));
+    options.calls.count = 1;
+    assert_false(rig_fault_is_possible(&rig_fault_jitter, NULL, &options, why, sizeof why));
+    assert_non_null(strstr(why, "`delay.min` is longer"));
+}
+
 /* -- pressure ------------------------------------------------------------------------------------------------------ */
 
 /* The group that the node's process is in, of one controller. */
@@ -606,6 +691,10 @@ int main(void)
         NODE_TEST(a_clock_jumps_and_comes_back),
         NODE_TEST(a_clock_drifts),
         NODE_TEST(a_clock_that_would_stay_right_is_refused),
+        NODE_TEST(calls_are_delayed_until_it_is_healed),
+        NODE_TEST(delays_are_spread_over_their_range),
+        NODE_TEST(a_fault_that_delays_no_call_fails),
+        NODE_TEST(jitter_without_calls_is_refused),
         NODE_TEST(a_node_gets_little_of_a_processor),
         NODE_TEST(a_node_meets_its_limit_of_memory),
         NODE_TEST(a_program_without_the_shim_is_noticed),

@@ -298,6 +298,25 @@ class Interrupted(FaultTest):
             self.assertGreater(len([pid for pid in stopped if state_of(pid) == "T"]), 0)
         return stopped
 
+    def test_a_killed_rig_leaves_no_stuttering_process_stopped(self):
+        """Its helper resumes them at once, and the servers end with rig, before any `rig heal`."""
+        fault = "{fault: stutter, at: [500ms], for: 1h, gap: {max: 1ms}, stop: {min: 5s, max: 9s}, processes: any}"
+        process = self.start("run", self.fault_plan([fault], 3600), "-o", "out")
+        self.wait_for_log(process, "out", "injected #1 stutter")
+        deadline = time.monotonic() + 60
+        while "T" not in map(state_of, self.servers()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertIn("T", [state_of(pid) for pid in self.servers()])
+        process.kill()
+        process.communicate()
+        deadline = time.monotonic() + 4  # before any stop is over
+        while "T" in map(state_of, self.servers()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertNotIn("T", [state_of(pid) for pid in self.servers()])
+        self.no_server_is_left()
+        self.assertRegex(self.status(0, self.rig("heal")).out, "a process that stuttered: process [0-9]+ is gone")
+        self.all_is_undone()
+
     def test_heal_ends_processes_that_a_killed_rig_left_stopped(self):
         stopped = self.kill_rig()
         done = self.status(0, self.rig("heal"))

@@ -1,0 +1,81 @@
+/*
+ * Delays around the calls with which processes wait for, wake and reach each other: they hold a process inside a window
+ * of microseconds in which the order of two events is decided. The calls themselves stay as they are.
+ */
+#include <errno.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "nemesis/shim/shim.h"
+
+RIG_SHIM_REAL(sem_wait)
+RIG_SHIM_REAL(sem_post)
+RIG_SHIM_REAL(kill)
+RIG_SHIM_REAL(send)
+RIG_SHIM_REAL(recv)
+RIG_SHIM_REAL(epoll_wait)
+
+void rig_shim_jitter(enum rig_shim_call call)
+{
+    struct rig_shim_control *orders = rig_shim_orders();
+    if (orders == NULL || (atomic_load_explicit(&orders->jitter.calls, memory_order_acquire) & (1U << call)) == 0)
+        return;
+    struct rig_shim_jitter *jitter = &orders->jitter;
+    const uint64_t drawn = rig_shim_draw(atomic_load_explicit(&jitter->seed, memory_order_relaxed));
+    if ((drawn >> 32) >= atomic_load_explicit(&jitter->chance, memory_order_relaxed))
+        return;
+    const int64_t delay_ns = atomic_load_explicit(&jitter->delays_ns[drawn % RIG_SHIM_DELAYS], memory_order_relaxed);
+    const struct timespec delay = {.tv_sec = delay_ns / 1000000000, .tv_nsec = delay_ns % 1000000000};
+    const int before = errno;
+    (void)atomic_fetch_add_explicit(&orders->jittered[call], 1, memory_order_relaxed);
+    (void)nanosleep(&delay, NULL);
+    errno = before;
+}
+
+/* PostgreSQL's locks and queues wait by a semaphore: a process that was woken continues late. */
+RIG_SHIM_EXPORT int sem_wait(sem_t *semaphore)
+{
+    const int answer = real_sem_wait()(semaphore);
+    rig_shim_jitter(RIG_SHIM_CALL_SEMAPHORE);
+    return answer;
+}
+
+RIG_SHIM_EXPORT int sem_post(sem_t *semaphore)
+{
+    rig_shim_jitter(RIG_SHIM_CALL_SEMAPHORE);
+    return real_sem_post()(semaphore);
+}
+
+RIG_SHIM_EXPORT int kill(pid_t pid, int signal_number)
+{
+    const int urgent = signal_number == SIGURG;
+    if (urgent)
+        rig_shim_jitter(RIG_SHIM_CALL_WAKE);
+    const int answer = real_kill()(pid, signal_number);
+    if (urgent)
+        rig_shim_jitter(RIG_SHIM_CALL_WAKE);
+    return answer;
+}
+
+RIG_SHIM_EXPORT ssize_t send(int fd, const void *bytes, size_t size, int flags)
+{
+    rig_shim_jitter(RIG_SHIM_CALL_NETWORK);
+    return real_send()(fd, bytes, size, flags);
+}
+
+RIG_SHIM_EXPORT ssize_t recv(int fd, void *bytes, size_t size, int flags)
+{
+    const ssize_t got = real_recv()(fd, bytes, size, flags);
+    rig_shim_jitter(RIG_SHIM_CALL_NETWORK);
+    return got;
+}
+
+RIG_SHIM_EXPORT int epoll_wait(int fd, struct epoll_event *events, int capacity, int timeout_ms)
+{
+    const int count = real_epoll_wait()(fd, events, capacity, timeout_ms);
+    rig_shim_jitter(RIG_SHIM_CALL_NETWORK);
+    return count;
+}
