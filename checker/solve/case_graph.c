@@ -1,4 +1,4 @@
-#include "checker/solve/case_graph.h"
+#include "checker/solve/case_edges.h"
 
 #include <string.h>
 
@@ -13,265 +13,6 @@ struct rig_case_walks {
     uint32_t *queue;
     uint32_t search;
 };
-
-/* ---- the order that is known ---- */
-
-/* For the writers of one key. */
-struct key_order {
-    const uint32_t *writers;
-    uint32_t count;
-    uint32_t *shown; /* count squared: what shows [before][after], as rig_case_arc.known */
-};
-
-static uint32_t place_of(const struct key_order *order, uint32_t node)
-{
-    uint32_t low = 0, high = order->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (order->writers[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    RIG_INVARIANT(low < order->count && order->writers[low] == node);
-    return low;
-}
-
-static bool is_list_pair(const struct rig_problem *problem, uint32_t pair)
-{
-    return pair < problem->pairs.count && problem->pairs.at[pair].source == RIG_ORDER_LIST;
-}
-
-/* Pairs that reads of lists show follow from each other: the reads that show the first and the last version show all
- * between. Assumptions about registers name their evidence, and stay as they are. */
-static void close_order(const struct rig_problem *problem, struct key_order *order)
-{
-    const uint32_t n = order->count;
-    for (uint32_t via = 0; via < n; via++) {
-        for (uint32_t a = 0; a < n; a++) {
-            if (!is_list_pair(problem, order->shown[a * n + via]))
-                continue;
-            for (uint32_t b = 0; b < n; b++) {
-                if (is_list_pair(problem, order->shown[via * n + b]) && order->shown[a * n + b] == RIG_CASE_NONE)
-                    order->shown[a * n + b] = order->shown[a * n + via];
-            }
-        }
-    }
-}
-
-/* A version that a transaction read comes before its own: the reverse is a cycle of a ww and a wr edge. */
-static void add_updates(const struct rig_problem *problem, uint32_t key, struct key_order *order)
-{
-    for (uint32_t at = 0; at < order->count; at++) {
-        const uint32_t write = rig_problem_write_of(problem, order->writers[at], key);
-        for (uint32_t i = problem->reader_first[write]; i < problem->reader_first[write + 1]; i++) {
-            const uint32_t read = problem->readers[i], reader = problem->read_txn[read];
-            if (rig_problem_write_of(problem, reader, key) == RIG_PROBLEM_NONE)
-                continue;
-            uint32_t *shown = &order->shown[at * order->count + place_of(order, reader)];
-            if (*shown == RIG_CASE_NONE)
-                *shown = (uint32_t)problem->pairs.count + read;
-        }
-    }
-}
-
-/* `reads`: wr edges count, so that what a transaction read comes before what it wrote. */
-static bool order_of_key(const struct rig_problem *problem, uint32_t key, bool reads, struct key_order *order)
-{
-    order->writers = problem->writers + problem->writer_first[key];
-    order->count = problem->writer_first[key + 1] - problem->writer_first[key];
-    const size_t size = (size_t)order->count * order->count;
-    order->shown = malloc((size + 1) * sizeof order->shown[0]);
-    if (order->shown == NULL)
-        return false;
-    memset(order->shown, 0xff, size * sizeof order->shown[0]);
-    for (size_t p = 0; p < problem->pairs.count; p++) {
-        const struct rig_problem_pair *pair = &problem->pairs.at[p];
-        if (pair->key == key)
-            order->shown[place_of(order, pair->before) * order->count + place_of(order, pair->after)] = (uint32_t)p;
-    }
-    close_order(problem, order);
-    if (reads)
-        add_updates(problem, key, order);
-    return true;
-}
-
-/* ---- making the edges ---- */
-
-struct making {
-    struct rig_case_graph *graph;
-    struct key_order order;
-    uint32_t key;
-    uint32_t *pair_of; /* per two writers of the key: their pair */
-};
-
-static bool add_arc(struct making *m, struct rig_arc arc, uint32_t pair, enum rig_case_value value, uint32_t known)
-{
-    return rig_case_arcs_add(&m->graph->arcs,
-                             (struct rig_case_arc){.arc = arc, .pair = pair, .value = value, .known = known});
-}
-
-static uint32_t find_pair(const struct rig_case_graph *graph, uint32_t a, uint32_t b)
-{
-    for (size_t i = graph->pairs.count; i-- > 0;) {
-        if (graph->pairs.at[i].a == a && graph->pairs.at[i].b == b)
-            return (uint32_t)i;
-    }
-    return RIG_CASE_NONE;
-}
-
-/* An arc of a ww or rw edge that needs the version of writers[before] to come before that of writers[after]. */
-static bool add_ordered(struct making *m, struct rig_arc arc, uint32_t before, uint32_t after)
-{
-    const uint32_t n = m->order.count;
-    const uint32_t shown = m->order.shown[before * n + after];
-    if (shown != RIG_CASE_NONE)
-        return add_arc(m, arc, RIG_CASE_NONE, RIG_CASE_OPEN, shown);
-    if (m->order.shown[after * n + before] != RIG_CASE_NONE)
-        return true;
-    const uint32_t low = before < after ? before : after, high = before < after ? after : before;
-    uint32_t *pair = &m->pair_of[low * n + high];
-    if (*pair == RIG_CASE_NONE) {
-        const uint32_t a = m->order.writers[low], b = m->order.writers[high];
-        *pair = find_pair(m->graph, a, b);
-        if (*pair == RIG_CASE_NONE) {
-            *pair = (uint32_t)m->graph->pairs.count;
-            if (!rig_case_pairs_add(&m->graph->pairs, (struct rig_case_pair){a, b, m->key}))
-                return false;
-        }
-    }
-    return add_arc(m, arc, *pair, low == before ? RIG_CASE_FORWARD : RIG_CASE_BACKWARD, RIG_CASE_NONE);
-}
-
-/* Whether it is known that the reader's own version comes before that of writers[later]: then the ww edge from it forbids
- * whatever an rw edge would. */
-static bool overwrites_itself(const struct making *m, uint32_t reader, uint32_t later)
-{
-    return rig_problem_write_of(m->graph->problem, reader, m->key) != RIG_PROBLEM_NONE &&
-           m->order.shown[place_of(&m->order, reader) * m->order.count + later] != RIG_CASE_NONE;
-}
-
-/* The edges between writers, and from the readers of a version to later writers. `write`: of writers[at]. */
-static bool add_of_version(struct making *m, uint32_t at, uint32_t write)
-{
-    const struct rig_problem *problem = m->graph->problem;
-    for (uint32_t later = 0; later < m->order.count; later++) {
-        const uint32_t from = m->order.writers[at], to = m->order.writers[later];
-        if (later == at)
-            continue;
-        const uint32_t first_op = problem->writes.at[rig_problem_write_of(problem, to, m->key)].first_op;
-        const struct rig_arc ww = {from, to, RIG_EDGE_WW, m->key, from, RIG_ARC_NONE, first_op};
-        if (!add_ordered(m, ww, at, later))
-            return false;
-        for (uint32_t i = problem->reader_first[write]; i < problem->reader_first[write + 1]; i++) {
-            const uint32_t read = problem->readers[i], reader = problem->read_txn[read];
-            const struct rig_arc rw = {reader, to, RIG_EDGE_RW, m->key, from, problem->reads.at[read].op, RIG_ARC_NONE};
-            if (reader != to && !overwrites_itself(m, reader, later) && !add_ordered(m, rw, at, later))
-                return false;
-        }
-    }
-    for (uint32_t i = problem->reader_first[write]; i < problem->reader_first[write + 1]; i++) {
-        const uint32_t read = problem->readers[i];
-        const struct rig_arc wr = {
-            m->order.writers[at], problem->read_txn[read],   RIG_EDGE_WR, m->key, m->order.writers[at],
-            RIG_ARC_NONE,         problem->reads.at[read].op};
-        if (!add_arc(m, wr, RIG_CASE_NONE, RIG_CASE_OPEN, RIG_CASE_NONE))
-            return false;
-    }
-    return true;
-}
-
-/* From the readers of the initial state to the writers. */
-static bool add_of_initial(struct making *m)
-{
-    const struct rig_problem *problem = m->graph->problem;
-    const size_t initial = problem->writes.count + m->key;
-    for (uint32_t i = problem->reader_first[initial]; i < problem->reader_first[initial + 1]; i++) {
-        const uint32_t read = problem->readers[i], reader = problem->read_txn[read];
-        for (uint32_t later = 0; later < m->order.count; later++) {
-            const struct rig_arc rw = {reader,       m->order.writers[later],    RIG_EDGE_RW, m->key,
-                                       RIG_ARC_NONE, problem->reads.at[read].op, RIG_ARC_NONE};
-            if (reader != m->order.writers[later] && !overwrites_itself(m, reader, later) &&
-                !add_arc(m, rw, RIG_CASE_NONE, RIG_CASE_OPEN, RIG_CASE_NONE))
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool is_too_large(const struct rig_case_graph *graph)
-{
-    return graph->too_large || graph->arcs.count > RIG_CASE_ARCS_MOST || graph->pairs.count > RIG_CASE_PAIRS_MOST;
-}
-
-static bool add_of_key(struct making *m)
-{
-    const struct rig_problem *problem = m->graph->problem;
-    const size_t size = (size_t)m->order.count * m->order.count;
-    m->pair_of = malloc((size + 1) * sizeof m->pair_of[0]);
-    bool ok = m->pair_of != NULL;
-    if (ok)
-        memset(m->pair_of, 0xff, size * sizeof m->pair_of[0]);
-    for (uint32_t at = 0; ok && at < m->order.count && !is_too_large(m->graph); at++)
-        ok = add_of_version(m, at, rig_problem_write_of(problem, m->order.writers[at], m->key));
-    free(m->pair_of);
-    return ok && add_of_initial(m);
-}
-
-static bool add_dependencies(struct rig_case_graph *graph)
-{
-    const struct rig_problem *problem = graph->problem;
-    bool ok = true;
-    for (uint32_t key = 0; ok && key < problem->key_count && !is_too_large(graph); key++) {
-        const uint32_t writers = problem->writer_first[key + 1] - problem->writer_first[key];
-        struct making m = {.graph = graph, .key = key};
-        graph->too_large |= writers > RIG_CASE_WRITERS_MOST;
-        if (writers == 0 || graph->too_large)
-            continue;
-        ok = order_of_key(problem, key, graph->rule->form != RIG_RULE_WRITES, &m.order) && add_of_key(&m);
-        free(m.order.shown);
-    }
-    return ok;
-}
-
-/* Whether process order puts `a` before `b`; or real time, where it counts. */
-static bool is_earlier(const struct rig_problem *problem, uint32_t a, uint32_t b, bool realtime)
-{
-    const struct rig_problem_txn *first = &problem->txns.at[a], *second = &problem->txns.at[b];
-    if (problem->has_realtime && first->ended < second->invoked)
-        return realtime || first->session == second->session;
-    if (first->session != second->session)
-        return false;
-    uint32_t before = second->before;
-    while (before != RIG_PROBLEM_NONE && before != a)
-        before = problem->txns.at[before].before;
-    return before == a;
-}
-
-static bool add_orders(struct rig_case_graph *graph)
-{
-    const struct rig_problem *problem = graph->problem;
-    if (graph->rule->along == RIG_ALONG_PLAIN)
-        return true;
-    for (uint32_t a = 0; a < problem->txn_count && !is_too_large(graph); a++) {
-        for (uint32_t b = 0; b < problem->txn_count; b++) {
-            if (a == b || !is_earlier(problem, a, b, graph->rule->along == RIG_ALONG_REALTIME))
-                continue;
-            const bool same = problem->txns.at[a].session == problem->txns.at[b].session;
-            const struct rig_arc arc = {.from = a,
-                                        .to = b,
-                                        .kind = same ? RIG_EDGE_PROCESS : RIG_EDGE_REALTIME,
-                                        .key = RIG_ARC_NONE,
-                                        .writer = RIG_ARC_NONE,
-                                        .from_op = RIG_ARC_NONE,
-                                        .to_op = RIG_ARC_NONE};
-            if (!rig_case_arcs_add(&graph->arcs,
-                                   (struct rig_case_arc){.arc = arc, .pair = RIG_CASE_NONE, .known = RIG_CASE_NONE}))
-                return false;
-        }
-    }
-    return true;
-}
 
 /* ---- indexes ---- */
 
@@ -323,25 +64,39 @@ static bool make_indexes(struct rig_case_graph *graph)
     return walks->came_from != NULL && walks->length != NULL && walks->stamp != NULL && walks->queue != NULL;
 }
 
+/* `done`: the edges are there. */
+static bool finish(struct rig_case_graph *graph, bool done)
+{
+    if (!done || (!graph->too_large && !make_indexes(graph))) {
+        rig_case_graph_done(graph);
+        return false;
+    }
+    if (!graph->too_large) {
+        const uint32_t nodes = graph->problem->txn_count, pairs = (uint32_t)graph->pairs.count;
+        fill_index(graph, false, nodes, graph->first_out, graph->out);
+        fill_index(graph, true, pairs, graph->first_rest, graph->rest);
+    }
+    return true;
+}
+
 bool rig_case_graph_init(struct rig_case_graph *graph, const struct rig_problem *problem, const struct rig_rule *rule,
                          const bool *writes_nothing)
 {
     *graph = (struct rig_case_graph){
         .problem = problem, .rule = rule, .writes_nothing = writes_nothing, .deadline_ns = INT64_MAX};
-    bool ok = add_dependencies(graph) && add_orders(graph);
-    graph->too_large = is_too_large(graph);
-    if (ok && !graph->too_large)
-        ok = make_indexes(graph);
-    if (!ok) {
-        rig_case_graph_done(graph);
-        return false;
-    }
-    if (!graph->too_large) {
-        const uint32_t nodes = problem->txn_count, pairs = (uint32_t)graph->pairs.count;
-        fill_index(graph, false, nodes, graph->first_out, graph->out);
-        fill_index(graph, true, pairs, graph->first_rest, graph->rest);
-    }
-    return true;
+    return finish(graph, rig_case_edges_all(graph));
+}
+
+bool rig_case_graph_init_given(struct rig_case_graph *graph, const struct rig_problem *problem,
+                               const struct rig_rule *rule, const bool *writes_nothing,
+                               const struct rig_case_pairs *pairs)
+{
+    *graph = (struct rig_case_graph){
+        .problem = problem, .rule = rule, .writes_nothing = writes_nothing, .deadline_ns = INT64_MAX};
+    bool ok = rig_case_pairs_reserve(&graph->pairs, pairs->count);
+    for (size_t i = 0; ok && i < pairs->count; i++)
+        ok = rig_case_pairs_add(&graph->pairs, pairs->at[i]);
+    return finish(graph, ok && rig_case_edges_given(graph));
 }
 
 void rig_case_graph_done(struct rig_case_graph *graph)

@@ -6,8 +6,9 @@
  * state), or once a pair of writers is put in its order. A pair of writers is one question, even if the two share
  * several keys: no level allows one order for one key and another for the next, as this is a cycle of ww edges.
  *
- * Time of a search: the edges to the power of three at the most, in practice a few of their neighbours. Space: quadratic in the
- * writers of a key, times its reads; bounded by RIG_CASE_ARCS_MOST.
+ * A graph has all pairs of writers whose order is open, or given ones (case_edges.h).
+ *
+ * Time of a search: edges of the pair times edges. Space: 80 bytes an edge.
  */
 #ifndef RIG_CHECKER_SOLVE_CASE_GRAPH_H
 #define RIG_CHECKER_SOLVE_CASE_GRAPH_H
@@ -16,7 +17,13 @@
 #include "checker/levels/rule.h"
 #include "checker/solve/problem.h"
 
-enum { RIG_CASE_ARCS_MOST = 1 << 16, RIG_CASE_PAIRS_MOST = 4096, RIG_CASE_WRITERS_MOST = 256 /* of a key */ };
+/* Limits of a graph with all pairs; the last is that of one with given pairs (about 80 bytes an edge). */
+enum {
+    RIG_CASE_ARCS_MOST = 1 << 16,
+    RIG_CASE_PAIRS_MOST = 512,
+    RIG_CASE_WRITERS_MOST = 256, /* of a key */
+    RIG_CASE_GIVEN_ARCS_MOST = 1 << 22,
+};
 #define RIG_CASE_NONE UINT32_MAX
 
 enum rig_case_value { RIG_CASE_OPEN, RIG_CASE_FORWARD, RIG_CASE_BACKWARD };
@@ -43,14 +50,15 @@ struct rig_case_graph {
     const bool *writes_nothing; /*   per node, borrowed */
     struct rig_case_pairs pairs;
     struct rig_case_arcs arcs;
-    uint32_t *first_out, *out;   /* per node: its arcs */
-    uint32_t *first_rest, *rest; /* per pair: the arcs that rest on it */
-    uint8_t *value;              /* per pair: enum rig_case_value */
-    bool plain;                  /* searches leave out what rests on a transaction's read before its own write */
-    int64_t deadline_ns;         /* of searches; INT64_MAX: none. Set by the caller */
-    bool spent;                  /* it passed in a search, which then may have missed cycles */
-    uint64_t steps;              /* of all searches */
-    bool too_large;              /* more edges, pairs or writers than the maximum: no more than this is there */
+    uint32_t *first_out, *out;      /* per node: its arcs */
+    uint32_t *first_rest, *rest;    /* per pair: the arcs that rest on it */
+    uint8_t *value;                 /* per pair: enum rig_case_value */
+    bool plain;                     /* searches leave out what rests on a transaction's read before its own write */
+    int64_t deadline_ns;            /* of searches; INT64_MAX: none. Set by the caller */
+    bool spent;                     /* it passed in a search, which then may have missed cycles */
+    uint64_t steps;                 /* of all searches */
+    bool too_large;                 /* more edges, pairs or writers than the maximum: no more than this is there */
+    size_t arcs_most, arcs_checked; /* while edges are added: parallel ones are looked for at so many */
     struct rig_case_walks *walks;
 };
 
@@ -59,6 +67,11 @@ void rig_case_graph_done(struct rig_case_graph *graph);
 /* All pairs are open. False when memory runs out. */
 bool rig_case_graph_init(struct rig_case_graph *graph, const struct rig_problem *problem, const struct rig_rule *rule,
                          const bool *writes_nothing);
+
+/* The same with these pairs only; there may be any number of transactions. The first ones are the first to be asked. */
+bool rig_case_graph_init_given(struct rig_case_graph *graph, const struct rig_problem *problem,
+                               const struct rig_rule *rule, const bool *writes_nothing,
+                               const struct rig_case_pairs *pairs);
 
 /*
  * The length of a shortest cycle that the rule forbids, with an edge that rests on `pair` as it is put (NONE: any), or 0;

@@ -14,6 +14,7 @@ struct hunt {
     uint8_t *scratch; /* of the search for few cycles: two rows of pairs for each number of cycles */
     int64_t deadline_ns;
     uint32_t calls;
+    uint8_t *model; /* the first order of all pairs that makes no cycle, or NULL */
     bool spent, no_memory;
 };
 
@@ -103,7 +104,10 @@ static struct rig_case_node *split_at_once(struct hunt *h, uint32_t pair)
 
 uint32_t rig_case_leaves(const struct rig_case_node *node)
 {
-    return node->first == NULL ? 1 : rig_case_leaves(node->first) + rig_case_leaves(node->second);
+    uint32_t leaves = 1;
+    for (; node->first != NULL; node = node->second)
+        leaves += rig_case_leaves(node->first);
+    return leaves;
 }
 
 /* ---- what a proof does not use ---- */
@@ -118,34 +122,94 @@ static bool is_used(const uint8_t *used, uint32_t pair, enum rig_case_value valu
     return (used[pair] >> value & 1) != 0;
 }
 
-/* The tree without suppositions that its cycles do not rest on. `used`, per pair: adds the bits of the orders that it
- * rests on. */
+/* Adds what the cycle of a leaf rests on. */
+static void mark_leaf(const struct hunt *h, const struct rig_case_node *leaf, uint8_t *used)
+{
+    for (uint32_t i = 0; i < leaf->length; i++) {
+        const struct rig_case_arc *arc = &h->graph->arcs.at[leaf->cycle[i]];
+        if (arc->pair != RIG_CASE_NONE)
+            mark(used, arc->pair, arc->value);
+    }
+}
+
+static bool leaf_uses(const struct hunt *h, const struct rig_case_node *leaf, uint32_t pair, enum rig_case_value value)
+{
+    for (uint32_t i = 0; i < leaf->length; i++) {
+        const struct rig_case_arc *arc = &h->graph->arcs.at[leaf->cycle[i]];
+        if (arc->pair == pair && arc->value == value)
+            return true;
+    }
+    return false;
+}
+
+/* A split on the way down the second cases, and what its first case uses (NULL: see its cycle). */
+struct turn {
+    struct rig_case_node *node;
+    uint8_t *used;
+};
+
+static void mark_turn(const struct hunt *h, const struct turn *turn, uint8_t *used)
+{
+    if (turn->used == NULL) {
+        mark_leaf(h, turn->node->first, used);
+        return;
+    }
+    for (uint32_t pair = 0; pair < pair_count(h); pair++)
+        used[pair] |= turn->used[pair];
+}
+
+static struct rig_case_node *prune(struct hunt *h, struct rig_case_node *node, uint8_t *used);
+
+/* Prunes the first case of the turn; whether it rests on what it supposes. */
+static bool prune_first(struct hunt *h, struct turn *turn)
+{
+    struct rig_case_node *node = turn->node;
+    if (node->first->first == NULL)
+        return leaf_uses(h, node->first, node->pair, node->supposed);
+    turn->used = rig_arena_alloc(h->arena, pair_count(h));
+    h->no_memory |= turn->used == NULL;
+    if (h->no_memory)
+        return true;
+    node->first = prune(h, node->first, turn->used);
+    return is_used(turn->used, node->pair, node->supposed);
+}
+
+/*
+ * The tree without suppositions that its cycles do not rest on. `used`, per pair, gets the bits of the orders that it
+ * rests on. Depth: that of first cases in each other; there may be thousands of second cases.
+ */
 static struct rig_case_node *prune(struct hunt *h, struct rig_case_node *node, uint8_t *used)
 {
-    if (node->first == NULL) {
-        for (uint32_t i = 0; i < node->length; i++) {
-            const struct rig_case_arc *arc = &h->graph->arcs.at[node->cycle[i]];
-            if (arc->pair != RIG_CASE_NONE)
-                mark(used, arc->pair, arc->value);
-        }
-        return node;
+    struct rig_case_node *end = node;
+    size_t count = 0;
+    for (; end->first != NULL; end = end->second)
+        count++;
+    struct turn *turns = rig_arena_array(h->arena, count + 1, sizeof turns[0]);
+    h->no_memory |= turns == NULL;
+    bool ends = false;
+    for (count = 0; !h->no_memory && !ends && node->first != NULL; node = node->second) {
+        turns[count] = (struct turn){.node = node};
+        ends = !prune_first(h, &turns[count]);
+        if (!ends)
+            count++;
     }
-    const uint32_t pairs = pair_count(h);
-    uint8_t *first_used = rig_arena_alloc(h->arena, pairs), *second_used = rig_arena_alloc(h->arena, pairs);
-    h->no_memory |= first_used == NULL || second_used == NULL;
     if (h->no_memory)
         return node;
-    node->first = prune(h, node->first, first_used);
-    const bool needs_first = is_used(first_used, node->pair, node->supposed);
-    if (needs_first)
-        node->second = prune(h, node->second, second_used);
-    const bool needs_both = needs_first && is_used(second_used, node->pair, reverse(node->supposed));
-    for (uint32_t i = 0; i < pairs; i++) {
-        if (needs_both && i == node->pair)
+    struct rig_case_node *pruned = ends ? turns[count].node->first : end;
+    if (ends)
+        mark_turn(h, &turns[count], used);
+    else
+        mark_leaf(h, end, used);
+    while (count-- > 0) {
+        struct rig_case_node *split = turns[count].node;
+        if (!is_used(used, split->pair, reverse(split->supposed)))
             continue;
-        used[i] |= (uint8_t)((!needs_first || needs_both ? first_used[i] : 0) | (needs_first ? second_used[i] : 0));
+        mark_turn(h, &turns[count], used);
+        used[split->pair] = 0;
+        split->second = pruned;
+        pruned = split;
     }
-    return needs_both ? node : needs_first ? node->second : node->first;
+    return pruned;
 }
 
 /* ---- by propagation ---- */
@@ -199,11 +263,23 @@ static uint32_t choose(const struct hunt *h)
 
 static struct rig_case_node *prove(struct hunt *h);
 
+static void take_model(struct hunt *h)
+{
+    h->model = rig_arena_alloc(h->arena, pair_count(h) + 1);
+    h->no_memory |= h->model == NULL;
+    if (h->model != NULL)
+        memcpy(h->model, h->graph->value, pair_count(h));
+}
+
 static struct rig_case_node *prove_cases(struct hunt *h)
 {
-    const uint32_t pair = choose(h);
-    if (pair == RIG_CASE_NONE || is_over(h))
+    if (is_over(h))
         return NULL;
+    const uint32_t pair = choose(h);
+    if (pair == RIG_CASE_NONE) {
+        take_model(h);
+        return NULL;
+    }
     put(h, pair, RIG_CASE_FORWARD);
     struct rig_case_node *first = prove(h), *second = NULL;
     put(h, pair, RIG_CASE_BACKWARD);
@@ -347,6 +423,7 @@ bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t 
     struct rig_case_node *found = prove(&h);
     h.spent |= graph->spent;
     tree->spent = h.spent;
+    tree->model = h.spent ? NULL : h.model;
     graph->deadline_ns = INT64_MAX; /* the rest only makes it shorter, and has a time of its own */
     if (found != NULL && !h.spent && !h.no_memory) {
         uint8_t *used = rig_arena_alloc(arena, pair_count(&h) + 1);

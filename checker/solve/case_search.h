@@ -22,6 +22,7 @@ struct rig_case_node {
 struct rig_case_tree {
     struct rig_case_node *root; /* NULL: there is an explanation, or the time is spent; from the arena */
     bool spent;
+    uint8_t *model; /* an order of each pair that makes no cycle: where there is an explanation; from the arena */
 };
 
 /*

@@ -8,10 +8,12 @@
 #include "checker/checker_types.h"
 
 enum {
-    SHARED_TXNS = 64, /* a proof of so many transactions is tried at other levels */
     CYCLES_TRIED = 4, /* of a guess, each of */
     CYCLE_MOST = 32,  /*   so many transactions at the most */
 };
+
+/* How long fewer transactions are looked for, in all: a witness that is not minimal is one, too. */
+#define SHRINK_NS INT64_C(10000000000)
 
 struct decide {
     const struct rig_problem *problem;
@@ -22,6 +24,7 @@ struct decide {
     uint32_t *explanation; /* of the last level that the solver explained, or NULL; owned */
     uint64_t levels;       /* those asked about */
     struct rig_solve_budget budget;
+    int64_t shrink_ns; /* left for fewer transactions */
     struct rig_arena *arena;
     /* Levels may share a rule. Rules that are kept, those that are not, and those that are not by the solver's answer,
      * without a proof within the budget. */
@@ -198,13 +201,21 @@ static enum rig_rc ask_order(struct decide *d, enum rig_level level, enum rig_an
 
 /* ---- proofs of the solver's answer ---- */
 
-/* `core`: nodes of `part`. Without a proof, `proof` has no lines, and the level stays open. */
+/* `core`: nodes of `part`. `shrunk`: the transactions of another proof, or NULL. Without a proof, `proof` has no lines,
+ * and the level stays open. */
 static enum rig_rc prove_part(struct decide *d, const struct rig_problem *part, enum rig_level level,
-                              const struct rig_solution *refuted, struct rig_case_proof *proof)
+                              const uint32_t *core, uint32_t core_count, const struct rig_case_proof *shrunk,
+                              struct rig_case_proof *proof)
 {
     const struct rig_rule *rule = rig_level_rule(level);
-    enum rig_rc rc =
-        rig_prove_no(part, d->history, level, refuted->core, refuted->core_count, &d->budget, d->arena, proof, d->err);
+    const int64_t start_ns = rig_clock_now_ns();
+    const struct rig_prove_options options = {.budget = d->budget,
+                                              .shrink_deadline_ns = start_ns + d->shrink_ns,
+                                              .shrunk = shrunk != NULL,
+                                              .minimal = shrunk != NULL && shrunk->minimal};
+    enum rig_rc rc = rig_prove_no(part, d->history, level, core, core_count, &options, d->arena, proof, d->err);
+    const int64_t took_ns = rig_clock_now_ns() - start_ns;
+    d->shrink_ns -= took_ns < d->shrink_ns ? took_ns : d->shrink_ns;
     if (rc == RIG_OK && proof->line_count == 0)
         d->unproved[rule->form][rule->along] = true;
     if (rc == RIG_OK && proof->too_large)
@@ -220,13 +231,34 @@ static enum rig_rc keep_proof(struct decide *d, const struct rig_case_proof *pro
     return RIG_OK;
 }
 
-static enum rig_rc try_level(struct decide *d, const struct rig_problem *part, enum rig_level level)
+/* All nodes of the part, in order. */
+static uint32_t *all_nodes(const struct rig_problem *part)
 {
+    uint32_t *nodes = calloc((size_t)part->txn_count + 1, sizeof nodes[0]);
+    for (uint32_t node = 0; nodes != NULL && node < part->txn_count; node++)
+        nodes[node] = node;
+    return nodes;
+}
+
+/*
+ * Tries the transactions of a proof at another level. At a weaker one they are as few as they can be, because fewer would
+ * refute the level of the proof as well; nor is it tried again where time did not suffice.
+ */
+static enum rig_rc try_level(struct decide *d, const struct rig_problem *part, const struct rig_case_proof *other,
+                             enum rig_level level)
+{
+    const bool shrunk = !other->minimal || (rig_level_info(other->level)->below & RIG_LEVEL_BIT(level)) != 0;
     struct rig_solution solution = {0};
     struct rig_case_proof proof = {0};
     enum rig_rc rc = rig_solve(part, rig_level_rule(level), &d->budget, &solution, d->err);
-    if (rc == RIG_OK && solution.answer == RIG_ANSWER_NO)
-        rc = prove_part(d, part, level, &solution, &proof);
+    if (rc == RIG_OK && solution.answer == RIG_ANSWER_NO) {
+        uint32_t *nodes = shrunk && other->minimal ? all_nodes(part) : NULL;
+        if (nodes != NULL)
+            rc = prove_part(d, part, level, nodes, part->txn_count, other, &proof);
+        else
+            rc = prove_part(d, part, level, solution.core, solution.core_count, shrunk ? other : NULL, &proof);
+        free(nodes);
+    }
     if (rc == RIG_OK && proof.line_count > 0)
         rc = keep_proof(d, &proof);
     rig_solution_done(&solution);
@@ -250,20 +282,19 @@ static void find_nodes(const struct rig_problem *problem, const struct rig_case_
  */
 static enum rig_rc share_proof(struct decide *d, const struct rig_case_proof *proof)
 {
-    uint32_t nodes[SHARED_TXNS];
-    struct rig_problem part;
-    enum rig_rc rc = RIG_OK;
-    if (proof->txn_count > SHARED_TXNS)
-        return RIG_OK;
-    find_nodes(d->problem, proof, nodes);
-    if (!rig_problem_part(d->problem, nodes, proof->txn_count, &part))
+    uint32_t *nodes = calloc((size_t)proof->txn_count + 1, sizeof nodes[0]);
+    struct rig_problem part = {0};
+    if (nodes == NULL)
         return no_memory(d);
+    find_nodes(d->problem, proof, nodes);
+    enum rig_rc rc = rig_problem_part(d->problem, nodes, proof->txn_count, &part) ? RIG_OK : no_memory(d);
     for (unsigned i = 0; rc == RIG_OK && i < RIG_LEVEL_COUNT; i++) {
         const enum rig_level level = (enum rig_level)i;
         if (level != proof->level && (d->levels & RIG_LEVEL_BIT(level)) != 0 && !is_answered(d, level))
-            rc = try_level(d, &part, level);
+            rc = try_level(d, &part, proof, level);
     }
     rig_problem_done(&part);
+    free(nodes);
     return rc;
 }
 
@@ -272,7 +303,7 @@ static enum rig_rc prove(struct decide *d, enum rig_level level, const struct ri
                          enum rig_answer *answer)
 {
     struct rig_case_proof proof = {0};
-    enum rig_rc rc = prove_part(d, d->problem, level, refuted, &proof);
+    enum rig_rc rc = prove_part(d, d->problem, level, refuted->core, refuted->core_count, NULL, &proof);
     *answer = proof.line_count > 0 ? RIG_ANSWER_NO : RIG_ANSWER_SPENT;
     if (rc == RIG_OK && proof.line_count > 0)
         rc = share_proof(d, &proof);
@@ -394,6 +425,7 @@ enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_histo
                        .out = decisions,
                        .levels = levels,
                        .budget = {.deadline_ns = deadline_ns},
+                       .shrink_ns = SHRINK_NS,
                        .arena = arena,
                        .err = err};
     *decisions = (struct rig_decisions){0};

@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/solve/case_pairs.h"
 #include "checker/solve/case_search.h"
 #include "checker/solve/shrink.h"
 
@@ -92,7 +93,10 @@ static void add_lines(struct writing *w, const struct rig_case_node *node, const
 
 static uint32_t count_edges(const struct rig_case_node *node)
 {
-    return node->first == NULL ? node->length : count_edges(node->first) + count_edges(node->second);
+    uint32_t edges = 0;
+    for (; node->first != NULL; node = node->second)
+        edges += count_edges(node->first);
+    return edges + node->length;
 }
 
 static bool write_proof(struct writing *w, const struct rig_case_node *root, struct rig_arena *arena)
@@ -111,60 +115,145 @@ static bool write_proof(struct writing *w, const struct rig_case_node *root, str
 
 /* ---- a proof of a part ---- */
 
-/* The transactions that some cycle passes, or whose version it rests on. */
-static void list_txns(const struct rig_problem *part, struct rig_case_proof *proof)
+static void mark_txns(const struct writing *w, const struct rig_case_node *node, bool *used)
 {
-    for (uint32_t node = 0; node < part->txn_count; node++) {
-        const uint32_t txn = part->txns.at[node].txn;
-        bool used = false;
-        for (uint32_t i = 0; !used && i < proof->edge_count; i++)
-            used = proof->edges[i].arc.from == txn || proof->edges[i].arc.writer == txn;
-        if (used)
-            proof->txns[proof->txn_count++] = txn;
+    for (; node->first != NULL; node = node->second)
+        mark_txns(w, node->first, used);
+    for (uint32_t i = 0; i < node->length; i++) {
+        const struct rig_arc *arc = &w->graph->arcs.at[node->cycle[i]].arc;
+        used[arc->from] = true;
+        if (arc->writer != RIG_ARC_NONE)
+            used[arc->writer] = true;
     }
-    RIG_INVARIANT(!proof->minimal || proof->txn_count == part->txn_count);
+}
+
+/* The transactions that some cycle passes, or whose version it rests on. */
+static bool list_txns(const struct writing *w, const struct rig_case_node *root)
+{
+    bool *used = calloc((size_t)w->part->txn_count + 1, sizeof used[0]);
+    struct rig_case_proof *proof = w->proof;
+    if (used == NULL)
+        return false;
+    mark_txns(w, root, used);
+    for (uint32_t node = 0; node < w->part->txn_count; node++) {
+        if (used[node])
+            proof->txns[proof->txn_count++] = w->part->txns.at[node].txn;
+    }
+    free(used);
+    RIG_INVARIANT(!proof->minimal || proof->txn_count == w->part->txn_count);
+    return true;
+}
+
+/* The search for a proof of a part. */
+struct proving {
+    const struct rig_problem *part;
+    const struct rig_rule *rule;
+    const bool *writes_nothing;
+    int64_t deadline_ns;
+    struct rig_arena *arena;
+    struct rig_case_graph graph;
+    struct rig_case_tree tree;
+    bool explained; /* an order that the rule allows was found */
+};
+
+/* Over all pairs of writers. */
+static bool search_all(struct proving *p)
+{
+    if (!rig_case_graph_init(&p->graph, p->part, p->rule, p->writes_nothing))
+        return false;
+    if (p->graph.too_large)
+        return true;
+    const bool done = rig_case_search(&p->graph, p->deadline_ns, POLISH_NS, p->arena, &p->tree);
+    p->explained = done && p->tree.root == NULL && !p->tree.spent;
+    return done;
+}
+
+/* Over these pairs; `more`: others that an order of these pairs needs. */
+static bool search_given(struct proving *p, struct rig_case_pairs *pairs, bool *more)
+{
+    const size_t before = pairs->count;
+    *more = false;
+    rig_case_graph_done(&p->graph);
+    if (!rig_case_graph_init_given(&p->graph, p->part, p->rule, p->writes_nothing, pairs))
+        return false;
+    if (p->graph.too_large)
+        return true;
+    if (!rig_case_search(&p->graph, p->deadline_ns, POLISH_NS, p->arena, &p->tree))
+        return false;
+    if (p->tree.model == NULL)
+        return true;
+    if (!rig_case_pairs_missing(&p->graph, p->tree.model, pairs, &p->explained))
+        return false;
+    *more = !p->explained && pairs->count > before;
+    p->graph.too_large = !p->explained && !*more; /* cannot happen; a level left open is better than a wrong one */
+    return true;
+}
+
+/* Over pairs as they turn out to be needed: for any number of transactions. */
+static bool search_needed(struct proving *p)
+{
+    struct rig_case_pairs pairs = {0};
+    bool more = true, done = rig_case_pairs_forced(p->part, p->rule, p->deadline_ns, &pairs);
+    while (done && more)
+        done = search_given(p, &pairs, &more);
+    rig_case_pairs_done(&pairs);
+    return done;
 }
 
 static enum rig_rc prove_part(const struct rig_problem *part, const struct rig_history *history, int64_t deadline_ns,
                               struct rig_arena *arena, struct rig_case_proof *proof, struct rig_err *err)
 {
     bool *writes_nothing = rig_arena_array(arena, (size_t)part->txn_count + 1, sizeof writes_nothing[0]);
-    struct rig_case_graph graph;
-    struct rig_case_tree tree = {0};
+    struct proving p = {.part = part,
+                        .rule = rig_level_rule(proof->level),
+                        .writes_nothing = writes_nothing,
+                        .deadline_ns = deadline_ns,
+                        .arena = arena};
     if (writes_nothing == NULL)
         return no_memory(err);
     for (uint32_t node = 0; node < part->txn_count; node++)
         writes_nothing[node] = part->txns.at[node].first_write == part->txns.at[node + 1].first_write;
-    if (!rig_case_graph_init(&graph, part, rig_level_rule(proof->level), writes_nothing))
-        return no_memory(err);
-    bool done = graph.too_large || rig_case_search(&graph, deadline_ns, POLISH_NS, arena, &tree);
-    if (done && tree.root != NULL) {
-        struct writing w = {history, part, &graph, proof};
-        done = write_proof(&w, tree.root, arena);
-        if (done)
-            list_txns(part, proof);
+    bool done = search_all(&p) && (!p.graph.too_large || search_needed(&p));
+    if (done && p.tree.root != NULL) {
+        struct writing w = {history, part, &p.graph, proof};
+        done = write_proof(&w, p.tree.root, arena) && list_txns(&w, p.tree.root);
     }
-    proof->too_large = graph.too_large;
-    const bool explained = done && tree.root == NULL && !tree.spent && !graph.too_large;
-    rig_case_graph_done(&graph);
-    if (explained)
+    proof->too_large = p.graph.too_large;
+    rig_case_graph_done(&p.graph);
+    if (done && p.explained)
         return rig_fail(err, RIG_E_BUG, "%s: a core of %u transactions has an explanation; please report this history",
                         rig_level_info(proof->level)->name, (unsigned)part->txn_count);
     return done ? RIG_OK : no_memory(err);
 }
 
+/* The nodes to prove: fewer than those of the core, unless these are not to be shrunk. */
+static enum rig_rc shrink(const struct rig_problem *problem, enum rig_level level, const uint32_t *core,
+                          uint32_t core_count, const struct rig_prove_options *options, struct rig_shrunk *shrunk,
+                          struct rig_err *err)
+{
+    const int64_t end_ns = options->shrink_deadline_ns;
+    const struct rig_solve_budget limit = {end_ns < options->budget.deadline_ns ? end_ns : options->budget.deadline_ns};
+    if (!options->shrunk)
+        return rig_shrink(problem, rig_level_rule(level), core, core_count, &limit, shrunk, err);
+    *shrunk = (struct rig_shrunk){calloc((size_t)core_count + 1, sizeof core[0]), core_count, options->minimal};
+    if (shrunk->nodes == NULL)
+        return no_memory(err);
+    memcpy(shrunk->nodes, core, core_count * sizeof core[0]);
+    return RIG_OK;
+}
+
 enum rig_rc rig_prove_no(const struct rig_problem *problem, const struct rig_history *history, enum rig_level level,
-                         const uint32_t *core, uint32_t core_count, const struct rig_solve_budget *budget,
+                         const uint32_t *core, uint32_t core_count, const struct rig_prove_options *options,
                          struct rig_arena *arena, struct rig_case_proof *proof, struct rig_err *err)
 {
     struct rig_shrunk shrunk;
     struct rig_problem part;
-    enum rig_rc rc = rig_shrink(problem, rig_level_rule(level), core, core_count, budget, &shrunk, err);
+    enum rig_rc rc = shrink(problem, level, core, core_count, options, &shrunk, err);
     if (rc != RIG_OK)
         return rc;
     struct rig_case_proof made = {.level = level, .minimal = shrunk.minimal};
     if (rig_problem_part(problem, shrunk.nodes, shrunk.count, &part)) {
-        rc = prove_part(&part, history, budget->deadline_ns, arena, &made, err);
+        rc = prove_part(&part, history, options->budget.deadline_ns, arena, &made, err);
         rig_problem_done(&part);
     } else {
         rc = no_memory(err);

@@ -6,9 +6,6 @@
 #include "base/clock.h"
 #include "base/rng.h"
 
-/* How long it may take: a witness that is not minimal is one, too. */
-#define SHRINK_NS INT64_C(10000000000)
-
 enum {
     FEW = 6,            /* transactions: no fewer are looked for */
     AGAIN_TIMES = 8,    /* at random */
@@ -272,9 +269,7 @@ enum rig_rc rig_shrink(const struct rig_problem *problem, const struct rig_rule 
                        uint32_t core_count, const struct rig_solve_budget *budget, struct rig_shrunk *shrunk,
                        struct rig_err *err)
 {
-    const int64_t latest = rig_clock_now_ns() + SHRINK_NS;
-    const struct rig_solve_budget limit = {budget->deadline_ns < latest ? budget->deadline_ns : latest};
-    struct shrinking first = {.rule = rule, .budget = limit, .err = err};
+    struct shrinking first = {.rule = rule, .budget = *budget, .err = err};
     struct shrinking more = first;
     struct rig_shrunk result = {0};
     RIG_REQUIRE(core_count > 0);

@@ -9,10 +9,13 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "checker/solve/case_pairs.h"
 #include "checker/solve/case_search.h"
 #include "checker/solve/shrink.h"
 #include "tests/unit/random_problem.h"
 #include "tests/unit/slow_breach.h"
+
+enum { LARGE_LINKS = 1000, LARGE_TXNS = 3 * LARGE_LINKS, LARGE_KEYS = 1000 };
 
 /* Follows the tree: each leaf is a cycle of distinct nodes that the rule forbids, whose edges hold in its case. */
 static void replay(struct rig_case_graph *graph, const struct rig_case_node *node)
@@ -65,6 +68,41 @@ static uint32_t prove(const struct rig_problem *problem, const struct rig_rule *
     return leaves;
 }
 
+/* The same over pairs as they turn out to be needed. Gives the number of cycles of the proof, 0: there is an explanation. */
+static uint32_t prove_by_need(const struct rig_problem *problem, const struct rig_rule *rule)
+{
+    struct rig_arena arena;
+    struct rig_case_pairs pairs = {0};
+    bool nothing[LARGE_TXNS], explained = false;
+    uint32_t leaves = 0;
+    for (uint32_t i = 0; i < problem->txn_count; i++)
+        nothing[i] = problem->txns.at[i].first_write == problem->txns.at[i + 1].first_write;
+    rig_arena_init(&arena, 0);
+    assert_true(rig_case_pairs_forced(problem, rule, INT64_MAX, &pairs));
+    while (leaves == 0 && !explained) {
+        struct rig_case_graph graph;
+        struct rig_case_tree tree;
+        const size_t before = pairs.count;
+        assert_true(rig_case_graph_init_given(&graph, problem, rule, nothing, &pairs));
+        assert_false(graph.too_large);
+        assert_true(rig_case_search(&graph, INT64_MAX, 0, &arena, &tree));
+        assert_false(tree.spent);
+        assert_true((tree.root == NULL) == (tree.model != NULL));
+        if (tree.root != NULL) {
+            leaves = rig_case_leaves(tree.root);
+            if (problem->txn_count <= SLOW_TXNS)
+                replay(&graph, tree.root);
+        } else {
+            assert_true(rig_case_pairs_missing(&graph, tree.model, &pairs, &explained));
+            assert_true(explained || pairs.count > before);
+        }
+        rig_case_graph_done(&graph);
+    }
+    rig_case_pairs_done(&pairs);
+    rig_arena_done(&arena);
+    return leaves;
+}
+
 /* The rest has no explanation, and each part of it without one transaction has one. */
 static void expect_minimal(const struct rig_problem *problem, const struct rig_rule *rule)
 {
@@ -105,6 +143,9 @@ static void compare_all(uint32_t problems, uint32_t most, uint32_t *longest)
                 const uint32_t leaves = prove(&problem, &rule);
                 if ((leaves == 0) != slow_breach_explains(&problem, &rule))
                     fail_msg("seed %llu, form %d along %d: %u cycles", (unsigned long long)seed, form, along, leaves);
+                if ((leaves == 0) != (prove_by_need(&problem, &rule) == 0))
+                    fail_msg("seed %llu, form %d along %d: %u cycles, not by need", (unsigned long long)seed, form,
+                             along, leaves);
                 proofs += leaves > 1;
                 *longest = leaves > *longest ? leaves : *longest;
                 if (leaves > 0)
@@ -126,8 +167,100 @@ static void test_brute_force(void **state)
     assert_true(longest > 2);
 }
 
+/* ---- many transactions ---- */
+
+struct link {
+    uint32_t first, second, reader; /* nodes: two writers of the key `3 * i`, and one that reads the second one's */
+};
+
+static struct link link_of(uint32_t i)
+{
+    return (struct link){3 * i, 3 * i + 1, 3 * i + 2};
+}
+
+static void add_txn(struct rig_problem *problem)
+{
+    const uint32_t node = problem->txn_count;
+    const struct rig_problem_txn txn = {
+        .txn = node, .session = node, .before = RIG_PROBLEM_NONE, .ended = RIG_PROBLEM_NONE};
+    assert_true(rig_problem_add_txn(problem, &txn));
+}
+
+static void add_read(struct rig_problem *problem, uint32_t key, uint32_t writer, uint32_t *op)
+{
+    assert_true(rig_problem_add_read(problem, &(struct rig_problem_read){(*op)++, key, writer}));
+}
+
+/*
+ * A chain of forced pairs: first -> reader over key 3 i + 1 makes "first before second" of link i; with first -> first of
+ * the link before over key 3 i + 1, and second -> reader of the next one over key 3 i + 2, that of link i + 1 follows.
+ * The last second -> first closes it. Nothing less than all pairs refutes a level.
+ */
+static void make_chain(struct rig_problem *problem, uint32_t links)
+{
+    *problem = (struct rig_problem){0};
+    for (uint32_t i = 0; i < links; i++) {
+        const uint32_t key = 3 * i;
+        uint32_t op = 0;
+        add_txn(problem);
+        if (i + 1 < links)
+            add_read(problem, key + 4, link_of(i + 1).first, &op);
+        else
+            add_read(problem, key + 2, link_of(i).second, &op);
+        assert_true(rig_problem_add_write(problem, key, op++) && rig_problem_add_write(problem, key + 1, op++));
+        add_txn(problem);
+        assert_true(rig_problem_add_write(problem, key, 0) && rig_problem_add_write(problem, key + 2, 1));
+        add_txn(problem);
+        op = 0;
+        add_read(problem, key, link_of(i).second, &op);
+        if (i > 0)
+            add_read(problem, key - 1, link_of(i - 1).second, &op);
+        else
+            add_read(problem, 1, link_of(0).first, &op);
+    }
+    assert_true(rig_problem_finish(problem));
+}
+
+static void test_long_chain(void **state)
+{
+    (void)state;
+    const struct rig_rule rules[] = {{RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true},
+                                     {RIG_RULE_SNAPSHOT, RIG_ALONG_PLAIN, true},
+                                     {RIG_RULE_CONSISTENT, RIG_ALONG_PLAIN, true},
+                                     {RIG_RULE_SERIAL, RIG_ALONG_PROCESS, true}};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        struct rig_problem problem;
+        make_chain(&problem, LARGE_LINKS);
+        assert_int_equal(prove_by_need(&problem, &rules[i]), LARGE_LINKS + 1);
+        rig_problem_done(&problem);
+    }
+}
+
+/* Three transactions that write the same thousand keys are three pairs, not three thousand. */
+static void test_parallel_edges(void **state)
+{
+    (void)state;
+    const bool nothing[] = {false, false, false};
+    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true};
+    struct rig_problem problem = {0};
+    struct rig_case_graph graph;
+    for (uint32_t node = 0; node < 3; node++) {
+        add_txn(&problem);
+        for (uint32_t key = 0; key < LARGE_KEYS; key++)
+            assert_true(rig_problem_add_write(&problem, key, key));
+    }
+    assert_true(rig_problem_finish(&problem));
+    assert_true(rig_case_graph_init(&graph, &problem, &rule, nothing));
+    assert_false(graph.too_large);
+    assert_int_equal(graph.pairs.count, 3);
+    assert_int_equal(graph.arcs.count, 6);
+    rig_case_graph_done(&graph);
+    rig_problem_done(&problem);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force), cmocka_unit_test(test_long_chain),
+                                       cmocka_unit_test(test_parallel_edges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
