@@ -25,7 +25,7 @@
 
 static const char *const shape_names[] = {
 #define SHAPE_NAME(id, name, help) name,
-    RIG_SYNTHETIC_SHAPE_TABLE(SHAPE_NAME)
+    RIG_SYNTHETIC_SHAPE_TABLE(SHAPE_NAME) RIG_LOAD_SHAPE_TABLE(SHAPE_NAME)
 #undef SHAPE_NAME
         NULL};
 
@@ -54,10 +54,13 @@ static void print_shapes(void)
     printf("\nshapes:\n");
 #define PRINT_SHAPE(id, name, help) printf("  %-12s%s\n", name, help);
     RIG_SYNTHETIC_SHAPE_TABLE(PRINT_SHAPE)
+    printf("shapes of the load (`workload.shape`) of clients of the simulated database:\n");
+    RIG_LOAD_SHAPE_TABLE(PRINT_SHAPE)
 #undef PRINT_SHAPE
     printf("\nexamples:\n"
            "  rig gen big.rig --transactions 10000000 --set workload.keys.active=100 \\\n"
            "      --set workload.keys.distribution=uniform --set workload.keys.appends-per-key=100\n"
+           "  rig gen tpcc.rig --shape tpcc --set workload.type=rw-register --set workload.warehouses=4\n"
            "  rig gen - --set database.isolation=snapshot-isolation --set database.bug=stale-read \\\n"
            "      --set database.bug-rate=0.1%% | rig check -\n");
 }
@@ -142,6 +145,17 @@ static bool is_given_before(const struct rig_arguments *args, size_t i, struct r
     return false;
 }
 
+/* Whether --shape gives the shape of the load. */
+static bool names_load(const struct rig_arguments *args)
+{
+    const char *shape = rig_arguments_value(args, "shape");
+    for (size_t i = 0; shape != NULL && rig_load_shape_names[i] != NULL; i++) {
+        if (strcmp(shape, rig_load_shape_names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool read_settings(const struct rig_arguments *args, struct rig_synthetic *synthetic, struct rig_err *err)
 {
     const char *set;
@@ -158,7 +172,8 @@ static bool read_settings(const struct rig_arguments *args, struct rig_synthetic
     }
     return take_option(args, "transactions", "workload.transactions", synthetic, err) &&
            take_option(args, "clients", "clients.count", synthetic, err) &&
-           take_option(args, "seed", "seed", synthetic, err) && take_option(args, "shape", "shape", synthetic, err) &&
+           take_option(args, "seed", "seed", synthetic, err) &&
+           take_option(args, "shape", names_load(args) ? "workload.shape" : "shape", synthetic, err) &&
            rig_synthetic_check(synthetic, err) == RIG_OK;
 }
 

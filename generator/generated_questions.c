@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "generator/keys.h"
+#include "generator/key_schedule.h"
 
 struct generated_stream {
     struct rig_question_stream stream; /* first */
@@ -77,20 +77,20 @@ static enum rig_rc open_stream(const struct rig_questions *questions, uint32_t c
     return rc;
 }
 
-static enum rig_rc make_key_pool(const struct rig_questions *questions, uint32_t client_count,
-                                 struct rig_key_pool *pool, struct rig_err *err)
+static enum rig_rc make_key_schedule(const struct rig_questions *questions, uint32_t client_count,
+                                     struct rig_key_schedule *schedule, struct rig_err *err)
 {
-    const struct rig_generator_options *options = generated_of(questions)->options;
-    return rig_key_pool_init(pool, options, rig_generator_turns(options, client_count), err);
+    const struct rig_generated_questions *generated = generated_of(questions);
+    return rig_key_schedule_init(schedule, generated->options, generated->seed, client_count, err);
 }
 
 void rig_generated_questions_init(struct rig_generated_questions *generated,
                                   const struct rig_generator_options *options, uint64_t seed)
 {
     *generated = (struct rig_generated_questions){
-        .questions = {.most_operations = (uint32_t)options->max_operations,
+        .questions = {.most_operations = rig_generator_most_operations(options),
                       .open = open_stream,
-                      .key_pool = make_key_pool},
+                      .key_schedule = make_key_schedule},
         .options = options,
         .seed = seed,
     };

@@ -6,10 +6,53 @@
 #include "generator/generator_types.h"
 #include "generator/workload.h"
 
-double rig_generator_turns(const struct rig_generator_options *options, uint32_t client_count)
+/* Applications read many short rows, most of which are written once. */
+enum { KEYS_A_READ = 4 };
+
+uint32_t rig_generator_most_operations(const struct rig_generator_options *options)
+{
+    const struct rig_application *application = rig_application_of(options->shape);
+    return application == NULL ? (uint32_t)options->max_operations : application->most_operations;
+}
+
+int64_t rig_generator_most_keys(const struct rig_generator_options *options)
+{
+    const struct rig_application *application = rig_application_of(options->shape);
+    if (application != NULL)
+        return application->most_keys;
+    const int64_t keys = options->shape == RIG_LOAD_GENERAL ? options->rows : options->active_keys;
+    return options->max_operations < keys ? options->max_operations : keys;
+}
+
+uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options)
+{
+    return rig_application_of(options->shape) == NULL ? KEYS_A_READ : RIG_MOST_KEYS_A_READ;
+}
+
+/* Fresh keys per transaction of one client. */
+static double turns(const struct rig_generator_options *options, uint32_t client_count)
 {
     double operations = (double)(options->min_operations + options->max_operations) / 2;
     return operations * (1 - options->reads) * client_count / (double)options->appends_per_key;
+}
+
+enum rig_rc rig_generator_pool_init(struct rig_key_pool *pool, const struct rig_generator_options *options,
+                                    uint32_t client_count, struct rig_err *err)
+{
+    struct rig_generator_options own = *options;
+    if (options->shape != RIG_LOAD_GENERAL)
+        return rig_key_pool_init(pool, options, turns(options, client_count), err);
+    own.active_keys = options->rows;
+    return rig_key_pool_init(pool, &own, 0, err);
+}
+
+static enum rig_rc init_keys(struct rig_generator *generator, uint64_t seed, struct rig_err *err)
+{
+    const struct rig_generator_options *options = &generator->options;
+    if (rig_application_of(options->shape) == NULL)
+        return rig_generator_pool_init(&generator->keys, options, generator->client_count, err);
+    return rig_app_new(options, seed, generator->client, generator->client_count, &generator->rng, generator->ops,
+                       &generator->app, err);
 }
 
 enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint64_t seed, uint32_t client,
@@ -17,11 +60,12 @@ enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint6
 {
     RIG_REQUIRE(client < client_count);
     RIG_REQUIRE(options->type >= 0 && options->type < RIG_WORKLOAD_COUNT);
+    RIG_REQUIRE(options->shape >= 0 && options->shape < RIG_LOAD_SHAPE_COUNT);
     RIG_REQUIRE(options->min_operations >= 1 && options->min_operations <= options->max_operations);
     RIG_REQUIRE(options->max_operations <= UINT32_MAX / 2 && options->appends_per_key >= 1);
     RIG_REQUIRE(options->reads >= 0 && options->reads <= 1);
     struct rig_generator *made = calloc(1, sizeof *made);
-    struct rig_op *ops = calloc((size_t)options->max_operations, sizeof *ops);
+    struct rig_op *ops = calloc(rig_generator_most_operations(options), sizeof *ops);
     if (made == NULL || ops == NULL) {
         free(made);
         free(ops);
@@ -36,7 +80,7 @@ enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint6
                                    .read_chance = options->reads >= 1 ? 0 : (uint32_t)(options->reads * 0x1.0p32),
                                    .reads_only = options->reads >= 1};
     rig_rng_init(&made->rng, seed, client);
-    enum rig_rc rc = rig_key_pool_init(&made->keys, options, rig_generator_turns(options, client_count), err);
+    enum rig_rc rc = init_keys(made, seed, err);
     if (rc != RIG_OK) {
         rig_generator_free(made);
         return rc;
@@ -49,6 +93,7 @@ void rig_generator_free(struct rig_generator *generator)
 {
     if (generator == NULL)
         return;
+    rig_app_free(generator->app);
     rig_key_pool_done(&generator->keys);
     free(generator->ops);
     free(generator);
@@ -67,21 +112,32 @@ static struct rig_hold draw_hold(struct rig_generator *generator, uint32_t op_co
                              .other_commits = (uint64_t)options->long_commits};
 }
 
-void rig_generator_next(struct rig_generator *generator, struct rig_transaction *transaction)
+/* Returns the number of operations, drawn one by one. */
+static uint32_t draw_operations(struct rig_generator *generator, bool *read_only)
 {
     const struct rig_generator_options *options = &generator->options;
     rig_key_pool_advance(&generator->keys, generator->position);
     uint64_t choices = (uint64_t)(options->max_operations - options->min_operations) + 1;
     uint32_t op_count = (uint32_t)((uint64_t)options->min_operations + rig_rng_below(&generator->rng, choices));
-    bool read_only = true;
+    *read_only = true;
     for (uint32_t i = 0; i < op_count; i++) {
         const bool reads = generator->draw(generator, &generator->ops[i]);
-        read_only &= reads;
+        *read_only &= reads;
     }
+    return op_count;
+}
+
+void rig_generator_next(struct rig_generator *generator, struct rig_transaction *transaction)
+{
     transaction->ops = generator->ops;
-    transaction->op_count = op_count;
-    transaction->read_only = read_only;
-    transaction->hold = draw_hold(generator, op_count);
+    if (generator->app == NULL) {
+        transaction->op_count = draw_operations(generator, &transaction->read_only);
+    } else {
+        rig_app_next(generator->app, generator->position);
+        transaction->op_count = generator->app->op_count;
+        transaction->read_only = !generator->app->writes;
+    }
+    transaction->hold = draw_hold(generator, transaction->op_count);
     generator->position++;
 }
 
@@ -99,5 +155,6 @@ uint64_t rig_generator_position(const struct rig_generator *generator)
 
 int64_t rig_generator_key_bound(const struct rig_generator *generator)
 {
-    return generator->keys.next_key;
+    return generator->app == NULL ? generator->keys.next_key
+                                  : rig_app_key_bound(&generator->app->layout, generator->position);
 }

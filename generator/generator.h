@@ -2,11 +2,12 @@
  * The stream of transactions that one client issues.
  *
  * A stream is a pure function of (options, seed, client, client_count): the same for every run, whatever the timing.
- * Keys come from a rotating pool of `active_keys` slots (generator/keys.h). The move of a slot to a fresh key depends
+ * Keys of the shape `rotating` come from a pool of `active_keys` slots (generator/keys.h). The move of a slot to a fresh key depends
  * only on the number of earlier transactions of the stream, and is the same for all clients: clients at the same
  * position use the same keys without sharing anything, and a key receives `appends_per_key` writes on average when all
  * clients run at the same rate. The j-th value that client c writes to a key is 1 + c + j * client_count: unique over
- * the run, and dense, so that the checker can use direct tables.
+ * the run, and dense, so that the checker can use direct tables. An application draws its keys otherwise
+ * (generator/application.h).
  *
  * Time: O(operations) a transaction, and O(log active_keys) a fresh key; no allocation after rig_generator_new().
  * Space: 40 bytes an active key. Threads: one a generator.
@@ -22,6 +23,30 @@
 
 enum rig_key_distribution { RIG_KEYS_UNIFORM, RIG_KEYS_EXPONENTIAL, RIG_KEYS_ZIPF };
 
+/*
+ * The shapes of a load: which keys its transactions use together.
+ * X(id, name in plans, what the transactions are)
+ */
+#define RIG_LOAD_SHAPE_TABLE(X)                                                                                        \
+    X(ROTATING, "rotating", "random operations on a pool of keys, each of which a fresh one replaces in time")         \
+    X(GENERAL, "general", "random operations on keys that stay for the whole load")                                    \
+    X(TPCC, "tpcc", "TPC-C: all five transactions of a wholesale supplier")                                            \
+    X(RUBIS, "rubis", "RUBiS: users of an auction site list items, bid, buy and comment")                              \
+    X(TWITTER, "twitter", "C-Twitter: users tweet, follow others and read timelines")                                  \
+    X(SMALLBANK, "smallbank", "SmallBank: all six transactions on savings and checking accounts")                      \
+    X(COURSEWARE, "courseware", "students enrol in courses that open and close")                                       \
+    X(CART, "cart", "users change their shopping carts")
+
+enum rig_load_shape {
+#define RIG_LOAD_SHAPE_ENUM(id, name, help) RIG_LOAD_##id,
+    RIG_LOAD_SHAPE_TABLE(RIG_LOAD_SHAPE_ENUM)
+#undef RIG_LOAD_SHAPE_ENUM
+        RIG_LOAD_SHAPE_COUNT
+};
+
+/* By enum rig_load_shape, ended by NULL. */
+extern const char *const rig_load_shape_names[RIG_LOAD_SHAPE_COUNT + 1];
+
 /* The keys that are read once more when no client appends to them any longer. */
 enum rig_final_reads {
     RIG_FINAL_NONE,
@@ -32,6 +57,7 @@ enum rig_final_reads {
 /* The `workload:` section of a plan; stored by rig_generator_option_table. */
 struct rig_generator_options {
     int64_t type;         /* enum rig_workload */
+    int64_t shape;        /* enum rig_load_shape */
     int64_t transactions; /* most to issue, over all clients; 0: no such bound */
     int64_t duration_ns;  /* longest load; 0: no such bound; one of the two must be given */
     int64_t min_operations, max_operations;
@@ -40,10 +66,11 @@ struct rig_generator_options {
     int64_t key_distribution; /* enum rig_key_distribution */
     double zipf_exponent;
     int64_t appends_per_key;
-    double long_share;        /* share of transactions that are held open */
-    int64_t long_duration_ns; /* for this long, or */
-    int64_t long_commits;     /* until this many others have committed */
-    int64_t final_reads;      /* enum rig_final_reads */
+    int64_t warehouses, users, rows; /* the size of an application; rows: of the shape `general`, too */
+    double long_share;               /* share of transactions that are held open */
+    int64_t long_duration_ns;        /* for this long, or */
+    int64_t long_commits;            /* until this many others have committed */
+    int64_t final_reads;             /* enum rig_final_reads */
 };
 
 extern const struct rig_option rig_generator_option_table[];
@@ -51,8 +78,18 @@ extern const struct rig_option rig_generator_option_table[];
 /* Rejects options that contradict each other, with a remedy. */
 enum rig_rc rig_generator_check(const struct rig_generator_options *options, struct rig_err *err);
 
-/* Fresh keys per transaction of one client, so that each key gets its writes from all clients together. */
-double rig_generator_turns(const struct rig_generator_options *options, uint32_t client_count);
+/* The most operations of a transaction of the load, and the most keys of one. */
+uint32_t rig_generator_most_operations(const struct rig_generator_options *options);
+int64_t rig_generator_most_keys(const struct rig_generator_options *options);
+
+enum { RIG_MOST_KEYS_A_READ = 16 };
+/* The keys that one closing or final read covers, at most RIG_MOST_KEYS_A_READ: lists are long, rows are small. */
+uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options);
+
+struct rig_key_pool;
+/* The pool of a load without an application: moves such that each key gets its writes from all clients together. */
+enum rig_rc rig_generator_pool_init(struct rig_key_pool *pool, const struct rig_generator_options *options,
+                                    uint32_t client_count, struct rig_err *err);
 
 struct rig_generator;
 

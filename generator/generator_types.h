@@ -14,6 +14,7 @@
 struct rig_generator_type {
     /* Writes one operation; true when it reads. */
     bool (*draw)(struct rig_generator *generator, struct rig_op *op);
+    bool has_rows; /* a write gives the key a value that names it: the rows of an application can be such keys */
 };
 
 extern const struct rig_generator_type rig_generator_types[RIG_WORKLOAD_COUNT];

@@ -7,47 +7,6 @@
 
 static const double never = 9e18; /* a position that no run reaches; fits 64 bits */
 
-static double raw_weight(const struct rig_generator_options *options, uint32_t slot)
-{
-    switch ((enum rig_key_distribution)options->key_distribution) {
-    case RIG_KEYS_EXPONENTIAL:
-        return ldexp(1, -(int)(slot < 1000 ? slot : 1000));
-    case RIG_KEYS_ZIPF:
-        return pow((double)slot + 1, -options->zipf_exponent);
-    case RIG_KEYS_UNIFORM:
-        break;
-    }
-    return 1;
-}
-
-/* Vose's construction: slots lighter than the mean borrow their difference from heavier ones. */
-static void build_alias(struct rig_key_pool *pool, double *scaled, uint32_t *work)
-{
-    uint32_t count = pool->slot_count, light = 0, heavy = count;
-    for (uint32_t slot = 0; slot < count; slot++) {
-        if (scaled[slot] < 1)
-            work[light++] = slot;
-        else
-            work[--heavy] = slot;
-    }
-    while (light > 0 && heavy < count) {
-        uint32_t poor = work[--light], rich = work[heavy];
-        pool->stay[poor] = (uint32_t)(scaled[poor] * 0x1.0p32);
-        pool->alias[poor] = rich;
-        scaled[rich] -= 1 - scaled[poor];
-        if (scaled[rich] < 1) {
-            heavy++;
-            work[light++] = rich;
-        }
-    }
-    /* The remaining slots have weight 1 but for rounding. */
-    while (light > 0 || heavy < count) {
-        uint32_t slot = light > 0 ? work[--light] : work[heavy++];
-        pool->stay[slot] = UINT32_MAX;
-        pool->alias[slot] = slot;
-    }
-}
-
 static uint64_t next_move(const struct rig_key_slot *slot)
 {
     double position = ceil(((double)slot->generation + 1 - slot->phase) / slot->moves_per_position);
@@ -108,27 +67,17 @@ enum rig_rc rig_key_pool_init(struct rig_key_pool *pool, const struct rig_genera
     uint32_t count = (uint32_t)options->active_keys;
     *pool = (struct rig_key_pool){.slot_count = count,
                                   .slots = calloc(count, sizeof *pool->slots),
-                                  .stay = calloc(count, sizeof *pool->stay),
-                                  .alias = calloc(count, sizeof *pool->alias),
                                   .move_at = calloc(count, sizeof *pool->move_at),
                                   .heap_slots = calloc(count, sizeof *pool->heap_slots)};
     double *weights = calloc(count, sizeof *weights);
-    double *scaled = calloc(count, sizeof *scaled);
-    bool complete = pool->slots != NULL && pool->stay != NULL && pool->alias != NULL && pool->move_at != NULL &&
-                    pool->heap_slots != NULL && weights != NULL && scaled != NULL;
+    bool complete = pool->slots != NULL && pool->move_at != NULL && pool->heap_slots != NULL && weights != NULL;
     if (complete) {
-        double sum = 0;
-        for (uint32_t i = 0; i < count; i++)
-            sum += weights[i] = raw_weight(options, i);
-        for (uint32_t i = 0; i < count; i++) {
-            weights[i] /= sum;
-            scaled[i] = weights[i] * count;
-        }
-        build_alias(pool, scaled, pool->heap_slots); /* as scratch: filled below */
-        fill_slots(pool, weights, turns_per_position);
+        rig_weights((enum rig_key_distribution)options->key_distribution, options->zipf_exponent, count, weights);
+        complete = rig_weighted_choice_init(&pool->choice, weights, count);
     }
+    if (complete)
+        fill_slots(pool, weights, turns_per_position);
     free(weights);
-    free(scaled);
     if (complete)
         return RIG_OK;
     rig_key_pool_done(pool);
@@ -138,8 +87,7 @@ enum rig_rc rig_key_pool_init(struct rig_key_pool *pool, const struct rig_genera
 void rig_key_pool_done(struct rig_key_pool *pool)
 {
     free(pool->slots);
-    free(pool->stay);
-    free(pool->alias);
+    rig_weighted_choice_done(&pool->choice);
     free(pool->move_at);
     free(pool->heap_slots);
     *pool = (struct rig_key_pool){0};
@@ -172,10 +120,5 @@ void rig_key_pool_advance(struct rig_key_pool *pool, uint64_t position)
 
 struct rig_key_slot *rig_key_pool_draw(struct rig_key_pool *pool, struct rig_rng *rng)
 {
-    uint64_t drawn = rig_rng_next(rng);
-    /* The high half chooses a slot, the low half whether to stay; the bias is below slot_count * 2^-32. */
-    uint32_t slot = (uint32_t)(((drawn >> 32) * pool->slot_count) >> 32);
-    if ((uint32_t)drawn >= pool->stay[slot])
-        slot = pool->alias[slot];
-    return &pool->slots[slot];
+    return &pool->slots[rig_weighted_choice_draw(&pool->choice, rng)];
 }

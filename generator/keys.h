@@ -1,8 +1,7 @@
 /*
  * The keys that a client uses: a pool of active slots, each of which moves on to a fresh key from time to time.
  *
- * A slot is drawn in O(1) from Walker's alias table (Walker 1977, in Vose's construction, 1991). Slot s moves on to its
- * next key whenever position * weight[s] * turns + s / slot_count passes a whole number, `turns` being the fresh keys
+ * Slot s moves on to its next key whenever position * weight[s] * turns + s / slot_count passes a whole number, `turns` being the fresh keys
  * wanted per position; the phase s / slot_count keeps equally weighted slots from moving all at once. Fresh keys are
  * numbered in the order of these moves, so all keys are dense from 0, and the schedule is a pure function of the
  * position.
@@ -17,6 +16,7 @@
 #include "base/err.h"
 #include "base/rng.h"
 #include "generator/generator.h"
+#include "generator/weighted_choice.h"
 
 struct rig_key_slot {
     double moves_per_position;
@@ -29,15 +29,13 @@ struct rig_key_slot {
 struct rig_key_pool {
     uint32_t slot_count;
     struct rig_key_slot *slots;
-    uint32_t *stay;       /* alias table: a draw of slot s stays there when its fraction, in 2^-32, is below stay[s], */
-    uint32_t *alias;      /*   else it goes to alias[s] */
-    uint64_t *move_at;    /* binary heap of (position of the next move, slot) */
-    uint32_t *heap_slots; /* parallel to move_at */
+    struct rig_weighted_choice choice; /* of a slot */
+    uint64_t *move_at;                 /* binary heap of (position of the next move, slot) */
+    uint32_t *heap_slots;              /* parallel to move_at */
     int64_t next_key;
 };
 
-/* Weights sum to 1. Exponential: each slot is used half as often as the one before. Zipf: slot i as (i + 1)^-exponent.
- */
+/* The slots have the weights of `keys.distribution` (generator/weighted_choice.h). */
 enum rig_rc rig_key_pool_init(struct rig_key_pool *pool, const struct rig_generator_options *options,
                               double turns_per_position, struct rig_err *err);
 /* Frees; safe after a failed or no init of a zeroed pool. */

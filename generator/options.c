@@ -3,7 +3,12 @@
  */
 #include <inttypes.h>
 
+#include <string.h>
+
+#include "base/option_parse.h"
+#include "generator/application.h"
 #include "generator/generator.h"
+#include "generator/generator_types.h"
 #include "history/types.h"
 
 #define AT(member) offsetof(struct rig_generator_options, member)
@@ -13,7 +18,15 @@ static const char *const distribution_choices[] = {"uniform", "exponential", "zi
 /* By enum rig_final_reads. */
 static const char *const final_reads_choices[] = {"none", "closing", "all", NULL};
 
-#define LONGEST_LOAD_NS (30.0 * 24 * 3600 * 1e9)
+/* By enum rig_load_shape. */
+const char *const rig_load_shape_names[RIG_LOAD_SHAPE_COUNT + 1] = {
+#define SHAPE_NAME(id, name, help) name,
+    RIG_LOAD_SHAPE_TABLE(SHAPE_NAME)
+#undef SHAPE_NAME
+        NULL};
+
+#define MOST_STANDING_ROWS 1e8
+#define LONGEST_LOAD_NS    (30.0 * 24 * 3600 * 1e9)
 
 const struct rig_option rig_generator_option_table[] = {
     {.name = "type",
@@ -22,6 +35,35 @@ const struct rig_option rig_generator_option_table[] = {
      .default_text = "list-append",
      .choices = rig_data_type_names,
      .help = "kind of data and operations of the transactions (`rig list workloads`)"},
+    {.name = "shape",
+     .type = RIG_OPTION_CHOICE,
+     .offset = AT(shape),
+     .default_text = "rotating",
+     .choices = rig_load_shape_names,
+     .help = "rotating: random operations on a pool of keys, each of which a fresh one replaces in time; general: the "
+             "same on `rows` keys that stay; the others are applications, each of whose rows is a key: TPC-C, RUBiS, "
+             "C-Twitter, SmallBank, courseware, shopping carts"},
+    {.name = "warehouses",
+     .type = RIG_OPTION_INT,
+     .offset = AT(warehouses),
+     .default_text = "1",
+     .least = 1,
+     .most = 10000,
+     .help = "size of the shape tpcc, of ten districts each"},
+    {.name = "users",
+     .type = RIG_OPTION_INT,
+     .offset = AT(users),
+     .default_text = "100",
+     .least = 3,
+     .most = 1e6,
+     .help = "size of applications: users, students; customers of a bank, or of each district of tpcc"},
+    {.name = "rows",
+     .type = RIG_OPTION_INT,
+     .offset = AT(rows),
+     .default_text = "100",
+     .least = 1,
+     .most = 1e6,
+     .help = "keys of the shape general; items of tpcc and rubis; courses"},
     {.name = "transactions",
      .type = RIG_OPTION_INT,
      .offset = AT(transactions),
@@ -108,8 +150,63 @@ const struct rig_option rig_generator_option_table[] = {
     {.name = NULL},
 };
 
+/* ---- options that contradict each other ---- */
+
+#define S(id)        (1u << RIG_LOAD_##id)
+#define APPLICATIONS (S(TPCC) | S(RUBIS) | S(TWITTER) | S(SMALLBANK) | S(COURSEWARE) | S(CART))
+
+/* Numbers, and the shapes on which they have an effect. */
+static const struct effect {
+    const char *name;
+    unsigned shapes;
+} effects[] = {
+    {"operations.min", S(ROTATING) | S(GENERAL)},
+    {"operations.max", S(ROTATING) | S(GENERAL)},
+    {"reads", S(ROTATING) | S(GENERAL)},
+    {"keys.active", S(ROTATING)},
+    {"keys.appends-per-key", S(ROTATING)},
+    {"keys.distribution", S(ROTATING) | S(GENERAL)},
+    {"keys.zipf-exponent", S(ROTATING) | S(GENERAL) | S(TWITTER) | S(CART)},
+    {"warehouses", S(TPCC)},
+    {"users", APPLICATIONS},
+    {"rows", S(GENERAL) | S(TPCC) | S(RUBIS) | S(COURSEWARE)},
+};
+
+/* All of these options are numbers of 8 bytes. */
+static bool has_default(const struct rig_generator_options *options, const struct rig_option *option)
+{
+    struct rig_generator_options fresh = *options;
+    struct rig_err err = {0};
+    RIG_INVARIANT(rig_option_parse(option, option->default_text, &fresh, &err) == RIG_OK);
+    return memcmp((const char *)&fresh + option->offset, (const char *)options + option->offset, sizeof(int64_t)) == 0;
+}
+
+static enum rig_rc check_shape(const struct rig_generator_options *options, struct rig_err *err)
+{
+    const char *shape = rig_load_shape_names[options->shape];
+    for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {
+        const struct rig_option *option = rig_option_find(rig_generator_option_table, effects[i].name);
+        if ((effects[i].shapes >> options->shape & 1) == 0 && !has_default(options, option))
+            return rig_fail(err, RIG_E_PLAN, "`%s` has no effect on the shape `%s`; leave it out", option->name, shape);
+    }
+    const struct rig_application *application = rig_application_of(options->shape);
+    if (application == NULL)
+        return RIG_OK;
+    if (!rig_generator_types[options->type].has_rows)
+        return rig_fail(err, RIG_E_PLAN, "the shape `%s` needs the type `rw-register` or `list-append`", shape);
+    if (rig_app_standing_rows(application, options) > MOST_STANDING_ROWS)
+        return rig_fail(err, RIG_E_PLAN,
+                        "the shape `%s` has %.0f rows with these sizes; use up to %.0f: lower `warehouses`, `users` or "
+                        "`rows`",
+                        shape, rig_app_standing_rows(application, options), MOST_STANDING_ROWS);
+    return RIG_OK;
+}
+
 enum rig_rc rig_generator_check(const struct rig_generator_options *options, struct rig_err *err)
 {
+    enum rig_rc rc = check_shape(options, err);
+    if (rc != RIG_OK)
+        return rc;
     if (options->transactions == 0 && options->duration_ns == 0)
         return rig_fail(err, RIG_E_PLAN,
                         "the load has no end: give `transactions` (such as 20000), `duration` (such as 60s) or both");

@@ -5,7 +5,7 @@
  * source fills in the functions and puts its own members behind them. The generator is one
  * (generator/generated_questions.h); a list of recorded transactions can be another.
  *
- * Threads: `open` and `key_pool` from one thread; each stream from one thread at a time.
+ * Threads: `open` and `key_schedule` from one thread; each stream from one thread at a time.
  */
 #ifndef RIG_GENERATOR_QUESTION_STREAM_H
 #define RIG_GENERATOR_QUESTION_STREAM_H
@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 
-struct rig_key_pool;
+struct rig_key_schedule;
 struct rig_transaction;
 struct rig_question_stream;
 
@@ -49,12 +49,11 @@ struct rig_questions {
     enum rig_rc (*open)(const struct rig_questions *questions, uint32_t client, uint32_t client_count,
                         struct rig_question_stream **stream, struct rig_err *err);
     /*
-     * Makes the pool of keys that every stream follows: a stream at a position uses the keys that are in the pool
-     * there. NULL: the streams follow none, and no key is known to be finished before the end. Requires `skip_to`.
-     * RIG_E_LIMIT.
+     * Makes the schedule by which keys leave every stream. NULL: there is none, and no key is known to be finished
+     * before the end. Requires `skip_to`. RIG_E_LIMIT.
      */
-    enum rig_rc (*key_pool)(const struct rig_questions *questions, uint32_t client_count, struct rig_key_pool *pool,
-                            struct rig_err *err);
+    enum rig_rc (*key_schedule)(const struct rig_questions *questions, uint32_t client_count,
+                                struct rig_key_schedule *schedule, struct rig_err *err);
 };
 
 #endif

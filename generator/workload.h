@@ -6,6 +6,7 @@
 #ifndef RIG_GENERATOR_WORKLOAD_H
 #define RIG_GENERATOR_WORKLOAD_H
 
+#include "generator/application.h"
 #include "generator/generator.h"
 #include "generator/keys.h"
 #include "history/types.h"
@@ -17,8 +18,9 @@ struct rig_generator {
     uint32_t client;
     uint32_t client_count;
     struct rig_rng rng;
+    struct rig_app *app; /* NULL: operations are drawn one by one, on keys of the pool */
     struct rig_key_pool keys;
-    struct rig_op *ops;   /* max_operations of them */
+    struct rig_op *ops;   /* as many as a transaction may have */
     uint64_t position;    /* transactions so far */
     uint32_t read_chance; /* that an operation reads, in 2^-32 */
     bool reads_only;      /* a chance of 1, for which 2^-32 has no number */

@@ -423,6 +423,28 @@ static enum rig_rc check_checking(const struct reader *reader, struct rig_err *e
                           "`stop-on` has no effect after the run: give `online: true` (check during the run)", err);
 }
 
+/* `most`: of a transaction of this database. */
+static enum rig_rc check_most_keys(const struct reader *reader, int64_t most, struct rig_err *err)
+{
+    const struct rig_generator_options *workload = &reader->plan->workload;
+    const int64_t keys = rig_generator_most_keys(workload);
+    char problem[RIG_ERR_TEXT_BYTES];
+    if (keys <= most)
+        return RIG_OK;
+    if (workload->shape == RIG_LOAD_ROTATING)
+        (void)snprintf(
+            problem, sizeof problem,
+            "`operations.max` is above %lld, the largest number of keys in a transaction of this database; lower it, "
+            "or `keys.active`",
+            (long long)most);
+    else
+        (void)snprintf(problem, sizeof problem,
+                       "`shape`: a transaction of the shape `%s` may have %lld keys, and one of this database has "
+                       "%lld at most; use another shape",
+                       rig_load_shape_names[workload->shape], (long long)keys, (long long)most);
+    return refuse_section(reader, RIG_PLAN_WORKLOAD, problem, err);
+}
+
 static enum rig_rc check_driver(const struct reader *reader, struct rig_err *err)
 {
     const struct rig_plan *plan = reader->plan;
@@ -443,15 +465,7 @@ static enum rig_rc check_driver(const struct reader *reader, struct rig_err *err
     if (plan->driver->check != NULL && plan->driver->check(plan->driver_options, workload, &own) != RIG_OK)
         return refuse_section(reader, RIG_PLAN_DATABASE, own.text, err);
     const int64_t most = plan->driver->most_keys == NULL ? 0 : plan->driver->most_keys(plan->driver_options, workload);
-    if (most > 0 && plan->workload.max_operations > most && plan->workload.active_keys > most) {
-        (void)snprintf(
-            problem, sizeof problem,
-            "`operations.max` is above %lld, the largest number of keys in a transaction of this database; lower it, "
-            "or `keys.active`",
-            (long long)most);
-        return refuse_section(reader, RIG_PLAN_WORKLOAD, problem, err);
-    }
-    return RIG_OK;
+    return most > 0 ? check_most_keys(reader, most, err) : RIG_OK;
 }
 
 static enum rig_rc check_contradictions(const struct reader *reader, struct rig_err *err)

@@ -42,8 +42,8 @@ enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_st
                                 struct rig_err *err)
 {
     size_t most_ops = run->questions->most_operations;
-    if (most_ops < RIG_FINAL_KEYS)
-        most_ops = RIG_FINAL_KEYS;
+    if (most_ops < RIG_MOST_KEYS_A_READ)
+        most_ops = RIG_MOST_KEYS_A_READ;
     client->run = run;
     client->index = index;
     client->final.chunk = -1;

@@ -13,7 +13,7 @@ enum {
 /* Also before all keys are read at the end: a check during the run can then be done with them, until they come back. */
 bool rig_run_closing_is_on(const struct rig_run_state *run)
 {
-    return run->plan->workload.final_reads != RIG_FINAL_NONE && run->questions->key_pool != NULL;
+    return run->plan->workload.final_reads != RIG_FINAL_NONE && run->questions->key_schedule != NULL;
 }
 
 enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
@@ -24,13 +24,13 @@ enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
     RIG_INVARIANT(pthread_mutex_init(&closing->lock, NULL) == 0);
     closing->has_lock = true;
     closing->stride = run->client_count < LEAST_STRIDE ? LEAST_STRIDE : run->client_count;
-    return run->questions->key_pool(run->questions, run->client_count, &closing->pool, err);
+    return run->questions->key_schedule(run->questions, run->client_count, &closing->keys, err);
 }
 
 void rig_run_closing_done(struct rig_run_state *run)
 {
     struct rig_run_closing *closing = &run->closing;
-    rig_key_pool_done(&closing->pool);
+    rig_key_schedule_done(&closing->keys);
     rig_key_numbers_done(&closing->waiting);
     rig_key_numbers_done(&closing->unread);
     if (closing->has_lock)
@@ -125,12 +125,12 @@ static void look_for_keys(struct rig_run_state *run)
     uint64_t least = least_position(run);
     RIG_INVARIANT(least >= closing->horizon && least != RIG_NO_POSITION); /* the caller has one */
     closing->horizon = least;
-    while (rig_key_pool_next_move(&closing->pool) <= closing->horizon) {
+    while (rig_key_schedule_next(&closing->keys) <= closing->horizon) {
         if (!rig_key_numbers_reserve(&closing->waiting, closing->waiting.count + 1))
             break; /* they are taken when there is memory, or at the end */
         if (closing->waiting.count == 0)
-            closing->oldest_position = rig_key_pool_next_move(&closing->pool);
-        (void)rig_key_numbers_add(&closing->waiting, rig_key_pool_move(&closing->pool));
+            closing->oldest_position = rig_key_schedule_next(&closing->keys);
+        (void)rig_key_numbers_add(&closing->waiting, rig_key_schedule_leave(&closing->keys));
     }
     decide_due(run);
     pthread_mutex_unlock(&closing->lock);
@@ -218,16 +218,16 @@ enum rig_rc rig_run_closing_rest(struct rig_run_state *run, uint64_t position, s
                                  struct rig_err *err)
 {
     struct rig_run_closing *closing = &run->closing;
-    const struct rig_key_pool *pool = &closing->pool;
+    struct rig_key_schedule *schedule = &closing->keys;
     bool kept = !closing->lost_keys;
     for (size_t i = 0; i < closing->unread.count && kept; i++)
         kept = rig_key_numbers_add(keys, closing->unread.at[i]);
     for (; closing->taken < closing->waiting.count && kept; closing->taken++)
         kept = rig_key_numbers_add(keys, closing->waiting.at[closing->taken]);
     /* The transaction at a position sees the moves that are due there; the one at `position` was never issued. */
-    while (kept && rig_key_pool_next_move(pool) < position)
-        kept = rig_key_numbers_add(keys, rig_key_pool_move(&closing->pool));
-    for (uint32_t slot = 0; slot < pool->slot_count && kept; slot++)
-        kept = rig_key_numbers_add(keys, pool->slots[slot].key);
+    while (kept && rig_key_schedule_next(schedule) < position)
+        kept = rig_key_numbers_add(keys, rig_key_schedule_leave(schedule));
+    for (int64_t key; kept && rig_key_schedule_rest(schedule, position, &key);)
+        kept = rig_key_numbers_add(keys, key);
     return kept ? RIG_OK : rig_no_memory(err, "the keys of the final reads");
 }

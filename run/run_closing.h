@@ -1,11 +1,11 @@
 /*
- * The closing reads: a key that has left the pool (generator/keys.h) is read once more, soon, by some client, in a
- * read-only transaction of up to RIG_FINAL_KEYS such keys. Its last versions get a reader while its transactions are
+ * The closing reads: a key that has left the load (generator/key_schedule.h) is read once more, soon, by some client, in a
+ * read-only transaction of up to RIG_MOST_KEYS_A_READ such keys. Its last versions get a reader while its transactions are
  * still at hand, so that a check during the run can be done with the key; final reads (run_final.h) see to the keys
  * that are still in the pool at the end, or had a failed closing read.
  *
  * A client's position in its stream says which keys it may still use. Each publishes it before it issues a transaction,
- * when everything before has been answered: a key that left the pool at or before the least of these positions gets no
+ * when everything before has been answered: a key that left at or before the least of these positions gets no
  * further operation but its closing read. (A write with an unknown outcome may still take effect in the database; then
  * no client reads it.) A client without a session uses no key, so that it holds up no other client; it comes back at a position
  * that is not before the others' least.
@@ -25,7 +25,7 @@
 #include <stdatomic.h>
 
 #include "base/vec.h"
-#include "generator/keys.h"
+#include "generator/key_schedule.h"
 #include "run/run_final.h"
 
 #define RIG_NO_POSITION UINT64_MAX
@@ -38,7 +38,7 @@ struct rig_run_closing {
     uint32_t stride;
     bool has_lock;
     pthread_mutex_t lock;           /* guards what follows */
-    struct rig_key_pool pool;       /* as it is at the horizon */
+    struct rig_key_schedule keys;   /* as it is at the horizon */
     uint64_t horizon;               /* no client is before this position, nor will be */
     struct rig_key_numbers waiting; /* keys that have left; those before `taken` were given to a client */
     size_t taken;
@@ -53,12 +53,12 @@ struct rig_run_client_closing {
     _Atomic uint64_t ok;       /* of them */
     _Atomic uint64_t position; /* of the stream: what comes before is complete; RIG_NO_POSITION: issues nothing now */
     bool is_under_way;         /* the present transaction is one */
-    struct rig_op ops[RIG_FINAL_KEYS]; /* the keys in hand */
-    uint32_t count;                    /* of them */
-    uint32_t failures;                 /* in a row */
-    int64_t pause_ns;                  /* before the next attempt after a failure; 0: none failed */
-    int64_t again_ns;                  /* monotonic: not before */
-    uint64_t looked_at;                /* `load.issued` when this client last looked for keys */
+    struct rig_op ops[RIG_MOST_KEYS_A_READ]; /* the keys in hand */
+    uint32_t count;                          /* of them */
+    uint32_t failures;                       /* in a row */
+    int64_t pause_ns;                        /* before the next attempt after a failure; 0: none failed */
+    int64_t again_ns;                        /* monotonic: not before */
+    uint64_t looked_at;                      /* `load.issued` when this client last looked for keys */
 };
 
 struct rig_run_client;

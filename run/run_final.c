@@ -14,7 +14,7 @@ enum rig_op_kind rig_run_read_kind(const struct rig_run_state *run)
 
 void rig_run_ask_reads(struct rig_run_client *client, const struct rig_op *ops, uint32_t count)
 {
-    RIG_INVARIANT(count > 0 && count <= RIG_FINAL_KEYS);
+    RIG_INVARIANT(count > 0 && count <= RIG_MOST_KEYS_A_READ);
     client->transaction.ops = ops;
     client->transaction.op_count = count;
     client->transaction.read_only = true;

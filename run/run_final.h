@@ -14,9 +14,9 @@
 
 #include "base/vec.h"
 #include "drivers/driver.h"
+#include "generator/generator.h"
 
 enum {
-    RIG_FINAL_KEYS = 4,      /* keys that one transaction of the final reads covers */
     RIG_FINAL_ATTEMPTS = 12, /* failures in a row after which a client gives up its final reads */
 };
 
@@ -24,7 +24,7 @@ RIG_VEC(int64_t, rig_key_numbers)
 
 /* The state that the clients share. */
 struct rig_run_final {
-    uint32_t keys_a_read; /* of a closing or final read: RIG_FINAL_KEYS, or as few as the driver takes */
+    uint32_t keys_a_read; /* of a closing or final read: as many as the driver takes */
     struct rig_key_numbers keys;
     int64_t key_chunks; /* so many transactions read all of them */
     uint32_t nodes;     /* each is asked for all of them; 0: whichever answers, once */
@@ -34,7 +34,7 @@ struct rig_run_final {
 
 /* One client's part. */
 struct rig_run_client_final {
-    struct rig_op ops[RIG_FINAL_KEYS];
+    struct rig_op ops[RIG_MOST_KEYS_A_READ];
     int64_t chunk;                                               /* being read, or -1 */
     uint32_t failures;                                           /* in a row */
     uint64_t done_count;                                         /* chunks that were read */

@@ -357,7 +357,8 @@ static uint32_t keys_a_read(const struct rig_plan *plan)
     const struct rig_driver *driver = plan->driver;
     const enum rig_workload workload = (enum rig_workload)plan->workload.type;
     const int64_t most = driver->most_keys == NULL ? 0 : driver->most_keys(plan->driver_options, workload);
-    return most > 0 && most < RIG_FINAL_KEYS ? (uint32_t)most : RIG_FINAL_KEYS;
+    const uint32_t wanted = rig_generator_keys_a_read(&plan->workload);
+    return most > 0 && most < wanted ? (uint32_t)most : wanted;
 }
 
 static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *plan,

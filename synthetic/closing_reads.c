@@ -8,22 +8,23 @@
 enum { LONGEST_WAIT = 1024 };
 
 enum rig_rc rig_closing_reads_init(struct rig_closing_reads *closing, const struct rig_generator_options *options,
-                                   struct rig_err *err)
+                                   uint64_t seed, struct rig_err *err)
 {
-    *closing = (struct rig_closing_reads){.keeps_all = options->final_reads == RIG_FINAL_ALL};
-    return rig_key_pool_init(&closing->pool, options, rig_generator_turns(options, 1), err);
+    *closing = (struct rig_closing_reads){.keeps_all = options->final_reads == RIG_FINAL_ALL,
+                                          .keys_a_read = rig_generator_keys_a_read(options)};
+    return rig_key_schedule_init(&closing->keys, options, seed, 1, err);
 }
 
 void rig_closing_reads_done(struct rig_closing_reads *closing)
 {
-    rig_key_pool_done(&closing->pool);
+    rig_key_schedule_done(&closing->keys);
     rig_left_keys_done(&closing->waiting);
     rig_question_flags_done(&closing->complete);
 }
 
 int64_t rig_closing_reads_key_bound(const struct rig_closing_reads *closing)
 {
-    return closing->pool.next_key;
+    return closing->key_bound;
 }
 
 /* Moves the used part to the front once more than half is unused. */
@@ -51,8 +52,8 @@ static bool add_waiting(struct rig_closing_reads *closing, int64_t key, uint64_t
 bool rig_closing_reads_issue(struct rig_closing_reads *closing)
 {
     uint64_t number = closing->issued++;
-    while (rig_key_pool_next_move(&closing->pool) <= number) {
-        int64_t key = rig_key_pool_move(&closing->pool);
+    while (rig_key_schedule_next(&closing->keys) <= number) {
+        int64_t key = rig_key_schedule_leave(&closing->keys);
         if (!closing->keeps_all && !add_waiting(closing, key, number))
             return false;
     }
@@ -74,10 +75,12 @@ bool rig_closing_reads_end(struct rig_closing_reads *closing)
 {
     RIG_REQUIRE(closing->oldest == closing->issued);
     bool added = true;
-    for (int64_t key = 0; added && closing->keeps_all && key < closing->pool.next_key; key++)
+    int64_t key;
+    closing->key_bound = rig_key_schedule_bound(&closing->keys, closing->issued);
+    for (key = 0; added && closing->keeps_all && key < closing->key_bound; key++)
         added = add_waiting(closing, key, 0);
-    for (uint32_t slot = 0; added && !closing->keeps_all && slot < closing->pool.slot_count; slot++)
-        added = add_waiting(closing, closing->pool.slots[slot].key, 0);
+    while (added && !closing->keeps_all && rig_key_schedule_rest(&closing->keys, closing->issued, &key))
+        added = add_waiting(closing, key, 0);
     closing->oldest = closing->issued = UINT64_MAX; /* no key waits for further ones any more */
     return added;
 }
@@ -86,11 +89,11 @@ uint32_t rig_closing_reads_take(struct rig_closing_reads *closing, int64_t *keys
 {
     const struct rig_left_keys *waiting = &closing->waiting;
     uint32_t count = 0;
-    while (count < RIG_CLOSING_KEYS && closing->first_waiting + count < waiting->count &&
+    while (count < closing->keys_a_read && closing->first_waiting + count < waiting->count &&
            waiting->at[closing->first_waiting + count].left_at <= closing->oldest)
         count++;
     if (count == 0 ||
-        (count < RIG_CLOSING_KEYS && closing->oldest - waiting->at[closing->first_waiting].left_at < LONGEST_WAIT))
+        (count < closing->keys_a_read && closing->oldest - waiting->at[closing->first_waiting].left_at < LONGEST_WAIT))
         return 0;
     for (uint32_t i = 0; i < count; i++)
         keys[i] = waiting->at[closing->first_waiting++].key;

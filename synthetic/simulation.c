@@ -74,7 +74,7 @@ static bool take_closing_read(struct making *m, uint32_t id)
 {
     struct session *session = &m->sessions[id];
     const struct rig_generator_options *workload = &m->synthetic->workload;
-    int64_t keys[RIG_CLOSING_KEYS];
+    int64_t keys[RIG_MOST_KEYS_A_READ];
     uint32_t count = rig_closing_reads_take(&m->closing, keys);
     if (workload->final_reads == RIG_FINAL_NONE) {
         for (uint32_t i = 0; i < count; i++)
@@ -226,9 +226,9 @@ static enum rig_rc start(struct making *m)
 {
     const struct rig_synthetic *synthetic = m->synthetic;
     m->session_count = (uint32_t)synthetic->clients;
-    m->most_ops = (uint32_t)synthetic->workload.max_operations;
-    if (m->most_ops < RIG_CLOSING_KEYS)
-        m->most_ops = RIG_CLOSING_KEYS;
+    m->most_ops = rig_generator_most_operations(&synthetic->workload);
+    if (m->most_ops < RIG_MOST_KEYS_A_READ)
+        m->most_ops = RIG_MOST_KEYS_A_READ;
     m->engine = rig_sim_engine_new(&synthetic->sim, (uint64_t)synthetic->seed, m->session_count);
     m->sessions = calloc(m->session_count, sizeof *m->sessions);
     m->op_room = calloc((size_t)m->session_count * m->most_ops, sizeof *m->op_room);
@@ -237,7 +237,7 @@ static enum rig_rc start(struct making *m)
         return no_memory(m->err);
     enum rig_rc rc = rig_generator_new(&synthetic->workload, (uint64_t)synthetic->seed, 0, 1, &m->generator, m->err);
     if (rc == RIG_OK)
-        rc = rig_closing_reads_init(&m->closing, &synthetic->workload, m->err);
+        rc = rig_closing_reads_init(&m->closing, &synthetic->workload, (uint64_t)synthetic->seed, m->err);
     for (uint32_t id = 0; rc == RIG_OK && id < m->session_count; id++) {
         m->sessions[id].process = id;
         m->sessions[id].ops = ops_of(m, id);

@@ -7,6 +7,8 @@
  *   ring-wr, ring-rw, ring-mixed   transactions that all overlap in real time, each with an edge of that kind (mixed:
  *              by turns) to the next, the last one to the first: one cycle of all of them, and no shorter one
  *
+ * The load of the first two has the shape that `workload.shape` says: random keys, or an application.
+ *
  * Clients share one stream of questions, dealt out as they become free: the same keys are in use by all of them at any
  * time, and values of a key count from 1. The reads that `workload.final-reads` adds to the stream are not counted in
  * `workload.transactions`. Times are virtual, no two the same.

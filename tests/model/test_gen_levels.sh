@@ -4,13 +4,14 @@
 set -uo pipefail
 
 status=0
+transactions=20000
 
 judge() { # <expected exit status> <level> <setting>...
     local expected=$1 level=$2 got=0
     shift 2
     local settings=()
     for setting in "$@"; do settings+=(--set "$setting"); done
-    "$RIG" gen - --transactions 20000 --clients "${clients:-10}" "${settings[@]}" --set database.abort-rate=1% \
+    "$RIG" gen - --transactions "$transactions" --clients "${clients:-10}" "${settings[@]}" --set database.abort-rate=1% \
         --set database.info-rate=1% 2>/dev/null | "$RIG" check - --level "$level" >/dev/null || got=$?
     if [ $got -ne "$expected" ]; then
         echo "$level, $*: exit status $got instead of $expected"
@@ -26,6 +27,27 @@ for workload in list-append rw-register; do
     judge 0 strong-read-committed $type database.isolation=read-committed
     judge 0 strong-read-uncommitted $type database.isolation=read-uncommitted
 done
+transactions=5000
+for shape in general tpcc rubis twitter smallbank courseware cart; do
+    for workload in list-append rw-register; do
+        load="workload.type=$workload workload.shape=$shape"
+        judge 0 strict-serializable $load database.isolation=serializable
+        judge 0 strong-snapshot-isolation $load database.isolation=snapshot-isolation
+        judge 0 strong-read-committed $load database.isolation=read-committed
+        judge 0 strong-read-uncommitted $load database.isolation=read-uncommitted
+        judge 1 snapshot-isolation $load database.isolation=read-committed
+        judge 1 strict-serializable $load database.bug=stale-read database.bug-rate=20%
+    done
+    judge 1 serializable workload.shape=$shape database.bug=lost-append database.bug-rate=5%
+    judge 1 read-committed workload.type=rw-register workload.shape=$shape database.bug=aborted-read database.bug-rate=5%
+done
+judge 1 serializable workload.type=rw-register workload.shape=smallbank database.isolation=snapshot-isolation
+judge 1 serializable workload.type=rw-register workload.shape=courseware database.isolation=snapshot-isolation \
+    workload.rows=10
+judge 0 strict-serializable workload.type=rw-register workload.shape=tpcc workload.warehouses=3 workload.final-reads=all
+judge 0 strict-serializable workload.type=rw-register workload.shape=tpcc workload.final-reads=none
+transactions=20000
+
 judge 0 strict-serializable database.workers=3 workload.keys.appends-per-key=1000 workload.keys.distribution=zipf
 judge 0 strict-serializable database.think=50 database.latency=3 database.loss-rate=1% workload.final-reads=all
 judge 0 strict-serializable workload.long-transactions.share=1% workload.long-transactions.until-commits=50

@@ -28,21 +28,21 @@ static void keys_come_once_and_in_time(void **state)
     const struct rig_generator_options options = options_of(RIG_FINAL_CLOSING);
     struct rig_closing_reads closing;
     struct rig_err err = {0};
-    int64_t keys[RIG_CLOSING_KEYS];
+    int64_t keys[RIG_MOST_KEYS_A_READ];
     uint32_t taken_count = 0;
-    assert_int_equal(rig_closing_reads_init(&closing, &options, &err), RIG_OK);
+    assert_int_equal(rig_closing_reads_init(&closing, &options, 1, &err), RIG_OK);
     for (uint64_t number = 0; number < QUESTIONS; number++) {
         assert_true(rig_closing_reads_issue(&closing));
         if (number >= CONCURRENT)
             rig_closing_reads_complete(&closing, number - CONCURRENT);
         uint32_t count = rig_closing_reads_take(&closing, keys);
-        assert_true(count == 0 || count == RIG_CLOSING_KEYS);
+        assert_true(count == 0 || count == closing.keys_a_read);
         for (uint32_t i = 0; i < count; i++) {
             assert_false(taken[keys[i]]);
             taken[keys[i]] = true;
             taken_count++;
-            for (uint32_t slot = 0; slot < closing.pool.slot_count; slot++)
-                assert_int_not_equal(closing.pool.slots[slot].key, keys[i]);
+            for (uint32_t slot = 0; slot < closing.keys.pool.slot_count; slot++)
+                assert_int_not_equal(closing.keys.pool.slots[slot].key, keys[i]);
         }
     }
     /* 1.5 appends a question, 10 a key; few are still in use or waiting. */
@@ -68,8 +68,8 @@ static void an_open_question_holds_its_keys(void **state)
     const struct rig_generator_options options = options_of(RIG_FINAL_CLOSING);
     struct rig_closing_reads closing;
     struct rig_err err = {0};
-    int64_t keys[RIG_CLOSING_KEYS];
-    assert_int_equal(rig_closing_reads_init(&closing, &options, &err), RIG_OK);
+    int64_t keys[RIG_MOST_KEYS_A_READ];
+    assert_int_equal(rig_closing_reads_init(&closing, &options, 1, &err), RIG_OK);
     for (uint64_t number = 0; number < 1000; number++) {
         assert_true(rig_closing_reads_issue(&closing));
         if (number > 0)
@@ -77,7 +77,7 @@ static void an_open_question_holds_its_keys(void **state)
         assert_int_equal(rig_closing_reads_take(&closing, keys), 0);
     }
     rig_closing_reads_complete(&closing, 0);
-    assert_int_equal(rig_closing_reads_take(&closing, keys), RIG_CLOSING_KEYS);
+    assert_int_equal(rig_closing_reads_take(&closing, keys), closing.keys_a_read);
     rig_closing_reads_done(&closing);
 }
 
@@ -87,8 +87,8 @@ static void all_keys_wait_for_the_end_when_asked_to(void **state)
     const struct rig_generator_options options = options_of(RIG_FINAL_ALL);
     struct rig_closing_reads closing;
     struct rig_err err = {0};
-    int64_t keys[RIG_CLOSING_KEYS];
-    assert_int_equal(rig_closing_reads_init(&closing, &options, &err), RIG_OK);
+    int64_t keys[RIG_MOST_KEYS_A_READ];
+    assert_int_equal(rig_closing_reads_init(&closing, &options, 1, &err), RIG_OK);
     for (uint64_t number = 0; number < 1000; number++) {
         assert_true(rig_closing_reads_issue(&closing));
         rig_closing_reads_complete(&closing, number);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "generator/generated_questions.h"
-#include "generator/keys.h"
+#include "generator/key_schedule.h"
 
 static const struct rig_generator_options defaults = {.type = RIG_WORKLOAD_LIST_APPEND,
                                                       .transactions = 1000,
@@ -315,9 +315,9 @@ static void it_is_a_source_of_questions(void **state)
     rig_generated_questions_init(&generated, &defaults, 42);
     const struct rig_questions *questions = &generated.questions;
     struct rig_question_stream *stream = NULL;
-    struct rig_key_pool pool = {0};
+    struct rig_key_schedule schedule = {0};
     assert_int_equal(questions->open(questions, 1, 4, &stream, &err), RIG_OK);
-    assert_int_equal(questions->key_pool(questions, 4, &pool, &err), RIG_OK);
+    assert_int_equal(questions->key_schedule(questions, 4, &schedule, &err), RIG_OK);
     assert_int_equal(questions->most_operations, defaults.max_operations);
     struct rig_generator *direct = new_generator(&defaults, 42, 1, 4);
     for (int i = 0; i < 3000; i++) {
@@ -326,16 +326,16 @@ static void it_is_a_source_of_questions(void **state)
             stream->ops->skip_to(stream, stream->ops->position(stream) + 7);
             rig_generator_skip_to(direct, rig_generator_position(direct) + 7);
         }
-        rig_key_pool_advance(&pool, stream->ops->position(stream));
+        rig_key_pool_advance(&schedule.pool, stream->ops->position(stream));
         assert_true(stream->ops->left(stream) == RIG_QUESTIONS_ENDLESS);
         stream->ops->next(stream, &x);
         rig_generator_next(direct, &y);
         assert_same(&x, &y);
         assert_int_equal(stream->ops->position(stream), rig_generator_position(direct));
         assert_int_equal(stream->ops->key_bound(stream), rig_generator_key_bound(direct));
-        assert_int_equal(pool.next_key, rig_generator_key_bound(direct));
+        assert_int_equal(schedule.pool.next_key, rig_generator_key_bound(direct));
     }
-    rig_key_pool_done(&pool);
+    rig_key_schedule_done(&schedule);
     rig_generator_free(direct);
     stream->ops->free(stream);
 }

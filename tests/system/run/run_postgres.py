@@ -45,6 +45,16 @@ class Levels(PostgresTest):
         self.assertIn("lost-update", self.results("out")["anomalies"])
         self.assertNotEqual(self.results("out")["levels"]["read-committed"], "refuted")
 
+    def test_tpcc_holds_at_serializable(self):
+        plan = self.plan(pg_plan(level=KEPT).replace("list-append", "rw-register, shape: tpcc"))
+        self.status(0, self.rig("run", plan, "-o", "out"))
+
+    def test_tpcc_loses_updates_at_read_committed(self):
+        text = pg_plan(isolation="read-committed", level="snapshot-isolation")
+        plan = self.plan(text.replace("list-append", "rw-register, shape: tpcc"))
+        self.status(1, self.rig("run", plan, "-o", "out"))
+        self.assertGreater(self.results("out")["anomalies"]["lost-update"]["count"], 0)
+
     def test_a_rate_is_kept_and_latency_counts_from_the_intended_start(self):
         plan = self.plan(pg_plan(transactions=600, level=KEPT))
         begin = time.monotonic()

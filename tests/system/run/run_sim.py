@@ -24,6 +24,30 @@ def sim_plan(transactions=2000, clients=8, isolation="serializable", level="seri
     return PLAN.format(transactions=transactions, clients=clients, isolation=isolation, level=level)
 
 
+SHAPES = ["general", "tpcc", "rubis", "twitter", "smallbank", "courseware", "cart"]
+
+
+class Applications(RigTest):
+    def test_every_shape_runs_and_its_record_is_judged_right(self):
+        for shape in SHAPES:
+            plan = self.plan(sim_plan(transactions=400))
+            settings = ["--set", f"workload.shape={shape}", "--set", "workload.type=rw-register"]
+            with self.subTest(shape=shape):
+                self.status(0, self.rig("run", plan, *settings, "-o", shape))
+                self.status(0, self.rig("check", f"{shape}/history.rig", "--level", "strict-serializable"))
+
+    def test_a_check_during_the_run_and_lists(self):
+        plan = self.plan(sim_plan(transactions=1000))
+        settings = ["--set", "workload.shape=tpcc", "--set", "check.online=true"]
+        self.status(0, self.rig("run", plan, *settings, "-o", "out"))
+
+    def test_tpcc_at_read_committed_shows_its_lost_updates(self):
+        plan = self.plan(sim_plan(transactions=2000, isolation="read-committed", level="snapshot-isolation"))
+        settings = ["--set", "workload.shape=tpcc", "--set", "workload.type=rw-register"]
+        self.status(1, self.rig("run", plan, *settings, "-o", "out"))
+        self.assertGreater(self.results("out")["anomalies"]["lost-update"]["count"], 0)
+
+
 class ExitStatus(RigTest):
     def test_a_level_that_held_is_0(self):
         plan = self.plan(sim_plan())
