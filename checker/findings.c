@@ -204,15 +204,14 @@ static uint64_t all_refuted(const struct rig_findings *findings)
 }
 
 /*
- * The levels to be decided. The ladder decides what write cycles refute; of total orders also what flows and any cycles
- * refute, because the rest of an order can follow any order that the graph allows. None of a window, when its type needs
- * the whole history.
+ * The levels that can be decided. The ladder decides what write cycles refute; of total orders also what flows and any
+ * cycles refute, because the rest of an order can follow any order that the graph allows. None of a window, when its type
+ * needs the whole history.
  */
-static uint64_t open_levels(const struct adding *a)
+static uint64_t decidable_levels(const struct adding *a)
 {
     const struct rig_judge *judge = a->judge;
-    const uint64_t refuted = all_refuted(a->findings);
-    uint64_t open = 0;
+    uint64_t levels = 0;
     if (a->findings->lattice != RIG_LATTICE_EXACT || judge->type->build_problem == NULL || judge->type->levels == 0 ||
         (judge->type->whole && judge->selected != NULL) ||
         (judge->type->total_orders && judge->ladder.possible == NULL))
@@ -223,9 +222,26 @@ static uint64_t open_levels(const struct adding *a)
             rule->form == RIG_RULE_WRITES ||
             (judge->type->total_orders && (rule->form == RIG_RULE_FLOW || rule->form == RIG_RULE_SERIAL));
         const bool without_times = rule->along == RIG_ALONG_REALTIME && !judge->history->has_invocations;
-        open |= by_ladder || without_times ? 0 : RIG_LEVEL_BIT(level);
+        levels |= by_ladder || without_times ? 0 : RIG_LEVEL_BIT(level);
     }
-    return open & ~refuted;
+    return levels;
+}
+
+static uint64_t open_levels(const struct adding *a)
+{
+    return decidable_levels(a) & ~all_refuted(a->findings);
+}
+
+/* The levels that are refuted only by witnesses that rest on assumptions. */
+static uint64_t refuted_by_assumption(const struct rig_findings *findings)
+{
+    uint64_t plainly = 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_finding *finding = &findings->of[anomaly];
+        for (uint32_t i = 0; i < finding->witness_count; i++)
+            plainly |= rig_witness_assumed(&finding->witnesses[i]) == 0 ? finding->witnesses[i].refutes : 0;
+    }
+    return all_refuted(findings) & ~plainly;
 }
 
 /* Whether `better` is of the same transactions, refutes as much as `witness` or more, and assumes no more. */
@@ -234,6 +250,13 @@ static bool surpasses(const struct rig_witness *better, const struct rig_witness
     return better->txn_count == witness->txn_count && (witness->refutes & ~better->refutes) == 0 &&
            (rig_witness_assumed(better) & ~rig_witness_assumed(witness)) == 0 &&
            memcmp(better->txns, witness->txns, witness->txn_count * sizeof witness->txns[0]) == 0;
+}
+
+/* Witnesses without assumptions come first, then those of fewer transactions. */
+static bool comes_before(const struct rig_witness *witness, const struct rig_witness *other)
+{
+    const bool assumed = rig_witness_assumed(witness) != 0, other_assumed = rig_witness_assumed(other) != 0;
+    return assumed != other_assumed ? other_assumed : witness->txn_count < other->txn_count;
 }
 
 /* Keeps a witness of the level; of two that concern the same transactions, the one that refutes more. */
@@ -255,7 +278,7 @@ static enum rig_rc keep_decided(const struct adding *a, enum rig_level level, st
         return RIG_OK;
     }
     uint32_t place = finding->witness_count;
-    while (place > 0 && finding->witnesses[place - 1].txn_count > witness->txn_count)
+    while (place > 0 && comes_before(witness, &finding->witnesses[place - 1]))
         place--;
     finding->count += finding->count == finding->witness_count; /* else it may have been counted */
     return put_witness(a->findings, finding, place, witness) ? RIG_OK : no_memory(a->err);
@@ -288,21 +311,29 @@ static enum rig_rc keep_proof(const struct adding *a, const struct rig_case_proo
     return rc == RIG_OK ? keep_decided(a, proof->level, &witness) : rc;
 }
 
-static enum rig_rc decide(const struct adding *a, uint64_t levels)
+/* Decides the levels, and keeps the witnesses of the refuted ones. */
+static enum rig_rc decide_problem(const struct adding *a, const struct rig_problem *problem, uint64_t levels,
+                                  int64_t deadline_ns, struct rig_decisions *decisions)
 {
-    const struct rig_judge *judge = a->judge;
-    const uint8_t *among = judge->type->total_orders ? judge->ladder.possible : judge->selected;
-    const int64_t start_ns = rig_clock_now_ns();
-    struct rig_problem problem = {0};
+    enum rig_rc rc = rig_decide(problem, a->judge->history, levels, deadline_ns, a->findings->arena, decisions, a->err);
+    for (size_t i = 0; rc == RIG_OK && i < decisions->cycles.count; i++)
+        rc = keep_decided_cycle(a, decisions, &decisions->cycles.at[i]);
+    for (size_t i = 0; rc == RIG_OK && i < decisions->proofs.count; i++)
+        rc = keep_proof(a, &decisions->proofs.at[i]);
+    if (rc != RIG_OK)
+        return rc;
+    RIG_INVARIANT((decisions->held & decisions->refuted) == 0);
+    RIG_INVARIANT((decisions->held | decisions->refuted | decisions->spent) == levels);
+    RIG_INVARIANT((decisions->refuted & ~all_refuted(a->findings)) == 0); /* each has its witness */
+    return RIG_OK;
+}
+
+static enum rig_rc decide_open(const struct adding *a, const struct rig_problem *problem, int64_t deadline_ns)
+{
+    const uint64_t levels = open_levels(a);
     struct rig_decisions decisions = {0};
-    enum rig_rc rc = judge->type->build_problem(&judge->inference, among, &problem, a->err);
-    if (rc == RIG_OK)
-        rc = rig_decide(&problem, judge->history, levels, start_ns + a->findings->budget_ns, a->findings->arena,
-                        &decisions, a->err);
-    for (size_t i = 0; rc == RIG_OK && i < decisions.cycles.count; i++)
-        rc = keep_decided_cycle(a, &decisions, &decisions.cycles.at[i]);
-    for (size_t i = 0; rc == RIG_OK && i < decisions.proofs.count; i++)
-        rc = keep_proof(a, &decisions.proofs.at[i]);
+    enum rig_rc rc = levels == 0 ? RIG_OK : decide_problem(a, problem, levels, deadline_ns, &decisions);
+    RIG_INVARIANT(rc != RIG_OK || (decisions.held & all_refuted(a->findings)) == 0);
     if (rc == RIG_OK) {
         a->findings->spent |= decisions.spent;
         a->findings->unproven |= decisions.unproven;
@@ -310,6 +341,46 @@ static enum rig_rc decide(const struct adding *a, uint64_t levels)
             a->findings->open_pairs = decisions.open_pairs;
     }
     rig_decisions_done(&decisions);
+    return rc;
+}
+
+/* Whether the levels that only assumptions refute so far are refuted without them. Drops the problem's pairs. */
+static enum rig_rc decide_plainly(const struct adding *a, struct rig_problem *problem, int64_t deadline_ns)
+{
+    const uint64_t levels = decidable_levels(a) & refuted_by_assumption(a->findings);
+    struct rig_decisions decisions = {0};
+    enum rig_rc rc = RIG_OK;
+    if (levels != 0) {
+        problem->pairs.count = 0;
+        rc = decide_problem(a, problem, levels, deadline_ns, &decisions);
+    }
+    rig_decisions_done(&decisions);
+    return rc;
+}
+
+/* Assumptions order the versions of registers only, whose other orders are open. */
+static bool may_assume(const struct rig_judge *judge)
+{
+    return judge->assumptions.made != 0 && !judge->type->total_orders;
+}
+
+static bool needs_decisions(const struct adding *a)
+{
+    return open_levels(a) != 0 ||
+           (may_assume(a->judge) && (decidable_levels(a) & refuted_by_assumption(a->findings)) != 0);
+}
+
+static enum rig_rc decide(const struct adding *a)
+{
+    const struct rig_judge *judge = a->judge;
+    const uint8_t *among = judge->type->total_orders ? judge->ladder.possible : judge->selected;
+    const int64_t start_ns = rig_clock_now_ns(), deadline_ns = start_ns + a->findings->budget_ns;
+    struct rig_problem problem = {0};
+    enum rig_rc rc = judge->type->build_problem(&judge->inference, among, &problem, a->err);
+    if (rc == RIG_OK)
+        rc = decide_open(a, &problem, deadline_ns);
+    if (rc == RIG_OK && may_assume(judge))
+        rc = decide_plainly(a, &problem, deadline_ns);
     rig_problem_done(&problem);
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
     a->findings->decide_ns += took_ns;
@@ -344,9 +415,8 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
     enum rig_rc rc = keep_all_noncyclic(&a);
     if (rc == RIG_OK)
         rc = keep_cycles(&a);
-    const uint64_t open = rc == RIG_OK ? open_levels(&a) : 0;
-    if (open != 0)
-        rc = decide(&a, open);
+    if (rc == RIG_OK && needs_decisions(&a))
+        rc = decide(&a);
     rig_verifier_free(verifier);
     return rc;
 }
