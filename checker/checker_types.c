@@ -36,7 +36,8 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .total_orders = true,
             .has_versions = true,
             .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(INCOMPATIBLE_ORDER) |
-                         A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE),
+                         A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE) |
+                         A(LOST_APPEND),
             .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
             .version_read = rig_list_version_read,
             .wait_for_unknown = rig_list_wait_for_unknown,

@@ -34,9 +34,10 @@ struct rig_type_inference {
      * type or a value is written twice to a key; RIG_E_LIMIT when memory runs out. */
     enum rig_rc (*infer)(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
                          struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
-    /* After the search for cycles (`cyclic`: there is one): adds the anomalies that take a pass of their own and cannot
-     * be there without others. NULL: there are none. False when memory runs out. */
-    bool (*infer_rest)(struct rig_inference *inference, bool cyclic);
+    /* After the search for cycles (`cyclic`: there is one; `realtime`: there is one with real-time order): adds the
+     * anomalies that take a pass of their own and cannot be there without others. NULL: there are none. False when
+     * memory runs out. */
+    bool (*infer_rest)(struct rig_inference *inference, bool cyclic, bool realtime);
     /* The question for the solver, of the committed transactions among `selected` (per transaction; NULL: all). The caller
      * releases the problem, also after a failure. NULL: no level is decided by the solver. RIG_E_LIMIT when memory runs
      * out. */

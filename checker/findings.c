@@ -193,6 +193,20 @@ static enum rig_rc keep_all_noncyclic(const struct adding *a)
     return RIG_OK;
 }
 
+static enum rig_rc keep_lost(const struct adding *a)
+{
+    const struct rig_judge *judge = a->judge;
+    const struct rig_noncyclic_list *lost = &judge->inference.lost;
+    for (size_t i = 0; i < lost->count; i++) {
+        const struct rig_noncyclic *one = &lost->at[i];
+        if ((judge->selected == NULL || judge->selected[one->txn]) &&
+            !rig_lost_add(&a->findings->lost, judge->history, one->txn, one->other, one->key, one->value,
+                          a->findings->arena))
+            return no_memory(a->err);
+    }
+    return RIG_OK;
+}
+
 /* ---- levels that no anomaly refutes by its name ---- */
 
 static uint64_t all_refuted(const struct rig_findings *findings)
@@ -413,6 +427,8 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
         return no_memory(err);
     a.verifier = verifier;
     enum rig_rc rc = keep_all_noncyclic(&a);
+    if (rc == RIG_OK)
+        rc = keep_lost(&a);
     if (rc == RIG_OK)
         rc = keep_cycles(&a);
     if (rc == RIG_OK && needs_decisions(&a))

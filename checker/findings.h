@@ -23,7 +23,8 @@ struct rig_findings {
     struct rig_witness_txns *evidence; /* borrowed; NULL: witnesses refer to the history that was judged */
     const struct rig_retired *retired; /* borrowed, with `evidence` */
     struct rig_finding of[RIG_ANOMALY_COUNT];
-    uint64_t undecided; /* bits of requested anomalies, found or not, that some judgement left open */
+    struct rig_lost_rows lost; /* in the arena */
+    uint64_t undecided;        /* bits of requested anomalies, found or not, that some judgement left open */
     bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
     uint64_t unproven;   /* those of `spent` whose proof was too large (solve/decide.h) */
     uint64_t spent;      /* bits of levels that some judgement left open when the budget was spent */

@@ -90,8 +90,9 @@ static void restrict_noncyclic(struct rig_noncyclic_findings *noncyclic, const u
 
 static enum rig_rc infer_rest(struct rig_judge *judge, struct rig_err *err)
 {
-    const bool cyclic = judge->ladder.cyclic[RIG_RUNG_ALL][RIG_ALONG_PLAIN];
-    return judge->type->infer_rest == NULL || judge->type->infer_rest(&judge->inference, cyclic)
+    const bool *cyclic = judge->ladder.cyclic[RIG_RUNG_ALL];
+    return judge->type->infer_rest == NULL ||
+                   judge->type->infer_rest(&judge->inference, cyclic[RIG_ALONG_PLAIN], cyclic[RIG_ALONG_REALTIME])
                ? RIG_OK
                : rig_memory_limit(err, "the verdict");
 }

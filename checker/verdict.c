@@ -135,6 +135,7 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
 {
     struct rig_verdict *verdict = &storage->verdict;
     memcpy(verdict->findings, findings->of, sizeof verdict->findings);
+    verdict->lost = findings->lost;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
         RIG_INVARIANT(findings->of[anomaly].witness_count <= findings->of[anomaly].count);
     for (unsigned link = 0; link < 3; link++)

@@ -12,6 +12,7 @@
 #include "checker/levels/anomaly.h"
 #include "checker/levels/arc.h"
 #include "checker/levels/level.h"
+#include "checker/lost.h"
 #include "history/history.h"
 
 enum rig_fate { RIG_FATE_NOT_REFUTED, RIG_FATE_HELD, RIG_FATE_REFUTED };
@@ -177,6 +178,7 @@ struct rig_verdict {
     uint64_t weakest_refuted;     /* bits: `not` */
     uint64_t strongest_unrefuted; /* bits: the strongest levels that are held or not refuted */
     struct rig_finding findings[RIG_ANOMALY_COUNT];
+    struct rig_lost_rows lost;                 /* every lost-append */
     uint64_t ok_count, fail_count, info_count; /* transactions */
     uint64_t edge_count[5];                    /* by enum rig_edge_kind; process and real-time are never counted */
     char *unknown_reason;                      /* valid == UNKNOWN: why it is not decided; else NULL */

@@ -208,6 +208,24 @@ static enum rig_rc write_witnesses(const struct rig_verdict *verdict, const char
     return rc;
 }
 
+static enum rig_rc write_lost(const struct rig_verdict *verdict, const char *folder, struct rig_err *err)
+{
+    char path[PATH_BYTES];
+    enum rig_rc rc = join(path, folder, "lost.tsv", err);
+    if (rc != RIG_OK)
+        return rc;
+    if (verdict->lost.count == 0)
+        return unlink(path) == 0 || errno == ENOENT
+                   ? RIG_OK
+                   : rig_fail(err, RIG_E_IO, "%s: cannot remove: %s", path, strerror(errno));
+    struct rig_buf out;
+    rig_buf_init(&out, 0);
+    rig_report_lost(verdict, &out);
+    rc = rig_output_save(&out, path, err);
+    rig_buf_done(&out);
+    return rc;
+}
+
 static const struct {
     enum rig_report_form form;
     const char *name;
@@ -244,6 +262,8 @@ enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struc
         if (rc == RIG_OK)
             rc = rig_cli_write_report(verdict, run, name, files[i].form, path, err);
     }
+    if (rc == RIG_OK)
+        rc = write_lost(verdict, folder, err);
     if (rc == RIG_OK)
         rc = join(path, folder, "witnesses", err);
     return rc == RIG_OK ? write_witnesses(verdict, path, err) : rc;

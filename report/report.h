@@ -83,6 +83,9 @@ void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_
                      struct rig_buf *out);
 /* Every step of a cycle as JSON lines, each an object as in a witness's "edges". */
 void rig_report_steps(const struct rig_verdict *verdict, const struct rig_witness *witness, struct rig_buf *out);
+
+/* Every lost append as a table with tabs, a heading first; only the heading where there is none. */
+void rig_report_lost(const struct rig_verdict *verdict, struct rig_buf *out);
 /* One witness as a stand-alone SVG picture. */
 void rig_report_svg(const struct rig_verdict *verdict, const struct rig_witness *witness, struct rig_buf *out);
 /* One witness as a DOT graph, named by its anomaly and `number`; all witnesses as one graph, a cluster each. */

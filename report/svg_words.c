@@ -80,6 +80,8 @@ static bool is_odd(const struct rig_history *history, const struct rig_witness *
         return op < witness->op;
     case RIG_ANOMALY_LOST_UPDATE:
         return is_write(mop);
+    case RIG_ANOMALY_LOST_APPEND:
+        return shows_it && is_write(mop) && mop->value == witness->value;
     case RIG_ANOMALY_DIRTY_UPDATE:
         return is_write(mop) && mop->value == (shows_it ? witness->value : witness->other_value);
     default:
@@ -292,6 +294,10 @@ static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *h
     case RIG_ANOMALY_DIRTY_UPDATE:
         rig_buf_printf(out, "%s wrote %s onto %s of %s, which aborted", one, RIG_VALUE_SHOWN(witness->value),
                        RIG_VALUE_SHOWN(witness->other_value), two);
+        break;
+    case RIG_ANOMALY_LOST_APPEND:
+        rig_buf_printf(out, "%s of %s was acknowledged, and is missing for %s", RIG_VALUE_SHOWN(witness->value), one,
+                       two);
         break;
     default:
         rig_buf_add_text(out, "a contradiction");

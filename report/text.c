@@ -291,14 +291,15 @@ static void add_some_witnesses(const struct page *page, enum rig_anomaly anomaly
         add_witness(page, &finding->witnesses[i], i + 1);
     if (finding->witness_count > WITNESSES_SHOWN) {
         rig_buf_add_text(page->out, "\n  ");
-        rig_buf_printf(page->out, "%s: %" PRIu32 " more with a witness in the HTML and JSON reports.\n",
-                       rig_anomaly_info(anomaly)->name, finding->witness_count - WITNESSES_SHOWN);
+        rig_buf_printf(page->out, "%s: %" PRIu32 " more with a witness in the HTML and JSON reports%s.\n",
+                       rig_anomaly_info(anomaly)->name, finding->witness_count - WITNESSES_SHOWN,
+                       anomaly == RIG_ANOMALY_LOST_APPEND ? ", and all in lost.tsv" : "");
     }
 }
 
 /*
  * The witnesses of the anomalies that were asked for or refute a level that those before them do not; the other
- * anomalies by name only.
+ * anomalies by name only. Lost appends are always shown, and beside them the cycle of the read that missed them.
  */
 static void add_witnesses(const struct page *page)
 {
@@ -313,7 +314,9 @@ static void add_witnesses(const struct page *page)
             continue;
         bool asked = rig_words_answers_request(verdict, (enum rig_anomaly)anomaly);
         const struct rig_witness *first = &finding->witnesses[0];
-        if (asked || (first->refutes & ~refuted) != 0 || first->txn_count < fewest) {
+        if (anomaly == RIG_ANOMALY_LOST_APPEND) {
+            add_some_witnesses(page, RIG_ANOMALY_LOST_APPEND);
+        } else if (asked || (first->refutes & ~refuted) != 0 || first->txn_count < fewest) {
             refuted |= first->refutes;
             fewest = first->txn_count < fewest ? first->txn_count : fewest;
             add_some_witnesses(page, (enum rig_anomaly)anomaly);

@@ -21,7 +21,8 @@ struct rig_inference {
     struct rig_links links;            /* the graph's edges as they were found, and */
     struct rig_graph graph;            /*   the whole graph: only link_count before rig_inference_pack() */
     struct rig_noncyclic_findings noncyclic;
-    const uint8_t *committed; /* per transaction: it counts as committed */
+    struct rig_noncyclic_list lost; /* every lost-append, also those that `noncyclic` does not keep */
+    const uint8_t *committed;       /* per transaction: it counts as committed */
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
     bool any_foreign;              /* a committed read shows a value of a register that no transaction wrote */
@@ -38,6 +39,7 @@ enum rig_rc rig_inference_pack(struct rig_inference *inference, struct rig_err *
 static inline void rig_inference_done(struct rig_inference *inference)
 {
     rig_noncyclic_list_done(&inference->noncyclic.kept);
+    rig_noncyclic_list_done(&inference->lost);
 }
 
 #endif

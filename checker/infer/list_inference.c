@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "checker/infer/list_anomalies.h"
+#include "checker/infer/list_lost.h"
 #include "checker/infer/pick.h"
 #include "checker/infer/unread.h"
 
@@ -388,12 +389,15 @@ enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t mo
     return infer_lists(history, most_kept, true, arena, inference, err);
 }
 
-bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic)
+bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic, bool realtime)
 {
-    const uint64_t *count = inference->noncyclic.count;
-    bool possible = cyclic || count[RIG_ANOMALY_INCOMPATIBLE_ORDER] > 0 || count[RIG_ANOMALY_DUPLICATE_ELEMENTS] > 0 ||
-                    count[RIG_ANOMALY_FRACTURED_APPEND] > 0 || count[RIG_ANOMALY_FUTURE_READ] > 0;
-    return !possible || rig_list_lost_updates(&inference->versions, &inference->noncyclic);
+    const struct rig_versions *versions = &inference->versions;
+    struct rig_noncyclic_findings *noncyclic = &inference->noncyclic;
+    const bool contradicted =
+        noncyclic->count[RIG_ANOMALY_INCOMPATIBLE_ORDER] > 0 || noncyclic->count[RIG_ANOMALY_DUPLICATE_ELEMENTS] > 0 ||
+        noncyclic->count[RIG_ANOMALY_FRACTURED_APPEND] > 0 || noncyclic->count[RIG_ANOMALY_FUTURE_READ] > 0;
+    return (!(cyclic || contradicted) || rig_list_lost_updates(versions, noncyclic)) &&
+           (!(realtime || contradicted) || rig_list_lost_appends(versions, noncyclic, &inference->lost));
 }
 
 bool rig_infer_list_any_order(struct rig_inference *inference)

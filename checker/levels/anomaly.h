@@ -4,7 +4,7 @@
  *
  * Sources: ALO00 = Adya, Liskov & O'Neil, Generalized Isolation Level Definitions, ICDE 2000; Adya99 = Adya's thesis;
  * CBG15 = Cerone, Bernardi & Gotsman, CONCUR 2015; CG18 = Cerone & Gotsman, JACM 2018; KA20 = Kingsbury & Alvaro, Elle,
- * VLDB 2020; TAN20 = Tan et al., Cobra, OSDI 2020.
+ * VLDB 2020; TAN20 = Tan et al., Cobra, OSDI 2020; Herlihy & Wing, Linearizability, TOPLAS 1990.
  */
 #ifndef RIG_CHECKER_LEVELS_ANOMALY_H
 #define RIG_CHECKER_LEVELS_ANOMALY_H
@@ -43,6 +43,8 @@
     X(G_SINGLE_PROCESS, "G-single-item-process", true, "G-single-item, with process order", "KA20 5.1")                \
     X(G_NONADJACENT_PROCESS, "G-nonadjacent-item-process", true, "G-nonadjacent-item, with process order", "KA20 5.1") \
     X(G2_ITEM_PROCESS, "G2-item-process", true, "G2-item, with process order", "KA20 5.1")                             \
+    X(LOST_APPEND, "lost-append", false, "an acknowledged append is missing in all later reads of its list",           \
+      "Herlihy & Wing 1990")                                                                                           \
     X(G0_REALTIME, "G0-realtime", true, "G0, with real-time order", "KA20 5.1")                                        \
     X(G1C_REALTIME, "G1c-realtime", true, "G1c, with real-time order", "KA20 5.1")                                     \
     X(G_SINGLE_REALTIME, "G-single-item-realtime", true, "G-single-item, with real-time order", "KA20 5.1")            \

@@ -7,7 +7,7 @@
  * The levels that each anomaly counted refutes, independent of later segments: by its name, and by the witnesses of the
  * windows judged. The writer of a garbage value may still come, and the value that a key began with may still be found,
  * so that versions on a cycle have an order; and if later reads contradict an order of writes, read committed is refuted,
- * but no weaker level.
+ * but no weaker level. A later read may show an append again that seems lost; the cycle of the read that missed it counts.
  */
 static void find_refuted_for_good(const struct rig_findings *findings, struct rig_stream_peek *peek)
 {
@@ -44,7 +44,7 @@ static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *
     }
     rc = rig_judge_search(judge, selected, err);
     for (unsigned anomaly = 0; rc == RIG_OK && anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if (anomaly != RIG_ANOMALY_GARBAGE_READ)
+        if (anomaly != RIG_ANOMALY_GARBAGE_READ && anomaly != RIG_ANOMALY_LOST_APPEND)
             peek->count[anomaly] += judge->ladder.found[anomaly].count + judge->inference.noncyclic.count[anomaly];
     }
     return rc;

@@ -163,6 +163,18 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_sentence_txn(history, other, text);
         rig_buf_add_text(text, ", which failed");
         break;
+    case RIG_ANOMALY_LOST_APPEND:
+        rig_buf_printf(text, "appended %s to key ", RIG_VALUE_SHOWN(w->value));
+        rig_sentence_key(history, w->key, text);
+        rig_buf_add_text(text, " and was acknowledged before ");
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_text(text, " began; ");
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_char(text, ' ');
+        rig_sentence_reading(history, other, w->other_op, text);
+        rig_buf_printf(text, " without it, and no acknowledged read that ended later shows the %s",
+                       RIG_VALUE_SHOWN(w->value));
+        break;
     default:
         RIG_REQUIRE(false && "a non-cyclic anomaly");
     }

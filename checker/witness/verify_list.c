@@ -460,11 +460,82 @@ static const char *check_dirty_update(const struct rig_proof *proof, const struc
     return "is in no list above the failed transaction's value";
 }
 
+/* ---- lost appends ---- */
+
+/* Whether a read shows the value, whose place in the spine of its key is known (UINT32_MAX: it is not in it). */
+static bool read_shows(const struct rig_history *history, const struct rig_txn_op *read, uint32_t in_spine,
+                       int64_t value)
+{
+    const struct rig_read_list list = rig_txn_op_list(history, read);
+    if (in_spine < list.shared)
+        return true;
+    for (uint32_t i = list.shared; i < list.count; i++) {
+        if (rig_read_element(&list, i) == value)
+            return true;
+    }
+    return false;
+}
+
+/* The last completion of an acknowledged read that shows the value, in a transaction other than `txn`; 0: none. */
+static uint32_t shown_until(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
+{
+    const uint32_t in_spine = place_in_list(rig_read_of(history->spines[key], history->spines[key].count), value);
+    uint32_t until = 0;
+    for (uint32_t t = 0; t < history->txn_count; t++) {
+        const uint32_t end = history->txns[t].outcome == RIG_OUTCOME_OK ? history->txns[t].complete_at : 0;
+        const struct rig_txn_op *ops = rig_txn_ops(history, t);
+        for (uint32_t i = 0; t != txn && end > until && i < rig_txn_op_count(history, t); i++) {
+            if (ops[i].key == key && known_read(history, t, i) != NULL && read_shows(history, &ops[i], in_spine, value))
+                until = end;
+        }
+    }
+    return until;
+}
+
+/* Whether a read shows an append that was requested after the position, by a transaction that did not fail. */
+static bool shows_later_append(const struct rig_history *history, const struct rig_txn_op *read, uint32_t after)
+{
+    for (uint32_t t = 0; t < history->txn_count; t++) {
+        const struct rig_txn *txn = &history->txns[t];
+        const struct rig_txn_op *ops = rig_txn_ops(history, t);
+        const bool later =
+            txn->outcome != RIG_OUTCOME_FAIL && txn->invoke_at != RIG_POSITION_NONE && txn->invoke_at > after;
+        for (uint32_t i = 0; later && i < rig_txn_op_count(history, t); i++) {
+            if (ops[i].kind == RIG_OP_APPEND && ops[i].key == read->key &&
+                place_in_read(history, read, ops[i].value) != UINT32_MAX)
+                return true;
+        }
+    }
+    return false;
+}
+
+static const char *check_lost(const struct rig_proof *proof, const struct rig_witness *w)
+{
+    const struct rig_history *history = proof->history;
+    if (w->txn_count != 2 || w->txns[1] >= history->txn_count ||
+        find_append(history, w->txns[0], w->key, w->value) == UINT32_MAX)
+        return "made no such append";
+    const struct rig_txn *writer = &history->txns[w->txns[0]], *reader = &history->txns[w->txns[1]];
+    const struct rig_txn_op *read = known_read(history, w->txns[1], w->other_op);
+    if (writer->outcome != RIG_OUTCOME_OK || reader->outcome != RIG_OUTCOME_OK || read == NULL || read->key != w->key)
+        return "was not acknowledged, or not followed by such a read";
+    if (reader->invoke_at == RIG_POSITION_NONE || writer->complete_at >= reader->invoke_at)
+        return "was not acknowledged before the read began";
+    const uint32_t until = shown_until(history, w->txns[0], w->key, w->value);
+    if (place_in_read(history, read, w->value) != UINT32_MAX || until >= reader->invoke_at)
+        return "made an append that a later read shows";
+    return until <= writer->complete_at || shows_later_append(history, read, writer->complete_at)
+               ? NULL
+               : "made an append that was read, and then missed by reads that may be stale";
+}
+
 static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *w)
 {
     const struct rig_history *history = proof->history;
     if (w->anomaly == RIG_ANOMALY_DIRTY_UPDATE)
         return check_dirty_update(proof, w);
+    if (w->anomaly == RIG_ANOMALY_LOST_APPEND)
+        return check_lost(proof, w);
     const struct rig_txn_op *read = known_read(history, w->txns[0], w->op);
     if (read == NULL || read->key != w->key)
         return "made no such read";

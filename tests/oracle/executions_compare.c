@@ -288,7 +288,8 @@ static const enum rig_anomaly plain_anomalies[NAMED_PLAIN_COUNT] = {RIG_ANOMALY_
                                                                     RIG_ANOMALY_INCOMPATIBLE_ORDER,
                                                                     RIG_ANOMALY_FRACTURED_APPEND,
                                                                     RIG_ANOMALY_DIRTY_UPDATE,
-                                                                    RIG_ANOMALY_LOST_UPDATE};
+                                                                    RIG_ANOMALY_LOST_UPDATE,
+                                                                    RIG_ANOMALY_LOST_APPEND};
 
 static const enum rig_anomaly cycle_anomalies[NAMED_CYCLE_COUNT][3] = {
     {RIG_ANOMALY_G0, RIG_ANOMALY_G0_PROCESS, RIG_ANOMALY_G0_REALTIME},
@@ -367,11 +368,13 @@ static bool has_plain(const struct named_anomalies *named, enum named_plain anom
            (anomaly == NAMED_G1A && (named->plain[NAMED_DIRTY_UPDATE] || named->plain[NAMED_INCOMPATIBLE_ORDER]));
 }
 
-static enum agreement compare_plain(const struct named_anomalies *named, enum reply reply, enum named_plain anomaly)
+static enum agreement compare_plain(const struct small_history *history, const struct named_anomalies *named,
+                                    enum reply reply, enum named_plain anomaly)
 {
     bool there = has_plain(named, anomaly);
+    bool untimed = anomaly == NAMED_LOST_APPEND && history->txns[0].invoke_at == SMALL_NEVER;
     if (reply == UNDECIDED)
-        return named->contradicted ? OPEN : NEEDLESSLY_OPEN;
+        return named->contradicted || untimed ? OPEN : NEEDLESSLY_OPEN;
     return there == (reply == YES) ? AGREE : there ? FALSE_NO : FALSE_YES;
 }
 
@@ -391,7 +394,7 @@ static void compare_names(const struct small_history *history, const struct aski
     for (int a = 0; a < NAMED_PLAIN_COUNT; a++) {
         enum rig_anomaly anomaly = plain_anomalies[a];
         if (!history->registers || is_of_registers((enum named_plain)a))
-            agreement[anomaly] = compare_plain(&named, answer->reply[anomaly], (enum named_plain)a);
+            agreement[anomaly] = compare_plain(history, &named, answer->reply[anomaly], (enum named_plain)a);
     }
     for (int cycle = 0; cycle < NAMED_CYCLE_COUNT && asking->assumptions == 0; cycle++) {
         for (int form = 0; form < 3; form++) {

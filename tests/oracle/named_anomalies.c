@@ -241,6 +241,52 @@ static void look_for_pairs(struct look *look, int t, int i)
     }
 }
 
+/* ---- lost appends ---- */
+
+static bool shows_one_after(const struct small_history *history, const struct small_op *read, int position)
+{
+    for (int e = 0; e < read->count; e++) {
+        int op = 0, writer = writer_of(history, read->key, read->list[e], &op);
+        if (writer != NONE && history->txns[writer].outcome != SMALL_FAIL && history->txns[writer].invoke_at > position)
+            return true;
+    }
+    return false;
+}
+
+static bool loses(const struct small_history *history, const struct small_txn *writer, const struct small_op *append,
+                  const struct small_txn *reader, const struct small_op *read)
+{
+    bool later = false;
+    if (!is_read(read) || read->key != append->key || reader->outcome != SMALL_OK ||
+        reader->invoke_at <= writer->complete_at)
+        return false;
+    for (int t = 0; t < history->txn_count; t++) {
+        const struct small_txn *txn = &history->txns[t];
+        for (int i = 0; i < txn->op_count; i++) {
+            if (txn == writer || txn->outcome != SMALL_OK || !is_read(&txn->ops[i]) || txn->ops[i].key != append->key ||
+                place_in(&txn->ops[i], append->value) == NONE)
+                continue;
+            if (txn->complete_at >= reader->invoke_at)
+                return false;
+            later |= txn->complete_at > writer->complete_at;
+        }
+    }
+    return !later || shows_one_after(history, read, writer->complete_at);
+}
+
+static void look_for_lost_appends(struct look *look, int t, int i)
+{
+    const struct small_history *history = look->history;
+    for (int w = 0; w < history->txn_count; w++) {
+        const struct small_txn *writer = &history->txns[w];
+        for (int a = 0; a < writer->op_count && writer->outcome == SMALL_OK; a++) {
+            if (writer->ops[a].append &&
+                loses(history, writer, &writer->ops[a], &history->txns[t], op_of(history, t, i)))
+                note(look, NAMED_LOST_APPEND);
+        }
+    }
+}
+
 /* ---- version orders ---- */
 
 static const struct small_op *longest_read(const struct look *look, int key)
@@ -525,6 +571,8 @@ void named_anomalies_find(const struct small_history *history, struct named_anom
     each_read(&look, look_for_internal);
     if (!history->registers)
         each_read(&look, look_for_fractures);
+    if (!history->registers)
+        each_read(&look, look_for_lost_appends);
     each_read(&look, look_for_pairs);
     each_read(&look, look_for_dirty_updates);
     executions_order(history, EXECUTION_SESSION, look.process);

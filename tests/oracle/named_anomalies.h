@@ -19,6 +19,10 @@
  * dirty-update         a read shows a committed transaction's element behind one of a failed transaction
  * lost-update          two transactions with the same result in their first known read of a key, which both
  *                      write afterwards
+ * lost-append          an ok append, and an ok read of the key that began after the append completed and after every
+ *                      read of another ok transaction that shows it; and either none of those completed after the
+ *                      append, or the read shows a write that was invoked after the append completed, by a
+ *                      transaction that did not fail (of lists)
  *
  * Cycles (docs/checker.md, "Cycles by name"; Adya's thesis 4.2 to 4.4, Cerone & Gotsman 2018, Kingsbury & Alvaro 2020,
  * 5.1): every simple cycle of the graph, one edge a step, each choice of edges by itself. The edges of a graph come
@@ -42,6 +46,7 @@ enum named_plain {
     NAMED_FRACTURED_APPEND,
     NAMED_DIRTY_UPDATE,
     NAMED_LOST_UPDATE,
+    NAMED_LOST_APPEND,
     NAMED_PLAIN_COUNT
 };
 enum named_cycle { NAMED_G0, NAMED_G1C, NAMED_G_SINGLE, NAMED_G_NONADJACENT, NAMED_G2, NAMED_CYCLE_COUNT };

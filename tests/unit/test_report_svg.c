@@ -166,6 +166,7 @@ static void noncyclic_anomalies_have_sentences(void **state)
         {RIG_ANOMALY_FUTURE_READ, 1, false, "T17 read 2 before it wrote it itself"},
         {RIG_ANOMALY_INTERNAL, 1, false, "T17's read disagrees with its own earlier operations"},
         {RIG_ANOMALY_LOST_UPDATE, 2, false, "both read the same version, both wrote the next"},
+        {RIG_ANOMALY_LOST_APPEND, 2, false, "2 of T17 was acknowledged, and is missing for T1"},
     };
     struct rig_svg_layout *layout = malloc(sizeof *layout);
     assert_non_null(layout);

@@ -97,6 +97,7 @@ static void every_false_noncyclic_anomaly_is_rejected(void **state)
         {RIG_ANOMALY_INTERNAL, "ok 0 0-1: ax1; ok 1 2-3: rx[] rx[1]; ok 2 4-5: rx[1]"},
         {RIG_ANOMALY_LOST_UPDATE, "ok 0 0-2: rx[] ax1; ok 1 1-3: rx[] ax2; ok 2 4-5: rx[1 2]"},
         {RIG_ANOMALY_DIRTY_UPDATE, "fail 0 0-2: ax1; ok 1 1-3: ax2; ok 2 4-5: rx[1 2]"},
+        {RIG_ANOMALY_LOST_APPEND, "ok 0 0-1: ax1; ok 1 2-3: ax2; ok 2 4-5: rx[2]"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct fixture f;
