@@ -65,11 +65,11 @@ static void an_append_is_lost_when_the_list_goes_on_without_it(void **state)
 static void an_append_that_may_be_there_is_not_lost(void **state)
 {
     (void)state;
-    assert_int_equal(lost_in("ok 0 0-1: ax1; ok 1 2-3: rx[]; ok 2 4-5: rx[1]"), 0);   /* stale */
-    assert_int_equal(lost_in("ok 0 0-1: ax1; ok 1 2-6: rx[1]; ok 2 4-5: rx[]"), 0);   /* shown by one that ends later */
-    assert_int_equal(lost_in("ok 0 0-1: ax1; ok 1 2-3: rx[1]; ok 2 4-5: rx[]"), 0);   /* perhaps a stale copy */
-    assert_int_equal(lost_in("ok 0 0-3: ax1; ok 1 2-4: rx[]"), 0);                    /* not acknowledged in time */
-    assert_int_equal(lost_in("info 0 0-1: ax1; ok 1 2-3: rx[]"), 0);                  /* never acknowledged */
+    assert_int_equal(lost_in("ok 0 0-1: ax1; ok 1 2-3: rx[]; ok 2 4-5: rx[1]"), 0); /* stale */
+    assert_int_equal(lost_in("ok 0 0-1: ax1; ok 1 2-6: rx[1]; ok 2 4-5: rx[]"), 0); /* shown by one that ends later */
+    assert_int_equal(lost_in("ok 0 0-1: ax1; ok 1 2-3: rx[1]; ok 2 4-5: rx[]"), 0); /* perhaps a stale copy */
+    assert_int_equal(lost_in("ok 0 0-3: ax1; ok 1 2-4: rx[]"), 0);                  /* not acknowledged in time */
+    assert_int_equal(lost_in("info 0 0-1: ax1; ok 1 2-3: rx[]"), 0);                /* never acknowledged */
     assert_int_equal(lost_in("ok 0 0-1: ax1; info 1 2-3: rx[] ay1; ok 2 4-5: ry[1]"), 0); /* unknown fate */
     assert_int_equal(lost_in("ok 0 0-1: ax1; ok 1 2-3: rx?"), 0);
 }
@@ -89,8 +89,8 @@ static void all_are_listed(void **state)
     for (const char *at = rig_buf_text(&table); (at = strchr(at, '\n')) != NULL; at++)
         lines++;
     assert_int_equal(lines, 5);
-    assert_memory_equal(rig_buf_text(&table), "transaction\tprocess\tacknowledged_s\tkey\tvalue\tread\tread_began_s\n1\t0\t",
-                        65);
+    assert_memory_equal(rig_buf_text(&table),
+                        "transaction\tprocess\tacknowledged_s\tkey\tvalue\tread\tread_began_s\n1\t0\t", 65);
     rig_buf_done(&table);
     done(&f);
 }
@@ -108,12 +108,12 @@ static void a_false_witness_is_rejected(void **state)
     struct rig_witness witness = f.verdict->findings[RIG_ANOMALY_LOST_APPEND].witnesses[0];
     assert_int_equal(rig_verify_witness(verifier, &witness, &err), RIG_OK);
     witness.value = 2; /* which is read */
-    witness.txns[0] = given_txn(f.history, 2);
+    witness.txns[0] = given_txn(f.history, 5);
     assert_int_equal(rig_verify_witness(verifier, &witness, &err), RIG_E_BUG);
     witness.value = 1; /* read, and then missed without a later append */
     witness.key = 1;
-    witness.txns[0] = given_txn(f.history, 4);
-    witness.txns[1] = given_txn(f.history, 6);
+    witness.txns[0] = given_txn(f.history, 9);
+    witness.txns[1] = given_txn(f.history, 13);
     assert_int_equal(rig_verify_witness(verifier, &witness, &err), RIG_E_BUG);
     rig_verifier_free(verifier);
     done(&f);
