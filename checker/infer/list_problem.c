@@ -72,6 +72,17 @@ static void number_nodes(const struct build *b)
     }
 }
 
+/* The process order reaches over transactions that have no node. */
+static void skip_others(const struct build *b)
+{
+    for (uint32_t txn = 0; txn < b->history->txn_count; txn++) {
+        const uint32_t before = b->before[txn];
+        RIG_INVARIANT(before == RIG_NODE_NONE || before < txn);
+        if (before != RIG_NODE_NONE && b->node[before] == RIG_PROBLEM_NONE)
+            b->before[txn] = b->before[before];
+    }
+}
+
 /* ---- one transaction ---- */
 
 static uint32_t key_of(struct build *b, uint32_t key)
@@ -85,13 +96,11 @@ static bool add_txn(struct build *b, uint32_t txn)
 {
     const struct rig_txn *t = &b->history->txns[txn];
     uint32_t *session = rig_table_put(&b->sessions, (uint32_t)t->process);
-    uint32_t before = b->before[txn];
+    const uint32_t before = b->before[txn];
     if (session == NULL)
         return false;
     if (*session == RIG_TABLE_NONE)
         *session = b->problem->session_count;
-    while (before != RIG_NODE_NONE && b->node[before] == RIG_PROBLEM_NONE)
-        before = b->before[before];
     const bool invoked = t->invoke_at != RIG_POSITION_NONE;
     const uint32_t end = rig_txn_end(b->history, txn);
     return rig_problem_add_txn(b->problem, &(struct rig_problem_txn){
@@ -214,6 +223,7 @@ static bool fill(struct build *b, const uint8_t *selected)
     bool done = true;
     choose_txns(b, selected);
     number_nodes(b);
+    skip_others(b);
     b->problem->has_realtime = b->history->has_invocations;
     for (uint32_t txn = 0; done && txn < b->history->txn_count; txn++) {
         if (b->node[txn] != RIG_PROBLEM_NONE)

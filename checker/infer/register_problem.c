@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/table.h"
 #include "checker/graph/orders.h"
 
@@ -16,7 +17,7 @@ struct build {
     const struct rig_registers *registers;
     struct rig_problem *problem;
     uint32_t *node_of;         /* per transaction; RIG_PROBLEM_NONE: it is not part of the question */
-    uint32_t *before;          /* per transaction: the acknowledged one before it in its process */
+    uint32_t *before;          /* per transaction: the acknowledged one of the question before it in its process */
     struct last_write *last;   /* per key */
     struct rig_table sessions; /* process -> session */
 };
@@ -87,6 +88,17 @@ static bool add_ops(struct build *b, uint32_t txn)
     return done;
 }
 
+/* The process order reaches over transactions that are not part of the question. */
+static void skip_others(struct build *b)
+{
+    for (uint32_t txn = 0; txn < b->history->txn_count; txn++) {
+        const uint32_t before = b->before[txn];
+        RIG_INVARIANT(before == RIG_NODE_NONE || before < txn);
+        if (before != RIG_NODE_NONE && b->node_of[before] == RIG_PROBLEM_NONE)
+            b->before[txn] = b->before[before];
+    }
+}
+
 static bool add_txn(struct build *b, uint32_t txn)
 {
     const struct rig_txn *t = &b->history->txns[txn];
@@ -95,9 +107,7 @@ static bool add_txn(struct build *b, uint32_t txn)
         return false;
     if (*session == RIG_TABLE_NONE)
         *session = b->problem->session_count;
-    uint32_t before = b->before[txn];
-    while (before != RIG_NODE_NONE && b->node_of[before] == RIG_PROBLEM_NONE)
-        before = b->before[before];
+    const uint32_t before = b->before[txn];
     const bool timed = b->history->has_invocations;
     const struct rig_problem_txn added = {
         .txn = txn,
@@ -140,6 +150,8 @@ static bool build(struct build *b, const struct rig_inference *inference, const 
     b->last = malloc(((size_t)history->key_count + 1) * sizeof b->last[0]);
     bool done = b->node_of != NULL && b->before != NULL && b->last != NULL && make_room(b, selected) &&
                 rig_process_order(history, b->registers->committed, inference->links.arena, b->before);
+    if (done)
+        skip_others(b);
     for (uint32_t txn = 0; done && txn < history->txn_count; txn++)
         done = b->node_of[txn] == RIG_PROBLEM_NONE || add_txn(b, txn);
     return done && add_pairs(b) && rig_problem_finish(b->problem);

@@ -113,9 +113,7 @@ static bool add_seeds_of_read(struct closed *c, uint32_t read)
 static bool add_seeds_of_order(struct closed *c, uint32_t node)
 {
     const struct rig_ordered *ordered = c->ordered;
-    uint32_t before = ordered->child == NULL ? RIG_PROBLEM_NONE : c->problem->txns.at[node].before;
-    while (before != RIG_PROBLEM_NONE && is_out(c, before))
-        before = c->problem->txns.at[before].before;
+    const uint32_t before = ordered->child == NULL ? RIG_PROBLEM_NONE : ordered->lead[node];
     if (before != RIG_PROBLEM_NONE && goes_back(c, before, node) &&
         !add_seed(c, exit_of(c, before), state_at(c, node, RIG_EDGE_PROCESS, RIG_ARC_NONE), RIG_DEPART_PROCESS, node))
         return false;

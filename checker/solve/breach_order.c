@@ -80,7 +80,20 @@ static bool link_processes(struct rig_ordered *ordered, struct rig_arena *arena)
     }
     ordered->child = child;
     ordered->sibling = sibling;
-    return true;
+    return rig_ordered_leave_out(ordered, NULL, arena);
+}
+
+bool rig_ordered_leave_out(struct rig_ordered *ordered, const uint8_t *left_out, struct rig_arena *arena)
+{
+    const struct rig_problem *problem = ordered->problem;
+    uint32_t *lead = ordered->child == NULL ? NULL : numbers(arena, problem->txn_count);
+    for (uint32_t node = 0; lead != NULL && node < problem->txn_count; node++) {
+        const uint32_t before = problem->txns.at[node].before;
+        const bool skipped = before != RIG_PROBLEM_NONE && left_out != NULL && left_out[before];
+        lead[node] = skipped ? lead[before] : before;
+    }
+    ordered->lead = lead;
+    return ordered->child == NULL || lead != NULL;
 }
 
 struct moment {

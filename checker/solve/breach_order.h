@@ -4,7 +4,7 @@
  * A version is named by its write (index into problem->writes), or by writes.count + key for the initial state of a key.
  *
  * Time: linear, and sorting for real time. Space: 4 bytes for each transaction, 4 for each read, 8 for each write and
- * key; process order 8 and real time 20 more for each transaction.
+ * key; process order 12 and real time 20 more for each transaction.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_ORDER_H
 #define RIG_CHECKER_SOLVE_BREACH_ORDER_H
@@ -24,6 +24,7 @@ struct rig_ordered {
     /* Process order, NULL where it does not count: the transactions that follow a node directly, as lists. */
     const uint32_t *child;   /* per node: the first of them, or NONE */
     const uint32_t *sibling; /* per node: the next one that follows the same node, or NONE */
+    const uint32_t *lead;    /* per node: the nearest one before it that is not left out, or NONE */
 
     /* Real time, NULL where it does not count. */
     const uint32_t *invoked; /* the nodes in the order of their invocations */
@@ -34,6 +35,10 @@ struct rig_ordered {
 /* `place`: a permutation of the nodes. Memory is the arena's; false when it runs out. */
 bool rig_ordered_init(struct rig_ordered *ordered, const struct rig_problem *problem, enum rig_along along,
                       const uint32_t *place, struct rig_arena *arena);
+
+/* Fills lead, where process order counts. `left_out`, per node: paths do not go through it; NULL: through all. False when
+ * memory runs out. */
+bool rig_ordered_leave_out(struct rig_ordered *ordered, const uint8_t *left_out, struct rig_arena *arena);
 
 static inline bool rig_ordered_writes_nothing(const struct rig_problem *problem, uint32_t node)
 {

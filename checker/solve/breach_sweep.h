@@ -6,8 +6,9 @@
  * the readers. Questions of similar length share a batch.
  *
  * Time: for each batch linear in the edges between its first writer and its last reader. This is about linear where
- * readers miss only writes of near transactions, and at worst questions / 256 times the edges. Space: 32 bytes a
- * transaction, 64 a question.
+ * readers miss only writes of near transactions, and at worst questions / 256 times the edges. Several questions about one
+ * transaction, in the order of their operations, take no more time than one. Space: 32 bytes a transaction, 64 a
+ * question, 4 a read.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_SWEEP_H
 #define RIG_CHECKER_SOLVE_BREACH_SWEEP_H

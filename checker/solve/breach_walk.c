@@ -188,9 +188,7 @@ static void depart(struct rig_walker *w, struct rig_start start)
         be_read(w, RIG_PROBLEM_NONE, start.index);
         break;
     case RIG_DEPART_PROCESS:
-        before = problem->txns.at[start.index].before;
-        while (w->left_out != NULL && w->left_out[before])
-            before = problem->txns.at[before].before;
+        before = w->ordered->lead[start.index];
         w->target = before;
         come_before(w, RIG_PROBLEM_NONE, before, start.index, RIG_EDGE_PROCESS);
         break;

@@ -74,10 +74,10 @@ static int compare_longest(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Keeps the `most` longest chains. */
-static bool keep_longest(struct rig_chains *chains, uint32_t txn_count, uint32_t most)
+/* Keeps the `most` longest chains; from `most_single` on only those of several transactions. */
+static bool keep_longest(struct rig_chains *chains, uint32_t txn_count, uint32_t most, uint32_t most_single)
 {
-    if (chains->count <= most)
+    if (chains->count <= most && chains->count <= most_single)
         return true;
     uint64_t *lengths = calloc(chains->count, sizeof lengths[0]);
     uint32_t *number = malloc(chains->count * sizeof number[0]);
@@ -92,13 +92,14 @@ static bool keep_longest(struct rig_chains *chains, uint32_t txn_count, uint32_t
     }
     if (ok)
         qsort(lengths, chains->count, sizeof lengths[0], compare_longest);
-    for (uint32_t i = 0; ok && i < most; i++)
-        number[(uint32_t)lengths[i]] = i;
+    uint32_t kept = 0;
+    for (; ok && kept < chains->count && kept < most && (kept < most_single || lengths[kept] >> 32 > 1); kept++)
+        number[(uint32_t)lengths[kept]] = kept;
     for (uint32_t txn = 0; ok && txn < txn_count; txn++) {
         if (chains->chain[txn] != RIG_PROBLEM_NONE)
             chains->chain[txn] = number[chains->chain[txn]];
     }
-    chains->count = most;
+    chains->count = kept;
     free(lengths);
     free(number);
     return ok;
@@ -188,7 +189,7 @@ static bool make_lanes(struct rig_chains *chains, const struct rig_problem *prob
 }
 
 bool rig_chains_init(struct rig_chains *chains, const struct rig_problem *problem, const struct rig_rule_frame *frame,
-                     const uint32_t *sequence, uint32_t most)
+                     const uint32_t *sequence, uint32_t most, uint32_t most_single)
 {
     const size_t txns = (size_t)problem->txn_count + 1;
     *chains = (struct rig_chains){.chain = malloc(txns * sizeof chains->chain[0]),
@@ -207,8 +208,8 @@ bool rig_chains_init(struct rig_chains *chains, const struct rig_problem *proble
     } else if (ok) {
         cover_reads(chains, problem, frame, sequence, tails);
     }
-    ok = ok && keep_longest(chains, problem->txn_count, most) && list_members(chains, problem->txn_count) &&
-         make_lanes(chains, problem);
+    ok = ok && keep_longest(chains, problem->txn_count, most, most_single) &&
+         list_members(chains, problem->txn_count) && make_lanes(chains, problem);
     free(tails);
     return ok;
 }

@@ -30,10 +30,10 @@ struct rig_chains {
     uint32_t *lane_positions; /*   the positions of their transactions */
 };
 
-/* `sequence`: the nodes of the frame in some order that keeps what is known. At most `most` chains, the longest. False
- * when memory runs out. */
+/* `sequence`: the nodes of the frame in some order that keeps what is known. At most `most` chains, the longest, and at
+ * most `most_single`, if there are any of one transaction among them. False when memory runs out. */
 bool rig_chains_init(struct rig_chains *chains, const struct rig_problem *problem, const struct rig_rule_frame *frame,
-                     const uint32_t *sequence, uint32_t most);
+                     const uint32_t *sequence, uint32_t most, uint32_t most_single);
 void rig_chains_done(struct rig_chains *chains);
 
 /* Into lane_writes: one more than the last write of the lane at a position below `end`; lane->begin: there is none. */

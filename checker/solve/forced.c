@@ -5,7 +5,9 @@
 #include "base/bug.h"
 #include "base/clock.h"
 
-enum { CLOCK_LIMIT = 1 << 28, COVER_LIMIT = 1 << 25, PATIENCE = 1024 }; /* numbers; numbers; nodes between looks */
+/* Numbers in clocks: of processes, of paths that cover the reads, of chains of one transaction; steps between looks at the
+ * time. */
+enum { CLOCK_LIMIT = 1 << 28, COVER_LIMIT = 1 << 25, SINGLE_LIMIT = 1 << 24, PATIENCE = 1 << 16 };
 
 static uint32_t *clock_of(const struct rig_forced *forced, uint32_t node)
 {
@@ -29,7 +31,7 @@ static uint32_t writes_end(const struct rig_problem *problem, uint32_t txn)
 
 static bool is_sink(const struct rig_forced *forced, uint32_t txn)
 {
-    return forced->frame->sinks && forced->problem->txns.at[txn].first_write == writes_end(forced->problem, txn);
+    return rig_rule_frame_is_sink(forced->frame, forced->problem, txn);
 }
 
 /* Whether the commit of `txn` is known to reach the node. */
@@ -57,9 +59,7 @@ static void make_children(struct rig_forced *forced)
     for (uint32_t txn = 0; txn < problem->txn_count; txn++)
         forced->first_child[txn] = RIG_PROBLEM_NONE;
     for (uint32_t txn = problem->txn_count; txn-- > 0 && forced->frame->process;) {
-        uint32_t before = problem->txns.at[txn].before;
-        while (before != RIG_PROBLEM_NONE && is_sink(forced, before))
-            before = problem->txns.at[before].before;
+        const uint32_t before = forced->frame->lead[txn];
         forced->next_child[txn] = RIG_PROBLEM_NONE;
         if (before != RIG_PROBLEM_NONE) {
             forced->next_child[txn] = forced->first_child[before];
@@ -73,6 +73,8 @@ static bool allocate(struct rig_forced *forced, size_t nodes)
     const size_t txns = (size_t)forced->problem->txn_count + 1;
     forced->clocks = calloc(nodes * forced->chains.count + 1, sizeof forced->clocks[0]);
     forced->late_chains = calloc((size_t)forced->chains.count + 1, sizeof forced->late_chains[0]);
+    forced->shown = calloc((size_t)forced->chains.count + 1, sizeof forced->shown[0]);
+    forced->shown_by = calloc((size_t)forced->chains.count + 1, sizeof forced->shown_by[0]);
     forced->late = calloc(nodes + 1, sizeof forced->late[0]);
     forced->seen = calloc(nodes + 1, sizeof forced->seen[0]);
     forced->version = malloc((forced->problem->reads.count + 1) * sizeof forced->version[0]);
@@ -86,11 +88,11 @@ static bool allocate(struct rig_forced *forced, size_t nodes)
     forced->dirty = calloc(nodes / 64 + 1, sizeof forced->dirty[0]);
     forced->first_child = malloc(txns * sizeof forced->first_child[0]);
     forced->next_child = malloc(txns * sizeof forced->next_child[0]);
-    return forced->clocks != NULL && forced->late != NULL && forced->late_chains != NULL && forced->seen != NULL &&
-           forced->version != NULL && forced->visited != NULL && forced->front != NULL && forced->read_done != NULL &&
-           forced->write_done != NULL && forced->first_pair != NULL && forced->rank != NULL &&
-           forced->sequence != NULL && forced->dirty != NULL && forced->first_child != NULL &&
-           forced->next_child != NULL;
+    return forced->clocks != NULL && forced->shown != NULL && forced->shown_by != NULL && forced->late != NULL &&
+           forced->late_chains != NULL && forced->seen != NULL && forced->version != NULL && forced->visited != NULL &&
+           forced->front != NULL && forced->read_done != NULL && forced->write_done != NULL &&
+           forced->first_pair != NULL && forced->rank != NULL && forced->sequence != NULL && forced->dirty != NULL &&
+           forced->first_child != NULL && forced->next_child != NULL;
 }
 
 static void find_versions(struct rig_forced *forced)
@@ -122,7 +124,8 @@ bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *proble
 {
     const size_t nodes = frame->node_count, limit = frame->process ? CLOCK_LIMIT : COVER_LIMIT;
     *forced = (struct rig_forced){.problem = problem, .frame = frame};
-    if (!rig_chains_init(&forced->chains, problem, frame, sequence, (uint32_t)(limit / (nodes + 1)) + 1) ||
+    if (!rig_chains_init(&forced->chains, problem, frame, sequence, (uint32_t)(limit / (nodes + 1)) + 1,
+                         (uint32_t)(SINGLE_LIMIT / (nodes + 1)) + 1) ||
         !allocate(forced, nodes))
         return false;
     for (uint32_t i = 0; i < nodes; i++) {
@@ -149,6 +152,8 @@ void rig_forced_done(struct rig_forced *forced)
     rig_forced_candidates_done(&forced->candidates);
     free(forced->first_pair);
     free(forced->clocks);
+    free(forced->shown);
+    free(forced->shown_by);
     free(forced->late);
     free(forced->late_chains);
     free(forced->seen);
@@ -257,6 +262,17 @@ static void refute(struct rig_forced *forced, uint32_t from, uint32_t to, uint32
     forced->conflict_write = write;
 }
 
+/* Counts what a step costs; looks at the time now and then. */
+static bool is_over(struct rig_forced *forced, uint32_t steps)
+{
+    forced->steps_to_look -= steps < forced->steps_to_look ? steps : forced->steps_to_look;
+    if (forced->steps_to_look > 0 || forced->spent)
+        return forced->spent;
+    forced->steps_to_look = PATIENCE;
+    forced->spent = forced->deadline_ns != INT64_MAX && rig_clock_now_ns() >= forced->deadline_ns;
+    return forced->spent;
+}
+
 static bool raise_clock(uint32_t *clock, const uint32_t *by, uint32_t count)
 {
     uint32_t changed = 0;
@@ -286,14 +302,14 @@ static void take_pair(struct rig_forced *forced, uint32_t number)
 {
     const struct rig_problem *problem = forced->problem;
     const struct rig_forced_pair *pair = &forced->pairs.at[number];
-    const uint32_t after = pair->after;
+    const uint32_t after = pair->after, cost = forced->chains.count + 1;
     struct rig_forced_step step = {forced->frame->ww_starts ? start_of(forced, after) : after, number,
                                    RIG_PROBLEM_NONE};
     if (forced->frame->ww_path)
         take_step(forced, problem->write_txn[pair->write], &step);
     step = (struct rig_forced_step){after, number, pair->write};
     for (uint32_t i = problem->reader_first[pair->write];
-         forced->frame->rw_path && i < problem->reader_first[pair->write + 1]; i++) {
+         forced->frame->rw_path && i < problem->reader_first[pair->write + 1] && !is_over(forced, cost); i++) {
         const uint32_t reader = problem->read_txn[problem->readers[i]];
         if (reader != after && !is_sink(forced, reader))
             take_step(forced, start_of(forced, reader), &step);
@@ -381,9 +397,9 @@ static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, ui
     bool ok = true;
     forced->candidates.count = 0;
     forced->reached = 0;
-    for (uint32_t l = begin; ok && !late && l < end; l++)
+    for (uint32_t l = begin; ok && !late && l < end && !is_over(forced, 1 + (uint32_t)forced->candidates.count); l++)
         ok = search_lane(forced, &search, &chains->lanes.at[l]);
-    for (uint32_t i = 0; ok && late && begin < end && i < forced->late_count; i++) {
+    for (uint32_t i = 0; ok && late && begin < end && i < forced->late_count && !is_over(forced, 1); i++) {
         /* Lanes are sorted by chain, and there is at most one of each. */
         const uint32_t chain = forced->late_chains[i];
         uint32_t l = chain < end - begin ? begin + chain : end - 1;
@@ -394,38 +410,55 @@ static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, ui
     return ok;
 }
 
-/* A writer of the read's key that the transaction sees comes before the writer of the returned version. */
-static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_t number, uint32_t earlier, bool late)
+/* A writer of the read's key that the transaction sees comes before the writer of the returned version. `shown_by`: per
+ * chain the earlier read behind the clock, or NULL: the transaction's start. */
+static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_t number, const uint32_t *shown_by,
+                       bool late)
 {
     const struct rig_problem_read *read = &forced->problem->reads.at[number];
     const uint32_t txn = forced->problem->read_txn[number], writer = read->writer;
     bool ok = find_candidates(forced, clock, read->key, txn, writer, late);
     for (size_t i = 0; ok && i < forced->candidates.count && !forced->refuted; i++) {
         const uint32_t write = forced->candidates.at[i].write, before = forced->problem->write_txn[write];
-        if (writer == RIG_PROBLEM_INITIAL && earlier == RIG_PROBLEM_NONE)
+        const uint32_t earlier = shown_by == NULL ? RIG_PROBLEM_NONE : shown_by[forced->candidates.at[i].chain];
+        if (writer == RIG_PROBLEM_INITIAL && shown_by == NULL)
             refute(forced, before, start_of(forced, txn), RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
         if (writer != RIG_PROBLEM_INITIAL && before != writer && !has_pair(forced, write, writer))
-            ok = force(forced, (struct rig_forced_pair){.write = write,
-                                                        .after = writer,
-                                                        .read = number,
-                                                        .earlier = earlier,
-                                                        .reason = earlier == RIG_PROBLEM_NONE ? RIG_FORCED_READ
-                                                                                              : RIG_FORCED_LATER});
+            ok = force(forced,
+                       (struct rig_forced_pair){.write = write,
+                                                .after = writer,
+                                                .read = number,
+                                                .earlier = earlier,
+                                                .reason = shown_by == NULL ? RIG_FORCED_READ : RIG_FORCED_LATER});
     }
     return ok;
 }
 
-/* Reads that see what earlier operations saw: each read in turn, and then its writer's clock is known, too. */
+/* What the read's writer knows, an earlier operation shows from then on. */
+static void show(struct rig_forced *forced, uint32_t number)
+{
+    const uint32_t writer = forced->problem->reads.at[number].writer;
+    if (writer == RIG_PROBLEM_INITIAL)
+        return;
+    const uint32_t *clock = clock_of(forced, writer);
+    for (uint32_t chain = 0; chain < forced->chains.count; chain++) {
+        if (clock[chain] > forced->shown[chain]) {
+            forced->shown[chain] = clock[chain];
+            forced->shown_by[chain] = number;
+        }
+    }
+}
+
+/* Reads that see what earlier operations saw: each read in turn. */
 static bool force_later(struct rig_forced *forced, uint32_t txn)
 {
     const struct rig_problem *problem = forced->problem;
     bool ok = true;
-    for (uint32_t r = problem->txns.at[txn].first_read; ok && r < reads_end(problem, txn); r++) {
-        for (uint32_t e = problem->txns.at[txn].first_read; ok && e < r; e++) {
-            const uint32_t writer = problem->reads.at[e].writer;
-            if (writer != RIG_PROBLEM_INITIAL && problem->reads.at[e].op < problem->reads.at[r].op)
-                ok = force_read(forced, clock_of(forced, writer), r, e, false);
-        }
+    memset(forced->shown, 0, forced->chains.count * sizeof forced->shown[0]);
+    for (uint32_t r = problem->txns.at[txn].first_read;
+         ok && !forced->refuted && r < reads_end(problem, txn) && !is_over(forced, forced->chains.count + 1); r++) {
+        ok = force_read(forced, forced->shown, r, forced->shown_by, false);
+        show(forced, r);
     }
     return ok;
 }
@@ -477,7 +510,7 @@ static bool force_reads(struct rig_forced *forced, uint32_t txn, bool first)
         if (first)
             forced->read_done[r] = is_front(forced, r);
         if (!forced->read_done[r] || !nothing_late)
-            ok = force_read(forced, clock_of(forced, start), r, RIG_PROBLEM_NONE, forced->read_done[r]);
+            ok = force_read(forced, clock_of(forced, start), r, NULL, forced->read_done[r]);
     }
     return ok;
 }
@@ -538,7 +571,8 @@ static bool visit(struct rig_forced *forced, uint32_t node)
     const uint32_t txn = rig_rule_frame_txn(forced->frame, node);
     forced->seen[node] = true;
     bool ok = find_steps(forced, node, UINT32_MAX, &forced->steps);
-    for (size_t i = 0; ok && i < forced->steps.count && !forced->refuted; i++)
+    for (size_t i = 0; ok && i < forced->steps.count && !forced->refuted && !is_over(forced, forced->chains.count + 1);
+         i++)
         take_step(forced, node, &forced->steps.at[i]);
     if (ok && txn != RIG_PROBLEM_NONE && node == start_of(forced, txn) && !forced->refuted)
         ok = force_reads(forced, txn, first);
@@ -548,19 +582,16 @@ static bool visit(struct rig_forced *forced, uint32_t node)
 }
 
 /* One round over what is dirty, in the order of the sequence. */
-static bool go_round(struct rig_forced *forced, int64_t deadline_ns, bool *any, bool *spent)
+static bool go_round(struct rig_forced *forced, bool *any)
 {
     bool ok = true;
-    uint32_t visited = 0;
     *any = false;
     for (uint32_t word = 0; ok && word <= forced->frame->node_count / 64; word++) {
-        while (ok && forced->dirty[word] != 0 && !forced->refuted && !*spent) {
+        while (ok && forced->dirty[word] != 0 && !forced->refuted && !is_over(forced, 1)) {
             const uint32_t bit = (uint32_t)__builtin_ctzll(forced->dirty[word]);
             forced->dirty[word] &= ~(UINT64_C(1) << bit);
             ok = visit(forced, forced->sequence[word * 64 + bit]);
             *any = true;
-            if (++visited % PATIENCE == 0)
-                *spent = deadline_ns != INT64_MAX && rig_clock_now_ns() >= deadline_ns;
         }
     }
     return ok;
@@ -569,13 +600,16 @@ static bool go_round(struct rig_forced *forced, int64_t deadline_ns, bool *any, 
 bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent)
 {
     bool any = true;
-    *spent = false;
-    for (uint32_t p = 0; p < forced->pairs.count && !forced->refuted; p++)
+    forced->deadline_ns = deadline_ns;
+    forced->spent = false;
+    forced->steps_to_look = 0;
+    for (uint32_t p = 0; p < forced->pairs.count && !forced->refuted && !is_over(forced, forced->chains.count + 1); p++)
         take_pair(forced, p);
-    while (any && !forced->refuted && !*spent) {
-        if (!go_round(forced, deadline_ns, &any, spent))
+    while (any && !forced->refuted && !forced->spent) {
+        if (!go_round(forced, &any))
             return false;
     }
+    *spent = forced->spent && !forced->refuted;
     return true;
 }
 

@@ -65,12 +65,16 @@ struct rig_forced {
     bool *seen;                        /* per node: it has been visited */
     bool *read_done, *write_done;      /* nothing but what comes late can force more (late) */
     uint32_t *late_chains, late_count; /* of the visited node: a commit of these chains comes late */
+    uint32_t *shown, *shown_by;        /* per chain: a clock of what earlier reads show, and the read that shows it */
     uint32_t reached;                  /* writers that the last search for candidates knew to reach the node */
     uint32_t *rank, *sequence;
     uint64_t *dirty;                         /* by rank: the clock has changed */
     uint32_t *first_child, *next_child;      /* per transaction: what follows it in its process */
     struct rig_forced_steps steps;           /* scratch */
     struct rig_forced_candidates candidates; /* scratch */
+    int64_t deadline_ns;
+    uint32_t steps_to_look; /* until the next look at the time */
+    bool spent;             /* the deadline came */
     bool refuted;
     /* refuted: a path from the commit of `conflict_from` to the node `conflict_to`, with an edge back or the read */
     uint32_t conflict_from, conflict_to, conflict_pair, conflict_write;
@@ -81,7 +85,7 @@ bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *proble
                      const uint32_t *sequence);
 void rig_forced_done(struct rig_forced *forced);
 
-/* Forces what follows. `spent`: the deadline came first. False when memory runs out. */
+/* Forces what follows. `spent`: the deadline came first; then some of it may be missing. False when memory runs out. */
 bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent);
 
 /* Whether `before` comes before `after` in each explanation, as far as that was found. */

@@ -68,9 +68,10 @@ static uint32_t first_later(const uint64_t *moments, uint32_t count, uint32_t en
 static bool add_moments(struct rig_rule_frame *frame, const struct rig_problem *problem)
 {
     const uint32_t count = frame->txn_count;
-    uint64_t *moments = malloc((count + 1) * sizeof moments[0]);
-    frame->moment_txn = malloc((count + 1) * sizeof frame->moment_txn[0]);
-    frame->next_moment = malloc((count + 1) * sizeof frame->next_moment[0]);
+    const size_t room = (size_t)count + 1;
+    uint64_t *moments = malloc(room * sizeof moments[0]);
+    frame->moment_txn = malloc(room * sizeof frame->moment_txn[0]);
+    frame->next_moment = malloc(room * sizeof frame->next_moment[0]);
     const bool ok = moments != NULL && frame->moment_txn != NULL && frame->next_moment != NULL;
     for (uint32_t txn = 0; ok && txn < count; txn++)
         moments[txn] = (uint64_t)problem->txns.at[txn].invoked << 32 | txn;
@@ -86,6 +87,17 @@ static bool add_moments(struct rig_rule_frame *frame, const struct rig_problem *
     return ok;
 }
 
+static bool find_leads(struct rig_rule_frame *frame, const struct rig_problem *problem)
+{
+    frame->lead = malloc(((size_t)frame->txn_count + 1) * sizeof frame->lead[0]);
+    for (uint32_t txn = 0; frame->lead != NULL && txn < frame->txn_count; txn++) {
+        const uint32_t before = problem->txns.at[txn].before;
+        const bool skipped = before != RIG_PROBLEM_NONE && rig_rule_frame_is_sink(frame, problem, before);
+        frame->lead[txn] = skipped ? frame->lead[before] : before;
+    }
+    return frame->lead != NULL;
+}
+
 bool rig_rule_frame_init(struct rig_rule_frame *frame, const struct rig_problem *problem, const struct rig_rule *rule)
 {
     const uint32_t count = problem->txn_count;
@@ -94,6 +106,8 @@ bool rig_rule_frame_init(struct rig_rule_frame *frame, const struct rig_problem 
     frame->first_start = frame->split ? count : 0;
     frame->first_moment = frame->first_start + count;
     frame->node_count = frame->first_moment;
+    if (frame->process && !find_leads(frame, problem))
+        return false;
     if (rule->along != RIG_ALONG_REALTIME || !problem->has_realtime)
         return true;
     frame->node_count += count;
@@ -104,5 +118,6 @@ void rig_rule_frame_done(struct rig_rule_frame *frame)
 {
     free(frame->moment_txn);
     free(frame->next_moment);
+    free(frame->lead);
     *frame = (struct rig_rule_frame){0};
 }

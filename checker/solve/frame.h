@@ -42,7 +42,16 @@ struct rig_rule_frame {
     enum rig_rule_frame_reads reads;
     uint32_t *moment_txn;  /* per moment: the one that is invoked */
     uint32_t *next_moment; /* per transaction: the node of the first moment after its end, or RIG_PROBLEM_NONE */
+    uint32_t *lead;        /* along processes, per transaction: the nearest before it that paths go through, or
+                     *   RIG_PROBLEM_NONE */
 };
+
+/* Whether no path goes through the transaction. */
+static inline bool rig_rule_frame_is_sink(const struct rig_rule_frame *frame, const struct rig_problem *problem,
+                                          uint32_t txn)
+{
+    return frame->sinks && problem->txns.at[txn].first_write == problem->txns.at[txn + 1].first_write;
+}
 
 /* False when memory runs out. */
 bool rig_rule_frame_init(struct rig_rule_frame *frame, const struct rig_problem *problem, const struct rig_rule *rule);

@@ -2,9 +2,11 @@
  * A total order of the transactions that keeps what is known, and what is chosen: a topological sort of the frame's
  * graph (frame.h), close to a given rank. Transactions wait for the readers of versions that they overwrite (serial_plan.h),
  * if that leads anywhere. An order of two versions comes with the rw edges of those that read the
- * earlier one, where the frame has such paths.
+ * earlier one, where the frame has such paths. These go by a relay, a node of its own, from the readers of a version to the
+ * writers of later ones, so that edges are as many as the readers and the writers, and not as their product.
  *
- * Time: linear in nodes and edges, times log n for the rank. Space: 24 bytes an edge, 24 a node.
+ * Time: linear in nodes and edges, times log n for the rank. Space: 24 bytes an edge, 24 a node, 8 a version, 4
+ * a read.
  */
 #ifndef RIG_CHECKER_SOLVE_ORDER_GRAPH_H
 #define RIG_CHECKER_SOLVE_ORDER_GRAPH_H
@@ -13,7 +15,7 @@
 #include "checker/solve/serial_plan.h"
 
 struct rig_order_edge {
-    uint32_t from, to;      /* nodes of the frame */
+    uint32_t from, to;      /* nodes of the frame, or relays */
     uint32_t before, after; /* transactions: the edge rests on their order; RIG_PROBLEM_NONE: it is known */
 };
 
@@ -29,6 +31,10 @@ struct rig_order_cycles {
 struct rig_order_graph {
     const struct rig_problem *problem;
     const struct rig_rule_frame *frame;
+    uint32_t node_count; /* those of the frame, then relays */
+    uint32_t *relay;     /* per version (as in problem->reader_first): its relay, or RIG_PROBLEM_NONE */
+    uint32_t *own_first,
+        *own; /* per version, and one more: into `own`; transactions that read it, with edges of their own */
     struct rig_order_edges edges; /* the lasting ones come first */
     size_t lasting;
     uint32_t *first_out, *out; /* per node, and one more: into `out`; edges */
@@ -37,7 +43,7 @@ struct rig_order_graph {
     struct rig_serial_plan plan;
     uint32_t *overdue;  /* a heap of transactions that waited */
     bool *is_overdue;   /* per transaction: in the heap */
-    uint32_t *sequence; /* of all nodes, by the last sort */
+    uint32_t *sequence; /* of all nodes of the frame, by the last sort */
 };
 
 /* Borrows problem and frame. False when memory runs out. */

@@ -26,6 +26,7 @@ bool rig_problem_add_txn(struct rig_problem *problem, const struct rig_problem_t
 {
     struct rig_problem_txn added = *txn;
     RIG_REQUIRE(problem->txn_count == 0 || problem->txns.at[problem->txn_count - 1].txn < txn->txn);
+    RIG_REQUIRE(txn->before == RIG_PROBLEM_NONE || txn->before < problem->txn_count);
     added.first_read = (uint32_t)problem->reads.count;
     added.first_write = (uint32_t)problem->writes.count;
     if (!rig_problem_txns_add(&problem->txns, added))
@@ -179,15 +180,23 @@ bool rig_problem_finish(struct rig_problem *problem)
 
 /* ---- parts ---- */
 
-static bool copy_txn(const struct rig_problem *problem, const uint32_t *place, uint32_t node, struct rig_problem *part)
+/* Per node: the place of the nearest one before it in its process that stays, or NONE. */
+static void find_leads(const struct rig_problem *problem, const uint32_t *place, uint32_t *lead)
+{
+    for (uint32_t node = 0; node < problem->txn_count; node++) {
+        const uint32_t before = problem->txns.at[node].before;
+        lead[node] = before;
+        if (before != RIG_PROBLEM_NONE)
+            lead[node] = place[before] == RIG_PROBLEM_NONE ? lead[before] : place[before];
+    }
+}
+
+static bool copy_txn(const struct rig_problem *problem, const uint32_t *place, uint32_t lead, uint32_t node,
+                     struct rig_problem *part)
 {
     struct rig_problem_txn txn = problem->txns.at[node];
-    bool ok = true;
-    /* The process order reaches over transactions that are left out. */
-    while (txn.before != RIG_PROBLEM_NONE && place[txn.before] == RIG_PROBLEM_NONE)
-        txn.before = problem->txns.at[txn.before].before;
-    txn.before = txn.before == RIG_PROBLEM_NONE ? RIG_PROBLEM_NONE : place[txn.before];
-    ok = rig_problem_add_txn(part, &txn);
+    txn.before = lead;
+    bool ok = rig_problem_add_txn(part, &txn);
     for (uint32_t r = problem->txns.at[node].first_read; ok && r < problem->txns.at[node + 1].first_read; r++) {
         struct rig_problem_read read = problem->reads.at[r];
         if (read.writer != RIG_PROBLEM_INITIAL) {
@@ -279,9 +288,10 @@ static bool copy_pairs(const struct rig_problem *problem, const uint32_t *place,
 
 bool rig_problem_part(const struct rig_problem *problem, const uint32_t *keep, uint32_t count, struct rig_problem *part)
 {
-    uint32_t *place = malloc((problem->txn_count + 1) * sizeof place[0]);
+    const size_t nodes = (size_t)problem->txn_count + 1;
+    uint32_t *place = malloc(nodes * sizeof place[0]), *lead = malloc(nodes * sizeof lead[0]);
     struct by_before index = {0};
-    bool ok = place != NULL && index_pairs(problem, &index);
+    bool ok = place != NULL && lead != NULL && index_pairs(problem, &index);
     *part = (struct rig_problem){.has_realtime = problem->has_realtime};
     for (uint32_t node = 0; ok && node < problem->txn_count; node++)
         place[node] = RIG_PROBLEM_NONE;
@@ -289,12 +299,15 @@ bool rig_problem_part(const struct rig_problem *problem, const uint32_t *keep, u
         RIG_REQUIRE(i == 0 || keep[i - 1] < keep[i]);
         place[keep[i]] = i;
     }
+    if (ok)
+        find_leads(problem, place, lead);
     for (uint32_t i = 0; ok && i < count; i++)
-        ok = copy_txn(problem, place, keep[i], part);
+        ok = copy_txn(problem, place, lead[keep[i]], keep[i], part);
     ok = ok && copy_pairs(problem, place, &index, part);
     part->key_count = ok ? problem->key_count : 0;
     ok = ok && rig_problem_finish(part);
     free(place);
+    free(lead);
     free(index.first);
     free(index.pairs);
     free(index.seen);

@@ -1,0 +1,253 @@
+/*
+ * How the solver's time grows with shapes of histories in which a careless search is quadratic: eight times the size
+ * must not take much more than eight times as long.
+ */
+#include "tests/unit/cmocka_first.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "checker/levels/level.h"
+#include "checker/solve/solve.h"
+
+enum { GROWTH = 8, MOST_GROWTH = 30 };
+
+static const double least_s = 0.004; /* shorter times are noise */
+
+static void add_txn(struct rig_problem *problem, uint32_t session, uint32_t *last)
+{
+    const uint32_t txn = problem->txn_count;
+    const struct rig_problem_txn added = {
+        .txn = txn, .session = session, .before = last[session], .invoked = 2 * txn, .ended = 2 * txn + 1};
+    assert_true(rig_problem_add_txn(problem, &added));
+    last[session] = txn;
+}
+
+static void add_read(struct rig_problem *problem, uint32_t op, uint32_t key, uint32_t writer)
+{
+    assert_true(rig_problem_add_read(problem, &(struct rig_problem_read){op, key, writer}));
+}
+
+static void add_write(struct rig_problem *problem, uint32_t key, uint32_t op)
+{
+    assert_true(rig_problem_add_write(problem, key, op));
+}
+
+static uint32_t *sessions(uint32_t count)
+{
+    uint32_t *last = malloc(((size_t)count + 1) * sizeof last[0]);
+    assert_non_null(last);
+    memset(last, 0xff, ((size_t)count + 1) * sizeof last[0]);
+    return last;
+}
+
+/* One session that reads only, two that write. */
+static void read_only_session(struct rig_problem *problem, uint32_t size)
+{
+    uint32_t *last = sessions(3), shown[2] = {RIG_PROBLEM_INITIAL, RIG_PROBLEM_INITIAL};
+    for (uint32_t i = 0; i < size; i++) {
+        if (i % (size / 4) == size / 8) {
+            for (uint32_t session = 1; session < 3; session++) {
+                add_txn(problem, session, last);
+                add_write(problem, 0, 0);
+                add_write(problem, session, 1);
+                shown[session - 1] = problem->txn_count - 1;
+            }
+        }
+        add_txn(problem, 0, last);
+        add_read(problem, 0, 1, shown[0]);
+        add_read(problem, 1, 2, shown[1]);
+    }
+    free(last);
+}
+
+/* Updates of unknown fate between the transactions of a session that reads only: nothing follows them. */
+static void read_only_session_with_leaves(struct rig_problem *problem, uint32_t size)
+{
+    uint32_t *last = sessions(2);
+    for (uint32_t i = 0; i < size; i++) {
+        add_txn(problem, 0, last);
+        const uint32_t reader = last[0];
+        add_read(problem, 0, 0, RIG_PROBLEM_INITIAL);
+        if (i % 2 == 0) {
+            add_txn(problem, 0, last);
+            add_write(problem, 1 + i % 64, 0);
+            last[0] = reader;
+        }
+    }
+    free(last);
+}
+
+/* Many read the initial state of a key that many write. */
+static void initial_readers(struct rig_problem *problem, uint32_t size)
+{
+    uint32_t *last = sessions(40);
+    for (uint32_t i = 0; i < size; i++) {
+        add_txn(problem, i % 20, last);
+        add_read(problem, 0, 0, RIG_PROBLEM_INITIAL);
+        add_write(problem, 1, 1);
+    }
+    for (uint32_t i = 0; i < size; i++) {
+        add_txn(problem, 20 + i % 20, last);
+        add_write(problem, 0, 0);
+    }
+    free(last);
+}
+
+/* Many read a version of a key that many overwrite, each after it has read it, too. */
+static void readers_of_one_version(struct rig_problem *problem, uint32_t size)
+{
+    uint32_t *last = sessions(41);
+    add_txn(problem, 40, last);
+    add_write(problem, 0, 0);
+    add_write(problem, 2, 1);
+    for (uint32_t i = 0; i < size; i++) {
+        add_txn(problem, i % 20, last);
+        add_read(problem, 0, 0, 0);
+        add_write(problem, 1, 1);
+    }
+    for (uint32_t i = 0; i < size; i++) {
+        add_txn(problem, 20 + i % 20, last);
+        add_read(problem, 0, 2, 0);
+        add_write(problem, 0, 1);
+    }
+    free(last);
+}
+
+/* One transaction reads many keys of as many transactions. */
+static void long_reader(struct rig_problem *problem, uint32_t size)
+{
+    uint32_t *last = sessions(21);
+    for (uint32_t i = 0; i < 2 * size; i++) {
+        add_txn(problem, i % 20, last);
+        add_write(problem, i % size, 0);
+    }
+    add_txn(problem, 20, last);
+    for (uint32_t i = 0; i < size; i++)
+        add_read(problem, i, i, i % 2 == 0 ? i : size + i);
+    free(last);
+}
+
+/* A few transactions write the same keys; readers see each of them. */
+static void wide_transactions(struct rig_problem *problem, uint32_t size)
+{
+    uint32_t *last = sessions(6);
+    for (uint32_t writer = 0; writer < 3; writer++) {
+        add_txn(problem, writer, last);
+        for (uint32_t key = 0; key < size; key++)
+            add_write(problem, key, key);
+    }
+    for (uint32_t reader = 0; reader < 3; reader++) {
+        add_txn(problem, 3 + reader, last);
+        for (uint32_t key = 0; key < size; key++)
+            add_read(problem, key, key, reader);
+    }
+    free(last);
+}
+
+/* As many sessions as a third of the transactions, on one key. */
+static void many_sessions(struct rig_problem *problem, uint32_t size)
+{
+    uint32_t *last = sessions(size), shown = RIG_PROBLEM_INITIAL;
+    for (uint32_t i = 0; i < 3 * size; i++) {
+        add_txn(problem, i % size, last);
+        if (shown != RIG_PROBLEM_INITIAL || i == 0)
+            add_read(problem, 0, 0, shown);
+        if (i % 4 != 3)
+            continue;
+        add_write(problem, 0, 1);
+        shown = problem->txn_count - 1;
+    }
+    free(last);
+}
+
+static void blind_sessions(struct rig_problem *problem, uint32_t size)
+{
+    uint32_t *last = sessions(size);
+    for (uint32_t i = 0; i < 3 * size; i++) {
+        add_txn(problem, i % size, last);
+        add_write(problem, 0, 0);
+    }
+    free(last);
+}
+
+struct shape {
+    const char *name;
+    void (*make)(struct rig_problem *problem, uint32_t size);
+    uint32_t size;
+};
+
+static const struct shape shapes[] = {
+    {"a session that reads only", read_only_session, 2000},
+    {"a session that reads only, and leaves", read_only_session_with_leaves, 1000},
+    {"readers of an initial state", initial_readers, 500},
+    {"readers of one version", readers_of_one_version, 500},
+    {"a transaction with many reads", long_reader, 500},
+    {"transactions with many writes", wide_transactions, 1000},
+    {"many sessions", many_sessions, 100},
+    {"many sessions that write", blind_sessions, 100},
+};
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double time_of(const struct shape *shape, uint32_t size, const struct rig_rule *rule)
+{
+    const struct rig_solve_budget budget = {.deadline_ns = INT64_MAX};
+    struct rig_problem problem = {.has_realtime = true};
+    double best = 1e9;
+    shape->make(&problem, size);
+    assert_true(rig_problem_finish(&problem));
+    for (int i = 0; i < 2; i++) {
+        struct rig_solution solution;
+        struct rig_err err = {0};
+        const double begin = seconds();
+        assert_int_equal(rig_solve(&problem, rule, &budget, &solution, &err), RIG_OK);
+        const double took = seconds() - begin;
+        best = took < best ? took : best;
+        rig_solution_done(&solution);
+    }
+    rig_problem_done(&problem);
+    return best;
+}
+
+static bool grows_linearly_by(const struct shape *shape, const struct rig_rule *rule)
+{
+    const double small = time_of(shape, shape->size, rule), large = time_of(shape, GROWTH * shape->size, rule);
+    const bool linear = large <= MOST_GROWTH * (small > least_s ? small : least_s);
+    if (!linear || getenv("RIG_SHOW_TIMES") != NULL)
+        print_message("%s, form %d along %d: %.2f ms, then %.2f ms%s\n", shape->name, rule->form, rule->along,
+                      1e3 * small, 1e3 * large, linear ? "" : " <<<");
+    return linear;
+}
+
+/* By the rule of each level, each once. */
+static void grows_linearly(void **state)
+{
+    bool asked[RIG_RULE_COUNT][RIG_ALONG_COUNT] = {{false}}, linear = true;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const struct rig_rule *rule = rig_level_rule((enum rig_level)level);
+        if (!asked[rule->form][rule->along])
+            linear = grows_linearly_by(*state, rule) && linear;
+        asked[rule->form][rule->along] = true;
+    }
+    assert_true(linear);
+}
+
+/* With an argument only the shapes whose names contain it. */
+int main(int argc, char **argv)
+{
+    enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+    struct CMUnitTest tests[SHAPES];
+    for (size_t i = 0; i < SHAPES; i++)
+        tests[i] = (struct CMUnitTest){
+            .name = shapes[i].name, .test_func = grows_linearly, .initial_state = (void *)(uintptr_t)&shapes[i]};
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return _cmocka_run_group_tests("solve_sizes", tests, SHAPES, NULL, NULL);
+}
