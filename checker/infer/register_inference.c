@@ -18,6 +18,7 @@ struct access {
     uint32_t known;      /* the latest operation whose version is known, or RIG_REGISTER_NONE */
     uint32_t first_read; /* likewise, until it has become an update */
     bool has_read;
+    uint32_t own_write; /* if `known` read a version of its own transaction: the later write of it, or NONE */
 };
 
 /* The last transaction that updated a version; most versions have at most one. */
@@ -81,16 +82,29 @@ static bool take_write(struct infer *in, struct access *key, uint32_t txn, uint3
     return read == RIG_REGISTER_NONE || version_of(in, txn, read) == RIG_REGISTER_NONE || take_update(in, txn, read);
 }
 
-/* A read of the transaction's own version is a future-read where the write comes later. */
-static bool take_own_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t id)
+/* The later write of a version by its own transaction, or NONE. */
+static uint32_t find_own_write(const struct infer *in, uint32_t txn, uint32_t op, uint32_t id)
 {
     const uint32_t op_count = rig_txn_op_count(in->history, txn);
     for (uint32_t later = op + 1; later < op_count; later++) {
         const bool writes = rig_txn_ops(in->history, txn)[later].kind == RIG_OP_WRITE;
         if (writes && version_of(in, txn, later) == id)
-            return note(in, RIG_ANOMALY_FUTURE_READ, txn, op, txn, later);
+            return later;
     }
-    return true;
+    return RIG_REGISTER_NONE;
+}
+
+/* A read of the transaction's own version is a future-read where the write comes later. `before`: the last operation that
+ * showed the key's version, or NONE. */
+static bool take_own_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t id, uint32_t before)
+{
+    struct access *key = &in->keys[rig_txn_ops(in->history, txn)[op].key];
+    const bool again = before != RIG_REGISTER_NONE && version_of(in, txn, before) == id;
+    if (again && rig_txn_ops(in->history, txn)[before].kind == RIG_OP_WRITE)
+        key->own_write = RIG_REGISTER_NONE;
+    else if (!again)
+        key->own_write = find_own_write(in, txn, op, id);
+    return key->own_write == RIG_REGISTER_NONE || note(in, RIG_ANOMALY_FUTURE_READ, txn, op, txn, key->own_write);
 }
 
 /* A value that no transaction wrote and that is not the initial state, which `initial` read. */
@@ -112,11 +126,11 @@ static bool take_garbage(struct infer *in, uint32_t txn, uint32_t op, const stru
 }
 
 /* Notes an aborted or intermediate read, links it with the writer, and keeps the reader if later versions are known. */
-static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t id)
+static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t id, uint32_t before)
 {
     const struct rig_register_version *version = &in->registers->versions[id];
     if (version->writer == txn)
-        return take_own_version(in, txn, op, id);
+        return take_own_version(in, txn, op, id, before);
     if (version->writer != RIG_REGISTER_NONE) {
         bool aborted = in->history->txns[version->writer].outcome == RIG_OUTCOME_FAIL;
         if (aborted && !note(in, RIG_ANOMALY_G1A, txn, op, version->writer, UINT32_MAX))
@@ -150,7 +164,7 @@ static bool take_read(struct infer *in, struct access *key, uint32_t txn, uint32
     if (before != RIG_REGISTER_NONE && version_of(in, txn, before) != id &&
         !note(in, RIG_ANOMALY_INTERNAL, txn, op, UINT32_MAX, before))
         return false;
-    return take_version(in, txn, op, id);
+    return take_version(in, txn, op, id, before);
 }
 
 static bool take_txn(struct infer *in, uint32_t txn)

@@ -12,14 +12,21 @@ struct last_write {
     uint32_t node, write; /* write: index into the problem's writes */
 };
 
+/* The reads of a version by one transaction. */
+struct version_reads {
+    uint32_t last_op;
+    bool has_first; /* the first one is in the problem */
+};
+
 struct build {
     const struct rig_history *history;
     const struct rig_registers *registers;
     struct rig_problem *problem;
-    uint32_t *node_of;         /* per transaction; RIG_PROBLEM_NONE: it is not part of the question */
-    uint32_t *before;          /* per transaction: the acknowledged one of the question before it in its process */
-    struct last_write *last;   /* per key */
-    struct rig_table sessions; /* process -> session */
+    uint32_t *node_of;           /* per transaction; RIG_PROBLEM_NONE: it is not part of the question */
+    uint32_t *before;            /* per transaction: the acknowledged one of the question before it in its process */
+    struct last_write *last;     /* per key */
+    struct version_reads *reads; /* per version, of the latest transaction that read it */
+    struct rig_table sessions;   /* process -> session */
 };
 
 /* Room for all at once, because vectors that grow would take twice as much. */
@@ -59,6 +66,27 @@ static bool add_write(struct build *b, uint32_t node, uint32_t key, uint32_t op)
     return rig_problem_writes_add(&b->problem->writes, (struct rig_problem_write){key, op, op});
 }
 
+static void note_reads(struct build *b, uint32_t txn)
+{
+    const struct rig_history *history = b->history;
+    const uint32_t first = history->txns[txn].first_op, end = history->txns[txn + 1].first_op;
+    for (uint32_t op = first; op < end; op++) {
+        const uint32_t version = b->registers->version_of[op];
+        if (history->ops[op].kind != RIG_OP_WRITE && version != RIG_REGISTER_NONE)
+            b->reads[version] = (struct version_reads){op - first, false};
+    }
+}
+
+/* Whether the transaction reads the version before and again: all that a rule says of the read follows from these, because
+ * the first one shows it to as many operations, and the last one misses as much as this one. */
+static bool is_between(struct build *b, uint32_t version, uint32_t op)
+{
+    struct version_reads *reads = &b->reads[version];
+    const bool between = reads->has_first && op < reads->last_op;
+    reads->has_first = true;
+    return between;
+}
+
 /* Leaves out the reads of own versions, and of those whose writer is unknown, failed, or not part of the question. */
 static bool add_read(struct build *b, uint32_t node, uint32_t key, uint32_t op, uint32_t version)
 {
@@ -69,7 +97,7 @@ static bool add_read(struct build *b, uint32_t node, uint32_t key, uint32_t op, 
     uint32_t from = initial ? RIG_PROBLEM_INITIAL : RIG_PROBLEM_NONE;
     if (!initial && writer != RIG_REGISTER_NONE)
         from = b->node_of[writer];
-    if (from == node || (!initial && from == RIG_PROBLEM_NONE))
+    if (from == node || (!initial && from == RIG_PROBLEM_NONE) || is_between(b, version, op))
         return true;
     return rig_problem_add_read(b->problem, &(struct rig_problem_read){.op = op, .key = key, .writer = from});
 }
@@ -80,6 +108,7 @@ static bool add_ops(struct build *b, uint32_t txn)
     const uint32_t first = history->txns[txn].first_op, end = history->txns[txn + 1].first_op;
     const uint32_t node = b->node_of[txn];
     bool done = true;
+    note_reads(b, txn);
     for (uint32_t op = first; done && op < end; op++) {
         const struct rig_txn_op *mop = &history->ops[op];
         done = mop->kind == RIG_OP_WRITE ? add_write(b, node, mop->key, op - first)
@@ -148,7 +177,9 @@ static bool build(struct build *b, const struct rig_inference *inference, const 
     b->node_of = malloc(((size_t)history->txn_count + 1) * sizeof b->node_of[0]);
     b->before = malloc(((size_t)history->txn_count + 1) * sizeof b->before[0]);
     b->last = malloc(((size_t)history->key_count + 1) * sizeof b->last[0]);
-    bool done = b->node_of != NULL && b->before != NULL && b->last != NULL && make_room(b, selected) &&
+    b->reads = malloc(((size_t)b->registers->version_count + 1) * sizeof b->reads[0]);
+    bool done = b->node_of != NULL && b->before != NULL && b->last != NULL && b->reads != NULL &&
+                make_room(b, selected) &&
                 rig_process_order(history, b->registers->committed, inference->links.arena, b->before);
     if (done)
         skip_others(b);
@@ -168,5 +199,6 @@ enum rig_rc rig_register_problem(const struct rig_inference *inference, const ui
     free(b.node_of);
     free(b.before);
     free(b.last);
+    free(b.reads);
     return done ? RIG_OK : rig_memory_limit(err, "the question that the levels ask");
 }

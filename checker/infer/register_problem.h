@@ -3,9 +3,10 @@
  * transaction's version or the initial state, the last writes, process order and real time, and one pair for each two
  * versions that an assumption which holds orders.
  *
- * A read of a value without a known writer that is not the initial state is left out: it restricts nothing (registers.h).
+ * A read of a value without a known writer that is not the initial state is left out: it restricts nothing (registers.h). So
+ * are reads of a version between the first and the last one of their transaction.
  *
- * Time: linear in operations and edges. Space: that of the problem, and 16 bytes a transaction and key meanwhile.
+ * Time: linear in operations and edges. Space: that of the problem, and 16 bytes a transaction and key, and 8 a version, meanwhile.
  */
 #ifndef RIG_CHECKER_INFER_REGISTER_PROBLEM_H
 #define RIG_CHECKER_INFER_REGISTER_PROBLEM_H

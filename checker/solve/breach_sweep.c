@@ -57,7 +57,7 @@ static void add_reached(const struct batch *batch, uint32_t node, struct bits *b
         add(bits, &batch->reached.at[rank - batch->from]);
 }
 
-/* What reaches the operations of a node, from the first one on. */
+/* The questions that reach the operations of a node, from the first one on. */
 struct arrivals {
     uint32_t node, op_end;
     uint32_t read, write; /* that come next */

@@ -434,7 +434,7 @@ static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_
     return ok;
 }
 
-/* What the read's writer knows, an earlier operation shows from then on. */
+/* Later operations see all that the writer of this read's version saw. */
 static void show(struct rig_forced *forced, uint32_t number)
 {
     const uint32_t writer = forced->problem->reads.at[number].writer;

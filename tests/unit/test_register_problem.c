@@ -2,7 +2,9 @@
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "base/buf.h"
 #include "checker/infer/register_inference.h"
 #include "checker/infer/register_problem.h"
 #include "history/load.h"
@@ -115,7 +117,7 @@ static void a_transaction_may_write_many_keys(void **state)
     enum { KEYS = 40 };
     struct rig_problem p = {0};
     for (uint32_t txn = 0; txn < 3; txn++) {
-        assert_true(rig_problem_add_txn(&p, &(struct rig_problem_txn){.txn = txn}));
+        assert_true(rig_problem_add_txn(&p, &(struct rig_problem_txn){.txn = txn, .before = RIG_PROBLEM_NONE}));
         for (uint32_t key = 0; key < KEYS; key++)
             assert_true(rig_problem_add_write(&p, (key * 7 + txn) % KEYS, key));
     }
@@ -130,9 +132,54 @@ static void a_transaction_may_write_many_keys(void **state)
     rig_problem_done(&p);
 }
 
+/* The first and the last of equal reads are in it. */
+static void equal_reads_are_in_it_twice(void **state)
+{
+    (void)state;
+    struct fixture f;
+    build(&f,
+          TXN("0", "[[\"w\",1,1],[\"w\",2,1]]")
+              TXN("1", "[[\"r\",1,1],[\"r\",1,1],[\"r\",2,1],[\"r\",3,null],[\"r\",1,1],[\"r\",3,null],[\"r\",1,1]]")
+                  TXN("2", "[[\"r\",1,1],[\"r\",1,1]]"),
+          0, NULL);
+    const struct rig_problem *p = &f.problem;
+    const uint32_t ops[] = {0, 2, 3, 5, 6, 0, 1};
+    assert_int_equal(p->reads.count, sizeof ops / sizeof ops[0]);
+    for (size_t i = 0; i < p->reads.count; i++)
+        assert_int_equal(p->reads.at[i].op, ops[i]);
+    done(&f);
+}
+
+/* The problem's size does not grow with repeated reads, and neither does the search for own versions, quadratically. */
+static void repeated_reads_cost_little(void **state)
+{
+    (void)state;
+    enum { READS = 100000 };
+    static const char *const begin[] = {"[[\"w\",1,1],[\"w\",2,1]", "[[\"r\",1,1]", "[[\"r\",4,1]"};
+    static const char *const read[] = {",[\"r\",2,1]", ",[\"r\",1,1]", ",[\"r\",4,1]"};
+    static const char *const end[] = {"]", "]", ",[\"w\",4,1]]"}; /* the last: future-reads */
+    struct rig_buf text;
+    struct fixture f;
+    const clock_t before = clock();
+    rig_buf_init(&text, 0);
+    for (unsigned txn = 0; txn < 3; txn++) {
+        rig_buf_printf(&text, "{\"type\":\"ok\",\"process\":%u,\"value\":%s", txn, begin[txn]);
+        for (unsigned i = 0; i < READS; i++)
+            rig_buf_add_text(&text, read[txn]);
+        rig_buf_printf(&text, "%s}\n", end[txn]);
+    }
+    build(&f, rig_buf_text(&text), 0, NULL);
+    assert_int_equal(f.problem.reads.count, 2);
+    assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 2.0); /* scans for each read take 10 s */
+    rig_buf_done(&text);
+    done(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_reads_are_in_it_twice),
+        cmocka_unit_test(repeated_reads_cost_little),
         cmocka_unit_test(reads_of_others_and_last_writes_are_in_it),
         cmocka_unit_test(unknown_fates_precede_nothing),
         cmocka_unit_test(assumptions_give_pairs),
