@@ -5,7 +5,11 @@
 
 #include "base/bug.h"
 
-enum { INSERTED_VALUE = 1, UPDATED_VALUE = 2 };
+enum {
+    INSERTED_VALUE = 1,
+    UPDATED_VALUE = 2,
+    ROUND_A_SESSION = 4, /* transactions: of the units of the round before, about 3 % are then of open transactions */
+};
 
 #define UNIT_SALT UINT64_C(0x756e69747326a7c1) /* keeps the streams of units apart from those of clients */
 
@@ -41,7 +45,7 @@ static void lay_out_tables(struct rig_app_layout *layout, const struct rig_gener
     }
 }
 
-static void lay_out_units(struct rig_app_layout *layout)
+static void lay_out_units(struct rig_app_layout *layout, int64_t sharing)
 {
     const struct rig_application *application = layout->application;
     RIG_REQUIRE(application->unit_count <= RIG_APP_UNITS && application->card_count <= RIG_APP_DECK);
@@ -49,12 +53,15 @@ static void lay_out_units(struct rig_app_layout *layout)
         const struct rig_app_card *card = &application->cards[i];
         layout->deck += card->count;
         if (card->inserts != RIG_APP_NO_UNIT)
-            layout->units_a_deck[card->inserts] += card->count;
+            layout->units_a_round[card->inserts] += card->count;
     }
     RIG_REQUIRE(layout->deck <= RIG_APP_DECK);
+    const uint32_t decks = 1 + ROUND_A_SESSION * (uint32_t)sharing / layout->deck;
+    layout->round = layout->deck * decks;
     for (uint32_t unit = 0; unit < application->unit_count; unit++) {
+        layout->units_a_round[unit] *= decks;
         layout->unit_base[unit] = layout->inserted;
-        layout->inserted += layout->units_a_deck[unit] * application->unit_rows[unit];
+        layout->inserted += layout->units_a_round[unit] * application->unit_rows[unit];
     }
 }
 
@@ -69,21 +76,21 @@ void rig_app_layout_init(struct rig_app_layout *layout, const struct rig_generat
                                       .rows = options->rows};
     RIG_REQUIRE(layout->application != NULL);
     lay_out_tables(layout, options);
-    lay_out_units(layout);
+    lay_out_units(layout, options->sharing);
 }
 
 int64_t rig_app_key_bound(const struct rig_app_layout *layout, uint64_t position)
 {
-    const uint64_t decks = (position + layout->deck - 1) / layout->deck;
-    return layout->standing + (int64_t)(decks * layout->client_count * layout->inserted);
+    const uint64_t rounds = (position + layout->round - 1) / layout->round;
+    return layout->standing + (int64_t)(rounds * layout->client_count * layout->inserted);
 }
 
 int64_t rig_app_unit_key(const struct rig_app_layout *layout, uint32_t unit, uint64_t number, uint32_t row)
 {
-    const uint64_t deck_of_client = number / layout->units_a_deck[unit];
-    const uint64_t in_deck = number % layout->units_a_deck[unit];
-    return layout->standing + (int64_t)(deck_of_client * layout->inserted + layout->unit_base[unit] +
-                                        in_deck * layout->application->unit_rows[unit] + row);
+    const uint64_t round_of_client = number / layout->units_a_round[unit];
+    const uint64_t in_round = number % layout->units_a_round[unit];
+    return layout->standing + (int64_t)(round_of_client * layout->inserted + layout->unit_base[unit] +
+                                        in_round * layout->application->unit_rows[unit] + row);
 }
 
 struct rig_rng rig_app_unit_rng(const struct rig_app_layout *layout, uint32_t unit, uint64_t number)
@@ -153,13 +160,14 @@ static void shuffle(struct rig_app *app)
         app->cards[i - 1] = app->cards[other];
         app->cards[other] = card;
     }
-    memset(app->played, 0, sizeof app->played);
 }
 
 void rig_app_next(struct rig_app *app, uint64_t position)
 {
     const uint32_t in_deck = (uint32_t)(position % app->layout.deck);
-    app->deck = position / app->layout.deck;
+    app->round = position / app->layout.round;
+    if (position % app->layout.round == 0)
+        memset(app->played, 0, sizeof app->played);
     if (in_deck == 0)
         shuffle(app);
     app->card = app->cards[in_deck];
@@ -208,37 +216,39 @@ int64_t rig_app_popular(struct rig_app *app, struct rig_rng *rng)
 
 /* ---- units ---- */
 
-/* The number of a unit of one client's deck. */
-static uint64_t unit_number(const struct rig_app *app, uint32_t unit, uint64_t deck, uint32_t client, uint64_t in_deck)
+/* The number of a unit of one client's round. */
+static uint64_t unit_number(const struct rig_app *app, uint32_t unit, uint64_t round, uint32_t client,
+                            uint64_t in_round)
 {
-    return (deck * app->layout.client_count + client) * app->layout.units_a_deck[unit] + in_deck;
+    return (round * app->layout.client_count + client) * app->layout.units_a_round[unit] + in_round;
 }
 
 uint64_t rig_app_new_unit(const struct rig_app *app)
 {
     const struct rig_app_card *cards = app->layout.application->cards;
     const uint32_t unit = cards[app->card].inserts;
-    uint64_t in_deck = app->played[app->card];
+    const uint32_t decks = app->layout.round / app->layout.deck;
+    uint64_t in_round = app->played[app->card];
     for (uint32_t kind = 0; kind < app->card; kind++)
-        in_deck += cards[kind].inserts == unit ? cards[kind].count : 0;
-    return unit_number(app, unit, app->deck, app->client, in_deck);
+        in_round += cards[kind].inserts == unit ? (uint64_t)cards[kind].count * decks : 0;
+    return unit_number(app, unit, app->round, app->client, in_round);
 }
 
 uint64_t rig_app_recent_unit(struct rig_app *app, uint32_t unit)
 {
-    const uint64_t deck = app->deck == 0 ? 0 : app->deck - 1;
+    const uint64_t round = app->round == 0 ? 0 : app->round - 1;
     const uint32_t client = (uint32_t)rig_app_below(app, app->layout.client_count);
-    return unit_number(app, unit, deck, client, rig_app_below(app, app->layout.units_a_deck[unit]));
+    return unit_number(app, unit, round, client, rig_app_below(app, app->layout.units_a_round[unit]));
 }
 
-/* Each deck rotates the clients, so that a client is not always given the units of the same one. */
+/* Each round rotates the clients, so that a client is not always given the units of the same one. */
 bool rig_app_given_unit(const struct rig_app *app, uint32_t unit, uint64_t *number)
 {
-    if (app->deck == 0)
+    if (app->round == 0)
         return false;
-    RIG_INVARIANT(app->played[app->card] < app->layout.units_a_deck[unit]);
-    const uint32_t client = (uint32_t)((app->client + app->deck) % app->layout.client_count);
-    *number = unit_number(app, unit, app->deck - 1, client, app->played[app->card]);
+    RIG_INVARIANT(app->played[app->card] < app->layout.units_a_round[unit]);
+    const uint32_t client = (uint32_t)((app->client + app->round) % app->layout.client_count);
+    *number = unit_number(app, unit, app->round - 1, client, app->played[app->card]);
     return true;
 }
 

@@ -1,17 +1,20 @@
 /*
  * Applications as loads: the transactions of a program with tables, where each row is a key (`workload.shape`).
  *
- * An application is a table of its tables, of its kinds of transactions, and of the units that these insert. Its rows are
+ * An application is a table of its tables, of its kinds of transactions, and of the units that these insert. Its rows
+ * are
  *   standing  the rows that exist before the load, table by table from key 0 on;
  *   inserted  units of a few rows (an order and its lines), which transactions of the load add.
  * An update is a read of the row, then a write of a value that no other write of the row has; an insertion is a write
  * alone.
  *
- * A client deals its kinds of transactions from a shuffled deck of cards (as TPC-C, clause 5.2.4.2, has it): each deck
- * inserts the same number of units, so the units that another client has inserted before a position are known without
- * asking it, and streams stay pure functions of (options, seed, client, client_count). Everything about a unit (the
- * customer of an order, its lines) is a function of the seed and the unit's number. Transactions use units of their own
- * deck and of the one before: with the deck after that, a unit's rows have left the load. Reasons: docs/adr/0026.
+ * A client deals its kinds of transactions from a shuffled deck of cards (as TPC-C, clause 5.2.4.2, has it), so each
+ * round of one deck or a few inserts the same number of units: the units that another client has inserted before a
+ * position are known without asking it, and streams stay pure functions of (options, seed, client, client_count).
+ * Everything about a unit (the customer of an order, its lines) is a function of the seed and the unit's number.
+ * Transactions use units of their own round and of the one before: with the round after that, a unit's rows have left
+ * the load. Where several sessions issue one stream, a round has enough decks for most units of the round before to
+ * exist. Reasons: docs/adr/0026.
  *
  * A value is 1 + client + j * client_count for the j-th write of a client to a standing row; an inserted row has the
  * value 1 from its insertion, and 2 from its only update.
@@ -74,9 +77,10 @@ struct rig_app_layout {
     int64_t written;  /* standing rows that are written: keys 0 .. written - 1 */
     int64_t standing; /* all standing rows */
     uint32_t deck;    /* transactions */
-    uint32_t units_a_deck[RIG_APP_UNITS];
-    uint32_t unit_base[RIG_APP_UNITS]; /* of the rows that one client's deck inserts */
-    uint32_t inserted;                 /* rows of one client's deck */
+    uint32_t round;   /* transactions: those of some decks */
+    uint32_t units_a_round[RIG_APP_UNITS];
+    uint32_t unit_base[RIG_APP_UNITS]; /* of the rows that one client's round inserts */
+    uint32_t inserted;                 /* rows of one client's round */
 };
 
 /* The number of standing rows; as a floating-point number, because it may exceed every limit. */
@@ -97,9 +101,9 @@ struct rig_app {
     struct rig_weighted_choice popularity; /* of users */
     uint32_t *written;                     /* values that this client has written, by standing row */
     uint8_t cards[RIG_APP_DECK];           /* shuffled */
-    uint64_t deck;                         /* the number of this deck, from 0 */
+    uint64_t round;                        /* the number of this round, from 0 */
     uint32_t card;                         /* being played */
-    uint32_t played[RIG_APP_DECK];         /* cards of this deck, by kind, without the present one */
+    uint32_t played[RIG_APP_DECK];         /* cards of this round, by kind, without the present one */
     struct rig_op *ops;                    /* of the generator */
     uint32_t op_count;
     bool writes;
@@ -136,11 +140,11 @@ void rig_app_update(struct rig_app *app, int64_t key);
 
 /* The present card inserts one unit: its number. */
 uint64_t rig_app_new_unit(const struct rig_app *app);
-/* A random unit of the deck before, of any client; in the first deck, one of this deck. It may not exist yet. */
+/* A random unit of the round before, of any client; in the first round, one of this round. It may not exist yet. */
 uint64_t rig_app_recent_unit(struct rig_app *app, uint32_t unit);
 /*
- * A unit of the deck before that no other transaction is given by this function, for the present card, of which a deck
- * has as many as units. False in the first deck.
+ * A unit of the round before that no other transaction is given by this function, for the present card, of which a deck
+ * has as many as units. False in the first round.
  */
 bool rig_app_given_unit(const struct rig_app *app, uint32_t unit, uint64_t *number);
 int64_t rig_app_unit_key(const struct rig_app_layout *layout, uint32_t unit, uint64_t number, uint32_t row);

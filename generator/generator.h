@@ -2,8 +2,8 @@
  * The stream of transactions that one client issues.
  *
  * A stream is a pure function of (options, seed, client, client_count): the same for every run, whatever the timing.
- * Keys of the shape `rotating` come from a pool of `active_keys` slots (generator/keys.h). The move of a slot to a fresh key depends
- * only on the number of earlier transactions of the stream, and is the same for all clients: clients at the same
+ * Keys of the shape `rotating` come from a pool of `active_keys` slots (generator/keys.h). The move of a slot to a fresh
+ * key depends only on the number of earlier transactions of the stream, and is the same for all clients: clients at the same
  * position use the same keys without sharing anything, and a key receives `appends_per_key` writes on average when all
  * clients run at the same rate. The j-th value that client c writes to a key is 1 + c + j * client_count: unique over
  * the run, and dense, so that the checker can use direct tables. An application draws its keys otherwise
@@ -71,6 +71,7 @@ struct rig_generator_options {
     int64_t long_duration_ns;        /* for this long, or */
     int64_t long_commits;            /* until this many others have committed */
     int64_t final_reads;             /* enum rig_final_reads */
+    int64_t sharing;                 /* sessions that issue one stream by turns; 0: one. Set by rig gen, not by plans */
 };
 
 extern const struct rig_option rig_generator_option_table[];

@@ -7,9 +7,9 @@ static bool is_application(const struct rig_key_schedule *schedule)
     return schedule->layout.application != NULL;
 }
 
-/* ---- the inserted rows of an application: by deck, place in it, client ---- */
+/* ---- the inserted rows of an application: by round, place in it, client ---- */
 
-/* The unit and row of a place in a client's deck. */
+/* The unit and row of a place in a client's round. */
 struct place {
     uint32_t unit, row;
     uint64_t number;
@@ -19,13 +19,13 @@ static struct place place_of(const struct rig_key_schedule *schedule)
 {
     const struct rig_app_layout *layout = &schedule->layout;
     struct place place = {.unit = layout->application->unit_count - 1};
-    while (layout->unit_base[place.unit] > schedule->in_deck)
+    while (layout->unit_base[place.unit] > schedule->in_round)
         place.unit--;
     const uint32_t rows = layout->application->unit_rows[place.unit];
-    const uint32_t at = schedule->in_deck - layout->unit_base[place.unit];
+    const uint32_t at = schedule->in_round - layout->unit_base[place.unit];
     place.row = at % rows;
     place.number =
-        (schedule->deck * layout->client_count + schedule->client) * layout->units_a_deck[place.unit] + at / rows;
+        (schedule->round * layout->client_count + schedule->client) * layout->units_a_round[place.unit] + at / rows;
     return place;
 }
 
@@ -35,11 +35,11 @@ static void step(struct rig_key_schedule *schedule)
     if (schedule->client < schedule->layout.client_count)
         return;
     schedule->client = 0;
-    schedule->in_deck++;
-    if (schedule->in_deck < schedule->layout.inserted)
+    schedule->in_round++;
+    if (schedule->in_round < schedule->layout.inserted)
         return;
-    schedule->in_deck = 0;
-    schedule->deck++;
+    schedule->in_round = 0;
+    schedule->round++;
 }
 
 /* To the first row at or behind the present place that its unit has; each unit has its first row. */
@@ -89,8 +89,8 @@ uint64_t rig_key_schedule_next(const struct rig_key_schedule *schedule)
     const struct rig_app_layout *layout = &schedule->layout;
     if (layout->inserted == 0)
         return UINT64_MAX;
-    /* From the second deck after its own on; spread over that deck, so that they do not leave all at once. */
-    return (schedule->deck + 2) * layout->deck + (uint64_t)schedule->in_deck * layout->deck / layout->inserted;
+    /* From the second round after its own on; spread over that round, so that they do not leave all at once. */
+    return (schedule->round + 2) * layout->round + (uint64_t)schedule->in_round * layout->round / layout->inserted;
 }
 
 int64_t rig_key_schedule_leave(struct rig_key_schedule *schedule)
@@ -107,7 +107,7 @@ bool rig_key_schedule_rest(struct rig_key_schedule *schedule, uint64_t position,
         schedule->rest++;
         return true;
     }
-    if (!is_application(schedule) || layout->inserted == 0 || schedule->deck * layout->deck >= position)
+    if (!is_application(schedule) || layout->inserted == 0 || schedule->round * layout->round >= position)
         return false;
     *key = take_inserted(schedule);
     return true;

@@ -1,9 +1,9 @@
 /*
  * When keys leave the load: the same for all clients, as a pure function of (options, seed, client_count).
  *
- * A key that has left at a position is used by no transaction at that position of any stream, or behind it. Keys leave a
- * rotating pool one by one; of an application, the inserted rows leave about two decks of cards after their insertion,
- * its standing rows never. Follows the shape of the load.
+ * A key that has left at a position is used by no transaction at that position of any stream, or behind it. Keys leave
+ * a rotating pool one by one; of an application, the inserted rows leave about two rounds after their insertion, its
+ * standing rows never. Follows the shape of the load.
  *
  * Time: O(1) a key that leaves, O(log active_keys) of a pool. Threads: one a schedule.
  */
@@ -17,8 +17,8 @@ struct rig_key_schedule {
     struct rig_key_pool pool;     /* of a load without an application */
     struct rig_app_layout layout; /* else; its application is NULL without one */
     /* The inserted row that leaves next. */
-    uint64_t deck;
-    uint32_t in_deck, client;
+    uint64_t round;
+    uint32_t in_round, client;
     int64_t rest; /* keys in use that rig_key_schedule_rest() has given, without inserted rows */
 };
 

@@ -1,10 +1,10 @@
 /*
  * The keys that a client uses: a pool of active slots, each of which moves on to a fresh key from time to time.
  *
- * Slot s moves on to its next key whenever position * weight[s] * turns + s / slot_count passes a whole number, `turns` being the fresh keys
- * wanted per position; the phase s / slot_count keeps equally weighted slots from moving all at once. Fresh keys are
- * numbered in the order of these moves, so all keys are dense from 0, and the schedule is a pure function of the
- * position.
+ * Slot s moves on to its next key whenever position * weight[s] * turns + s / slot_count passes a whole number, `turns`
+ * being the fresh keys wanted per position; the phase s / slot_count keeps equally weighted slots from moving all at
+ * once. Fresh keys are numbered in the order of these moves, so all keys are dense from 0, and the schedule is a pure
+ * function of the position.
  *
  * Space: 40 bytes a slot. Time: O(1) a draw, O(log slots) a move. Threads: one a pool.
  */

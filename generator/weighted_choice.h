@@ -22,8 +22,8 @@ struct rig_weighted_choice {
 };
 
 /*
- * Writes weights of sum 1 to `weights`. Exponential: each thing is chosen half as often as the one before. Zipf: thing i
- * as (i + 1)^-exponent.
+ * Writes weights of sum 1 to `weights`. Exponential: each thing is chosen half as often as the one before. Zipf: thing
+ * i as (i + 1)^-exponent.
  */
 void rig_weights(enum rig_key_distribution distribution, double zipf_exponent, uint32_t count, double *weights);
 

@@ -30,6 +30,7 @@ struct making {
     struct rig_sim_engine *engine;
     struct rig_generator *generator;
     struct rig_closing_reads closing;
+    struct rig_generator_options workload; /* with the number of sessions that share the stream */
     struct session *sessions;
     uint32_t session_count;
     uint32_t most_ops;
@@ -235,9 +236,11 @@ static enum rig_rc start(struct making *m)
     m->reads = calloc(m->most_ops, sizeof *m->reads);
     if (m->engine == NULL || m->sessions == NULL || m->op_room == NULL || m->reads == NULL)
         return no_memory(m->err);
-    enum rig_rc rc = rig_generator_new(&synthetic->workload, (uint64_t)synthetic->seed, 0, 1, &m->generator, m->err);
+    m->workload = synthetic->workload;
+    m->workload.sharing = synthetic->clients;
+    enum rig_rc rc = rig_generator_new(&m->workload, (uint64_t)synthetic->seed, 0, 1, &m->generator, m->err);
     if (rc == RIG_OK)
-        rc = rig_closing_reads_init(&m->closing, &synthetic->workload, (uint64_t)synthetic->seed, m->err);
+        rc = rig_closing_reads_init(&m->closing, &m->workload, (uint64_t)synthetic->seed, m->err);
     for (uint32_t id = 0; rc == RIG_OK && id < m->session_count; id++) {
         m->sessions[id].process = id;
         m->sessions[id].ops = ops_of(m, id);

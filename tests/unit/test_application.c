@@ -7,7 +7,7 @@
 #include "generator/application.h"
 #include "generator/key_schedule.h"
 
-enum { DECKS = 12, CLIENTS = 5, SEED = 77, MOST_VALUE = 1 << 14 };
+enum { ROUNDS = 6, CLIENTS = 5, SEED = 77, SESSIONS = 20, MOST_VALUE = 1 << 14 };
 
 static struct rig_generator_options options_of(int64_t shape, int64_t type)
 {
@@ -90,8 +90,9 @@ static void check_transaction(struct load *load, const struct rig_transaction *t
 static void load_init(struct load *load, int64_t shape, int64_t type, uint32_t client_count)
 {
     *load = (struct load){.options = options_of(shape, type), .client_count = client_count};
+    load->options.sharing = client_count == 1 ? SESSIONS : 0; /* one stream alone is one of several sessions */
     rig_app_layout_init(&load->layout, &load->options, SEED, client_count);
-    load->transactions = (uint64_t)DECKS * load->layout.deck;
+    load->transactions = (uint64_t)ROUNDS * load->layout.round;
     load->bound = rig_app_key_bound(&load->layout, load->transactions);
     load->values = calloc((size_t)load->bound, MOST_VALUE);
     load->writes = calloc((size_t)load->bound, sizeof *load->writes);
