@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "generator/generator_types.h"
+#include "generator/pair_ops.h"
 #include "generator/workload.h"
 
 /* Applications read many short rows, most of which are written once. */
@@ -32,8 +33,10 @@ uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options)
 /* Fresh keys per transaction of one client. */
 static double turns(const struct rig_generator_options *options, uint32_t client_count)
 {
-    double operations = (double)(options->min_operations + options->max_operations) / 2;
-    return operations * (1 - options->reads) * client_count / (double)options->appends_per_key;
+    const double operations = (double)(options->min_operations + options->max_operations) / 2;
+    const double writes =
+        options->shape == RIG_LOAD_PAIRS ? rig_pair_writes(options) : operations * (1 - options->reads);
+    return writes * client_count / (double)options->appends_per_key;
 }
 
 enum rig_rc rig_generator_pool_init(struct rig_key_pool *pool, const struct rig_generator_options *options,
@@ -73,7 +76,8 @@ enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint6
     }
     *made = (struct rig_generator){.options = *options,
                                    .type = &rig_data_types[options->type],
-                                   .draw = rig_generator_types[options->type].draw,
+                                   .draw = options->shape == RIG_LOAD_PAIRS ? rig_pair_op
+                                                                            : rig_generator_types[options->type].draw,
                                    .client = client,
                                    .client_count = client_count,
                                    .ops = ops,
@@ -99,6 +103,23 @@ void rig_generator_free(struct rig_generator *generator)
     free(generator);
 }
 
+/* 0: there is no such place. */
+static uint32_t draw_place(struct rig_generator *generator, uint32_t op_count)
+{
+    uint32_t at = 0;
+    switch ((enum rig_hold_place)generator->options.long_before) {
+    case RIG_HOLD_FIRST_WRITE:
+        while (at < op_count && generator->ops[at].kind == generator->type->read_op)
+            at++;
+        return at < op_count ? at : 0;
+    case RIG_HOLD_COMMIT:
+        return op_count;
+    case RIG_HOLD_ANY:
+        break;
+    }
+    return 1 + (uint32_t)rig_rng_below(&generator->rng, op_count);
+}
+
 /* A transaction that is held open is held after at least one of its operations; before the first it would not be
  * open. */
 static struct rig_hold draw_hold(struct rig_generator *generator, uint32_t op_count)
@@ -106,8 +127,11 @@ static struct rig_hold draw_hold(struct rig_generator *generator, uint32_t op_co
     const struct rig_generator_options *options = &generator->options;
     if (options->long_share <= 0 || rig_rng_unit(&generator->rng) >= options->long_share)
         return (struct rig_hold){0};
+    const uint32_t before_op = draw_place(generator, op_count);
+    if (before_op == 0)
+        return (struct rig_hold){0};
     return (struct rig_hold){.wanted = true,
-                             .before_op = 1 + (uint32_t)rig_rng_below(&generator->rng, op_count),
+                             .before_op = before_op,
                              .duration_ns = options->long_duration_ns,
                              .other_commits = (uint64_t)options->long_commits};
 }
@@ -120,6 +144,7 @@ static uint32_t draw_operations(struct rig_generator *generator, bool *read_only
     uint64_t choices = (uint64_t)(options->max_operations - options->min_operations) + 1;
     uint32_t op_count = (uint32_t)((uint64_t)options->min_operations + rig_rng_below(&generator->rng, choices));
     *read_only = true;
+    generator->partner = NULL;
     for (uint32_t i = 0; i < op_count; i++) {
         const bool reads = generator->draw(generator, &generator->ops[i]);
         *read_only &= reads;

@@ -30,6 +30,7 @@ enum rig_key_distribution { RIG_KEYS_UNIFORM, RIG_KEYS_EXPONENTIAL, RIG_KEYS_ZIP
 #define RIG_LOAD_SHAPE_TABLE(X)                                                                                        \
     X(ROTATING, "rotating", "random operations on a pool of keys, each of which a fresh one replaces in time")         \
     X(GENERAL, "general", "random operations on keys that stay for the whole load")                                    \
+    X(PAIRS, "pairs", "reads of one key of a pair with a write of the other, which provokes write skew")               \
     X(TPCC, "tpcc", "TPC-C: all five transactions of a wholesale supplier")                                            \
     X(RUBIS, "rubis", "RUBiS: users of an auction site list items, bid, buy and comment")                              \
     X(TWITTER, "twitter", "C-Twitter: users tweet, follow others and read timelines")                                  \
@@ -46,6 +47,9 @@ enum rig_load_shape {
 
 /* By enum rig_load_shape, ended by NULL. */
 extern const char *const rig_load_shape_names[RIG_LOAD_SHAPE_COUNT + 1];
+
+/* The place where a transaction is held open. */
+enum rig_hold_place { RIG_HOLD_ANY, RIG_HOLD_FIRST_WRITE, RIG_HOLD_COMMIT };
 
 /* The keys that are read once more when no client appends to them any longer. */
 enum rig_final_reads {
@@ -70,6 +74,8 @@ struct rig_generator_options {
     double long_share;               /* share of transactions that are held open */
     int64_t long_duration_ns;        /* for this long, or */
     int64_t long_commits;            /* until this many others have committed */
+    int64_t long_before;             /* enum rig_hold_place */
+    int64_t long_most;               /* held at a time at most; 0: any number */
     int64_t final_reads;             /* enum rig_final_reads */
     int64_t sharing;                 /* sessions that issue one stream by turns; 0: one. Set by rig gen, not by plans */
 };

@@ -9,12 +9,15 @@
 #include "generator/application.h"
 #include "generator/generator.h"
 #include "generator/generator_types.h"
+#include "generator/unique_ops.h"
 #include "history/types.h"
 
 #define AT(member) offsetof(struct rig_generator_options, member)
 
 /* By enum rig_key_distribution. */
 static const char *const distribution_choices[] = {"uniform", "exponential", "zipf", NULL};
+/* By enum rig_hold_place. */
+static const char *const place_choices[] = {"any", "first-write", "commit", NULL};
 /* By enum rig_final_reads. */
 static const char *const final_reads_choices[] = {"none", "closing", "all", NULL};
 
@@ -41,7 +44,10 @@ const struct rig_option rig_generator_option_table[] = {
      .default_text = "rotating",
      .choices = rig_load_shape_names,
      .help = "rotating: random operations on a pool of keys, each of which a fresh one replaces in time; general: the "
-             "same on `rows` keys that stay; the others are applications, each of whose rows is a key: TPC-C, RUBiS, "
+             "same on `rows` keys that stay; pairs: keys of the pool come in pairs, and an operation reads one key of "
+             "a pair "
+             "and the next one writes the other, which provokes write skew; the others are applications, each of whose "
+             "rows is a key: TPC-C, RUBiS, "
              "C-Twitter, SmallBank, courseware, shopping carts"},
     {.name = "warehouses",
      .type = RIG_OPTION_INT,
@@ -94,7 +100,7 @@ const struct rig_option rig_generator_option_table[] = {
      .type = RIG_OPTION_SHARE,
      .offset = AT(reads),
      .default_text = "50%",
-     .help = "share of the operations that read"},
+     .help = "share of the operations that read; with the shape pairs, of those that would write"},
     {.name = "keys.active",
      .type = RIG_OPTION_INT,
      .offset = AT(active_keys),
@@ -139,6 +145,21 @@ const struct rig_option rig_generator_option_table[] = {
      .least = 1,
      .most = 1e9,
      .help = "hold them until this many transactions of other clients have committed, but at most for `hold`"},
+    {.name = "long-transactions.before",
+     .type = RIG_OPTION_CHOICE,
+     .offset = AT(long_before),
+     .default_text = "any",
+     .choices = place_choices,
+     .help =
+         "the operation before which they are held; any: one at random or the commit; first-write: the first one that "
+         "writes, so that they hold no lock meanwhile (not held if no read comes before it); commit: the commit"},
+    {.name = "long-transactions.at-most",
+     .type = RIG_OPTION_INT,
+     .offset = AT(long_most),
+     .default_text = "0",
+     .least = 0,
+     .most = 4096,
+     .help = "transactions that are held at a time at most, the others are not held; 0: no limit"},
     {.name = "final-reads",
      .type = RIG_OPTION_CHOICE,
      .offset = AT(final_reads),
@@ -153,6 +174,7 @@ const struct rig_option rig_generator_option_table[] = {
 /* ---- options that contradict each other ---- */
 
 #define S(id)        (1u << RIG_LOAD_##id)
+#define DRAWN        (S(ROTATING) | S(GENERAL) | S(PAIRS))
 #define APPLICATIONS (S(TPCC) | S(RUBIS) | S(TWITTER) | S(SMALLBANK) | S(COURSEWARE) | S(CART))
 
 /* Numbers, and the shapes on which they have an effect. */
@@ -160,13 +182,13 @@ static const struct effect {
     const char *name;
     unsigned shapes;
 } effects[] = {
-    {"operations.min", S(ROTATING) | S(GENERAL)},
-    {"operations.max", S(ROTATING) | S(GENERAL)},
-    {"reads", S(ROTATING) | S(GENERAL)},
-    {"keys.active", S(ROTATING)},
-    {"keys.appends-per-key", S(ROTATING)},
-    {"keys.distribution", S(ROTATING) | S(GENERAL)},
-    {"keys.zipf-exponent", S(ROTATING) | S(GENERAL) | S(TWITTER) | S(CART)},
+    {"operations.min", DRAWN},
+    {"operations.max", DRAWN},
+    {"reads", DRAWN},
+    {"keys.active", S(ROTATING) | S(PAIRS)},
+    {"keys.appends-per-key", S(ROTATING) | S(PAIRS)},
+    {"keys.distribution", DRAWN},
+    {"keys.zipf-exponent", DRAWN | S(TWITTER) | S(CART)},
     {"warehouses", S(TPCC)},
     {"users", APPLICATIONS},
     {"rows", S(GENERAL) | S(TPCC) | S(RUBIS) | S(COURSEWARE)},
@@ -181,6 +203,22 @@ static bool has_default(const struct rig_generator_options *options, const struc
     return memcmp((const char *)&fresh + option->offset, (const char *)options + option->offset, sizeof(int64_t)) == 0;
 }
 
+static enum rig_rc check_pairs(const struct rig_generator_options *options, struct rig_err *err)
+{
+    if (options->shape != RIG_LOAD_PAIRS)
+        return RIG_OK;
+    if (rig_generator_types[options->type].draw != rig_unique_op)
+        return rig_fail(err, RIG_E_PLAN, "the `shape` pairs has no meaning for the type %s",
+                        rig_data_type_names[options->type]);
+    if (options->active_keys % 2 != 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "the `shape` pairs needs an even number of keys, and `keys.active` is %" PRId64,
+                        options->active_keys);
+    if (options->max_operations < 2)
+        return rig_fail(err, RIG_E_PLAN, "the `shape` pairs needs two operations, and `operations.max` is 1");
+    return RIG_OK;
+}
+
 static enum rig_rc check_shape(const struct rig_generator_options *options, struct rig_err *err)
 {
     const char *shape = rig_load_shape_names[options->shape];
@@ -191,7 +229,7 @@ static enum rig_rc check_shape(const struct rig_generator_options *options, stru
     }
     const struct rig_application *application = rig_application_of(options->shape);
     if (application == NULL)
-        return RIG_OK;
+        return check_pairs(options, err);
     if (!rig_generator_types[options->type].has_rows)
         return rig_fail(err, RIG_E_PLAN, "the shape `%s` needs the type `rw-register` or `list-append`", shape);
     if (rig_app_standing_rows(application, options) > MOST_STANDING_ROWS)
@@ -218,8 +256,13 @@ enum rig_rc rig_generator_check(const struct rig_generator_options *options, str
         return rig_fail(err, RIG_E_PLAN,
                         "`long-transactions.share` needs `long-transactions.hold` (such as 500ms), "
                         "`long-transactions.until-commits` or both");
-    if (options->long_share <= 0 && held)
+    const char *idle = options->long_duration_ns > 0          ? "hold"
+                       : options->long_commits > 0            ? "until-commits"
+                       : options->long_before != RIG_HOLD_ANY ? "before"
+                       : options->long_most > 0               ? "at-most"
+                                                              : NULL;
+    if (options->long_share <= 0 && idle != NULL)
         return rig_fail(err, RIG_E_PLAN, "`long-transactions.%s` has no effect: `long-transactions.share` is 0%%",
-                        options->long_duration_ns > 0 ? "hold" : "until-commits");
+                        idle);
     return RIG_OK;
 }

@@ -20,10 +20,11 @@ struct rig_generator {
     struct rig_rng rng;
     struct rig_app *app; /* NULL: operations are drawn one by one, on keys of the pool */
     struct rig_key_pool keys;
-    struct rig_op *ops;   /* as many as a transaction may have */
-    uint64_t position;    /* transactions so far */
-    uint32_t read_chance; /* that an operation reads, in 2^-32 */
-    bool reads_only;      /* a chance of 1, for which 2^-32 has no number */
+    struct rig_op *ops;           /* as many as a transaction may have */
+    uint64_t position;            /* transactions so far */
+    uint32_t read_chance;         /* that an operation reads, in 2^-32 */
+    bool reads_only;              /* a chance of 1, for which 2^-32 has no number */
+    struct rig_key_slot *partner; /* with pairs: the slot of the next operation; NULL: it begins a pair */
 };
 
 /* The next value that this client writes to the slot's key. */
@@ -36,6 +37,16 @@ static inline int64_t rig_generator_value(const struct rig_generator *generator,
 static inline bool rig_generator_reads(struct rig_generator *generator)
 {
     return generator->reads_only | ((uint32_t)(rig_rng_next(&generator->rng) >> 32) < generator->read_chance);
+}
+
+/* Reads the slot's key, or writes its next value to it. */
+static inline struct rig_op rig_generator_op(const struct rig_generator *generator, struct rig_key_slot *slot,
+                                             bool reads)
+{
+    if (reads)
+        return (struct rig_op){.kind = generator->type->read_op, .key = slot->key};
+    return (struct rig_op){
+        .kind = generator->type->write_op, .key = slot->key, .value = rig_generator_value(generator, slot)};
 }
 
 #endif

@@ -431,7 +431,7 @@ static enum rig_rc check_most_keys(const struct reader *reader, int64_t most, st
     char problem[RIG_ERR_TEXT_BYTES];
     if (keys <= most)
         return RIG_OK;
-    if (workload->shape == RIG_LOAD_ROTATING)
+    if (workload->shape == RIG_LOAD_ROTATING || workload->shape == RIG_LOAD_PAIRS)
         (void)snprintf(
             problem, sizeof problem,
             "`operations.max` is above %lld, the largest number of keys in a transaction of this database; lower it, "
@@ -461,6 +461,9 @@ static enum rig_rc check_driver(const struct reader *reader, struct rig_err *err
                        "`long-transactions.share`: the driver %s cannot hold a transaction open", plan->driver->name);
         return refuse_section(reader, RIG_PLAN_WORKLOAD, problem, err);
     }
+    if (plan->workload.long_most > 0 && plan->driver->now_ns != NULL)
+        return refuse_section(reader, RIG_PLAN_WORKLOAD,
+                              "`long-transactions.at-most` depends on real time, which the driver simulates", err);
     struct rig_err own = {0};
     if (plan->driver->check != NULL && plan->driver->check(plan->driver_options, workload, &own) != RIG_OK)
         return refuse_section(reader, RIG_PLAN_DATABASE, own.text, err);

@@ -181,6 +181,7 @@ static enum rig_outcome transact(struct rig_run_client *client)
         return outcome;
     }
     client->load.last_ns = end_ns;
+    rig_run_load_ended(client);
     if (client->closing.is_under_way)
         rig_run_closing_answer(client, outcome);
     else if (outcome == RIG_OUTCOME_OK)

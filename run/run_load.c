@@ -159,6 +159,28 @@ static bool time_is_over(const struct rig_run_client *client)
     return client->load.last_ns >= atomic_load_explicit(&run->load.deadline_ns, memory_order_relaxed);
 }
 
+/* A transaction beyond the limit is not held: one that has written would stall all others together with the rest. */
+static void limit_holds(struct rig_run_client *client)
+{
+    const int64_t most = client->run->plan->workload.long_most;
+    if (most == 0 || !client->transaction.hold.wanted)
+        return;
+    if (atomic_fetch_add_explicit(&client->run->load.held, 1, memory_order_relaxed) < most) {
+        client->load.holds = true;
+        return;
+    }
+    (void)atomic_fetch_sub_explicit(&client->run->load.held, 1, memory_order_relaxed);
+    client->transaction.hold = (struct rig_hold){0};
+}
+
+void rig_run_load_ended(struct rig_run_client *client)
+{
+    if (!client->load.holds)
+        return;
+    client->load.holds = false;
+    (void)atomic_fetch_sub_explicit(&client->run->load.held, 1, memory_order_relaxed);
+}
+
 bool rig_run_load_next(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
@@ -176,6 +198,7 @@ bool rig_run_load_next(struct rig_run_client *client)
             return false;
     }
     client->stream->ops->next(client->stream, &client->transaction);
+    limit_holds(client);
     client->load.claims--;
     client->load.issued++;
     return true;

@@ -27,6 +27,7 @@ struct rig_run_load {
     uint32_t batch;               /* how many a client claims at once */
     bool is_divided;              /* each client has its claims from the start, and the stock is empty */
     int64_t total;                /* transactions to issue; 0: no such bound */
+    _Atomic int64_t held;         /* transactions to be held open that are under way; only counted under a limit */
     _Atomic uint64_t positions;   /* sum of the clients' positions in their streams */
     /* measured afterwards */
     double share;    /* how much of the planned load was carried out */
@@ -40,6 +41,7 @@ struct rig_run_client_load {
     uint64_t known_position; /* as last added to the sum of all */
     uint32_t claims;         /* transactions taken from the common stock and not yet issued */
     uint64_t issued;
+    bool holds;          /* its transaction is one of those of rig_run_load.held */
     int64_t intended_ns; /* monotonic; under a rate */
     int64_t last_ns;     /* latest completion of the load, in the recorder's time */
 };
@@ -50,6 +52,8 @@ void rig_run_load_init(struct rig_run_state *run);
 void rig_run_load_start(struct rig_run_state *run, int64_t now_ns);
 /* Writes the next transaction's question into the client's transaction; waits for its time. False: no more. */
 bool rig_run_load_next(struct rig_run_client *client);
+/* The transaction that rig_run_load_next() gave has ended. */
+void rig_run_load_ended(struct rig_run_client *client);
 /* After the load, before the final reads: how long it took, and how much of it was carried out. `by_itself`: nothing
  * ended it before its time. */
 void rig_run_load_measure(struct rig_run_state *run, bool by_itself);

@@ -36,6 +36,7 @@ static atomic_int fake_inits, fake_dones, fake_setups, fake_teardowns, fake_star
 static atomic_int fake_opens, fake_closes, fake_live, fake_most_live, fake_interrupts, fake_last_closes;
 static atomic_ullong fake_transactions;
 static atomic_int fake_open_failures_left;
+static atomic_int fake_holding, fake_most_holding; /* at a time */
 static char fake_work_dir[256];
 enum { FAKE_STEP_CLIENTS = 64 };
 static atomic_int fake_steps[FAKE_STEP_CLIENTS]; /* of each client; INT_MAX: it is past the load */
@@ -62,12 +63,20 @@ static void fake_reset(void)
                               &fake_kills,       &fake_opens,
                               &fake_closes,      &fake_live,
                               &fake_most_live,   &fake_interrupts,
-                              &fake_last_closes, &fake_open_failures_left};
+                              &fake_last_closes, &fake_open_failures_left,
+                              &fake_holding,     &fake_most_holding};
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
         atomic_store(counters[i], 0);
     atomic_store(&fake_transactions, 0);
     for (int i = 0; i < FAKE_STEP_CLIENTS; i++)
         atomic_store(&fake_steps[i], 0);
+}
+
+static void fake_raise(atomic_int *most, int value)
+{
+    int seen = atomic_load(most);
+    while (value > seen && !atomic_compare_exchange_weak(most, &seen, value))
+        continue;
 }
 
 static int fake_least_step(const struct fake_session *session)
@@ -194,8 +203,11 @@ static enum rig_outcome fake_transact(void *session, struct rig_transaction *tra
             rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
         return fake_answer(transaction, RIG_OUTCOME_INFO, "cancelled", true);
     }
-    if (transaction->hold.wanted)
+    if (transaction->hold.wanted) {
+        fake_raise(&fake_most_holding, atomic_fetch_add(&fake_holding, 1) + 1);
         (void)s->run->env->core->hold(transaction);
+        (void)atomic_fetch_sub(&fake_holding, 1);
+    }
     if (fake.transact_ns > 0)
         rig_clock_sleep_until_ns(rig_clock_now_ns() + fake.transact_ns);
     if (fake.final_fails && transaction->read_only)

@@ -15,7 +15,10 @@ static const struct rig_generator_options defaults = {.type = RIG_WORKLOAD_LIST_
                                                       .active_keys = 10,
                                                       .key_distribution = RIG_KEYS_EXPONENTIAL,
                                                       .zipf_exponent = 0.99,
-                                                      .appends_per_key = 128};
+                                                      .appends_per_key = 128,
+                                                      .warehouses = 1,
+                                                      .users = 100,
+                                                      .rows = 100};
 
 static struct rig_generator *new_generator(const struct rig_generator_options *options, uint64_t seed, uint32_t client,
                                            uint32_t client_count)
@@ -264,6 +267,94 @@ static void shares_and_sizes_are_kept(void **state)
     rig_generator_free(generator);
 }
 
+static void holds_come_where_the_plan_wants_them(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = defaults;
+    options.long_share = 1;
+    options.long_duration_ns = 7;
+    for (int place = RIG_HOLD_FIRST_WRITE; place <= RIG_HOLD_COMMIT; place++) {
+        options.long_before = place;
+        struct rig_generator *generator = new_generator(&options, 8, 0, 2);
+        int without = 0;
+        for (int i = 0; i < 5000; i++) {
+            struct rig_transaction transaction = {0};
+            rig_generator_next(generator, &transaction);
+            uint32_t first_write = 0;
+            while (first_write < transaction.op_count && transaction.ops[first_write].kind == RIG_OP_READ_LIST)
+                first_write++;
+            const bool held = place == RIG_HOLD_COMMIT || (first_write > 0 && first_write < transaction.op_count);
+            assert_int_equal(transaction.hold.wanted, held);
+            without += held ? 0 : 1;
+            if (held)
+                assert_int_equal(transaction.hold.before_op,
+                                 place == RIG_HOLD_COMMIT ? transaction.op_count : first_write);
+        }
+        assert_true((without > 0) == (place == RIG_HOLD_FIRST_WRITE));
+        rig_generator_free(generator);
+    }
+}
+
+static void assert_pairs(const struct rig_transaction *transaction, uint32_t partners[1000], int *writes)
+{
+    for (uint32_t i = 0; i + 1 < transaction->op_count; i += 2) {
+        const struct rig_op *first = &transaction->ops[i], *second = first + 1;
+        assert_int_equal(first->kind, RIG_OP_READ_LIST);
+        assert_true(first->key != second->key && first->key < 1000 && second->key < 1000);
+        assert_true(partners[first->key] == 0 || partners[first->key] == (uint32_t)second->key + 1);
+        partners[first->key] = (uint32_t)second->key + 1;
+        partners[second->key] = (uint32_t)first->key + 1;
+        *writes += second->kind == RIG_OP_APPEND ? 1 : 0;
+    }
+    if (transaction->op_count % 2 != 0)
+        assert_int_equal(transaction->ops[transaction->op_count - 1].kind, RIG_OP_READ_LIST);
+}
+
+/* No key leaves the pool: each has one partner throughout. */
+static void pairs_read_one_key_and_write_the_other(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = defaults;
+    options.shape = RIG_LOAD_PAIRS;
+    options.reads = 0.2;
+    options.active_keys = 1000;
+    options.key_distribution = RIG_KEYS_UNIFORM;
+    options.appends_per_key = 1000000;
+    struct rig_err err = {0};
+    assert_int_equal(rig_generator_check(&options, &err), RIG_OK);
+    struct rig_generator *generator = new_generator(&options, 8, 0, 2);
+    uint32_t partners[1000] = {0};
+    int writes = 0;
+    enum { COUNT = 20000 };
+    for (int i = 0; i < COUNT; i++) {
+        struct rig_transaction transaction = {0};
+        rig_generator_next(generator, &transaction);
+        assert_pairs(&transaction, partners, &writes);
+    }
+    /* 0, 1, 1, 2 and 2 pairs in 1 to 5 operations, of which four in five write. */
+    assert_in_range(writes, COUNT * 1.2 * 0.8 * 0.97, COUNT * 1.2 * 0.8 * 1.03);
+    struct rig_key_pool pool;
+    assert_int_equal(rig_generator_pool_init(&pool, &options, 2, &err), RIG_OK);
+    assert_true(fabs(pool.slots[0].moves_per_position * 1000 - 1.2 * 0.8 * 2 / 1000000) < 1e-12);
+    rig_key_pool_done(&pool);
+    rig_generator_free(generator);
+}
+
+static void pairs_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = defaults;
+    struct rig_err odd = {0}, short_ones = {0};
+    options.shape = RIG_LOAD_PAIRS;
+    options.active_keys = 11;
+    assert_int_equal(rig_generator_check(&options, &odd), RIG_E_PLAN);
+    assert_non_null(strstr(odd.text, "even number of keys"));
+    options.active_keys = 10;
+    options.max_operations = 1;
+    assert_int_equal(rig_generator_check(&options, &short_ones), RIG_E_PLAN);
+    assert_non_null(strstr(short_ones.text, "needs two operations"));
+}
+
 static void all_reads_and_no_reads_are_exact(void **state)
 {
     (void)state;
@@ -350,6 +441,9 @@ int main(void)
         cmocka_unit_test(keys_rotate_after_their_appends),
         cmocka_unit_test(distributions_have_their_shape),
         cmocka_unit_test(shares_and_sizes_are_kept),
+        cmocka_unit_test(holds_come_where_the_plan_wants_them),
+        cmocka_unit_test(pairs_read_one_key_and_write_the_other),
+        cmocka_unit_test(pairs_that_are_none_are_refused),
         cmocka_unit_test(all_reads_and_no_reads_are_exact),
         cmocka_unit_test(extreme_options_work),
         cmocka_unit_test(it_is_a_source_of_questions),

@@ -454,6 +454,19 @@ static void holds_wait_for_other_commits(void **state)
     assert_true(rig_histogram_count(&result.latency.by_kind[RIG_LATENCY_HELD_OPEN]) > 20);
 }
 
+static void at_most_so_many_are_held_at_a_time(void **state)
+{
+    (void)state;
+    plan.workload.transactions = 2000;
+    plan.workload.long_share = 0.5;
+    plan.workload.long_duration_ns = 2 * RIG_NS_PER_MS;
+    plan.workload.long_most = 2;
+    assert_ok(run());
+    assert_int_equal(result.counters.ok, 2000);
+    assert_int_equal(atomic_load(&fake_most_holding), 2);
+    assert_in_range(rig_histogram_count(&result.latency.by_kind[RIG_LATENCY_HELD_OPEN]), 3, 1500);
+}
+
 /* -- interrupts and the watchdog ----------------------------------------------------------------------------------- */
 
 static void interrupt_at_500(uint64_t number)
@@ -680,6 +693,7 @@ int main(void)
         cmocka_unit_test_setup(closing_reads_that_fail_back_off, prepare),
         cmocka_unit_test_setup(holds_wait_for_time, prepare),
         cmocka_unit_test_setup(holds_wait_for_other_commits, prepare),
+        cmocka_unit_test_setup(at_most_so_many_are_held_at_a_time, prepare),
         cmocka_unit_test_setup(an_interrupt_ends_the_load, prepare),
         cmocka_unit_test_setup(a_second_interrupt_cuts_the_clients_off, prepare),
         cmocka_unit_test_setup(the_watchdog_interrupts_unfinished_clients, prepare),
