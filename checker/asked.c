@@ -1,7 +1,90 @@
 #include "checker/asked.h"
 
 #include "base/buf.h"
+#include "base/bug.h"
 #include "checker/checker_types.h"
+#include "checker/levels/rule.h"
+
+/* The name of a cycle. One of writes alone is G0 only among acknowledged transactions, and counts as G1c here. */
+static enum rig_anomaly name_of(const struct rig_step *steps, uint32_t count)
+{
+    enum rig_along order = RIG_ALONG_PLAIN;
+    uint32_t rw = 0;
+    bool adjacent = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rig_step *last = &steps[i == 0 ? count - 1 : i - 1];
+        rw += steps[i].kind == RIG_EDGE_RW;
+        adjacent |= steps[i].kind == RIG_EDGE_RW && last->kind == RIG_EDGE_RW;
+        if (steps[i].kind == RIG_EDGE_REALTIME)
+            order = RIG_ALONG_REALTIME;
+        else if (steps[i].kind == RIG_EDGE_PROCESS && order == RIG_ALONG_PLAIN)
+            order = RIG_ALONG_PROCESS;
+    }
+    const enum rig_shape shape = rw == 0    ? RIG_SHAPE_G1C
+                                 : rw == 1  ? RIG_SHAPE_SINGLE
+                                 : adjacent ? RIG_SHAPE_G2
+                                            : RIG_SHAPE_NONADJACENT;
+    return rig_anomaly_of_cycle(shape, order);
+}
+
+static bool writes_key(const struct rig_history *history, uint32_t txn, uint32_t key)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (!rig_op_reads(ops[i].kind) && ops[i].key == key)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the two have another key in common, which could have the other order: a cycle of writes. */
+static bool share_another_key(const struct rig_history *history, uint32_t one, uint32_t other, uint32_t key)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, one);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, one); i++) {
+        if (!rig_op_reads(ops[i].kind) && ops[i].key != key && writes_key(history, other, ops[i].key))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Whether each order of the versions makes a cycle among `cases`: every cycle of the proof is one. No orders may be left
+ * out because they make a cycle of another kind: of writes in two keys, or with a version before the one that its
+ * transaction read. And no reader may overwrite what it read, because with its own version between the two an edge is
+ * ww.
+ */
+static bool proves_cases(const struct rig_history *history, const struct rig_cases *proof, uint64_t cases)
+{
+    bool proves = true;
+    for (uint32_t i = 0; i < proof->step_count; i++) {
+        const struct rig_step *step = &proof->steps[i];
+        const bool ordered = step->kind == RIG_EDGE_WW || step->kind == RIG_EDGE_RW;
+        proves &= !ordered || step->order != RIG_ORDER_UPDATE;
+        proves &= step->kind != RIG_EDGE_RW || !writes_key(history, step->from, step->key);
+    }
+    for (uint32_t i = 0; i < proof->line_count; i++) {
+        const struct rig_case *line = &proof->lines[i];
+        if (line->kind == RIG_CASE_SUPPOSE)
+            proves &= !share_another_key(history, line->before, line->after, line->key);
+        else
+            proves &= (cases & RIG_ANOMALY_BIT(name_of(&proof->steps[line->first_step], line->step_count))) != 0;
+    }
+    return proves;
+}
+
+/* Not for types judged in windows: those keep only a part of a transaction's operations. */
+static bool is_proved_by_cases(const struct rig_verdict *verdict, uint64_t cases)
+{
+    const struct rig_finding *finding = &verdict->findings[RIG_ANOMALY_NO_VERSION_ORDER];
+    const bool whole = rig_type_inference(verdict->scope.workload)->whole;
+    for (uint32_t i = 0; whole && i < finding->witness_count; i++) {
+        const struct rig_cases *proof = finding->witnesses[i].cases;
+        if (proof != NULL && proves_cases(verdict->history, proof, cases))
+            return true;
+    }
+    return false;
+}
 
 bool rig_verdict_case_of(const struct rig_verdict *verdict, enum rig_anomaly asked, enum rig_anomaly *found)
 {
@@ -14,7 +97,8 @@ bool rig_verdict_case_of(const struct rig_verdict *verdict, enum rig_anomaly ask
         if ((cases & RIG_ANOMALY_BIT(anomaly)) != 0 && verdict->findings[anomaly].count > 0)
             return true;
     }
-    return false;
+    *found = RIG_ANOMALY_NO_VERSION_ORDER;
+    return rig_anomaly_info(asked)->cyclic && is_proved_by_cases(verdict, cases);
 }
 
 static bool is_found(const struct rig_verdict *verdict, enum rig_anomaly anomaly)
@@ -83,6 +167,44 @@ static bool may_need_cases(const struct rig_verdict *verdict)
     return !ordered && verdict->levels[strongest].fate != RIG_FATE_HELD;
 }
 
+/* Whether the rule forbids all cycles of the shape, and its special cases, along this order. */
+static bool excludes(const struct rig_rule *rule, enum rig_shape shape, enum rig_along order)
+{
+    if (rule->along < order)
+        return false;
+    switch (shape) {
+    case RIG_SHAPE_G0:
+        return true;
+    case RIG_SHAPE_G1C:
+        return rule->form != RIG_RULE_WRITES;
+    case RIG_SHAPE_SINGLE:
+        return rule->form == RIG_RULE_CONSISTENT || rule->form == RIG_RULE_SNAPSHOT || rule->form == RIG_RULE_SERIAL;
+    case RIG_SHAPE_NONADJACENT:
+        return rule->form == RIG_RULE_SNAPSHOT || rule->form == RIG_RULE_SERIAL;
+    case RIG_SHAPE_G2:
+        return rule->form == RIG_RULE_SERIAL;
+    case RIG_SHAPE_COUNT:
+        break;
+    }
+    RIG_INVARIANT(false);
+    return false;
+}
+
+/* Whether a level that forbids such cycles is held: then some order of the versions makes none. */
+static bool is_excluded(const struct rig_verdict *verdict, enum rig_anomaly asked)
+{
+    for (unsigned i = 0; i < RIG_SHAPE_COUNT * RIG_ALONG_COUNT && verdict->lattice == RIG_LATTICE_EXACT; i++) {
+        const enum rig_shape shape = (enum rig_shape)(i / RIG_ALONG_COUNT);
+        const enum rig_along order = (enum rig_along)(i % RIG_ALONG_COUNT);
+        for (unsigned level = 0; level < RIG_LEVEL_COUNT && rig_anomaly_of_cycle(shape, order) == asked; level++) {
+            if (verdict->levels[level].fate == RIG_FATE_HELD &&
+                excludes(rig_level_rule((enum rig_level)level), shape, order))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Why the existence of an anomaly that was not found is open; NULL: it certainly does not exist. */
 static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, uint64_t open)
 {
@@ -92,6 +214,8 @@ static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly 
                                        : NULL;
     if (!rig_anomaly_info(asked)->cyclic)
         return why_open_without_cycle(verdict, asked);
+    if (is_excluded(verdict, asked))
+        return NULL;
     if ((open & RIG_ANOMALY_BIT(asked)) != 0)
         return is_g0(asked) ? "a cycle of writes rests on a transaction of unknown fate"
                             : "a closed walk of its edges passes a transaction twice, and no cycle was found in it";
@@ -104,6 +228,8 @@ static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly 
         return "several transactions made appends to a key that no read shows, and the answer depends on their order";
     if (is_of_order(asked, RIG_ALONG_REALTIME) && !verdict->scope.has_invocations)
         return "the history has no invocations, and so no real-time order";
+    if (!rig_type_inference(verdict->scope.workload)->total_orders)
+        return "the order of some versions is open, and no level that forbids such cycles is held";
     return NULL;
 }
 

@@ -23,8 +23,9 @@
  * of registers where a transaction of unknown fate counts as committed.
  *
  * For each anomaly, requested by name: where rig says yes, the oracle finds one that all version orders share (or one
- * of that kind or a stronger in each of them); where rig says no, the orders share none, and, for lists, some order has
- * none. Where rig is undecided the oracle knows a reason; that counts as open. So does a cycle in which only several
+ * of that kind or a stronger in each of them); where rig says no, the orders share none, and some order has none. Where
+ * no order of the versions of registers has a cycle of that kind or a weaker one, rig must say no, unless something else
+ * refutes the levels that would show it. Where rig is undecided the oracle knows a reason; that counts as open. So does a cycle in which only several
  * real-time edges together make the kind: rig has no name for it.
  *
  * Witnesses of registers must refute without the rest of the history (witness_alone.h).
@@ -332,10 +333,38 @@ static bool in_every_graph(const struct named_anomalies *named, uint32_t cycles)
     return named->graph_count > 0;
 }
 
+static bool has_any_plain(const struct named_anomalies *named)
+{
+    bool any = false;
+    for (int anomaly = 0; anomaly < NAMED_PLAIN_COUNT; anomaly++)
+        any |= named->plain[anomaly];
+    return any;
+}
+
+/* Some order of the versions has none of these cycles. */
+static bool absent_in_some_graph(const struct named_anomalies *named, uint32_t cycles)
+{
+    return named->graph_count > 0 && !in_every_graph(named, cycles);
+}
+
+/* Registers: a level that forbids these cycles has an explanation, and rig must have found it. */
+static bool is_level_kept(const struct named_anomalies *named, const struct answer *answer, enum named_cycle cycle,
+                          int form)
+{
+    /* Read skew along processes or in real time has no level of its own. */
+    const int most = cycle == NAMED_G_SINGLE && form != NAMED_AS_IT_IS ? NAMED_G_NONADJACENT : (int)cycle;
+    const uint32_t several = form == NAMED_REALTIME ? cases_of(NAMED_G2, NAMED_SEVERAL_REALTIME) : 0;
+    return absent_in_some_graph(named, cycles_up_to(NAMED_G0, most, form) | several) && !has_any_plain(named) &&
+           answer->observed && !named->unsettled;
+}
+
 /* The reason why rig may leave open whether such a cycle exists, although the oracle finds none. */
 static bool may_be_open(const struct small_history *history, const struct named_anomalies *named,
-                        enum named_cycle cycle, int form)
+                        const struct answer *answer, enum named_cycle cycle, int form)
 {
+    if (history->registers)
+        return !is_level_kept(named, answer, cycle, form) ||
+               (form == NAMED_REALTIME && history->txns[0].invoke_at == SMALL_NEVER);
     bool unordered = (cycle == NAMED_G_SINGLE || cycle == NAMED_G_NONADJACENT) && named->graph_count != 1;
     bool through_info = named->unsettled && (named->shared & cases_of(NAMED_G1C, form)) != 0;
     return unordered || (cycle == NAMED_G0 && through_info) || cycle == NAMED_G_NONADJACENT ||
@@ -343,21 +372,24 @@ static bool may_be_open(const struct small_history *history, const struct named_
 }
 
 static enum agreement compare_cycle(const struct small_history *history, const struct named_anomalies *named,
-                                    enum reply reply, enum named_cycle cycle, int form)
+                                    const struct answer *answer, enum reply reply, enum named_cycle cycle, int form)
 {
     bool shared = (named->shared & cases_of(cycle, form)) != 0 || is_case(named, cycle);
     if (named->contradicted)
         return reply == NO ? FALSE_NO : AGREE;
     if (reply == YES) {
         bool weaker = in_every_graph(named, cycles_up_to(NAMED_G0, (int)cycle, form)) || is_case(named, cycle);
-        return shared && (weaker || named->graph_count == 0) ? AGREE : FALSE_YES;
+        const bool each = in_every_graph(named, cases_of(cycle, form)); /* perhaps another one in each of them */
+        if (!shared && history->registers && named->graph_count == 0)
+            return OPEN; /* too many orders to try */
+        return (shared && (weaker || named->graph_count == 0)) || each ? AGREE : FALSE_YES;
     }
     if (shared)
         return reply == UNDECIDED && cycle == NAMED_G0 && named->unsettled ? OPEN : FALSE_NO;
     if (reply == UNDECIDED)
-        return may_be_open(history, named, cycle, form) ? OPEN : NEEDLESSLY_OPEN;
+        return may_be_open(history, named, answer, cycle, form) ? OPEN : NEEDLESSLY_OPEN;
     uint32_t several = form == NAMED_REALTIME ? cases_of(cycle, NAMED_SEVERAL_REALTIME) : 0;
-    if (!history->registers && in_every_graph(named, cases_of(cycle, form)))
+    if (in_every_graph(named, cases_of(cycle, form)))
         return FALSE_NO;
     return in_every_graph(named, cases_of(cycle, form) | several) || (named->shared & several) != 0 ? OPEN : AGREE;
 }
@@ -399,7 +431,8 @@ static void compare_names(const struct small_history *history, const struct aski
     for (int cycle = 0; cycle < NAMED_CYCLE_COUNT && asking->assumptions == 0; cycle++) {
         for (int form = 0; form < 3; form++) {
             enum rig_anomaly anomaly = cycle_anomalies[cycle][form];
-            agreement[anomaly] = compare_cycle(history, &named, answer->reply[anomaly], (enum named_cycle)cycle, form);
+            agreement[anomaly] =
+                compare_cycle(history, &named, answer, answer->reply[anomaly], (enum named_cycle)cycle, form);
         }
     }
 }
