@@ -41,6 +41,7 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
     verdict->scope.start_utc_ns = history->start_utc_ns;
     verdict->scope.skipped_count = history->skipped_count;
     verdict->scope.lost_count = history->lost_count;
+    verdict->scope.reused_count = history->reused_count;
     verdict->scope.faults = history->faults;
     verdict->scope.fault_count = history->fault_count;
     return rig_verdict_conclude(storage, &findings, judge, err);

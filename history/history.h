@@ -107,6 +107,7 @@ struct rig_history {
     uint64_t skipped_count; /* operations of nemeses and other non-clients, left out */
     uint64_t lost_count;    /* operations that may have read or written, and were left out: transactions of a process
                              * that names no client, and what clients did that is no transaction */
+    uint64_t reused_count;  /* invocations of processes whose earlier one was open: that one is of unknown fate */
     const struct rig_fault_event *faults; /* events of a nemesis, by position; an excerpt has none */
     uint32_t fault_count;
     int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown, or the times are simulated */

@@ -46,7 +46,7 @@ void rig_segment_reset(struct rig_segment *segment)
     rig_arena_reset(&segment->texts);
     segment->note.made = false;
     segment->owned = false;
-    segment->skipped_count = segment->lost_count = 0;
+    segment->skipped_count = segment->lost_count = segment->reused_count = 0;
     segment->keyword_keys = false;
     segment->unordered = false;
 }

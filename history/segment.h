@@ -61,6 +61,7 @@ struct rig_segment {
     struct rig_segment_note note;      /* code that changes the segment makes it anew, or clears `made` */
     uint64_t skipped_count;            /* operations of nemeses and others, left out of this stretch */
     uint64_t lost_count;               /* operations left out that may have read or written */
+    uint64_t reused_count;             /* invocations of processes with an open transaction, which then stays open */
     bool owned;        /* rig_txn_op.owner is set in all operations, and gaps between owners are small */
     bool keyword_keys; /* key texts are EDN keywords */
     bool unordered;    /* events are not in the order of their times: see rig_window_give(); their positions are

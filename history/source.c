@@ -461,6 +461,7 @@ static enum rig_rc join(struct rig_source *source, struct part *part, struct rig
     enum rig_rc rc = source->reader->join == NULL ? RIG_OK : source->reader->join(source->state, part->segment, err);
     source->facts.skipped_count += part->segment->skipped_count;
     source->facts.lost_count += part->segment->lost_count;
+    source->facts.reused_count += part->segment->reused_count;
     source->facts.keyword_keys |= part->segment->keyword_keys;
     if (rc == RIG_OK && !rig_fault_event_keep_all(&source->faults, &source->fault_texts, part->segment->faults.at,
                                                   part->segment->faults.count))

@@ -210,6 +210,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
         .has_invocations = window->with_invocation == window->added_count,
         .skipped_count = window->skipped_count,
         .lost_count = window->lost_count,
+        .reused_count = window->reused_count,
     };
     return &window->view;
 }

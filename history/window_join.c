@@ -387,6 +387,7 @@ enum rig_rc rig_window_add(struct rig_window *window, const struct rig_segment *
         rc = rig_window_no_room(window, err);
     window->skipped_count += segment->skipped_count;
     window->lost_count += segment->lost_count;
+    window->reused_count += segment->reused_count;
     window->keyword_keys |= segment->keyword_keys;
     window->unordered |= segment->unordered;
     window->failed |= rc != RIG_OK;

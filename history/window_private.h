@@ -71,7 +71,7 @@ struct rig_window {
     bool keyword_keys;
     bool unordered;
     bool failed;
-    uint64_t skipped_count, lost_count;
+    uint64_t skipped_count, lost_count, reused_count;
     uint64_t added_count; /* transactions ever added */
     uint64_t with_invocation;
     uint64_t ok_count;                      /* transactions ever added that were ok */

@@ -508,6 +508,10 @@ static void add_outcomes(const struct page *page)
     rig_words_left_out(&verdict->scope, &line);
     if (line.size > 0)
         wrapped_line(page, "omitted", rig_buf_text(&line));
+    rig_buf_clear(&line);
+    rig_words_reused(&verdict->scope, &line);
+    if (line.size > 0)
+        wrapped_line(page, "warning", rig_buf_text(&line));
     rig_buf_done(&line);
     if (rig_words_blunt(verdict)) {
         label(page, "");

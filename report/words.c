@@ -390,6 +390,17 @@ void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text)
     rig_buf_add_text(text, " of them may have read or written");
 }
 
+void rig_words_reused(const struct rig_scope *scope, struct rig_buf *text)
+{
+    if (scope->reused_count == 0)
+        return;
+    rig_words_count(text, scope->reused_count);
+    rig_buf_add_text(text, scope->reused_count == 1
+                               ? " transaction has no completion although its process went on; its fate is unknown"
+                               : " transactions have no completion although their processes went on; their fate is "
+                                 "unknown");
+}
+
 void rig_words_provenance(struct rig_buf *out, const struct rig_report_provenance *facts)
 {
     if (facts->kernel != NULL)

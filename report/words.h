@@ -77,6 +77,8 @@ const char *rig_words_valid(enum rig_valid valid);
 bool rig_words_blunt(const struct rig_verdict *verdict);
 /* Which operations of the history were left out; adds nothing where none was. */
 void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text);
+/* How often a process invoked although its earlier transaction was open; adds nothing where none did. */
+void rig_words_reused(const struct rig_scope *scope, struct rig_buf *text);
 
 /* "Linux 6.1 x86_64, 2 cores of a CPU, 24 GiB, overlay (/tmp)"; what is not known is left out. */
 void rig_words_provenance(struct rig_buf *out, const struct rig_report_provenance *facts);

@@ -566,6 +566,7 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
     storage->verdict.scope.start_utc_ns = facts->start_utc_ns;
     storage->verdict.scope.skipped_count = facts->skipped_count;
     storage->verdict.scope.lost_count = facts->lost_count;
+    storage->verdict.scope.reused_count = facts->reused_count;
     storage->verdict.scope.faults = rig_fault_events_copy(&storage->arena, facts->faults, facts->fault_count);
     storage->verdict.scope.fault_count = facts->fault_count;
     if (storage->verdict.scope.faults == NULL)

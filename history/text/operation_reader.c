@@ -268,13 +268,6 @@ static enum rig_rc take_invocation(struct reader *reader, struct invocation *inv
     if (!reader->has_invocations)
         return rig_cursor_fail(cursor, operation->type_at,
                                "an invocation after completions without one; keep all invocations, or none");
-    char process[64];
-    process_text(reader, invocation->process, process, sizeof process);
-    if (invocation->open)
-        return rig_cursor_fail(cursor, operation->at,
-                               "process %s invokes again, and its invocation at line %zu is open; add the "
-                               "completion, or use another process",
-                               process, rig_cursor_line(cursor, invocation->at));
     struct op_vec ops = reader->ops;
     reader->ops = invocation->ops;
     invocation->ops = ops;

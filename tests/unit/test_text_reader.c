@@ -210,11 +210,50 @@ static void names_beside_negative_numbers(void **state)
     expect_refused("{\"type\":\"ok\",\"process\":-1,\"value\":[[\"r\",0,[1]]]}\n"
                    "{\"type\":\"ok\",\"process\":\"w\",\"value\":[[\"append\",0,1]]}\n",
                    "x:2:1: processes with names beside negative numbers");
-    expect_refused("{\"type\":\"invoke\",\"process\":\"w\",\"value\":[[\"append\",0,1]]}\n"
-                   "{\"type\":\"invoke\",\"process\":\"w\",\"value\":[[\"r\",0,null]]}\n",
-                   "x:2:1: process \"w\" invokes again");
     expect_refused("{\"type\":\"ok\",\"process\":\"a\\u0000b\",\"value\":[[\"append\",0,1]]}\n",
                    "an escape that is not allowed in a text");
+}
+
+/* A process goes on without a completion: the earlier transaction stays open, in whichever parts the two are. */
+static void processes_may_go_on_without_a_completion(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"type\":\"invoke\",\"process\":0,\"value\":[[\"append\",0,1]]}\n"
+                               "{\"type\":\"invoke\",\"process\":1,\"value\":[[\"append\",0,9]]}\n"
+                               "{\"type\":\"invoke\",\"process\":0,\"value\":[[\"append\",0,2]]}\n"
+                               "{\"type\":\"invoke\",\"process\":0,\"value\":[[\"append\",0,3]]}\n"
+                               "{\"type\":\"ok\",\"process\":0,\"value\":[[\"append\",0,3]]}\n"
+                               "{\"type\":\"ok\",\"process\":1,\"value\":[[\"append\",0,9]]}\n"
+                               "{\"type\":\"invoke\",\"process\":0,\"value\":[[\"r\",0,null]]}\n"
+                               "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",0,[1,3,9]]]}\n";
+    for (size_t part_bytes = 0; part_bytes < 500; part_bytes += 25) {
+        struct rig_history *history = NULL;
+        struct rig_err err = {0};
+        if (read_in_parts(text, strlen(text), part_bytes, 1, &history, &err) != RIG_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(history->reused_count, 2);
+        assert_int_equal(history->txn_count, 5);
+        assert_int_equal(history->txns[0].invoke_at, 3);
+        assert_int_equal(history->txns[1].invoke_at, 1);
+        assert_int_equal(history->txns[2].invoke_at, 6);
+        assert_int_equal(history->txns[3].invoke_at, 0);
+        assert_int_equal(history->txns[4].invoke_at, 2);
+        for (uint32_t txn = 3; txn < 5; txn++) {
+            assert_int_equal(history->txns[txn].outcome, RIG_OUTCOME_INFO);
+            assert_int_equal(history->txns[txn].complete_at, RIG_POSITION_NONE);
+            assert_int_equal(rig_txn_ops(history, txn)->value, (int64_t)txn - 2);
+        }
+        rig_history_free(history);
+    }
+    /* The completion after the last one has no invocation: the earlier transactions do not take it. */
+    char more[sizeof text + 100];
+    (void)snprintf(more, sizeof more, "%s%s", text, "{\"type\":\"ok\",\"process\":0,\"value\":[[\"append\",0,1]]}\n");
+    for (size_t part_bytes = 0; part_bytes < 600; part_bytes += 25) {
+        struct rig_history *history = NULL;
+        struct rig_err err = {0};
+        assert_int_equal(read_in_parts(more, strlen(more), part_bytes, 1, &history, &err), RIG_E_INPUT);
+        assert_non_null(strstr(err.text, "has a completion without an invocation"));
+    }
 }
 
 static void lost_of(const char *text, uint64_t skipped, uint64_t lost)
@@ -513,11 +552,17 @@ int main(void)
     print_message("seed %llu\n", (unsigned long long)seed);
     rig_rng_init(&rng, seed, 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cut_gives_the_same),         cmocka_unit_test(names_of_processes_are_clients),
-        cmocka_unit_test(names_beside_negative_numbers),    cmocka_unit_test(left_out_operations_are_weighed),
-        cmocka_unit_test(errors_have_the_same_text),        cmocka_unit_test(texts_that_look_like_something_else),
-        cmocka_unit_test(every_way_reads_the_same),         cmocka_unit_test(odd_invocations),
-        cmocka_unit_test(parts_of_many_processes_are_long), cmocka_unit_test(lists_in_every_writing),
+        cmocka_unit_test(processes_may_go_on_without_a_completion),
+        cmocka_unit_test(every_cut_gives_the_same),
+        cmocka_unit_test(names_of_processes_are_clients),
+        cmocka_unit_test(names_beside_negative_numbers),
+        cmocka_unit_test(left_out_operations_are_weighed),
+        cmocka_unit_test(errors_have_the_same_text),
+        cmocka_unit_test(texts_that_look_like_something_else),
+        cmocka_unit_test(every_way_reads_the_same),
+        cmocka_unit_test(odd_invocations),
+        cmocka_unit_test(parts_of_many_processes_are_long),
+        cmocka_unit_test(lists_in_every_writing),
         cmocka_unit_test(reads_of_failed_transactions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@ void rig_join_done(struct rig_join *join)
     rig_columns_done(&join->columns);
     rig_txn_vec_done(&join->txns);
     rig_txn_op_vec_done(&join->mops);
+    rig_part_invoked_done(&join->carried);
 }
 
 /* --- positions --- */
@@ -112,7 +113,7 @@ static void join_names(struct rig_join *join, struct rig_part *part)
 static struct rig_join_open *find_open(struct rig_join *join, int64_t process)
 {
     uint32_t at = join->open.count == 0 ? none : rig_table_get(&join->open_of_process, (uint64_t)process);
-    return at == none || join->open.at[at].closed ? NULL : &join->open.at[at];
+    return at == none || join->open.at[at].closed || join->open.at[at].abandoned ? NULL : &join->open.at[at];
 }
 
 static bool same_key(const struct rig_join_op *op, const struct rig_segment_key *key)
@@ -237,12 +238,22 @@ static bool insert_perhaps(struct rig_join *join, struct rig_part *part)
     return fits;
 }
 
+/* The process invokes; a transaction of an earlier part that it left open stays so. */
+static void abandon(struct rig_join *join, struct rig_part *part, int64_t process)
+{
+    struct rig_join_open *open = find_open(join, process);
+    if (open == NULL)
+        return;
+    open->abandoned = true;
+    part->segment->reused_count++;
+}
+
 static void join_processes(struct rig_join *join, struct rig_part *part)
 {
     for (size_t i = 0; i < part->processes.count && !part->refused; i++) {
         const struct rig_part_process *process = &part->processes.at[i];
         if (process->first == RIG_FIRST_INVOKED)
-            part->refused = find_open(join, process->process) != NULL;
+            abandon(join, part, process->process);
         else if (process->first == RIG_FIRST_COMPLETED)
             part->refused = !complete(join, part, process);
     }
@@ -258,11 +269,13 @@ static bool merge_open(struct rig_join *join, struct rig_part *part)
     struct rig_segment *segment = part->segment;
     join->txns.count = 0;
     join->mops.count = 0;
+    join->carried.count = 0;
     for (size_t i = 0; i < join->open.count; i++) {
         const struct rig_join_open *open = &join->open.at[i];
         struct rig_txn txn = open->txn;
         txn.first_op = (uint32_t)join->mops.count;
-        if (!open->closed && (!rig_txn_vec_add(&join->txns, txn) || !give_ops(join, part, open, &join->mops)))
+        if (!open->closed && (!rig_txn_vec_add(&join->txns, txn) || !give_ops(join, part, open, &join->mops) ||
+                              !rig_part_invoked_add(&join->carried, open->abandoned)))
             return false;
     }
     if (join->txns.count == 0)
@@ -307,17 +320,31 @@ static bool keep_op(struct rig_join *join, const struct rig_part *part, const st
     return rig_join_ops_add(&join->ops, op);
 }
 
+/* Whether the process of the segment's open transaction invoked again since; *next counts those of the part. */
+static bool is_abandoned(const struct rig_join *join, const struct rig_part *part, size_t i, size_t *next)
+{
+    if (i < join->carried.count)
+        return join->carried.at[i] != 0;
+    const bool abandoned =
+        *next < part->abandoned.count && part->abandoned.at[*next] == (uint32_t)(i - join->carried.count);
+    *next += abandoned;
+    return abandoned;
+}
+
 static bool keep_open(struct rig_join *join, const struct rig_part *part)
 {
     const struct rig_segment *segment = part->segment;
+    size_t next = 0;
     join->open.count = 0;
     join->ops.count = 0;
     rig_table_clear(&join->open_of_process);
     for (size_t i = 0; i < segment->open.count; i++) {
-        struct rig_join_open open = {.txn = segment->open.at[i]};
+        struct rig_join_open open = {.txn = segment->open.at[i], .abandoned = is_abandoned(join, part, i, &next)};
         size_t end = i + 1 < segment->open.count ? segment->open.at[i + 1].first_op : segment->open_ops.count;
         open.op_count = (uint32_t)(end - open.txn.first_op);
-        uint32_t *place = rig_table_put(&join->open_of_process, (uint64_t)(int64_t)open.txn.process);
+        uint32_t unused;
+        uint32_t *place =
+            open.abandoned ? &unused : rig_table_put(&join->open_of_process, (uint64_t)(int64_t)open.txn.process);
         if (place == NULL || !rig_join_opens_add(&join->open, open))
             return false;
         *place = (uint32_t)i;

@@ -23,6 +23,7 @@ struct rig_join_open {
     struct rig_txn txn; /* first_op counts in the join's operations */
     uint32_t op_count;
     bool closed;
+    bool abandoned; /* its process invoked again: it stays open forever */
 };
 
 RIG_VEC(struct rig_join_op, rig_join_ops)
@@ -43,6 +44,8 @@ struct rig_join {
     struct rig_txn_vec txns;
     struct rig_txn_op_vec mops;
     struct rig_columns columns; /* of `txns` */
+    struct rig_part_invoked
+        carried; /* per open transaction of earlier parts that is still open: whether it is abandoned */
 };
 
 void rig_join_init(struct rig_join *join);

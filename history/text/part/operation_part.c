@@ -34,6 +34,7 @@ void rig_part_free(void *given)
         return;
     rig_part_processes_done(&part->processes);
     rig_part_invoked_done(&part->invoked);
+    rig_part_invoked_done(&part->abandoned);
     free(part->process_of_small);
     rig_table_done(&part->process_of);
     rig_text_table_done(&part->process_names);
@@ -87,7 +88,7 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     }
     if (part->process_of.used > 0)
         rig_table_clear(&part->process_of);
-    part->invoked.count = 0;
+    part->invoked.count = part->abandoned.count = 0;
     part->long_ops.count = 0;
     part->perhaps.count = 0;
     (void)rig_part_clear_keys(part);
@@ -155,7 +156,9 @@ void rig_part_finish(struct rig_part *part)
             .outcome = RIG_OUTCOME_INFO,
         };
         const struct rig_txn_op *ops = rig_part_ops(part, process);
-        part->no_memory = !rig_txn_vec_add(&segment->open, txn);
+        part->no_memory =
+            (process->abandoned && !rig_part_invoked_add(&part->abandoned, (uint32_t)segment->open.count)) ||
+            !rig_txn_vec_add(&segment->open, txn);
         for (uint32_t i = 0; i < process->op_count && !part->no_memory; i++)
             part->no_memory = !rig_txn_op_vec_add(&segment->open_ops, ops[i]);
         if (process->op_count > RIG_PART_FEW)

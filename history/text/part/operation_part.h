@@ -43,7 +43,13 @@ enum {
 #define RIG_PART_INLINE __attribute__((always_inline, unused)) static inline
 
 /* The first operation of a process in the part. */
-enum rig_part_first { RIG_FIRST_NOTHING, RIG_FIRST_INVOKED, RIG_FIRST_COMPLETED, RIG_FIRST_PERHAPS_COMPLETED };
+enum rig_part_first {
+    RIG_FIRST_NOTHING,
+    RIG_FIRST_INVOKED,
+    RIG_FIRST_COMPLETED,
+    RIG_FIRST_PERHAPS_COMPLETED,
+    RIG_FIRST_INVOKED_AGAIN, /* not the first one: an earlier entry of the process has that */
+};
 
 struct rig_part_process {
     int64_t process;
@@ -56,8 +62,9 @@ struct rig_part_process {
     uint32_t invocation; /* its last one, among those of the part */
     uint8_t first;       /* enum rig_part_first */
     bool open;
-    bool is_parsed;                                     /* `text` is parsed: */
-    uint8_t read_count;                                 /* number of its reads, */
+    bool abandoned;     /* the process invoked again meanwhile, which has an entry of its own */
+    bool is_parsed;     /* `text` is parsed: */
+    uint8_t read_count; /* number of its reads, */
     struct rig_lane_read reads[RIG_PART_SHORT_OPS + 1]; /* these, behind which one is written in vain; from `text` on */
     struct rig_txn_op short_ops[RIG_PART_SHORT_OPS];    /* the operations */
 };
@@ -134,7 +141,8 @@ struct rig_part {
     bool has_negative_process;
     uint32_t *process_of_small; /* process number -> candidate for its place in `processes` */
     struct rig_table process_of;
-    struct rig_part_invoked invoked; /* the place in `processes` of each invocation */
+    struct rig_part_invoked invoked;   /* the place in `processes` of each invocation */
+    struct rig_part_invoked abandoned; /* those of the segment's open transactions that are, in ascending order */
     struct rig_txn_op_vec long_ops;
     struct rig_part_perhaps_vec perhaps;
 

@@ -375,6 +375,10 @@ void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fie
         return;
     }
     struct rig_part_process *process = rig_part_find_process(part, fields->process);
+    if (process != NULL && invokes && process->open) {
+        process = rig_part_abandon(part, process);
+        part->segment->reused_count++;
+    }
     if (process == NULL) {
         part->no_memory = true;
     } else if (invokes) {

@@ -6,6 +6,7 @@
 #ifndef RIG_HISTORY_TEXT_PART_PART_TAKE_H
 #define RIG_HISTORY_TEXT_PART_PART_TAKE_H
 
+#include "base/bug.h"
 #include "history/text/part/part_processes.h"
 
 /*
@@ -49,10 +50,7 @@ RIG_PART_INLINE void rig_part_take_invocation(struct rig_part *part, struct rig_
                                               uint32_t position, int64_t time_ns, const char *text,
                                               const char *text_end, bool is_parsed)
 {
-    if (process->open) {
-        rig_part_refuse(part);
-        return;
-    }
+    RIG_REQUIRE(!process->open);
     process->invoke_ns = time_ns;
     process->invoke_at = position;
     process->text = text;
