@@ -10,6 +10,7 @@
 #include "base/option_parse.h"
 #include "checker/levels/anomaly.h"
 #include "checker/levels/level.h"
+#include "checker/levels/rule.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/drivers.h"
@@ -221,6 +222,21 @@ static void add_aliases(struct lister *lister, enum rig_level of)
     end_names(lister);
 }
 
+/* The rule that decides the level (docs/checker.md, "Levels"). */
+static void add_rule(struct lister *lister, enum rig_level level)
+{
+    static const char *const orders[RIG_ALONG_COUNT] = {
+        [RIG_ALONG_PLAIN] = "", [RIG_ALONG_PROCESS] = "process", [RIG_ALONG_REALTIME] = "realtime"};
+    const struct rig_rule *rule = rig_level_rule(level);
+    char cycles[160];
+    (void)snprintf(cycles, sizeof cycles, "cycles%s", rig_rule_cycles(rule));
+    rig_json_begin_object(&lister->writer, "forbids");
+    rig_json_string(&lister->writer, "cycles", cycles);
+    rig_json_string(&lister->writer, "order", orders[rule->along]);
+    rig_json_bool(&lister->writer, "internal", rule->internal);
+    rig_json_end(&lister->writer);
+}
+
 /* As text the lattice first, then a line a level, strongest first; as JSON weaker before stronger. */
 static void list_levels(struct lister *lister)
 {
@@ -232,6 +248,7 @@ static void list_levels(struct lister *lister)
         begin_row(lister, info->name, 33, "definition", info->definition);
         if (lister->json) {
             rig_json_string(&lister->writer, "source", info->source);
+            add_rule(lister, level);
             add_implied(lister, info);
         } else {
             rig_buf_printf(&lister->out, " [%s]", info->source);

@@ -19,7 +19,8 @@ const struct rig_anomaly_info *rig_anomaly_info(enum rig_anomaly anomaly)
     return &table[anomaly];
 }
 
-bool rig_anomaly_find(const char *name, enum rig_anomaly *anomaly)
+/* By name, exact; false when there is none. */
+static bool find_anomaly(const char *name, enum rig_anomaly *anomaly)
 {
     for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++) {
         if (strcmp(table[i].name, name) == 0) {
@@ -106,7 +107,7 @@ bool rig_anomaly_group(uint32_t index, const char **name, uint64_t *anomalies)
 bool rig_anomaly_find_all(const char *name, uint64_t *anomalies, const char **proper)
 {
     enum rig_anomaly anomaly;
-    if (rig_anomaly_find(name, &anomaly)) {
+    if (find_anomaly(name, &anomaly)) {
         *anomalies = RIG_ANOMALY_BIT(anomaly);
         *proper = table[anomaly].name;
         return true;

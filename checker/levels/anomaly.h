@@ -69,8 +69,6 @@ struct rig_anomaly_info {
 #define RIG_ANOMALY_BIT(anomaly) (UINT64_C(1) << (anomaly))
 
 const struct rig_anomaly_info *rig_anomaly_info(enum rig_anomaly anomaly);
-/* By name, exact; false when there is none. */
-bool rig_anomaly_find(const char *name, enum rig_anomaly *anomaly);
 
 /* Every cycle is of one shape, by its rw edges, and of one form, by its process and real-time edges. */
 enum rig_shape { RIG_SHAPE_G0, RIG_SHAPE_G1C, RIG_SHAPE_SINGLE, RIG_SHAPE_NONADJACENT, RIG_SHAPE_G2, RIG_SHAPE_COUNT };

@@ -41,6 +41,29 @@ const struct rig_rule *rig_level_rule(enum rig_level level)
     return &rules[level];
 }
 
+const char *rig_rule_cycles(const struct rig_rule *rule)
+{
+    static const char *const texts[RIG_RULE_COUNT] = {
+        [RIG_RULE_WRITES] = " of ww edges",
+        [RIG_RULE_FLOW] = " without rw edges",
+        [RIG_RULE_CURSOR] = " without rw edges, or of one rw and one ww edge of the same key",
+        [RIG_RULE_MONOTONIC_ATOMIC] = " without rw edges, or of one wr and one rw edge out of a later operation",
+        [RIG_RULE_MONOTONIC_VIEW] =
+            " with at most one rw edge, out of an operation behind the one that the cycle enters",
+        [RIG_RULE_MONOTONIC_SNAPSHOT] = " whose rw edges leave operations behind those that the cycle enters",
+        [RIG_RULE_CONSISTENT] = " with at most one rw edge",
+        [RIG_RULE_READ_ATOMIC] = " without rw edges, or of one rw and one wr edge",
+        [RIG_RULE_UPDATE_ATOMIC] = " without rw edges, or of one rw and one other edge",
+        [RIG_RULE_CAUSAL] = " without rw edges, or of one rw edge and wr edges",
+        [RIG_RULE_PREFIX] = " whose rw edges each follow a wr edge",
+        [RIG_RULE_SNAPSHOT] = " without two adjacent rw edges",
+        [RIG_RULE_UPDATES] = " with at most one transaction that writes nothing",
+        [RIG_RULE_SERIAL] = "",
+    };
+    RIG_REQUIRE((unsigned)rule->form < RIG_RULE_COUNT);
+    return texts[rule->form];
+}
+
 /* The edges of a cycle, counted by kind. */
 struct shape {
     uint32_t ww, wr, rw, order, readers; /* order: process and real-time edges */

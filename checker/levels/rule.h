@@ -64,6 +64,9 @@ struct rig_rule {
 /* The rule of a level. Levels of equal rules hold of the same histories (unique values, no predicates). */
 const struct rig_rule *rig_level_rule(enum rig_level level);
 
+/* Which cycles the rule forbids, after "a cycle" or "cycles": " with at most one rw edge"; nothing for any cycles. */
+const char *rig_rule_cycles(const struct rig_rule *rule);
+
 /*
  * Whether the rule forbids this cycle: arcs[i].to is arcs[i + 1].from, and the last one's `to` is arcs[0].from.
  * `writes_nothing`, per arc: its `from` writes nothing; only UPDATES asks for it.

@@ -122,27 +122,10 @@ static void add_step(const struct wording *w, uint32_t line, const struct rig_st
 
 /* ---- the whole ---- */
 
-static const char *const forbidden[RIG_RULE_COUNT] = {
-    [RIG_RULE_WRITES] = " of ww edges",
-    [RIG_RULE_FLOW] = " without rw edges",
-    [RIG_RULE_CURSOR] = " without rw edges, or of one rw and one ww edge of the same key",
-    [RIG_RULE_MONOTONIC_ATOMIC] = " without rw edges, or of one wr and one rw edge out of a later operation",
-    [RIG_RULE_MONOTONIC_VIEW] = " with at most one rw edge, out of an operation behind the one that the cycle enters",
-    [RIG_RULE_MONOTONIC_SNAPSHOT] = " whose rw edges leave operations behind those that the cycle enters",
-    [RIG_RULE_CONSISTENT] = " with at most one rw edge",
-    [RIG_RULE_READ_ATOMIC] = " without rw edges, or of one rw and one wr edge",
-    [RIG_RULE_UPDATE_ATOMIC] = " without rw edges, or of one rw and one other edge",
-    [RIG_RULE_CAUSAL] = " without rw edges, or of one rw edge and wr edges",
-    [RIG_RULE_PREFIX] = " whose rw edges each follow a wr edge",
-    [RIG_RULE_SNAPSHOT] = " without two adjacent rw edges",
-    [RIG_RULE_UPDATES] = " with at most one transaction that writes nothing",
-    [RIG_RULE_SERIAL] = "",
-};
-
 void rig_sentence_cases_title(const struct rig_cases *cases, struct rig_buf *text)
 {
     rig_buf_printf(text, " cannot be explained at %s: each order of their writes makes a cycle%s",
-                   rig_level_info(cases->level)->name, forbidden[rig_level_rule(cases->level)->form]);
+                   rig_level_info(cases->level)->name, rig_rule_cycles(rig_level_rule(cases->level)));
 }
 
 static void begin_line(const struct wording *w, uint32_t depth)

@@ -136,12 +136,13 @@ static void names_and_aliases_are_found(void **state)
     assert_false(rig_level_find("", &level));
     assert_false(rig_level_find("read-committed-", &level));
     assert_false(rig_level_find("serialisable", &level));
-    enum rig_anomaly anomaly;
+    uint64_t anomalies;
+    const char *proper;
     for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++) {
-        assert_true(rig_anomaly_find(rig_anomaly_info((enum rig_anomaly)i)->name, &anomaly));
-        assert_int_equal(anomaly, i);
+        assert_true(rig_anomaly_find_all(rig_anomaly_info((enum rig_anomaly)i)->name, &anomalies, &proper));
+        assert_int_equal(anomalies, RIG_ANOMALY_BIT(i));
     }
-    assert_false(rig_anomaly_find("G3", &anomaly));
+    assert_false(rig_anomaly_find_all("G3", &anomalies, &proper));
 }
 
 int main(void)

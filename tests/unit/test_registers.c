@@ -176,18 +176,24 @@ static void an_initial_value_precedes_all_versions(void **state)
     done(&f);
 }
 
-static void a_value_written_twice_is_refused(void **state)
+static void expect_refused(const char *lines, const char *text)
 {
-    (void)state;
-    struct rig_history *history = parse(TXN("0", "[[\"w\",1,7]]") TXN("1", "[[\"w\",1,7]]"));
+    struct rig_history *history = parse(lines);
     struct rig_check_options options = {0};
     struct rig_verdict *verdict = NULL;
     struct rig_err err = {0};
     assert_int_equal(rig_check(history, &options, &verdict, &err), RIG_E_INPUT);
-    assert_string_equal(err.text,
-                        "transactions 1 and 3 both write 7 to key 1; rw-register needs values that are unique "
-                        "per key");
+    assert_string_equal(err.text, text);
     rig_history_free(history);
+}
+
+static void a_value_written_twice_is_refused(void **state)
+{
+    (void)state;
+    expect_refused(TXN("0", "[[\"w\",1,7]]") TXN("1", "[[\"w\",1,7]]"),
+                   "transactions 1 and 3 both write 7 to key 1; rw-register needs values that are unique per key");
+    expect_refused(TXN("0", "[[\"w\",1,7],[\"r\",1,7],[\"w\",1,7]]"),
+                   "transaction 1 writes 7 to key 1 twice; rw-register needs values that are unique per key");
 }
 
 static void fates_of(const char *lines, unsigned assumptions, enum rig_lattice lattice, struct rig_history **history,
