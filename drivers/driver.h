@@ -48,6 +48,15 @@ enum rig_phase {
     RIG_PHASE_COMMIT,    /* a commit was sent (or may have been): its fate may be unknown */
 };
 
+/* The reason of a failed transaction, where clients should wait before the next one (plan: clients.back-off). A lost
+ * connection is told by session_lost. */
+enum rig_error_class {
+    RIG_ERROR_OTHER,
+    RIG_ERROR_CONFLICT,  /* with another transaction: a serialization failure, a deadlock, a lock time-out */
+    RIG_ERROR_RESOURCES, /* the server lacks memory, locks, disk or connections */
+    RIG_ERROR_CLASS_COUNT
+};
+
 /*
  * A pause that the generator asks for inside a transaction ("long transactions"). The driver calls core->hold() when
  * `before_op` operations are done (before_op == op_count: just before the commit). A driver that sends a transaction in
@@ -78,8 +87,9 @@ struct rig_transaction {
     int64_t *elements;      /* list elements of all reads; memory from core->elements(), indexed by first_element */
     size_t element_count;
     size_t element_capacity;
-    enum rig_phase phase; /* the phase that it reached; for fail and info */
-    bool session_lost;    /* the session can no longer be used: the core closes it and opens another */
+    enum rig_phase phase;             /* the phase that it reached; for fail and info */
+    enum rig_error_class error_class; /* for fail and info; optional */
+    bool session_lost;                /* the session can no longer be used: the core closes it and opens another */
     /* Side columns, for every outcome, RIG_COLUMN_ORDER for ok only. The driver gives those that it lists in
        rig_driver.columns; the core gives those of holds. */
     struct rig_column_row columns;

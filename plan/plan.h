@@ -26,6 +26,9 @@ struct rig_clients_options {
     double rate;        /* transactions a second over all clients; 0: unlimited (closed loop) */
     int64_t backoff_ns; /* first pause before a reconnect; doubles up to */
     int64_t max_backoff_ns;
+    /* first pauses after a failed transaction, by enum rig_error_class, that double up to */
+    int64_t conflict_pause_ns, resources_pause_ns; /* 0: none */
+    int64_t max_pause_ns;
     int64_t stop_grace_ns; /* how long a client may take to finish once the run ends, before it is interrupted */
 };
 

@@ -406,6 +406,9 @@ static enum rig_rc check_clients(const struct reader *reader, struct rig_err *er
     const struct rig_generator_options *workload = &reader->plan->workload;
     if (clients->backoff_ns > clients->max_backoff_ns)
         return refuse_section(reader, RIG_PLAN_CLIENTS, "`reconnect.pause` is longer than `reconnect.max-pause`", err);
+    if (clients->conflict_pause_ns > clients->max_pause_ns || clients->resources_pause_ns > clients->max_pause_ns)
+        return refuse_section(reader, RIG_PLAN_CLIENTS,
+                              "`back-off.max` is shorter than `back-off.conflict` or `back-off.resources`", err);
     if (clients->count == 1 && workload->long_commits > 0 && workload->long_duration_ns == 0)
         return refuse_section(reader, RIG_PLAN_WORKLOAD,
                               "`long-transactions.until-commits` waits for other clients, and clients.count is 1; give "

@@ -86,15 +86,31 @@ static bool has_work(struct rig_run_client *client)
 }
 
 /* Doubles from the first pause up to the longest; between half of that and all of it, so that clients spread. */
-static bool back_off(struct rig_run_client *client, uint32_t failures)
+static bool pause_for(struct rig_run_client *client, int64_t pause_ns, int64_t most_ns, uint32_t failures)
 {
-    const struct rig_clients_options *options = &client->run->plan->clients;
-    int64_t pause_ns = options->backoff_ns > 0 ? options->backoff_ns : RIG_NS_PER_MS;
-    int64_t most_ns = options->max_backoff_ns > pause_ns ? options->max_backoff_ns : pause_ns;
+    if (most_ns < pause_ns)
+        most_ns = pause_ns;
     for (uint32_t i = 1; i < failures && pause_ns < most_ns; i++)
         pause_ns = pause_ns > most_ns / 2 ? most_ns : pause_ns * 2;
     int64_t wait_ns = pause_ns / 2 + (int64_t)rig_rng_below(&client->jitter, (uint64_t)pause_ns / 2 + 1);
     return rig_run_wait_until(client->run, rig_clock_now_ns() + wait_ns);
+}
+
+static bool back_off(struct rig_run_client *client, uint32_t failures)
+{
+    const struct rig_clients_options *options = &client->run->plan->clients;
+    return pause_for(client, options->backoff_ns > 0 ? options->backoff_ns : RIG_NS_PER_MS, options->max_backoff_ns,
+                     failures);
+}
+
+/* Gives the server time to recover, and other clients the transactions that this one had claimed. */
+static void back_off_from_load(struct rig_run_client *client)
+{
+    const int64_t pause_ns = client->load.failures == 0 || client->run->simulated ? 0 : rig_run_load_pause_ns(client);
+    if (pause_ns == 0)
+        return;
+    rig_run_load_release(client);
+    (void)pause_for(client, pause_ns, client->run->plan->clients.max_pause_ns, client->load.failures);
 }
 
 /* -- one transaction ----------------------------------------------------------------------------------------------- */
@@ -122,6 +138,7 @@ static void clear_answer(struct rig_transaction *transaction)
     transaction->element_count = 0;
     transaction->phase = RIG_PHASE_CONNECT;
     transaction->session_lost = false;
+    transaction->error_class = RIG_ERROR_OTHER;
     transaction->columns.given = 0;
     transaction->error_code[0] = '\0';
     transaction->error_text[0] = '\0';
@@ -181,7 +198,7 @@ static enum rig_outcome transact(struct rig_run_client *client)
         return outcome;
     }
     client->load.last_ns = end_ns;
-    rig_run_load_ended(client);
+    rig_run_load_ended(client, outcome);
     if (client->closing.is_under_way)
         rig_run_closing_answer(client, outcome);
     else if (outcome == RIG_OUTCOME_OK)
@@ -224,6 +241,8 @@ static enum state after_ready(struct rig_run_client *client)
     const bool loading = rig_run_phase(client->run) == RIG_RUN_LOAD;
     if (!loading && client->final.failures > 0 && !client->run->simulated && has_work(client))
         (void)back_off(client, client->final.failures);
+    if (loading)
+        back_off_from_load(client);
     const bool more = loading ? rig_run_load_next(client) : rig_run_final_next(client);
     return more ? CLIENT_TRANSACT : CLIENT_CLOSE;
 }

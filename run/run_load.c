@@ -173,8 +173,33 @@ static void limit_holds(struct rig_run_client *client)
     client->transaction.hold = (struct rig_hold){0};
 }
 
-void rig_run_load_ended(struct rig_run_client *client)
+static void note_failure(struct rig_run_client *client, enum rig_outcome outcome)
 {
+    const enum rig_error_class failing = outcome == RIG_OUTCOME_OK ? RIG_ERROR_OTHER : client->transaction.error_class;
+    client->load.failures = failing == RIG_ERROR_OTHER        ? 0
+                            : failing == client->load.failing ? client->load.failures + 1
+                                                              : 1;
+    client->load.failing = failing;
+}
+
+int64_t rig_run_load_pause_ns(const struct rig_run_client *client)
+{
+    const struct rig_clients_options *options = &client->run->plan->clients;
+    switch (client->load.failing) {
+    case RIG_ERROR_CONFLICT:
+        return options->conflict_pause_ns;
+    case RIG_ERROR_RESOURCES:
+        return options->resources_pause_ns;
+    case RIG_ERROR_OTHER:
+    case RIG_ERROR_CLASS_COUNT:
+        break;
+    }
+    return 0;
+}
+
+void rig_run_load_ended(struct rig_run_client *client, enum rig_outcome outcome)
+{
+    note_failure(client, outcome);
     if (!client->load.holds)
         return;
     client->load.holds = false;

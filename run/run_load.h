@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "drivers/driver.h"
+
 struct rig_run_client;
 struct rig_run_state;
 
@@ -41,9 +43,11 @@ struct rig_run_client_load {
     uint64_t known_position; /* as last added to the sum of all */
     uint32_t claims;         /* transactions taken from the common stock and not yet issued */
     uint64_t issued;
-    bool holds;          /* its transaction is one of those of rig_run_load.held */
-    int64_t intended_ns; /* monotonic; under a rate */
-    int64_t last_ns;     /* latest completion of the load, in the recorder's time */
+    enum rig_error_class failing; /* the class of its last transactions of the load, and */
+    uint32_t failures;            /* their number in a row; 0: the last one did not fail */
+    bool holds;                   /* its transaction is one of those of rig_run_load.held */
+    int64_t intended_ns;          /* monotonic; under a rate */
+    int64_t last_ns;              /* latest completion of the load, in the recorder's time */
 };
 
 /* Before the clients start. */
@@ -53,7 +57,9 @@ void rig_run_load_start(struct rig_run_state *run, int64_t now_ns);
 /* Writes the next transaction's question into the client's transaction; waits for its time. False: no more. */
 bool rig_run_load_next(struct rig_run_client *client);
 /* The transaction that rig_run_load_next() gave has ended. */
-void rig_run_load_ended(struct rig_run_client *client);
+void rig_run_load_ended(struct rig_run_client *client, enum rig_outcome outcome);
+/* The first pause that the plan wants before the client's next transaction; 0: none. */
+int64_t rig_run_load_pause_ns(const struct rig_run_client *client);
 /* After the load, before the final reads: how long it took, and how much of it was carried out. `by_itself`: nothing
  * ended it before its time. */
 void rig_run_load_measure(struct rig_run_state *run, bool by_itself);

@@ -99,3 +99,19 @@ const struct rig_pg_outcome_row *rig_pg_outcome_find(enum rig_phase phase, const
     RIG_INVARIANT(found != NULL);
     return found;
 }
+
+enum rig_error_class rig_pg_error_class(const char *code)
+{
+    static const struct {
+        const char *start;
+        enum rig_error_class error_class;
+    } classes[] = {{"40001", RIG_ERROR_CONFLICT},
+                   {"40P01", RIG_ERROR_CONFLICT},
+                   {"55P03", RIG_ERROR_CONFLICT},
+                   {"53", RIG_ERROR_RESOURCES}};
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        if (strncmp(code, classes[i].start, strlen(classes[i].start)) == 0)
+            return classes[i].error_class;
+    }
+    return RIG_ERROR_OTHER;
+}

@@ -41,6 +41,10 @@ struct rig_pg_outcome_row {
 extern const struct rig_pg_outcome_row rig_pg_outcome_table[];
 extern const size_t rig_pg_outcome_row_count;
 
+/* The class of the error, by which clients wait: serialization failures, deadlocks and lock time-outs are conflicts,
+ * SQLSTATE class 53 is a lack of resources. */
+enum rig_error_class rig_pg_error_class(const char *code);
+
 /* The row for `code` in `phase`; never NULL. */
 const struct rig_pg_outcome_row *rig_pg_outcome_find(enum rig_phase phase, const char *code);
 

@@ -465,6 +465,7 @@ static enum rig_outcome conclude(struct rig_pg_turn *turn)
     struct rig_transaction *transaction = turn->transaction;
     const struct rig_pg_outcome_row *row = rig_pg_outcome_find(turn->phase, transaction->error_code);
     transaction->phase = turn->phase;
+    transaction->error_class = rig_pg_error_class(transaction->error_code);
     turn->session_lost = turn->session_lost || row->session_lost;
     /* After an error answered to COMMIT the server has ended the transaction itself. */
     if (!turn->session_lost && turn->phase != RIG_PHASE_COMMIT)

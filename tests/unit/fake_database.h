@@ -19,14 +19,15 @@
 struct fake_options {
     bool cluster;
     bool fail_start, fail_setup;
-    int fail_opens;      /* this many opens fail at first, over all clients; -1: all */
-    int64_t transact_ns; /* the duration of a transaction */
-    int info_every;      /* every n-th transaction of a session's client is info (0: none) */
-    int fail_every;      /* ... fails */
-    int lose_every;      /* ... fails and loses its session */
-    bool stuck;          /* the first transaction of client 0 lasts until it is interrupted */
-    int in_step;         /* most transactions by which one client may be ahead of another (0: no limit) */
-    bool final_fails;    /* read-only transactions fail */
+    int fail_opens;                   /* this many opens fail at first, over all clients; -1: all */
+    int64_t transact_ns;              /* the duration of a transaction */
+    int info_every;                   /* every n-th transaction of a session's client is info (0: none) */
+    int fail_every;                   /* ... fails */
+    int lose_every;                   /* ... fails and loses its session */
+    bool stuck;                       /* the first transaction of client 0 lasts until it is interrupted */
+    int in_step;                      /* most transactions by which one client may be ahead of another (0: no limit) */
+    enum rig_error_class error_class; /* of transactions that fail */
+    bool final_fails;                 /* read-only transactions fail */
     void (*at_transaction)(uint64_t number);
 };
 
@@ -180,6 +181,7 @@ static enum rig_outcome fake_answer(struct rig_transaction *transaction, enum ri
     (void)snprintf(transaction->error_code, sizeof transaction->error_code, "%s", code);
     (void)snprintf(transaction->error_text, sizeof transaction->error_text, "as the test\nwanted\x1b, hunter2secret");
     transaction->session_lost = lost;
+    transaction->error_class = fake.error_class;
     return outcome;
 }
 

@@ -94,10 +94,24 @@ static void rows_are_sound(void **state)
     }
 }
 
+static void errors_have_their_class(void **state)
+{
+    (void)state;
+    assert_int_equal(rig_pg_error_class("40001"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_pg_error_class("40P01"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_pg_error_class("55P03"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_pg_error_class("53200"), RIG_ERROR_RESOURCES); /* the pool of conflicts is exhausted */
+    assert_int_equal(rig_pg_error_class("53300"), RIG_ERROR_RESOURCES);
+    assert_int_equal(rig_pg_error_class("40003"), RIG_ERROR_OTHER);
+    assert_int_equal(rig_pg_error_class("57P01"), RIG_ERROR_OTHER);
+    assert_int_equal(rig_pg_error_class(""), RIG_ERROR_OTHER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_code_has_its_outcome),
+        cmocka_unit_test(errors_have_their_class),
         cmocka_unit_test(each_row_is_reached),
         cmocka_unit_test(rows_are_sound),
     };

@@ -335,7 +335,7 @@ static void secrets_are_never_shown(void **state)
     assert_driver_value(plan, "conninfo", "host=db1 password=hunter2 user=joe");
     char *text = written(plan, false);
     assert_refused(text,
-                   "plan.yaml:37:13: database.conninfo: `***` replaces a secret in a stored plan; give the secret, "
+                   "plan.yaml:41:13: database.conninfo: `***` replaces a secret in a stored plan; give the secret, "
                    "best as a variable: `${NAME}`");
     free(text);
     rig_plan_free(plan);

@@ -467,6 +467,42 @@ static void at_most_so_many_are_held_at_a_time(void **state)
     assert_in_range(rig_histogram_count(&result.latency.by_kind[RIG_LATENCY_HELD_OPEN]), 3, 1500);
 }
 
+/* -- back-off ------------------------------------------------------------------------------------------------------ */
+
+/* The transactions of two clients within 200 ms, each of which fails. */
+static uint64_t failures_with(enum rig_error_class error_class, int fail_every)
+{
+    (void)prepare(NULL);
+    plan.clients.count = 2;
+    plan.clients.resources_pause_ns = 4 * RIG_NS_PER_MS;
+    plan.clients.max_pause_ns = 16 * RIG_NS_PER_MS;
+    plan.workload.transactions = 0;
+    plan.workload.duration_ns = 200 * RIG_NS_PER_MS;
+    plan.workload.final_reads = RIG_FINAL_NONE;
+    fake.transact_ns = RIG_NS_PER_MS / 10;
+    fake.error_class = error_class;
+    fake.fail_every = fail_every;
+    assert_ok(run());
+    return result.counters.fail;
+}
+
+/* A pause lasts at least half of its length: 2, 4, 8, 8, ... ms at least. */
+static void clients_back_off_when_resources_are_short(void **state)
+{
+    (void)state;
+    const uint64_t other = failures_with(RIG_ERROR_OTHER, 1);
+    assert_in_range(failures_with(RIG_ERROR_RESOURCES, 1), 2, 2 * (3 + 200 / 8));
+    assert_true(failures_with(RIG_ERROR_CONFLICT, 1) > 2 * (3 + 200 / 8)); /* this class has no pause */
+    assert_true(other > 2 * (3 + 200 / 8));
+}
+
+/* A success begins the row anew: pauses of at least 2 ms. */
+static void a_success_ends_the_row_of_failures(void **state)
+{
+    (void)state;
+    assert_in_range(failures_with(RIG_ERROR_RESOURCES, 2), 2, 2 * (1 + 200 / 2));
+}
+
 /* -- interrupts and the watchdog ----------------------------------------------------------------------------------- */
 
 static void interrupt_at_500(uint64_t number)
@@ -694,6 +730,8 @@ int main(void)
         cmocka_unit_test_setup(holds_wait_for_time, prepare),
         cmocka_unit_test_setup(holds_wait_for_other_commits, prepare),
         cmocka_unit_test_setup(at_most_so_many_are_held_at_a_time, prepare),
+        cmocka_unit_test_setup(clients_back_off_when_resources_are_short, prepare),
+        cmocka_unit_test_setup(a_success_ends_the_row_of_failures, prepare),
         cmocka_unit_test_setup(an_interrupt_ends_the_load, prepare),
         cmocka_unit_test_setup(a_second_interrupt_cuts_the_clients_off, prepare),
         cmocka_unit_test_setup(the_watchdog_interrupts_unfinished_clients, prepare),
