@@ -143,7 +143,8 @@ static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdic
     return rc;
 }
 
-/* A type that needs the whole history is judged in windows, which leave levels open, only where memory falls short. */
+/* A type that needs the whole history is judged in windows, which leave levels open, only where memory falls short.
+ * Objects are not: nothing is known of a part of their operations. */
 static enum rig_rc judge_somehow(struct run *run, enum rig_workload workload, struct rig_verdict **verdict)
 {
     const struct rig_type_inference *type = rig_type_inference(workload);
@@ -155,7 +156,7 @@ static enum rig_rc judge_somehow(struct run *run, enum rig_workload workload, st
     run->err = &why;
     enum rig_rc rc = judge(run, verdict);
     run->err = err;
-    if (rc == RIG_E_LIMIT && run->options.check.limit_bytes > 0) {
+    if (rc == RIG_E_LIMIT && run->options.check.limit_bytes > 0 && type->decide_objects == NULL) {
         run->options.in_windows = true;
         run->pass_count++;
         run->progress = (struct rig_check_progress){0};

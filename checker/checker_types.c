@@ -9,6 +9,7 @@
 #include "checker/infer/set_problem.h"
 #include "checker/levels/anomaly.h"
 #include "checker/levels/level.h"
+#include "checker/object/object_decide.h"
 #include "checker/stream/closing_private.h"
 #include "checker/stream/retired_private.h"
 #include "checker/witness/case_explain.h"
@@ -25,6 +26,15 @@ static enum rig_rc infer_lists(const struct rig_history *history, struct rig_ass
     (void)assumptions;
     return rig_infer_list_append(history, most_kept, arena, inference, err);
 }
+
+#define OBJECTS                                                                                                        \
+    {                                                                                                                  \
+        .infer = rig_infer_objects, .decide_objects = rig_objects_decide,                                              \
+        .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1, .whole = true, .any_initial = true,                              \
+        .anomalies = A(NONLINEARIZABLE), .wait_for_unknown = rig_object_wait_for_unknown,                              \
+        .retired = &rig_object_retired, .load_percent = 300, .explain_step = rig_object_explain_step,                  \
+        .sentences = &rig_object_sentences, .verifier = &rig_verify_object,                                            \
+    }
 
 static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_LIST_APPEND] =
@@ -81,6 +91,11 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .sentences = &rig_set_sentences,
             .verifier = &rig_verify_set,
         },
+    [RIG_WORKLOAD_CAS_REGISTER] = OBJECTS,
+    [RIG_WORKLOAD_MUTEX] = OBJECTS,
+    [RIG_WORKLOAD_QUEUE] = OBJECTS,
+    [RIG_WORKLOAD_STACK] = OBJECTS,
+    [RIG_WORKLOAD_APPEND_REGISTER] = OBJECTS,
 };
 
 const struct rig_type_inference *rig_type_inference(enum rig_workload workload)

@@ -20,6 +20,7 @@
 struct rig_closing_search;
 struct rig_history;
 struct rig_inference;
+struct rig_objects_decided;
 struct rig_problem;
 struct rig_step;
 struct rig_type_retired;
@@ -46,6 +47,11 @@ struct rig_type_inference {
     /* Adds to the links every edge that some order of the versions may have. NULL: `total_orders` is false, and there is
      * no such thing, or no order is open. False when memory runs out. */
     bool (*link_any_order)(struct rig_inference *inference);
+    /* Decides the history by a search for an order of the operations on each object (object/object_decide.h), instead of
+     * a graph. NULL: the type has dependencies. The arguments are those of rig_objects_decide(). */
+    enum rig_rc (*decide_objects)(const struct rig_inference *inference, int64_t deadline_ns, size_t limit_bytes,
+                                  uint32_t most_witnesses, struct rig_arena *arena, struct rig_objects_decided *decided,
+                                  struct rig_err *err);
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
     bool whole;           /* levels need the whole history: windows find only what edges that are known show */
     bool any_initial;     /* a key may begin with a value that no transaction wrote */

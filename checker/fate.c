@@ -116,6 +116,9 @@ static void find_held(struct judge *j)
     /* Where reads contradict each other there is no one order of versions that could be free of cycles. */
     if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         decided = 0;
+    /* Whether another order than that of real time explains an object was not decided. */
+    if (is_found(j, RIG_ANOMALY_NONLINEARIZABLE))
+        decided = 0;
     /* Whether there is a cycle of writes, or such a read, depends on the fate of a transaction. */
     if (open_write_cycles(j) || open_impossible_reads(j))
         decided &= ~rig_levels_below_committed;
@@ -242,6 +245,13 @@ static void add_spent(const struct judge *j, uint64_t levels, struct rig_buf *te
         rig_buf_add_text(text, ", but the proof that no order of the versions explains it is too large to be checked");
         return;
     }
+    if (j->verdict->open_objects > 0) {
+        rig_buf_printf(text,
+                       ", but %" PRIu64 " object%s %s not decided within the budget of %g s and the memory allowed",
+                       j->verdict->open_objects, rig_plural(j->verdict->open_objects),
+                       rig_was_were(j->verdict->open_objects), (double)j->verdict->budget_ns / (double)RIG_NS_PER_S);
+        return;
+    }
     rig_buf_printf(text, ", but the budget of %g s was spent", (double)j->verdict->budget_ns / (double)RIG_NS_PER_S);
     if (j->verdict->open_pairs > 0)
         rig_buf_printf(text, " while the order of %" PRIu64 " pair%s of transactions was open", j->verdict->open_pairs,
@@ -263,6 +273,8 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
                                "that are known");
     else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         rig_buf_add_text(text, ", but the reads of some key contradict each other");
+    else if (is_found(j, RIG_ANOMALY_NONLINEARIZABLE))
+        rig_buf_add_text(text, ", but only orders within the real-time bounds of the operations were searched");
     else if ((bit & rig_levels_below_committed) && open_write_cycles(j))
         rig_buf_add_text(text, ", but some write cycle rests on a transaction of unknown fate");
     else if ((bit & rig_levels_below_committed) && open_impossible_reads(j))
@@ -392,7 +404,7 @@ static bool admit_open(const struct judge *j)
 static char *why_unknown(const struct judge *j)
 {
     const uint64_t *edges = j->verdict->edge_count;
-    if (edges[RIG_EDGE_WW] + edges[RIG_EDGE_WR] + edges[RIG_EDGE_RW] > 0)
+    if (edges[RIG_EDGE_WW] + edges[RIG_EDGE_WR] + edges[RIG_EDGE_RW] + j->scope->observations > 0)
         return NULL;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if (is_found(j, (enum rig_anomaly)anomaly))

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "checker/cycle/collect.h"
 #include "checker/levels/rule.h"
+#include "checker/object/object_decide.h"
 #include "checker/solve/decide.h"
 #include "checker/witness/assumed.h"
 #include "checker/witness/case_explain.h"
@@ -402,6 +403,41 @@ static enum rig_rc decide(const struct adding *a)
     return rc;
 }
 
+/* ---- objects ---- */
+
+static enum rig_rc keep_object(const struct adding *a, struct rig_witness *witness)
+{
+    struct rig_finding *finding = &a->findings->of[witness->anomaly];
+    const enum rig_rc rc = settle(a, true, witness);
+    if (rc != RIG_OK)
+        return rc;
+    return put_witness(a->findings, finding, finding->witness_count, witness) ? RIG_OK : no_memory(a->err);
+}
+
+/* Operations on objects are decided as a whole. */
+static enum rig_rc decide_objects(const struct adding *a)
+{
+    struct rig_findings *findings = a->findings;
+    struct rig_finding *finding = &findings->of[RIG_ANOMALY_NONLINEARIZABLE];
+    struct rig_objects_decided decided;
+    const int64_t start_ns = rig_clock_now_ns();
+    enum rig_rc rc =
+        a->judge->type->decide_objects(&a->judge->inference, start_ns + findings->budget_ns, findings->limit_bytes,
+                                       findings->most_kept, findings->arena, &decided, a->err);
+    if (rc != RIG_OK)
+        return rc;
+    for (uint32_t i = 0; rc == RIG_OK && i < decided.witness_count; i++)
+        rc = keep_object(a, &decided.witnesses[i]);
+    finding->count += decided.refuted;
+    finding->exact = decided.open == 0;
+    if (decided.open > 0) {
+        findings->spent = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1;
+        findings->open_objects = decided.open;
+    }
+    findings->decide_ns += rig_clock_now_ns() - start_ns;
+    return rc;
+}
+
 /* ---- all together ---- */
 
 static bool any_found(const struct rig_judge *judge)
@@ -420,7 +456,8 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
     }
     findings->undecided |= judge->ladder.undecided;
     struct adding a = {findings, judge, NULL, err};
-    if (!any_found(judge) && open_levels(&a) == 0)
+    const bool decides_objects = judge->type->decide_objects != NULL && judge->selected == NULL;
+    if (!any_found(judge) && open_levels(&a) == 0 && !decides_objects)
         return RIG_OK;
     struct rig_verifier *verifier = rig_verifier_new(judge->history);
     if (verifier == NULL)
@@ -433,6 +470,8 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
         rc = keep_cycles(&a);
     if (rc == RIG_OK && needs_decisions(&a))
         rc = decide(&a);
+    if (rc == RIG_OK && decides_objects)
+        rc = decide_objects(&a);
     rig_verifier_free(verifier);
     return rc;
 }

@@ -26,9 +26,11 @@ struct rig_findings {
     struct rig_lost_rows lost; /* in the arena */
     uint64_t undecided;        /* bits of requested anomalies, found or not, that some judgement left open */
     bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
-    uint64_t unproven;   /* those of `spent` whose proof was too large (solve/decide.h) */
-    uint64_t spent;      /* bits of levels that some judgement left open when the budget was spent */
-    uint64_t open_pairs; /* pairs of writers without an order in the largest such question */
+    uint64_t unproven;     /* those of `spent` whose proof was too large (solve/decide.h) */
+    uint64_t spent;        /* bits of levels that some judgement left open when the budget was spent */
+    uint64_t open_pairs;   /* pairs of writers without an order in the largest such question */
+    uint64_t open_objects; /* objects that were not decided */
+    size_t limit_bytes;    /* for the search for an order of the operations on an object; 0: none */
     int64_t decide_ns;
 };
 

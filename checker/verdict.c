@@ -89,6 +89,7 @@ void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inferen
     scope->txn_count += tally.txns;
     scope->committed_count += tally.committed;
     scope->unknown_reads += tally.unknown_reads;
+    scope->observations += inference->observations;
     scope->unsettled |= tally.committed > tally.ok;
     verdict->ok_count += tally.ok;
     verdict->fail_count += tally.fail;
@@ -143,6 +144,7 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
     verdict->spent_levels = findings->spent;
     verdict->unproven_levels = findings->unproven;
     verdict->open_pairs = findings->open_pairs;
+    verdict->open_objects = findings->open_objects;
     enum rig_rc rc = rig_fates_decide(&storage->arena, verdict, err);
     if (rc == RIG_OK)
         rc = rig_asked_decide(&storage->arena, verdict, findings->undecided, err);

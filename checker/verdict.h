@@ -70,14 +70,24 @@ struct rig_cases {
     uint32_t step_count;
 };
 
+/* The end of the longest linearizable prefix of the operations on an object. */
+struct rig_blocked {
+    uint32_t explained;   /* operations that completed before the first one that cannot be explained */
+    uint32_t open_count;  /* operations that were open then, without that one */
+    uint32_t state_count; /* states in which the object may be then, before any open operation takes effect, and */
+    uint32_t state_shown; /*   so many of them, */
+    char **states;        /*   in words */
+};
+
 struct rig_witness {
     enum rig_anomaly anomaly;
     uint32_t *txns; /* the transactions it speaks of, in the order of the cycle; distinct */
     uint32_t txn_count;
     struct rig_step *steps; /* of a cycle; none for the others */
     uint32_t step_count;
-    struct rig_cases *cases; /* the proof of no-version-order; NULL for the others */
-    uint32_t key;            /* of a non-cyclic anomaly, else UINT32_MAX */
+    struct rig_cases *cases;     /* the proof of no-version-order; NULL for the others */
+    struct rig_blocked *blocked; /* nonlinearizable: txns[0] is blocked, the others are open; NULL for the others */
+    uint32_t key;                /* of a non-cyclic anomaly, else UINT32_MAX */
     uint32_t op,
         other_op;        /* of a non-cyclic anomaly: operations of txns[0] and txns[1]; UINT32_MAX where none applies */
     int64_t value;       /* of a non-cyclic anomaly: the element in question, and */
@@ -136,6 +146,7 @@ struct rig_scope {
     uint64_t committed_count;
     uint64_t unordered_keys;              /* keys with unread appends of two or more committed transactions */
     uint64_t unknown_reads;               /* reads of ok transactions whose results are not known */
+    uint64_t observations;                /* of objects: acknowledged operations that show a state */
     const struct rig_fault_event *faults; /* what a nemesis did; times as in the history */
     size_t fault_count;
     bool apart;     /* judged in windows, although the levels need the whole history (--max-memory) */
@@ -172,7 +183,8 @@ struct rig_verdict {
     enum rig_lattice lattice;
     uint64_t unproven_levels; /* bits: those of spent_levels whose proof was too large to be checked */
     uint64_t spent_levels;    /* bits: levels that the solver left open when its budget was spent, and */
-    uint64_t open_pairs;      /*   pairs of transactions whose order it did not know then */
+    uint64_t open_pairs;      /*   pairs of transactions whose order it did not know then, */
+    uint64_t open_objects;    /*   or objects that it had not decided */
     int64_t budget_ns;
     uint64_t undecided_anomalies; /* bits: of those requested, none was found, and it is open whether there is one */
     struct rig_level_result levels[RIG_LEVEL_COUNT];

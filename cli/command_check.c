@@ -24,7 +24,7 @@ enum { MOST_THREADS = 64, MAPPED_BYTES = 128 << 10 };
 
 static const struct rig_argument check_arguments[] = {
     {.name = "workload",
-     .value = RIG_DATA_TYPE_CHOICES,
+     .value = "WORKLOAD",
      .choices = rig_data_type_names,
      .help = "kind of the transactions; found in the history when not given"},
     RIG_ARGUMENT_LEVEL,

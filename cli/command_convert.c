@@ -22,7 +22,7 @@ static const struct rig_argument convert_arguments[] = {
      .choices = rig_cli_all_form_names,
      .help = "form to write; found from the suffix of OUT when not given (.rig, .jsonl, .json, .edn, .txt, .bincode)"},
     {.name = "workload",
-     .value = RIG_DATA_TYPE_CHOICES,
+     .value = "WORKLOAD",
      .choices = rig_data_type_names,
      .help = "kind of the transactions; found in the history when not given"},
     RIG_ARGUMENT_MAX_MEMORY,

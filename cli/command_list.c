@@ -96,7 +96,7 @@ static void list_drivers(struct lister *lister)
 static void list_workloads(struct lister *lister)
 {
     for (size_t w = 0; workload_names()[w] != NULL; w++) {
-        begin_row(lister, workload_names()[w], 12, "summary", rig_data_types[w].help);
+        begin_row(lister, workload_names()[w], 15, "summary", rig_data_types[w].help);
         end_row(lister);
     }
 }

@@ -240,6 +240,12 @@ static bool run_operation(const struct run *run, struct rig_transaction *transac
     case RIG_OP_READ_SET:
     case RIG_OP_INCREMENT:
     case RIG_OP_READ_COUNTER:
+    case RIG_OP_ENQUEUE:
+    case RIG_OP_DEQUEUE:
+    case RIG_OP_PUSH:
+    case RIG_OP_POP:
+    case RIG_OP_EXPECT:
+    case RIG_OP_EXTEND:
     case RIG_OP_KIND_COUNT:
         break;
     }

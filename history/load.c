@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/output_file.h"
 #include "base/utf8.h"
+#include "history/object_kinds.h"
 #include "history/record/record_writer.h"
 #include "history/sessions/dbcop_binary.h"
 #include "history/sessions/plume_text.h"
@@ -111,10 +112,21 @@ static const char *find_text(const struct rig_history *history)
     return NULL;
 }
 
+static bool any_unrecorded(const struct rig_history *history)
+{
+    bool any = false;
+    for (uint32_t i = 0; rig_workload_is_object(history->workload) && i < history->op_count; i++)
+        any |= rig_object_is_unrecorded(history->ops[i].kind);
+    return any;
+}
+
 /* Only JSON lines and EDN have a place for such values. */
 static enum rig_rc check_values(const struct rig_history *history, const char *path, struct rig_err *err)
 {
     const char *text = rig_value_texts_bytes() == 0 ? NULL : find_text(history);
+    if (any_unrecorded(history))
+        return rig_fail(err, RIG_E_INPUT, "%s: this form cannot hold a history of %s; --to jsonl keeps it", path,
+                        rig_data_types[history->workload].name);
     return text == NULL ? RIG_OK
                         : rig_fail(err, RIG_E_INPUT,
                                    "%s: the history has values that are not integers, such as %.40s, which this form "

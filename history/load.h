@@ -29,7 +29,7 @@ enum rig_form {
 struct rig_load_options {
     enum rig_form form;
     bool workload_given; /* else: from the file (binary), or guessed from the operations (append -> list-append, w ->
-                            rw-register) */
+                            rw-register, acquire -> mutex) */
     enum rig_workload workload;
     size_t limit_bytes;      /* 0: none */
     size_t decode_bytes;     /* set by the source: memory for decoding a part, with its segment; and */

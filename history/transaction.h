@@ -39,6 +39,13 @@ enum rig_result_shape {
     X(RIG_OP_READ_SET, "r", "a read", RIG_RESULT_SET, "read the set of a key")                                         \
     X(RIG_OP_INCREMENT, "inc", "an increment", RIG_RESULT_NOTHING, "add a number to the counter of a key")             \
     X(RIG_OP_READ_COUNTER, "r", "a read", RIG_RESULT_VALUE, "read the counter of a key")                               \
+    X(RIG_OP_ENQUEUE, "enq", "an enqueue", RIG_RESULT_NOTHING, "add a value at the end of the queue of a key")         \
+    X(RIG_OP_DEQUEUE, "deq", "a dequeue", RIG_RESULT_VALUE, "take the first value off the queue of a key")             \
+    X(RIG_OP_PUSH, "push", "a push", RIG_RESULT_NOTHING, "put a value on the stack of a key")                          \
+    X(RIG_OP_POP, "pop", "a pop", RIG_RESULT_VALUE, "take the top value off the stack of a key")                       \
+    X(RIG_OP_EXPECT, "expect", "an expectation", RIG_RESULT_NOTHING,                                                   \
+      "go on only if the register of a key has a value; then a write: compare-and-set")                                \
+    X(RIG_OP_EXTEND, "append", "an append", RIG_RESULT_NOTHING, "append to the string in the register of a key")       \
     RIG_TEST_OPS(X)
 
 enum rig_op_kind {
@@ -82,6 +89,15 @@ static inline bool rig_op_reads_sequence(unsigned kind)
       "writes and reads of registers")                                                                                 \
     X(RIG_WORKLOAD_SET, "set", RIG_OP_ADD, RIG_OP_READ_SET, "was added before",                                        \
       "additions to sets and reads of whole sets")                                                                     \
+    X(RIG_WORKLOAD_CAS_REGISTER, "cas-register", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",             \
+      "single writes, reads and compare-and-sets of registers, whose values may repeat")                               \
+    X(RIG_WORKLOAD_MUTEX, "mutex", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",                           \
+      "acquisitions and releases of locks")                                                                            \
+    X(RIG_WORKLOAD_QUEUE, "queue", RIG_OP_ENQUEUE, RIG_OP_DEQUEUE, "was enqueued before",                              \
+      "enqueues and dequeues of first-in, first-out queues")                                                           \
+    X(RIG_WORKLOAD_STACK, "stack", RIG_OP_PUSH, RIG_OP_POP, "was pushed before", "pushes to and pops of stacks")       \
+    X(RIG_WORKLOAD_APPEND_REGISTER, "append-register", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",       \
+      "puts, appends and gets of strings")                                                                             \
     RIG_TEST_WORKLOADS(X)
 
 enum rig_workload {

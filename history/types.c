@@ -1,6 +1,7 @@
 #include "history/types.h"
 
 #include <assert.h>
+#include <string.h>
 
 static_assert(RIG_OP_KIND_COUNT < 31, "sets of operation kinds are ints");
 
@@ -38,3 +39,25 @@ const char *const rig_data_type_names[RIG_WORKLOAD_COUNT + 1] = {
     RIG_WORKLOAD_TABLE(TYPE_NAME)
 #undef TYPE_NAME
 };
+
+enum rig_op_kind rig_object_further_op(enum rig_workload workload)
+{
+#define FURTHER_OP(object, further)                                                                                    \
+    if (workload == (object))                                                                                          \
+        return further;
+    RIG_OBJECT_TABLE(FURTHER_OP)
+#undef FURTHER_OP
+    return RIG_OP_KIND_COUNT;
+}
+
+bool rig_name_reads(const char *name, size_t length)
+{
+    if (length == 1)
+        return name[0] == 'r';
+    for (unsigned kind = 0; kind < RIG_OP_KIND_COUNT; kind++) {
+        const char *known = rig_op_infos[kind].name;
+        if (rig_op_reads(kind) && strlen(known) == length && memcmp(known, name, length) == 0)
+            return true;
+    }
+    return false;
+}

@@ -35,6 +35,33 @@ struct rig_data_type {
 /* The type of a history that tells none, as an empty one. */
 enum { RIG_WORKLOAD_DEFAULT = RIG_WORKLOAD_LIST_APPEND };
 
+/*
+ * The types of objects: histories of single operations, each on one object, whose values may repeat. rig decides whether
+ * such a history is linearizable. A transaction is one operation; compare-and-set is two micro-operations, RIG_OP_EXPECT
+ * and then a write. Some types have an operation besides those of struct rig_data_type.
+ *
+ * X(workload, that operation, or RIG_OP_KIND_COUNT: none)
+ */
+#define RIG_OBJECT_TABLE(X)                                                                                            \
+    X(RIG_WORKLOAD_CAS_REGISTER, RIG_OP_EXPECT)                                                                        \
+    X(RIG_WORKLOAD_MUTEX, RIG_OP_EXPECT)                                                                               \
+    X(RIG_WORKLOAD_QUEUE, RIG_OP_KIND_COUNT)                                                                           \
+    X(RIG_WORKLOAD_STACK, RIG_OP_KIND_COUNT)                                                                           \
+    X(RIG_WORKLOAD_APPEND_REGISTER, RIG_OP_EXTEND)
+
+/* The types of objects, a bit each. */
+#define RIG_OBJECT_BIT(workload, further) +(1 << (workload))
+enum { RIG_OBJECT_TYPES = 0 RIG_OBJECT_TABLE(RIG_OBJECT_BIT) };
+#undef RIG_OBJECT_BIT
+
+static inline bool rig_workload_is_object(enum rig_workload workload)
+{
+    return (RIG_OBJECT_TYPES >> (unsigned)workload & 1) != 0;
+}
+
+/* The operation that the type has besides the two of struct rig_data_type; RIG_OP_KIND_COUNT: none. */
+enum rig_op_kind rig_object_further_op(enum rig_workload workload);
+
 extern const struct rig_op_info rig_op_infos[RIG_OP_KIND_COUNT];
 extern const struct rig_data_type rig_data_types[RIG_WORKLOAD_COUNT];
 /* The names alone, by enum rig_workload, and NULL. */
@@ -45,14 +72,13 @@ extern const char *const rig_data_type_names[RIG_WORKLOAD_COUNT + 1];
 enum { RIG_OPS_THAT_GROW = 0 RIG_WORKLOAD_TABLE(RIG_DATA_TYPE_GROWS) };
 #undef RIG_DATA_TYPE_GROWS
 
+/* Whether an operation of this name reads. */
+bool rig_name_reads(const char *name, size_t length);
+
 static inline bool rig_op_grows(unsigned kind)
 {
     return (RIG_OPS_THAT_GROW >> kind & 1) != 0;
 }
-
-/* They as an argument: "list-append|rw-register". */
-#define RIG_DATA_TYPE_OR(name, text, ...) "|" text
-#define RIG_DATA_TYPE_CHOICES             (&(RIG_WORKLOAD_TABLE(RIG_DATA_TYPE_OR))[1])
 
 /* Whether reads of this type give sequences of elements. */
 static inline bool rig_data_type_has_sequences(const struct rig_data_type *type)

@@ -29,6 +29,7 @@ struct rig_inference {
     const uint8_t *open_keys; /* per key: it cannot be finished yet, because a value may get a writer; NULL: all can */
     unsigned contradicted;    /* RIG_ASSUMPTION_BIT()s of the assumptions that do not hold here */
     uint64_t unordered_keys;  /* keys with unread appends of two or more committed transactions */
+    uint64_t observations;    /* of types without edges: committed operations that show a state */
     uint64_t unknown_reads;   /* reads of ok transactions whose results are not known */
 };
 

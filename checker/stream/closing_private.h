@@ -36,6 +36,7 @@ static inline bool rig_closing_is_unknown(const struct rig_closing_search *s, ui
 
 /* Makes the transactions wait that a waiting transaction of unknown fate would precede if it committed. */
 typedef void rig_closing_unknown(struct rig_closing_search *s);
-rig_closing_unknown rig_list_wait_for_unknown, rig_register_wait_for_unknown, rig_set_wait_for_unknown;
+rig_closing_unknown rig_list_wait_for_unknown, rig_register_wait_for_unknown, rig_set_wait_for_unknown,
+    rig_object_wait_for_unknown;
 
 #endif

@@ -133,7 +133,7 @@ struct rig_type_retired {
     bool (*admit)(struct rig_admission *a);
 };
 
-extern const struct rig_type_retired rig_list_retired, rig_register_retired, rig_set_retired;
+extern const struct rig_type_retired rig_list_retired, rig_register_retired, rig_set_retired, rig_object_retired;
 bool rig_list_admit(struct rig_admission *a); /* the one of lists */
 
 /* An operation of the copy on a retired key. */

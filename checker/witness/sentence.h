@@ -20,7 +20,8 @@ struct rig_type_sentences {
     void (*add_noncyclic)(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text);
 };
 
-extern const struct rig_type_sentences rig_list_sentences, rig_register_sentences, rig_set_sentences;
+extern const struct rig_type_sentences rig_list_sentences, rig_register_sentences, rig_set_sentences,
+    rig_object_sentences;
 
 enum { RIG_SENTENCE_LIST = 12 }; /* a longer list is shown by its ends */
 

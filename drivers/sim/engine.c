@@ -305,6 +305,12 @@ static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct
         return rig_sim_run_read(engine, session);
     case RIG_OP_INCREMENT:
     case RIG_OP_READ_COUNTER:
+    case RIG_OP_ENQUEUE:
+    case RIG_OP_DEQUEUE:
+    case RIG_OP_PUSH:
+    case RIG_OP_POP:
+    case RIG_OP_EXPECT:
+    case RIG_OP_EXTEND:
     case RIG_OP_KIND_COUNT:
         break;
     }

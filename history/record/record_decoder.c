@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "history/object_kinds.h"
 
 enum { DIRECT_CLIENTS = 1 << 16 };
 
@@ -373,9 +374,22 @@ uint64_t rig_record_open_digest(const struct rig_record_decoder *decoder)
     return digest_of(&decoder->slots) + digest_of(&decoder->abandoned);
 }
 
+static void restore_cas(const struct rig_txn_vec *txns, struct rig_txn_op_vec *ops)
+{
+    for (size_t i = 0; i < txns->count; i++) {
+        const size_t first = txns->at[i].first_op, end = i + 1 < txns->count ? txns->at[i + 1].first_op : ops->count;
+        rig_object_restore_cas(ops->at + first, end - first);
+    }
+}
+
 enum rig_rc rig_record_decoder_end(struct rig_record_decoder *decoder)
 {
     if (!write_all_open(decoder))
         return rig_record_no_memory(decoder);
+    const enum rig_workload workload = (enum rig_workload)(decoder->shape->type - rig_data_types);
+    if (rig_object_has_cas(workload)) {
+        restore_cas(&decoder->segment->txns, &decoder->segment->ops);
+        restore_cas(&decoder->segment->open, &decoder->segment->open_ops);
+    }
     return rig_record_settle_keys(decoder);
 }

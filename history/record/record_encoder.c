@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "history/history.h"
+#include "history/object_kinds.h"
 #include "history/record/record_encoder_private.h"
 #include "history/record/varint.h"
 #include "history/types.h"
@@ -120,7 +121,7 @@ static void put_ops(struct rig_record_encoder *encoder, const struct rig_op *ops
     }
     for (uint32_t i = 0; i < op_count; i++) {
         bool reads = ops[i].kind == type->read_op;
-        RIG_REQUIRE(reads || ops[i].kind == type->write_op);
+        RIG_REQUIRE(reads || ops[i].kind == type->write_op || (i == 0 && rig_object_is_cas(ops, op_count)));
         uint32_t index = put_key(encoder, ops[i].key, reads);
         encoder->failed |= encoder->keys.failed;
         if (encoder->failed)

@@ -44,6 +44,7 @@ RIG_VEC(int64_t, rig_element_vec)
 /* The fields of an operation other than its transaction. */
 struct rig_operation_fields {
     bool has_type, has_index, has_time, has_value, has_error;
+    bool repeats;   /* an ok completion that does not repeat what was invoked: its operations are those invoked */
     bool is_client; /* its process is an integer or a name other than that of the nemesis */
     enum rig_operation_type type;
     int64_t index;
@@ -74,7 +75,8 @@ struct rig_operation {
     const char *function; /* what the client did (`f`), as written; NULL: not given */
     size_t function_length;
     size_t at, type_at, index_at;
-    size_t value_at; /* of a transaction */
+    size_t value_at;                   /* of a transaction */
+    const char *value_text, *key_text; /* where an operation on one object has its value and its key; NULL: not given */
     struct rig_micro_vec micros;
     struct rig_element_vec elements;
 };

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "history/text/object_operation.h"
 #include "history/text/value_reader.h"
+#include "history/types.h"
 #include "history/value_texts.h"
 
 void rig_operation_parser_init(struct rig_operation_parser *parser, const struct rig_text_syntax *syntax,
@@ -247,6 +249,23 @@ static enum rig_rc get_micro_value(struct rig_operation_parser *parser, struct r
     return get_value_number(parser, &micro->value);
 }
 
+enum rig_rc rig_operation_parser_number(struct rig_operation_parser *parser, int64_t *number)
+{
+    return get_value_number(parser, number);
+}
+
+enum rig_rc rig_operation_parser_key(struct rig_operation_parser *parser, struct rig_micro *micro)
+{
+    return get_plain_key(parser, micro);
+}
+
+enum rig_rc rig_operation_parser_add(struct rig_operation_parser *parser, const struct rig_micro *micro)
+{
+    if (!keep_micro(parser, *micro))
+        return rig_cursor_no_memory(&parser->cursor);
+    return parser->on_micro == NULL ? RIG_OK : parser->on_micro(parser->context, micro);
+}
+
 /* ["append", 5, 1]; an unknown result of a read may be left out. */
 static enum rig_rc get_micro(struct rig_operation_parser *parser)
 {
@@ -262,7 +281,7 @@ static enum rig_rc get_micro(struct rig_operation_parser *parser)
     if (rc == RIG_OK)
         rc = get_key(parser, &micro);
     if (rc == RIG_OK)
-        rc = get_micro_value(parser, &micro, rig_slice_is(&name, "r"));
+        rc = get_micro_value(parser, &micro, rig_name_reads(name.at, name.length));
     if (rc == RIG_OK)
         rc = next(parser);
     if (rc != RIG_OK)
@@ -272,9 +291,7 @@ static enum rig_rc get_micro(struct rig_operation_parser *parser)
     parser->cursor.at++;
     micro.name = name.at;
     micro.name_length = name.length;
-    if (!keep_micro(parser, micro))
-        return rig_cursor_no_memory(&parser->cursor);
-    return parser->on_micro == NULL ? RIG_OK : parser->on_micro(parser->context, &micro);
+    return rig_operation_parser_add(parser, &micro);
 }
 
 /* A sequence of sequences is a transaction; other values are not. */
@@ -528,6 +545,13 @@ static enum rig_rc get_column(struct rig_operation_parser *parser, enum rig_colu
     return rc == RIG_E_LIMIT ? rig_cursor_no_memory(&parser->cursor) : RIG_OK;
 }
 
+/* A field whose meaning depends on what the client did. */
+static enum rig_rc put_off(struct rig_operation_parser *parser, const char **at)
+{
+    *at = parser->cursor.at;
+    return parser->syntax->skip(&parser->cursor);
+}
+
 static enum rig_rc get_other_field(struct rig_operation_parser *parser, const struct rig_text_slice *name)
 {
     const enum rig_column column = rig_column_find(name->at, name->length);
@@ -535,6 +559,8 @@ static enum rig_rc get_other_field(struct rig_operation_parser *parser, const st
         return get_column(parser, column);
     if (rig_slice_is(name, RIG_START_FIELD) && take_integer(parser, &parser->operation.start_utc_ns))
         return RIG_OK;
+    if (parser->takes_functions && rig_slice_is(name, "key"))
+        return put_off(parser, &parser->operation.key_text);
     const char *from = parser->cursor.at;
     const enum rig_rc rc = parser->syntax->skip(&parser->cursor);
     if (rc == RIG_OK && rig_slice_is(name, "f")) {
@@ -570,7 +596,7 @@ static enum rig_rc get_field(struct rig_operation_parser *parser, enum field fie
     case FIELD_TIME:
         return get_time(parser);
     case FIELD_VALUE:
-        return get_value(parser);
+        return parser->takes_functions ? put_off(parser, &parser->operation.value_text) : get_value(parser);
     case FIELD_ERROR:
         return get_error(parser);
     case FIELD_COUNT:
@@ -615,6 +641,22 @@ enum rig_rc rig_operation_parser_value(struct rig_operation_parser *parser)
     return get_value(parser);
 }
 
+/* The value that was put off. */
+static enum rig_rc get_late_value(struct rig_operation_parser *parser, bool has_process)
+{
+    const char *end = parser->cursor.at;
+    enum rig_rc rc = RIG_OK;
+    if (rig_object_operation_is(&parser->operation)) {
+        rc = rig_object_operation_read(parser, has_process);
+    } else if (parser->operation.value_text != NULL) {
+        parser->cursor.at = parser->operation.value_text;
+        rc = get_value(parser);
+    }
+    if (rc == RIG_OK)
+        parser->cursor.at = end;
+    return rc;
+}
+
 enum rig_rc rig_operation_parser_read(struct rig_operation_parser *parser)
 {
     unsigned seen = 0;
@@ -625,6 +667,8 @@ enum rig_rc rig_operation_parser_read(struct rig_operation_parser *parser)
     parser->cursor.at++;
     for (bool is_first = true;; is_first = false) {
         enum rig_rc rc = parser->syntax->more(&parser->cursor, '}', is_first, &more);
+        if (rc == RIG_OK && !more && parser->takes_functions)
+            return get_late_value(parser, (seen & 1U << FIELD_PROCESS) != 0);
         if (rc != RIG_OK || !more)
             return rc;
         rc = get_entry(parser, &seen);

@@ -58,6 +58,9 @@ struct rig_operation_parser {
     enum rig_rc (*on_micro)(void *context, const struct rig_micro *micro);
     void *context;
     bool stopped;
+    bool takes_functions; /* operations on one object, such as {:f :cas :value [1 2]}, are read as transactions */
+    bool repeats;         /*   of `workload`; and completions follow invocations */
+    enum rig_workload workload;
     bool lists_are_values; /* reads of lists read one value each, not elements */
     bool has_texts;        /* since it was cleared: a value was not an integer */
     bool has_low;          /*   an integer was below RIG_VALUE_TEXTS_BELOW */
@@ -77,5 +80,12 @@ enum rig_rc rig_operation_parser_more(struct rig_operation_parser *parser, bool 
 enum rig_rc rig_operation_parser_value(struct rig_operation_parser *parser);
 /* Reads the operation at the cursor. */
 enum rig_rc rig_operation_parser_read(struct rig_operation_parser *parser);
+
+/* For the reader of operations on one object (object_operation.h): the value at the cursor as a number, */
+enum rig_rc rig_operation_parser_number(struct rig_operation_parser *parser, int64_t *number);
+/* the key at the cursor, */
+enum rig_rc rig_operation_parser_key(struct rig_operation_parser *parser, struct rig_micro *micro);
+/* and one more micro-operation. */
+enum rig_rc rig_operation_parser_add(struct rig_operation_parser *parser, const struct rig_micro *micro);
 
 #endif

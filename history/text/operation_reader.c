@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/table.h"
+#include "history/text/object_operation.h"
 #include "history/text/text_table.h"
 #include "history/types.h"
 #include "history/value_texts.h"
@@ -39,6 +40,14 @@ struct reader {
     enum rig_key_kind key_kind;
 };
 
+void rig_operation_parser_takes(struct rig_operation_parser *parser, enum rig_workload workload, bool has_invocations)
+{
+    parser->takes_functions = rig_workload_is_object(workload);
+    parser->workload = workload;
+    parser->repeats = has_invocations;
+    parser->lists_are_values = rig_data_types[workload].shape == RIG_RESULT_VALUE;
+}
+
 static bool is_text(const char *text, size_t length, const char *wanted)
 {
     return length == strlen(wanted) && memcmp(text, wanted, length) == 0;
@@ -46,7 +55,23 @@ static bool is_text(const char *text, size_t length, const char *wanted)
 
 bool rig_micro_reads(const struct rig_micro *micro)
 {
-    return micro->name_length == 1 && micro->name[0] == 'r';
+    return rig_name_reads(micro->name, micro->name_length);
+}
+
+enum rig_op_kind rig_micro_kind(enum rig_workload workload, const struct rig_micro *micro)
+{
+    const struct rig_data_type *type = &rig_data_types[workload];
+    const enum rig_op_kind kinds[] = {type->write_op, type->read_op, rig_object_further_op(workload)};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kinds[i] != RIG_OP_KIND_COUNT && is_text(micro->name, micro->name_length, rig_op_infos[kinds[i]].name))
+            return kinds[i];
+    }
+    return RIG_OP_KIND_COUNT;
+}
+
+static enum rig_workload workload_of(const struct rig_data_type *type)
+{
+    return (enum rig_workload)(type - rig_data_types);
 }
 
 /* Whether a result of the shape may be written as such a value. */
@@ -71,7 +96,15 @@ static bool is_written(enum rig_micro_value kind, enum rig_result_shape shape)
 
 static bool writes_under(const struct rig_data_type *type, const struct rig_micro *micro)
 {
-    return is_text(micro->name, micro->name_length, rig_op_infos[type->write_op].name);
+    const enum rig_op_kind kind = rig_micro_kind(workload_of(type), micro);
+    return kind != RIG_OP_KIND_COUNT && !rig_op_reads(kind);
+}
+
+/* Objects whose reads look like those of other types are not guessed. */
+static bool reads_under(const struct rig_data_type *type, const struct rig_micro *micro)
+{
+    const bool is_own = micro->name_length > 1 || !rig_workload_is_object(workload_of(type));
+    return is_own && rig_micro_kind(workload_of(type), micro) == type->read_op;
 }
 
 /* The first type with such a micro-operation: by its name, else by its value. NULL: a read of null fits any type. */
@@ -82,7 +115,7 @@ static const struct rig_data_type *type_of(const struct rig_micro *micro)
             return &rig_data_types[i];
     }
     for (size_t i = 0; i < RIG_WORKLOAD_COUNT; i++) {
-        if (result_fits(micro, &rig_data_types[i]))
+        if (reads_under(&rig_data_types[i], micro) && result_fits(micro, &rig_data_types[i]))
             return &rig_data_types[i];
     }
     return NULL;
@@ -95,6 +128,8 @@ static void name_all(char *text, size_t size)
     size_t count = 0, length = 0;
     for (size_t i = 0; i < 2 * RIG_WORKLOAD_COUNT; i++) {
         const struct rig_data_type *type = &rig_data_types[i / 2];
+        if (rig_workload_is_object((enum rig_workload)(i / 2)))
+            continue;
         const char *name = rig_op_infos[i % 2 == 0 ? type->write_op : type->read_op].name;
         bool is_new = true;
         for (size_t j = 0; j < count; j++)
@@ -126,7 +161,9 @@ static enum rig_rc misfit(const struct rig_text_cursor *cursor, const struct rig
     const struct rig_data_type *own = writes_under(type, micro) ? type : type_of(micro);
     if (!reads && (own == NULL || !writes_under(own, micro)))
         return unknown_name(cursor, micro);
-    RIG_INVARIANT(own != NULL);
+    if (own == NULL)
+        return rig_cursor_fail(cursor, micro->at, "\"%.*s\" is no operation of a %s, or has no such result",
+                               micro->name_length > 40 ? 40 : (int)micro->name_length, micro->name, type->name);
     const char *noun = rig_op_infos[reads ? own->read_op : own->write_op].noun;
     if (!reads && micro->value_kind == RIG_MICRO_MISSING)
         return rig_cursor_fail(cursor, micro->value_at, "%s without a value", noun);
@@ -143,8 +180,9 @@ enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, const struct r
 {
     const enum rig_micro_value kind = micro->value_kind;
     const bool says_nothing = kind == RIG_MICRO_MISSING || kind == RIG_MICRO_NULL;
-    if (rig_micro_reads(micro) ? !says_nothing && !result_fits(micro, type)
-                               : !is_written(kind, type->shape) || !writes_under(type, micro))
+    if (rig_micro_reads(micro)
+            ? (!says_nothing && !result_fits(micro, type)) || rig_micro_kind(workload_of(type), micro) != type->read_op
+            : !is_written(kind, type->shape) || !writes_under(type, micro))
         return misfit(cursor, type, micro);
     if (micro->element_count >= UINT32_MAX)
         return rig_cursor_fail(cursor, micro->value_at, "a list of more than 4294967294 elements");
@@ -172,7 +210,7 @@ static enum rig_rc find_key(struct reader *reader, const struct rig_micro *micro
 static enum rig_rc take_micro(void *context, const struct rig_micro *micro)
 {
     struct reader *reader = context;
-    struct rig_op op = {.kind = rig_micro_reads(micro) ? reader->type->read_op : reader->type->write_op};
+    struct rig_op op = {.kind = rig_micro_kind(workload_of(reader->type), micro)};
     enum rig_rc rc = rig_micro_check(&reader->parser.cursor, reader->type, micro);
     if (rc == RIG_OK)
         rc = find_key(reader, micro, &op.key);
@@ -278,6 +316,8 @@ static enum rig_rc take_invocation(struct reader *reader, struct invocation *inv
 
 static bool same_ops(const struct op_vec *a, const struct op_vec *b)
 {
+    if (rig_object_drains(b->count, a->count > 0 ? (unsigned)a->at[0].kind : 0))
+        return true;
     if (a->count != b->count)
         return false;
     for (size_t i = 0; i < a->count; i++) {
@@ -309,7 +349,7 @@ static enum rig_rc take_completion(struct reader *reader, struct invocation *inv
                                "process %s has a completion without an invocation; add the "
                                "invocation",
                                process);
-    if (!has_value && operation->fields.type == RIG_OPERATION_OK)
+    if (!has_value && operation->fields.type == RIG_OPERATION_OK && !operation->fields.repeats)
         return rig_cursor_fail(cursor, operation->at,
                                "an ok transaction without its operations; give them as its value");
     if (reader->has_invocations && has_value && !same_ops(&reader->ops, &invocation->ops))
@@ -369,14 +409,14 @@ static enum rig_rc read_all(struct reader *reader)
 }
 
 enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                enum rig_workload workload, struct rig_err *err)
+                                enum rig_workload workload, bool has_invocations, struct rig_err *err)
 {
     struct reader reader = {.type = &rig_data_types[workload], .last_index = -1};
     rig_operation_parser_init(&reader.parser, syntax, name, data, size, err);
     reader.parser.forgets = true;
-    reader.parser.lists_are_values = reader.type->shape == RIG_RESULT_VALUE;
     reader.parser.on_micro = take_micro;
     reader.parser.context = &reader;
+    rig_operation_parser_takes(&reader.parser, workload, has_invocations);
     rig_table_init(&reader.invocation_of_process);
     rig_text_table_init(&reader.process_names, 0);
     enum rig_rc rc = read_all(&reader);
@@ -404,7 +444,7 @@ static bool is_ambiguous(const struct rig_micro *micro, const struct rig_data_ty
 {
     size_t fitting = 0;
     for (size_t i = 0; i < RIG_WORKLOAD_COUNT; i++)
-        fitting += result_fits(micro, &rig_data_types[i]);
+        fitting += reads_under(&rig_data_types[i], micro) && result_fits(micro, &rig_data_types[i]);
     return !writes_under(type, micro) && fitting > 1;
 }
 
@@ -470,6 +510,39 @@ static enum rig_rc no_transactions(const struct rig_text_cursor *cursor, const s
                            functions->has_more ? " and others" : "", types);
 }
 
+/* Looks at the beginning of the file. */
+static enum rig_rc look_at_start(struct rig_operation_parser *parser, struct probe *probe,
+                                 struct rig_operation_facts *facts, struct functions *functions, bool *found)
+{
+    bool more = false, has_client = false, has_first = false;
+    unsigned guessed_for = 0;
+    *facts = (struct rig_operation_facts){.has_invocations = true};
+    rig_operation_parser_takes(parser, probe->workload, false);
+    /* An error is found again, and reported, when the file is read. */
+    enum rig_rc rc = rig_operation_parser_start(parser, &more);
+    while (rc == RIG_OK && more && !(has_client && (probe->decided || guessed_for > PROBED_FOR_WRITE))) {
+        rc = rig_operation_parser_read(parser);
+        guessed_for += probe->guessed;
+        const struct rig_operation_fields *fields = &parser->operation.fields;
+        if (rc == RIG_OK && !has_first) {
+            facts->uses_index = fields->has_index;
+            facts->start_utc_ns = parser->operation.start_utc_ns;
+        }
+        has_first = true;
+        if (rc == RIG_OK && !has_client && fields->is_client && parser->operation.function != NULL)
+            note_function(functions, &parser->operation);
+        if (rc == RIG_OK && !has_client && fields->is_client && fields->has_value && fields->has_type) {
+            has_client = true;
+            facts->has_invocations = fields->type == RIG_OPERATION_INVOKE;
+        }
+        if (rc == RIG_OK)
+            rc = rig_operation_parser_more(parser, &more);
+    }
+    facts->workload = probe->workload;
+    *found = has_client || rc != RIG_OK || more;
+    return rc;
+}
+
 enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
                                 const struct rig_load_options *options, struct rig_operation_facts *facts,
                                 struct rig_err *err)
@@ -478,37 +551,21 @@ enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char
     struct probe probe = {.decided = options->workload_given,
                           .workload = options->workload_given ? options->workload : RIG_WORKLOAD_DEFAULT};
     struct functions functions = {.count = 0};
-    bool more = false, has_client = false, has_first = false;
-    unsigned guessed_for = 0;
-    *facts = (struct rig_operation_facts){.has_invocations = true};
+    bool found = false;
     rig_operation_parser_init(&parser, syntax, name, data, size, NULL);
     parser.forgets = true;
     parser.on_micro = probe_micro;
     parser.context = &probe;
-    /* An error is found again, and reported, when the file is read. */
-    enum rig_rc rc = rig_operation_parser_start(&parser, &more);
-    while (rc == RIG_OK && more && !(has_client && (probe.decided || guessed_for > PROBED_FOR_WRITE))) {
-        rc = rig_operation_parser_read(&parser);
-        guessed_for += probe.guessed;
-        const struct rig_operation_fields *fields = &parser.operation.fields;
-        if (rc == RIG_OK && !has_first) {
-            facts->uses_index = fields->has_index;
-            facts->start_utc_ns = parser.operation.start_utc_ns;
-        }
-        has_first = true;
-        if (rc == RIG_OK && !has_client && fields->is_client && parser.operation.function != NULL)
-            note_function(&functions, &parser.operation);
-        if (rc == RIG_OK && !has_client && fields->is_client && fields->has_value && fields->has_type) {
-            has_client = true;
-            facts->has_invocations = fields->type == RIG_OPERATION_INVOKE;
-        }
-        if (rc == RIG_OK)
-            rc = rig_operation_parser_more(&parser, &more);
+    (void)look_at_start(&parser, &probe, facts, &functions, &found);
+    enum rig_rc rc = RIG_OK;
+    if (!found && !options->workload_given && !functions.has_more &&
+        rig_object_operation_type(functions.at, functions.count, &probe.workload)) {
+        probe.decided = true;
+        (void)look_at_start(&parser, &probe, facts, &functions, &found);
     }
-    facts->workload = probe.workload;
     parser.cursor.err = err;
-    rc = rc == RIG_OK && !more && !has_client && functions.count > 0 ? no_transactions(&parser.cursor, &functions)
-                                                                     : RIG_OK;
+    if (!found && functions.count > 0)
+        rc = no_transactions(&parser.cursor, &functions);
     rig_operation_parser_done(&parser);
     return rc;
 }

@@ -17,6 +17,7 @@
 #define RIG_HISTORY_TEXT_OPERATION_READER_H
 
 #include "history/load.h"
+#include "history/object_kinds.h"
 #include "history/text/operation_parser.h"
 #include "history/types.h"
 
@@ -37,11 +38,15 @@ enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char
 
 /* The first fault of the file; RIG_E_BUG when there is none. */
 enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                enum rig_workload workload, struct rig_err *err);
+                                enum rig_workload workload, bool has_invocations, struct rig_err *err);
 
 /* Whether the micro-operation can be one of the data type. */
 enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, const struct rig_data_type *type,
                             const struct rig_micro *micro);
 bool rig_micro_reads(const struct rig_micro *micro);
+/* Its kind as one of the workload's operations; RIG_OP_KIND_COUNT: it is none. */
+enum rig_op_kind rig_micro_kind(enum rig_workload workload, const struct rig_micro *micro);
+/* Prepares the parser for histories of the workload (history/text/object_operation.h). */
+void rig_operation_parser_takes(struct rig_operation_parser *parser, enum rig_workload workload, bool has_invocations);
 
 #endif

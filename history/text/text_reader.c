@@ -69,6 +69,13 @@ static size_t count_processes(const struct reader *reader)
     return count;
 }
 
+/* Operations on objects are not written as transactions. */
+static bool take_none(struct rig_part *part, const char **at, const char *limit)
+{
+    (void)part, (void)at, (void)limit;
+    return false;
+}
+
 /* The usual length, or more for many processes; then planned. */
 static void plan_parts(struct reader *reader, struct rig_source_facts *facts)
 {
@@ -108,6 +115,8 @@ enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *n
         rig_text_reader_close(reader);
         return rc;
     }
+    if (rig_workload_is_object(reader->facts.workload))
+        reader->take_fast = take_none;
     plan_parts(reader, facts);
     facts->workload = reader->facts.workload;
     facts->has_invocations = reader->facts.has_invocations;
@@ -313,7 +322,7 @@ enum rig_rc rig_text_reader_join(void *state, struct rig_segment *segment, struc
         return no_memory(reader, err);
     if (part->refused)
         return rig_operation_blame(reader->form->syntax, reader->name, reader->data, reader->size,
-                                   reader->facts.workload, err);
+                                   reader->facts.workload, reader->facts.has_invocations, err);
     reader->expected_at = part->behind_at;
     return RIG_OK;
 }

@@ -50,7 +50,7 @@ static void make_ops(struct maker *maker, struct model_txn *txn)
 {
     const struct model_options *options = maker->model->options;
     const struct rig_data_type *type = &rig_data_types[options->workload];
-    txn->op_count = (uint32_t)below(maker, MODEL_MAX_OPS + 1);
+    txn->op_count = (uint32_t)below(maker, rig_workload_is_object(options->workload) ? 2 : MODEL_MAX_OPS + 1);
     for (uint32_t i = 0; i < txn->op_count; i++) {
         bool reads = below(maker, 2) == 1;
         txn->ops[i] = (struct rig_op){
@@ -59,6 +59,12 @@ static void make_ops(struct maker *maker, struct model_txn *txn)
         };
         if (!reads)
             txn->ops[i].value = below(maker, 50) == 0 ? odd_number(maker) : maker->next_value++;
+    }
+    /* Compare-and-set. */
+    if (rig_object_further_op(options->workload) == RIG_OP_EXPECT && txn->op_count == 1 && below(maker, 3) == 0) {
+        txn->op_count = 2;
+        txn->ops[1] = (struct rig_op){RIG_OP_WRITE, txn->ops[0].key, odd_number(maker)};
+        txn->ops[0] = (struct rig_op){RIG_OP_EXPECT, txn->ops[0].key, maker->next_value++};
     }
 }
 

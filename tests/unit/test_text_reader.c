@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "history/types.h"
 #include "history/load.h"
 #include "history/read_list.h"
 #include "history/source.h"
@@ -59,6 +60,9 @@ static void make_file(enum rig_form form, uint32_t txn_count, struct rig_buf *bu
         .no_invocations = rig_rng_below(&rng, 4) == 0,
         .position_gaps = rig_rng_below(&rng, 2) == 0,
     };
+    /* Nothing tells their transactions from those of registers; objects_compare.c reads objects in parts. */
+    while (rig_workload_is_object(options.workload))
+        options.workload = (enum rig_workload)rig_rng_below(&rng, RIG_WORKLOAD_COUNT);
     struct model model;
     struct rig_err err = {0};
     char path[] = "/tmp/rig-text-reader-XXXXXX";

@@ -126,12 +126,14 @@ static bool same_key(const struct rig_join_op *op, const struct rig_segment_key 
 static bool same_ops(const struct rig_join *join, const struct rig_join_open *open, const struct rig_segment *segment,
                      uint32_t first, uint32_t end)
 {
+    if (end > first && rig_object_drains(open->op_count, segment->ops.at[first].kind))
+        return true;
     if (end - first != open->op_count)
         return false;
     for (uint32_t i = 0; i < open->op_count; i++) {
         const struct rig_join_op *op = &join->ops.at[open->txn.first_op + i];
         const struct rig_txn_op *mop = &segment->ops.at[first + i];
-        bool writes = (mop->kind & 1) == 0;
+        bool writes = !rig_op_reads(mop->kind);
         if (op->kind != mop->kind || (writes && op->value != mop->value) || !same_key(op, &segment->keys.at[mop->key]))
             return false;
     }
@@ -201,7 +203,7 @@ static bool insert_txn(struct rig_join *join, struct rig_part *part, const struc
     txn.invoke_at = open->txn.invoke_at;
     txn.first_op = (uint32_t)join->mops.count;
     open->closed = true;
-    part->refused = part->refused || txn.outcome == RIG_OUTCOME_OK;
+    part->refused = part->refused || (txn.outcome == RIG_OUTCOME_OK && !perhaps->repeats);
     return give_ops(join, part, open, &join->mops) &&
            rig_columns_set_row(&join->columns, join->txns.count, &perhaps->columns) &&
            rig_txn_vec_add(&join->txns, txn);

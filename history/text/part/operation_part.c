@@ -68,7 +68,8 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     if (part->type != &rig_data_types[facts->workload])
         set_type(part, &rig_data_types[facts->workload]);
     part->end = end;
-    part->parser.lists_are_values = part->text_parser.lists_are_values = part->type->shape == RIG_RESULT_VALUE;
+    rig_operation_parser_takes(&part->parser, facts->workload, facts->has_invocations);
+    rig_operation_parser_takes(&part->text_parser, facts->workload, facts->has_invocations);
     part->parser.has_texts = part->parser.has_low = false;
     part->text_parser.has_texts = part->text_parser.has_low = false;
     part->index_width = part->time_width = 1;

@@ -72,6 +72,7 @@ struct rig_part_process {
 /* A completion without operations: it completes the invocation of its process in an earlier part, if that is open. */
 struct rig_part_perhaps {
     bool holds_value; /* one that is no transaction */
+    bool repeats;     /* an ok one: its operations are those invoked */
     uint32_t place;   /* it goes before this transaction */
     struct rig_txn txn;
     struct rig_column_row columns;

@@ -91,7 +91,7 @@ static bool place_micro(struct rig_part *part, const struct rig_operation *opera
     struct rig_txn_op *mop = rig_part_room(part, (uint32_t)(first + number));
     if (key == none || mop == NULL)
         return false;
-    *mop = (struct rig_txn_op){.key = key, .kind = (uint8_t)(part->type->write_op + (unsigned)reads)};
+    *mop = (struct rig_txn_op){.key = key, .kind = (uint8_t)rig_micro_kind(part->facts.workload, micro)};
     if (!reads)
         mop->value = micro->value;
     if (!reads || type == RIG_OPERATION_INVOKE || micro->value_kind == RIG_MICRO_MISSING)
@@ -200,7 +200,7 @@ static bool same_ops(const struct rig_txn_op *invoked, const struct rig_txn_op *
 {
     for (uint32_t i = 0; i < count; i++) {
         if (invoked[i].kind != came[i].kind || invoked[i].key != came[i].key ||
-            ((came[i].kind & 1) == 0 && invoked[i].value != came[i].value))
+            (!rig_op_reads(came[i].kind) && invoked[i].value != came[i].value))
             return false;
     }
     return true;
@@ -219,6 +219,12 @@ static bool repeat_ops(struct rig_part *part, const struct rig_part_process *pro
     return true;
 }
 
+/* The operations of a drain come with its completion. */
+static bool has_drained(const struct rig_part_process *process, const struct rig_txn_op *came, uint32_t count)
+{
+    return count > 0 && rig_object_drains(process->op_count, came[0].kind);
+}
+
 /* Compares the completion's operations with those invoked; if it has none, gives it these. */
 static void compare_ops(struct rig_part *part, struct rig_part_process *process,
                         const struct rig_operation_fields *fields, uint32_t count)
@@ -227,8 +233,10 @@ static void compare_ops(struct rig_part *part, struct rig_part_process *process,
     if (part->refused || part->no_memory)
         return;
     const struct rig_txn_op *came = part->segment->ops.at + part->segment->ops.count;
-    if (!fields->has_value && fields->type == RIG_OPERATION_OK)
+    if (!fields->has_value && fields->type == RIG_OPERATION_OK && !fields->repeats)
         rig_part_refuse(part);
+    else if (has_drained(process, came, count))
+        process->op_count = count;
     else if (!fields->has_value)
         part->no_memory = part->no_memory || !repeat_ops(part, process);
     else if (count != process->op_count || !same_ops(rig_part_ops(part, process), came, count))
@@ -300,8 +308,8 @@ static void leave_out(struct rig_part *part, const struct rig_operation_fields *
 
 static void add_perhaps(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position)
 {
-    struct rig_part_perhaps perhaps = {.place = (uint32_t)part->segment->txns.count,
-                                       .holds_value = holds_other(fields)};
+    struct rig_part_perhaps perhaps = {
+        .place = (uint32_t)part->segment->txns.count, .holds_value = holds_other(fields), .repeats = fields->repeats};
     rig_part_set_txn(part, &perhaps.txn, outcome_of(fields), position, time_of(fields));
     perhaps.txn.process = (int32_t)fields->process;
     perhaps.txn.error = error_of(part, fields);

@@ -1,0 +1,56 @@
+/*
+ * Decides whether the operations on one object are linearizable (Herlihy & Wing 1990), completely.
+ *
+ * Just-in-time linearization (Lowe 2017, section 5), breadth first over the events of the history: a configuration is a
+ * state and the set of open operations that have taken effect. When an operation completes, every configuration is
+ * continued by open operations until that one has taken effect; without a configuration left, the prefix up to this
+ * completion is not linearizable, and no shorter one is. Configurations that cannot lead further than another one are
+ * left out:
+ *  - an operation that only observes takes effect as soon as the state allows it;
+ *  - of two configurations that differ only in operations of unknown outcome, the one in which fewer took effect;
+ *  - of operations of unknown outcome that do the same, the one invoked first takes effect first.
+ *
+ * A yes comes with the order in which the operations take effect, a no with the configurations before the completion
+ * that none of them explains.
+ *
+ * Time: exponential in the operations that are open at once in the worst case (the problem is NP-complete), linear in the
+ * history for a bounded number of them. Space: the configurations of one event, 8 bytes for each move that led to one of
+ * them. Threads: one at a time.
+ */
+#ifndef RIG_CHECKER_OBJECT_OBJECT_SEARCH_H
+#define RIG_CHECKER_OBJECT_OBJECT_SEARCH_H
+
+#include "checker/object/object_ops.h"
+
+enum rig_object_answer {
+    RIG_OBJECT_LINEARIZABLE,
+    RIG_OBJECT_REFUTED,
+    RIG_OBJECT_TIME,      /* the deadline passed first */
+    RIG_OBJECT_MEMORY,    /* the configurations did not fit into the limit */
+    RIG_OBJECT_NO_MEMORY, /* memory ran out */
+};
+
+RIG_VEC(uint32_t, rig_object_order)
+RIG_VEC(uint32_t, rig_object_reached)
+
+struct rig_object_result {
+    struct rig_object_order order;    /* LINEARIZABLE: operations, in the order in which they take effect */
+    uint32_t blocked;                 /* REFUTED: the operation whose completion no configuration explains; */
+    uint32_t explained;               /*   so many completions before it are explained; */
+    struct rig_object_order open;     /*   operations that are open before it, itself among them; */
+    struct rig_object_reached states; /* the different states then, before any further step */
+};
+
+struct rig_object_search_limits {
+    int64_t deadline_ns;
+    size_t bytes; /* 0: none */
+};
+
+/* Operations are numbered from 0 in `ops`, which are in the order of their invocations. rig_object_result_done() follows
+ * in any case. */
+enum rig_object_answer rig_object_search(struct rig_object_model *model, const struct rig_object_op *ops,
+                                         uint32_t count, const struct rig_object_search_limits *limits,
+                                         struct rig_object_result *result);
+void rig_object_result_done(struct rig_object_result *result);
+
+#endif

@@ -1,0 +1,71 @@
+/* Witnesses over objects in words (sentence.h). */
+#include <inttypes.h>
+
+#include "base/plural.h"
+#include "checker/infer/inference.h"
+#include "checker/witness/explain.h"
+#include "checker/witness/object_words.h"
+#include "checker/witness/sentence.h"
+
+bool rig_object_explain_step(const struct rig_inference *inference, struct rig_step *step)
+{
+    (void)inference, (void)step;
+    return false;
+}
+
+static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    (void)history, (void)step, (void)text;
+}
+
+static void add_operation(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    rig_sentence_txn(history, txn, text);
+    rig_buf_add_text(text, " (");
+    rig_object_words_op(history->workload, rig_txn_ops(history, txn), rig_txn_op_count(history, txn), text);
+    rig_buf_add_char(text, ')');
+}
+
+/* "3", "3 or 4", "3, 4 or one of 7 other states". */
+static void add_states(const struct rig_blocked *blocked, struct rig_buf *text)
+{
+    const uint32_t more = blocked->state_count - blocked->state_shown;
+    for (uint32_t i = 0; i < blocked->state_shown; i++) {
+        const bool is_last = more == 0 && i + 1 == blocked->state_shown;
+        rig_buf_printf(text, "%s%s", i == 0 ? "" : is_last ? " or " : ", ", blocked->states[i]);
+    }
+    if (more > 0)
+        rig_buf_printf(text, " or in one of %" PRIu32 " other states", more);
+}
+
+static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    const struct rig_blocked *blocked = w->blocked;
+    add_operation(history, w->txns[0], text);
+    rig_buf_add_text(text, " of key ");
+    rig_sentence_key(history, w->key, text);
+    rig_buf_add_text(text, " cannot take effect at any point between its invocation and its completion.");
+    if (blocked->explained == 0)
+        rig_buf_add_text(text, "\n  No operation on this key completed before");
+    else
+        rig_buf_printf(text, "\n  The %" PRIu32 " operation%s on this key that completed before can be explained",
+                       blocked->explained, rig_plural(blocked->explained));
+    rig_buf_add_text(text, "; the object is then ");
+    add_states(blocked, text);
+    rig_buf_add_char(text, '.');
+    if (blocked->open_count == 0)
+        rig_buf_add_text(text, " No other operation was open");
+    else
+        rig_buf_printf(text, " %" PRIu32 " other operation%s %s open", blocked->open_count,
+                       rig_plural(blocked->open_count), rig_was_were(blocked->open_count));
+    rig_buf_add_text(text, blocked->open_count == 0 ? "." : ", and no order of them leads to a state that allows it:");
+    for (uint32_t i = 1; i < w->txn_count; i++) {
+        rig_buf_add_text(text, i == 1 ? " " : ", ");
+        add_operation(history, w->txns[i], text);
+    }
+    if (w->txn_count > 1)
+        rig_buf_add_text(text, w->txn_count <= blocked->open_count ? " and others." : ".");
+}
+
+const struct rig_type_sentences rig_object_sentences = {
+    .write = "operation on key", .writes = "operations on keys", .add_step = add_step, .add_noncyclic = add_noncyclic};

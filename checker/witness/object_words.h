@@ -1,0 +1,23 @@
+/*
+ * Values and states of objects in words. Shared by the search and the verifier, and free of both.
+ *
+ * Threads: any.
+ */
+#ifndef RIG_CHECKER_WITNESS_OBJECT_WORDS_H
+#define RIG_CHECKER_WITNESS_OBJECT_WORDS_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "history/history.h"
+
+/* The value of a register that was not written, and of a free lock. */
+int64_t rig_object_nil(enum rig_workload workload);
+/* Adds a value of a string register: a text without its quotes, any other value as it is shown. */
+void rig_object_string(int64_t value, struct rig_buf *text);
+/* Adds a state (checker/object/object_model.h): "3", "nil", "held", "[1 2]". */
+void rig_object_words_state(enum rig_workload workload, const void *bytes, size_t size, struct rig_buf *text);
+/* Adds the operation of a transaction, from its micro-operation `op` on: "read 3", "compare-and-set 3 to 4". */
+void rig_object_words_op(enum rig_workload workload, const struct rig_txn_op *op, uint32_t count, struct rig_buf *text);
+
+#endif

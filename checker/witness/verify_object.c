@@ -1,0 +1,492 @@
+/*
+ * The verifier of objects (verify_type.h): proves again that a prefix of the operations on one object has no order.
+ *
+ * It explores the orders of the prefix by their lengths: which operations took effect first, and the state they leave. An
+ * operation may be next if no other one that is left completed before its invocation. If all ways end before every
+ * completed operation has taken effect, there is no order. It shares no code with the search (object/): states are texts,
+ * and nothing follows the events of the history.
+ *
+ * Three rules leave out orders for which another one is as good: an operation that only observes, and may be next, is
+ * next; fewer operations of unknown outcome are as good as more, in the same state; and equal ones come in the order of
+ * their invocations.
+ *
+ * Space: the prefixes of two lengths.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/bug.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "checker/witness/object_words.h"
+#include "checker/witness/verify_type.h"
+#include "history/value_texts.h"
+
+/* An operation of the prefix. */
+struct operation {
+    const struct rig_txn_op *ops;
+    uint32_t count, invoke, end;
+    uint32_t equal; /* of unknown outcome: 1 + the number of the equal one before it; 0: there is none */
+};
+
+RIG_VEC(struct operation, operations)
+RIG_VEC(char *, state_texts)
+RIG_VEC(uint32_t, state_lengths)
+RIG_VEC(uint64_t, layer_words)
+RIG_VEC(uint32_t, layer_links)
+
+/*
+ * Prefixes of one length. Each is the number of its state, the number `low` of operations that certainly took effect,
+ * bits of the operations from `low` on, and bits of those of unknown outcome.
+ */
+struct layer {
+    struct layer_words words;
+    struct layer_links links;
+    struct rig_table chains;
+    uint32_t count;
+};
+
+struct proving {
+    const struct rig_history *history;
+    struct operations certain, perhaps; /* in the order of their invocations */
+    uint32_t certain_words, perhaps_words;
+    struct state_texts states;
+    struct state_lengths lengths;
+    struct rig_table state_ids;
+    struct layer now, next;
+    struct layer_words scratch;
+    struct rig_buf text;
+    bool explained, no_memory;
+};
+
+enum { AT_STATE, AT_LOW, AT_BITS };
+
+/* ---- states ---- */
+
+static uint64_t hash_bytes(const char *bytes, size_t size)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+/* The number of the state in p->text. */
+static uint32_t number_state(struct proving *p)
+{
+    const size_t size = p->text.size;
+    for (uint64_t hash = hash_bytes(rig_buf_text(&p->text), size); !p->text.failed; hash++) {
+        uint32_t *id = rig_table_put(&p->state_ids, hash);
+        if (id == NULL)
+            break;
+        if (*id != RIG_TABLE_NONE) {
+            if (p->lengths.at[*id] == size && memcmp(p->states.at[*id], rig_buf_text(&p->text), size) == 0)
+                return *id;
+            continue;
+        }
+        char *copy = malloc(size + 1);
+        if (copy == NULL || !state_lengths_add(&p->lengths, (uint32_t)size) || !state_texts_add(&p->states, copy)) {
+            free(copy);
+            break;
+        }
+        memcpy(copy, rig_buf_text(&p->text), size + 1);
+        *id = (uint32_t)p->states.count - 1;
+        return *id;
+    }
+    p->no_memory = true;
+    return 0;
+}
+
+static bool is_state(const struct proving *p, const char *text)
+{
+    return p->text.size == strlen(text) && memcmp(rig_buf_text(&p->text), text, p->text.size) == 0;
+}
+
+/* Reads, expects or writes the whole state. */
+static bool use_register(struct proving *p, const struct rig_txn_op *op)
+{
+    const int64_t value = op->read_state == RIG_READ_NIL ? rig_object_nil(p->history->workload) : op->value;
+    const char *text = RIG_VALUE_SHOWN(value);
+    if (op->kind == RIG_OP_READ_REGISTER && op->read_state == RIG_READ_UNKNOWN)
+        return true;
+    if (op->kind == RIG_OP_READ_REGISTER || op->kind == RIG_OP_EXPECT)
+        return is_state(p, text);
+    RIG_REQUIRE(op->kind == RIG_OP_WRITE);
+    rig_buf_clear(&p->text);
+    rig_buf_add_text(&p->text, text);
+    return true;
+}
+
+static bool use_string(struct proving *p, const struct rig_txn_op *op)
+{
+    if (op->kind == RIG_OP_READ_REGISTER && op->read_state == RIG_READ_UNKNOWN)
+        return true;
+    const char *shown = op->read_state == RIG_READ_NIL ? "" : RIG_VALUE_SHOWN(op->value);
+    const size_t length = strlen(shown), quotes = length >= 2 && *shown == '"' ? 1 : 0;
+    const char *from = shown + quotes;
+    const size_t size = length - 2 * quotes;
+    if (op->kind == RIG_OP_READ_REGISTER)
+        return p->text.size == size && memcmp(rig_buf_text(&p->text), from, size) == 0;
+    if (op->kind == RIG_OP_WRITE)
+        rig_buf_clear(&p->text);
+    rig_buf_add(&p->text, from, size);
+    return true;
+}
+
+/* Values in a row, each with a NUL behind it. */
+static bool use_row(struct proving *p, const struct rig_txn_op *op)
+{
+    const char *text = rig_buf_text(&p->text);
+    if (!rig_op_reads(op->kind)) {
+        rig_buf_add_text(&p->text, RIG_VALUE_SHOWN(op->value));
+        rig_buf_add_char(&p->text, '\0');
+        return true;
+    }
+    if (p->text.size == 0 || op->read_state == RIG_READ_NIL)
+        return p->text.size == 0 && op->read_state != RIG_READ_SEEN;
+    size_t from = 0;
+    for (size_t i = p->text.size - 1; op->kind == RIG_OP_POP && from == 0 && i-- > 0;)
+        from = text[i] == '\0' ? i + 1 : 0;
+    const size_t taken = strlen(text + from) + 1;
+    if (op->read_state == RIG_READ_SEEN && strcmp(text + from, RIG_VALUE_SHOWN(op->value)) != 0)
+        return false;
+    memmove(p->text.data + from, p->text.data + from + taken, p->text.size - from - taken);
+    p->text.size -= taken;
+    return true;
+}
+
+/* The state after the operation; false: it is impossible. */
+static bool apply(struct proving *p, uint64_t state, const struct operation *operation, uint32_t *after)
+{
+    const enum rig_workload workload = p->history->workload;
+    bool possible = true;
+    rig_buf_clear(&p->text);
+    rig_buf_add(&p->text, p->states.at[state], p->lengths.at[state]);
+    for (uint32_t i = 0; possible && i < operation->count; i++) {
+        const struct rig_txn_op *op = &operation->ops[i];
+        possible = workload == RIG_WORKLOAD_APPEND_REGISTER                           ? use_string(p, op)
+                   : workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK ? use_row(p, op)
+                                                                                      : use_register(p, op);
+    }
+    if (possible)
+        *after = number_state(p);
+    return possible && !p->no_memory;
+}
+
+/* ---- operations ---- */
+
+static bool same_operation(const struct operation *a, const struct operation *b)
+{
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; same && i < a->count; i++)
+        same = a->ops[i].kind == b->ops[i].kind && a->ops[i].read_state == b->ops[i].read_state &&
+               a->ops[i].value == b->ops[i].value;
+    return same;
+}
+
+static bool observes(const struct operation *operation)
+{
+    return operation->count == 1 && operation->ops[0].kind == RIG_OP_READ_REGISTER;
+}
+
+static bool takes_only(const struct rig_txn_op *ops, uint32_t count)
+{
+    bool takes = true;
+    for (uint32_t i = 0; i < count; i++)
+        takes &= ops[i].kind == RIG_OP_DEQUEUE || ops[i].kind == RIG_OP_POP;
+    return takes;
+}
+
+/* Adds the operations of a transaction on the key that belong to the prefix up to position `last`. */
+static bool add_txn(struct proving *p, uint32_t txn, uint32_t key, uint32_t last)
+{
+    const struct rig_txn *t = &p->history->txns[txn];
+    const struct rig_txn_op *ops = rig_txn_ops(p->history, txn);
+    const uint32_t count = rig_txn_op_count(p->history, txn), end = rig_txn_end(p->history, txn);
+    if (count == 0 || ops->key != key || t->outcome == RIG_OUTCOME_FAIL || t->invoke_at > last)
+        return true;
+    const uint32_t each = takes_only(ops, count) ? 1 : count;
+    for (uint32_t i = 0; i < count; i += each) {
+        const struct operation operation = {.ops = ops + i, .count = each, .invoke = t->invoke_at, .end = end};
+        if (!operations_add(end <= last ? &p->certain : &p->perhaps, operation))
+            return false;
+    }
+    return true;
+}
+
+static int compare_operations(const void *left, const void *right)
+{
+    const struct operation *a = left, *b = right;
+    return (a->invoke > b->invoke) - (a->invoke < b->invoke);
+}
+
+/* Reads that did not complete within the prefix need no explanation. */
+static void sort_perhaps(struct proving *p)
+{
+    struct operations *perhaps = &p->perhaps;
+    size_t kept = 0;
+    for (size_t i = 0; i < perhaps->count; i++) {
+        if (!observes(&perhaps->at[i]))
+            perhaps->at[kept++] = perhaps->at[i];
+    }
+    perhaps->count = kept;
+    if (kept > 0)
+        qsort(perhaps->at, kept, sizeof *perhaps->at, compare_operations);
+    for (uint32_t i = 0; i < kept; i++) {
+        for (uint32_t j = i; j-- > 0 && perhaps->at[i].equal == 0;)
+            perhaps->at[i].equal = same_operation(&perhaps->at[i], &perhaps->at[j]) ? j + 1 : 0;
+    }
+}
+
+/* Operations that may take effect while an earlier one is left, at most: the bits that a prefix needs. */
+static uint32_t most_ahead(const struct operations *certain)
+{
+    size_t most = 0, behind = 0;
+    uint32_t latest = 0;
+    for (size_t i = 0; i < certain->count; i++) {
+        latest = certain->at[i].end;
+        for (behind = i; behind < certain->count && certain->at[behind].invoke <= latest; behind++) {
+        }
+        most = behind - i > most ? behind - i : most;
+    }
+    return (uint32_t)most;
+}
+
+static bool collect(struct proving *p, uint32_t key, uint32_t last)
+{
+    for (uint32_t txn = 0; txn < p->history->txn_count; txn++) {
+        if (!add_txn(p, txn, key, last))
+            return false;
+    }
+    if (p->certain.count > 0)
+        qsort(p->certain.at, p->certain.count, sizeof *p->certain.at, compare_operations);
+    sort_perhaps(p);
+    p->certain_words = most_ahead(&p->certain) / 64 + 1;
+    p->perhaps_words = (uint32_t)p->perhaps.count / 64 + 1;
+    return layer_words_reserve(&p->scratch, AT_BITS + p->certain_words + p->perhaps_words);
+}
+
+/* ---- prefixes ---- */
+
+static size_t prefix_size(const struct proving *p)
+{
+    return AT_BITS + p->certain_words + p->perhaps_words;
+}
+
+static uint64_t *prefix_of(const struct proving *p, const struct layer *layer, uint32_t number)
+{
+    return layer->words.at + (size_t)number * prefix_size(p);
+}
+
+static bool is_in(const uint64_t *bits, size_t number)
+{
+    return (bits[number / 64] >> number % 64 & 1) != 0;
+}
+
+/* Adds p->scratch to the layer, unless one that is as good is there. */
+static void add_prefix(struct proving *p, struct layer *layer)
+{
+    const size_t size = prefix_size(p), known_size = AT_BITS + p->certain_words;
+    const uint64_t *prefix = p->scratch.at;
+    uint32_t *chain = rig_table_put(&layer->chains, hash_bytes((const char *)prefix, known_size * sizeof *prefix));
+    for (uint32_t i = chain == NULL ? RIG_TABLE_NONE : *chain; i != RIG_TABLE_NONE; i = layer->links.at[i]) {
+        const uint64_t *known = prefix_of(p, layer, i);
+        bool as_good = memcmp(known, prefix, known_size * sizeof *known) == 0;
+        for (size_t w = known_size; as_good && w < size; w++)
+            as_good = (known[w] & ~prefix[w]) == 0;
+        if (as_good)
+            return;
+    }
+    if (chain == NULL || !layer_words_reserve(&layer->words, layer->words.count + size) ||
+        !layer_links_add(&layer->links, *chain)) {
+        p->no_memory = true;
+        return;
+    }
+    memcpy(layer->words.at + layer->words.count, prefix, size * sizeof *prefix);
+    layer->words.count += size;
+    *chain = layer->count++;
+}
+
+/* Moves `low` past the operations that took effect. */
+static void normalise(struct proving *p)
+{
+    uint64_t *bits = p->scratch.at + AT_BITS;
+    while ((bits[0] & 1) != 0) {
+        const unsigned ones = ~bits[0] == 0 ? 63 : (unsigned)__builtin_ctzll(~bits[0]);
+        for (uint32_t w = 0; w < p->certain_words; w++)
+            bits[w] = bits[w] >> ones | (w + 1 < p->certain_words ? bits[w + 1] << (64 - ones) : 0);
+        p->scratch.at[AT_LOW] += ones;
+    }
+}
+
+/* The first completion of an operation that is left. */
+static uint32_t first_end(const struct proving *p, const uint64_t *prefix)
+{
+    uint32_t end = RIG_POSITION_NONE;
+    for (size_t i = prefix[AT_LOW]; i < p->certain.count && p->certain.at[i].invoke <= end; i++) {
+        if (!is_in(prefix + AT_BITS, i - prefix[AT_LOW]) && p->certain.at[i].end < end)
+            end = p->certain.at[i].end;
+    }
+    return end;
+}
+
+/* Makes the prefix longer by a certain operation. False: it may not be next. */
+static bool lengthen(struct proving *p, const uint64_t *prefix, size_t number)
+{
+    const size_t place = number - prefix[AT_LOW];
+    uint32_t after;
+    if (is_in(prefix + AT_BITS, place) || !apply(p, prefix[AT_STATE], &p->certain.at[number], &after))
+        return false;
+    memcpy(p->scratch.at, prefix, prefix_size(p) * sizeof *prefix);
+    p->scratch.at[AT_STATE] = after;
+    p->scratch.at[AT_BITS + place / 64] |= UINT64_C(1) << place % 64;
+    normalise(p);
+    p->explained |= p->scratch.at[AT_LOW] == p->certain.count;
+    add_prefix(p, &p->next);
+    return true;
+}
+
+/* The same by one of unknown outcome: as many certain ones took effect as before. */
+static void add_perhaps(struct proving *p, uint32_t from, uint32_t end)
+{
+    const size_t bits = AT_BITS + p->certain_words;
+    for (size_t i = 0; i < p->perhaps.count && p->perhaps.at[i].invoke <= end && !p->no_memory; i++) {
+        const uint64_t *prefix = prefix_of(p, &p->now, from);
+        const uint32_t equal = p->perhaps.at[i].equal;
+        uint32_t after;
+        if (is_in(prefix + bits, i) || (equal > 0 && !is_in(prefix + bits, equal - 1)) ||
+            !apply(p, prefix[AT_STATE], &p->perhaps.at[i], &after))
+            continue;
+        memcpy(p->scratch.at, prefix, prefix_size(p) * sizeof *prefix);
+        p->scratch.at[AT_STATE] = after;
+        p->scratch.at[bits + i / 64] |= UINT64_C(1) << i % 64;
+        add_prefix(p, &p->now);
+    }
+}
+
+static void explore(struct proving *p, uint32_t from)
+{
+    const uint64_t *prefix = prefix_of(p, &p->now, from);
+    const uint32_t end = first_end(p, prefix);
+    const size_t low = prefix[AT_LOW];
+    for (size_t i = low; i < p->certain.count && p->certain.at[i].invoke <= end; i++) {
+        if (observes(&p->certain.at[i]) && lengthen(p, prefix, i))
+            return;
+    }
+    for (size_t i = low; i < p->certain.count && p->certain.at[i].invoke <= end && !p->no_memory; i++) {
+        if (!observes(&p->certain.at[i]))
+            (void)lengthen(p, prefix, i);
+    }
+    add_perhaps(p, from, end);
+}
+
+static void forget_layer(struct layer *layer)
+{
+    layer->words.count = layer->links.count = layer->count = 0;
+    if (layer->chains.slot_count > 4096) {
+        rig_table_done(&layer->chains);
+        rig_table_init(&layer->chains);
+    } else {
+        rig_table_clear(&layer->chains);
+    }
+}
+
+/* Whether some order explains the operations. */
+static void search_all(struct proving *p)
+{
+    const char *nil = RIG_VALUE_SHOWN(rig_object_nil(p->history->workload));
+    const bool has_value =
+        p->history->workload == RIG_WORKLOAD_CAS_REGISTER || p->history->workload == RIG_WORKLOAD_MUTEX;
+    rig_buf_add_text(&p->text, has_value ? nil : "");
+    memset(p->scratch.at, 0, prefix_size(p) * sizeof *p->scratch.at);
+    p->scratch.at[AT_STATE] = number_state(p);
+    if (!p->no_memory)
+        add_prefix(p, &p->now);
+    p->explained = p->certain.count == 0;
+    while (p->now.count > 0 && !p->explained && !p->no_memory) {
+        for (uint32_t i = 0; i < p->now.count && !p->explained && !p->no_memory; i++)
+            explore(p, i);
+        const struct layer layer = p->now;
+        p->now = p->next;
+        p->next = layer;
+        forget_layer(&p->next);
+    }
+}
+
+static void proving_done(struct proving *p)
+{
+    for (size_t i = 0; i < p->states.count; i++)
+        free(p->states.at[i]);
+    operations_done(&p->certain);
+    operations_done(&p->perhaps);
+    state_texts_done(&p->states);
+    state_lengths_done(&p->lengths);
+    rig_table_done(&p->state_ids);
+    layer_words_done(&p->now.words);
+    layer_links_done(&p->now.links);
+    rig_table_done(&p->now.chains);
+    layer_words_done(&p->next.words);
+    layer_links_done(&p->next.links);
+    rig_table_done(&p->next.chains);
+    layer_words_done(&p->scratch);
+    rig_buf_done(&p->text);
+}
+
+/* ---- the type's functions ---- */
+
+static bool prove_committed(struct rig_proof *proof)
+{
+    for (uint32_t txn = 0; txn < proof->history->txn_count; txn++)
+        proof->committed[txn] = proof->history->txns[txn].outcome == RIG_OUTCOME_OK;
+    return true;
+}
+
+static const char *check_step(const struct rig_proof *proof, const struct rig_step *step)
+{
+    (void)proof, (void)step;
+    return "is in a step between operations on objects, which have none";
+}
+
+/* The prefix ends with the completion of the blocked operation. */
+static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *witness)
+{
+    const struct rig_history *history = proof->history;
+    const uint32_t txn = witness->txns[0];
+    const uint32_t last = rig_txn_end(history, txn);
+    struct proving p = {.history = history};
+    if (witness->anomaly != RIG_ANOMALY_NONLINEARIZABLE || witness->blocked == NULL)
+        return "is in an anomaly that objects do not have";
+    if (last == RIG_POSITION_NONE || rig_txn_op_count(history, txn) == 0 ||
+        rig_txn_ops(history, txn)->key != witness->key || history->txns[txn].invoke_at == RIG_POSITION_NONE)
+        return "is no operation on the object that completed";
+    rig_table_init(&p.state_ids);
+    rig_table_init(&p.now.chains);
+    rig_table_init(&p.next.chains);
+    rig_buf_init(&p.text, 0);
+    if (collect(&p, witness->key, last))
+        search_all(&p);
+    else
+        p.no_memory = true;
+    proving_done(&p);
+    return p.no_memory ? "could not be proved in the memory there is" : p.explained ? "can take effect" : NULL;
+}
+
+static bool read_version(const struct rig_proof *proof, uint32_t txn, uint32_t op, struct rig_proved_read *read)
+{
+    (void)proof, (void)txn, (void)op, (void)read;
+    return false;
+}
+
+static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step *step)
+{
+    (void)proof, (void)step;
+    return false;
+}
+
+const struct rig_type_verifier rig_verify_object = {.prove_committed = prove_committed,
+                                                    .check_step = check_step,
+                                                    .check_noncyclic = check_noncyclic,
+                                                    .read_version = read_version,
+                                                    .check_known = check_step,
+                                                    .is_acknowledged = is_acknowledged};

@@ -1,0 +1,331 @@
+/*
+ * Compares verdicts on histories of objects with brute force over all orders of their operations.
+ *
+ *   objects_compare [--count N] [--seed N]
+ *
+ * Histories are small, random, written as Jepsen writes them, and read in parts that are cut anywhere; so the reader is
+ * compared, too. Results come from a run of the object in which operations take effect at random times, and some are then
+ * changed. Brute force shares no code with rig: it has its own objects, and tries every order.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/rng.h"
+#include "checker/check.h"
+#include "history/load.h"
+#include "history/types.h"
+
+enum { MOST_OPS = 8, MOST_HELD = 2 * MOST_OPS, VALUES = 3, KEYS = 2, NOTHING = -1 };
+enum kind { READ, WRITE, CAS, EXTEND };
+
+struct operation {
+    enum kind kind;
+    int key, process;
+    int a, b;     /* of CAS: expected and new; of READ: the result, or NOTHING */
+    int at, end;  /* events, ascending; the operation took effect in between */
+    char outcome; /* 'o', 'f' or 'i' */
+    bool silent;  /* of unknown outcome, without a completion */
+};
+
+/* The values that an object holds: one of a register, those of a queue or a stack, the digits of a string. */
+struct object {
+    int held[MOST_HELD], count;
+};
+
+struct history {
+    enum rig_workload workload;
+    struct operation ops[MOST_OPS];
+    int count, events;
+};
+
+/* ---- objects ---- */
+
+static bool is_register(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_CAS_REGISTER || workload == RIG_WORKLOAD_MUTEX;
+}
+
+static void reset(enum rig_workload workload, struct object *object)
+{
+    *object = (struct object){.count = is_register(workload)};
+    object->held[0] = workload == RIG_WORKLOAD_MUTEX ? 0 : NOTHING;
+}
+
+/* Strings are numbers in base 10 with a leading 1. */
+static int result_of(enum rig_workload workload, const struct object *object)
+{
+    int number = 1;
+    if (is_register(workload))
+        return object->held[0];
+    if (workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK)
+        return object->count == 0 ? NOTHING : object->held[workload == RIG_WORKLOAD_QUEUE ? 0 : object->count - 1];
+    for (int i = 0; i < object->count; i++)
+        number = number * 10 + object->held[i];
+    return number;
+}
+
+static void take(enum rig_workload workload, struct object *object)
+{
+    if (object->count == 0)
+        return;
+    if (workload == RIG_WORKLOAD_QUEUE)
+        memmove(object->held, object->held + 1, (size_t)(object->count - 1) * sizeof *object->held);
+    object->count--;
+}
+
+/* False: impossible. `knows`: the result of a read is known. */
+static bool apply(enum rig_workload workload, const struct operation *op, bool knows, struct object *object)
+{
+    const bool takes = workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK;
+    if (op->kind == READ && knows && op->a != result_of(workload, object))
+        return false;
+    if (op->kind == CAS && op->a != object->held[0])
+        return false;
+    if (op->kind == READ && takes)
+        take(workload, object);
+    else if (op->kind == CAS)
+        object->held[0] = op->b;
+    else if (op->kind == WRITE && is_register(workload))
+        object->held[0] = op->a;
+    else if (op->kind == WRITE && !takes)
+        *object = (struct object){.held = {op->a}, .count = 1};
+    else if (op->kind == WRITE || op->kind == EXTEND)
+        object->held[object->count++] = op->a;
+    return true;
+}
+
+/* ---- brute force ---- */
+
+static bool explain(const struct history *h, int key, unsigned done, struct object object)
+{
+    bool all = true;
+    for (int i = 0; i < h->count; i++)
+        all &= h->ops[i].key != key || h->ops[i].outcome != 'o' || (done >> i & 1) != 0;
+    if (all)
+        return true;
+    for (int i = 0; i < h->count; i++) {
+        const struct operation *op = &h->ops[i];
+        bool may = op->key == key && op->outcome != 'f' && (done >> i & 1) == 0;
+        for (int j = 0; may && j < h->count; j++) {
+            const struct operation *other = &h->ops[j];
+            may = other->key != key || other->outcome != 'o' || (done >> j & 1) != 0 || other->end > op->at;
+        }
+        struct object next = object;
+        if (may && apply(h->workload, op, op->outcome == 'o', &next) && explain(h, key, done | 1U << i, next))
+            return true;
+    }
+    return false;
+}
+
+static bool is_linearizable(const struct history *h)
+{
+    struct object object;
+    reset(h->workload, &object);
+    for (int key = 0; key < KEYS; key++) {
+        if (!explain(h, key, 0, object))
+            return false;
+    }
+    return true;
+}
+
+/* ---- random histories ---- */
+
+static void draw_op(struct rig_rng *rng, enum rig_workload workload, struct operation *op)
+{
+    const int kinds = workload == RIG_WORKLOAD_CAS_REGISTER ? 3 : 2;
+    op->kind = (enum kind)rig_rng_below(rng, (uint64_t)kinds);
+    op->a = (int)rig_rng_below(rng, VALUES);
+    op->b = (int)rig_rng_below(rng, VALUES);
+    if (workload == RIG_WORKLOAD_MUTEX) {
+        op->kind = CAS;
+        op->a = (int)rig_rng_below(rng, 2);
+        op->b = 1 - op->a;
+    }
+    if (workload == RIG_WORKLOAD_APPEND_REGISTER)
+        op->kind = (enum kind)(int[]){READ, WRITE, EXTEND, READ}[rig_rng_below(rng, 4)];
+    if (workload == RIG_WORKLOAD_APPEND_REGISTER && op->kind == READ)
+        op->a += 10; /* a string of one digit */
+}
+
+/* Invokes and completes operations of three processes at random; each takes effect somewhere between. */
+static void draw_history(struct rig_rng *rng, struct history *h)
+{
+    enum { PROCESSES = 3 };
+    static const enum rig_workload workloads[] = {RIG_WORKLOAD_CAS_REGISTER, RIG_WORKLOAD_MUTEX, RIG_WORKLOAD_QUEUE,
+                                                  RIG_WORKLOAD_STACK, RIG_WORKLOAD_APPEND_REGISTER};
+    int open[PROCESSES] = {-1, -1, -1}, next_process = PROCESSES, process[PROCESSES] = {0, 1, 2};
+    bool took[MOST_OPS] = {false};
+    struct object objects[KEYS];
+    *h = (struct history){.workload = workloads[rig_rng_below(rng, 5)]};
+    const int keys = rig_rng_below(rng, 4) == 0 ? KEYS : 1, wanted = 2 + (int)rig_rng_below(rng, MOST_OPS - 1);
+    for (int key = 0; key < KEYS; key++)
+        reset(h->workload, &objects[key]);
+    for (bool any_open = false; h->count < wanted || any_open;) {
+        const int p = (int)rig_rng_below(rng, PROCESSES);
+        if (open[p] < 0 && h->count < wanted) {
+            struct operation *op = &h->ops[h->count];
+            draw_op(rng, h->workload, op);
+            op->key = (int)rig_rng_below(rng, (uint64_t)keys);
+            op->process = process[p];
+            op->at = h->events++;
+            open[p] = h->count++;
+        } else if (open[p] >= 0) {
+            struct operation *op = &h->ops[open[p]];
+            if (!took[open[p]] && rig_rng_below(rng, 2) == 0) {
+                if (op->kind == READ)
+                    op->a = result_of(h->workload, &objects[op->key]);
+                op->outcome = apply(h->workload, op, false, &objects[op->key]) ? 'o' : 'f';
+                took[open[p]] = true;
+            } else if (took[open[p]] || rig_rng_below(rng, 5) == 0) {
+                if (!took[open[p]])
+                    op->outcome = rig_rng_below(rng, 2) == 0 ? 'f' : 'i';
+                else if (rig_rng_below(rng, 6) == 0)
+                    op->outcome = 'i';
+                op->end = h->events++;
+                op->silent = op->outcome == 'i' && rig_rng_below(rng, 2) == 0;
+                if (op->outcome == 'i')
+                    process[p] = next_process++;
+                open[p] = -1;
+            }
+        }
+        any_open = open[0] >= 0 || open[1] >= 0 || open[2] >= 0;
+    }
+    /* Changes a result. */
+    struct operation *op = &h->ops[rig_rng_below(rng, (uint64_t)h->count)];
+    if (op->kind == READ && rig_rng_below(rng, 2) == 0)
+        op->a = h->workload == RIG_WORKLOAD_APPEND_REGISTER ? 10 + (int)rig_rng_below(rng, VALUES)
+                                                            : (int)rig_rng_below(rng, VALUES + 1) + NOTHING;
+    else if (rig_rng_below(rng, 3) == 0)
+        op->outcome = "of"[rig_rng_below(rng, 2)];
+}
+
+/* ---- as text ---- */
+
+static void add_string(int number, struct rig_buf *text)
+{
+    char digits[16];
+    (void)snprintf(digits, sizeof digits, "%d", number);
+    rig_buf_printf(text, "\"%s\"", digits + 1);
+}
+
+static void add_value(const struct history *h, const struct operation *op, bool completes, struct rig_buf *text)
+{
+    const bool strings = h->workload == RIG_WORKLOAD_APPEND_REGISTER;
+    if (op->kind == READ && (!completes || op->a == NOTHING))
+        rig_buf_add_text(text, "nil");
+    else if (op->kind == READ && strings)
+        add_string(op->a, text);
+    else if (op->kind == CAS && h->workload == RIG_WORKLOAD_MUTEX)
+        rig_buf_add_text(text, "nil");
+    else if (op->kind == CAS)
+        rig_buf_printf(text, "[%d %d]", op->a, op->b);
+    else
+        rig_buf_printf(text, strings ? "\"%d\"" : "%d", op->a);
+}
+
+static const char *function_of(const struct history *h, const struct operation *op)
+{
+    switch ((int)h->workload) {
+    case RIG_WORKLOAD_MUTEX:
+        return op->a == 0 ? "acquire" : "release";
+    case RIG_WORKLOAD_QUEUE:
+        return op->kind == READ ? "dequeue" : "enqueue";
+    case RIG_WORKLOAD_STACK:
+        return op->kind == READ ? "pop" : "push";
+    case RIG_WORKLOAD_APPEND_REGISTER:
+        return op->kind == READ ? "get" : op->kind == WRITE ? "put" : "append";
+    default:
+        return op->kind == READ ? "read" : op->kind == WRITE ? "write" : "cas";
+    }
+}
+
+static void write_text(const struct history *h, bool tuples, struct rig_buf *text)
+{
+    for (int event = 0; event < h->events; event++) {
+        for (int i = 0; i < h->count; i++) {
+            const struct operation *op = &h->ops[i];
+            const bool completes = op->end == event;
+            if ((op->at != event && !completes) || (completes && op->silent && op->outcome == 'i'))
+                continue;
+            rig_buf_printf(text, "{:process %d, :type :%s, :f :%s, ", op->process,
+                           !completes           ? "invoke"
+                           : op->outcome == 'o' ? "ok"
+                           : op->outcome == 'f' ? "fail"
+                                                : "info",
+                           function_of(h, op));
+            rig_buf_printf(text, tuples ? ":value [%d " : ":key %d, :value ", op->key);
+            if (completes && op->outcome == 'i')
+                rig_buf_add_text(text, ":timed-out");
+            else
+                add_value(h, op, completes, text);
+            rig_buf_add_text(text, tuples ? "]}\n" : "}\n");
+        }
+    }
+}
+
+/* ---- comparison ---- */
+
+static bool check(const struct history *h, uint64_t choice, bool *valid, struct rig_buf *text)
+{
+    const struct rig_load_options load = {.form = RIG_FORM_EDN,
+                                          .workload_given = true,
+                                          .workload = h->workload,
+                                          .part_bytes = choice % 3 == 0 ? 30 + choice % 200 : 0};
+    const struct rig_check_options options = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE)};
+    struct rig_history *history = NULL;
+    struct rig_verdict *verdict = NULL;
+    struct rig_err err = {0};
+    rig_buf_clear(text);
+    write_text(h, choice % 2 == 0, text);
+    enum rig_rc rc = rig_history_parse("random", rig_buf_text(text), text->size, &load, &history, &err);
+    if (rc == RIG_OK)
+        rc = rig_check(history, &options, &verdict, &err);
+    if (rc == RIG_OK) {
+        const struct rig_finding *finding = &verdict->findings[RIG_ANOMALY_NONLINEARIZABLE];
+        const enum rig_fate fate = verdict->levels[RIG_LEVEL_STRICT_SERIALIZABLE].fate;
+        *valid = fate != RIG_FATE_REFUTED;
+        if ((finding->count > 0) == *valid || finding->count != finding->witness_count)
+            rc = rig_fail(&err, RIG_E_BUG, "the level and its anomaly disagree");
+        if (*valid && verdict->unknown_reason == NULL && verdict->scope.unknown_reads == 0 && fate != RIG_FATE_HELD)
+            rc = rig_fail(&err, RIG_E_BUG, "neither refuted nor held");
+    }
+    rig_verdict_free(verdict);
+    rig_history_free(history);
+    if (rc != RIG_OK)
+        (void)fprintf(stderr, "%s\n", err.text);
+    return rc == RIG_OK;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t count = 3000, seed = 1, refuted = 0;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--count") == 0)
+            count = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--seed") == 0)
+            seed = strtoull(argv[i + 1], NULL, 10);
+    }
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    for (uint64_t number = 0; number < count; number++) {
+        struct rig_rng rng;
+        struct history history;
+        rig_rng_init(&rng, seed, number);
+        draw_history(&rng, &history);
+        const bool expected = is_linearizable(&history);
+        bool valid = !expected;
+        refuted += !expected;
+        if (check(&history, rig_rng_next(&rng), &valid, &text) && valid == expected)
+            continue;
+        (void)fprintf(stderr, "seed %llu, history %llu of a %s: expected %s\n%s", (unsigned long long)seed,
+                      (unsigned long long)number, rig_data_types[history.workload].name,
+                      expected ? "linearizable" : "nonlinearizable", rig_buf_text(&text));
+        return 1;
+    }
+    (void)printf("%llu histories agree; %llu are not linearizable\n", (unsigned long long)count,
+                 (unsigned long long)refuted);
+    rig_buf_done(&text);
+    return refuted * 10 > count && refuted < count * 9 / 10 ? 0 : 1;
+}
