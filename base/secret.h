@@ -9,8 +9,8 @@
  * YAML, SQL and XML, in hexadecimal, and in base64, also in the middle of a longer encoded text. Where a text fills its
  * buffer (of 128 bytes or more), its end may be truncated: 4 bytes of a secret are hidden there, too.
  *
- * Time: O(size * secrets) comparisons that mostly end at their first byte. Threads: any; redaction takes no lock. Secrets
- * are never forgotten.
+ * Time: O(size * secrets) comparisons that mostly end at their first byte. Threads: any; redaction takes no lock.
+ * Secrets are never forgotten.
  */
 #ifndef RIG_BASE_SECRET_H
 #define RIG_BASE_SECRET_H

@@ -49,8 +49,8 @@ static bool share_another_key(const struct rig_history *history, uint32_t one, u
 }
 
 /*
- * Whether each order of the versions makes a cycle among `cases`: every cycle of the proof is one. No orders may be left
- * out because they make a cycle of another kind: of writes in two keys, or with a version before the one that its
+ * Whether each order of the versions makes a cycle among `cases`: every cycle of the proof is one. No orders may be
+ * left out because they make a cycle of another kind: of writes in two keys, or with a version before the one that its
  * transaction read. And no reader may overwrite what it read, because with its own version between the two an edge is
  * ww.
  */

@@ -39,13 +39,13 @@ struct rig_type_inference {
      * anomalies that take a pass of their own and cannot be there without others. NULL: there are none. False when
      * memory runs out. */
     bool (*infer_rest)(struct rig_inference *inference, bool cyclic, bool realtime);
-    /* The question for the solver, of the committed transactions among `selected` (per transaction; NULL: all). The caller
-     * releases the problem, also after a failure. NULL: no level is decided by the solver. RIG_E_LIMIT when memory runs
-     * out. */
+    /* The question for the solver, of the committed transactions among `selected` (per transaction; NULL: all). The
+     * caller releases the problem, also after a failure. NULL: no level is decided by the solver. RIG_E_LIMIT when
+     * memory runs out. */
     enum rig_rc (*build_problem)(const struct rig_inference *inference, const uint8_t *selected,
                                  struct rig_problem *problem, struct rig_err *err);
-    /* Adds to the links every edge that some order of the versions may have. NULL: `total_orders` is false, and there is
-     * no such thing, or no order is open. False when memory runs out. */
+    /* Adds to the links every edge that some order of the versions may have. NULL: `total_orders` is false, and there
+     * is no such thing, or no order is open. False when memory runs out. */
     bool (*link_any_order)(struct rig_inference *inference);
     /* Decides the history by a search for an order of the operations on each object (object/object_decide.h), instead of
      * a graph. NULL: the type has dependencies. The arguments are those of rig_objects_decide(). */

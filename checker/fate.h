@@ -1,10 +1,10 @@
 /*
  * Decides the fate of each level from the anomalies found, and from their absence.
  *
- * A level is refuted when an anomaly that it forbids was found, or a cycle that its rule forbids. Every level is decided
- * (findings.h), so it is held if it is not refuted, all reads are known and no operation was omitted; a strong form also
- * needs invocations. It stays not refuted where the budget of the solver was spent. In the reference's lattice only the
- * levels that the ladder decides are held, and those that they imply.
+ * A level is refuted when an anomaly that it forbids was found, or a cycle that its rule forbids. Every level is
+ * decided (findings.h), so it is held if it is not refuted, all reads are known and no operation was omitted; a strong
+ * form also needs invocations. It stays not refuted where the budget of the solver was spent. In the reference's
+ * lattice only the levels that the ladder decides are held, and those that they imply.
  */
 #ifndef RIG_CHECKER_FATE_H
 #define RIG_CHECKER_FATE_H

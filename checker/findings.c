@@ -220,8 +220,8 @@ static uint64_t all_refuted(const struct rig_findings *findings)
 
 /*
  * The levels that can be decided. The ladder decides what write cycles refute; of total orders also what flows and any
- * cycles refute, because the rest of an order can follow any order that the graph allows. None of a window, when its type
- * needs the whole history.
+ * cycles refute, because the rest of an order can follow any order that the graph allows. None of a window, when its
+ * type needs the whole history.
  */
 static uint64_t decidable_levels(const struct adding *a)
 {

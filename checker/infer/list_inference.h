@@ -24,9 +24,9 @@ enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t mo
 enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, uint32_t most_kept,
                                           struct rig_arena *arena, struct rig_inference *inference,
                                           struct rig_err *err);
-/* Adds lost updates and lost appends. They lie on cycles (of lost appends: with real-time order) unless reads contradict
- * each other, or show the reader's own later append; when there is none of these, it does nothing. False when memory
- * runs out. */
+/* Adds lost updates and lost appends. They lie on cycles (of lost appends: with real-time order) unless reads
+ * contradict each other, or show the reader's own later append; when there is none of these, it does nothing. False
+ * when memory runs out. */
 bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic, bool realtime);
 /* Adds the edges between unread appends of a key, both ways (unread.h). False when memory runs out. */
 bool rig_infer_list_any_order(struct rig_inference *inference);

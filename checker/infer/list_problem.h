@@ -17,10 +17,10 @@
 #include "checker/solve/problem.h"
 
 /*
- * Makes the problem of the committed transactions among `selected` (per transaction; NULL: all). Each strongly connected
- * component of the possible graph must be selected whole, or not at all; then the problem has an explanation exactly if
- * those components have one. It also gets the transactions that wrote what the selected ones read, because their place
- * in the order says what was overwritten. Keys are numbered in the order in which they occur. Released with
+ * Makes the problem of the committed transactions among `selected` (per transaction; NULL: all). Each strongly
+ * connected component of the possible graph must be selected whole, or not at all; then the problem has an explanation
+ * exactly if those components have one. It also gets the transactions that wrote what the selected ones read, because
+ * their place in the order says what was overwritten. Keys are numbered in the order in which they occur. Released with
  * rig_problem_done(), also after a failure. RIG_E_LIMIT when memory runs out.
  */
 enum rig_rc rig_list_problem(const struct rig_inference *inference, const uint8_t *selected,

@@ -84,9 +84,9 @@ const char *rig_lattice_name(enum rig_lattice lattice);
 /* False when there is none of that name. */
 bool rig_lattice_find(const char *name, enum rig_lattice *lattice);
 /*
- * The levels that an anomaly refutes by its name, as bits. `settled`: an acknowledged transaction shows it. An anomaly that only
- * transactions of unknown fate show refutes nothing below read committed: if one of them aborted, its reads bind
- * nothing, and an aborted write was read.
+ * The levels that an anomaly refutes by its name, as bits. `settled`: an acknowledged transaction shows it. An anomaly
+ * that only transactions of unknown fate show refutes nothing below read committed: if one of them aborted, its reads
+ * bind nothing, and an aborted write was read.
  */
 uint64_t rig_levels_refuted_by(enum rig_lattice lattice, enum rig_anomaly anomaly, bool settled);
 /* Read uncommitted, its session and its strong form: aborted transactions may be read there. */

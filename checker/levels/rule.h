@@ -1,8 +1,8 @@
 /*
  * Each level by its own definition: the cycles that it forbids (docs/checker.md, "Levels").
  *
- * The nodes of a cycle are distinct committed transactions; its edges are ww, wr and rw (of any two versions of a key in
- * their order, adjacent or not), and process or real-time order where the level respects it. Every level above read
+ * The nodes of a cycle are distinct committed transactions; its edges are ww, wr and rw (of any two versions of a key
+ * in their order, adjacent or not), and process or real-time order where the level respects it. Every level above read
  * uncommitted also forbids what one read alone can show (G1a, G1b, ...), and some forbid `internal`.
  *
  *   form                 forbids cycles with

@@ -241,8 +241,8 @@ static bool add_ordered(struct making *m, struct rig_arc arc, uint32_t before, u
     return add_arc(m, arc, pair, low == before ? RIG_CASE_FORWARD : RIG_CASE_BACKWARD, RIG_CASE_NONE);
 }
 
-/* Whether it is known that the reader's own version comes before that of writers[later]: then the ww edge from it forbids
- * whatever an rw edge would. */
+/* Whether it is known that the reader's own version comes before that of writers[later]: then the ww edge from it
+ * forbids whatever an rw edge would. */
 static bool overwrites_itself(const struct making *m, uint32_t reader, uint32_t later)
 {
     return rig_problem_write_of(m->graph->problem, reader, m->key) != RIG_PROBLEM_NONE &&

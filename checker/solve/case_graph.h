@@ -74,9 +74,9 @@ bool rig_case_graph_init_given(struct rig_case_graph *graph, const struct rig_pr
                                const struct rig_case_pairs *pairs);
 
 /*
- * The length of a shortest cycle that the rule forbids, with an edge that rests on `pair` as it is put (NONE: any), or 0;
- * `cycle` (NULL: not wanted) has room for as many arcs as there are nodes. Where `pair` is not NONE, there must be no
- * such cycle without it.
+ * The length of a shortest cycle that the rule forbids, with an edge that rests on `pair` as it is put (NONE: any), or
+ * 0; `cycle` (NULL: not wanted) has room for as many arcs as there are nodes. Where `pair` is not NONE, there must be
+ * no such cycle without it.
  */
 uint32_t rig_case_graph_cycle(struct rig_case_graph *graph, uint32_t pair, uint32_t *cycle);
 

@@ -26,8 +26,8 @@ struct rig_case_tree {
 };
 
 /*
- * Up to `deadline_ns` for any proof, and within that up to `polish_ns` for a shorter one. Leaves the graph's pairs open. False
- * when memory runs out.
+ * Up to `deadline_ns` for any proof, and within that up to `polish_ns` for a shorter one. Leaves the graph's pairs
+ * open. False when memory runs out.
  */
 bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t polish_ns, struct rig_arena *arena,
                      struct rig_case_tree *tree);

@@ -45,7 +45,8 @@ size_t rig_stream_other_bytes(const struct rig_stream *windows);
 bool rig_stream_key_is_in_use(const struct rig_stream *windows, const struct rig_history *view, uint32_t key);
 bool rig_stream_key_is_idle(const struct rig_stream *windows, uint32_t key);
 
-/* Fills open_keys: whether the key, shown as `view`, may be used again; `all`: every key may. False when memory runs out. */
+/* Fills open_keys: whether the key, shown as `view`, may be used again; `all`: every key may. False when memory runs
+ * out. */
 bool rig_stream_open_keys(struct rig_stream *windows, const struct rig_history *view, bool all);
 
 /* RIG_E_LIMIT. */

@@ -13,8 +13,8 @@
 #include "checker/infer/inference.h"
 #include "checker/verdict.h"
 
-/* The witness has no texts yet (sentence.h), and does not say what it refutes (refutes.h). Everything in it is allocated from `arena`. RIG_E_LIMIT when memory runs
- * out. */
+/* The witness has no texts yet (sentence.h), and does not say what it refutes (refutes.h). Everything in it is
+ * allocated from `arena`. RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struct rig_cycle *cycle,
                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
 /* A cycle whose keys and reading operations are chosen, with transactions, keys and operations of the history. */

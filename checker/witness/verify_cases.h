@@ -9,8 +9,9 @@
  *   process, real time  `from` ended before `to` was invoked
  * The order of two versions is supposed in an open case, or is the reverse of a closed one in the same case, or is
  * proved by what reads or assumptions show. Or the writer of the later one read the earlier one: the reverse is a cycle
- * of a ww and a wr edge, which read committed and every level above it forbid. A case speaks of all keys that its two transactions write: versions in one
- * order of one key and in another of the next are a cycle of writes, which every level forbids.
+ * of a ww and a wr edge, which read committed and every level above it forbid. A case speaks of all keys that its two
+ * transactions write: versions in one order of one key and in another of the next are a cycle of writes, which every
+ * level forbids.
  *
  * Cases must nest, each cycle must be of distinct committed transactions and of a shape that the level forbids, and the
  * last line must close the proof. The table of these shapes is this file's own.
