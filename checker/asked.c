@@ -73,11 +73,11 @@ static bool proves_cases(const struct rig_history *history, const struct rig_cas
     return proves;
 }
 
-/* Not for types judged in windows: those keep only a part of a transaction's operations. */
+/* Not for a history judged in windows: those keep only a part of a transaction's operations. */
 static bool is_proved_by_cases(const struct rig_verdict *verdict, uint64_t cases)
 {
     const struct rig_finding *finding = &verdict->findings[RIG_ANOMALY_NO_VERSION_ORDER];
-    const bool whole = rig_type_inference(verdict->scope.workload)->whole;
+    const bool whole = rig_type_inference(verdict->scope.workload)->whole && !verdict->history->is_excerpt;
     for (uint32_t i = 0; whole && i < finding->witness_count; i++) {
         const struct rig_cases *proof = finding->witnesses[i].cases;
         if (proof != NULL && proves_cases(verdict->history, proof, cases))

@@ -4,15 +4,12 @@
 #include "checker/checker_types.h"
 #include "checker/verdict_storage.h"
 
-/* The solver's memory for each operation: measured (bench/RESULTS.md). It is not the arena's, which has a limit. */
-enum { SOLVER_BYTES = 150 };
-
 static bool solver_fits(const struct rig_judge *judge, const struct rig_history *history)
 {
     const uint64_t held = (uint64_t)history->txn_count * sizeof *history->txns +
                           (uint64_t)history->op_count * sizeof *history->ops + judge->scratch.held_bytes;
-    return !judge->type->whole || judge->scratch.limit_bytes == 0 ||
-           held + (uint64_t)history->op_count * SOLVER_BYTES <= judge->scratch.limit_bytes;
+    return judge->scratch.limit_bytes == 0 ||
+           held + (uint64_t)history->op_count * judge->type->solver_bytes <= judge->scratch.limit_bytes;
 }
 
 static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *judge, const struct rig_history *history,

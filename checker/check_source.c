@@ -127,6 +127,22 @@ static enum rig_rc judge_again(struct run *run, struct rig_verdict **verdict)
     return rc;
 }
 
+/*
+ * A pass that guesses which keys are finished. A guess that waits long for keys to return may take more memory than
+ * there is; types that cannot guess earlier (retired.h) go on with the census, which knows.
+ */
+static enum rig_rc judge_by_guess(struct run *run, struct rig_verdict **verdict)
+{
+    struct rig_err why = {0}, *const err = run->err;
+    const struct rig_type_inference *type = rig_type_inference(rig_source_facts(run->source)->workload);
+    run->err = &why;
+    enum rig_rc rc = judge(run, verdict);
+    run->err = err;
+    if (rc == RIG_E_LIMIT && type != NULL && type->whole)
+        return RIG_OK;
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+}
+
 static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdict)
 {
     enum rig_rc rc = RIG_OK;
@@ -134,7 +150,7 @@ static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdic
     if (run->census == NULL)
         return rig_memory_limit(run->err, "the keys of the history");
     if (!run->options.guess_failed)
-        rc = judge(run, verdict);
+        rc = judge_by_guess(run, verdict);
     if (rc == RIG_OK && *verdict == NULL)
         rc = take_census(run);
     if (rc == RIG_OK && *verdict == NULL)
@@ -143,13 +159,18 @@ static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdic
     return rc;
 }
 
-/* A type that needs the whole history is judged in windows, which leave levels open, only where memory falls short.
+/* A type that needs the whole history is judged in windows, which may leave levels open, only where memory falls short.
  * Objects are not: nothing is known of a part of their operations. */
 static enum rig_rc judge_somehow(struct run *run, enum rig_workload workload, struct rig_verdict **verdict)
 {
     const struct rig_type_inference *type = rig_type_inference(workload);
     if (run->options.keep_all)
         return judge(run, verdict);
+    const struct rig_source_facts *facts = rig_source_facts(run->source);
+    const size_t limit = run->options.check.limit_bytes;
+    const bool too_large =
+        limit > 0 && facts->form == RIG_FORM_RIG && planned_bytes(facts->form, facts->size_bytes) > limit;
+    run->options.in_windows |= too_large && type != NULL && type->decide_objects == NULL;
     if (type == NULL || !type->whole || run->options.in_windows)
         return judge_in_windows(run, verdict);
     struct rig_err why = {0}, *const err = run->err;

@@ -72,6 +72,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .retired = &rig_register_retired,
             .load_percent = 700,
             .arena_only = true,
+            .solver_bytes = 150,
             .explain_step = rig_register_explain_step,
             .sentences = &rig_register_sentences,
             .verifier = &rig_verify_register,

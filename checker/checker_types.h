@@ -53,7 +53,7 @@ struct rig_type_inference {
                                   uint32_t most_witnesses, struct rig_arena *arena, struct rig_objects_decided *decided,
                                   struct rig_err *err);
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
-    bool whole;           /* levels need the whole history: windows find only what edges that are known show */
+    bool whole;           /* levels need the whole history, or explanations that windows go on from (explained.h) */
     bool any_initial;     /* a key may begin with a value that no transaction wrote */
     bool total_orders;    /* reads alone show the order of the versions, but for writes that no read shows */
     bool has_versions;    /* and inference.versions has it (infer/versions.h) */
@@ -73,7 +73,8 @@ struct rig_type_inference {
     void (*wait_for_unknown)(struct rig_closing_search *search);
     const struct rig_type_retired *retired; /* the memory of finished keys: stream/retired_private.h */
     uint32_t load_percent; /* estimated memory for judging a window, of its size, until it is measured */
-    bool arena_only;       /* all of that memory comes from the judge's arena */
+    bool arena_only;       /* all of that memory comes from the judge's arena, but for */
+    uint32_t solver_bytes; /*   so many bytes an operation that the solver takes: measured (bench/RESULTS.md) */
 
     /* ---- witnesses ---- */
 

@@ -101,13 +101,13 @@ static bool open_impossible_reads(const struct judge *j)
 static void find_held(struct judge *j)
 {
     const struct rig_scope *scope = j->scope;
-    if (scope->unknown_reads > 0 || scope->lost_count > 0 || scope->apart || j->verdict->unknown_reason != NULL)
+    if (scope->unknown_reads > 0 || scope->lost_count > 0 || j->verdict->unknown_reason != NULL)
         return;
     uint64_t decided = exact_levels;
     if (scope->unordered_keys == 0)
         decided |= snapshot_levels;
     if (j->verdict->lattice == RIG_LATTICE_EXACT)
-        decided = (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1) & ~j->verdict->spent_levels;
+        decided = (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1) & ~j->verdict->spent_levels & ~scope->apart & ~scope->unfit;
     else if (!j->type->total_orders)
         decided = 0;
     if (!scope->has_invocations)
@@ -258,6 +258,16 @@ static void add_spent(const struct judge *j, uint64_t levels, struct rig_buf *te
                        rig_plural(j->verdict->open_pairs));
 }
 
+static void add_apart(const struct judge *j, uint64_t levels, struct rig_buf *text)
+{
+    rig_buf_add_text(text,
+                     (j->scope->unfit & levels) != 0
+                         ? ", but the history did not fit into --max-memory: its windows would have to keep too "
+                           "many transactions"
+                         : ", but the history was judged in windows, and the orders of versions chosen in earlier "
+                           "windows have no continuation: a larger --max-memory decides it");
+}
+
 static void say_open(const struct judge *j, unsigned level, struct rig_buf *text)
 {
     const struct rig_scope *scope = j->scope;
@@ -268,9 +278,6 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     else if (scope->lost_count > 0)
         rig_buf_printf(text, ", but %" PRIu64 " operation%s that may have read or written %s omitted",
                        scope->lost_count, rig_plural(scope->lost_count), rig_was_were(scope->lost_count));
-    else if (scope->apart)
-        rig_buf_add_text(text, ", but the history did not fit into --max-memory, and windows only show cycles of edges "
-                               "that are known");
     else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         rig_buf_add_text(text, ", but the reads of some key contradict each other");
     else if (is_found(j, RIG_ANOMALY_NONLINEARIZABLE))
@@ -284,6 +291,8 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
                        rig_plural(scope->unknown_reads));
     else if ((bit & strong_levels) && !scope->has_invocations)
         rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
+    else if ((scope->apart | scope->unfit) & bit)
+        add_apart(j, bit, text);
     else if (j->verdict->spent_levels & bit)
         add_spent(j, bit, text);
     else if ((bit & snapshot_levels) && scope->unordered_keys > 0)
@@ -383,7 +392,7 @@ static void decide(const struct judge *j)
 static bool admit_open(const struct judge *j)
 {
     struct rig_verdict *verdict = j->verdict;
-    const uint64_t undecided = j->scope->apart ? ~j->refuted : verdict->spent_levels & ~j->refuted & ~j->held;
+    const uint64_t undecided = (j->scope->apart | j->scope->unfit | verdict->spent_levels) & ~j->refuted & ~j->held;
     const uint64_t open = verdict->requested_levels & undecided;
     struct rig_buf text;
     if (verdict->valid != RIG_VALID_TRUE || open == 0)
@@ -391,8 +400,8 @@ static bool admit_open(const struct judge *j)
     rig_buf_init(&text, 0);
     rig_buf_add_text(&text, "it is open whether the history keeps ");
     list_levels(open, &text);
-    if (j->scope->apart)
-        rig_buf_add_text(&text, ": it did not fit into --max-memory and was judged in windows");
+    if ((j->scope->apart | j->scope->unfit) & open)
+        add_apart(j, open, &text);
     else
         add_spent(j, open, &text);
     verdict->valid = RIG_VALID_UNKNOWN;

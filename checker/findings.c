@@ -220,16 +220,12 @@ static uint64_t all_refuted(const struct rig_findings *findings)
 
 /*
  * The levels that can be decided. The ladder decides what write cycles refute; of total orders also what flows and any
- * cycles refute, because the rest of an order can follow any order that the graph allows. None of a window, when its
- * type needs the whole history.
+ * cycles refute, because the rest of an order can follow any order that the graph allows.
  */
-static uint64_t decidable_levels(const struct adding *a)
+static uint64_t decidable_levels(const struct rig_findings *findings, const struct rig_judge *judge)
 {
-    const struct rig_judge *judge = a->judge;
     uint64_t levels = 0;
-    if (a->findings->lattice != RIG_LATTICE_EXACT || judge->type->build_problem == NULL || judge->type->levels == 0 ||
-        (judge->type->whole && judge->selected != NULL) ||
-        (judge->type->total_orders && judge->ladder.possible == NULL))
+    if (findings->lattice != RIG_LATTICE_EXACT || judge->type->build_problem == NULL || judge->type->levels == 0)
         return 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         const struct rig_rule *rule = rig_level_rule((enum rig_level)level);
@@ -242,9 +238,23 @@ static uint64_t decidable_levels(const struct adding *a)
     return levels;
 }
 
+uint64_t rig_findings_open(const struct rig_findings *findings, const struct rig_judge *judge)
+{
+    return decidable_levels(findings, judge) & ~all_refuted(findings);
+}
+
+/* Whether only a part of the history is judged, by a type whose levels need the whole. */
+static bool is_part(const struct rig_judge *judge)
+{
+    return judge->type->whole && judge->selected != NULL;
+}
+
+/* The levels to be decided here. */
 static uint64_t open_levels(const struct adding *a)
 {
-    return decidable_levels(a) & ~all_refuted(a->findings);
+    if (a->judge->type->total_orders && a->judge->ladder.possible == NULL)
+        return 0;
+    return rig_findings_open(a->findings, a->judge) & (is_part(a->judge) ? a->findings->denied : ~UINT64_C(0));
 }
 
 /* The levels that are refuted only by witnesses that rest on assumptions. */
@@ -351,6 +361,7 @@ static enum rig_rc decide_open(const struct adding *a, const struct rig_problem 
     RIG_INVARIANT(rc != RIG_OK || (decisions.held & all_refuted(a->findings)) == 0);
     if (rc == RIG_OK) {
         a->findings->spent |= decisions.spent;
+        a->findings->apart |= is_part(a->judge) ? decisions.held : 0;
         a->findings->unproven |= decisions.unproven;
         if (decisions.open_pairs > a->findings->open_pairs)
             a->findings->open_pairs = decisions.open_pairs;
@@ -362,7 +373,7 @@ static enum rig_rc decide_open(const struct adding *a, const struct rig_problem 
 /* Whether the levels that only assumptions refute so far are refuted without them. Drops the problem's pairs. */
 static enum rig_rc decide_plainly(const struct adding *a, struct rig_problem *problem, int64_t deadline_ns)
 {
-    const uint64_t levels = decidable_levels(a) & refuted_by_assumption(a->findings);
+    const uint64_t levels = decidable_levels(a->findings, a->judge) & refuted_by_assumption(a->findings);
     struct rig_decisions decisions = {0};
     enum rig_rc rc = RIG_OK;
     if (levels != 0) {
@@ -373,22 +384,25 @@ static enum rig_rc decide_plainly(const struct adding *a, struct rig_problem *pr
     return rc;
 }
 
-/* Assumptions order the versions of registers only, whose other orders are open. */
+/* Assumptions order the versions of registers only, whose other orders are open. In windows, each would ask again. */
 static bool may_assume(const struct rig_judge *judge)
 {
-    return judge->assumptions.made != 0 && !judge->type->total_orders;
+    return judge->assumptions.made != 0 && !judge->type->total_orders && !is_part(judge);
 }
 
 static bool needs_decisions(const struct adding *a)
 {
-    return open_levels(a) != 0 ||
-           (may_assume(a->judge) && (decidable_levels(a) & refuted_by_assumption(a->findings)) != 0);
+    return open_levels(a) != 0 || (may_assume(a->judge) &&
+                                   (decidable_levels(a->findings, a->judge) & refuted_by_assumption(a->findings)) != 0);
 }
 
+/* A part is searched for a refutation in all that is known of it, transactions judged before and waiting ones too:
+ * a refutation of some transactions refutes the whole, and an explanation of them leaves the level open. Only waiting
+ * transactions with anomalies that are not counted yet are left out, because the question supposes possible reads. */
 static enum rig_rc decide(const struct adding *a)
 {
     const struct rig_judge *judge = a->judge;
-    const uint8_t *among = judge->type->total_orders ? judge->ladder.possible : judge->selected;
+    const uint8_t *among = judge->type->total_orders ? judge->ladder.possible : judge->possible_txns;
     const int64_t start_ns = rig_clock_now_ns(), deadline_ns = start_ns + a->findings->budget_ns;
     struct rig_problem problem = {0};
     enum rig_rc rc = judge->type->build_problem(&judge->inference, among, &problem, a->err);

@@ -31,8 +31,17 @@ struct rig_findings {
     uint64_t open_pairs;   /* pairs of writers without an order in the largest such question */
     uint64_t open_objects; /* objects that were not decided */
     size_t limit_bytes;    /* for the search for an order of the operations on an object; 0: none */
+    /* In windows, of a type whose levels need the whole history: bits of the levels that have no explanation which
+     * goes on from those of earlier windows, now (set by the caller); and those for which it is open, from some window on,
+     * whether there is one that does not. */
+    uint64_t denied, apart;
+    uint64_t doomed; /* likewise: those that anomalies of waiting transactions will refute; not asked about before */
+    uint64_t unfit;  /* likewise: those given up because what their explanations keep did not fit into memory */
     int64_t decide_ns;
 };
+
+/* The levels that the solver can decide and that nothing refutes so far, as bits. */
+uint64_t rig_findings_open(const struct rig_findings *findings, const struct rig_judge *judge);
 
 /* Adds what the judge has found. RIG_E_BUG for a witness that cannot be proved. */
 enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_judge *judge, struct rig_err *err);

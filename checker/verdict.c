@@ -141,6 +141,11 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
         RIG_INVARIANT(findings->of[anomaly].witness_count <= findings->of[anomaly].count);
     for (unsigned link = 0; link < 3; link++)
         verdict->edge_count[link] = judge->edge_count[link];
+    uint64_t refuted = 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        refuted |= findings->of[anomaly].refutes;
+    verdict->scope.apart = (findings->apart | findings->doomed) & ~findings->unfit & ~refuted;
+    verdict->scope.unfit = findings->unfit & ~refuted;
     verdict->spent_levels = findings->spent;
     verdict->unproven_levels = findings->unproven;
     verdict->open_pairs = findings->open_pairs;

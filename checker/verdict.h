@@ -149,7 +149,8 @@ struct rig_scope {
     uint64_t observations;                /* of objects: acknowledged operations that show a state */
     const struct rig_fault_event *faults; /* what a nemesis did; times as in the history */
     size_t fault_count;
-    bool apart;     /* judged in windows, although the levels need the whole history (--max-memory) */
+    uint64_t apart; /* bits: levels that windows left open, because the orders they chose have no continuation, and */
+    uint64_t unfit; /*   because what these orders keep in memory did not fit */
     bool unsettled; /* a transaction of unknown fate counts as committed */
 };
 

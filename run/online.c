@@ -172,6 +172,7 @@ static enum rig_rc open_check(struct rig_online *online, struct rig_err *err)
                                                    .budget_ns = check->budget_ns,
                                                    .max_witnesses = (uint32_t)check->max_witnesses},
                                          .idle = RIG_WINDOWS_IDLE,
+                                         .in_windows = true,
                                          .contradicted = &online->contradicted};
     online->begun++;
     for (unsigned i = 0; i < online->patience; i++)
@@ -340,6 +341,16 @@ static void tell(const struct rig_online *online, const struct rig_check_watch *
         watch->tell(watch->context, &progress);
 }
 
+/* Whether windows left a level open that the whole history may decide. */
+static bool leaves_open(const struct rig_verdict *verdict)
+{
+    bool open = false;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        open |=
+            (verdict->scope.apart & RIG_LEVEL_BIT(level)) != 0 && verdict->levels[level].fate == RIG_FATE_NOT_REFUTED;
+    return open;
+}
+
 struct rig_verdict *rig_online_finish(struct rig_online *online, const struct rig_check_watch *watch)
 {
     RIG_REQUIRE(atomic_load(&online->complete) && online->verdict == NULL);
@@ -358,7 +369,12 @@ struct rig_verdict *rig_online_finish(struct rig_online *online, const struct ri
         online->windows = NULL; /* freed in any case */
         goes_on =
             rig_stream_finish(windows, rig_source_facts(online->source), &online->verdict, &online->err) == RIG_OK;
-        if (online->verdict != NULL) {
+        if (online->verdict != NULL && leaves_open(online->verdict)) {
+            rig_verdict_free(online->verdict);
+            online->verdict = NULL;
+            (void)rig_fail(&online->err, RIG_E_LIMIT, "some levels are open without the whole history");
+            goes_on = false;
+        } else if (online->verdict != NULL) {
             online->verdict->cost.pass_count = online->begun;
         } else if (goes_on) {
             (void)rig_fail(&online->err, RIG_E_LIMIT, "%s",

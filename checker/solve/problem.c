@@ -191,7 +191,8 @@ static void find_leads(const struct rig_problem *problem, const uint32_t *place,
     }
 }
 
-static bool copy_txn(const struct rig_problem *problem, const uint32_t *place, uint32_t lead, uint32_t node,
+/* `rest`: a version of a transaction that is left out counts as the initial state. */
+static bool copy_txn(const struct rig_problem *problem, const uint32_t *place, uint32_t lead, uint32_t node, bool rest,
                      struct rig_problem *part)
 {
     struct rig_problem_txn txn = problem->txns.at[node];
@@ -201,8 +202,9 @@ static bool copy_txn(const struct rig_problem *problem, const uint32_t *place, u
         struct rig_problem_read read = problem->reads.at[r];
         if (read.writer != RIG_PROBLEM_INITIAL) {
             read.writer = place[read.writer];
-            if (read.writer == RIG_PROBLEM_NONE)
+            if (read.writer == RIG_PROBLEM_NONE && !rest)
                 continue;
+            read.writer = read.writer == RIG_PROBLEM_NONE ? RIG_PROBLEM_INITIAL : read.writer;
         }
         ok = rig_problem_add_read(part, &read);
     }
@@ -286,7 +288,8 @@ static bool copy_pairs(const struct rig_problem *problem, const uint32_t *place,
     return ok;
 }
 
-bool rig_problem_part(const struct rig_problem *problem, const uint32_t *keep, uint32_t count, struct rig_problem *part)
+static bool make_part(const struct rig_problem *problem, const uint32_t *keep, uint32_t count, bool rest,
+                      struct rig_problem *part)
 {
     const size_t nodes = (size_t)problem->txn_count + 1;
     uint32_t *place = malloc(nodes * sizeof place[0]), *lead = malloc(nodes * sizeof lead[0]);
@@ -302,7 +305,7 @@ bool rig_problem_part(const struct rig_problem *problem, const uint32_t *keep, u
     if (ok)
         find_leads(problem, place, lead);
     for (uint32_t i = 0; ok && i < count; i++)
-        ok = copy_txn(problem, place, lead[keep[i]], keep[i], part);
+        ok = copy_txn(problem, place, lead[keep[i]], keep[i], rest, part);
     ok = ok && copy_pairs(problem, place, &index, part);
     part->key_count = ok ? problem->key_count : 0;
     ok = ok && rig_problem_finish(part);
@@ -315,4 +318,14 @@ bool rig_problem_part(const struct rig_problem *problem, const uint32_t *keep, u
     if (!ok)
         rig_problem_done(part);
     return ok;
+}
+
+bool rig_problem_part(const struct rig_problem *problem, const uint32_t *keep, uint32_t count, struct rig_problem *part)
+{
+    return make_part(problem, keep, count, false, part);
+}
+
+bool rig_problem_rest(const struct rig_problem *problem, const uint32_t *keep, uint32_t count, struct rig_problem *rest)
+{
+    return make_part(problem, keep, count, true, rest);
 }

@@ -101,4 +101,12 @@ uint32_t rig_problem_write_of(const struct rig_problem *problem, uint32_t txn, u
 bool rig_problem_part(const struct rig_problem *problem, const uint32_t *keep, uint32_t count,
                       struct rig_problem *part);
 
+/*
+ * The same with the versions of the other transactions before all versions of `keep`: a read of one of them counts as a
+ * read of the initial state. An order that explains it, after one that explains the other transactions, explains the
+ * whole if no edge leads from `keep` to the others.
+ */
+bool rig_problem_rest(const struct rig_problem *problem, const uint32_t *keep, uint32_t count,
+                      struct rig_problem *rest);
+
 #endif

@@ -4,7 +4,7 @@
 
 enum {
     USUAL_LOAD_PERCENT = 250, /* of a history with cycles, which any window may turn out to have */
-    MOST_LOAD_PERCENT = 1000,
+    MOST_LOAD_PERCENT = 2000,
     SLACK_PERCENT = 25,   /* margin: the next window may take more */
     FULL_PERCENT = 85,    /* of the budget: then the window is judged, even with few new transactions */
     KEPT_PERCENT = 40,    /* of the budget: the part of the window that stays should take no more */
@@ -77,10 +77,15 @@ void rig_budget_measure(struct rig_budget *budget, size_t judging_bytes, size_t 
     RIG_INVARIANT(budget->least_percent <= budget->load_percent);
 }
 
+bool rig_budget_is_full(const struct rig_budget *budget, size_t kept_bytes)
+{
+    return budget->limit_bytes > 0 &&
+           loaded(kept_bytes, budget->load_percent) > rig_budget_bytes(budget) / 100 * KEPT_PERCENT;
+}
+
 bool rig_budget_lower_idle(struct rig_budget *budget, size_t kept_bytes)
 {
-    if (budget->limit_bytes == 0 || budget->least_idle <= LEAST_IDLE ||
-        loaded(kept_bytes, budget->load_percent) <= rig_budget_bytes(budget) / 100 * KEPT_PERCENT)
+    if (budget->least_idle <= LEAST_IDLE || !rig_budget_is_full(budget, kept_bytes))
         return false;
     const uint32_t before = budget->least_idle;
     budget->least_idle = before / 4 > LEAST_IDLE ? before / 4 : LEAST_IDLE;

@@ -38,6 +38,8 @@ size_t rig_budget_left(const struct rig_budget *budget, size_t window_bytes, siz
 bool rig_budget_is_crowded(const struct rig_budget *budget, size_t other_bytes);
 /* Records the bytes that a judgement took. */
 void rig_budget_measure(struct rig_budget *budget, size_t judging_bytes, size_t filled_bytes);
+/* Whether a judgement would leave too much of its window filled (`kept_bytes`). */
+bool rig_budget_is_full(const struct rig_budget *budget, size_t kept_bytes);
 /* When a judgement would leave too much of its window filled (`kept_bytes`): lowers least_idle to a quarter. False when
  * it is at the minimum already, or enough memory is left. */
 bool rig_budget_lower_idle(struct rig_budget *budget, size_t kept_bytes);

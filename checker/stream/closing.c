@@ -70,7 +70,8 @@ static void visit(struct rig_closing_search *s, uint32_t txn)
     if (s->out->waits[txn] || rig_txn_is_settled(t))
         return;
     bool too_late = s->committed[txn] && t->invoke_at != RIG_POSITION_NONE && t->invoke_at > s->least_end;
-    if (too_late || uses_alive(s, txn) || waits_in_order(s, txn))
+    const bool also = s->also != NULL && s->also[txn];
+    if (also || too_late || uses_alive(s, txn) || waits_in_order(s, txn))
         make_wait(s, txn);
 }
 
@@ -258,10 +259,12 @@ void rig_closing_wait_again(struct rig_closing_search *s, uint32_t txn)
     s->again = true;
 }
 
-/* The first transaction that uses a key that is alive; the number of all when none does. */
-static uint32_t find_first(const struct rig_history *history, const uint8_t *alive)
+/* The first transaction that uses a key that is alive, or waits for another reason; the number of all when none does. */
+static uint32_t find_first(const struct rig_history *history, const uint8_t *alive, const uint8_t *also)
 {
-    return rig_history_txn_of(history, rig_history_first_op_on(history, alive));
+    const uint32_t first = rig_history_txn_of(history, rig_history_first_op_on(history, alive));
+    const uint8_t *waits = also == NULL ? NULL : memchr(also, 1, first);
+    return waits == NULL ? first : (uint32_t)(waits - also);
 }
 
 static void wait_all(struct rig_closing_search *s)
@@ -314,8 +317,8 @@ static bool is_closed(const struct rig_closing_search *s)
     return closed && waiting == s->out->waiting_count;
 }
 
-bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, struct rig_arena *arena,
-                      struct rig_closing *closing)
+bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, const uint8_t *also,
+                      struct rig_arena *arena, struct rig_closing *closing)
 {
     const struct rig_history *history = inference->history;
     struct rig_table waiting;
@@ -332,11 +335,12 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
         .sets = &inference->sets,
         .arena = arena,
         .committed = inference->committed,
+        .also = also,
         .out = closing,
         /* Without invocations there is no real-time order, so the process order is needed. */
         .waiting = history->has_invocations ? NULL : &waiting,
         .least_end = RIG_POSITION_NONE,
-        .first = find_first(history, alive)};
+        .first = find_first(history, alive, also)};
     if (s.links->node_count > s.links->txn_count && !prepare_relays(&s, arena))
         return false;
     rig_table_init(&waiting);

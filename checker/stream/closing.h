@@ -29,8 +29,9 @@ struct rig_closing {
 };
 
 /* Call it before the search for cycles. `alive` tells per key whether it may be used again; it is changed, and borrowed
- * by `closing`. False when memory runs out. */
-bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, struct rig_arena *arena,
-                      struct rig_closing *closing);
+ * by `closing`. `also`, per transaction: it waits for another reason, too (NULL: none does). False when memory runs
+ * out. */
+bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, const uint8_t *also,
+                      struct rig_arena *arena, struct rig_closing *closing);
 
 #endif

@@ -14,6 +14,7 @@ struct rig_closing_search {
     const struct rig_sets *sets;
     struct rig_arena *arena;
     uint8_t *read_by_unknown; /* per version of registers; NULL until there is one */
+    const uint8_t *also;      /* per transaction: it waits for another reason; NULL: none does */
     struct rig_closing *out;
     struct rig_table *waiting; /* process -> its first waiting transaction; NULL where invocations are known */
     uint32_t least_end;        /* the first end of a waiting committed transaction, in the real-time order */

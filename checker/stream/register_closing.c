@@ -13,8 +13,10 @@ static void mark_reads(struct rig_closing_search *s, uint32_t txn, bool *marked)
         uint32_t writer = registers->versions[version].writer;
         if (writer == txn)
             continue;
-        if (writer != RIG_REGISTER_NONE && !s->committed[writer] &&
-            s->history->txns[writer].outcome == RIG_OUTCOME_INFO) {
+        /* With this read, the key may turn out to have begun with another value. */
+        const bool unwritten = writer == RIG_REGISTER_NONE && registers->initial != NULL;
+        if (unwritten || (writer != RIG_REGISTER_NONE && !s->committed[writer] &&
+                          s->history->txns[writer].outcome == RIG_OUTCOME_INFO)) {
             s->out->alive[ops[i].key] = 1;
             s->again = true;
             s->first = 0;

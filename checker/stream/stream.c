@@ -8,11 +8,13 @@
 #include "base/clock.h"
 #include "base/plural.h"
 #include "checker/stream/closing.h"
+#include "checker/stream/explained.h"
 #include "checker/stream/stream_private.h"
 #include "history/source.h"
 
 enum {
     MOST_SAVINGS = 4,
+    UNFIT_TIMES = 2,      /* what explanations keep, of what known edges keep, before they are given up for memory */
     FORGOTTEN_SHARE = 16, /* of the limit, for the set of forgotten keys */
 };
 /* Safety margins of the suggested limit: for new transactions, and for later parts that need more than earlier ones. */
@@ -49,7 +51,7 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     rig_budget_init(&w->budget, options->check.limit_bytes, w->options.idle);
     rig_budget_take(&w->budget, options->taken_bytes);
     w->type = rig_type_inference(workload);
-    w->options.keep_all |= w->type->whole && !options->in_windows;
+    w->options.keep_all |= w->type->whole && (!options->in_windows || w->type->decide_objects != NULL);
     w->budget.load_percent = w->type->load_percent;
     const size_t limit_bytes = options->check.limit_bytes == 0 ? 0 : rig_budget_bytes(&w->budget);
     const struct rig_check_options *check = &w->options.check;
@@ -263,12 +265,23 @@ static enum rig_rc release_judged(struct judgement *j)
     return RIG_OK;
 }
 
+/* An estimate of the memory that is not the judge's arena's. */
+static size_t solver_bytes_of(const struct rig_stream *w, const struct rig_history *view)
+{
+    size_t ops = 0;
+    for (uint32_t txn = 0; w->type->solver_bytes > 0 && txn < view->txn_count; txn++)
+        ops += view->txns[txn].outcome == RIG_OUTCOME_FAIL ? 0 : rig_txn_op_count(view, txn);
+    return ops * w->type->solver_bytes;
+}
+
 /* Limits the judgement to the memory that is left. */
-static void limit_judge(struct rig_stream *w)
+static void limit_judge(struct rig_stream *w, const struct rig_history *view)
 {
     size_t left = rig_budget_left(&w->budget, rig_window_bytes(w->window), rig_stream_other_bytes(w));
     if (w->type->arena_only && left < SIZE_MAX / 2)
         left += left / 3;
+    const size_t solver_bytes = solver_bytes_of(w, view);
+    left = left == SIZE_MAX ? left : left > solver_bytes ? left - solver_bytes : 1;
     if (w->judge.scratch.held_bytes > left)
         rig_judge_done(&w->judge);
     w->judge.scratch.limit_bytes = left;
@@ -299,7 +312,7 @@ static enum rig_rc begin_judgement(struct rig_stream *w, bool last, struct judge
     *j = (struct judgement){.w = w, .err = err, .view = rig_window_history(w->window, last)};
     if (j->view == NULL)
         return rig_stream_no_memory(err);
-    limit_judge(w);
+    limit_judge(w, j->view);
     const bool open = !last && w->type->any_initial;
     if (open && !rig_stream_open_keys(w, j->view, w->options.lost))
         return rig_stream_no_memory(err);
@@ -327,10 +340,70 @@ static bool find_closing(struct judgement *j)
     struct rig_stream *w = j->w;
     do {
         uint8_t *alive = find_alive(j);
-        if (alive == NULL || !rig_closing_find(&w->judge.inference, alive, &w->judge.scratch, &j->closing))
+        if (alive == NULL || !rig_closing_find(&w->judge.inference, alive, NULL, &w->judge.scratch, &j->closing))
             return false;
     } while (w->options.census == NULL && rig_budget_lower_idle(&w->budget, kept_bytes(j)));
     return true;
+}
+
+/*
+ * Explains what was not judged before, at each level that no earlier window refuted or left open. The levels that have no
+ * explanation are searched for a refutation later (findings.h).
+ */
+static enum rig_rc explain(struct rig_stream *w, const struct rig_history *view, struct rig_explained *explained,
+                           struct rig_err *err)
+{
+    struct rig_findings *findings = &w->findings;
+    *explained = (struct rig_explained){0};
+    if (!w->type->whole)
+        return RIG_OK;
+    uint64_t open = rig_findings_open(findings, &w->judge) & ~findings->unfit & ~findings->doomed, doomed = 0;
+    enum rig_rc rc = (open & ~findings->spent) == 0 ? RIG_OK : rig_stream_doomed(w, view, &doomed, err);
+    findings->doomed |= doomed & open;
+    open &= ~doomed;
+    const uint64_t levels = open & ~findings->apart & ~findings->spent;
+    findings->denied = open & findings->apart;
+    if (rc != RIG_OK || levels == 0)
+        return rc;
+    const int64_t start_ns = rig_clock_now_ns();
+    rc = rig_explained_find(&w->judge.inference, levels, start_ns + findings->budget_ns, explained, err);
+    const int64_t took_ns = rig_clock_now_ns() - start_ns;
+    findings->decide_ns += took_ns;
+    findings->budget_ns -= took_ns < findings->budget_ns ? took_ns : findings->budget_ns;
+    if (rc != RIG_OK)
+        return rc;
+    findings->denied |= explained->orders.denied;
+    findings->spent |= explained->orders.spent;
+    if (explained->orders.open_pairs > findings->open_pairs)
+        findings->open_pairs = explained->orders.open_pairs;
+    return RIG_OK;
+}
+
+/*
+ * Whether a window must not keep what the explanations keep: it would be too large, and known edges keep much less. Its
+ * levels are given up then.
+ */
+static bool is_unfit(const struct judgement *j, uint64_t known_count)
+{
+    return known_count < j->closing.waiting_count / UNFIT_TIMES && rig_budget_is_full(&j->w->budget, kept_bytes(j));
+}
+
+/* Adds to the waiting transactions those that follow them in an explanation, until no further one does. */
+static bool close_along(struct judgement *j, const struct rig_explained *explained)
+{
+    struct rig_judge *judge = &j->w->judge;
+    const uint64_t known_count = j->closing.waiting_count;
+    for (bool more = explained->orders.count > 0; more;) {
+        uint8_t *waits = j->closing.waits;
+        if (!rig_explained_extend(explained, &judge->inference, &judge->scratch, waits, &more))
+            return false;
+        if (more && !rig_closing_find(&judge->inference, j->closing.alive, waits, &judge->scratch, &j->closing))
+            return false;
+    }
+    if (!is_unfit(j, known_count))
+        return true;
+    j->w->findings.unfit |= explained->orders.explained;
+    return rig_closing_find(&judge->inference, j->closing.alive, NULL, &judge->scratch, &j->closing);
 }
 
 /* Frees memory that is not needed now, so that the judgement can be tried again. */
@@ -347,10 +420,19 @@ static enum rig_rc begin_closing(struct rig_stream *w, struct judgement *j, stru
     enum rig_rc rc = begin_judgement(w, false, j, err);
     if (rc != RIG_OK || w->conflict != NULL)
         return rc;
+    struct rig_explained explained;
     int64_t start = rig_clock_now_ns();
     bool found = find_closing(j);
     w->judge.search_ns += rig_clock_now_ns() - start;
-    return found ? RIG_OK : rig_stream_no_memory(err);
+    rc = found ? explain(w, j->view, &explained, err) : rig_stream_no_memory(err);
+    if (found) {
+        start = rig_clock_now_ns();
+        if (rc == RIG_OK && !close_along(j, &explained))
+            rc = rig_stream_no_memory(err);
+        rig_explained_done(&explained);
+        w->judge.search_ns += rig_clock_now_ns() - start;
+    }
+    return rc;
 }
 
 static enum rig_rc judge_closing(struct rig_stream *w, struct rig_err *err)
@@ -380,7 +462,8 @@ static enum rig_rc judge_closing(struct rig_stream *w, struct rig_err *err)
     if (!w->released_nothing) {
         rc = search(&j);
         start = rig_clock_now_ns();
-        rig_budget_measure(&w->budget, w->judge.scratch.used_bytes, rig_window_filled_bytes(w->window));
+        rig_budget_measure(&w->budget, w->judge.scratch.used_bytes + solver_bytes_of(w, j.view),
+                           rig_window_filled_bytes(w->window));
         if (rc == RIG_OK)
             rc = release_judged(&j);
         w->judge.search_ns += rig_clock_now_ns() - start;
@@ -540,11 +623,15 @@ static bool nothing_observed(const struct rig_stream *w)
 static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_facts *facts, struct rig_err *err)
 {
     struct judgement j;
+    struct rig_explained explained;
     struct rig_verdict_storage *storage = w->storage;
     enum rig_rc rc = begin_judgement(w, true, &j, err);
     if (rc != RIG_OK || w->conflict != NULL)
         return rc;
-    rc = choose(&j, NULL) ? search(&j) : rig_stream_no_memory(err);
+    rc = explain(w, j.view, &explained, err);
+    rig_explained_done(&explained);
+    if (rc == RIG_OK)
+        rc = choose(&j, NULL) ? search(&j) : rig_stream_no_memory(err);
     if (rc == RIG_OK && w->options.census == NULL && nothing_observed(w)) {
         /* Edges to transactions of dropped keys are not counted, and a single edge would do. */
         w->conflict = "almost nothing was observed";
@@ -558,7 +645,6 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
     if (rc != RIG_OK)
         return rc;
     storage->verdict.history = storage->history;
-    storage->verdict.scope.apart = w->type->whole;
     storage->verdict.scope.truncated = facts->truncated;
     storage->verdict.scope.damaged_at = facts->damaged_at;
     storage->verdict.scope.damaged_bytes = facts->damaged_bytes;

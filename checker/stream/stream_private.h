@@ -45,6 +45,11 @@ size_t rig_stream_other_bytes(const struct rig_stream *windows);
 bool rig_stream_key_is_in_use(const struct rig_stream *windows, const struct rig_history *view, uint32_t key);
 bool rig_stream_key_is_idle(const struct rig_stream *windows, uint32_t key);
 
+/* The levels that the anomalies of the window refute, unless the rest of the history shows another value of an
+ * assumption: those of `view`, of which w->judge has inferred what is known. */
+enum rig_rc rig_stream_doomed(struct rig_stream *windows, const struct rig_history *view, uint64_t *levels,
+                              struct rig_err *err);
+
 /* Fills open_keys: whether the key, shown as `view`, may be used again; `all`: every key may. False when memory runs
  * out. */
 bool rig_stream_open_keys(struct rig_stream *windows, const struct rig_history *view, bool all);

@@ -24,7 +24,7 @@ static void close_set(struct fixture *f, const char *notation, const char *alive
         fail_msg("%s", err.text);
     for (; *alive != '\0'; alive++)
         f->alive[given_key(f->history, *alive)] = 1;
-    assert_true(rig_closing_find(&f->inference, f->alive, &f->arena, &f->closing));
+    assert_true(rig_closing_find(&f->inference, f->alive, NULL, &f->arena, &f->closing));
 }
 
 /* The transaction that completed at `position` waits. */

@@ -63,7 +63,7 @@ static void close_set(struct closing *f, const char *notation, unsigned assumpti
     memset(f->alive, 0, sizeof f->alive);
     infer(&f->of, notation, assumptions);
     f->alive[given_key(f->of.history, 'y')] = 1;
-    assert_true(rig_closing_find(&f->of.inference, f->alive, &f->of.arena, &f->closing));
+    assert_true(rig_closing_find(&f->of.inference, f->alive, NULL, &f->of.arena, &f->closing));
 }
 
 static bool waits(const struct closing *f, uint32_t position)
@@ -302,7 +302,9 @@ static void registers_are_judged_in_windows(void **state)
     assert_non_null(f.verdict);
     assert_true(f.verdict->cost.window_count > 1);
     assert_true(f.verdict->history->is_excerpt);
-    assert_true(f.verdict->scope.apart);
+    assert_int_equal(f.verdict->scope.apart, 0);
+    assert_int_equal(f.verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, RIG_FATE_REFUTED);
+    assert_int_equal(f.verdict->levels[RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION].fate, RIG_FATE_HELD);
     assert_int_equal(f.verdict->findings[RIG_ANOMALY_G2_ITEM].count, 1);
     assert_int_equal(f.verdict->scope.txn_count, 6);
     assert_int_equal(f.verdict->scope.committed_count, 6);

@@ -1,0 +1,99 @@
+#include "checker/solve/explanations.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "checker/solve/breach.h"
+
+struct asking {
+    const struct rig_problem *problem;
+    struct rig_solve_budget budget;
+    struct rig_explanations *out;
+    struct rig_err *err;
+};
+
+void rig_explanations_done(struct rig_explanations *explanations)
+{
+    for (uint32_t i = 0; i < explanations->count; i++)
+        free(explanations->at[i].place);
+    *explanations = (struct rig_explanations){0};
+}
+
+/* The order of completion, if it explains the problem: one search, where the solver takes several. NULL: it does not,
+ * or memory ran out (`done` is false). */
+static uint32_t *try_completions(const struct asking *a, const struct rig_rule *rule, bool *done)
+{
+    struct rig_breaches found = {{0}, {0}};
+    uint32_t *place = a->problem->pairs.count > 0 ? NULL : malloc(((size_t)a->problem->txn_count + 1) * sizeof *place);
+    *done = a->problem->pairs.count > 0 || place != NULL;
+    for (uint32_t node = 0; place != NULL && node < a->problem->txn_count; node++)
+        place[node] = node;
+    if (place != NULL)
+        *done = rig_breach_find(a->problem, rule, place, 1, &found);
+    const bool explains = place != NULL && *done && found.ends.count == 0;
+    rig_arcs_done(&found.arcs);
+    rig_arc_ends_done(&found.ends);
+    if (explains)
+        return place;
+    free(place);
+    return NULL;
+}
+
+static enum rig_rc solve(const struct asking *a, enum rig_level level, struct rig_solution *solution)
+{
+    const struct rig_rule *rule = rig_level_rule(level);
+    bool done;
+    *solution = (struct rig_solution){.answer = RIG_ANSWER_SPENT};
+    if (a->out->spent != 0 && rig_clock_now_ns() >= a->budget.deadline_ns)
+        return RIG_OK;
+    solution->place = try_completions(a, rule, &done);
+    if (!done)
+        return rig_memory_limit(a->err, "the decision of the levels");
+    if (solution->place == NULL)
+        return rig_solve(a->problem, rule, &a->budget, solution, a->err);
+    solution->answer = RIG_ANSWER_YES;
+    return RIG_OK;
+}
+
+static void take_answer(struct asking *a, enum rig_level level, uint64_t levels, struct rig_solution *solution)
+{
+    const struct rig_level_info *info = rig_level_info(level);
+    struct rig_explanations *out = a->out;
+    switch (solution->answer) {
+    case RIG_ANSWER_YES:
+        out->explained |= info->below & levels;
+        out->at[out->count++] = (struct rig_explanation){level, solution->place};
+        solution->place = NULL;
+        break;
+    case RIG_ANSWER_NO:
+        out->denied |= info->above & levels;
+        break;
+    case RIG_ANSWER_SPENT:
+        out->spent |= RIG_LEVEL_BIT(level);
+        if (solution->open_pairs > out->open_pairs)
+            out->open_pairs = solution->open_pairs;
+        break;
+    }
+}
+
+enum rig_rc rig_explanations_find(const struct rig_problem *problem, uint64_t levels, int64_t deadline_ns,
+                                  struct rig_explanations *explanations, struct rig_err *err)
+{
+    struct asking a = {.problem = problem, .budget = {.deadline_ns = deadline_ns}, .out = explanations, .err = err};
+    enum rig_rc rc = RIG_OK;
+    *explanations = (struct rig_explanations){0};
+    for (unsigned i = RIG_LEVEL_COUNT; rc == RIG_OK && i-- > 0;) {
+        const enum rig_level level = (enum rig_level)i;
+        struct rig_solution solution;
+        if ((levels & ~explanations->explained & ~explanations->denied & RIG_LEVEL_BIT(level)) == 0)
+            continue;
+        rc = solve(&a, level, &solution);
+        if (rc == RIG_OK)
+            take_answer(&a, level, levels, &solution);
+        rig_solution_done(&solution);
+    }
+    explanations->spent &= ~(explanations->explained | explanations->denied);
+    RIG_INVARIANT(rc != RIG_OK || (explanations->explained | explanations->denied | explanations->spent) == levels);
+    return rc;
+}
