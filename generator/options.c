@@ -245,6 +245,9 @@ enum rig_rc rig_generator_check(const struct rig_generator_options *options, str
     enum rig_rc rc = check_shape(options, err);
     if (rc != RIG_OK)
         return rc;
+    if (rig_workload_is_object((enum rig_workload)options->type))
+        return rig_fail(err, RIG_E_PLAN, "rig checks histories of %s, but generates none; use another type",
+                        rig_data_types[options->type].name);
     if (options->transactions == 0 && options->duration_ns == 0)
         return rig_fail(err, RIG_E_PLAN,
                         "the load has no end: give `transactions` (such as 20000), `duration` (such as 60s) or both");
