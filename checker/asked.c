@@ -205,9 +205,27 @@ static bool is_excluded(const struct rig_verdict *verdict, enum rig_anomaly aske
     return false;
 }
 
+/* Types whose reads show no dependencies leave everything open but what they can show; that, too, where it was dropped. */
+static const char *why_open_without_edges(const struct rig_verdict *verdict, const struct rig_type_inference *type,
+                                          enum rig_anomaly asked)
+{
+    const struct rig_scope *scope = &verdict->scope;
+    const uint64_t bounds = RIG_ANOMALY_BIT(RIG_ANOMALY_IMPOSSIBLE_VALUE) | RIG_ANOMALY_BIT(RIG_ANOMALY_COUNTER_BOUNDS);
+    if ((type->anomalies & RIG_ANOMALY_BIT(asked)) == 0)
+        return type->open_for;
+    if ((bounds & RIG_ANOMALY_BIT(asked)) != 0 && (scope->lost_count > 0 || scope->truncated))
+        return "an omitted operation may have made an increment";
+    if (asked == RIG_ANOMALY_COUNTER_BOUNDS && !scope->has_invocations)
+        return "the history has no invocations, and so no real-time order";
+    return NULL;
+}
+
 /* Why the existence of an anomaly that was not found is open; NULL: it certainly does not exist. */
 static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, uint64_t open)
 {
+    const struct rig_type_inference *type = rig_type_inference(verdict->scope.workload);
+    if (type->no_edges)
+        return why_open_without_edges(verdict, type, asked);
     if (asked == RIG_ANOMALY_NO_VERSION_ORDER)
         return may_need_cases(verdict) ? "the order of some versions is open, and levels that are refuted already, or "
                                          "not decided, are not searched for it"

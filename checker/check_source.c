@@ -170,14 +170,14 @@ static enum rig_rc judge_somehow(struct run *run, enum rig_workload workload, st
     const size_t limit = run->options.check.limit_bytes;
     const bool too_large =
         limit > 0 && facts->form == RIG_FORM_RIG && planned_bytes(facts->form, facts->size_bytes) > limit;
-    run->options.in_windows |= too_large && type != NULL && type->decide_objects == NULL;
+    run->options.in_windows |= too_large && type != NULL && type->decide_objects == NULL && !type->only_whole;
     if (type == NULL || !type->whole || run->options.in_windows)
         return judge_in_windows(run, verdict);
     struct rig_err why = {0}, *const err = run->err;
     run->err = &why;
     enum rig_rc rc = judge(run, verdict);
     run->err = err;
-    if (rc == RIG_E_LIMIT && run->options.check.limit_bytes > 0 && type->decide_objects == NULL) {
+    if (rc == RIG_E_LIMIT && run->options.check.limit_bytes > 0 && type->decide_objects == NULL && !type->only_whole) {
         run->options.in_windows = true;
         run->pass_count++;
         run->progress = (struct rig_check_progress){0};

@@ -1,6 +1,7 @@
 #include "checker/checker_types.h"
 
 #include "base/bug.h"
+#include "checker/infer/counter_inference.h"
 #include "checker/infer/list_inference.h"
 #include "checker/infer/list_problem.h"
 #include "checker/infer/register_inference.h"
@@ -36,6 +37,35 @@ static enum rig_rc infer_lists(const struct rig_history *history, struct rig_ass
         .sentences = &rig_object_sentences, .verifier = &rig_verify_object,                                            \
     }
 
+/* No transaction of unknown fate counts as committed. */
+static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
+{
+    (void)search;
+}
+
+/* Registers, whose values are unique per key. */
+#define REGISTERS                                                                                                      \
+    {                                                                                                                  \
+        .infer = rig_infer_registers, .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                                    \
+        .build_problem = rig_register_problem, .whole = true, .any_initial = true,                                     \
+        .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,                                                   \
+        .anomalies =                                                                                                   \
+            A(G1A) | A(G1B) | A(GARBAGE_READ) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(CYCLIC_VERSIONS),    \
+        .wait_for_unknown = rig_register_wait_for_unknown, .retired = &rig_register_retired, .load_percent = 700,      \
+        .arena_only = true, .solver_bytes = 150, .explain_step = rig_register_explain_step,                            \
+        .sentences = &rig_register_sentences, .verifier = &rig_verify_register,                                        \
+    }
+
+/* Counters, of one or of several keys together. */
+#define COUNTERS(how, which)                                                                                           \
+    {                                                                                                                  \
+        .infer = (how), .whole = true, .only_whole = true, .no_edges = true,                                           \
+        .open_for = "reads of counters do not show which increments they include", .anomalies = (which),               \
+        .wait_for_unknown = rig_counter_wait_for_unknown, .retired = &rig_set_retired, .load_percent = 400,            \
+        .arena_only = true, .explain_step = rig_counter_explain_step, .sentences = &rig_counter_sentences,             \
+        .verifier = &rig_verify_counter,                                                                               \
+    }
+
 static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_LIST_APPEND] =
         {
@@ -58,25 +88,10 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .sentences = &rig_list_sentences,
             .verifier = &rig_verify_list,
         },
-    [RIG_WORKLOAD_RW_REGISTER] =
-        {
-            .infer = rig_infer_registers,
-            .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
-            .build_problem = rig_register_problem,
-            .whole = true,
-            .any_initial = true,
-            .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,
-            .anomalies =
-                A(G1A) | A(G1B) | A(GARBAGE_READ) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(CYCLIC_VERSIONS),
-            .wait_for_unknown = rig_register_wait_for_unknown,
-            .retired = &rig_register_retired,
-            .load_percent = 700,
-            .arena_only = true,
-            .solver_bytes = 150,
-            .explain_step = rig_register_explain_step,
-            .sentences = &rig_register_sentences,
-            .verifier = &rig_verify_register,
-        },
+    [RIG_WORKLOAD_RW_REGISTER] = REGISTERS,
+    [RIG_WORKLOAD_LONG_FORK] = REGISTERS,
+    [RIG_WORKLOAD_COUNTER] = COUNTERS(rig_infer_counters, A(IMPOSSIBLE_VALUE) | A(COUNTER_BOUNDS)),
+    [RIG_WORKLOAD_BANK] = COUNTERS(rig_infer_banks, A(WRONG_TOTAL) | A(NEGATIVE_BALANCE)),
     [RIG_WORKLOAD_SET] =
         {
             .infer = rig_infer_sets,

@@ -54,6 +54,9 @@ struct rig_type_inference {
                                   struct rig_err *err);
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
     bool whole;           /* levels need the whole history, or explanations that windows go on from (explained.h) */
+    bool only_whole;      /* and windows find nothing: a history that does not fit into memory is refused */
+    bool no_edges;        /* reads show no dependencies; committed transactions alone are an observation */
+    const char *open_for; /* why a level that is not refuted is open; NULL: it is not, where every read is known */
     bool any_initial;     /* a key may begin with a value that no transaction wrote */
     bool total_orders;    /* reads alone show the order of the versions, but for writes that no read shows */
     bool has_versions;    /* and inference.versions has it (infer/versions.h) */

@@ -298,6 +298,8 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     else if ((bit & snapshot_levels) && scope->unordered_keys > 0)
         rig_buf_printf(text, ", but to %" PRIu64 " key%s several transactions made appends that no read shows",
                        scope->unordered_keys, rig_plural(scope->unordered_keys));
+    else if (j->type->open_for != NULL)
+        rig_buf_printf(text, ", but %s", j->type->open_for);
     else
         rig_buf_add_text(text, "; the reference's lattice does not decide it");
 }
@@ -413,7 +415,8 @@ static bool admit_open(const struct judge *j)
 static char *why_unknown(const struct judge *j)
 {
     const uint64_t *edges = j->verdict->edge_count;
-    if (edges[RIG_EDGE_WW] + edges[RIG_EDGE_WR] + edges[RIG_EDGE_RW] + j->scope->observations > 0)
+    if (edges[RIG_EDGE_WW] + edges[RIG_EDGE_WR] + edges[RIG_EDGE_RW] + j->scope->observations > 0 ||
+        (j->type->no_edges && j->scope->committed_count > 0))
         return NULL;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if (is_found(j, (enum rig_anomaly)anomaly))
@@ -455,6 +458,9 @@ enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdic
                       .arena = arena};
     if (verdict->scope.lost_count > 0) /* an omitted operation may have written the value */
         verdict->findings[RIG_ANOMALY_GARBAGE_READ] = (struct rig_finding){0};
+    if (verdict->scope.lost_count > 0 || verdict->scope.truncated) /* or have made an increment */
+        verdict->findings[RIG_ANOMALY_IMPOSSIBLE_VALUE] = verdict->findings[RIG_ANOMALY_COUNTER_BOUNDS] =
+            (struct rig_finding){0};
     verdict->unknown_reason = why_unknown(&j);
     find_refuted(&j);
     find_held(&j);

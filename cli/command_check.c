@@ -33,6 +33,7 @@ static const struct rig_argument check_arguments[] = {
      .value = "LIST",
      .repeatable = true,
      .help = "order of register versions to assume: wfr-keys, sequential-keys, linearizable-keys"},
+    {.name = "negative-balances", .help = "accounts of a bank may have balances below 0"},
     RIG_ARGUMENT_LATTICE,
     RIG_ARGUMENT_BUDGET,
     RIG_ARGUMENT_MINIMUM,
@@ -95,6 +96,8 @@ static bool read_assumption(const char *name, size_t length, unsigned *assumptio
 
 static bool read_assumptions(const struct rig_arguments *args, unsigned *assumptions)
 {
+    if (rig_arguments_has(args, "negative-balances"))
+        *assumptions |= RIG_ASSUMES_NEGATIVE_BALANCES;
     const char *list;
     for (size_t i = 0; (list = rig_arguments_value_at(args, "assume", i)) != NULL; i++) {
         for (const char *at = list;; at++) {
@@ -160,6 +163,10 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
     const struct rig_type_inference *type = rig_type_inference(workload);
     if (rig_arguments_has(args, "assume") && type != NULL && type->assumptions == 0)
         rc = rig_fail(err, RIG_E_USAGE, "--assume is for rw-register; this history is %s",
+                      rig_data_types[workload].name);
+    if (rig_arguments_has(args, "negative-balances") && type != NULL &&
+        (type->anomalies & RIG_ANOMALY_BIT(RIG_ANOMALY_NEGATIVE_BALANCE)) == 0)
+        rc = rig_fail(err, RIG_E_USAGE, "--negative-balances is for bank; this history is %s",
                       rig_data_types[workload].name);
     if (rc == RIG_OK)
         rc = rig_check_source(source, strcmp(path, "-") == 0 ? "standard input" : path, options, verdict, err);

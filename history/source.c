@@ -11,6 +11,7 @@
 #include "history/form_reader.h"
 #include "history/record/record_reader.h"
 #include "history/source_bytes.h"
+#include "history/text/classic_operations.h"
 
 enum {
     MOST_THREADS = 64,
@@ -311,6 +312,25 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
     return rc == RIG_OK ? keep_meta(source, err) : rc;
 }
 
+/* Makes transactions of the operations of Jepsen's classic workloads. */
+static enum rig_rc rewrite_classic(struct rig_source *source, struct rig_err *err)
+{
+    struct rig_load_options *load = &source->options.load;
+    const size_t limit = (load->limit_bytes == 0 ? rig_machine_memory_bytes() : load->limit_bytes) / 2;
+    const bool edn = load->form == RIG_FORM_EDN;
+    struct rig_buf text;
+    bool rewritten = false;
+    if ((!edn && load->form != RIG_FORM_JSON_LINES) || source->options.follow)
+        return RIG_OK;
+    rig_buf_init(&text, limit);
+    const enum rig_rc rc = rig_classic_rewrite(edn ? &rig_text_syntax_edn : &rig_text_syntax_json, source->name,
+                                               source->bytes.data, source->bytes.size, load, &text, &rewritten, err);
+    if (rc == RIG_OK && rewritten)
+        rig_source_bytes_replace(&source->bytes, &text);
+    rig_buf_done(&text);
+    return rc;
+}
+
 static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
 {
     const struct rig_source_bytes *bytes = &source->bytes;
@@ -326,6 +346,9 @@ static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
     if (load->form == RIG_FORM_RIG && recognised != RIG_FORM_RIG)
         return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is not a record of rig; let rig recognise its form",
                         source->name);
+    const enum rig_rc rc = rewrite_classic(source, err);
+    if (rc != RIG_OK)
+        return rc;
     source->reader = rig_form_reader_of(load->form);
     const struct rig_form_reader *blocks = &rig_record_blocks_reader;
     size_t share = load->limit_bytes == 0 ? 0 : part_share(source, blocks, parts_of(source, blocks)) + 1;

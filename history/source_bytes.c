@@ -134,6 +134,15 @@ void rig_source_bytes_borrow(struct rig_source_bytes *bytes, const void *data, s
     rig_buf_init(&bytes->buf, 0);
 }
 
+void rig_source_bytes_replace(struct rig_source_bytes *bytes, struct rig_buf *buf)
+{
+    rig_source_bytes_close(bytes);
+    bytes->buf = *buf;
+    bytes->data = buf->data;
+    bytes->size = buf->size;
+    rig_buf_init(buf, 0);
+}
+
 void rig_source_bytes_close(struct rig_source_bytes *bytes)
 {
     if (bytes->is_mapped)

@@ -42,6 +42,8 @@ enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *pa
                                   rig_source_look *look, struct rig_err *err);
 /* Borrows. */
 void rig_source_bytes_borrow(struct rig_source_bytes *bytes, const void *data, size_t size);
+/* Takes the bytes of `buf` instead of its own, which are released. */
+void rig_source_bytes_replace(struct rig_source_bytes *bytes, struct rig_buf *buf);
 void rig_source_bytes_close(struct rig_source_bytes *bytes);
 
 /* If the file has grown, maps it anew (`data` moves) and sets *grown. */

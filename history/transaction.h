@@ -98,6 +98,12 @@ static inline bool rig_op_reads_sequence(unsigned kind)
     X(RIG_WORKLOAD_STACK, "stack", RIG_OP_PUSH, RIG_OP_POP, "was pushed before", "pushes to and pops of stacks")       \
     X(RIG_WORKLOAD_APPEND_REGISTER, "append-register", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",       \
       "puts, appends and gets of strings")                                                                             \
+    X(RIG_WORKLOAD_COUNTER, "counter", RIG_OP_INCREMENT, RIG_OP_READ_COUNTER, "was added before",                      \
+      "increments and reads of counters")                                                                              \
+    X(RIG_WORKLOAD_BANK, "bank", RIG_OP_INCREMENT, RIG_OP_READ_COUNTER, "was added before",                            \
+      "transfers between accounts and reads of all balances")                                                          \
+    X(RIG_WORKLOAD_LONG_FORK, "long-fork", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",                   \
+      "single writes of registers and reads of groups of them")                                                        \
     RIG_TEST_WORKLOADS(X)
 
 enum rig_workload {

@@ -16,6 +16,8 @@
 #define RIG_ANOMALY_TABLE(X)                                                                                           \
     X(DUPLICATE_ELEMENTS, "duplicate-elements", false, "a read shows the same element twice", "KA20 5.2")              \
     X(GARBAGE_READ, "garbage-read", false, "a read shows a value that no transaction wrote", "KA20 4.2")               \
+    X(IMPOSSIBLE_VALUE, "impossible-value", false, "a read of a counter shows a value to which no increments sum up",  \
+      "Jepsen, counter")                                                                                               \
     X(CYCLIC_VERSIONS, "cyclic-versions", false, "the versions of a key cannot be ordered", "KA20 5.3")                \
     X(G0, "G0", true, "write cycle: a cycle of ww edges", "ALO00 4.4.1")                                               \
     X(DIRTY_UPDATE, "dirty-update", false, "a committed write builds on an aborted one", "KA20 4.3")                   \
@@ -34,6 +36,8 @@
     X(NONLINEARIZABLE, "nonlinearizable", false,                                                                       \
       "no order of the operations on an object explains their results within their real-time bounds", "HW90 2")        \
     X(INTERNAL, "internal", false, "a transaction's read disagrees with its own earlier reads and writes", "CBG15 2")  \
+    X(NEGATIVE_BALANCE, "negative-balance", false, "a read of an account shows less than 0", "Jepsen, bank")           \
+    X(WRONG_TOTAL, "wrong-total", false, "two reads of all accounts show different totals", "Jepsen, bank")            \
     X(LOST_UPDATE, "lost-update", false, "two transactions read the same version of a key and both wrote it",          \
       "CBG15 3")                                                                                                       \
     X(G_SINGLE, "G-single-item", true, "read skew: a cycle with exactly one rw edge", "Adya99 4.2")                    \
@@ -47,6 +51,8 @@
     X(G2_ITEM_PROCESS, "G2-item-process", true, "G2-item, with process order", "KA20 5.1")                             \
     X(LOST_APPEND, "lost-append", false, "an acknowledged append is missing in all later reads of its list",           \
       "Herlihy & Wing 1990")                                                                                           \
+    X(COUNTER_BOUNDS, "counter-bounds", false, "a read of a counter shows less or more than its time allows",          \
+      "Jepsen, counter")                                                                                               \
     X(G0_REALTIME, "G0-realtime", true, "G0, with real-time order", "KA20 5.1")                                        \
     X(G1C_REALTIME, "G1c-realtime", true, "G1c, with real-time order", "KA20 5.1")                                     \
     X(G_SINGLE_REALTIME, "G-single-item-realtime", true, "G-single-item, with real-time order", "KA20 5.1")            \

@@ -21,6 +21,9 @@ enum rig_assumption {
 
 #define RIG_ASSUMPTION_BIT(assumption) (1u << (assumption))
 
+/* Beside those: accounts of a bank may have balances below 0. */
+#define RIG_ASSUMES_NEGATIVE_BALANCES (1u << 16)
+
 struct rig_assumptions {
     unsigned made;            /* RIG_ASSUMPTION_BIT()s */
     unsigned contradicted;    /* those that other parts of the history are known to contradict: they order nothing */

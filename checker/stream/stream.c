@@ -51,7 +51,8 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     rig_budget_init(&w->budget, options->check.limit_bytes, w->options.idle);
     rig_budget_take(&w->budget, options->taken_bytes);
     w->type = rig_type_inference(workload);
-    w->options.keep_all |= w->type->whole && (!options->in_windows || w->type->decide_objects != NULL);
+    w->options.keep_all |=
+        w->type->whole && (!options->in_windows || w->type->only_whole || w->type->decide_objects != NULL);
     w->budget.load_percent = w->type->load_percent;
     const size_t limit_bytes = options->check.limit_bytes == 0 ? 0 : rig_budget_bytes(&w->budget);
     const struct rig_check_options *check = &w->options.check;

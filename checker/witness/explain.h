@@ -31,6 +31,7 @@ bool rig_register_explain_step(const struct rig_inference *inference, struct rig
 bool rig_set_explain_step(const struct rig_inference *inference, struct rig_step *step);
 /* Objects have no steps. */
 bool rig_object_explain_step(const struct rig_inference *inference, struct rig_step *step);
+bool rig_counter_explain_step(const struct rig_inference *inference, struct rig_step *step);
 /* The last element of a list that was read; false: it was empty. */
 bool rig_list_version_read(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value);
 

@@ -40,7 +40,8 @@ struct rig_type_verifier {
     bool (*is_acknowledged)(const struct rig_proof *proof, const struct rig_step *step);
 };
 
-extern const struct rig_type_verifier rig_verify_list, rig_verify_register, rig_verify_set, rig_verify_object;
+extern const struct rig_type_verifier rig_verify_list, rig_verify_register, rig_verify_set, rig_verify_object,
+    rig_verify_counter;
 
 /* The proof that a process or real-time step lacks; NULL when it holds. */
 const char *rig_verify_precedence(const struct rig_history *history, const struct rig_step *step);

@@ -35,6 +35,9 @@ enum rig_rc rig_sim_options_check(const struct rig_sim_options *options, enum ri
     RIG_REQUIRE(options->isolation >= 0 && options->isolation < RIG_SIM_ISOLATION_COUNT);
     RIG_REQUIRE(options->bug >= 0 && options->bug < RIG_SIM_BUG_COUNT);
     const char *bug = rig_sim_bug_names[options->bug];
+    if (workload != RIG_WORKLOAD_LIST_APPEND && workload != RIG_WORKLOAD_RW_REGISTER && workload != RIG_WORKLOAD_SET)
+        return rig_fail(err, RIG_E_PLAN,
+                        "the simulated database does not run this workload; use `list-append`, `rw-register` or `set`");
     if (bug_needs[options->bug].needs_snapshots && options->isolation != RIG_SIM_SERIALIZABLE &&
         options->isolation != RIG_SIM_SNAPSHOT)
         return rig_fail(err, RIG_E_PLAN,

@@ -190,7 +190,7 @@ static enum rig_rc find_value(struct rig_text_cursor *cursor, bool *found, size_
     return rc;
 }
 
-static const struct rig_text_syntax edn_syntax = {
+const struct rig_text_syntax rig_text_syntax_edn = {
     .operation = "an operation {:type ...}",
     .type = "a type (:invoke, :ok, :fail or :info)",
     .types = ":invoke, :ok, :fail or :info",
@@ -215,7 +215,7 @@ static enum rig_rc open_edn(const char *name, const char *data, size_t size, con
                             struct rig_source_facts *facts, void **state, struct rig_err *err)
 {
     static const struct rig_text_form form = {
-        .syntax = &edn_syntax,
+        .syntax = &rig_text_syntax_edn,
         .fast = RIG_FAST_EDN,
     };
     facts->form = RIG_FORM_EDN;
@@ -224,7 +224,7 @@ static enum rig_rc open_edn(const char *name, const char *data, size_t size, con
 
 static enum rig_rc look_at_edn(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)
 {
-    return rig_text_reader_look(&edn_syntax, name, data, size, undecided, err);
+    return rig_text_reader_look(&rig_text_syntax_edn, name, data, size, undecided, err);
 }
 
 const struct rig_form_reader rig_edn_reader = {

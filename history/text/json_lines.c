@@ -177,7 +177,7 @@ static enum rig_rc find_value(struct rig_text_cursor *cursor, bool *found, size_
     return RIG_OK;
 }
 
-static const struct rig_text_syntax json_syntax = {
+const struct rig_text_syntax rig_text_syntax_json = {
     .operation = "an operation {\"type\": ...}",
     .type = "a string",
     .types = "invoke, ok, fail or info",
@@ -200,7 +200,7 @@ static enum rig_rc open_json(const char *name, const char *data, size_t size, co
                              struct rig_source_facts *facts, void **state, struct rig_err *err)
 {
     static const struct rig_text_form form = {
-        .syntax = &json_syntax,
+        .syntax = &rig_text_syntax_json,
         .fast = RIG_FAST_JSON,
         .separator = ',',
     };
@@ -210,7 +210,7 @@ static enum rig_rc open_json(const char *name, const char *data, size_t size, co
 
 static enum rig_rc look(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)
 {
-    return rig_text_reader_look(&json_syntax, name, data, size, undecided, err);
+    return rig_text_reader_look(&rig_text_syntax_json, name, data, size, undecided, err);
 }
 
 const struct rig_form_reader rig_json_lines_reader = {

@@ -46,6 +46,8 @@ struct rig_text_syntax {
     enum rig_rc (*skip)(struct rig_text_cursor *cursor);
 };
 
+extern const struct rig_text_syntax rig_text_syntax_json, rig_text_syntax_edn;
+
 struct rig_operation_parser {
     struct rig_text_cursor cursor;
     const struct rig_text_syntax *syntax;

@@ -9,9 +9,7 @@
     X(RIG_OP_PUT_ROW, "put", "a put", RIG_RESULT_NOTHING, "put a row into the table of a key")                         \
     X(RIG_OP_READ_ROWS, "r", "a read", RIG_RESULT_ROWS, "read the rows of the table of a key")
 
-#define RIG_TEST_WORKLOADS(X)                                                                                          \
-    X(RIG_WORKLOAD_COUNTER, "counter", RIG_OP_INCREMENT, RIG_OP_READ_COUNTER, "was added before", "counters")          \
-    X(RIG_WORKLOAD_ROWS, "rows", RIG_OP_PUT_ROW, RIG_OP_READ_ROWS, "was put before", "tables")
+#define RIG_TEST_WORKLOADS(X) X(RIG_WORKLOAD_ROWS, "rows", RIG_OP_PUT_ROW, RIG_OP_READ_ROWS, "was put before", "tables")
 
 #include "history/transaction.h"
 

@@ -1,0 +1,173 @@
+/*
+ * Proving witnesses over counters and banks from the raw history: bounds and totals are added up again, increment after
+ * increment.
+ */
+#include "checker/witness/verify_commits.h"
+#include "checker/witness/verify_type.h"
+
+static bool prove_committed(struct rig_proof *proof)
+{
+    for (uint32_t txn = 0; txn < proof->history->txn_count; txn++)
+        proof->committed[txn] = proof->history->txns[txn].outcome == RIG_OUTCOME_OK;
+    return true;
+}
+
+static const char *check_step(const struct rig_proof *proof, const struct rig_step *step)
+{
+    (void)proof;
+    (void)step;
+    return "has a dependency, which counters do not show";
+}
+
+static const struct rig_txn_op *known_read(const struct rig_history *history, uint32_t txn, uint32_t op)
+{
+    if (txn >= history->txn_count || op >= rig_txn_op_count(history, txn))
+        return NULL;
+    const struct rig_txn_op *read = rig_txn_ops(history, txn) + op;
+    return read->kind == RIG_OP_READ_COUNTER && read->read_state != RIG_READ_UNKNOWN ? read : NULL;
+}
+
+static int64_t shown(const struct rig_txn_op *read)
+{
+    return read->read_state == RIG_READ_SEEN ? read->value : 0;
+}
+
+/* The increments of the key by the transaction before `end`. */
+static int64_t net_of(const struct rig_history *history, uint32_t txn, uint32_t key, uint32_t end)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    int64_t net = 0;
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn) && i < end; i++)
+        net += ops[i].kind == RIG_OP_INCREMENT && ops[i].key == key ? ops[i].value : 0;
+    return net;
+}
+
+static const char *check_bounds(const struct rig_history *history, const struct rig_witness *w, int64_t value)
+{
+    const struct rig_txn *reader = &history->txns[w->txns[0]];
+    int64_t least = net_of(history, w->txns[0], w->key, w->op), most = least;
+    if (!history->has_invocations || reader->invoke_at == RIG_POSITION_NONE)
+        return "has no time";
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn *t = &history->txns[txn];
+        const int64_t net = net_of(history, txn, w->key, UINT32_MAX);
+        const bool before = t->outcome == RIG_OUTCOME_OK && t->complete_at < reader->invoke_at;
+        const bool meanwhile = t->outcome != RIG_OUTCOME_FAIL && t->invoke_at < reader->complete_at;
+        if (txn == w->txns[0] || (!before && !meanwhile))
+            continue;
+        least += before || net < 0 ? net : 0;
+        most += before || net > 0 ? net : 0;
+    }
+    return value < least || value > most ? NULL : "read a value within the bounds";
+}
+
+/* The range, and the remainders of the increments by the distance that would be needed. */
+static const char *check_impossible(const struct rig_history *history, const struct rig_witness *w, int64_t value)
+{
+    int64_t up = 0, down = 0;
+    uint64_t divisor = 0;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+            if (ops[i].kind != RIG_OP_INCREMENT || ops[i].key != w->key ||
+                history->txns[txn].outcome == RIG_OUTCOME_FAIL)
+                continue;
+            *(ops[i].value > 0 ? &up : &down) += ops[i].value;
+            uint64_t a = ops[i].value < 0 ? 0 - (uint64_t)ops[i].value : (uint64_t)ops[i].value;
+            while (a != 0) {
+                const uint64_t rest = divisor % a;
+                divisor = a;
+                a = rest;
+            }
+        }
+    }
+    const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    const bool indivisible = size != 0 && (divisor == 0 || size % divisor != 0);
+    return value > up || value < down || indivisible ? NULL : "read a value that some increments may sum up to";
+}
+
+/* The total of what the transaction read, each account once, without changing any. False: it is no such read. */
+static bool total_of(const struct rig_history *history, uint32_t txn, int64_t *total)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    *total = 0;
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (known_read(history, txn, i) == NULL)
+            return false;
+        *total += shown(&ops[i]);
+        for (uint32_t j = 0; j < i; j++) {
+            if (ops[j].key == ops[i].key)
+                return false;
+        }
+    }
+    return rig_txn_op_count(history, txn) > 0;
+}
+
+static bool reads_key(const struct rig_history *history, uint32_t txn, uint32_t key)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].key == key)
+            return true;
+    }
+    return false;
+}
+
+static const char *check_total(const struct rig_history *history, const struct rig_witness *w)
+{
+    int64_t total, other;
+    if (w->txn_count != 2 || history->txns[w->txns[1]].outcome != RIG_OUTCOME_OK ||
+        !total_of(history, w->txns[0], &total) || !total_of(history, w->txns[1], &other))
+        return "is not compared with a read of the accounts";
+    if (rig_txn_op_count(history, w->txns[0]) != rig_txn_op_count(history, w->txns[1]))
+        return "read other accounts than the other one";
+    const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[0]);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, w->txns[0]); i++) {
+        if (!reads_key(history, w->txns[1], ops[i].key))
+            return "read other accounts than the other one";
+    }
+    return total != other && total == w->value && other == w->other_value ? NULL : "read the same total";
+}
+
+static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *w)
+{
+    const struct rig_history *history = proof->history;
+    const struct rig_txn_op *read = known_read(history, w->txns[0], w->op);
+    if (read == NULL || read->key != w->key)
+        return "made no such read";
+    switch ((int)w->anomaly) {
+    case RIG_ANOMALY_COUNTER_BOUNDS:
+        return check_bounds(history, w, shown(read));
+    case RIG_ANOMALY_IMPOSSIBLE_VALUE:
+        return check_impossible(history, w, shown(read));
+    case RIG_ANOMALY_WRONG_TOTAL:
+        return check_total(history, w);
+    case RIG_ANOMALY_NEGATIVE_BALANCE:
+        return shown(read) < 0 ? NULL : "read no negative balance";
+    default:
+        return "shows an anomaly that counters cannot show";
+    }
+}
+
+static bool read_version(const struct rig_proof *proof, uint32_t txn, uint32_t op, struct rig_proved_read *read)
+{
+    (void)proof;
+    (void)txn;
+    (void)op;
+    (void)read;
+    return false;
+}
+
+static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step *step)
+{
+    (void)proof;
+    (void)step;
+    return false;
+}
+
+const struct rig_type_verifier rig_verify_counter = {.prove_committed = prove_committed,
+                                                     .check_step = check_step,
+                                                     .check_noncyclic = check_noncyclic,
+                                                     .read_version = read_version,
+                                                     .check_known = check_step,
+                                                     .is_acknowledged = is_acknowledged};

@@ -1,0 +1,34 @@
+/*
+ * Histories of Jepsen's classic workloads, rewritten as transactions before they are read.
+ *
+ *   set        {:f :add, :value 5}, {:f :read, :value #{1 5}}                      [[:add 0 5]], [[:r 0 #{1 5}]]
+ *   counter    {:f :add, :value -2}, {:f :read, :value 7}                          [[:inc 0 -2]], [[:r 0 7]]
+ *   bank       {:f :transfer, :value {:from 1, :to 2, :amount 5}},                 [[:inc 1 -5] [:inc 2 5]],
+ *              {:f :read, :value {1 10, 2 15}}                                     [[:r 1 10] [:r 2 15]]
+ *   long-fork  {:f :read, :value [[:r 0 1] [:r 1 nil]]}                            as it is, see below
+ *
+ * An independent tuple [k v] names its key; else the key is 0. A read that was not acknowledged shows nothing, and nor
+ * does an acknowledged read of a set or a counter whose value is null. Operations without a process belong to one
+ * client. In a long-fork history each key is written once, by some client: a value that no operation of the file wrote
+ * gets a writer of unknown fate, invoked before all others; then positions count from those.
+ *
+ * Time: linear, and once more for reading the result. Space: that of the rewritten history, and 150 bytes an operation.
+ * Threads: one.
+ */
+#ifndef RIG_HISTORY_TEXT_CLASSIC_OPERATIONS_H
+#define RIG_HISTORY_TEXT_CLASSIC_OPERATIONS_H
+
+#include "base/buf.h"
+#include "history/load.h"
+#include "history/text/operation_parser.h"
+
+/*
+ * Rewrites the file into `out`, empty before, and sets *rewritten and the workload of `options`, if its clients'
+ * operations are those of such a workload: the one of the options, or else one that their functions show. RIG_E_INPUT
+ * for an operation that the workload does not have.
+ */
+enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
+                                struct rig_load_options *options, struct rig_buf *out, bool *rewritten,
+                                struct rig_err *err);
+
+#endif
