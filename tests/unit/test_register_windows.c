@@ -312,6 +312,26 @@ static void registers_are_judged_in_windows(void **state)
     free_judged(&f);
 }
 
+/*
+ * T10 read x before T6 overwrote it, and T20 read y before T10 wrote it. T20 began after T6, and ends when x is no longer
+ * used: T6 must wait for T10, although no known edge leads to it.
+ */
+static void explanations_delay_what_they_order_later(void **state)
+{
+    (void)state;
+    struct judged f;
+    judge(&f,
+          "ok 0 0-1: ax1; ok 5 4-5: az1 az2 az3 az4 az5; ok 1 3-6: ax2; ok 2 2-10: rx[1] ay1; ok 4 11-12: aw1; ok 4 "
+          "13-14: rw[1]; ok 3 "
+          "8-20: ry[]",
+          0, NULL);
+    assert_non_null(f.verdict);
+    assert_true(f.verdict->cost.window_count > 1);
+    assert_int_equal(f.verdict->levels[RIG_LEVEL_STRICT_SERIALIZABLE].fate, RIG_FATE_REFUTED);
+    assert_int_equal(f.verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, RIG_FATE_HELD);
+    free_judged(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +346,7 @@ int main(void)
         cmocka_unit_test(assumptions_on_top_of_a_dropped_one_are_tried_again),
         cmocka_unit_test(values_without_a_writer_are_conflicts),
         cmocka_unit_test(registers_are_judged_in_windows),
+        cmocka_unit_test(explanations_delay_what_they_order_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
