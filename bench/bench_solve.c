@@ -155,7 +155,7 @@ static void measure(const struct rig_problem *problem, enum rig_rule_form form, 
     const struct rig_rule rule = {form, along, false};
     const int64_t start = rig_clock_now_ns();
     const clock_t cpu = clock();
-    const struct rig_solve_budget budget = {start + 60 * RIG_NS_PER_S};
+    const struct rig_solve_budget budget = {.deadline_ns = start + 60 * RIG_NS_PER_S};
     struct rig_solution solution;
     struct rig_err err = {0};
     struct rusage usage;

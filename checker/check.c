@@ -20,6 +20,7 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
                                     .lattice = verdict->lattice,
                                     .budget_ns = verdict->budget_ns,
                                     .limit_bytes = judge->scratch.limit_bytes,
+                                    .program_limit_bytes = verdict->limit_bytes,
                                     .arena = &storage->arena};
     enum rig_rc rc = rig_judge_infer(judge, history, false, err);
     if (rc == RIG_OK && !solver_fits(judge, history))

@@ -252,6 +252,13 @@ static void add_spent(const struct judge *j, uint64_t levels, struct rig_buf *te
                        rig_was_were(j->verdict->open_objects), (double)j->verdict->budget_ns / (double)RIG_NS_PER_S);
         return;
     }
+    if ((j->verdict->too_large_levels & levels) != 0) {
+        rig_buf_printf(text,
+                       ", but the search for an order of the versions takes more memory than --max-memory leaves it "
+                       "(%zu MiB for the whole check): allow more",
+                       j->verdict->limit_bytes >> 20);
+        return;
+    }
     rig_buf_printf(text, ", but the budget of %g s was spent", (double)j->verdict->budget_ns / (double)RIG_NS_PER_S);
     if (j->verdict->open_pairs > 0)
         rig_buf_printf(text, " while the order of %" PRIu64 " pair%s of transactions was open", j->verdict->open_pairs,

@@ -338,9 +338,9 @@ static enum rig_rc keep_proof(const struct adding *a, const struct rig_case_proo
 
 /* Decides the levels, and keeps the witnesses of the refuted ones. */
 static enum rig_rc decide_problem(const struct adding *a, const struct rig_problem *problem, uint64_t levels,
-                                  int64_t deadline_ns, struct rig_decisions *decisions)
+                                  const struct rig_solve_budget *budget, struct rig_decisions *decisions)
 {
-    enum rig_rc rc = rig_decide(problem, a->judge->history, levels, deadline_ns, a->findings->arena, decisions, a->err);
+    enum rig_rc rc = rig_decide(problem, a->judge->history, levels, budget, a->findings->arena, decisions, a->err);
     for (size_t i = 0; rc == RIG_OK && i < decisions->cycles.count; i++)
         rc = keep_decided_cycle(a, decisions, &decisions->cycles.at[i]);
     for (size_t i = 0; rc == RIG_OK && i < decisions->proofs.count; i++)
@@ -353,16 +353,18 @@ static enum rig_rc decide_problem(const struct adding *a, const struct rig_probl
     return RIG_OK;
 }
 
-static enum rig_rc decide_open(const struct adding *a, const struct rig_problem *problem, int64_t deadline_ns)
+static enum rig_rc decide_open(const struct adding *a, const struct rig_problem *problem,
+                               const struct rig_solve_budget *budget)
 {
     const uint64_t levels = open_levels(a);
     struct rig_decisions decisions = {0};
-    enum rig_rc rc = levels == 0 ? RIG_OK : decide_problem(a, problem, levels, deadline_ns, &decisions);
+    enum rig_rc rc = levels == 0 ? RIG_OK : decide_problem(a, problem, levels, budget, &decisions);
     RIG_INVARIANT(rc != RIG_OK || (decisions.held & all_refuted(a->findings)) == 0);
     if (rc == RIG_OK) {
         a->findings->spent |= decisions.spent;
         a->findings->apart |= is_part(a->judge) ? decisions.held : 0;
         a->findings->unproven |= decisions.unproven;
+        a->findings->too_large |= decisions.too_large;
         if (decisions.open_pairs > a->findings->open_pairs)
             a->findings->open_pairs = decisions.open_pairs;
     }
@@ -371,14 +373,15 @@ static enum rig_rc decide_open(const struct adding *a, const struct rig_problem 
 }
 
 /* Whether the levels that only assumptions refute so far are refuted without them. Drops the problem's pairs. */
-static enum rig_rc decide_plainly(const struct adding *a, struct rig_problem *problem, int64_t deadline_ns)
+static enum rig_rc decide_plainly(const struct adding *a, struct rig_problem *problem,
+                                  const struct rig_solve_budget *budget)
 {
     const uint64_t levels = decidable_levels(a->findings, a->judge) & refuted_by_assumption(a->findings);
     struct rig_decisions decisions = {0};
     enum rig_rc rc = RIG_OK;
     if (levels != 0) {
         problem->pairs.count = 0;
-        rc = decide_problem(a, problem, levels, deadline_ns, &decisions);
+        rc = decide_problem(a, problem, levels, budget, &decisions);
     }
     rig_decisions_done(&decisions);
     return rc;
@@ -403,13 +406,14 @@ static enum rig_rc decide(const struct adding *a)
 {
     const struct rig_judge *judge = a->judge;
     const uint8_t *among = judge->type->total_orders ? judge->ladder.possible : judge->possible_txns;
-    const int64_t start_ns = rig_clock_now_ns(), deadline_ns = start_ns + a->findings->budget_ns;
+    const int64_t start_ns = rig_clock_now_ns();
+    const struct rig_solve_budget budget = {start_ns + a->findings->budget_ns, a->findings->program_limit_bytes};
     struct rig_problem problem = {0};
     enum rig_rc rc = judge->type->build_problem(&judge->inference, among, &problem, a->err);
     if (rc == RIG_OK)
-        rc = decide_open(a, &problem, deadline_ns);
+        rc = decide_open(a, &problem, &budget);
     if (rc == RIG_OK && may_assume(judge))
-        rc = decide_plainly(a, &problem, deadline_ns);
+        rc = decide_plainly(a, &problem, &budget);
     rig_problem_done(&problem);
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
     a->findings->decide_ns += took_ns;

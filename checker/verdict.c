@@ -18,6 +18,7 @@ struct rig_verdict_storage *rig_verdict_new(const struct rig_check_options *opti
         (struct rig_verdict){.requested_levels = options->levels,
                              .requested_anomalies = options->anomalies,
                              .lattice = options->lattice,
+                             .limit_bytes = options->limit_bytes,
                              .budget_ns = options->budget_ns == 0 ? RIG_DEFAULT_BUDGET_NS : options->budget_ns,
                              .storage = storage};
     storage->verdict.cost.window_count = 1;
@@ -148,6 +149,7 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
     verdict->scope.unfit = findings->unfit & ~refuted;
     verdict->spent_levels = findings->spent;
     verdict->unproven_levels = findings->unproven;
+    verdict->too_large_levels = findings->too_large;
     verdict->open_pairs = findings->open_pairs;
     verdict->open_objects = findings->open_objects;
     enum rig_rc rc = rig_fates_decide(&storage->arena, verdict, err);

@@ -182,11 +182,13 @@ struct rig_verdict {
     uint64_t requested_levels;    /* bits */
     uint64_t requested_anomalies; /* bits */
     enum rig_lattice lattice;
-    uint64_t unproven_levels; /* bits: those of spent_levels whose proof was too large to be checked */
-    uint64_t spent_levels;    /* bits: levels that the solver left open when its budget was spent, and */
-    uint64_t open_pairs;      /*   pairs of transactions whose order it did not know then, */
-    uint64_t open_objects;    /*   or objects that it had not decided */
+    uint64_t unproven_levels;  /* bits: those of spent_levels whose proof was too large to be checked */
+    uint64_t too_large_levels; /* bits: those of spent_levels whose search takes more memory than the limit */
+    uint64_t spent_levels;     /* bits: levels that the solver left open when its budget was spent, and */
+    uint64_t open_pairs;       /*   pairs of transactions whose order it did not know then, */
+    uint64_t open_objects;     /*   or objects that it had not decided */
     int64_t budget_ns;
+    size_t limit_bytes;           /* --max-memory; 0: none */
     uint64_t undecided_anomalies; /* bits: of those requested, none was found, and it is open whether there is one */
     struct rig_level_result levels[RIG_LEVEL_COUNT];
     uint64_t weakest_refuted;     /* bits: `not` */

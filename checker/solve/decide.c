@@ -407,6 +407,8 @@ static enum rig_rc ask_solver(struct decide *d, enum rig_level level, enum rig_a
         rc = prove(d, level, &solution, answer);
     if (rc == RIG_OK && solution.answer == RIG_ANSWER_SPENT && solution.open_pairs > d->out->open_pairs)
         d->out->open_pairs = solution.open_pairs;
+    if (rc == RIG_OK && solution.answer == RIG_ANSWER_SPENT && solution.too_large)
+        d->out->too_large |= RIG_LEVEL_BIT(level);
     if (solution.place != NULL) {
         free(d->explanation);
         d->explanation = solution.place;
@@ -417,14 +419,14 @@ static enum rig_rc ask_solver(struct decide *d, enum rig_level level, enum rig_a
 }
 
 enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_history *history, uint64_t levels,
-                       int64_t deadline_ns, struct rig_arena *arena, struct rig_decisions *decisions,
+                       const struct rig_solve_budget *budget, struct rig_arena *arena, struct rig_decisions *decisions,
                        struct rig_err *err)
 {
     struct decide d = {.problem = problem,
                        .history = history,
                        .out = decisions,
                        .levels = levels,
-                       .budget = {.deadline_ns = deadline_ns},
+                       .budget = *budget,
                        .shrink_ns = SHRINK_NS,
                        .arena = arena,
                        .err = err};
@@ -446,6 +448,7 @@ enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_histo
             note_answer(&d, level, answer);
     }
     decisions->spent &= ~(decisions->held | decisions->refuted);
+    decisions->too_large &= decisions->spent;
     free(d.place);
     free(d.explanation);
     return rc;

@@ -27,6 +27,7 @@ RIG_VEC(struct rig_case_proof, rig_case_proofs)
 struct rig_decisions {
     uint64_t held, refuted, spent; /* bits of the levels asked about; together they are all of them */
     uint64_t unproven;   /* those of `spent` that no order explains, without a proof small enough to be checked */
+    uint64_t too_large;  /* those of `spent` whose search takes more memory than the budget has */
     uint64_t open_pairs; /* most pairs of writers that the solver left without an order for a level */
     struct rig_arcs arcs;
     struct rig_decided_cycles cycles; /* for each refuted level one of itself or of one below it, or */
@@ -37,7 +38,7 @@ void rig_decisions_done(struct rig_decisions *decisions);
 
 /* `levels`: bits. Release with rig_decisions_done(), also after a failure. RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_history *history, uint64_t levels,
-                       int64_t deadline_ns, struct rig_arena *arena, struct rig_decisions *decisions,
+                       const struct rig_solve_budget *budget, struct rig_arena *arena, struct rig_decisions *decisions,
                        struct rig_err *err);
 
 #endif

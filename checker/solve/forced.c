@@ -4,10 +4,17 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/table.h"
 
 /* Numbers in clocks: of processes, of paths that cover the reads, of chains of one transaction; steps between looks at the
  * time. */
-enum { CLOCK_LIMIT = 1 << 28, COVER_LIMIT = 1 << 25, SINGLE_LIMIT = 1 << 24, PATIENCE = 1 << 16 };
+enum {
+    CLOCK_LIMIT = 1 << 28,
+    COVER_LIMIT = 1 << 25,
+    SINGLE_LIMIT = 1 << 24,
+    PATIENCE = 1 << 16,
+    MOST_LISTED = 1 << 18
+};
 
 static uint32_t *clock_of(const struct rig_forced *forced, uint32_t node)
 {
@@ -122,7 +129,14 @@ static bool add_known(struct rig_forced *forced)
 bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *problem, const struct rig_rule_frame *frame,
                      const uint32_t *sequence)
 {
-    const size_t nodes = frame->node_count, limit = frame->process ? CLOCK_LIMIT : COVER_LIMIT;
+    return rig_forced_init_within(forced, problem, frame, sequence, SIZE_MAX);
+}
+
+bool rig_forced_init_within(struct rig_forced *forced, const struct rig_problem *problem,
+                            const struct rig_rule_frame *frame, const uint32_t *sequence, size_t clock_bytes)
+{
+    const size_t nodes = frame->node_count, most = frame->process ? CLOCK_LIMIT : COVER_LIMIT;
+    const size_t limit = clock_bytes / sizeof(uint32_t) < most ? clock_bytes / sizeof(uint32_t) : most;
     *forced = (struct rig_forced){.problem = problem, .frame = frame};
     if (!rig_chains_init(&forced->chains, problem, frame, sequence, (uint32_t)(limit / (nodes + 1)) + 1,
                          (uint32_t)(SINGLE_LIMIT / (nodes + 1)) + 1) ||
@@ -630,21 +644,92 @@ bool rig_forced_before(const struct rig_forced *forced, uint32_t before, uint32_
     return reaches(forced, before, after) || pair_of(forced, before, after) != RIG_PROBLEM_NONE;
 }
 
+/* ---- what is open ---- */
+
+static uint64_t pair_count(const struct rig_problem *problem, uint32_t key)
+{
+    const uint64_t writers = problem->writer_first[key + 1] - problem->writer_first[key];
+    return writers < 2 ? 0 : writers * (writers - 1) / 2;
+}
+
+/* Pairs of writers of the key without an order. */
+static uint64_t open_of_key(const struct rig_forced *forced, uint32_t key)
+{
+    const struct rig_problem *problem = forced->problem;
+    uint64_t ordered = 0;
+    for (uint32_t i = problem->writer_first[key]; i < problem->writer_first[key + 1]; i++) {
+        const struct search search = {clock_of(forced, problem->writers[i]), NULL, key, problem->writers[i]};
+        for (uint32_t l = forced->chains.lane_first[key]; l < forced->chains.lane_first[key + 1]; l++)
+            ordered += count_until(forced, &search, &forced->chains.lanes.at[l]);
+    }
+    return pair_count(problem, key) > ordered ? pair_count(problem, key) - ordered : 0;
+}
+
+/* Notes the pairs of the key that have no order. False when memory runs out. */
+static bool note_open(const struct rig_forced *forced, uint32_t key, struct rig_table *pairs, uint64_t *count)
+{
+    const struct rig_problem *problem = forced->problem;
+    const uint32_t *writers = problem->writers, end = problem->writer_first[key + 1];
+    for (uint32_t i = problem->writer_first[key]; i < end; i++) {
+        for (uint32_t j = i + 1; j < end; j++) {
+            uint32_t *slot = rig_table_put(pairs, (uint64_t)writers[i] << 32 | writers[j]);
+            if (slot == NULL)
+                return false;
+            *count += *slot == RIG_TABLE_NONE && !rig_forced_before(forced, writers[i], writers[j]) &&
+                      !rig_forced_before(forced, writers[j], writers[i]);
+            *slot = 0;
+        }
+    }
+    return true;
+}
+
+/* Per key: whether one before it has the same writers. Keys of one hash may be taken for different ones: then their pairs
+ * count again, where they count for each key. */
+static bool find_same_keys(const struct rig_problem *problem, bool *same)
+{
+    struct rig_table keys;
+    bool ok = true;
+    rig_table_init(&keys);
+    for (uint32_t key = 0; ok && key < problem->key_count; key++) {
+        const uint32_t begin = problem->writer_first[key], count = problem->writer_first[key + 1] - begin;
+        uint64_t hash = count;
+        for (uint32_t i = begin; i < begin + count; i++)
+            hash = (hash ^ problem->writers[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        uint32_t *slot = rig_table_put(&keys, hash >> 1);
+        ok = slot != NULL;
+        if (!ok)
+            break;
+        const uint32_t other = *slot == RIG_TABLE_NONE ? key : *slot;
+        const uint32_t other_begin = problem->writer_first[other];
+        same[key] = other != key && problem->writer_first[other + 1] - other_begin == count &&
+                    memcmp(problem->writers + other_begin, problem->writers + begin, count * sizeof(uint32_t)) == 0;
+        *slot = other;
+    }
+    rig_table_done(&keys);
+    return ok;
+}
+
 uint64_t rig_forced_open(const struct rig_forced *forced)
 {
     const struct rig_problem *problem = forced->problem;
-    uint64_t pairs = 0, ordered = 0;
-    for (uint32_t key = 0; key < problem->key_count; key++) {
-        const uint64_t writers = problem->writer_first[key + 1] - problem->writer_first[key];
-        pairs += writers > 0 ? writers * (writers - 1) / 2 : 0;
-        for (uint32_t i = problem->writer_first[key]; i < problem->writer_first[key + 1]; i++) {
-            const uint32_t txn = problem->writers[i];
-            const struct search search = {clock_of(forced, txn), NULL, key, txn};
-            for (uint32_t l = forced->chains.lane_first[key]; l < forced->chains.lane_first[key + 1]; l++)
-                ordered += count_until(forced, &search, &forced->chains.lanes.at[l]);
-        }
+    bool *same = calloc((size_t)problem->key_count + 1, sizeof same[0]);
+    bool ok = same != NULL && find_same_keys(problem, same);
+    uint64_t all = 0, open = 0;
+    for (uint32_t key = 0; ok && key < problem->key_count; key++)
+        all += same[key] ? 0 : pair_count(problem, key);
+    struct rig_table pairs;
+    rig_table_init(&pairs);
+    for (uint32_t key = 0; ok && key < problem->key_count; key++) {
+        if (same[key])
+            continue;
+        if (all > MOST_LISTED)
+            open += open_of_key(forced, key);
+        else
+            ok = note_open(forced, key, &pairs, &open);
     }
-    return pairs > ordered ? pairs - ordered : 0;
+    rig_table_done(&pairs);
+    free(same);
+    return ok ? open : 0;
 }
 
 /* Explaining: a breadth-first search for each path, along pairs older than the one it explains. */

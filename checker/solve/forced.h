@@ -83,6 +83,9 @@ struct rig_forced {
 /* `sequence`: all nodes in an order that keeps what is known. Borrows problem and frame. False when memory runs out. */
 bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *problem, const struct rig_rule_frame *frame,
                      const uint32_t *sequence);
+/* Likewise, with clocks of at most so many bytes, and of one chain at least. */
+bool rig_forced_init_within(struct rig_forced *forced, const struct rig_problem *problem,
+                            const struct rig_rule_frame *frame, const uint32_t *sequence, size_t clock_bytes);
 void rig_forced_done(struct rig_forced *forced);
 
 /* Forces what follows. `spent`: the deadline came first; then some of it may be missing. False when memory runs out. */
@@ -91,7 +94,8 @@ bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent)
 /* Whether `before` comes before `after` in each explanation, as far as that was found. */
 bool rig_forced_before(const struct rig_forced *forced, uint32_t before, uint32_t after);
 
-/* Pairs of writers of a key whose order is not known, those in no chain included. Time: as a round. */
+/* Pairs of transactions that write a common key and whose order is not known; 0 when memory runs out. Where there
+ * are more than 2^18 for keys with different writers, a pair counts for each of these sets of keys. Time: as a round. */
 uint64_t rig_forced_open(const struct rig_forced *forced);
 
 /* A question to explain: why `before` comes before `after`; both NONE: why nothing explains the problem. */

@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/memory_held.h"
 #include "checker/solve/breach.h"
 #include "checker/solve/forced.h"
 #include "checker/solve/order_graph.h"
@@ -21,7 +22,8 @@ RIG_VEC(uint32_t, solve_nodes)
 struct search {
     const struct rig_problem *problem;
     const struct rig_rule *rule;
-    int64_t deadline_ns;
+    const struct rig_solve_budget *budget;
+    bool too_large; /* the memory is spent */
     struct rig_rule_frame frame;
     struct rig_order_graph graph;
     struct rig_sat sat;
@@ -49,13 +51,28 @@ static void rank_txns(const struct rig_problem *problem, uint32_t *rank)
     }
 }
 
-static bool search_init(struct search *search, const struct rig_problem *problem, const struct rig_rule *rule,
-                        int64_t deadline_ns)
+/* The bytes that the problem's size determines: frame, graph, saturation without its clocks, and one search for cycles.
+ * As measured (bench/RESULTS.md). */
+static size_t search_bytes(const struct rig_problem *problem)
 {
-    *search = (struct search){.problem = problem, .rule = rule, .deadline_ns = deadline_ns};
-    search->place = malloc((problem->txn_count + 1) * sizeof search->place[0]);
-    search->rank = malloc((problem->txn_count + 1) * sizeof search->rank[0]);
-    bool ok = search->place != NULL && search->rank != NULL && rig_sat_init(&search->sat, deadline_ns) &&
+    return (size_t)problem->txn_count * 200 + (problem->reads.count + problem->writes.count) * 125 +
+           (size_t)problem->key_count * 60;
+}
+
+/* Bytes of the budget that are left; SIZE_MAX: all there are. */
+static size_t bytes_left(const struct rig_solve_budget *budget)
+{
+    const size_t held = budget->limit_bytes == 0 ? 0 : rig_memory_held_bytes();
+    return budget->limit_bytes == 0 ? SIZE_MAX : held < budget->limit_bytes ? budget->limit_bytes - held : 0;
+}
+
+static bool search_init(struct search *search, const struct rig_problem *problem, const struct rig_rule *rule,
+                        const struct rig_solve_budget *budget)
+{
+    *search = (struct search){.problem = problem, .rule = rule, .budget = budget};
+    search->place = malloc(((size_t)problem->txn_count + 1) * sizeof search->place[0]);
+    search->rank = malloc(((size_t)problem->txn_count + 1) * sizeof search->rank[0]);
+    bool ok = search->place != NULL && search->rank != NULL && rig_sat_init(&search->sat, budget) &&
               rig_rule_frame_init(&search->frame, problem, rule) &&
               rig_order_graph_init(&search->graph, problem, &search->frame);
     if (ok)
@@ -182,8 +199,9 @@ static bool force_pairs(struct search *search, enum rig_answer *answer)
 {
     struct rig_forced *forced = &search->forced;
     bool spent = false;
-    if (!rig_forced_init(forced, search->problem, &search->frame, search->graph.sequence) ||
-        !rig_forced_run(forced, search->deadline_ns, &spent))
+    if (!rig_forced_init_within(forced, search->problem, &search->frame, search->graph.sequence,
+                                bytes_left(search->budget) / 2) ||
+        !rig_forced_run(forced, search->budget->deadline_ns, &spent))
         return false;
     if (forced->refuted || spent) {
         *answer = spent ? RIG_ANSWER_SPENT : RIG_ANSWER_NO;
@@ -222,7 +240,12 @@ static bool run(struct search *search, enum rig_answer *answer)
         bool explains = false;
         if (!guess(search, &explains))
             return false;
-        *answer = explains ? RIG_ANSWER_YES : search->refuted ? RIG_ANSWER_NO : rig_sat_solve(&search->sat);
+        search->too_large = !explains && !search->refuted && bytes_left(search->budget) == 0;
+        *answer = explains            ? RIG_ANSWER_YES
+                  : search->refuted   ? RIG_ANSWER_NO
+                  : search->too_large ? RIG_ANSWER_SPENT
+                                      : rig_sat_solve(&search->sat);
+        search->too_large = search->too_large || search->sat.too_large;
         if (explains || *answer != RIG_ANSWER_YES)
             return true;
         if (!choose_again(search))
@@ -286,12 +309,16 @@ static bool find_core(struct search *search, struct rig_solution *solution)
     return true;
 }
 
-bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *rule, int64_t deadline_ns,
-                      struct rig_solution *solution)
+bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *rule,
+                      const struct rig_solve_budget *budget, struct rig_solution *solution)
 {
     struct search search;
     struct rig_solution found = {0};
-    bool ok = search_init(&search, problem, rule, deadline_ns) && run(&search, &found.answer);
+    if (search_bytes(problem) > bytes_left(budget)) {
+        *solution = (struct rig_solution){.answer = RIG_ANSWER_SPENT, .too_large = true};
+        return true;
+    }
+    bool ok = search_init(&search, problem, rule, budget) && run(&search, &found.answer);
     if (ok && found.answer == RIG_ANSWER_NO)
         ok = find_core(&search, &found);
     if (ok && found.answer == RIG_ANSWER_YES) {
@@ -299,6 +326,7 @@ bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *
         search.place = NULL;
     }
     found.open_pairs = ok && found.answer == RIG_ANSWER_SPENT ? rig_forced_open(&search.forced) : 0;
+    found.too_large = search.too_large;
     search_done(&search);
     if (ok)
         *solution = found;

@@ -8,7 +8,7 @@
 #include "checker/solve/solve.h"
 
 /* As rig_solve(). False when memory runs out. */
-bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *rule, int64_t deadline_ns,
-                      struct rig_solution *solution);
+bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *rule,
+                      const struct rig_solve_budget *budget, struct rig_solution *solution);
 
 #endif

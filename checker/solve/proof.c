@@ -232,7 +232,9 @@ static enum rig_rc shrink(const struct rig_problem *problem, enum rig_level leve
                           struct rig_err *err)
 {
     const int64_t end_ns = options->shrink_deadline_ns;
-    const struct rig_solve_budget limit = {end_ns < options->budget.deadline_ns ? end_ns : options->budget.deadline_ns};
+    const struct rig_solve_budget limit = {
+        .deadline_ns = end_ns < options->budget.deadline_ns ? end_ns : options->budget.deadline_ns,
+        .limit_bytes = options->budget.limit_bytes};
     if (!options->shrunk)
         return rig_shrink(problem, rig_level_rule(level), core, core_count, &limit, shrunk, err);
     *shrunk = (struct rig_shrunk){calloc((size_t)core_count + 1, sizeof core[0]), core_count, options->minimal};

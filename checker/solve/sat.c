@@ -4,18 +4,22 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/memory_held.h"
 
 enum { SATISFIABLE = 10, UNSATISFIABLE = 20 }; /* what IPASIR returns; 0 when interrupted */
+enum { PATIENCE = 1024 };                      /* questions between looks at the memory */
 
 static int is_over(void *state)
 {
-    const struct rig_sat *sat = state;
-    return sat->deadline_ns != INT64_MAX && rig_clock_now_ns() >= sat->deadline_ns;
+    struct rig_sat *sat = state;
+    if (sat->budget.limit_bytes != 0 && sat->asked++ % PATIENCE == 0)
+        sat->too_large = sat->too_large || rig_memory_held_bytes() > sat->budget.limit_bytes;
+    return sat->too_large || (sat->budget.deadline_ns != INT64_MAX && rig_clock_now_ns() >= sat->budget.deadline_ns);
 }
 
-bool rig_sat_init(struct rig_sat *sat, int64_t deadline_ns)
+bool rig_sat_init(struct rig_sat *sat, const struct rig_solve_budget *budget)
 {
-    *sat = (struct rig_sat){.deadline_ns = deadline_ns};
+    *sat = (struct rig_sat){.budget = *budget};
     rig_table_init(&sat->numbers);
     return true;
 }

@@ -33,10 +33,12 @@ struct rig_sat {
     struct rig_sat_ends ends; /* per clause: into literals */
     struct CCaDiCaL *solver;
     size_t given; /* clauses that the solver has */
-    int64_t deadline_ns;
+    struct rig_solve_budget budget;
+    uint32_t asked; /* times that the solver asked whether to go on */
+    bool too_large; /* the memory is spent */
 };
 
-bool rig_sat_init(struct rig_sat *sat, int64_t deadline_ns);
+bool rig_sat_init(struct rig_sat *sat, const struct rig_solve_budget *budget);
 void rig_sat_done(struct rig_sat *sat);
 
 /* The literal "`before` is first": a variable's number plus one, negated when the variable is the other way round. 0 when

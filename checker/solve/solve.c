@@ -23,15 +23,15 @@ struct supposition {
     const struct rig_problem *problem;
     struct rig_problem cut;      /* borrows all but the transactions */
     struct rig_rule rule, along; /* as asked; with process order */
-    int64_t deadline_ns;
+    const struct rig_solve_budget *budget;
 };
 
 static bool supposition_init(struct supposition *supposition, const struct rig_problem *problem,
-                             const struct rig_rule *rule, int64_t deadline_ns)
+                             const struct rig_rule *rule, const struct rig_solve_budget *budget)
 {
     const size_t bytes = ((size_t)problem->txn_count + 1) * sizeof problem->txns.at[0];
-    *supposition = (struct supposition){
-        .problem = problem, .cut = *problem, .rule = *rule, .along = *rule, .deadline_ns = deadline_ns};
+    *supposition =
+        (struct supposition){.problem = problem, .cut = *problem, .rule = *rule, .along = *rule, .budget = budget};
     supposition->along.along = RIG_ALONG_PROCESS;
     supposition->cut.txns = (struct rig_problem_txns){.at = malloc(bytes)};
     if (supposition->cut.txns.at == NULL)
@@ -49,7 +49,7 @@ static bool refutes_plain(const struct supposition *supposition, const struct ri
     struct rig_problem part;
     if (!rig_problem_part(supposition->problem, refuted->core, refuted->core_count, &part))
         return false;
-    const bool ok = rig_order_search(&part, &supposition->rule, supposition->deadline_ns, solution);
+    const bool ok = rig_order_search(&part, &supposition->rule, supposition->budget, solution);
     rig_problem_done(&part);
     *refutes = ok && solution->answer == RIG_ANSWER_NO;
     for (uint32_t i = 0; *refutes && i < solution->core_count; i++)
@@ -92,7 +92,7 @@ static bool has_processes(const struct rig_problem *problem)
 static bool attempt(struct supposition *supposition, uint32_t number, bool *decided, struct rig_solution *solution)
 {
     struct rig_solution found = {0};
-    if (!rig_order_search(&supposition->cut, &supposition->along, supposition->deadline_ns, &found))
+    if (!rig_order_search(&supposition->cut, &supposition->along, supposition->budget, &found))
         return false;
     *decided = found.answer != RIG_ANSWER_NO;
     if (*decided) {
@@ -105,25 +105,25 @@ static bool attempt(struct supposition *supposition, uint32_t number, bool *deci
     return ok;
 }
 
-static bool solve_plain(const struct rig_problem *problem, const struct rig_rule *rule, int64_t deadline_ns,
-                        struct rig_solution *solution)
+static bool solve_plain(const struct rig_problem *problem, const struct rig_rule *rule,
+                        const struct rig_solve_budget *budget, struct rig_solution *solution)
 {
     struct supposition supposition;
-    bool decided = false, ok = supposition_init(&supposition, problem, rule, deadline_ns);
+    bool decided = false, ok = supposition_init(&supposition, problem, rule, budget);
     for (uint32_t i = 0; ok && !decided && i < CUTS && has_processes(&supposition.cut); i++)
         ok = attempt(&supposition, i, &decided, solution);
     free(supposition.cut.txns.at);
     if (!ok || decided)
         return ok;
-    return rig_order_search(problem, rule, deadline_ns, solution);
+    return rig_order_search(problem, rule, budget, solution);
 }
 
 enum rig_rc rig_solve(const struct rig_problem *problem, const struct rig_rule *rule,
                       const struct rig_solve_budget *budget, struct rig_solution *solution, struct rig_err *err)
 {
     struct rig_solution found = {0};
-    const bool ok = rule->along == RIG_ALONG_PLAIN ? solve_plain(problem, rule, budget->deadline_ns, &found)
-                                                   : rig_order_search(problem, rule, budget->deadline_ns, &found);
+    const bool ok = rule->along == RIG_ALONG_PLAIN ? solve_plain(problem, rule, budget, &found)
+                                                   : rig_order_search(problem, rule, budget, &found);
     if (!ok)
         return rig_no_memory(err, "solving for version orders");
     *solution = found;

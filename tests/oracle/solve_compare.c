@@ -179,7 +179,7 @@ static const char *compare_core(const struct small_history *history, const struc
                                 const struct rig_solution *solution)
 {
     const struct level_meaning meaning = level_meaning(level);
-    const struct rig_solve_budget unlimited = {INT64_MAX};
+    const struct rig_solve_budget unlimited = {.deadline_ns = INT64_MAX};
     struct rig_shrunk shrunk;
     struct rig_err err = {.rc = RIG_OK};
     const char *wrong = NULL;
@@ -206,7 +206,7 @@ static const char *compare(const struct small_history *history, const struct pos
                            enum case_answer expected)
 {
     const struct level_meaning meaning = level_meaning(level);
-    const struct rig_solve_budget unlimited = {INT64_MAX};
+    const struct rig_solve_budget unlimited = {.deadline_ns = INT64_MAX};
     struct rig_solution solution;
     struct rig_err err = {.rc = RIG_OK};
     const char *wrong = NULL;

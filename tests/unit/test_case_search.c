@@ -106,7 +106,7 @@ static uint32_t prove_by_need(const struct rig_problem *problem, const struct ri
 /* The rest has no explanation, and each part of it without one transaction has one. */
 static void expect_minimal(const struct rig_problem *problem, const struct rig_rule *rule)
 {
-    const struct rig_solve_budget unlimited = {INT64_MAX};
+    const struct rig_solve_budget unlimited = {.deadline_ns = INT64_MAX};
     const uint32_t all[SLOW_TXNS] = {0, 1, 2, 3, 4, 5, 6, 7};
     struct rig_shrunk shrunk;
     struct rig_problem part;

@@ -22,7 +22,7 @@
 #include "tests/oracle/small_random.h"
 #include "tests/unit/random_problem.h"
 
-static const struct rig_solve_budget UNLIMITED = {INT64_MAX};
+static const struct rig_solve_budget UNLIMITED = {.deadline_ns = INT64_MAX};
 static const struct rig_prove_options PROVE = {.budget = {INT64_MAX}, .shrink_deadline_ns = INT64_MAX};
 
 struct fixture {

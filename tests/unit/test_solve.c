@@ -7,14 +7,18 @@
 
 #include <cmocka.h>
 
+#include "base/memory_held.h"
 #include "base/rng.h"
+#include "checker/check.h"
 #include "checker/solve/breach.h"
 #include "checker/solve/case_search.h"
+#include "checker/solve/forced.h"
 #include "checker/solve/solve.h"
+#include "history/load.h"
 #include "tests/unit/random_problem.h"
 #include "tests/unit/slow_breach.h"
 
-static const struct rig_solve_budget UNLIMITED = {INT64_MAX};
+static const struct rig_solve_budget UNLIMITED = {.deadline_ns = INT64_MAX};
 
 static struct rig_solution solve(const struct rig_problem *problem, const struct rig_rule *rule)
 {
@@ -194,9 +198,131 @@ static void test_budget(void **state)
     rig_problem_done(&problem);
 }
 
+/* Transactions that write the same keys are one pair each, however many keys they share. */
+static void test_open_pairs(void **state)
+{
+    (void)state;
+    enum { TXNS = 3, KEYS = 1000 };
+    const struct rig_solve_budget nothing = {0};
+    struct rig_problem problem = {0};
+    struct rig_solution solution;
+    struct rig_err err = {0};
+    for (uint32_t txn = 0; txn < TXNS; txn++) {
+        assert_true(rig_problem_add_txn(
+            &problem,
+            &(struct rig_problem_txn){.txn = txn, .session = txn, .before = RIG_PROBLEM_NONE, .ended = UINT32_MAX}));
+        for (uint32_t key = txn == 1; key < KEYS; key++)
+            assert_true(rig_problem_add_write(&problem, key, key));
+    }
+    assert_true(rig_problem_finish(&problem));
+    assert_int_equal(
+        rig_solve(&problem, rig_level_rule(RIG_LEVEL_STRONG_SESSION_SERIALIZABLE), &nothing, &solution, &err), RIG_OK);
+    assert_int_equal(solution.answer, RIG_ANSWER_SPENT);
+    assert_false(solution.too_large);
+    assert_int_equal(solution.open_pairs, TXNS * (TXNS - 1) / 2);
+    rig_solution_done(&solution);
+    rig_problem_done(&problem);
+}
+
+/* As many sessions as transactions: all clocks would take 36 MB. */
+static void many_sessions(struct rig_problem *problem, uint32_t count)
+{
+    *problem = (struct rig_problem){0};
+    for (uint32_t txn = 0; txn < 2 * count; txn++) {
+        const struct rig_problem_txn added = {.txn = txn,
+                                              .session = txn % count,
+                                              .before = txn < count ? RIG_PROBLEM_NONE : txn - count,
+                                              .ended = UINT32_MAX};
+        assert_true(rig_problem_add_txn(problem, &added));
+        assert_true(rig_problem_add_write(problem, txn % 10, 0));
+    }
+    assert_true(rig_problem_finish(problem));
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    const struct rig_rule *rule = rig_level_rule(RIG_LEVEL_STRONG_SESSION_SERIALIZABLE);
+    struct rig_solve_budget budget = {.deadline_ns = INT64_MAX, .limit_bytes = 1};
+    struct rig_problem problem;
+    struct rig_solution solution;
+    struct rig_err err = {0};
+    many_sessions(&problem, 3000);
+    assert_int_equal(rig_solve(&problem, rule, &budget, &solution, &err), RIG_OK);
+    assert_int_equal(solution.answer, RIG_ANSWER_SPENT);
+    assert_true(solution.too_large);
+    rig_solution_done(&solution);
+    budget.limit_bytes = rig_memory_held_bytes() + (24 << 20);
+    assert_int_equal(rig_solve(&problem, rule, &budget, &solution, &err), RIG_OK);
+    assert_int_equal(solution.answer, RIG_ANSWER_YES);
+    assert_false(solution.too_large);
+    rig_solution_done(&solution);
+    rig_problem_done(&problem);
+}
+
+/* Clocks of fewer chains where they must take less memory. */
+static void test_clocks(void **state)
+{
+    (void)state;
+    enum { BYTES = 1 << 20 };
+    const struct rig_rule *rule = rig_level_rule(RIG_LEVEL_STRONG_SESSION_SERIALIZABLE);
+    struct rig_problem problem;
+    struct rig_rule_frame frame;
+    struct rig_forced all, some;
+    many_sessions(&problem, 3000);
+    assert_true(rig_rule_frame_init(&frame, &problem, rule));
+    uint32_t *sequence = calloc(frame.node_count, sizeof sequence[0]);
+    for (uint32_t node = 0; node < frame.node_count; node++)
+        sequence[node] = node;
+    assert_true(rig_forced_init(&all, &problem, &frame, sequence));
+    assert_true(rig_forced_init_within(&some, &problem, &frame, sequence, BYTES));
+    assert_int_equal(all.chains.count, 3000);
+    assert_in_range(some.chains.count, 1, BYTES / sizeof(uint32_t) / frame.node_count + 1);
+    rig_forced_done(&all);
+    rig_forced_done(&some);
+    rig_rule_frame_done(&frame);
+    rig_problem_done(&problem);
+    free(sequence);
+}
+
+/* A verdict under a limit that the program has reached already: the levels that need the solver are open, for memory. */
+static void test_verdict_short_of_memory(void **state)
+{
+    (void)state;
+    enum { BALLAST = 64 << 20, LIMIT = 32 << 20 };
+    static const char text[] =
+        "{\"type\":\"invoke\",\"process\":0,\"value\":[[\"r\",1,null],[\"append\",1,1],[\"append\",0,1]]}\n"
+        "{\"type\":\"invoke\",\"process\":1,\"value\":[[\"r\",0,null],[\"append\",1,2]]}\n"
+        "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",1,[]],[\"append\",1,1],[\"append\",0,1]]}\n"
+        "{\"type\":\"ok\",\"process\":1,\"value\":[[\"r\",0,[]],[\"append\",1,2]]}\n";
+    const struct rig_load_options options = {.workload_given = true, .workload = RIG_WORKLOAD_LIST_APPEND};
+    struct rig_history *history = NULL;
+    struct rig_verdict *verdict = NULL;
+    struct rig_err err = {0};
+    volatile char *ballast = malloc(BALLAST);
+    assert_non_null(ballast);
+    for (size_t i = 0; i < BALLAST; i += 4096)
+        ballast[i] = 1;
+    assert_int_equal(rig_history_parse("given", text, sizeof text - 1, &options, &history, &err), RIG_OK);
+    for (int limited = 0; limited < 2; limited++) {
+        const struct rig_check_options check = {.limit_bytes = limited ? LIMIT : 0};
+        assert_int_equal(rig_check(history, &check, &verdict, &err), RIG_OK);
+        const struct rig_level_result *level = &verdict->levels[RIG_LEVEL_CONSISTENT_VIEW];
+        assert_int_equal(level->fate, limited ? RIG_FATE_NOT_REFUTED : RIG_FATE_REFUTED);
+        assert_int_equal(strstr(level->reason, "--max-memory") != NULL, limited);
+        rig_verdict_free(verdict);
+    }
+    rig_history_free(history);
+    free((void *)ballast);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_open_pairs),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_verdict_short_of_memory),
+        cmocka_unit_test(test_clocks),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_brute_force),
         cmocka_unit_test(test_larger),
