@@ -632,7 +632,7 @@ static bool is_wanted(struct rewriting *r, const struct rig_load_options *option
 /* By the functions of all clients' operations and what reads show; false: it is none of these. */
 static bool find_workload(struct rewriting *r)
 {
-    bool adds = false, transfers = false /* or reads of balances */, numbers = false, sequences = false, repeats = false;
+    bool adds = false, transfers = false, numbers = false, sequences = false, repeats = false;
     struct rig_text_slice last = {0};
     for (size_t i = 0; i < r->items.count; i++) {
         const struct item *item = &r->items.at[i];
@@ -652,7 +652,7 @@ static bool find_workload(struct rewriting *r)
         if (!is_read(item) || item->type != RIG_OPERATION_OK)
             continue;
         numbers |= is_number(&value);
-        transfers |= value.length > 0 && *value.at == '{'; /* balances */
+        transfers |= value.length > 0 && *value.at == '{'; /* it reads balances */
         sequences |= is_sequence(r, &value) && !(is_pair(r, &value, pair) && is_number(&pair[1]) && numbers);
     }
     if (transfers == adds)

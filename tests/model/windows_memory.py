@@ -32,8 +32,8 @@ def check(history, *arguments):
 
 
 def check_within(history, passes, problems, *arguments):
-    """The history is judged within the limit, in the given number of passes, and takes three times as much without
-    windows."""
+    """The history is judged within the limit, in one of the given numbers of passes, and takes three times as much
+    without windows."""
     limited = check(history, "--max-memory", f"{LIMIT_MIB}MiB", *arguments)
     if limited.returncode != 0:
         problems.append(f"{history.name}: exit status {limited.returncode}: {limited.stderr}")
@@ -43,8 +43,8 @@ def check_within(history, passes, problems, *arguments):
               f"{cost['passes']}")
         if cost["peak_bytes"] > LIMIT_MIB << 20:
             problems.append(f"{history.name}: {cost['peak_bytes']} bytes at most, beyond the limit")
-        if cost["windows"] < 2 or cost["passes"] != passes:
-            problems.append(f"{history.name}: was not judged in windows, in {passes} passes")
+        if cost["windows"] < 2 or cost["passes"] not in passes:
+            problems.append(f"{history.name}: not in windows with passes in {passes}: {cost['passes']}")
     whole = check(history, "--window", "4000000", *arguments)
     if whole.returncode != 0:
         problems.append(f"{history.name}, as a whole: exit status {whole.returncode}: {whole.stderr}")
@@ -96,11 +96,12 @@ def check_refused(history, limit, problems):
 
 
 def check_registers(folder, problems):
-    """Registers that do not fit are decided at every level, window by window, also under assumptions."""
+    """Registers that do not fit are decided at every level, window by window, also under assumptions. A second pass
+    follows where the first, which presumes keys to be finished, needs too much memory."""
     history = pathlib.Path(folder) / "registers.rig"
     generate(history, 2000000, [*SHAPE, "workload.type=rw-register"])
     for assumed in ([], ["--assume", "wfr-keys"], ["--assume", "wfr-keys,sequential-keys,linearizable-keys"]):
-        check_within(history, 1, problems, "--require", "held", *assumed)
+        check_within(history, (1, 2), problems, "--require", "held", *assumed)
 
 
 def generate(history, transactions, shape):
@@ -114,11 +115,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         history = pathlib.Path(folder) / "history.rig"
         generate(history, 2000000, SHAPE)
-        check_within(history, 1, problems)
+        check_within(history, (1,), problems)
         check_piped(history, problems)
         late = pathlib.Path(folder) / "late.rig"
         subprocess.run([BUILD / "tests/late_record", "2500000", "60000", late], check=True)
-        check_within(late, 2, problems)
+        check_within(late, (2,), problems)
         check_registers(folder, problems)
         late.unlink()
         history.unlink()
