@@ -27,6 +27,7 @@ struct rewriting {
     struct rig_operation_parser parser;
     enum rig_workload workload;
     bool edn, is_independent;
+    bool has_micros; /* the operation that was read last */
     struct item_vec items;
     struct slice_vec accounts; /* of a bank: those that acknowledged reads show */
     struct rig_buf *out;
@@ -85,15 +86,29 @@ static struct rig_text_slice txn_text(const struct rig_operation_parser *parser)
     return (struct rig_text_slice){.at = from, .length = (size_t)(cursor.at - from)};
 }
 
-static struct item item_of(const struct rig_operation_parser *parser)
+static enum rig_rc note_micro(void *context, const struct rig_micro *micro)
 {
+    (void)micro;
+    ((struct rewriting *)context)->has_micros = true;
+    return RIG_OK;
+}
+
+static enum rig_rc read_operation(struct rewriting *r)
+{
+    r->has_micros = false;
+    return rig_operation_parser_read(&r->parser);
+}
+
+static struct item item_of(const struct rewriting *r)
+{
+    const struct rig_operation_parser *parser = &r->parser;
     const struct rig_operation *operation = &parser->operation;
     const struct rig_operation_fields *fields = &operation->fields;
     struct item item = {.type = fields->type,
                         .is_client = fields->is_client || fields->process_length == 0,
                         .has_time = fields->has_time,
                         .has_index = fields->has_index,
-                        .is_txn = fields->has_value && operation->micros.count > 0,
+                        .is_txn = fields->has_value && r->has_micros,
                         .index = fields->index,
                         .time_ns = fields->time_ns,
                         .process = fields->is_client ? fields->process : 0,
@@ -111,13 +126,21 @@ static struct item item_of(const struct rig_operation_parser *parser)
     return item;
 }
 
+/* The items may take half as much as the result; their vector doubles. */
+static bool add_item(struct rewriting *r)
+{
+    const bool fits =
+        r->items.count < r->items.capacity || r->items.capacity * sizeof(struct item) <= r->out->limit / 4;
+    return fits && item_vec_add(&r->items, item_of(r));
+}
+
 static enum rig_rc read_items(struct rewriting *r)
 {
     bool more = false;
     enum rig_rc rc = rig_operation_parser_start(&r->parser, &more);
     while (rc == RIG_OK && more) {
-        rc = rig_operation_parser_read(&r->parser);
-        if (rc == RIG_OK && !item_vec_add(&r->items, item_of(&r->parser)))
+        rc = read_operation(r);
+        if (rc == RIG_OK && !add_item(r))
             rc = rig_cursor_no_memory(&r->parser.cursor);
         if (rc == RIG_OK)
             rc = rig_operation_parser_more(&r->parser, &more);
@@ -614,8 +637,8 @@ static bool is_wanted(struct rewriting *r, const struct rig_load_options *option
     bool more = false, decided = false, wanted = false;
     enum rig_rc rc = rig_operation_parser_start(&r->parser, &more);
     for (unsigned i = 0; rc == RIG_OK && more && !decided && i < LOOKED_AT; i++) {
-        rc = rig_operation_parser_read(&r->parser);
-        const struct item item = rc == RIG_OK ? item_of(&r->parser) : (struct item){0};
+        rc = read_operation(r);
+        const struct item item = rc == RIG_OK ? item_of(r) : (struct item){0};
         decided = rc == RIG_OK && item.is_client && item.function.length > 0;
         if (decided && options->workload_given)
             wanted =
@@ -666,6 +689,8 @@ static bool find_workload(struct rewriting *r)
 static enum rig_rc rewrite(struct rewriting *r, bool given, bool *rewritten)
 {
     enum rig_rc rc = read_items(r);
+    if (rc == RIG_E_LIMIT)
+        return rc;
     if (rc != RIG_OK || (!given && !find_workload(r)))
         return given ? rc : RIG_OK; /* then the file is read as it is, with its own errors */
     r->is_independent = r->workload != RIG_WORKLOAD_BANK && are_tuples(r);
@@ -692,13 +717,16 @@ enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char
     if (options->workload_given && !is_classic(options->workload))
         return RIG_OK;
     rig_operation_parser_init(&r.parser, syntax, name, data, size, NULL);
+    r.parser.forgets = true;
+    r.parser.on_micro = note_micro;
+    r.parser.context = &r;
     if (is_wanted(&r, options)) {
         r.parser.cursor.err = err;
         rc = rewrite(&r, options->workload_given, rewritten);
         if (*rewritten) {
             options->workload = r.workload;
             options->workload_given = true;
-        } else if (!options->workload_given) {
+        } else if (rc == RIG_OK && !options->workload_given) {
             *err = (struct rig_err){0};
         }
     }

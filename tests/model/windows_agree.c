@@ -115,7 +115,7 @@ static void compare(struct totals *totals, const struct cutting *cutting, const 
             complain(totals, cutting, "another count of", name);
         else if ((a->witness_count > 0) != (b->witness_count > 0))
             complain(totals, cutting, "witnesses are missing of", name);
-        else if (has_short_witness(a) != has_short_witness(b))
+        else if (!unasked && has_short_witness(a) != has_short_witness(b))
             complain(totals, cutting, "a short witness is missing of", name);
     }
     if (!has_names(windowed, history))
