@@ -23,7 +23,7 @@
 #include "tests/unit/random_problem.h"
 
 static const struct rig_solve_budget UNLIMITED = {.deadline_ns = INT64_MAX};
-static const struct rig_prove_options PROVE = {.budget = {INT64_MAX}, .shrink_deadline_ns = INT64_MAX};
+static const struct rig_prove_options PROVE = {.budget = {.deadline_ns = INT64_MAX}, .shrink_deadline_ns = INT64_MAX};
 
 struct fixture {
     struct rig_history *history; /* owned */
