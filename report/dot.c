@@ -176,7 +176,7 @@ static void add_noncyclic(struct rig_buf *out, const struct rig_verdict *verdict
 {
     struct rig_svg_edge edge = {.odd = true};
     rig_svg_words_noncyclic(verdict->history, witness, &edge);
-    begin_edge(out, cluster, 0, witness->txn_count - 1);
+    begin_edge(out, cluster, 0, witness->txn_count == 2 ? 1 : 0); /* of several, the first one's */
     add_line(out, "", edge.kind);
     add_line(out, "", edge.words);
     rig_buf_add_text(out, "\", color=\"#bc4c00\", dir=none];\n");

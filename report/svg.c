@@ -364,15 +364,9 @@ static void draw_cases(const struct rig_witness *witness, const struct rig_histo
     free(places);
 }
 
-void rig_svg_witness(const struct rig_witness *witness, const struct rig_history *history, bool alone,
+static void draw_one(const struct rig_witness *witness, const struct rig_history *history, bool alone,
                      struct rig_buf *out)
 {
-    if (witness->txn_count == 0)
-        return;
-    if (witness->cases != NULL) {
-        draw_cases(witness, history, out);
-        return;
-    }
     struct rig_svg_layout *layout = malloc(sizeof *layout);
     if (layout == NULL) {
         out->failed = true;
@@ -394,6 +388,20 @@ void rig_svg_witness(const struct rig_witness *witness, const struct rig_history
     rig_buf_add_text(out, "</svg>\n");
     rig_buf_done(&note);
     free(layout);
+}
+
+void rig_svg_witness(const struct rig_witness *witness, const struct rig_history *history, bool alone,
+                     struct rig_buf *out)
+{
+    struct rig_witness shown = *witness;
+    if (witness->step_count == 0 && witness->txn_count > 2)
+        shown.txn_count = 1; /* the contradiction is the first one's; no step connects the others with it */
+    if (witness->txn_count == 0)
+        return;
+    if (witness->cases != NULL)
+        draw_cases(witness, history, out);
+    else
+        draw_one(&shown, history, alone, out);
 }
 
 void rig_report_svg(const struct rig_verdict *verdict, const struct rig_witness *witness, struct rig_buf *out)
