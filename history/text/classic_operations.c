@@ -13,7 +13,7 @@ enum { LOOKED_AT = 64 }; /* operations at the beginning, for one of a client */
 /* One operation of the file; slices are as written. */
 struct item {
     enum rig_operation_type type;
-    bool is_client, has_time, has_index, is_txn;
+    bool is_client, has_process, has_time, has_index, is_txn;
     int64_t index, time_ns, process;
     struct rig_text_slice function, process_name, value;
     size_t at;        /* in the file */
@@ -106,6 +106,7 @@ static struct item item_of(const struct rewriting *r)
     const struct rig_operation_fields *fields = &operation->fields;
     struct item item = {.type = fields->type,
                         .is_client = fields->is_client || fields->process_length == 0,
+                        .has_process = fields->is_client,
                         .has_time = fields->has_time,
                         .has_index = fields->has_index,
                         .is_txn = fields->has_value && r->has_micros,
@@ -534,6 +535,14 @@ static enum rig_rc put_operations(struct rewriting *r, const struct item *item)
 }
 
 /* Up to the first micro-operation. */
+/* Of an operation without a process: nothing tells which others its client ran, so it is the client's only one. */
+static int64_t own_process(const struct rewriting *r, const struct item *item)
+{
+    enum { FIRST = 1 << 30 }; /* above the processes of a file that has some */
+    const bool completes = item->type != RIG_OPERATION_INVOKE && item->partner != RIG_TABLE_NONE;
+    return FIRST + (completes ? (int64_t)item->partner : item - r->items.at);
+}
+
 static void begin_operation(struct rewriting *r, const struct item *item, int64_t index)
 {
     static const char *const types[] = {"invoke", "ok", "fail", "info"};
@@ -550,7 +559,7 @@ static void begin_operation(struct rewriting *r, const struct item *item, int64_
     if (item->process_name.at != NULL)
         rig_buf_printf(r->out, "\"%.*s\"", (int)item->process_name.length, item->process_name.at);
     else
-        rig_buf_add_int(r->out, item->process);
+        rig_buf_add_int(r->out, item->has_process ? item->process : own_process(r, item));
     put_field(r, "f", false);
     put_name(r, "txn");
     put_field(r, "value", false);
@@ -595,8 +604,10 @@ static bool note_keys(struct rewriting *r, struct rig_table *keys, const struct 
         *state = 1;
         if (missing == NULL)
             continue;
-        const struct item unseen = {
-            .type = RIG_OPERATION_INVOKE, .has_index = true, .process = INT32_MAX - (int64_t)*missing};
+        const struct item unseen = {.type = RIG_OPERATION_INVOKE,
+                                    .has_process = true,
+                                    .has_index = true,
+                                    .process = INT32_MAX - (int64_t)*missing};
         begin_operation(r, &unseen, (*missing)++);
         begin_micro(r, "w", &part[1]);
         end_micro(r, &part[2]);

@@ -8,9 +8,10 @@
  *   long-fork  {:f :read, :value [[:r 0 1] [:r 1 nil]]}                            as it is, see below
  *
  * An independent tuple [k v] names its key; else the key is 0. A read that was not acknowledged shows nothing, and nor
- * does an acknowledged read of a set or a counter whose value is null. Operations without a process belong to one
- * client. In a long-fork history each key is written once, by some client: a value that no operation of the file wrote
- * gets a writer of unknown fate, invoked before all others; then positions count from those.
+ * does an acknowledged read of a set or a counter whose value is null. An operation without a process has a client of
+ * its own, without process order; its completion is the next one without a process. In a long-fork history each key is
+ * written once, by some client: a value that no operation of the file wrote gets a writer of unknown fate, invoked
+ * before all others; then positions count from those.
  *
  * Time: linear, and once more for reading the result. Space: that of the rewritten history, and 150 bytes an operation.
  * Threads: one.
