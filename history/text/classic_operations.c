@@ -535,7 +535,7 @@ static enum rig_rc put_operations(struct rewriting *r, const struct item *item)
 }
 
 /* Up to the first micro-operation. */
-/* Of an operation without a process: nothing tells which others its client ran, so it is the client's only one. */
+/* Nothing tells which other operations the client of one without a process ran, so it has a client of its own. */
 static int64_t own_process(const struct rewriting *r, const struct item *item)
 {
     enum { FIRST = 1 << 30 }; /* above the processes of a file that has some */
