@@ -166,7 +166,7 @@ static void measure(const struct rig_problem *problem, enum rig_rule_form form, 
     getrusage(RUSAGE_SELF, &usage);
     printf("%-20s %-8s %-6s %8.1f ms  cpu %8.1f ms  core %5" PRIu32 "  open %" PRIu64 "  peak %ld MiB\n", FORMS[form],
            ALONG[along], ANSWERS[solution.answer], (double)(rig_clock_now_ns() - start) / 1e6,
-           (double)(clock() - cpu) * 1e3 / CLOCKS_PER_SEC, solution.core_count, solution.open_pairs,
+           (double)(clock() - cpu) * 1e3 / CLOCKS_PER_SEC, solution.core_count, solution.pairs.open,
            usage.ru_maxrss / 1024);
     fflush(stdout);
     rig_solution_done(&solution);

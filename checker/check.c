@@ -2,14 +2,32 @@
 
 #include "base/bug.h"
 #include "checker/checker_types.h"
+#include "checker/stream/budget.h"
 #include "checker/verdict_storage.h"
+
+/* The history and what was inferred from it. */
+static uint64_t held_bytes(const struct rig_judge *judge, const struct rig_history *history)
+{
+    return (uint64_t)history->txn_count * sizeof *history->txns + (uint64_t)history->op_count * sizeof *history->ops +
+           judge->scratch.held_bytes;
+}
 
 static bool solver_fits(const struct rig_judge *judge, const struct rig_history *history)
 {
-    const uint64_t held = (uint64_t)history->txn_count * sizeof *history->txns +
-                          (uint64_t)history->op_count * sizeof *history->ops + judge->scratch.held_bytes;
     return judge->scratch.limit_bytes == 0 ||
-           held + (uint64_t)history->op_count * judge->type->solver_bytes <= judge->scratch.limit_bytes;
+           held_bytes(judge, history) + (uint64_t)history->op_count * judge->type->solver_bytes <=
+               judge->scratch.limit_bytes;
+}
+
+/* 0: no limit. */
+static size_t bytes_for_solver(const struct rig_judge *judge, const struct rig_history *history)
+{
+    const uint64_t held = held_bytes(judge, history);
+    struct rig_budget budget;
+    if (judge->scratch.limit_bytes == 0)
+        return 0;
+    rig_budget_init(&budget, judge->scratch.limit_bytes, 0);
+    return held < rig_budget_bytes(&budget) ? rig_budget_bytes(&budget) - held : 1;
 }
 
 static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *judge, const struct rig_history *history,
@@ -20,17 +38,19 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
                                     .lattice = verdict->lattice,
                                     .budget_ns = verdict->budget_ns,
                                     .limit_bytes = judge->scratch.limit_bytes,
-                                    .program_limit_bytes = verdict->limit_bytes,
                                     .arena = &storage->arena};
     enum rig_rc rc = rig_judge_infer(judge, history, false, err);
     if (rc == RIG_OK && !solver_fits(judge, history))
         rc = rig_memory_limit(err, "the order of the versions");
     if (rc == RIG_OK)
         rc = rig_judge_search(judge, NULL, err);
+    findings.solver_limit_bytes = bytes_for_solver(judge, history);
     if (rc == RIG_OK)
         rc = rig_findings_add(&findings, judge, err);
     if (rc != RIG_OK)
         return rc;
+    if (judge->type->time_elements != NULL)
+        judge->type->time_elements(&judge->inference, &judge->scratch, &verdict->elements);
     verdict->history = history;
     rig_verdict_add_scope(verdict, &judge->inference, NULL);
     verdict->scope.truncated = history->truncated;
@@ -57,7 +77,7 @@ enum rig_rc rig_check(const struct rig_history *history, const struct rig_check_
         return rig_memory_limit(err, "the verdict");
     struct rig_judge judge;
     rig_judge_init(&judge, options->max_witnesses == 0 ? RIG_DEFAULT_WITNESSES : options->max_witnesses,
-                   options->assumptions, options->limit_bytes);
+                   rig_check_assumptions(options), options->limit_bytes);
     judge.asked = options->anomalies;
     rc = run(storage, &judge, history, err);
     rig_judge_done(&judge);

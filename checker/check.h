@@ -10,6 +10,7 @@
 #define RIG_CHECKER_CHECK_H
 
 #include "base/err.h"
+#include "checker/levels/assumption.h"
 #include "checker/verdict.h"
 #include "history/history.h"
 
@@ -21,10 +22,17 @@ struct rig_check_options {
     uint64_t anomalies;     /* bits 1 << enum rig_anomaly that also decide it */
     uint32_t max_witnesses; /* kept per anomaly; 0: the default of 8 */
     unsigned assumptions;   /* of rw-register: RIG_ASSUMPTION_BIT()s (checker/levels/assumption.h) */
-    size_t limit_bytes;     /* --max-memory; 0: none */
+    struct rig_known_total total;
+    size_t limit_bytes; /* --max-memory; 0: none */
     enum rig_lattice lattice;
     int64_t budget_ns; /* for the solver, of the whole check; 0: RIG_DEFAULT_BUDGET_NS */
+    int64_t spent_ns;  /* of that, by an earlier pass */
 };
+
+static inline struct rig_assumptions rig_check_assumptions(const struct rig_check_options *options)
+{
+    return (struct rig_assumptions){.made = options->assumptions, .total = options->total};
+}
 
 /*
  * Gives a verdict to the caller (rig_verdict_free()). RIG_E_INPUT when the history breaks the workload's rules (the

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/checker_types.h"
+#include "history/row_names.h"
 
 /* Bytes of memory for each byte of a history that is checked as a whole, by form: measured (bench/RESULTS.md). */
 enum { BYTES_PER_BYTE_RIG = 15, BYTES_PER_BYTE_TEXT = 2, BYTES_AT_LEAST = 16 << 20 };
@@ -22,7 +23,8 @@ struct run {
     struct rig_census *census; /* NULL: none is taken */
     const char *conflict;      /* why the history has to be read again, or NULL */
     unsigned contradicted;     /* assumptions that the history contradicts */
-    bool unordered;            /* its events are not in the order of their times */
+    struct rig_stretches undivided;
+    bool unordered; /* its events are not in the order of their times */
     uint32_t pass_count;
     struct rig_check_progress progress;
     int64_t waited_ns;
@@ -143,6 +145,38 @@ static enum rig_rc judge_by_guess(struct run *run, struct rig_verdict **verdict)
     return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
 }
 
+static unsigned open_count(const struct rig_verdict *verdict)
+{
+    unsigned count = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        count += verdict->levels[level].fate == RIG_FATE_NOT_REFUTED;
+    return count;
+}
+
+/*
+ * One more pass where orders chosen in windows had no continuation, with a census, and without the ends of windows at
+ * which they were chosen. Replaces the verdict if that leaves fewer levels open. It fails if there is no memory for it,
+ * which changes nothing.
+ */
+static enum rig_rc judge_undivided(struct run *run, struct rig_verdict **verdict)
+{
+    struct rig_verdict *second = NULL;
+    struct rig_err why = {0}, *const err = run->err;
+    const struct rig_check_options *check = &run->options.check;
+    run->options.check.spent_ns += (int64_t)((*verdict)->cost.solver_ms * (double)RIG_NS_PER_MS);
+    if ((*verdict)->scope.apart == 0 || run->undivided.count == 0 || (*verdict)->budget_ns <= check->spent_ns)
+        return RIG_OK;
+    run->err = &why;
+    const enum rig_rc rc = judge_again(run, &second);
+    run->err = err;
+    if (rc != RIG_OK)
+        return rc == RIG_E_LIMIT ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+    const bool better = open_count(second) < open_count(*verdict);
+    rig_verdict_free(better ? *verdict : second);
+    *verdict = better ? second : *verdict;
+    return RIG_OK;
+}
+
 static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdict)
 {
     enum rig_rc rc = RIG_OK;
@@ -155,6 +189,8 @@ static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdic
         rc = take_census(run);
     if (rc == RIG_OK && *verdict == NULL)
         rc = judge_again(run, verdict);
+    if (rc == RIG_OK)
+        rc = judge_undivided(run, verdict);
     rig_census_free(run->census);
     return rc;
 }
@@ -196,8 +232,10 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
     struct run run = {.source = source, .options = *options, .pass_count = 1, .err = err};
     struct rig_verdict *made = NULL;
     run.options.name = name;
+    run.options.row_names = rig_row_names_of(facts->meta);
     run.options.taken_bytes = facts->held_bytes + facts->parts_bytes;
     run.options.contradicted = &run.contradicted;
+    run.options.undivided = &run.undivided;
     enum rig_rc rc = judge_somehow(&run, facts->workload, &made);
     if (rc != RIG_OK)
         return rc;

@@ -8,6 +8,7 @@
 #include "checker/infer/register_problem.h"
 #include "checker/infer/set_inference.h"
 #include "checker/infer/set_problem.h"
+#include "checker/infer/set_times.h"
 #include "checker/levels/anomaly.h"
 #include "checker/levels/level.h"
 #include "checker/object/object_decide.h"
@@ -49,8 +50,8 @@ static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
         .infer = rig_infer_registers, .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                                    \
         .build_problem = rig_register_problem, .whole = true, .any_initial = true,                                     \
         .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,                                                   \
-        .anomalies =                                                                                                   \
-            A(G1A) | A(G1B) | A(GARBAGE_READ) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(CYCLIC_VERSIONS),    \
+        .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) |               \
+                     A(CYCLIC_VERSIONS) | A(LOST_WRITE),                                                               \
         .wait_for_unknown = rig_register_wait_for_unknown, .retired = &rig_register_retired, .load_percent = 700,      \
         .arena_only = true, .solver_bytes = 150, .explain_step = rig_register_explain_step,                            \
         .sentences = &rig_register_sentences, .verifier = &rig_verify_register,                                        \
@@ -97,6 +98,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .infer = rig_infer_sets,
             .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
             .build_problem = rig_set_problem,
+            .time_elements = rig_set_times,
             .total_orders = true,
             .anomalies = A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL),
             .wait_for_unknown = rig_set_wait_for_unknown,

@@ -18,6 +18,7 @@
 #include "history/transaction.h"
 
 struct rig_closing_search;
+struct rig_element_times;
 struct rig_history;
 struct rig_inference;
 struct rig_objects_decided;
@@ -52,6 +53,10 @@ struct rig_type_inference {
     enum rig_rc (*decide_objects)(const struct rig_inference *inference, int64_t deadline_ns, size_t limit_bytes,
                                   uint32_t most_witnesses, struct rig_arena *arena, struct rig_objects_decided *decided,
                                   struct rig_err *err);
+    /* Measures when elements became visible, of a whole history (element_times.h). NULL: there are no elements.
+     * Without memory for it nothing is measured. */
+    void (*time_elements)(const struct rig_inference *inference, struct rig_arena *arena,
+                          struct rig_element_times *times);
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
     bool whole;           /* levels need the whole history, or explanations that windows go on from (explained.h) */
     bool only_whole;      /* and windows find nothing: a history that does not fit into memory is refused */

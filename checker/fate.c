@@ -239,6 +239,29 @@ static void say_held(const struct judge *j, unsigned level, struct rig_buf *text
                    ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j));
 }
 
+/* The solver's work on the strongest of the levels that it got to; what it left open there. */
+static void add_work(const struct rig_verdict *verdict, uint64_t levels, struct rig_buf *text)
+{
+    const struct rig_level_effort *work = NULL;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if ((levels & verdict->spent_levels & RIG_LEVEL_BIT(level)) != 0 && verdict->work[level].spent_ns > 0)
+            work = &verdict->work[level];
+    }
+    if (work == NULL) {
+        rig_buf_add_text(text, " on other levels, before this one was asked about");
+        return;
+    }
+    rig_buf_printf(text, "; the solver took %.3g s for this level", (double)work->spent_ns / (double)RIG_NS_PER_S);
+    if (work->open_pairs == 0)
+        return;
+    rig_buf_printf(text,
+                   ", and %" PRIu64 " of %" PRIu64 " pair%s of transactions that write a common key %s no order yet",
+                   work->open_pairs, work->pairs, rig_plural(work->pairs), work->open_pairs == 1 ? "has" : "have");
+    if (work->has_example)
+        rig_buf_printf(text, " (T%" PRIu32 " and T%" PRIu32 ", which write key %s, for example)", work->first,
+                       work->second, work->key);
+}
+
 static void add_spent(const struct judge *j, uint64_t levels, struct rig_buf *text)
 {
     if ((j->verdict->unproven_levels & levels) != 0) {
@@ -259,10 +282,9 @@ static void add_spent(const struct judge *j, uint64_t levels, struct rig_buf *te
                        j->verdict->limit_bytes >> 20);
         return;
     }
-    rig_buf_printf(text, ", but the budget of %g s was spent", (double)j->verdict->budget_ns / (double)RIG_NS_PER_S);
-    if (j->verdict->open_pairs > 0)
-        rig_buf_printf(text, " while the order of %" PRIu64 " pair%s of transactions was open", j->verdict->open_pairs,
-                       rig_plural(j->verdict->open_pairs));
+    rig_buf_printf(text, ", but the budget of %g s (--budget) is spent",
+                   (double)j->verdict->budget_ns / (double)RIG_NS_PER_S);
+    add_work(j->verdict, levels, text);
 }
 
 static void add_apart(const struct judge *j, uint64_t levels, struct rig_buf *text)

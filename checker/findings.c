@@ -8,6 +8,7 @@
 #include "checker/levels/rule.h"
 #include "checker/object/object_decide.h"
 #include "checker/solve/decide.h"
+#include "checker/solve/effort.h"
 #include "checker/witness/assumed.h"
 #include "checker/witness/case_explain.h"
 #include "checker/witness/explain.h"
@@ -365,8 +366,7 @@ static enum rig_rc decide_open(const struct adding *a, const struct rig_problem 
         a->findings->apart |= is_part(a->judge) ? decisions.held : 0;
         a->findings->unproven |= decisions.unproven;
         a->findings->too_large |= decisions.too_large;
-        if (decisions.open_pairs > a->findings->open_pairs)
-            a->findings->open_pairs = decisions.open_pairs;
+        rig_efforts_add(a->findings->effort, decisions.effort);
     }
     rig_decisions_done(&decisions);
     return rc;
@@ -400,14 +400,13 @@ static bool needs_decisions(const struct adding *a)
 }
 
 /* A part is searched for a refutation in all that is known of it, transactions judged before and waiting ones too:
- * a refutation of some transactions refutes the whole, and an explanation of them leaves the level open. Only waiting
- * transactions with anomalies that are not counted yet are left out, because the question supposes possible reads. */
+ * a refutation of some transactions refutes the whole, and an explanation of them leaves the level open. */
 static enum rig_rc decide(const struct adding *a)
 {
     const struct rig_judge *judge = a->judge;
-    const uint8_t *among = judge->type->total_orders ? judge->ladder.possible : judge->possible_txns;
+    const uint8_t *among = judge->type->total_orders ? judge->ladder.possible : NULL;
     const int64_t start_ns = rig_clock_now_ns();
-    const struct rig_solve_budget budget = {start_ns + a->findings->budget_ns, a->findings->program_limit_bytes};
+    const struct rig_solve_budget budget = {start_ns + a->findings->budget_ns, a->findings->solver_limit_bytes};
     struct rig_problem problem = {0};
     enum rig_rc rc = judge->type->build_problem(&judge->inference, among, &problem, a->err);
     if (rc == RIG_OK)

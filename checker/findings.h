@@ -19,7 +19,7 @@ struct rig_findings {
     uint32_t most_kept;
     enum rig_lattice lattice;
     int64_t budget_ns;                 /* left for the solver */
-    size_t program_limit_bytes;        /* of the program's memory; 0: none */
+    size_t solver_limit_bytes;         /* that the solver may hold; 0: no limit */
     struct rig_arena *arena;           /* borrowed: for the witnesses */
     struct rig_witness_txns *evidence; /* borrowed; NULL: witnesses refer to the history that was judged */
     const struct rig_retired *retired; /* borrowed, with `evidence` */
@@ -27,10 +27,10 @@ struct rig_findings {
     struct rig_lost_rows lost; /* in the arena */
     uint64_t undecided;        /* bits of requested anomalies, found or not, that some judgement left open */
     bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
-    uint64_t unproven;     /* those of `spent` whose proof was too large (solve/decide.h) */
-    uint64_t too_large;    /* those of `spent` whose search takes more memory than the limit */
-    uint64_t spent;        /* bits of levels that some judgement left open when the budget was spent */
-    uint64_t open_pairs;   /* pairs of writers without an order in the largest such question */
+    uint64_t unproven;  /* those of `spent` whose proof was too large (solve/decide.h) */
+    uint64_t too_large; /* those of `spent` whose search takes more memory than the limit */
+    uint64_t spent;     /* bits of levels that some judgement left open when the budget was spent */
+    struct rig_level_effort effort[RIG_LEVEL_COUNT];
     uint64_t open_objects; /* objects that were not decided */
     size_t limit_bytes;    /* for the search for an order of the operations on an object; 0: none */
     /* In windows, of a type whose levels need the whole history: bits of the levels that have no explanation which

@@ -3,11 +3,10 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/graph/graph_audit.h"
-#include "history/window_view.h"
 
-void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, unsigned assumptions, size_t limit_bytes)
+void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, struct rig_assumptions assumptions, size_t limit_bytes)
 {
-    *judge = (struct rig_judge){.most_kept = most_kept, .assumptions = {.made = assumptions}};
+    *judge = (struct rig_judge){.most_kept = most_kept, .assumptions = assumptions};
     rig_arena_init(&judge->scratch, limit_bytes);
 }
 
@@ -101,21 +100,14 @@ static enum rig_rc infer_rest(struct rig_judge *judge, struct rig_err *err)
 static enum rig_rc note_anomalous(struct rig_judge *judge, struct rig_err *err)
 {
     const struct rig_noncyclic_list *kept = &judge->inference.noncyclic.kept;
-    judge->anomalous_keys = judge->possible_txns = NULL;
+    judge->anomalous_keys = NULL;
     if (kept->count == 0)
         return RIG_OK;
-    const size_t txn_count = judge->history->txn_count;
     judge->anomalous_keys = rig_arena_array(&judge->scratch, (size_t)judge->history->key_count + 1, 1);
-    judge->possible_txns = rig_arena_room(&judge->scratch, txn_count + 1, 1);
-    if (judge->anomalous_keys == NULL || judge->possible_txns == NULL)
+    if (judge->anomalous_keys == NULL)
         return rig_memory_limit(err, "the verdict");
-    memset(judge->possible_txns, 1, txn_count);
-    for (size_t i = 0; i < kept->count; i++) {
-        const struct rig_noncyclic *found = &kept->at[i];
-        judge->anomalous_keys[found->key] = 1;
-        judge->possible_txns[found->txn] =
-            judge->selected[found->txn] || rig_txn_is_settled(&judge->history->txns[found->txn]);
-    }
+    for (size_t i = 0; i < kept->count; i++)
+        judge->anomalous_keys[kept->at[i].key] = 1;
     return RIG_OK;
 }
 
@@ -124,7 +116,7 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
     int64_t start = rig_clock_now_ns();
     struct rig_inference *inference = &judge->inference;
     judge->selected = selected;
-    judge->anomalous_keys = judge->possible_txns = NULL;
+    judge->anomalous_keys = NULL;
     count_edges(judge, selected);
     enum rig_rc rc =
         rig_ladder_climb(judge->history, inference, selected, judge->most_kept, judge->asked, &judge->ladder, err);

@@ -29,12 +29,12 @@ struct rig_judge {
     struct rig_ladder ladder;
     const uint8_t *selected; /* borrowed: of the latest search; NULL: all */
     uint8_t *anomalous_keys; /* per key: some transaction shows an anomaly on it; NULL: no key has one */
-    uint8_t *possible_txns;  /* per transaction: 0 where it shows one of its own and is judged later; likewise */
     uint64_t edge_count[3];  /* ww, wr, rw edges into the transactions judged */
     int64_t infer_ns, search_ns;
 };
 
-void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, unsigned assumptions, size_t limit_bytes);
+void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, struct rig_assumptions assumptions,
+                    size_t limit_bytes);
 void rig_judge_done(struct rig_judge *judge);
 
 /*

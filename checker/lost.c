@@ -23,7 +23,7 @@ bool rig_lost_add(struct rig_lost_rows *rows, const struct rig_history *history,
     char name[256];
     if (rows->count == RIG_LOST_MOST)
         return true;
-    rig_history_key_text(history, key, name, sizeof name);
+    rig_history_key_name(history, key, name, sizeof name);
     char *copy = rig_arena_text(arena, name, strlen(name));
     if (copy == NULL || !make_room(rows, arena))
         return false;

@@ -1,5 +1,5 @@
 /*
- * All lost appends of a verdict (anomaly.h), beyond the few that have a witness: one row each, independent of the
+ * All lost appends or writes of a verdict (anomaly.h), beyond the few that have a witness: one row each, independent of the
  * history, of which windows are freed.
  *
  * Space: 64 bytes each and the texts of keys; at most RIG_LOST_MOST rows are kept, the first ones in the order of
@@ -18,8 +18,9 @@
 enum { RIG_LOST_MOST = 1 << 20 };
 
 struct rig_lost {
-    uint32_t txn, reader; /* names (rig_txn_name()): the append's transaction, and the read that misses it */
-    int32_t process;      /* of the append */
+    uint32_t txn,
+        reader;      /* names (rig_txn_name()): the transaction of the append or write, and the read that misses it */
+    int32_t process; /* of `txn` */
     int64_t acknowledged_ns,
         read_ns; /* times of the completion, and of the reader's invocation; RIG_NO_TIME: unknown */
     int64_t value;
@@ -31,7 +32,7 @@ struct rig_lost_rows {
     size_t count, room;
 };
 
-/* The append of `value` to `key` by `txn`, missing for `reader`. False when memory runs out. */
+/* The append or write of `value` to `key` by `txn`, missing for `reader`. False when memory runs out. */
 bool rig_lost_add(struct rig_lost_rows *rows, const struct rig_history *history, uint32_t txn, uint32_t reader,
                   uint32_t key, int64_t value, struct rig_arena *arena);
 

@@ -11,8 +11,18 @@ uint64_t rig_scope_faults(const struct rig_scope *scope)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < scope->fault_count; i++)
-        count += scope->faults[i].step == RIG_FAULT_INJECTED && !scope->faults[i].failed;
+        count += scope->faults[i].step == RIG_FAULT_INJECTED && !scope->faults[i].failed &&
+                 !rig_fault_event_is_phase(&scope->faults[i]);
     return count;
+}
+
+static bool has_faults(const struct rig_scope *scope)
+{
+    for (size_t i = 0; i < scope->fault_count; i++) {
+        if (!rig_fault_event_is_phase(&scope->faults[i]))
+            return true;
+    }
+    return false;
 }
 
 void rig_scope_say_damage(const struct rig_scope *scope, struct rig_buf *text)
@@ -106,7 +116,7 @@ static void say_acknowledged(const struct rig_verdict *verdict, struct rig_buf *
 /* The plan has faults and none took effect: the database was tested without them. */
 static void say_faults(const struct rig_verdict *verdict, struct rig_buf *text)
 {
-    const bool wanted = verdict->effort.planned_faults > 0 || verdict->scope.fault_count > 0;
+    const bool wanted = verdict->effort.planned_faults > 0 || has_faults(&verdict->scope);
     if (!wanted || rig_scope_faults(&verdict->scope) > 0)
         return;
     begin_reason(text);
@@ -134,6 +144,24 @@ static char *keep(const struct rig_verdict *verdict, const struct rig_buf *text)
 static enum rig_rc out_of_memory(struct rig_err *err)
 {
     return rig_memory_limit(err, "the verdict");
+}
+
+/* The program's conditions that a requested level guarantees: a broken one refutes what was requested. */
+static void weigh_conditions(struct rig_verdict *verdict, struct rig_buf *text)
+{
+    for (uint32_t i = 0; i < verdict->effort.condition_count; i++) {
+        const struct rig_table_condition *condition = &verdict->effort.conditions[i];
+        if ((condition->guaranteed_by & verdict->requested_levels) == 0)
+            continue;
+        if (condition->broken > 0) {
+            verdict->valid = RIG_VALID_FALSE;
+            verdict->unknown_reason = NULL;
+        }
+        if (condition->problem == NULL)
+            continue;
+        begin_reason(text);
+        rig_buf_printf(text, "the condition %s was not checked: %s", condition->name, condition->problem);
+    }
 }
 
 /* `text`: how the evidence falls short. */
@@ -171,6 +199,7 @@ enum rig_rc rig_verdict_weigh(struct rig_verdict *verdict, const struct rig_mini
     say_acknowledged(verdict, &text);
     say_faults(verdict, &text);
     say_unproven(verdict, &text);
+    weigh_conditions(verdict, &text);
     const enum rig_rc rc = conclude(verdict, &text, err);
     rig_buf_done(&text);
     return rc;

@@ -150,7 +150,7 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
     verdict->spent_levels = findings->spent;
     verdict->unproven_levels = findings->unproven;
     verdict->too_large_levels = findings->too_large;
-    verdict->open_pairs = findings->open_pairs;
+    memcpy(verdict->work, findings->effort, sizeof verdict->work);
     verdict->open_objects = findings->open_objects;
     enum rig_rc rc = rig_fates_decide(&storage->arena, verdict, err);
     if (rc == RIG_OK)
@@ -160,6 +160,7 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
     cross_check(verdict, findings);
     verdict->cost.infer_ms = (double)judge->infer_ns / (double)RIG_NS_PER_MS;
     verdict->cost.search_ms = (double)(judge->search_ns + findings->decide_ns) / (double)RIG_NS_PER_MS;
+    verdict->cost.solver_ms = (double)findings->decide_ns / (double)RIG_NS_PER_MS;
     verdict->cost.peak_bytes = peak_bytes();
     return RIG_OK;
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "checker/condition.h"
+#include "checker/element_times.h"
 #include "checker/levels/anomaly.h"
 #include "checker/levels/arc.h"
 #include "checker/levels/level.h"
@@ -118,6 +120,16 @@ struct rig_finding {               /* one anomaly */
     uint32_t witness_count;
 };
 
+/* The solver's work on a level. */
+struct rig_level_effort {
+    int64_t spent_ns;
+    /* For a level that it left open: pairs of transactions that write a common key, and those of them without an order. */
+    uint64_t pairs, open_pairs;
+    bool has_example;       /* one of these pairs: */
+    uint32_t first, second; /*   names as in reports, and */
+    char key[24];           /*   a key that both write */
+};
+
 struct rig_level_result {
     enum rig_fate fate;
     enum rig_anomaly because; /* refuted: the anomaly whose witness refutes it */
@@ -127,6 +139,7 @@ struct rig_level_result {
 struct rig_cost {
     double read_ms; /* set by the loader of a history in memory; of a source, the time spent waiting for it */
     double infer_ms, search_ms;
+    double solver_ms;       /* of search_ms: for levels whose versions have no known order */
     uint64_t planned_bytes; /* memory estimated before the check began; 0: there was no estimate */
     uint64_t peak_bytes;
     uint32_t window_count; /* 1: everything was in memory at once */
@@ -169,8 +182,10 @@ struct rig_effort {
     bool interrupted;      /* by a signal */
     uint64_t acknowledged; /* transactions of the load; of a bare history, all */
     double load, answering;
-    uint32_t planned_faults; /* entries of the plan's nemesis */
-    const char *failure;     /* why the run failed; NULL: it did not. Borrowed. */
+    uint32_t planned_faults;                      /* entries of the plan's nemesis */
+    const char *failure;                          /* why the run failed; NULL: it did not. Borrowed. */
+    const struct rig_table_condition *conditions; /* of the run's program; borrowed until the reports are written */
+    uint32_t condition_count;
 };
 
 struct rig_verdict {
@@ -184,9 +199,9 @@ struct rig_verdict {
     enum rig_lattice lattice;
     uint64_t unproven_levels;  /* bits: those of spent_levels whose proof was too large to be checked */
     uint64_t too_large_levels; /* bits: those of spent_levels whose search takes more memory than the limit */
-    uint64_t spent_levels;     /* bits: levels that the solver left open when its budget was spent, and */
-    uint64_t open_pairs;       /*   pairs of transactions whose order it did not know then, */
+    uint64_t spent_levels;     /* bits: levels that the solver left open when its budget was spent, */
     uint64_t open_objects;     /*   or objects that it had not decided */
+    struct rig_level_effort work[RIG_LEVEL_COUNT];
     int64_t budget_ns;
     size_t limit_bytes;           /* --max-memory; 0: none */
     uint64_t undecided_anomalies; /* bits: of those requested, none was found, and it is open whether there is one */
@@ -194,7 +209,8 @@ struct rig_verdict {
     uint64_t weakest_refuted;     /* bits: `not` */
     uint64_t strongest_unrefuted; /* bits: the strongest levels that are held or not refuted */
     struct rig_finding findings[RIG_ANOMALY_COUNT];
-    struct rig_lost_rows lost;                 /* every lost-append */
+    struct rig_element_times elements;         /* of sets */
+    struct rig_lost_rows lost;                 /* every lost-append or lost-write */
     uint64_t ok_count, fail_count, info_count; /* transactions */
     uint64_t edge_count[5];                    /* by enum rig_edge_kind; process and real-time are never counted */
     char *unknown_reason;                      /* valid == UNKNOWN: why it is not decided; else NULL */

@@ -19,6 +19,7 @@
 #include "cli/requests.h"
 #include "cli/saved_run.h"
 #include "history/types.h"
+#include "plan/plan.h"
 
 enum { MOST_THREADS = 64, MAPPED_BYTES = 128 << 10 };
 
@@ -26,7 +27,7 @@ static const struct rig_argument check_arguments[] = {
     {.name = "workload",
      .value = "WORKLOAD",
      .choices = rig_data_type_names,
-     .help = "kind of the transactions; found in the history when not given"},
+     .help = "kind of the transactions (rig list workloads); found in the history when not given"},
     RIG_ARGUMENT_LEVEL,
     RIG_ARGUMENT_ANOMALY,
     {.name = "assume",
@@ -34,6 +35,7 @@ static const struct rig_argument check_arguments[] = {
      .repeatable = true,
      .help = "order of register versions to assume: wfr-keys, sequential-keys, linearizable-keys"},
     {.name = "negative-balances", .help = "accounts of a bank may have balances below 0"},
+    {.name = "total", .value = "N", .help = "total of all accounts of a bank; that of the first read when not given"},
     RIG_ARGUMENT_LATTICE,
     RIG_ARGUMENT_BUDGET,
     RIG_ARGUMENT_MINIMUM,
@@ -94,8 +96,13 @@ static bool read_assumption(const char *name, size_t length, unsigned *assumptio
     return false;
 }
 
-static bool read_assumptions(const struct rig_arguments *args, unsigned *assumptions)
+static bool read_assumptions(const struct rig_arguments *args, struct rig_check_options *options)
 {
+    unsigned *assumptions = &options->assumptions;
+    uint64_t total = 0;
+    if (!rig_arguments_number(args, "total", 0, INT64_MAX / 2, &total))
+        return false;
+    options->total = (struct rig_known_total){.known = rig_arguments_has(args, "total"), .value = (int64_t)total};
     if (rig_arguments_has(args, "negative-balances"))
         *assumptions |= RIG_ASSUMES_NEGATIVE_BALANCES;
     const char *list;
@@ -150,8 +157,33 @@ static bool read_amounts(const struct rig_arguments *args, struct rig_source_opt
     return true;
 }
 
+/* Options that only a bank has. */
+static enum rig_rc check_bank(const struct rig_arguments *args, enum rig_workload workload, struct rig_err *err)
+{
+    static const char *const names[] = {"negative-balances", "total"};
+    const struct rig_type_inference *type = rig_type_inference(workload);
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && type != NULL; i++) {
+        if (rig_arguments_has(args, names[i]) && (type->anomalies & RIG_ANOMALY_BIT(RIG_ANOMALY_NEGATIVE_BALANCE)) == 0)
+            return rig_fail(err, RIG_E_USAGE, "--%s is for bank; this history is %s", names[i],
+                            rig_data_types[workload].name);
+    }
+    return RIG_OK;
+}
+
+/* The record of a run carries its plan, which says what accounts have. */
+static void take_accounts(const struct rig_source *source, struct rig_check_options *options)
+{
+    const char *plan = rig_source_facts(source)->meta;
+    struct rig_check_section check = {0};
+    if (plan == NULL || rig_plan_parse_check("plan.yaml", plan, strlen(plan), &check, NULL) != RIG_OK)
+        return;
+    options->assumptions |= check.assumptions & RIG_ASSUMES_NEGATIVE_BALANCES;
+    if (!options->total.known)
+        options->total = check.total;
+}
+
 static enum rig_rc check(const struct rig_arguments *args, struct rig_source_options *from,
-                         const struct rig_stream_options *options, struct rig_verdict **verdict, struct rig_err *err)
+                         struct rig_stream_options *options, struct rig_verdict **verdict, struct rig_err *err)
 {
     const char *path = args->positionals[0];
     struct rig_source *source;
@@ -164,10 +196,9 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
     if (rig_arguments_has(args, "assume") && type != NULL && type->assumptions == 0)
         rc = rig_fail(err, RIG_E_USAGE, "--assume is for rw-register; this history is %s",
                       rig_data_types[workload].name);
-    if (rig_arguments_has(args, "negative-balances") && type != NULL &&
-        (type->anomalies & RIG_ANOMALY_BIT(RIG_ANOMALY_NEGATIVE_BALANCE)) == 0)
-        rc = rig_fail(err, RIG_E_USAGE, "--negative-balances is for bank; this history is %s",
-                      rig_data_types[workload].name);
+    if (rc == RIG_OK)
+        rc = check_bank(args, workload, err);
+    take_accounts(source, &options->check);
     if (rc == RIG_OK)
         rc = rig_check_source(source, strcmp(path, "-") == 0 ? "standard input" : path, options, verdict, err);
     rig_source_close(source);
@@ -273,7 +304,7 @@ int rig_cli_check(int argc, char **argv)
     struct rig_err err = {0};
     static char path[RIG_CLI_PATH_BYTES];
     if (!rig_cli_read_requests(&args, &options.check) || !rig_cli_read_decision(&args, &options.check) ||
-        !rig_cli_read_minimum(&args, &minimum) || !read_assumptions(&args, &options.check.assumptions) ||
+        !rig_cli_read_minimum(&args, &minimum) || !read_assumptions(&args, &options.check) ||
         !reports_are_known(&args) || !read_amounts(&args, &source, &options))
         return RIG_EXIT_USAGE;
     read_workload(&args, &source.load);

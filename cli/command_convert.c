@@ -24,7 +24,7 @@ static const struct rig_argument convert_arguments[] = {
     {.name = "workload",
      .value = "WORKLOAD",
      .choices = rig_data_type_names,
-     .help = "kind of the transactions; found in the history when not given"},
+     .help = "kind of the transactions (rig list workloads); found in the history when not given"},
     RIG_ARGUMENT_MAX_MEMORY,
     {.name = "compress", .help = "compress with zstd; rig's own form only"},
     {.name = "force", .help = "replace OUT if it exists"},

@@ -14,6 +14,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/drivers.h"
+#include "cli/list_level.h"
 #include "generator/generator.h"
 #include "history/types.h"
 #include "nemesis/faults.h"
@@ -26,6 +27,7 @@ struct lister {
     bool json;
     struct rig_buf out;
     struct rig_json_writer writer;
+    enum rig_level level; /* of list_one_level() */
 };
 
 static void begin_row(struct lister *lister, const char *name, int width, const char *text_name, const char *text)
@@ -198,13 +200,13 @@ static void draw_lattice(struct rig_buf *out)
     rig_buf_add_char(out, '\n');
 }
 
-static void add_implied(struct lister *lister, const struct rig_level_info *info)
+static void add_levels(struct lister *lister, const char *member, uint64_t levels)
 {
     size_t count = 0;
-    begin_names(lister, "implies");
-    for (int below = 0; below < RIG_LEVEL_COUNT; below++) {
-        if ((info->implies & RIG_LEVEL_BIT(below)) != 0)
-            add_name(lister, "", &count, rig_level_info((enum rig_level)below)->name);
+    begin_names(lister, member);
+    for (int level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if ((levels & RIG_LEVEL_BIT(level)) != 0)
+            add_name(lister, "", &count, rig_level_info((enum rig_level)level)->name);
     }
     end_names(lister);
 }
@@ -225,16 +227,30 @@ static void add_aliases(struct lister *lister, enum rig_level of)
 /* The rule that decides the level (docs/checker.md, "Levels"). */
 static void add_rule(struct lister *lister, enum rig_level level)
 {
-    static const char *const orders[RIG_ALONG_COUNT] = {
-        [RIG_ALONG_PLAIN] = "", [RIG_ALONG_PROCESS] = "process", [RIG_ALONG_REALTIME] = "realtime"};
     const struct rig_rule *rule = rig_level_rule(level);
     char cycles[160];
     (void)snprintf(cycles, sizeof cycles, "cycles%s", rig_rule_cycles(rule));
     rig_json_begin_object(&lister->writer, "forbids");
     rig_json_string(&lister->writer, "cycles", cycles);
-    rig_json_string(&lister->writer, "order", orders[rule->along]);
+    rig_json_string(&lister->writer, "order", rig_cli_level_order(level));
     rig_json_bool(&lister->writer, "internal", rule->internal);
     rig_json_end(&lister->writer);
+}
+
+static void list_level(struct lister *lister, enum rig_level level)
+{
+    const struct rig_level_info *info = rig_level_info(level);
+    begin_row(lister, info->name, 33, "definition", info->definition);
+    if (lister->json) {
+        rig_json_string(&lister->writer, "source", info->source);
+        add_rule(lister, level);
+        add_levels(lister, "implies", info->implies);
+        add_levels(lister, "implied_by", rig_cli_level_implied_by(level));
+    } else {
+        rig_buf_printf(&lister->out, " [%s]", info->source);
+    }
+    add_aliases(lister, level);
+    end_row(lister);
 }
 
 /* As text the lattice first, then a line a level, strongest first; as JSON weaker before stronger. */
@@ -242,20 +258,16 @@ static void list_levels(struct lister *lister)
 {
     if (!lister->json)
         draw_lattice(&lister->out);
-    for (int i = 0; i < RIG_LEVEL_COUNT; i++) {
-        const enum rig_level level = (enum rig_level)(lister->json ? i : RIG_LEVEL_COUNT - 1 - i);
-        const struct rig_level_info *info = rig_level_info(level);
-        begin_row(lister, info->name, 33, "definition", info->definition);
-        if (lister->json) {
-            rig_json_string(&lister->writer, "source", info->source);
-            add_rule(lister, level);
-            add_implied(lister, info);
-        } else {
-            rig_buf_printf(&lister->out, " [%s]", info->source);
-        }
-        add_aliases(lister, level);
-        end_row(lister);
-    }
+    for (int i = 0; i < RIG_LEVEL_COUNT; i++)
+        list_level(lister, (enum rig_level)(lister->json ? i : RIG_LEVEL_COUNT - 1 - i));
+}
+
+static void list_one_level(struct lister *lister)
+{
+    if (lister->json)
+        list_level(lister, lister->level);
+    else
+        rig_cli_list_level(lister->level, &lister->out);
 }
 
 static void list_anomalies(struct lister *lister)
@@ -313,11 +325,12 @@ static const struct rig_argument arguments_of_list[] = {
 
 static const struct rig_arguments_table table_of_list = {
     .command = "list",
-    .positionals = "drivers|workloads|faults|levels|anomalies",
+    .positionals = "drivers|workloads|faults|levels|anomalies [LEVEL]",
     .least_positionals = 1,
-    .most_positionals = 1,
+    .most_positionals = 2,
     .description =
-        "Lists what this build supports, one line each. Levels have a drawing of their implications; levels and\n"
+        "Lists what this build supports, one line each. Levels have a drawing of their implications; `levels LEVEL`\n"
+        "shows one of them, with the cycles that it forbids and what implies it. Levels and\n"
         "anomalies have a definition and its source:\n"
         "  ALO00      Adya, Liskov & O'Neil, Generalized Isolation Level Definitions, ICDE 2000\n"
         "  Adya99     Adya, Weak Consistency (thesis), 1999\n"
@@ -342,7 +355,8 @@ static int complain_unknown(const char *name)
     if (nearest.best != NULL)
         rig_cli_complain("list: there is no list `%s`; did you mean `%s`?", name, nearest.best);
     else
-        rig_cli_complain("list: there is no list `%s`; expected one of %s", name, table_of_list.positionals);
+        rig_cli_complain("list: there is no list `%s`; expected one of drivers|workloads|faults|levels|anomalies",
+                         name);
     return RIG_EXIT_USAGE;
 }
 
@@ -364,16 +378,20 @@ static int print_picture(size_t index, const char *format)
     return RIG_EXIT_OK;
 }
 
-static void print_list(size_t index, bool json)
+/* `level`: prints this one alone; NULL: all of the list. */
+static void print_list(size_t index, bool json, const enum rig_level *level)
 {
-    struct lister lister = {.json = json};
+    struct lister lister = {.json = json, .level = level == NULL ? RIG_LEVEL_READ_UNCOMMITTED : *level};
     rig_buf_init(&lister.out, 0);
     rig_json_init_indented(&lister.writer, &lister.out, 2, 2);
     if (json) {
         rig_json_begin_object(&lister.writer, NULL);
         rig_json_begin_array(&lister.writer, lists[index].name);
     }
-    lists[index].list(&lister);
+    if (level == NULL)
+        lists[index].list(&lister);
+    else
+        list_one_level(&lister);
     if (json) {
         rig_json_end(&lister.writer);
         rig_json_end(&lister.writer);
@@ -383,20 +401,49 @@ static void print_list(size_t index, bool json)
     rig_buf_done(&lister.out);
 }
 
+static int print_level(size_t index, const char *name, const char *format, bool json)
+{
+    enum rig_level level;
+    if (lists[index].list != list_levels) {
+        rig_cli_complain("list: `%s` takes no name", lists[index].name);
+        return RIG_EXIT_USAGE;
+    }
+    if (format != NULL) {
+        rig_cli_complain("list: --format %s draws all levels; one comes as text or json", format);
+        return RIG_EXIT_USAGE;
+    }
+    if (!rig_level_find(name, &level)) {
+        struct rig_nearest nearest;
+        rig_nearest_init(&nearest, name);
+        for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++)
+            rig_nearest_offer(&nearest, rig_level_info((enum rig_level)i)->name);
+        if (nearest.best != NULL)
+            rig_cli_complain("list: there is no level `%s`; did you mean `%s`?", name, nearest.best);
+        else
+            rig_cli_complain("list: there is no level `%s`; `rig list levels` shows them", name);
+        return RIG_EXIT_USAGE;
+    }
+    print_list(index, json, &level);
+    return RIG_EXIT_OK;
+}
+
 int rig_cli_list(int argc, char **argv)
 {
     struct rig_arguments arguments;
     const int status = rig_arguments_parse(&table_of_list, argc, argv, &arguments);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
-    const char *format = rig_arguments_value(&arguments, "format");
-    for (size_t i = 0; i < LIST_COUNT; i++) {
-        if (strcmp(lists[i].name, arguments.positionals[0]) == 0) {
-            if (format != NULL && (strcmp(format, "dot") == 0 || strcmp(format, "svg") == 0))
-                return print_picture(i, format);
-            print_list(i, rig_arguments_json(&arguments));
-            return RIG_EXIT_OK;
-        }
-    }
-    return complain_unknown(arguments.positionals[0]);
+    const char *format = rig_arguments_value(&arguments, "format"), *list = arguments.positionals[0];
+    const bool draws = format != NULL && (strcmp(format, "dot") == 0 || strcmp(format, "svg") == 0);
+    size_t index = 0;
+    while (index < LIST_COUNT && strcmp(lists[index].name, list) != 0)
+        index++;
+    if (index == LIST_COUNT)
+        return complain_unknown(list);
+    if (arguments.positional_count > 1)
+        return print_level(index, arguments.positionals[1], draws ? format : NULL, rig_arguments_json(&arguments));
+    if (draws)
+        return print_picture(index, format);
+    print_list(index, rig_arguments_json(&arguments), NULL);
+    return RIG_EXIT_OK;
 }

@@ -59,6 +59,7 @@ struct job {
     struct rig_report_latency latencies[4];
     struct rig_report_error errors[RIG_RUN_ERROR_ROWS];
     struct rig_report_moment moments[RIG_TIMELINE_MOST];
+    struct rig_table_condition conditions[RIG_RUN_CONDITIONS_MOST];
     struct rig_report_run facts;
     struct rig_buf plan_yaml;
     struct rig_cli_provenance provenance;
@@ -242,6 +243,24 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
     return rc;
 }
 
+static void collect_conditions(struct job *job)
+{
+    for (uint32_t i = 0; i < job->result.condition_count; i++) {
+        const struct rig_run_condition *from = &job->result.conditions[i];
+        struct rig_table_condition *into = &job->conditions[i];
+        *into = (struct rig_table_condition){.name = from->name,
+                                             .text = from->text,
+                                             .source = from->source,
+                                             .guaranteed_by = from->guaranteed_by,
+                                             .problem = from->problem[0] == '\0' ? NULL : from->problem,
+                                             .broken = from->broken};
+        while (into->row_count < RIG_CONDITION_ROWS && into->row_count < from->broken) {
+            into->rows[into->row_count] = from->rows[into->row_count];
+            into->row_count++;
+        }
+    }
+}
+
 /* Gives the exit status that the verdict means in `status`. */
 static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *status, struct rig_err *err)
 {
@@ -249,6 +268,9 @@ static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *s
     effort.interrupted = job->result.interrupted;
     effort.planned_faults = job->plan->nemesis.entry_count;
     effort.failure = job->failure[0] == '\0' ? NULL : job->failure;
+    collect_conditions(job);
+    effort.conditions = job->conditions;
+    effort.condition_count = job->result.condition_count;
     job->is_judged = true;
     enum rig_rc rc = rig_verdict_weigh(verdict, &job->plan->check.minimum, &effort, err);
     if (rc == RIG_OK)
@@ -264,6 +286,7 @@ static struct rig_check_options requests_of(const struct job *job)
     return (struct rig_check_options){.levels = section->levels,
                                       .anomalies = section->anomalies,
                                       .assumptions = section->assumptions,
+                                      .total = section->total,
                                       .lattice = section->lattice,
                                       .budget_ns = section->budget_ns,
                                       .max_witnesses = (uint32_t)section->max_witnesses};

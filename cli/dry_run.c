@@ -56,7 +56,8 @@ enum rig_rc rig_cli_dry_run(const struct rig_plan *plan, struct rig_err *err)
     struct rig_generator *generator = NULL;
     if (plan->driver->preview == NULL)
         return rig_fail(err, RIG_E_USAGE, "--requests: the driver %s does not show its requests", plan->driver->name);
-    enum rig_rc rc = rig_generator_new(&plan->workload, plan->seed, 0, (uint32_t)plan->clients.count, &generator, err);
+    enum rig_rc rc =
+        rig_generator_new(rig_plan_workload(plan, 0), plan->seed, 0, (uint32_t)plan->clients.count, &generator, err);
     if (rc == RIG_OK)
         rc = show_some(plan, generator, err);
     rig_generator_free(generator);

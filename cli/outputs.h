@@ -5,7 +5,7 @@
  *   report.txt, report.html, junit.xml     as asked for
  *   witnesses/<anomaly>-<n>.txt, .svg and .dot: always, one a witness, those of an earlier verdict removed; and .jsonl,
  *                   every step of a cycle that is too long to be shown whole
- *   lost.tsv        every lost append, where there are any; else one of an earlier verdict is removed
+ *   lost.tsv        every lost append or write, where there are any; else one of an earlier verdict is removed
  */
 #ifndef RIG_CLI_OUTPUTS_H
 #define RIG_CLI_OUTPUTS_H

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/requests.h"
+#include "checker/levels/level.h"
 #include "report/run_facts.h"
 
 enum { PATH_BYTES = 4096, FILE_BYTES_MOST = 1 << 30, PLAN_BYTES_MOST = 1 << 20 };
@@ -19,6 +20,7 @@ struct rig_cli_saved_storage {
     struct rig_report_error *errors;
     struct rig_report_moment *moments;
     struct rig_report_setting *settings;
+    struct rig_table_condition *conditions;
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -172,6 +174,42 @@ static void copy_effort(const json_t *results, struct rig_cli_saved_run *saved)
                                         .failure = saved->run.failed};
 }
 
+static void copy_condition(const json_t *row, struct rig_table_condition *condition)
+{
+    const json_t *levels = json_object_get(row, "guaranteed_by"), *rows = json_object_get(row, "rows");
+    const char *name = text_of(row, "name"), *text = text_of(row, "text"), *source = text_of(row, "source");
+    *condition = (struct rig_table_condition){.name = name == NULL ? "" : name,
+                                              .text = text == NULL ? "" : text,
+                                              .source = source == NULL ? "" : source,
+                                              .problem = text_of(row, "problem"),
+                                              .broken = (uint64_t)number_of(row, "broken")};
+    for (size_t i = 0; i < json_array_size(levels); i++) {
+        const char *level_name = json_string_value(json_array_get(levels, i));
+        enum rig_level level;
+        if (level_name != NULL && rig_level_find(level_name, &level))
+            condition->guaranteed_by |= RIG_LEVEL_BIT(level);
+    }
+    for (size_t i = 0; i < json_array_size(rows) && condition->row_count < RIG_CONDITION_ROWS; i++) {
+        const char *line = json_string_value(json_array_get(rows, i));
+        if (line != NULL)
+            condition->rows[condition->row_count++] = line;
+    }
+}
+
+static bool copy_conditions(const json_t *rows, struct rig_cli_saved_run *saved)
+{
+    const size_t count = json_array_size(rows);
+    struct rig_table_condition *conditions = calloc(count + 1, sizeof *conditions);
+    if (conditions == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        copy_condition(json_array_get(rows, i), &conditions[i]);
+    saved->storage->conditions = conditions;
+    saved->effort.conditions = conditions;
+    saved->effort.condition_count = (uint32_t)count;
+    return true;
+}
+
 static void copy_requests(const json_t *names, struct rig_cli_saved_run *saved)
 {
     struct rig_check_options options = {0};
@@ -208,6 +246,8 @@ static enum rig_rc load_results(const char *path, struct rig_cli_saved_run *save
     if (json_is_object(run) && !copy_run(run, saved))
         return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", path);
     copy_effort(saved->storage->results, saved);
+    if (!copy_conditions(json_object_get(saved->storage->results, "conditions"), saved))
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", path);
     return RIG_OK;
 }
 
@@ -243,6 +283,8 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
     if (is_planned) {
         if (options->assumptions == 0)
             options->assumptions = check.assumptions;
+        if (!options->total.known)
+            options->total = check.total;
         options->lattice = check.lattice;
         options->budget_ns = check.budget_ns;
         (void)rig_cli_read_decision(args,
@@ -267,6 +309,7 @@ void rig_cli_saved_run_done(struct rig_cli_saved_run *saved)
         rig_buf_done(&saved->storage->plan);
         free(saved->storage->latencies);
         free(saved->storage->errors);
+        free(saved->storage->conditions);
         free(saved->storage->moments);
         free(saved->storage->settings);
         free(saved->storage);

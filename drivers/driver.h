@@ -29,9 +29,10 @@
 #include "base/err.h"
 #include "base/option.h"
 #include "drivers/fault.h"
+#include "drivers/rows.h"
 #include "history/transaction.h"
 
-#define RIG_DRIVER_ABI    4u
+#define RIG_DRIVER_ABI    6u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -70,6 +71,13 @@ struct rig_hold {
 };
 
 /*
+ * Increments. One of a key that the transaction has read before is a read-modify-write: the driver writes the sum of
+ * what was read (a key that does not exist: 0, or the balance of an account) and of the transaction's increments since
+ * then, so that a database that loses updates shows it. Any other is one statement that adds, where the database has
+ * one.
+ */
+
+/*
  * One transaction on its way through a driver. The first part is the question, written by the core and constant for the
  * driver; the second is the answer, cleared by the core and written by the driver.
  */
@@ -78,6 +86,7 @@ struct rig_transaction {
     const struct rig_op *ops;
     uint32_t op_count;
     struct rig_hold hold;
+    bool delayed;    /* call core->delay() between two operations; with RIG_DRIVER_HOLDS */
     uint32_t client; /* 0 .. client_count-1 */
     bool read_only;  /* no operation writes */
     uint32_t node;   /* 1 + the node that is to answer, 0: any; not 0 for reads only, with RIG_DRIVER_NODES */
@@ -111,6 +120,9 @@ struct rig_core {
     int64_t *(*elements)(struct rig_transaction *transaction, size_t count);
     /* Blocks as transaction->hold requires; returns early, with false, when the run is ending. */
     bool (*hold)(struct rig_transaction *transaction);
+    /* Blocks for a pause that the plan wants between two operations (rig_transaction.delayed); returns early, with false,
+     * when the run is ending. */
+    bool (*delay)(struct rig_transaction *transaction);
     /* True once the run is ending early (a signal): stop retries and waits. */
     bool (*stopping)(void);
     /*
@@ -142,6 +154,16 @@ struct rig_core {
     void (*forget)(uint64_t reminder);
 };
 
+/*
+ * The accounts of the workload bank: keys 0 to count - 1. An account that nothing has changed yet has `balance`: `setup`
+ * opens all of them with it, or the driver takes it for keys that do not exist.
+ */
+struct rig_accounts {
+    int64_t count; /* 0: another workload */
+    int64_t balance;
+    bool negative; /* balances may be below 0; else the driver aborts a transfer that would leave one: a fail */
+};
+
 /* The run, as a driver sees it; borrowed, valid until `done` returns. */
 struct rig_run_env {
     const struct rig_core *core;
@@ -158,6 +180,9 @@ struct rig_run_env {
      * works in it alone, and removes nothing else.
      */
     const char *run_name;
+    /* The tables and statements of the programs that clients run by rows->run_program; NULL: they use `transact`. */
+    const struct rig_row_schema *rows;
+    struct rig_accounts accounts;
 };
 
 /* One node, as health and reports show it. */
@@ -218,6 +243,9 @@ struct rig_cluster_ops {
     enum rig_rc (*restore)(void *run, struct rig_err *err);
     /* Process numbers of the node, the main one first; returns their count, and fills at most `capacity`. */
     uint32_t (*processes)(void *run, uint32_t node, pid_t *pids, uint32_t capacity);
+    /* Whether a process of `processes` serves a session of a client, now; of processes in the background false. From any
+     * thread. Optional: the database has no such processes, or they cannot be told apart. */
+    bool (*is_session)(pid_t pid);
     /* The folder that holds the node's data. */
     const char *(*data_dir)(const void *run, uint32_t node);
     /* Sets a variable of the environment of the node's processes, from its next start on (NULL: removes it), for faults
@@ -234,7 +262,7 @@ struct rig_cluster_ops {
 };
 
 /* Bits for rig_driver.features. */
-#define RIG_DRIVER_HOLDS  UINT64_C(1) /* honours rig_transaction.hold */
+#define RIG_DRIVER_HOLDS  UINT64_C(1) /* honours rig_transaction.hold and delayed */
 #define RIG_DRIVER_NODES  UINT64_C(2) /* honours rig_transaction.node */
 #define RIG_DRIVER_ROUTES UINT64_C(4) /* takes every connection by core->route() while core->routed() */
 
@@ -307,6 +335,8 @@ struct rig_driver {
      * cuts long texts.
      */
     void (*settings)(void *run, void (*tell)(void *context, const char *name, const char *value), void *context);
+
+    const struct rig_row_ops *rows; /* optional group: programs over tables (drivers/rows.h) */
 };
 
 #endif

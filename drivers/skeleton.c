@@ -208,14 +208,14 @@ static bool run_read(const struct run *run, struct rig_transaction *transaction,
         read->state = RIG_READ_NIL;
         return true;
     }
-    if (transaction->ops[op].kind == RIG_OP_READ_LIST)
+    if (rig_op_reads_sequence(transaction->ops[op].kind))
         return answer_list(run->env->core, transaction, read, record);
     read->state = RIG_READ_SEEN;
     read->value = record->values[record->count - 1];
     return true;
 }
 
-/* A register is stored as the list of its versions, so that one undo serves both workloads. */
+/* A register is stored as the list of its versions, so that one undo serves all workloads; a set is a list whose order has no meaning. */
 static bool run_write(const struct run *run, struct rig_transaction *transaction, uint32_t op)
 {
     const struct options *options = run->env->options;
@@ -232,12 +232,12 @@ static bool run_operation(const struct run *run, struct rig_transaction *transac
     switch (transaction->ops[op].kind) {
     case RIG_OP_APPEND:
     case RIG_OP_WRITE:
+    case RIG_OP_ADD:
         return run_write(run, transaction, op);
     case RIG_OP_READ_LIST:
     case RIG_OP_READ_REGISTER:
-        return run_read(run, transaction, op);
-    case RIG_OP_ADD:
     case RIG_OP_READ_SET:
+        return run_read(run, transaction, op);
     case RIG_OP_INCREMENT:
     case RIG_OP_READ_COUNTER:
     case RIG_OP_ENQUEUE:
@@ -257,9 +257,8 @@ static bool run_operation(const struct run *run, struct rig_transaction *transac
 static void undo(const struct run *run, const struct rig_transaction *transaction, uint32_t op_count)
 {
     while (op_count-- > 0) {
-        enum rig_op_kind kind = transaction->ops[op_count].kind;
         struct record *record = store_find(run->store, transaction->ops[op_count].key);
-        if (record != NULL && (kind == RIG_OP_APPEND || kind == RIG_OP_WRITE))
+        if (record != NULL && !rig_op_reads(transaction->ops[op_count].kind))
             record->count--;
     }
 }
@@ -334,7 +333,8 @@ const struct rig_driver rig_driver = {
     .struct_size = sizeof(struct rig_driver),
     .name = "skeleton", /* the file must be called rig-driver-skeleton.so */
     .summary = "the example of the driver guide: a strictly serializable store in memory",
-    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
+    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET),
     .features = 0, /* RIG_DRIVER_HOLDS: transact calls core->hold() when transaction->hold requires it */
     .options = option_table,
     .options_size = sizeof(struct options),

@@ -110,7 +110,7 @@ static bool make_popularity(struct rig_app *app, const struct rig_generator_opti
     double *weights = calloc(count, sizeof *weights);
     if (weights == NULL)
         return false;
-    rig_weights(RIG_KEYS_ZIPF, options->zipf_exponent, count, weights);
+    rig_weights(RIG_KEYS_ZIPF, options, count, weights);
     const bool made = rig_weighted_choice_init(&app->popularity, weights, count);
     free(weights);
     return made;

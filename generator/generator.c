@@ -9,11 +9,25 @@
 
 /* Applications read many short rows, most of which are written once. */
 enum { KEYS_A_READ = 4 };
+/* The place of the phase in the number of a stream of random numbers; the lower bits are the client's. */
+enum { PHASE_SHIFT = 40 };
+
+/* The most keys of a transaction that is drawn as a whole. */
+static uint32_t keys_of_type(const struct rig_generator_options *options)
+{
+    const struct rig_generator_type *type = &rig_generator_types[options->type];
+    return type->keys != NULL ? type->keys(options) : type->most_keys;
+}
 
 uint32_t rig_generator_most_operations(const struct rig_generator_options *options)
 {
     const struct rig_application *application = rig_application_of(options->shape);
-    return application == NULL ? (uint32_t)options->max_operations : application->most_operations;
+    const struct rig_generator_type *type = &rig_generator_types[options->type];
+    const uint32_t keys = keys_of_type(options);
+    const uint32_t of_type = keys > type->most_operations ? keys : type->most_operations;
+    return application != NULL              ? application->most_operations
+           : type->draw_transaction != NULL ? of_type
+                                            : (uint32_t)options->max_operations;
 }
 
 int64_t rig_generator_most_keys(const struct rig_generator_options *options)
@@ -21,21 +35,34 @@ int64_t rig_generator_most_keys(const struct rig_generator_options *options)
     const struct rig_application *application = rig_application_of(options->shape);
     if (application != NULL)
         return application->most_keys;
+    if (rig_generator_types[options->type].draw_transaction != NULL)
+        return keys_of_type(options);
     const int64_t keys = options->shape == RIG_LOAD_GENERAL ? options->rows : options->active_keys;
     return options->max_operations < keys ? options->max_operations : keys;
 }
 
 uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options)
 {
+    const uint32_t most = keys_of_type(options);
+    if (rig_generator_types[options->type].draw_transaction != NULL)
+        return most < RIG_MOST_KEYS_A_READ ? most : RIG_MOST_KEYS_A_READ;
     return rig_application_of(options->shape) == NULL ? KEYS_A_READ : RIG_MOST_KEYS_A_READ;
+}
+
+enum rig_final_reads rig_generator_final_reads(const struct rig_generator_options *options)
+{
+    return rig_generator_types[options->type].no_final_reads ? RIG_FINAL_NONE
+                                                             : (enum rig_final_reads)options->final_reads;
 }
 
 /* Fresh keys per transaction of one client. */
 static double turns(const struct rig_generator_options *options, uint32_t client_count)
 {
     const double operations = (double)(options->min_operations + options->max_operations) / 2;
-    const double writes =
-        options->shape == RIG_LOAD_PAIRS ? rig_pair_writes(options) : operations * (1 - options->reads);
+    const struct rig_generator_type *type = &rig_generator_types[options->type];
+    const double writes = type->writes != NULL               ? type->writes(options)
+                          : options->shape == RIG_LOAD_PAIRS ? rig_pair_writes(options)
+                                                             : operations * (1 - options->reads);
     return writes * client_count / (double)options->appends_per_key;
 }
 
@@ -43,15 +70,18 @@ enum rig_rc rig_generator_pool_init(struct rig_key_pool *pool, const struct rig_
                                     uint32_t client_count, struct rig_err *err)
 {
     struct rig_generator_options own = *options;
-    if (options->shape != RIG_LOAD_GENERAL)
+    const bool stays = rig_generator_types[options->type].stays;
+    if (options->shape != RIG_LOAD_GENERAL && !stays)
         return rig_key_pool_init(pool, options, turns(options, client_count), err);
-    own.active_keys = options->rows;
+    own.active_keys = stays ? keys_of_type(options) : options->rows;
     return rig_key_pool_init(pool, &own, 0, err);
 }
 
 static enum rig_rc init_keys(struct rig_generator *generator, uint64_t seed, struct rig_err *err)
 {
     const struct rig_generator_options *options = &generator->options;
+    if (rig_generator_types[options->type].leaves_at != NULL)
+        return RIG_OK;
     if (rig_application_of(options->shape) == NULL)
         return rig_generator_pool_init(&generator->keys, options, generator->client_count, err);
     return rig_app_new(options, seed, generator->client, generator->client_count, &generator->rng, generator->ops,
@@ -83,7 +113,11 @@ enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint6
                                    .ops = ops,
                                    .read_chance = options->reads >= 1 ? 0 : (uint32_t)(options->reads * 0x1.0p32),
                                    .reads_only = options->reads >= 1};
-    rig_rng_init(&made->rng, seed, client);
+    const struct rig_load_turn *turn = &options->turn;
+    const int64_t writers = turn->writers > 0 ? turn->writers : client_count;
+    made->first_value = 1 + (int64_t)client + writers * turn->number;
+    made->value_step = writers * (turn->count > 0 ? turn->count : 1);
+    rig_rng_init(&made->rng, seed, client + ((uint64_t)turn->phase << PHASE_SHIFT));
     enum rig_rc rc = init_keys(made, seed, err);
     if (rc != RIG_OK) {
         rig_generator_free(made);
@@ -136,11 +170,14 @@ static struct rig_hold draw_hold(struct rig_generator *generator, uint32_t op_co
                              .other_commits = (uint64_t)options->long_commits};
 }
 
-/* Returns the number of operations, drawn one by one. */
+/* Returns the number of operations. */
 static uint32_t draw_operations(struct rig_generator *generator, bool *read_only)
 {
     const struct rig_generator_options *options = &generator->options;
+    const struct rig_generator_type *type = &rig_generator_types[options->type];
     rig_key_pool_advance(&generator->keys, generator->position);
+    if (type->draw_transaction != NULL)
+        return type->draw_transaction(generator, generator->ops, read_only);
     uint64_t choices = (uint64_t)(options->max_operations - options->min_operations) + 1;
     uint32_t op_count = (uint32_t)((uint64_t)options->min_operations + rig_rng_below(&generator->rng, choices));
     *read_only = true;
@@ -180,6 +217,9 @@ uint64_t rig_generator_position(const struct rig_generator *generator)
 
 int64_t rig_generator_key_bound(const struct rig_generator *generator)
 {
+    const struct rig_generator_type *type = &rig_generator_types[generator->options.type];
+    if (type->key_bound != NULL)
+        return type->key_bound(&generator->options, generator->client_count, generator->position);
     return generator->app == NULL ? generator->keys.next_key
                                   : rig_app_key_bound(&generator->app->layout, generator->position);
 }

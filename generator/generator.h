@@ -7,7 +7,7 @@
  * position use the same keys without sharing anything, and a key receives `appends_per_key` writes on average when all
  * clients run at the same rate. The j-th value that client c writes to a key is 1 + c + j * client_count: unique over
  * the run, and dense, so that the checker can use direct tables. An application draws its keys otherwise
- * (generator/application.h).
+ * (generator/application.h). Phases that write the same keys take turns in these values (struct rig_load_turn).
  *
  * Time: O(operations) a transaction, and O(log active_keys) a fresh key; no allocation after rig_generator_new().
  * Space: 40 bytes an active key. Threads: one a generator.
@@ -21,7 +21,12 @@
 #include "drivers/driver.h"
 #include "history/transaction.h"
 
-enum rig_key_distribution { RIG_KEYS_UNIFORM, RIG_KEYS_EXPONENTIAL, RIG_KEYS_ZIPF };
+enum rig_key_distribution { RIG_KEYS_UNIFORM, RIG_KEYS_EXPONENTIAL, RIG_KEYS_ZIPF, RIG_KEYS_HOT_COLD };
+
+/* The distribution of pauses with a mean. */
+enum rig_pause_distribution { RIG_PAUSE_CONSTANT, RIG_PAUSE_UNIFORM, RIG_PAUSE_EXPONENTIAL };
+/* By enum rig_pause_distribution, ended by NULL. */
+extern const char *const rig_pause_distribution_names[];
 
 /*
  * The shapes of a load: which keys its transactions use together.
@@ -58,6 +63,20 @@ enum rig_final_reads {
     RIG_FINAL_ALL,     /* the same, and all after the load */
 };
 
+/* The way in which a program changes a row by its value. */
+enum rig_locking {
+    RIG_LOCKING_NONE,          /* SELECT, then UPDATE with the new value */
+    RIG_LOCKING_FOR_UPDATE,    /* the same with SELECT ... FOR UPDATE */
+    RIG_LOCKING_ATOMIC_UPDATE, /* sums in one UPDATE */
+};
+
+/* The place of one phase among those of a load; zeroed: the load has one. */
+struct rig_load_turn {
+    uint32_t phase;         /* draws from random numbers of its own */
+    uint32_t writers;       /* clients over all phases; 0: those of the stream */
+    uint32_t number, count; /* among the phases that write the same keys; count 0: no other does */
+};
+
 /* The `workload:` section of a plan; stored by rig_generator_option_table. */
 struct rig_generator_options {
     int64_t type;         /* enum rig_workload */
@@ -65,19 +84,33 @@ struct rig_generator_options {
     int64_t transactions; /* most to issue, over all clients; 0: no such bound */
     int64_t duration_ns;  /* longest load; 0: no such bound; one of the two must be given */
     int64_t min_operations, max_operations;
-    double reads; /* share of operations that read */
+    int64_t delay_ns;           /* mean pause between two operations of a transaction; 0: none */
+    int64_t delay_distribution; /* enum rig_pause_distribution */
+    double reads;               /* share of operations that read */
+    double compare_and_sets;    /* share of the writes to objects that compare first */
+    int64_t values;             /* different ones of such registers */
     int64_t active_keys;
     int64_t key_distribution; /* enum rig_key_distribution */
     double zipf_exponent;
+    double hot_keys, hot_accesses; /* hot-cold: share of the keys, and of the accesses that go to them */
     int64_t appends_per_key;
+    int64_t amount_most;             /* of an increment or a transfer */
+    double amount_negative;          /* share of the increments of counters that are below 0 */
+    int64_t accounts;                /* of a bank, */
+    int64_t balance;                 /*   and what each has at first */
+    bool negative_balances;          /*   and may have less than 0 */
+    int64_t group;                   /* keys that long-fork reads together */
     int64_t warehouses, users, rows; /* the size of an application; rows: of the shape `general`, too */
     double long_share;               /* share of transactions that are held open */
     int64_t long_duration_ns;        /* for this long, or */
     int64_t long_commits;            /* until this many others have committed */
     int64_t long_before;             /* enum rig_hold_place */
     int64_t long_most;               /* held at a time at most; 0: any number */
+    bool program;                    /* the shape's application runs as a program (programs/program.h) */
+    int64_t locking;                 /* enum rig_locking; of a program */
     int64_t final_reads;             /* enum rig_final_reads */
     int64_t sharing;                 /* sessions that issue one stream by turns; 0: one. Set by rig gen, not by plans */
+    struct rig_load_turn turn;       /* set by generator/generated_questions.c, not by plans */
 };
 
 extern const struct rig_option rig_generator_option_table[];
@@ -89,9 +122,15 @@ enum rig_rc rig_generator_check(const struct rig_generator_options *options, str
 uint32_t rig_generator_most_operations(const struct rig_generator_options *options);
 int64_t rig_generator_most_keys(const struct rig_generator_options *options);
 
+/* The accounts of a bank; without any of another workload. */
+struct rig_accounts rig_generator_accounts(const struct rig_generator_options *options);
+
 enum { RIG_MOST_KEYS_A_READ = 16 };
 /* The keys that one closing or final read covers, at most RIG_MOST_KEYS_A_READ: lists are long, rows are small. */
 uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options);
+
+/* The final reads of the load: none where what reads would also change the key. */
+enum rig_final_reads rig_generator_final_reads(const struct rig_generator_options *options);
 
 struct rig_key_pool;
 /* The pool of a load without an application: moves such that each key gets its writes from all clients together. */

@@ -12,11 +12,29 @@
 #include "generator/generator.h"
 
 struct rig_generator_type {
-    /* Writes one operation; true when it reads. */
+    /* Writes one operation; true when it reads. NULL: transactions are drawn as a whole, by */
     bool (*draw)(struct rig_generator *generator, struct rig_op *op);
-    bool has_rows; /* a write gives the key a value that names it: the rows of an application can be such keys */
+    /*   this, which writes the operations of one and returns their number, at most most_operations. */
+    uint32_t (*draw_transaction)(struct rig_generator *generator, struct rig_op *ops, bool *reads);
+    uint32_t most_operations, most_keys;
+    double (*writes)(
+        const struct rig_generator_options *options); /* writes to keys of such a transaction, on average */
+    uint32_t (*keys)(const struct rig_generator_options *options); /* the most of a transaction; NULL: most_keys */
+    bool stays; /* the keys of the load are 0 to keys() - 1, and none leaves */
+    /* Keys that are in use at a position only (generator/key_schedule.h), without a pool. NULL: there is a pool. */
+    uint64_t (*leaves_at)(const struct rig_generator_options *options, uint32_t client_count, int64_t key);
+    int64_t (*key_bound)(const struct rig_generator_options *options, uint32_t client_count, uint64_t position);
+    bool no_final_reads; /* what reads changes the key */
+    bool has_rows;       /* a write gives the key a value that names it: the rows of an application can be such keys */
 };
 
 extern const struct rig_generator_type rig_generator_types[RIG_WORKLOAD_COUNT];
+
+/* Whether rig generates transactions of the workload. */
+static inline bool rig_generator_has(int64_t workload)
+{
+    const struct rig_generator_type *type = &rig_generator_types[workload];
+    return type->draw != NULL || type->draw_transaction != NULL;
+}
 
 #endif

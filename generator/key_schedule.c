@@ -1,6 +1,7 @@
 #include "generator/key_schedule.h"
 
 #include "base/bug.h"
+#include "generator/generator_types.h"
 
 static bool is_application(const struct rig_key_schedule *schedule)
 {
@@ -70,6 +71,12 @@ enum rig_rc rig_key_schedule_init(struct rig_key_schedule *schedule, const struc
                                   uint64_t seed, uint32_t client_count, struct rig_err *err)
 {
     *schedule = (struct rig_key_schedule){0};
+    if (rig_generator_types[options->type].leaves_at != NULL) {
+        schedule->options = options;
+        schedule->type = &rig_generator_types[options->type];
+        schedule->client_count = client_count;
+        return RIG_OK;
+    }
     if (rig_application_of(options->shape) == NULL)
         return rig_generator_pool_init(&schedule->pool, options, client_count, err);
     rig_app_layout_init(&schedule->layout, options, seed, client_count);
@@ -84,6 +91,8 @@ void rig_key_schedule_done(struct rig_key_schedule *schedule)
 
 uint64_t rig_key_schedule_next(const struct rig_key_schedule *schedule)
 {
+    if (schedule->type != NULL)
+        return schedule->type->leaves_at(schedule->options, schedule->client_count, schedule->next_key);
     if (!is_application(schedule))
         return rig_key_pool_next_move(&schedule->pool);
     const struct rig_app_layout *layout = &schedule->layout;
@@ -95,12 +104,18 @@ uint64_t rig_key_schedule_next(const struct rig_key_schedule *schedule)
 
 int64_t rig_key_schedule_leave(struct rig_key_schedule *schedule)
 {
+    if (schedule->type != NULL)
+        return schedule->next_key++;
     return is_application(schedule) ? take_inserted(schedule) : rig_key_pool_move(&schedule->pool);
 }
 
 bool rig_key_schedule_rest(struct rig_key_schedule *schedule, uint64_t position, int64_t *key)
 {
     const struct rig_app_layout *layout = &schedule->layout;
+    if (schedule->type != NULL) {
+        *key = schedule->next_key++;
+        return *key < schedule->type->key_bound(schedule->options, schedule->client_count, position);
+    }
     const int64_t standing = is_application(schedule) ? layout->written : (int64_t)schedule->pool.slot_count;
     if (schedule->rest < standing) {
         *key = is_application(schedule) ? schedule->rest : schedule->pool.slots[schedule->rest].key;
@@ -115,5 +130,7 @@ bool rig_key_schedule_rest(struct rig_key_schedule *schedule, uint64_t position,
 
 int64_t rig_key_schedule_bound(const struct rig_key_schedule *schedule, uint64_t position)
 {
+    if (schedule->type != NULL)
+        return schedule->type->key_bound(schedule->options, schedule->client_count, position);
     return is_application(schedule) ? rig_app_key_bound(&schedule->layout, position) : schedule->pool.next_key;
 }

@@ -13,16 +13,23 @@
 #include "generator/application.h"
 #include "generator/keys.h"
 
+struct rig_generator_type;
+
 struct rig_key_schedule {
     struct rig_key_pool pool;     /* of a load without an application */
     struct rig_app_layout layout; /* else; its application is NULL without one */
+    /* For a type whose keys follow from the position, without pool and layout; else NULL. */
+    const struct rig_generator_options *options;
+    const struct rig_generator_type *type;
+    uint32_t client_count;
+    int64_t next_key; /* to leave */
     /* The inserted row that leaves next. */
     uint64_t round;
     uint32_t in_round, client;
     int64_t rest; /* keys in use that rig_key_schedule_rest() has given, without inserted rows */
 };
 
-/* RIG_E_LIMIT. */
+/* Borrows the options. RIG_E_LIMIT. */
 enum rig_rc rig_key_schedule_init(struct rig_key_schedule *schedule, const struct rig_generator_options *options,
                                   uint64_t seed, uint32_t client_count, struct rig_err *err);
 /* Frees; safe after a failed or no init of a zeroed schedule. */

@@ -72,7 +72,7 @@ enum rig_rc rig_key_pool_init(struct rig_key_pool *pool, const struct rig_genera
     double *weights = calloc(count, sizeof *weights);
     bool complete = pool->slots != NULL && pool->move_at != NULL && pool->heap_slots != NULL && weights != NULL;
     if (complete) {
-        rig_weights((enum rig_key_distribution)options->key_distribution, options->zipf_exponent, count, weights);
+        rig_weights((enum rig_key_distribution)options->key_distribution, options, count, weights);
         complete = rig_weighted_choice_init(&pool->choice, weights, count);
     }
     if (complete)
@@ -114,7 +114,7 @@ int64_t rig_key_pool_move(struct rig_key_pool *pool)
 
 void rig_key_pool_advance(struct rig_key_pool *pool, uint64_t position)
 {
-    while (pool->move_at[0] <= position)
+    while (pool->slot_count > 0 && pool->move_at[0] <= position)
         (void)rig_key_pool_move(pool);
 }
 

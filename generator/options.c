@@ -15,9 +15,12 @@
 #define AT(member) offsetof(struct rig_generator_options, member)
 
 /* By enum rig_key_distribution. */
-static const char *const distribution_choices[] = {"uniform", "exponential", "zipf", NULL};
+static const char *const distribution_choices[] = {"uniform", "exponential", "zipf", "hot-cold", NULL};
+const char *const rig_pause_distribution_names[] = {"constant", "uniform", "exponential", NULL};
 /* By enum rig_hold_place. */
 static const char *const place_choices[] = {"any", "first-write", "commit", NULL};
+/* By enum rig_locking. */
+static const char *const locking_choices[] = {"none", "for-update", "atomic-update", NULL};
 /* By enum rig_final_reads. */
 static const char *const final_reads_choices[] = {"none", "closing", "all", NULL};
 
@@ -70,6 +73,22 @@ const struct rig_option rig_generator_option_table[] = {
      .least = 1,
      .most = 1e6,
      .help = "keys of the shape general; items of tpcc and rubis; courses"},
+    {.name = "program",
+     .type = RIG_OPTION_BOOL,
+     .offset = AT(program),
+     .default_text = "false",
+     .help =
+         "run the application of the shape (tpcc, smallbank, courseware or cart) as a program on tables of its own, "
+         "whose "
+         "reads decide what it does next; each row is a register, and the conditions of the application are checked "
+         "on the tables after the load"},
+    {.name = "locking",
+     .type = RIG_OPTION_CHOICE,
+     .offset = AT(locking),
+     .default_text = "none",
+     .choices = locking_choices,
+     .help = "how a program changes a value that it depends on; none: SELECT, then UPDATE; for-update: SELECT FOR "
+             "UPDATE, then UPDATE; atomic-update: sums in one UPDATE, and all else as none"},
     {.name = "transactions",
      .type = RIG_OPTION_INT,
      .offset = AT(transactions),
@@ -96,11 +115,36 @@ const struct rig_option rig_generator_option_table[] = {
      .least = 1,
      .most = 1000,
      .help = "most operations of a transaction"},
+    {.name = "operations.delay",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(delay_ns),
+     .default_text = "0s",
+     .least = 0,
+     .most = 3600e9,
+     .help = "mean pause between two operations of a transaction, which widens races; 0: none"},
+    {.name = "operations.delay-distribution",
+     .type = RIG_OPTION_CHOICE,
+     .offset = AT(delay_distribution),
+     .default_text = "exponential",
+     .choices = rig_pause_distribution_names,
+     .help = "distribution of these pauses; uniform: from 0 to twice the mean"},
     {.name = "reads",
      .type = RIG_OPTION_SHARE,
      .offset = AT(reads),
      .default_text = "50%",
      .help = "share of the operations that read; with the shape pairs, of those that would write"},
+    {.name = "compare-and-sets",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(compare_and_sets),
+     .default_text = "50%",
+     .help = "type cas-register: share of the writes that compare first"},
+    {.name = "values",
+     .type = RIG_OPTION_INT,
+     .offset = AT(values),
+     .default_text = "5",
+     .least = 1,
+     .most = 1e9,
+     .help = "type cas-register: different values, from 0; few, so that comparisons often hold"},
     {.name = "keys.active",
      .type = RIG_OPTION_INT,
      .offset = AT(active_keys),
@@ -121,6 +165,20 @@ const struct rig_option rig_generator_option_table[] = {
      .least = 0.01,
      .most = 10,
      .help = "skew of the zipf distribution; the k-th key is chosen in proportion to 1/k^exponent"},
+    {.name = "keys.hot-keys",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(hot_keys),
+     .default_text = "20%",
+     .least = 0.000001,
+     .most = 1,
+     .help = "share of the keys that are hot in the distribution hot-cold; at least one key"},
+    {.name = "keys.hot-accesses",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(hot_accesses),
+     .default_text = "80%",
+     .least = 0,
+     .most = 1,
+     .help = "share of the operations that use hot keys, each of them alike; the others use the cold keys alike"},
     {.name = "keys.appends-per-key",
      .type = RIG_OPTION_INT,
      .offset = AT(appends_per_key),
@@ -128,6 +186,44 @@ const struct rig_option rig_generator_option_table[] = {
      .least = 1,
      .most = 1e6,
      .help = "appends to a key before a fresh one takes its place; about the longest list"},
+    {.name = "keys.group",
+     .type = RIG_OPTION_INT,
+     .offset = AT(group),
+     .default_text = "2",
+     .least = 2,
+     .most = 64,
+     .help = "keys of a group of the type long-fork, which are read together; `keys.active` counts such groups"},
+    {.name = "amount.most",
+     .type = RIG_OPTION_INT,
+     .offset = AT(amount_most),
+     .default_text = "5",
+     .least = 1,
+     .most = 1e9,
+     .help = "largest number that an increment adds to a counter, or that a transfer of a bank moves"},
+    {.name = "amount.negative",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(amount_negative),
+     .default_text = "0%",
+     .help = "share of the increments of counters that subtract"},
+    {.name = "accounts.count",
+     .type = RIG_OPTION_INT,
+     .offset = AT(accounts),
+     .default_text = "8",
+     .least = 2,
+     .most = 1000,
+     .help = "accounts of a bank; transactions move money between two of them or read all of them"},
+    {.name = "accounts.balance",
+     .type = RIG_OPTION_INT,
+     .offset = AT(balance),
+     .default_text = "10",
+     .least = 0,
+     .most = 1e12,
+     .help = "balance of each account before the load"},
+    {.name = "accounts.negative",
+     .type = RIG_OPTION_BOOL,
+     .offset = AT(negative_balances),
+     .default_text = "false",
+     .help = "whether balances may fall below 0; else a transfer that would do so is aborted (a fail)"},
     {.name = "long-transactions.share",
      .type = RIG_OPTION_SHARE,
      .offset = AT(long_share),
@@ -177,30 +273,52 @@ const struct rig_option rig_generator_option_table[] = {
 #define DRAWN        (S(ROTATING) | S(GENERAL) | S(PAIRS))
 #define APPLICATIONS (S(TPCC) | S(RUBIS) | S(TWITTER) | S(SMALLBANK) | S(COURSEWARE) | S(CART))
 
-/* Numbers, and the shapes on which they have an effect. */
+/* Types that draw transactions as a whole: objects, and */
+#define T(id)      (1u << RIG_WORKLOAD_##id)
+#define ANY_TYPE   (~0u)
+#define OPERATIONS (~((unsigned)RIG_OBJECT_TYPES | T(BANK) | T(LONG_FORK)))
+
+/* Options, and the shapes and types on which they have an effect. */
 static const struct effect {
     const char *name;
-    unsigned shapes;
+    unsigned shapes, types;
 } effects[] = {
-    {"operations.min", DRAWN},
-    {"operations.max", DRAWN},
-    {"reads", DRAWN},
-    {"keys.active", S(ROTATING) | S(PAIRS)},
-    {"keys.appends-per-key", S(ROTATING) | S(PAIRS)},
-    {"keys.distribution", DRAWN},
-    {"keys.zipf-exponent", DRAWN | S(TWITTER) | S(CART)},
-    {"warehouses", S(TPCC)},
-    {"users", APPLICATIONS},
-    {"rows", S(GENERAL) | S(TPCC) | S(RUBIS) | S(COURSEWARE)},
+    {"operations.min", DRAWN, OPERATIONS},
+    {"operations.max", DRAWN, OPERATIONS},
+    {"operations.delay", DRAWN | APPLICATIONS, OPERATIONS},
+    {"reads", DRAWN, ~T(MUTEX)},
+    {"compare-and-sets", DRAWN, T(CAS_REGISTER)},
+    {"values", DRAWN, T(CAS_REGISTER)},
+    {"keys.active", S(ROTATING) | S(PAIRS), ~T(BANK)},
+    {"keys.appends-per-key", S(ROTATING) | S(PAIRS), ~(T(BANK) | T(LONG_FORK))},
+    {"keys.distribution", DRAWN, ~T(LONG_FORK)},
+    {"keys.hot-keys", DRAWN, ~T(LONG_FORK)},
+    {"keys.hot-accesses", DRAWN, ~T(LONG_FORK)},
+    {"keys.zipf-exponent", DRAWN | S(TWITTER) | S(CART), ~T(LONG_FORK)},
+    {"keys.group", DRAWN, T(LONG_FORK)},
+    {"amount.most", DRAWN, T(COUNTER) | T(BANK)},
+    {"amount.negative", DRAWN, T(COUNTER)},
+    {"accounts.count", DRAWN, T(BANK)},
+    {"accounts.balance", DRAWN, T(BANK)},
+    {"accounts.negative", DRAWN, T(BANK)},
+    {"warehouses", S(TPCC), ANY_TYPE},
+    {"users", APPLICATIONS, ANY_TYPE},
+    {"rows", S(GENERAL) | S(TPCC) | S(RUBIS) | S(COURSEWARE), ANY_TYPE},
+    {"long-transactions.share", DRAWN | APPLICATIONS, ~(unsigned)RIG_OBJECT_TYPES},
 };
 
-/* All of these options are numbers of 8 bytes. */
+/* All of these options are followed by others, so that 8 bytes can be compared. */
 static bool has_default(const struct rig_generator_options *options, const struct rig_option *option)
 {
     struct rig_generator_options fresh = *options;
     struct rig_err err = {0};
     RIG_INVARIANT(rig_option_parse(option, option->default_text, &fresh, &err) == RIG_OK);
     return memcmp((const char *)&fresh + option->offset, (const char *)options + option->offset, sizeof(int64_t)) == 0;
+}
+
+static bool is_default(const struct rig_generator_options *options, const char *name)
+{
+    return has_default(options, rig_option_find(rig_generator_option_table, name));
 }
 
 static enum rig_rc check_pairs(const struct rig_generator_options *options, struct rig_err *err)
@@ -221,12 +339,17 @@ static enum rig_rc check_pairs(const struct rig_generator_options *options, stru
 
 static enum rig_rc check_shape(const struct rig_generator_options *options, struct rig_err *err)
 {
-    const char *shape = rig_load_shape_names[options->shape];
+    const char *shape = rig_load_shape_names[options->shape], *type = rig_data_type_names[options->type];
     for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {
         const struct rig_option *option = rig_option_find(rig_generator_option_table, effects[i].name);
-        if ((effects[i].shapes >> options->shape & 1) == 0 && !has_default(options, option))
-            return rig_fail(err, RIG_E_PLAN, "`%s` has no effect on the shape `%s`; leave it out", option->name, shape);
+        const bool shaped = (effects[i].shapes >> options->shape & 1) != 0;
+        const bool typed = (effects[i].types >> options->type & 1) != 0;
+        if ((!shaped || !typed) && !has_default(options, option))
+            return rig_fail(err, RIG_E_PLAN, "`%s` has no effect on the %s `%s`; leave it out", option->name,
+                            shaped ? "type" : "shape", shaped ? type : shape);
     }
+    if (rig_generator_types[options->type].keys != NULL && options->shape != RIG_LOAD_ROTATING)
+        return rig_fail(err, RIG_E_PLAN, "the type `%s` has its own transactions; leave out `shape`", type);
     const struct rig_application *application = rig_application_of(options->shape);
     if (application == NULL)
         return check_pairs(options, err);
@@ -240,20 +363,40 @@ static enum rig_rc check_shape(const struct rig_generator_options *options, stru
     return RIG_OK;
 }
 
+static enum rig_rc check_program(const struct rig_generator_options *options, struct rig_err *err)
+{
+    const struct rig_data_type *type = &rig_data_types[options->type];
+    if (!options->program && options->locking != RIG_LOCKING_NONE)
+        return rig_fail(err, RIG_E_PLAN, "`locking` has no effect without `program: true`");
+    if (!options->program)
+        return RIG_OK;
+    if (!rig_generator_types[options->type].has_rows || rig_data_type_has_sequences(type))
+        return rig_fail(err, RIG_E_PLAN, "`program` needs the type `rw-register`");
+    if (options->long_share > 0)
+        return rig_fail(err, RIG_E_PLAN, "`long-transactions` has no effect on programs; leave it out");
+    return RIG_OK;
+}
+
 enum rig_rc rig_generator_check(const struct rig_generator_options *options, struct rig_err *err)
 {
-    enum rig_rc rc = check_shape(options, err);
-    if (rc != RIG_OK)
-        return rc;
-    if (rig_workload_is_object((enum rig_workload)options->type))
+    if (!rig_generator_has(options->type))
         return rig_fail(err, RIG_E_PLAN, "rig checks histories of %s, but generates none; use another type",
                         rig_data_types[options->type].name);
+    enum rig_rc rc = check_shape(options, err);
+    if (rc == RIG_OK)
+        rc = check_program(options, err);
+    if (rc != RIG_OK)
+        return rc;
     if (options->transactions == 0 && options->duration_ns == 0)
         return rig_fail(err, RIG_E_PLAN,
                         "the load has no end: give `transactions` (such as 20000), `duration` (such as 60s) or both");
     if (options->min_operations > options->max_operations)
         return rig_fail(err, RIG_E_PLAN, "`operations.min` (%" PRId64 ") is above `operations.max` (%" PRId64 ")",
                         options->min_operations, options->max_operations);
+    const struct rig_generator_options *o = options;
+    if (o->key_distribution != RIG_KEYS_HOT_COLD &&
+        (!is_default(o, "keys.hot-keys") || !is_default(o, "keys.hot-accesses")))
+        return rig_fail(err, RIG_E_PLAN, "`keys.hot-keys` and `keys.hot-accesses` need `keys.distribution: hot-cold`");
     const bool held = options->long_duration_ns > 0 || options->long_commits > 0;
     if (options->long_share > 0 && !held)
         return rig_fail(err, RIG_E_PLAN,

@@ -3,24 +3,43 @@
 #include <math.h>
 #include <stdlib.h>
 
-static double raw_weight(enum rig_key_distribution distribution, double zipf_exponent, uint32_t i)
+/* At least one, so that there is a key for the accesses. */
+static uint32_t count_hot(const struct rig_generator_options *options, uint32_t count)
+{
+    const double hot = options->hot_keys * count;
+    return hot < 1 ? 1 : hot > count ? count : (uint32_t)(hot + 0.5);
+}
+
+static double hot_cold_weight(const struct rig_generator_options *options, uint32_t count, uint32_t i)
+{
+    const uint32_t hot = count_hot(options, count);
+    if (hot == count)
+        return 1;
+    return i < hot ? options->hot_accesses / hot : (1 - options->hot_accesses) / (count - hot);
+}
+
+static double raw_weight(enum rig_key_distribution distribution, const struct rig_generator_options *options,
+                         uint32_t count, uint32_t i)
 {
     switch (distribution) {
     case RIG_KEYS_EXPONENTIAL:
         return ldexp(1, -(int)(i < 1000 ? i : 1000));
     case RIG_KEYS_ZIPF:
-        return pow((double)i + 1, -zipf_exponent);
+        return pow((double)i + 1, -options->zipf_exponent);
+    case RIG_KEYS_HOT_COLD:
+        return hot_cold_weight(options, count, i);
     case RIG_KEYS_UNIFORM:
         break;
     }
     return 1;
 }
 
-void rig_weights(enum rig_key_distribution distribution, double zipf_exponent, uint32_t count, double *weights)
+void rig_weights(enum rig_key_distribution distribution, const struct rig_generator_options *options, uint32_t count,
+                 double *weights)
 {
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)
-        sum += weights[i] = raw_weight(distribution, zipf_exponent, i);
+        sum += weights[i] = raw_weight(distribution, options, count, i);
     for (uint32_t i = 0; i < count; i++)
         weights[i] /= sum;
 }

@@ -23,9 +23,11 @@ struct rig_weighted_choice {
 
 /*
  * Writes weights of sum 1 to `weights`. Exponential: each thing is chosen half as often as the one before. Zipf: thing
- * i as (i + 1)^-exponent.
+ * i as (i + 1)^-exponent. Hot and cold: the first ones share hot_accesses, the others the rest; without others the first
+ * ones are all.
  */
-void rig_weights(enum rig_key_distribution distribution, double zipf_exponent, uint32_t count, double *weights);
+void rig_weights(enum rig_key_distribution distribution, const struct rig_generator_options *options, uint32_t count,
+                 double *weights);
 
 /* `weights` have the sum 1, count >= 1. False when memory runs out; then there is nothing to free. */
 bool rig_weighted_choice_init(struct rig_weighted_choice *choice, const double *weights, uint32_t count);

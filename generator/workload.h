@@ -20,17 +20,18 @@ struct rig_generator {
     struct rig_rng rng;
     struct rig_app *app; /* NULL: operations are drawn one by one, on keys of the pool */
     struct rig_key_pool keys;
-    struct rig_op *ops;           /* as many as a transaction may have */
-    uint64_t position;            /* transactions so far */
-    uint32_t read_chance;         /* that an operation reads, in 2^-32 */
-    bool reads_only;              /* a chance of 1, for which 2^-32 has no number */
-    struct rig_key_slot *partner; /* with pairs: the slot of the next operation; NULL: it begins a pair */
+    struct rig_op *ops;              /* as many as a transaction may have */
+    uint64_t position;               /* transactions so far */
+    uint32_t read_chance;            /* that an operation reads, in 2^-32 */
+    bool reads_only;                 /* a chance of 1, for which 2^-32 has no number */
+    int64_t first_value, value_step; /* of the values that this client writes to a key */
+    struct rig_key_slot *partner;    /* pairs, and locks: the slot of the next operation; NULL: it begins a pair */
 };
 
 /* The next value that this client writes to the slot's key. */
 static inline int64_t rig_generator_value(const struct rig_generator *generator, struct rig_key_slot *slot)
 {
-    return 1 + (int64_t)generator->client + slot->written++ * (int64_t)generator->client_count;
+    return generator->first_value + slot->written++ * generator->value_step;
 }
 
 /* Draws whether an operation reads. */

@@ -19,6 +19,11 @@ static bool keep_texts(struct rig_arena *arena, struct rig_fault_event *event)
     return keep_text(arena, &event->fault) && keep_text(arena, &event->targets) && keep_text(arena, &event->text);
 }
 
+bool rig_fault_event_is_phase(const struct rig_fault_event *event)
+{
+    return strcmp(event->fault, RIG_PHASE_FAULT) == 0;
+}
+
 bool rig_fault_event_keep_all(struct rig_fault_event_vec *events, struct rig_arena *arena,
                               const struct rig_fault_event *from, size_t count)
 {

@@ -43,6 +43,15 @@ struct rig_fault_event {
  * fault prevented its effect. This is not a failure of the run. */
 #define RIG_FAULT_WITHDRAWN "withdrawn: "
 
+/*
+ * A phase of the load has the four steps of a fault of this name that has no effect on any node: the first two when it
+ * begins, the others when it ends. Its targets are its name in the plan, and its number is far above those of faults.
+ */
+#define RIG_PHASE_FAULT          "phase"
+#define RIG_PHASE_INJECTION(nth) (UINT32_MAX - (uint32_t)(nth))
+
+bool rig_fault_event_is_phase(const struct rig_fault_event *event);
+
 RIG_VEC(struct rig_fault_event, rig_fault_event_vec)
 
 /* Adds copies, with their texts in the arena. False when memory runs out. */

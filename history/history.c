@@ -1,3 +1,4 @@
+#include "history/row_names.h"
 #include "history/history.h"
 
 #include <stdio.h>
@@ -79,6 +80,15 @@ const char *rig_history_column_name(const struct rig_history *history, uint32_t 
     RIG_REQUIRE(rig_column_infos[column].type == RIG_COLUMN_NAME);
     const int64_t number = rig_history_column(history, txn, column);
     return number == RIG_COLUMN_NONE ? NULL : history->columns->names.texts[number];
+}
+
+void rig_history_key_name(const struct rig_history *history, uint32_t key, char *text, size_t size)
+{
+    RIG_REQUIRE(key < history->key_count);
+    if (history->row_names != NULL && history->key_texts == NULL)
+        rig_row_names_show(history->row_names, history->keys[key], text, size);
+    else
+        rig_history_key_text(history, key, text, size);
 }
 
 void rig_history_key_text(const struct rig_history *history, uint32_t key, char *text, size_t size)

@@ -89,10 +89,11 @@ struct rig_history {
     uint32_t key_count;
     struct rig_branch *branches;
     uint32_t branch_count;
-    int64_t *keys;     /* key id -> the key as written; for text keys an index into key_texts */
-    char **key_texts;  /* NULL unless keys are texts */
-    bool keyword_keys; /* texts were EDN keywords, and are written as such */
-    char **errors;     /* error id - 1 -> "code: text" */
+    int64_t *keys;                         /* key id -> the key as written; for text keys an index into key_texts */
+    char **key_texts;                      /* NULL unless keys are texts */
+    bool keyword_keys;                     /* texts were EDN keywords, and are written as such */
+    const struct rig_row_names *row_names; /* keys are rows of tables (history/row_names.h); NULL: they are not */
+    char **errors;                         /* error id - 1 -> "code: text" */
     uint32_t error_count;
     const struct rig_columns *columns; /* side columns of the transactions; NULL: none has any */
 
@@ -202,5 +203,7 @@ const char *rig_history_column_name(const struct rig_history *history, uint32_t 
 
 /* Writes the key as the history names it into `text` (at least 24 bytes; truncated to fit). */
 void rig_history_key_text(const struct rig_history *history, uint32_t key, char *text, size_t size);
+/* The same for people: the row, where keys are rows of tables. */
+void rig_history_key_name(const struct rig_history *history, uint32_t key, char *text, size_t size);
 
 #endif

@@ -12,6 +12,7 @@
 #include "history/record/record_reader.h"
 #include "history/source_bytes.h"
 #include "history/text/classic_operations.h"
+#include "history/text/text_reader.h"
 
 enum {
     MOST_THREADS = 64,
@@ -47,6 +48,7 @@ struct rig_source {
     char *meta;
     struct rig_fault_event_vec faults; /* of all segments given to the caller */
     struct rig_arena fault_texts;
+    struct rig_text_origin origin; /* of a text that was rewritten */
     struct rig_source_bytes bytes; /* change only while no part is being parsed */
     bool ended;
     struct rig_err failure; /* the error of every further call */
@@ -269,6 +271,7 @@ void rig_source_close(struct rig_source *source)
     if (source->reader != NULL)
         source->reader->close(source->state);
     rig_source_bytes_close(&source->bytes);
+    rig_text_origin_done(&source->origin);
     pthread_cond_destroy(&source->is_ready);
     pthread_cond_destroy(&source->may_claim);
     pthread_mutex_destroy(&source->lock);
@@ -285,8 +288,12 @@ void rig_source_close(struct rig_source *source)
 /* The reader's text may not live as long as the source. */
 static enum rig_rc keep_meta(struct rig_source *source, struct rig_err *err)
 {
-    if (source->facts.meta == NULL || source->facts.meta == source->meta)
+    if (source->facts.meta == NULL)
         return RIG_OK;
+    if (source->meta != NULL && strcmp(source->facts.meta, source->meta) == 0) {
+        source->facts.meta = source->meta; /* the caller may hold it */
+        return RIG_OK;
+    }
     char *copy = strdup(source->facts.meta);
     if (copy == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the metadata", source->name);
@@ -309,6 +316,8 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
     };
     enum rig_rc rc = source->reader->open(source->name, source->bytes.data, source->bytes.size, &source->options.load,
                                           &source->facts, &source->state, err);
+    if (rc == RIG_OK && source->origin.count > 0)
+        rig_text_reader_set_origin(source->state, &source->origin);
     return rc == RIG_OK ? keep_meta(source, err) : rc;
 }
 
@@ -323,8 +332,9 @@ static enum rig_rc rewrite_classic(struct rig_source *source, struct rig_err *er
     if ((!edn && load->form != RIG_FORM_JSON_LINES) || source->options.follow)
         return RIG_OK;
     rig_buf_init(&text, limit);
-    const enum rig_rc rc = rig_classic_rewrite(edn ? &rig_text_syntax_edn : &rig_text_syntax_json, source->name,
-                                               source->bytes.data, source->bytes.size, load, &text, &rewritten, err);
+    const enum rig_rc rc =
+        rig_classic_rewrite(edn ? &rig_text_syntax_edn : &rig_text_syntax_json, source->name, source->bytes.data,
+                            source->bytes.size, load, &text, &source->origin, &rewritten, err);
     if (rc == RIG_OK && rewritten)
         rig_source_bytes_replace(&source->bytes, &text);
     rig_buf_done(&text);

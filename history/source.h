@@ -24,7 +24,10 @@ struct rig_source_options {
     bool follow;                  /* the file still grows: see rig_source_next() */
 };
 
-/* Facts about the file; complete once rig_source_next() has come to the end. */
+/*
+ * Facts about the file; complete once rig_source_next() has come to the end. `meta` is known when the source is opened,
+ * unless the file is followed and does not have its header yet.
+ */
 struct rig_source_facts {
     enum rig_form form;
     enum rig_workload workload;

@@ -113,6 +113,16 @@ enum rig_workload {
         RIG_WORKLOAD_COUNT
 };
 
+/* Workloads whose reads give sequences of elements, a bit each. */
+#define RIG_WORKLOAD_HAS_SEQUENCES(name, text, write, read, ...) +((RIG_OPS_OF_SEQUENCES >> (read)&1) << (name))
+enum { RIG_WORKLOADS_OF_SEQUENCES = 0 RIG_WORKLOAD_TABLE(RIG_WORKLOAD_HAS_SEQUENCES) };
+#undef RIG_WORKLOAD_HAS_SEQUENCES
+
+static inline bool rig_workload_has_sequences(enum rig_workload workload)
+{
+    return (RIG_WORKLOADS_OF_SEQUENCES >> (unsigned)workload & 1) != 0;
+}
+
 /* A client's knowledge of a transaction's fate. When in doubt: info. */
 enum rig_outcome {
     RIG_OUTCOME_OK,   /* the database acknowledged the commit */

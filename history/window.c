@@ -9,6 +9,11 @@
 
 enum { KNOWN_USES = 16 /* operations needed before their number tells how often a key is used */ };
 
+void rig_window_name_rows(struct rig_window *window, const struct rig_row_names *names)
+{
+    window->row_names = names;
+}
+
 struct rig_window *rig_window_new(enum rig_workload workload, size_t limit_bytes)
 {
     RIG_REQUIRE(workload < RIG_WORKLOAD_COUNT);
@@ -201,6 +206,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
         .branch_count = (uint32_t)window->branches.count,
         .keys = window->names.at,
         .key_texts = window->key_texts.count == 0 ? NULL : window->key_texts.texts,
+        .row_names = window->row_names,
         .keyword_keys = window->keyword_keys && window->key_texts.count > 0,
         .errors = window->errors.texts,
         .error_count = window->errors.count,

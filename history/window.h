@@ -66,6 +66,9 @@ size_t rig_window_bytes_with(const struct rig_window *window, const struct rig_s
 /* Frees unused memory, if it is much. The last rig_window_history() becomes invalid. */
 void rig_window_fit(struct rig_window *window);
 
+/* Names of rows for its keys; NULL: none. */
+void rig_window_name_rows(struct rig_window *window, const struct rig_row_names *names);
+
 /*
  * Turns the whole window into a history that the caller owns, open transactions included, and frees the window, also on
  * failure. Segments whose events were not in the order of their times are sorted here: positions become ranks by (time,

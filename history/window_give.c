@@ -6,6 +6,7 @@
 #include "history/history_storage.h"
 #include "history/source.h"
 #include "history/window_private.h"
+#include "history/row_names.h"
 
 /* Shrinks an array to its used part. */
 static void *cut(void *at, size_t bytes)
@@ -51,6 +52,7 @@ static bool take_facts(struct rig_history *history, const struct rig_source_fact
         return false;
     history->faults = storage->faults.at;
     history->fault_count = (uint32_t)storage->faults.count;
+    history->row_names = rig_row_names_of(facts->meta);
     history->keyword_keys |= facts->keyword_keys && history->key_texts != NULL;
     if (facts->meta == NULL)
         return true;

@@ -67,6 +67,7 @@ struct rig_window {
     bool contradicted;            /* the segments' notes do not hold in the window: a list was placed elsewhere */
     struct rig_list_pool pool;
     struct rig_text_table key_texts;
+    const struct rig_row_names *row_names;
     struct rig_text_table errors;
     bool keyword_keys;
     bool unordered;

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/option.h"
+#include "checker/levels/assumption.h"
 #include "checker/verdict.h"
 #include "drivers/driver.h"
 #include "generator/generator.h"
@@ -23,8 +24,11 @@ enum rig_report_form { RIG_REPORT_TEXT, RIG_REPORT_JSON, RIG_REPORT_HTML, RIG_RE
 
 struct rig_clients_options {
     int64_t count;
-    double rate;        /* transactions a second over all clients; 0: unlimited (closed loop) */
-    int64_t backoff_ns; /* first pause before a reconnect; doubles up to */
+    double rate;                       /* transactions a second over all clients; 0: unlimited (closed loop) */
+    int64_t pause_ns;                  /* mean time between two transactions of a client; 0: none */
+    int64_t pause_distribution;        /* enum rig_pause_distribution */
+    int64_t burst_on_ns, burst_off_ns; /* all clients act and rest by turns; 0: they always act */
+    int64_t backoff_ns;                /* first pause before a reconnect; doubles up to */
     int64_t max_backoff_ns;
     /* first pauses after a failed transaction, by enum rig_error_class, that double up to */
     int64_t conflict_pause_ns, resources_pause_ns; /* 0: none */
@@ -41,7 +45,8 @@ enum rig_require { RIG_REQUIRE_NOT_REFUTED, RIG_REQUIRE_HELD };
 struct rig_check_section {
     uint64_t levels;      /* bits; from the list of names in `check.levels` */
     uint64_t anomalies;   /* bits */
-    unsigned assumptions; /* RIG_ASSUMPTION_BIT()s */
+    unsigned assumptions; /* RIG_ASSUMPTION_BIT()s, and what the workload says of a bank, as */
+    struct rig_known_total total;
     enum rig_lattice lattice;
     int64_t budget_ns;
     int64_t max_witnesses;
@@ -49,6 +54,15 @@ struct rig_check_section {
     int64_t stop_on; /* enum rig_stop_on */
     struct rig_minimum minimum;
 };
+
+/* One of the phases of a load; what it does not say is as in the sections `workload` and `clients`. */
+struct rig_plan_phase {
+    const char *name;
+    struct rig_generator_options workload;
+    struct rig_clients_options clients;
+};
+
+enum { RIG_PLAN_PHASES_MOST = 64 };
 
 enum rig_record_compression { RIG_RECORD_COMPRESS_NONE, RIG_RECORD_COMPRESS_ZSTD };
 
@@ -58,7 +72,9 @@ struct rig_plan {
     uint64_t seed;    /* given, by --seed, or fresh */
     bool seed_given;
     struct rig_generator_options workload;
-    struct rig_clients_options clients;
+    struct rig_clients_options clients;  /* with phases: as many as the phase with most has */
+    const struct rig_plan_phase *phases; /* one after the other */
+    uint32_t phase_count;                /* 0: the load is one phase, as `workload` and `clients` say */
     const struct rig_driver *driver;
     const void *driver_options; /* of the driver's own type */
     struct rig_check_section check;
@@ -68,6 +84,22 @@ struct rig_plan {
     enum rig_record_compression compress;
     void *storage;
 };
+
+/* The number of phases, at least 1, and what they ask for. */
+static inline uint32_t rig_plan_phases(const struct rig_plan *plan)
+{
+    return plan->phase_count > 0 ? plan->phase_count : 1;
+}
+
+static inline const struct rig_generator_options *rig_plan_workload(const struct rig_plan *plan, uint32_t phase)
+{
+    return plan->phase_count > 0 ? &plan->phases[phase].workload : &plan->workload;
+}
+
+static inline const struct rig_clients_options *rig_plan_clients(const struct rig_plan *plan, uint32_t phase)
+{
+    return plan->phase_count > 0 ? &plan->phases[phase].clients : &plan->clients;
+}
 
 /* A `--set section.key=value`; borrowed. */
 struct rig_plan_override {

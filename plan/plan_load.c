@@ -15,6 +15,7 @@
 #include "plan/plan_nemesis.h"
 #include "plan/plan_sections.h"
 #include "plan/plan_text.h"
+#include "programs/program.h"
 
 enum { NAME_BYTES_MAX = 64 };
 
@@ -22,6 +23,7 @@ struct reader {
     struct rig_plan *plan;
     struct rig_plan_storage *storage;
     struct rig_yaml_tree tree;
+    const struct rig_yaml_node *phases;  /* bound after the sections, which give what a phase does not */
     const struct rig_yaml_node *nemesis; /* bound last: the driver brings faults along */
 };
 
@@ -164,6 +166,10 @@ static enum rig_rc bind_section(void *context, const struct rig_yaml_entry *entr
     struct reader *reader = context;
     if (strcmp(entry->key, rig_plan_nemesis_key) == 0) {
         reader->nemesis = entry->value;
+        return RIG_OK;
+    }
+    if (strcmp(entry->key, rig_plan_phases_key) == 0) {
+        reader->phases = entry->value;
         return RIG_OK;
     }
     for (int id = 0; id < RIG_PLAN_SECTION_COUNT; id++) {
@@ -313,6 +319,16 @@ static unsigned assumption_bit(const char *name)
     return 0;
 }
 
+/* A bank's load says what the checker may expect of its accounts. */
+static void resolve_accounts(const struct rig_generator_options *workload, struct rig_check_section *check)
+{
+    const struct rig_accounts accounts = rig_generator_accounts(workload);
+    if (accounts.count == 0)
+        return;
+    check->total = (struct rig_known_total){.known = true, .value = accounts.count * accounts.balance};
+    check->assumptions |= accounts.negative ? RIG_ASSUMES_NEGATIVE_BALANCES : 0;
+}
+
 static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
 {
     static const struct name_list levels = {"levels", "level", "levels", nearest_level, find_level};
@@ -390,30 +406,29 @@ static enum rig_rc resolve_top(struct reader *reader, const uint64_t *seed, stru
 
 /* -- contradictions ------------------------------------------------------------------------------------------------ */
 
-static enum rig_rc refuse_section(const struct reader *reader, enum rig_plan_section_id id, const char *problem,
-                                  struct rig_err *err)
+static enum rig_rc refuse_in(const struct reader *reader, const struct rig_plan_section *section, const char *problem,
+                             struct rig_err *err)
 {
-    const struct rig_plan_section *section = section_of(reader, id);
     const struct rig_yaml_place place = rig_plan_section_blame(section, &reader->tree, problem);
     if (rig_plan_section_speaks(section, problem))
         return rig_yaml_refuse(&reader->tree, &place, err, "%s", problem);
     return rig_yaml_refuse(&reader->tree, &place, err, "%s: %s", section->name, problem);
 }
 
+static enum rig_rc refuse_section(const struct reader *reader, enum rig_plan_section_id id, const char *problem,
+                                  struct rig_err *err)
+{
+    return refuse_in(reader, section_of(reader, id), problem, err);
+}
+
 static enum rig_rc check_clients(const struct reader *reader, struct rig_err *err)
 {
     const struct rig_clients_options *clients = &reader->plan->clients;
-    const struct rig_generator_options *workload = &reader->plan->workload;
     if (clients->backoff_ns > clients->max_backoff_ns)
         return refuse_section(reader, RIG_PLAN_CLIENTS, "`reconnect.pause` is longer than `reconnect.max-pause`", err);
     if (clients->conflict_pause_ns > clients->max_pause_ns || clients->resources_pause_ns > clients->max_pause_ns)
         return refuse_section(reader, RIG_PLAN_CLIENTS,
                               "`back-off.max` is shorter than `back-off.conflict` or `back-off.resources`", err);
-    if (clients->count == 1 && workload->long_commits > 0 && workload->long_duration_ns == 0)
-        return refuse_section(reader, RIG_PLAN_WORKLOAD,
-                              "`long-transactions.until-commits` waits for other clients, and clients.count is 1; give "
-                              "`long-transactions.hold` or more clients",
-                              err);
     return RIG_OK;
 }
 
@@ -426,10 +441,18 @@ static enum rig_rc check_checking(const struct reader *reader, struct rig_err *e
                           "`stop-on` has no effect after the run: give `online: true` (check during the run)", err);
 }
 
+/* One phase of the load, or all of it. */
+struct load_part {
+    const struct rig_plan_section *section; /* of what it gives */
+    const struct rig_generator_options *workload;
+    const struct rig_clients_options *clients;
+};
+
 /* `most`: of a transaction of this database. */
-static enum rig_rc check_most_keys(const struct reader *reader, int64_t most, struct rig_err *err)
+static enum rig_rc check_most_keys(const struct reader *reader, const struct load_part *part, int64_t most,
+                                   struct rig_err *err)
 {
-    const struct rig_generator_options *workload = &reader->plan->workload;
+    const struct rig_generator_options *workload = part->workload;
     const int64_t keys = rig_generator_most_keys(workload);
     char problem[RIG_ERR_TEXT_BYTES];
     if (keys <= most)
@@ -445,7 +468,84 @@ static enum rig_rc check_most_keys(const struct reader *reader, int64_t most, st
                        "`shape`: a transaction of the shape `%s` may have %lld keys, and one of this database has "
                        "%lld at most; use another shape",
                        rig_load_shape_names[workload->shape], (long long)keys, (long long)most);
-    return refuse_section(reader, RIG_PLAN_WORKLOAD, problem, err);
+    return refuse_in(reader, part->section, problem, err);
+}
+
+static enum rig_rc check_driver_on(const struct reader *reader, const struct load_part *part, struct rig_err *err)
+{
+    const struct rig_plan *plan = reader->plan;
+    const struct rig_driver *driver = plan->driver;
+    char problem[RIG_ERR_TEXT_BYTES];
+    if (part->workload->long_share > 0 && (driver->features & RIG_DRIVER_HOLDS) == 0) {
+        (void)snprintf(problem, sizeof problem,
+                       "`long-transactions.share`: the driver %s cannot hold a transaction open", driver->name);
+        return refuse_in(reader, part->section, problem, err);
+    }
+    if (part->workload->program && driver->rows == NULL) {
+        (void)snprintf(problem, sizeof problem, "`program`: the driver %s does not run programs", driver->name);
+        return refuse_in(reader, part->section, problem, err);
+    }
+    if (part->workload->long_most > 0 && driver->now_ns != NULL)
+        return refuse_in(reader, part->section,
+                         "`long-transactions.at-most` depends on real time, which the driver simulates", err);
+    if (part->workload->delay_ns > 0 && driver->now_ns != NULL)
+        return refuse_in(reader, part->section, "`operations.delay` depends on real time, which the driver simulates",
+                         err);
+    if (part->workload->delay_ns > 0 && ((driver->features & RIG_DRIVER_HOLDS) == 0 || part->workload->program)) {
+        (void)snprintf(problem, sizeof problem, "`operations.delay`: %s%s cannot pause between operations",
+                       part->workload->program ? "a program" : "the driver ",
+                       part->workload->program ? "" : driver->name);
+        return refuse_in(reader, part->section, problem, err);
+    }
+    if (part->clients->count != plan->clients.count && driver->now_ns != NULL)
+        return refuse_in(reader, part->section,
+                         "`clients.count` differs between phases, and the driver simulates time, for which all clients "
+                         "are needed",
+                         err);
+    const enum rig_workload workload = (enum rig_workload)plan->workload.type;
+    const int64_t most = driver->most_keys == NULL ? 0 : driver->most_keys(plan->driver_options, workload);
+    return most > 0 ? check_most_keys(reader, part, most, err) : RIG_OK;
+}
+
+/* Pauses of clients. */
+static enum rig_rc check_pauses(const struct reader *reader, const struct load_part *part, struct rig_err *err)
+{
+    const struct rig_clients_options *clients = part->clients;
+    /* A phase has its clients' options under `clients`; without phases they are a section. */
+    const struct rig_plan_section *section =
+        reader->plan->phase_count > 0 ? part->section : section_of(reader, RIG_PLAN_CLIENTS);
+    const char *prefix = reader->plan->phase_count > 0 ? "clients." : "";
+    const bool has_pauses = clients->pause_ns > 0 || clients->burst_on_ns > 0;
+    char problem[RIG_ERR_TEXT_BYTES] = "";
+    if ((clients->burst_on_ns > 0) != (clients->burst_off_ns > 0))
+        (void)snprintf(problem, sizeof problem, "`%sbursts.on` and `%sbursts.off` need each other", prefix, prefix);
+    else if (has_pauses && clients->rate > 0)
+        (void)snprintf(problem, sizeof problem,
+                       "`%srate` gives each transaction its time; leave it out, or `%spause` and `%sbursts`", prefix,
+                       prefix, prefix);
+    else if (has_pauses && reader->plan->driver->now_ns != NULL)
+        (void)snprintf(problem, sizeof problem, "`%s%s` depends on real time, which the driver simulates", prefix,
+                       clients->pause_ns > 0 ? "pause.mean" : "bursts.on");
+    return problem[0] == '\0' ? RIG_OK : refuse_in(reader, section, problem, err);
+}
+
+static enum rig_rc check_part(const struct reader *reader, const struct load_part *part, struct rig_err *err)
+{
+    struct rig_err own = {0};
+    if (rig_generator_check(part->workload, &own) != RIG_OK)
+        return refuse_in(reader, part->section, own.text, err);
+    if (part->workload->program && rig_program_check(part->workload, &own) != RIG_OK)
+        return refuse_in(reader, part->section, own.text, err);
+    if (part->workload->program && reader->plan->phase_count > 0)
+        return refuse_in(reader, part->section,
+                         "`program` has no phases: its tables are filled once; leave out `phases`", err);
+    if (part->clients->count == 1 && part->workload->long_commits > 0 && part->workload->long_duration_ns == 0)
+        return refuse_in(reader, part->section,
+                         "`long-transactions.until-commits` waits for other clients, and clients.count is 1; give "
+                         "`long-transactions.hold` or more clients",
+                         err);
+    const enum rig_rc rc = check_pauses(reader, part, err);
+    return rc == RIG_OK ? check_driver_on(reader, part, err) : rc;
 }
 
 static enum rig_rc check_driver(const struct reader *reader, struct rig_err *err)
@@ -459,30 +559,34 @@ static enum rig_rc check_driver(const struct reader *reader, struct rig_err *err
                        type->choices[workload]);
         return refuse_section(reader, RIG_PLAN_WORKLOAD, problem, err);
     }
-    if (plan->workload.long_share > 0 && (plan->driver->features & RIG_DRIVER_HOLDS) == 0) {
-        (void)snprintf(problem, sizeof problem,
-                       "`long-transactions.share`: the driver %s cannot hold a transaction open", plan->driver->name);
-        return refuse_section(reader, RIG_PLAN_WORKLOAD, problem, err);
-    }
-    if (plan->workload.long_most > 0 && plan->driver->now_ns != NULL)
-        return refuse_section(reader, RIG_PLAN_WORKLOAD,
-                              "`long-transactions.at-most` depends on real time, which the driver simulates", err);
     struct rig_err own = {0};
     if (plan->driver->check != NULL && plan->driver->check(plan->driver_options, workload, &own) != RIG_OK)
         return refuse_section(reader, RIG_PLAN_DATABASE, own.text, err);
-    const int64_t most = plan->driver->most_keys == NULL ? 0 : plan->driver->most_keys(plan->driver_options, workload);
-    return most > 0 ? check_most_keys(reader, most, err) : RIG_OK;
+    return RIG_OK;
+}
+
+static enum rig_rc check_parts(const struct reader *reader, struct rig_err *err)
+{
+    const struct rig_plan *plan = reader->plan;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < rig_plan_phases(plan) && rc == RIG_OK; i++) {
+        const struct load_part part = {.section = plan->phase_count > 0 ? &reader->storage->phases.sections[i]
+                                                                        : section_of(reader, RIG_PLAN_WORKLOAD),
+                                       .workload = rig_plan_workload(plan, i),
+                                       .clients = rig_plan_clients(plan, i)};
+        rc = check_part(reader, &part, err);
+    }
+    return rc;
 }
 
 static enum rig_rc check_contradictions(const struct reader *reader, struct rig_err *err)
 {
-    struct rig_err own = {0};
-    if (rig_generator_check(&reader->plan->workload, &own) != RIG_OK)
-        return refuse_section(reader, RIG_PLAN_WORKLOAD, own.text, err);
-    enum rig_rc rc = check_clients(reader, err);
+    enum rig_rc rc = check_driver(reader, err);
     if (rc == RIG_OK)
-        rc = check_checking(reader, err);
-    return rc == RIG_OK ? check_driver(reader, err) : rc;
+        rc = check_parts(reader, err);
+    if (rc == RIG_OK)
+        rc = check_clients(reader, err);
+    return rc == RIG_OK ? check_checking(reader, err) : rc;
 }
 
 /* -- the whole ----------------------------------------------------------------------------------------------------- */
@@ -527,8 +631,13 @@ static enum rig_rc read_plan(struct reader *reader, const char *text, size_t siz
     if (rc != RIG_OK)
         return rc;
     memcpy(&plan->workload, section_of(reader, RIG_PLAN_WORKLOAD)->parts[0].object, sizeof plan->workload);
+    resolve_accounts(&plan->workload, &plan->check);
     memcpy(&plan->clients, section_of(reader, RIG_PLAN_CLIENTS)->parts[0].object, sizeof plan->clients);
-    return check_contradictions(reader, err);
+    if (reader->phases != NULL)
+        rc = rig_plan_phases_bind(&reader->storage->phases, &reader->tree, reader->phases,
+                                  section_of(reader, RIG_PLAN_WORKLOAD), section_of(reader, RIG_PLAN_CLIENTS), plan,
+                                  err);
+    return rc == RIG_OK ? check_contradictions(reader, err) : rc;
 }
 
 /* Bytes of `<name>:<line>:<column>` that a text begins with: they stay readable where a secret is like a part of them.
@@ -569,15 +678,26 @@ enum rig_rc rig_plan_parse(const char *name, const char *text, size_t size, cons
     return rig_fail(err, rc, "%s", own.text);
 }
 
+/* NULL: the file has no such section. */
+static const struct rig_yaml_entry *find_section(const struct reader *reader, size_t id)
+{
+    const struct rig_yaml_entry *entry = reader->tree.root->first;
+    while (entry != NULL && strcmp(entry->key, rig_plan_section_names[id]) != 0)
+        entry = entry->next;
+    return entry;
+}
+
 static enum rig_rc read_check(struct reader *reader, const char *text, size_t size, struct rig_err *err)
 {
     enum rig_rc rc =
         rig_yaml_tree_read(&reader->tree, &reader->storage->arena, "plan", reader->plan->path, text, size, err);
     if (rc == RIG_OK)
         rc = init_sections(reader, err);
-    const struct rig_yaml_entry *entry = rc == RIG_OK ? reader->tree.root->first : NULL;
-    while (entry != NULL && strcmp(entry->key, rig_plan_section_names[RIG_PLAN_CHECK]) != 0)
-        entry = entry->next;
+    const struct rig_yaml_entry *load = rc == RIG_OK ? find_section(reader, RIG_PLAN_WORKLOAD) : NULL;
+    struct rig_plan_section *workload = section_of(reader, RIG_PLAN_WORKLOAD);
+    if (load != NULL && rig_plan_section_bind(workload, &reader->tree, load->value, NULL, NULL) == RIG_OK)
+        resolve_accounts(workload->parts[0].object, &reader->plan->check);
+    const struct rig_yaml_entry *entry = rc == RIG_OK ? find_section(reader, RIG_PLAN_CHECK) : NULL;
     if (entry != NULL)
         rc = rig_plan_section_bind(section_of(reader, RIG_PLAN_CHECK), &reader->tree, entry->value, NULL, err);
     return rc == RIG_OK ? resolve_check(reader, err) : rc;

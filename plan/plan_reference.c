@@ -159,6 +159,16 @@ void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned 
                 rig_generator_option_table, columns, out);
     write_table(columns == RIG_PLAN_MARKDOWN ? "`clients`" : "clients:",
                 "The number of clients, their rate and their connections.", rig_plan_clients_table, columns, out);
+    write_table(
+        columns == RIG_PLAN_MARKDOWN ? "`phases`, each element" : "phases, each:",
+        "A list of phases, which run one after the other in one record. Beside these keys a phase may have those "
+        "of\n"
+        "`workload`; what it does not give is as in `workload` and `clients`. Each phase has `transactions`, "
+        "`duration`\n"
+        "or both, which `workload` has not then. A phase has fresh keys; those of the shape general stay for all "
+        "phases of\n"
+        "that shape. Times of faults count from the start of the first phase.",
+        rig_plan_phase_table, columns, out);
     write_table(columns == RIG_PLAN_MARKDOWN ? "`check`" : "check:", "The conditions of the exit status.",
                 rig_plan_check_table, columns, out);
     write_table(columns == RIG_PLAN_MARKDOWN ? "`database`" : "database:",

@@ -9,13 +9,14 @@ const char *const rig_plan_section_names[] = {
 #undef SECTION_NAME
         NULL};
 
+const char rig_plan_phases_key[] = "phases";
 const char rig_plan_nemesis_key[] = "nemesis";
 const char *const rig_plan_top_names[] = {
 #define SECTION_NAME(id, key) key,
     RIG_PLAN_SECTION_TABLE(SECTION_NAME)
 #undef SECTION_NAME
-        rig_plan_nemesis_key,
-    NULL};
+        rig_plan_phases_key,
+    rig_plan_nemesis_key, NULL};
 
 /* By enum rig_report_form. */
 static const char *const report_choices[] = {"text", "json", "html", "junit", NULL};
@@ -56,21 +57,62 @@ const struct rig_option rig_plan_top_table[] = {
     {.name = NULL},
 };
 
+/* The options of clients that each phase may have of its own: `prefix` before the name, `at` for the place of a member. */
+#define CLIENTS_OF_A_PHASE(prefix, at)                                                                                 \
+    {.name = prefix "count",                                                                                           \
+     .type = RIG_OPTION_INT,                                                                                           \
+     .offset = at(count),                                                                                              \
+     .default_text = "16",                                                                                             \
+     .least = 1,                                                                                                       \
+     .most = 4096,                                                                                                     \
+     .help = "clients, each a thread with a session of its own"},                                                      \
+        {.name = prefix "rate",                                                                                        \
+         .type = RIG_OPTION_RATE,                                                                                      \
+         .offset = at(rate),                                                                                           \
+         .default_text = "unlimited",                                                                                  \
+         .least = 0.001,                                                                                               \
+         .most = 1e8,                                                                                                  \
+         .help = "transactions a second over all clients; unlimited: each client sends the next one at once"},         \
+        {.name = prefix "pause.mean",                                                                                  \
+         .type = RIG_OPTION_DURATION,                                                                                  \
+         .offset = at(pause_ns),                                                                                       \
+         .default_text = "0s",                                                                                         \
+         .least = 0,                                                                                                   \
+         .most = 3600e9,                                                                                               \
+         .help = "mean pause of a client between two transactions (think time); 0: none"},                             \
+        {.name = prefix "pause.distribution",                                                                          \
+         .type = RIG_OPTION_CHOICE,                                                                                    \
+         .offset = at(pause_distribution),                                                                             \
+         .default_text = "exponential",                                                                                \
+         .choices = rig_pause_distribution_names,                                                                      \
+         .help = "distribution of these pauses; uniform: from 0 to twice the mean"},                                   \
+        {.name = prefix "bursts.on",                                                                                   \
+         .type = RIG_OPTION_DURATION,                                                                                  \
+         .offset = at(burst_on_ns),                                                                                    \
+         .default_text = "0s",                                                                                         \
+         .least = 0,                                                                                                   \
+         .most = 3600e9,                                                                                               \
+         .help = "the clients act together in bursts of this length; 0: they act all the time"},                       \
+    {                                                                                                                  \
+        .name = prefix "bursts.off", .type = RIG_OPTION_DURATION, .offset = at(burst_off_ns), .default_text = "0s",    \
+        .least = 0, .most = 3600e9, .help = "time between two bursts, in which no client starts a transaction"         \
+    }
+
+#define OF_CLIENTS(member) offsetof(struct rig_clients_options, member)
+#define OF_A_PHASE(member) offsetof(struct rig_plan_phase_options, clients.member)
+
+const struct rig_option rig_plan_phase_table[] = {
+    {.name = "name",
+     .type = RIG_OPTION_TEXT,
+     .offset = offsetof(struct rig_plan_phase_options, name),
+     .help = "name of the phase in the progress line, the record and the reports",
+     .required = true},
+    CLIENTS_OF_A_PHASE("clients.", OF_A_PHASE),
+    {.name = NULL},
+};
+
 const struct rig_option rig_plan_clients_table[] = {
-    {.name = "count",
-     .type = RIG_OPTION_INT,
-     .offset = offsetof(struct rig_clients_options, count),
-     .default_text = "16",
-     .least = 1,
-     .most = 4096,
-     .help = "clients, each a thread with a session of its own"},
-    {.name = "rate",
-     .type = RIG_OPTION_RATE,
-     .offset = offsetof(struct rig_clients_options, rate),
-     .default_text = "unlimited",
-     .least = 0.001,
-     .most = 1e8,
-     .help = "transactions a second over all clients; unlimited: each client sends the next one at once"},
+    CLIENTS_OF_A_PHASE("", OF_CLIENTS),
     {.name = "reconnect.pause",
      .type = RIG_OPTION_DURATION,
      .offset = offsetof(struct rig_clients_options, backoff_ns),

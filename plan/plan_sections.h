@@ -10,6 +10,7 @@
 #include "plan/plan.h"
 #include "plan/plan_bind.h"
 #include "plan/plan_nemesis.h"
+#include "plan/plan_phases.h"
 
 /* X(id, key), in the order in which a plan is written. */
 #define RIG_PLAN_SECTION_TABLE(X)                                                                                      \
@@ -27,8 +28,9 @@ enum rig_plan_section_id {
 
 /* NULL-ended, by id. */
 extern const char *const rig_plan_section_names[];
-/* The same and `nemesis`, which is no plain section (plan_nemesis.h). */
+/* The same, and `phases` and `nemesis`, which are no plain sections (plan_phases.h, plan_nemesis.h). */
 extern const char *const rig_plan_top_names[];
+extern const char rig_plan_phases_key[];
 extern const char rig_plan_nemesis_key[];
 
 /* The top of a plan. */
@@ -69,6 +71,7 @@ struct rig_plan_storage {
     struct rig_arena arena; /* owns everything that the plan points to */
     struct rig_plan_section top;
     struct rig_plan_section sections[RIG_PLAN_SECTION_COUNT];
+    struct rig_plan_phases phases;
     struct rig_plan_nemesis nemesis;
 };
 

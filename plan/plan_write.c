@@ -252,6 +252,15 @@ static void write_element(const struct rig_plan_section *section, bool with_help
         yaml->data[start + 2 * INDENT] = '-';
 }
 
+/* A plan without phases says nothing of them. */
+static void write_phases(const struct rig_plan_phases *phases, bool with_help, struct rig_buf *yaml)
+{
+    if (phases->count > 0)
+        rig_buf_printf(yaml, "%s:\n", rig_plan_phases_key);
+    for (uint32_t i = 0; i < phases->count; i++)
+        write_element(&phases->sections[i], with_help, yaml);
+}
+
 /* A plan without faults says nothing of them. */
 static void write_nemesis(const struct rig_plan_nemesis *nemesis, bool with_help, struct rig_buf *yaml)
 {
@@ -282,6 +291,7 @@ void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf 
         rig_buf_printf(yaml, "%s:\n", section->name);
         write_parts(section, INDENT, with_help, yaml);
     }
+    write_phases(&storage->phases, with_help, yaml);
     write_nemesis(&storage->nemesis, with_help, yaml);
 }
 
@@ -371,6 +381,19 @@ static void json_parts(struct rig_json_writer *json, const struct rig_plan_secti
     }
 }
 
+static void json_phases(struct rig_json_writer *json, const struct rig_plan_phases *phases)
+{
+    if (phases->count == 0)
+        return;
+    rig_json_begin_array(json, rig_plan_phases_key);
+    for (uint32_t i = 0; i < phases->count; i++) {
+        rig_json_begin_object(json, NULL);
+        json_parts(json, &phases->sections[i]);
+        rig_json_end(json);
+    }
+    rig_json_end(json);
+}
+
 static void json_nemesis(struct rig_json_writer *json, const struct rig_plan_nemesis *nemesis)
 {
     if (nemesis->node == NULL)
@@ -407,6 +430,7 @@ void rig_plan_write_json(const struct rig_plan *plan, struct rig_buf *out)
         json_parts(&json, &storage->sections[id]);
         rig_json_end(&json);
     }
+    json_phases(&json, &storage->phases);
     json_nemesis(&json, &storage->nemesis);
     rig_json_end(&json);
     rig_buf_add_char(out, '\n');

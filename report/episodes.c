@@ -112,16 +112,17 @@ void rig_episodes_init(struct rig_episodes *episodes, const struct rig_verdict *
     *episodes = (struct rig_episodes){.zero_ns = rig_history_zero_ns(verdict->history)};
     for (size_t i = 0; i < scope->fault_count; i++) {
         const struct rig_fault_event *event = &scope->faults[i];
-        struct rig_episode *episode = find(&episodes->of, event->injection);
+        struct rig_episode_vec *to = rig_fault_event_is_phase(event) ? &episodes->phases : &episodes->of;
+        struct rig_episode *episode = find(to, event->injection);
         if (episode == NULL) {
             const struct rig_episode fresh = {.injection = event->injection,
                                               .fault = event->fault,
                                               .targets = event->targets,
                                               .text = "",
                                               .from_ns = event->time_ns};
-            if (!rig_episode_vec_add(&episodes->of, fresh))
+            if (!rig_episode_vec_add(to, fresh))
                 return;
-            episode = &episodes->of.at[episodes->of.count - 1];
+            episode = &to->at[to->count - 1];
         }
         take_step(episode, event);
     }
@@ -131,6 +132,7 @@ void rig_episodes_init(struct rig_episodes *episodes, const struct rig_verdict *
 void rig_episodes_done(struct rig_episodes *episodes)
 {
     rig_episode_vec_done(&episodes->of);
+    rig_episode_vec_done(&episodes->phases);
     rig_episode_group_vec_done(&episodes->groups);
 }
 
@@ -142,6 +144,18 @@ bool rig_episodes_had_effect(const struct rig_episodes *episodes)
     return had;
 }
 
+static void add_times(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *episode)
+{
+    if (episode->from_ns == RIG_NO_TIME || episode->to_ns == RIG_NO_TIME)
+        return;
+    const int64_t from_ns = episode->from_ns - episodes->zero_ns; /* a phase begins before its first invocation */
+    rig_buf_printf(out, ", %.3f s - ", from_ns < 0 ? 0.0 : (double)from_ns / 1e9);
+    if (episode->healed)
+        rig_buf_printf(out, "%.3f s", (double)(episode->to_ns - episodes->zero_ns) / 1e9);
+    else
+        rig_buf_add_text(out, "?");
+}
+
 void rig_episode_name(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *episode)
 {
     rig_words_clean(out, episode->fault, false);
@@ -149,13 +163,27 @@ void rig_episode_name(struct rig_buf *out, const struct rig_episodes *episodes, 
         rig_buf_add_text(out, " of ");
         rig_words_clean(out, episode->targets, false);
     }
-    if (episode->from_ns == RIG_NO_TIME || episode->to_ns == RIG_NO_TIME)
+    add_times(out, episodes, episode);
+}
+
+static void add_counts(struct rig_buf *out, uint64_t ok, uint64_t fail, uint64_t info)
+{
+    rig_words_count(out, ok);
+    rig_buf_add_text(out, " ok, ");
+    rig_words_count(out, fail);
+    rig_buf_add_text(out, " fail, ");
+    rig_words_count(out, info);
+    rig_buf_add_text(out, " info");
+}
+
+void rig_episode_phase_text(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *phase)
+{
+    rig_words_clean(out, phase->targets, false);
+    add_times(out, episodes, phase);
+    if (!phase->counted)
         return;
-    rig_buf_printf(out, ", %.3f s - ", (double)(episode->from_ns - episodes->zero_ns) / 1e9);
-    if (episode->healed)
-        rig_buf_printf(out, "%.3f s", (double)(episode->to_ns - episodes->zero_ns) / 1e9);
-    else
-        rig_buf_add_text(out, "?");
+    rig_buf_add_text(out, ": ");
+    add_counts(out, phase->ok, phase->fail, phase->info);
 }
 
 void rig_episode_group_name(struct rig_buf *out, const struct rig_episodes *episodes,
@@ -189,12 +217,8 @@ void rig_episode_group_counts(struct rig_buf *out, const struct rig_episodes *ep
 {
     if (!episodes->of.at[group->first].counted)
         return;
-    rig_words_count(out, group->ok);
-    rig_buf_add_text(out, " ok, ");
-    rig_words_count(out, group->fail);
-    rig_buf_add_text(out, " fail, ");
-    rig_words_count(out, group->info);
-    rig_buf_add_text(out, " info meanwhile");
+    add_counts(out, group->ok, group->fail, group->info);
+    rig_buf_add_text(out, " meanwhile");
 }
 
 bool rig_episode_is_barren(const struct rig_episode *episode)
@@ -221,10 +245,26 @@ bool rig_episode_touches(const struct rig_episode *episode, const struct rig_his
     return from_ns <= to_ns && from_ns <= (episode->healed ? episode->to_ns : INT64_MAX) && to_ns >= episode->from_ns;
 }
 
+static void add_phases(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_history *history,
+                       const struct rig_witness *witness)
+{
+    size_t named = 0;
+    for (size_t i = 0; i < episodes->phases.count; i++) {
+        if (!rig_episode_touches(&episodes->phases.at[i], history, witness))
+            continue;
+        rig_buf_add_text(out, named++ == 0 ? "In phase " : ", ");
+        rig_words_clean(out, episodes->phases.at[i].targets, false);
+    }
+    if (named > 0)
+        rig_buf_add_char(out, '.');
+}
+
 void rig_episodes_of_witness(struct rig_buf *out, const struct rig_episodes *episodes,
                              const struct rig_history *history, const struct rig_witness *witness)
 {
     size_t named = 0, further = 0;
+    add_phases(out, episodes, history, witness);
+    const char *begin = out->size > 0 ? " During " : "During ";
     for (size_t i = 0; i < episodes->of.count; i++) {
         const struct rig_episode *episode = &episodes->of.at[i];
         if (!rig_episode_touches(episode, history, witness))
@@ -233,7 +273,7 @@ void rig_episodes_of_witness(struct rig_buf *out, const struct rig_episodes *epi
             further++;
             continue;
         }
-        rig_buf_add_text(out, named++ == 0 ? "During " : "; ");
+        rig_buf_add_text(out, named++ == 0 ? begin : "; ");
         rig_episode_name(out, episodes, episode);
     }
     if (further > 0) {

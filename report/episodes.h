@@ -45,6 +45,7 @@ RIG_VEC(struct rig_episode_group, rig_episode_group_vec)
 
 struct rig_episodes {
     struct rig_episode_vec of;           /* in the order of their injection */
+    struct rig_episode_vec phases;       /* of the load, in order; their names are targets */
     struct rig_episode_group_vec groups; /* in the order of their first injection */
     int64_t zero_ns;                     /* what times are shown from */
 };
@@ -53,6 +54,8 @@ struct rig_episodes {
 void rig_episodes_init(struct rig_episodes *episodes, const struct rig_verdict *verdict);
 void rig_episodes_done(struct rig_episodes *episodes);
 
+/* "fill, 0.000 s - 10.012 s: 1,203 ok, 20 fail, 3 info"; of a phase that did not end without the counts. */
+void rig_episode_phase_text(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *phase);
 /* Whether one of them took effect. */
 bool rig_episodes_had_effect(const struct rig_episodes *episodes);
 /* "kill of pg-1, 12.300 s - 15.310 s". */
@@ -68,7 +71,8 @@ bool rig_episode_is_barren(const struct rig_episode *episode);
 /* Whether the witness's transactions happened, in part, during the episode. */
 bool rig_episode_touches(const struct rig_episode *episode, const struct rig_history *history,
                          const struct rig_witness *witness);
-/* "During kill of pg-1, 12.300 s - 15.310 s; and restart of ..."; nothing when no fault was under way. */
+/* "In phase storm. During kill of pg-1, 12.300 s - 15.310 s; and restart of ..."; nothing when the load has no phases and
+ * no fault was under way. */
 void rig_episodes_of_witness(struct rig_buf *out, const struct rig_episodes *episodes,
                              const struct rig_history *history, const struct rig_witness *witness);
 

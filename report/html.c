@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "base/plural.h"
 #include "checker/witness/answered.h"
+#include "report/conditions.h"
 #include "report/episodes.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
@@ -208,6 +209,19 @@ static void add_overview(const struct page *page)
         rig_buf_add_text(out, "</td></tr>\n");
     }
     rig_buf_add_text(out, "</table></div>\n");
+}
+
+static void add_elements(const struct page *page)
+{
+    struct rig_buf lines;
+    rig_buf_init(&lines, 0);
+    rig_words_elements(&lines, page->verdict);
+    if (lines.size > 0)
+        rig_buf_add_text(page->out, "<h2>Elements</h2>\n<pre>");
+    rig_markup_escape(page->out, rig_buf_text(&lines));
+    if (lines.size > 0)
+        rig_buf_add_text(page->out, "</pre>\n");
+    rig_buf_done(&lines);
 }
 
 static void add_findings(const struct page *page)
@@ -431,6 +445,9 @@ void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_
     add_banner(&page);
     add_levels(&page);
     add_findings(&page);
+    add_elements(&page);
+    rig_conditions_html(out, verdict);
+    rig_html_phases(out, &page.episodes);
     rig_html_faults(out, &page.episodes, run);
     add_run(&page);
     add_foot(&page);

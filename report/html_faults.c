@@ -229,6 +229,23 @@ static void add_row(struct rig_buf *out, const struct rig_episodes *episodes, co
     rig_buf_done(&text);
 }
 
+void rig_html_phases(struct rig_buf *out, const struct rig_episodes *episodes)
+{
+    if (episodes->phases.count == 0)
+        return;
+    rig_buf_add_text(out, "<h2>Phases</h2>\n<ol>\n");
+    for (size_t i = 0; i < episodes->phases.count; i++) {
+        struct rig_buf text;
+        rig_buf_init(&text, 0);
+        rig_episode_phase_text(&text, episodes, &episodes->phases.at[i]);
+        rig_buf_add_text(out, "<li>");
+        rig_markup_escape(out, rig_buf_text(&text));
+        rig_buf_add_text(out, "</li>\n");
+        rig_buf_done(&text);
+    }
+    rig_buf_add_text(out, "</ol>\n");
+}
+
 void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_report_run *run)
 {
     if (episodes->of.count == 0)

@@ -13,6 +13,8 @@
 void rig_html_style(struct rig_buf *out);
 /* The lattice of levels as a picture: each level's fate by colour and by sign, those requested outlined. */
 void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict);
+/* The phases of the load, a line each; nothing when it had none. */
+void rig_html_phases(struct rig_buf *out, const struct rig_episodes *episodes);
 /* The faults with their time line, above it how the load went (`run` may be NULL); nothing when there were none. */
 void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_report_run *run);
 /* A proof by cases: a nested list, with the steps and the picture of each cycle. */

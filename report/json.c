@@ -16,6 +16,7 @@
 #include "checker/witness/case_outline.h"
 #include "checker/witness/sentence.h"
 #include "history/types.h"
+#include "report/conditions.h"
 #include "report/episodes.h"
 #include "report/report.h"
 #include "report/run_facts.h"
@@ -56,6 +57,11 @@ static void add_key(struct rig_json_writer *w, const struct rig_history *history
 {
     if (history->key_texts == NULL) {
         rig_json_int(w, "key", history->keys[key]);
+        if (history->row_names != NULL) {
+            char row[128];
+            rig_history_key_name(history, key, row, sizeof row);
+            rig_json_string(w, "row", row);
+        }
         return;
     }
     rig_json_string(w, "key", history->key_texts[history->keys[key]]);
@@ -99,13 +105,14 @@ static void add_edge(struct rig_json_writer *w, const struct rig_history *histor
     rig_json_end(w);
 }
 
-/* The faults that were under way; nothing when none was. */
+/* The phases and the faults that were under way; nothing when none was. */
 static void add_during(struct rig_json_writer *w, const struct rig_history *history,
                        const struct rig_episodes *episodes, const struct rig_witness *witness)
 {
     bool any = false;
-    for (size_t i = 0; i < episodes->of.count; i++) {
-        const struct rig_episode *episode = &episodes->of.at[i];
+    for (size_t i = 0; i < episodes->phases.count + episodes->of.count; i++) {
+        const struct rig_episode *episode =
+            i < episodes->phases.count ? &episodes->phases.at[i] : &episodes->of.at[i - episodes->phases.count];
         if (!rig_episode_touches(episode, history, witness))
             continue;
         if (!any)
@@ -292,6 +299,28 @@ static void add_time(struct rig_json_writer *w, const char *name, int64_t ns)
         rig_json_int(w, name, ns);
 }
 
+/* A history without phases has none. */
+static void add_phases(struct rig_json_writer *w, const struct rig_episodes *episodes)
+{
+    if (episodes->phases.count == 0)
+        return;
+    rig_json_begin_array(w, "phases");
+    for (size_t i = 0; i < episodes->phases.count; i++) {
+        const struct rig_episode *phase = &episodes->phases.at[i];
+        rig_json_begin_object(w, NULL);
+        add_text(w, "name", phase->targets);
+        add_time(w, "from_ns", phase->from_ns);
+        if (phase->healed) {
+            add_time(w, "to_ns", phase->to_ns);
+            rig_json_int(w, "ok", (int64_t)phase->ok);
+            rig_json_int(w, "fail", (int64_t)phase->fail);
+            rig_json_int(w, "info", (int64_t)phase->info);
+        }
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+}
+
 /* A history without faults has none. */
 static void add_faults(struct rig_json_writer *w, const struct rig_episodes *episodes)
 {
@@ -353,6 +382,41 @@ static void add_history(struct rig_json_writer *w, const struct rig_verdict *ver
     rig_json_end(w);
 }
 
+/* When the elements of sets became visible. */
+static void add_elements(struct rig_json_writer *w, const struct rig_verdict *verdict)
+{
+    const struct rig_element_times *times = &verdict->elements;
+    if (!times->measured)
+        return;
+    rig_json_begin_object(w, "elements");
+    rig_json_int(w, "attempted", (int64_t)times->attempted);
+    rig_json_int(w, "known", (int64_t)times->known);
+    rig_json_int(w, "stable", (int64_t)times->stable);
+    rig_json_int(w, "stale", (int64_t)times->stale);
+    rig_json_int(w, "lost", (int64_t)times->lost);
+    rig_json_int(w, "never_read", (int64_t)times->never_read);
+    rig_json_begin_array(w, "stable_latency_ms");
+    for (size_t i = 0; i < RIG_ELEMENT_QUANTILES; i++) {
+        rig_json_begin_object(w, NULL);
+        rig_json_int(w, "percent", rig_element_percents[i]);
+        rig_json_number(w, "ms", (double)times->quantile_ns[i] / 1e6);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+    rig_json_begin_array(w, "worst_stale");
+    for (uint32_t i = 0; i < times->worst_count; i++) {
+        const struct rig_stale_element *stale = &times->worst[i];
+        rig_json_begin_object(w, NULL);
+        add_key(w, verdict->history, stale->key);
+        add_shown(w, "value", stale->value);
+        rig_json_int(w, "transaction", rig_txn_name(verdict->history, stale->writer));
+        rig_json_number(w, "ms", (double)stale->latency_ns / 1e6);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+    rig_json_end(w);
+}
+
 static void add_share(struct rig_json_writer *w, const char *name, bool known, double share)
 {
     if (known)
@@ -381,6 +445,35 @@ static void add_evidence(struct rig_json_writer *w, const struct rig_verdict *ve
     rig_json_end(w);
 }
 
+static const char *why_open(const struct rig_verdict *verdict, uint64_t level)
+{
+    if (((verdict->scope.apart | verdict->scope.unfit) & level) != 0)
+        return (verdict->scope.unfit & level) != 0 ? "memory" : "windows";
+    if ((verdict->unproven_levels & level) != 0)
+        return "proof";
+    return (verdict->too_large_levels & level) != 0 ? "memory" : "budget";
+}
+
+/* A level that the solver left open: its time for it, and what has no order. */
+static void add_open_level(struct rig_json_writer *w, const struct rig_verdict *verdict, enum rig_level level)
+{
+    const struct rig_level_effort *work = &verdict->work[level];
+    rig_json_begin_object(w, NULL);
+    rig_json_string(w, "level", rig_level_info(level)->name);
+    rig_json_string(w, "why", why_open(verdict, RIG_LEVEL_BIT(level)));
+    rig_json_number(w, "spent_s", (double)work->spent_ns / (double)RIG_NS_PER_S);
+    rig_json_int(w, "pairs", (int64_t)work->pairs);
+    rig_json_int(w, "open_pairs", (int64_t)work->open_pairs);
+    if (work->has_example) {
+        rig_json_begin_array(w, "transactions");
+        rig_json_int(w, NULL, work->first);
+        rig_json_int(w, NULL, work->second);
+        rig_json_end(w);
+        rig_json_string(w, "key", work->key);
+    }
+    rig_json_end(w);
+}
+
 static void add_decision(struct rig_json_writer *w, const struct rig_verdict *verdict)
 {
     rig_json_begin_object(w, "decision");
@@ -391,7 +484,13 @@ static void add_decision(struct rig_json_writer *w, const struct rig_verdict *ve
         if ((verdict->spent_levels & RIG_LEVEL_BIT(level)) != 0 && verdict->levels[level].fate == RIG_FATE_NOT_REFUTED)
             rig_json_string(w, NULL, rig_level_info((enum rig_level)level)->name);
     rig_json_end(w);
-    rig_json_int(w, "open_pairs", (int64_t)verdict->open_pairs);
+    rig_json_begin_array(w, "open");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const uint64_t open = verdict->spent_levels | verdict->scope.apart | verdict->scope.unfit;
+        if ((open & RIG_LEVEL_BIT(level)) != 0 && verdict->levels[level].fate == RIG_FATE_NOT_REFUTED)
+            add_open_level(w, verdict, (enum rig_level)level);
+    }
+    rig_json_end(w);
     rig_json_end(w);
 }
 
@@ -401,6 +500,7 @@ static void add_cost(struct rig_json_writer *w, const struct rig_cost *cost)
     rig_json_number(w, "read_ms", cost->read_ms);
     rig_json_number(w, "infer_ms", cost->infer_ms);
     rig_json_number(w, "search_ms", cost->search_ms);
+    rig_json_number(w, "solver_ms", cost->solver_ms);
     rig_json_int(w, "planned_bytes", (int64_t)cost->planned_bytes);
     rig_json_int(w, "peak_bytes", (int64_t)cost->peak_bytes);
     rig_json_int(w, "windows", cost->window_count);
@@ -599,9 +699,12 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     struct rig_episodes episodes;
     rig_episodes_init(&episodes, verdict);
     add_anomalies(&w, verdict, &episodes);
+    add_phases(&w, &episodes);
+    rig_conditions_json(&w, verdict);
     add_faults(&w, &episodes);
     rig_episodes_done(&episodes);
     add_history(&w, verdict);
+    add_elements(&w, verdict);
     if (run != NULL)
         add_run(&w, run);
     add_reasons(&w, verdict);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/bug.h"
+#include "report/conditions.h"
 #include "report/markup.h"
 #include "report/report.h"
 #include "report/words.h"
@@ -34,6 +35,12 @@ static bool anomaly_undecided(const struct rig_verdict *verdict, unsigned anomal
     return is_undecided(verdict) || (verdict->undecided_anomalies & RIG_ANOMALY_BIT(anomaly)) != 0;
 }
 
+/* A broken condition that no requested level guarantees is no failure. */
+static bool condition_failed(const struct rig_verdict *verdict, const struct rig_table_condition *condition)
+{
+    return condition->broken > 0 && (condition->guaranteed_by & verdict->requested_levels) != 0;
+}
+
 static void count_cases(const struct rig_verdict *verdict, unsigned *tests, unsigned *failures, unsigned *errors)
 {
     *failures = 0;
@@ -54,6 +61,10 @@ static void count_cases(const struct rig_verdict *verdict, unsigned *tests, unsi
         bool there = rig_verdict_case_of(verdict, (enum rig_anomaly)anomaly, &found);
         *failures += there;
         *errors += !there && anomaly_undecided(verdict, anomaly);
+    }
+    for (uint32_t i = 0; i < verdict->effort.condition_count; i++) {
+        ++*tests;
+        *failures += condition_failed(verdict, &verdict->effort.conditions[i]);
     }
 }
 
@@ -137,6 +148,26 @@ static void add_cases(struct rig_buf *out, const struct rig_verdict *verdict, co
     }
 }
 
+static void add_conditions(struct rig_buf *out, const struct rig_verdict *verdict, const char *name)
+{
+    for (uint32_t i = 0; i < verdict->effort.condition_count; i++) {
+        const struct rig_table_condition *condition = &verdict->effort.conditions[i];
+        begin_case(out, name, "conditions", condition->name);
+        if (condition_failed(verdict, condition)) {
+            struct rig_buf lines;
+            rig_buf_init(&lines, 0);
+            rig_condition_lines(&lines, condition);
+            rig_buf_add_text(out, "\n      <failure type=\"condition\"");
+            add_attribute(out, "message", condition->text);
+            rig_buf_add_char(out, '>');
+            rig_markup_escape(out, rig_buf_text(&lines));
+            rig_buf_add_text(out, "</failure>\n    ");
+            rig_buf_done(&lines);
+        }
+        rig_buf_add_text(out, "</testcase>\n");
+    }
+}
+
 void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                       struct rig_buf *out)
 {
@@ -169,6 +200,7 @@ void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report
         rig_buf_done(&seed);
     }
     add_cases(out, verdict, name);
+    add_conditions(out, verdict, name);
     rig_buf_add_text(out, "    <system-out>");
     struct rig_buf text;
     rig_buf_init(&text, 0);

@@ -1,4 +1,4 @@
-/* The list of all lost appends as a table: lost.tsv in a run's folder (docs/results.md). */
+/* The list of all lost appends or writes as a table: lost.tsv in a run's folder (docs/results.md). */
 #include <inttypes.h>
 #include <string.h>
 

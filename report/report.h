@@ -84,7 +84,7 @@ void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_
 /* Every step of a cycle as JSON lines, each an object as in a witness's "edges". */
 void rig_report_steps(const struct rig_verdict *verdict, const struct rig_witness *witness, struct rig_buf *out);
 
-/* Every lost append as a table with tabs, a heading first; only the heading where there is none. */
+/* Every lost append or write as a table with tabs, a heading first; only the heading where there is none. */
 void rig_report_lost(const struct rig_verdict *verdict, struct rig_buf *out);
 /* One witness as a stand-alone SVG picture. */
 void rig_report_svg(const struct rig_verdict *verdict, const struct rig_witness *witness, struct rig_buf *out);

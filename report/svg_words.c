@@ -81,6 +81,7 @@ static bool is_odd(const struct rig_history *history, const struct rig_witness *
     case RIG_ANOMALY_LOST_UPDATE:
         return is_write(mop);
     case RIG_ANOMALY_LOST_APPEND:
+    case RIG_ANOMALY_LOST_WRITE:
         return shows_it && is_write(mop) && mop->value == witness->value;
     case RIG_ANOMALY_DIRTY_UPDATE:
         return is_write(mop) && mop->value == (shows_it ? witness->value : witness->other_value);
@@ -296,6 +297,7 @@ static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *h
                        RIG_VALUE_SHOWN(witness->other_value), two);
         break;
     case RIG_ANOMALY_LOST_APPEND:
+    case RIG_ANOMALY_LOST_WRITE:
         rig_buf_printf(out, "%s of %s was acknowledged, and is missing for %s", RIG_VALUE_SHOWN(witness->value), one,
                        two);
         break;

@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "base/plural.h"
 #include "base/wrap.h"
+#include "report/conditions.h"
 #include "report/episodes.h"
 #include "checker/witness/answered.h"
 #include "report/report.h"
@@ -284,6 +285,11 @@ static void add_witness(const struct page *page, const struct rig_witness *witne
     rig_buf_done(&during);
 }
 
+static bool is_loss(enum rig_anomaly anomaly)
+{
+    return anomaly == RIG_ANOMALY_LOST_APPEND || anomaly == RIG_ANOMALY_LOST_WRITE;
+}
+
 static void add_some_witnesses(const struct page *page, enum rig_anomaly anomaly)
 {
     const struct rig_finding *finding = &page->verdict->findings[anomaly];
@@ -293,13 +299,13 @@ static void add_some_witnesses(const struct page *page, enum rig_anomaly anomaly
         rig_buf_add_text(page->out, "\n  ");
         rig_buf_printf(page->out, "%s: %" PRIu32 " more with a witness in the HTML and JSON reports%s.\n",
                        rig_anomaly_info(anomaly)->name, finding->witness_count - WITNESSES_SHOWN,
-                       anomaly == RIG_ANOMALY_LOST_APPEND ? ", and all in lost.tsv" : "");
+                       is_loss(anomaly) ? ", and all in lost.tsv" : "");
     }
 }
 
 /*
  * The witnesses of the anomalies that were asked for or refute a level that those before them do not; the other
- * anomalies by name only. Lost appends are always shown, and beside them the cycle of the read that missed them.
+ * anomalies by name only. Lost appends and writes are always shown, and beside them the cycle of the read that missed them.
  */
 static void add_witnesses(const struct page *page)
 {
@@ -314,8 +320,8 @@ static void add_witnesses(const struct page *page)
             continue;
         bool asked = rig_words_answers_request(verdict, (enum rig_anomaly)anomaly);
         const struct rig_witness *first = &finding->witnesses[0];
-        if (anomaly == RIG_ANOMALY_LOST_APPEND) {
-            add_some_witnesses(page, RIG_ANOMALY_LOST_APPEND);
+        if (is_loss((enum rig_anomaly)anomaly)) {
+            add_some_witnesses(page, (enum rig_anomaly)anomaly);
         } else if (asked || (first->refutes & ~refuted) != 0 || first->txn_count < fewest) {
             refuted |= first->refutes;
             fewest = first->txn_count < fewest ? first->txn_count : fewest;
@@ -375,6 +381,25 @@ static void add_findings(const struct page *page)
     add_witnesses(page);
 }
 
+static void add_elements(const struct page *page)
+{
+    struct rig_buf lines;
+    rig_buf_init(&lines, 0);
+    rig_words_elements(&lines, page->verdict);
+    if (lines.size > 0)
+        heading(page, "Elements");
+    const char *line = rig_buf_text(&lines);
+    for (size_t length; (length = strcspn(line, "\n")) > 0; line += length + 1) {
+        struct rig_buf one;
+        rig_buf_init(&one, 0);
+        rig_buf_add(&one, line, length);
+        rig_buf_add_text(page->out, "  ");
+        wrapped(page, rig_buf_text(&one), 4);
+        rig_buf_done(&one);
+    }
+    rig_buf_done(&lines);
+}
+
 /* Warns of faults during which nothing was acknowledged: the database was not tested under them. */
 static void warn_of_barren(const struct page *page)
 {
@@ -388,6 +413,21 @@ static void warn_of_barren(const struct page *page)
         rig_episode_group_name(&line, &page->episodes, group);
         rig_buf_add_text(page->out, "  ");
         paint_line(page, YELLOW, rig_buf_text(&line));
+        rig_buf_done(&line);
+    }
+}
+
+static void add_phases(const struct page *page)
+{
+    if (page->episodes.phases.count == 0)
+        return;
+    heading(page, "Phases");
+    for (size_t i = 0; i < page->episodes.phases.count; i++) {
+        struct rig_buf line;
+        rig_buf_init(&line, 0);
+        rig_episode_phase_text(&line, &page->episodes, &page->episodes.phases.at[i]);
+        rig_buf_add_text(page->out, "  ");
+        wrapped(page, rig_buf_text(&line), 6);
         rig_buf_done(&line);
     }
 }
@@ -422,6 +462,27 @@ static void add_faults(const struct page *page)
         rig_buf_done(&line);
     }
     warn_of_barren(page);
+}
+
+static void add_conditions(const struct page *page)
+{
+    const struct rig_effort *effort = &page->verdict->effort;
+    if (effort->condition_count == 0)
+        return;
+    heading(page, "Conditions of the program");
+    for (uint32_t i = 0; i < effort->condition_count; i++) {
+        const struct rig_table_condition *condition = &effort->conditions[i];
+        struct rig_buf lines;
+        rig_buf_init(&lines, 0);
+        rig_buf_printf(page->out, "  %-20s %-9s  ", condition->name, rig_condition_word(condition));
+        wrapped(page, condition->text, 34);
+        rig_condition_lines(&lines, condition);
+        for (const char *line = rig_buf_text(&lines), *end; *line != '\0'; line = end + (*end == '\n')) {
+            end = line + strcspn(line, "\n");
+            rig_buf_printf(page->out, "%34s%.*s\n", "", (int)(end - line), line);
+        }
+        rig_buf_done(&lines);
+    }
 }
 
 static void add_latencies(const struct page *page)
@@ -605,6 +666,9 @@ void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_
     add_requested(&page);
     add_levels(&page);
     add_findings(&page);
+    add_elements(&page);
+    add_conditions(&page);
+    add_phases(&page);
     add_faults(&page);
     add_run(&page);
     add_cost(&page);

@@ -1,4 +1,5 @@
 #include "report/words.h"
+#include "report/conditions.h"
 #include "history/value_texts.h"
 
 #include <inttypes.h>
@@ -140,8 +141,8 @@ static void add_read_result(struct rig_buf *out, const struct rig_history *histo
 /* The key as a person knows it, without control characters. */
 static void add_key(struct rig_buf *out, const struct rig_history *history, uint32_t key)
 {
-    char text[32];
-    rig_history_key_text(history, key, text, sizeof text);
+    char text[128];
+    rig_history_key_name(history, key, text, sizeof text);
     rig_words_clean(out, text, false);
 }
 
@@ -251,6 +252,12 @@ static void add_broken(struct rig_buf *out, const struct rig_verdict *verdict)
             rig_buf_printf(out, ", a case of %s", rig_anomaly_info((enum rig_anomaly)anomaly)->name);
         first = false;
     }
+    struct rig_buf conditions;
+    rig_buf_init(&conditions, 0);
+    rig_conditions_say_broken(&conditions, verdict);
+    if (conditions.size > 0)
+        rig_buf_printf(out, "%s%s", first ? "" : "; ", rig_buf_text(&conditions));
+    rig_buf_done(&conditions);
 }
 
 static void add_acknowledged(struct rig_buf *out, uint64_t count)
@@ -369,6 +376,45 @@ bool rig_words_blunt(const struct rig_verdict *verdict)
 {
     const uint64_t perhaps = verdict->ok_count + verdict->info_count;
     return verdict->info_count * 20 > perhaps;
+}
+
+static void add_latencies(struct rig_buf *out, const struct rig_element_times *times)
+{
+    rig_buf_add_text(out, "latency of stable elements: ");
+    for (size_t i = 0; i < RIG_ELEMENT_QUANTILES; i++) {
+        rig_buf_printf(out, "%s%d %% ", i == 0 ? "" : ", ", rig_element_percents[i]);
+        rig_words_duration(out, times->quantile_ns[i]);
+    }
+    rig_buf_add_char(out, '\n');
+}
+
+void rig_words_elements(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_element_times *times = &verdict->elements;
+    if (!times->measured)
+        return;
+    const struct {
+        uint64_t count;
+        const char *what;
+    } counts[] = {{times->known, " known: "},
+                  {times->stable, " stable, "},
+                  {times->stale, " of them stale; "},
+                  {times->lost, " lost, "},
+                  {times->never_read, " never read\n"}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        rig_words_count(out, counts[i].count);
+        rig_buf_add_text(out, counts[i].what);
+    }
+    if (times->stale > 0)
+        add_latencies(out, times);
+    for (uint32_t i = 0; i < times->worst_count; i++) {
+        rig_buf_printf(out, "%s%s of ", i == 0 ? "stalest: " : ", ", RIG_VALUE_SHOWN(times->worst[i].value));
+        rig_words_key(out, verdict->history, times->worst[i].key);
+        rig_buf_add_char(out, ' ');
+        rig_words_duration(out, times->worst[i].latency_ns);
+    }
+    if (times->worst_count > 0)
+        rig_buf_add_char(out, '\n');
 }
 
 void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text)

@@ -76,6 +76,9 @@ const char *rig_words_valid(enum rig_valid valid);
 /* True when so many fates are unknown (more than 5 % of what did not fail) that the check lost much of its sight. */
 bool rig_words_blunt(const struct rig_verdict *verdict);
 /* Which operations of the history were left out; adds nothing where none was. */
+/* When the elements of sets became visible, as up to three lines that each end with a newline; nothing where it was not
+ * measured. */
+void rig_words_elements(struct rig_buf *out, const struct rig_verdict *verdict);
 void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text);
 /* How often a process invoked although its earlier transaction was open; adds nothing where none did. */
 void rig_words_reused(const struct rig_scope *scope, struct rig_buf *text);

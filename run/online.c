@@ -15,6 +15,7 @@
 #include "base/thread.h"
 #include "checker/stream/stream.h"
 #include "history/source.h"
+#include "history/row_names.h"
 
 /* Where the processors are busy with the run, about a tenth of one is left for the check; a quarter where the run waits
    for what it finds. */
@@ -168,6 +169,7 @@ static enum rig_rc open_check(struct rig_online *online, struct rig_err *err)
     struct rig_stream_options windows = {.check = {.levels = check->levels,
                                                    .anomalies = check->anomalies,
                                                    .assumptions = check->assumptions,
+                                                   .total = check->total,
                                                    .lattice = check->lattice,
                                                    .budget_ns = check->budget_ns,
                                                    .max_witnesses = (uint32_t)check->max_witnesses},
@@ -178,6 +180,8 @@ static enum rig_rc open_check(struct rig_online *online, struct rig_err *err)
     for (unsigned i = 0; i < online->patience; i++)
         windows.idle *= PATIENCE;
     enum rig_rc rc = rig_source_open(online->path, &source, &online->source, err);
+    if (rc == RIG_OK)
+        windows.row_names = rig_row_names_of(rig_source_facts(online->source)->meta);
     if (rc == RIG_OK)
         rc = rig_stream_begin(online->workload, &windows, &online->windows, err);
     return rc;

@@ -18,6 +18,7 @@
 #include "checker/verdict.h"
 #include "plan/plan.h"
 #include "run/online.h"
+#include "run/run_conditions.h"
 #include "run/run_errors.h"
 #include "run/run_latency.h"
 #include "run/run_timeline.h"
@@ -45,7 +46,7 @@ struct rig_run_setting {
     char value[256];
 };
 
-struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
+struct rig_run_result { /* some 190 KiB: not for the stack of a thread */
     struct rig_run_counters counters;
     struct rig_run_latency latency;   /* of acknowledged transactions of the load */
     struct rig_run_errors errors;     /* most frequent first */
@@ -64,6 +65,8 @@ struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
     struct rig_run_setting settings[RIG_RUN_SETTINGS_MOST]; /* of the server, that differ from its defaults */
     uint32_t setting_count;
     char started_utc[32];
+    struct rig_run_condition conditions[RIG_RUN_CONDITIONS_MOST]; /* of the plan's program, after the load */
+    uint32_t condition_count;
 };
 
 struct rig_questions;

@@ -58,13 +58,17 @@ enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_st
     rig_rng_init(&client->jitter, run->plan->seed, (UINT64_C(1) << 32) + index);
     client->channel = rig_recorder_channel(run->recorder, index);
     client->transaction = (struct rig_transaction){.client = index, .reads = client->reads, .core_private = client};
-    return run->questions->open(run->questions, index, run->client_count, &client->stream, err);
+    rc = run->questions->open(run->questions, index, run->client_count, &client->stream, err);
+    if (rc == RIG_OK)
+        rig_run_client_program_init(client);
+    return rc;
 }
 
 void rig_run_client_done(struct rig_run_client *client)
 {
     if (client->run == NULL)
         return;
+    rig_run_client_program_done(client);
     if (client->stream != NULL)
         client->stream->ops->free(client->stream);
     free(client->transaction.elements);
@@ -172,24 +176,39 @@ static void note_outcome(struct rig_run_client *client, enum rig_outcome outcome
         rig_run_count(&counts->failed_writes);
 }
 
+/* Records the invocation and runs the transaction. */
+static enum rig_outcome perform(struct rig_run_client *client, int64_t start_ns, int64_t intended_ns)
+{
+    struct rig_transaction *transaction = &client->transaction;
+    if (client->program.call != NULL)
+        return rig_run_program(client, start_ns, intended_ns);
+    rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, transaction->ops,
+                       transaction->op_count);
+    return client->run->driver->transact(client->session.object, transaction);
+}
+
 /* This is the measured path: nothing here locks, allocates, or writes what another client reads or writes. */
 static enum rig_outcome transact(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
     struct rig_transaction *transaction = &client->transaction;
+    const struct rig_program_call *call = client->program.call;
     clear_answer(transaction);
+    if (call != NULL)
+        rig_channel_begin(client->channel);
     int64_t start_ns = client_now_ns(client);
     int64_t intended_ns = client->load.intended_ns != 0 ? client->load.intended_ns : start_ns;
     rig_run_session_mark_busy(&client->session, run->simulated ? rig_clock_now_ns() : start_ns);
     rig_run_count(&client->counts.invoked);
-    rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, transaction->ops,
-                       transaction->op_count);
-    enum rig_outcome outcome = run->driver->transact(client->session.object, transaction);
+    enum rig_outcome outcome = perform(client, start_ns, intended_ns);
     int64_t end_ns = client_now_ns(client);
     char text[ERROR_BYTES];
     const char *error = outcome == RIG_OUTCOME_OK ? NULL : describe_error(client, outcome, text);
     rig_channel_columns(client->channel, &transaction->columns);
-    rig_channel_complete(client->channel, end_ns, outcome, transaction->reads, transaction->elements, error);
+    rig_channel_complete(client->channel, end_ns, outcome, call != NULL ? call->reads : transaction->reads,
+                         transaction->elements, error);
+    if (call != NULL)
+        rig_run_program_note(client, outcome);
     rig_run_session_mark_busy(&client->session, 0);
     RIG_INVARIANT(end_ns >= start_ns);
     note_outcome(client, outcome, start_ns);

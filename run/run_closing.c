@@ -13,7 +13,7 @@ enum {
 /* Also before all keys are read at the end: a check during the run can then be done with them, until they come back. */
 bool rig_run_closing_is_on(const struct rig_run_state *run)
 {
-    return run->plan->workload.final_reads != RIG_FINAL_NONE && run->questions->key_schedule != NULL;
+    return rig_generator_final_reads(&run->plan->workload) != RIG_FINAL_NONE && run->questions->key_schedule != NULL;
 }
 
 enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
@@ -30,7 +30,7 @@ enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
 void rig_run_closing_done(struct rig_run_state *run)
 {
     struct rig_run_closing *closing = &run->closing;
-    rig_key_schedule_done(&closing->keys);
+    rig_load_schedule_done(&closing->keys);
     rig_key_numbers_done(&closing->waiting);
     rig_key_numbers_done(&closing->unread);
     if (closing->has_lock)
@@ -40,25 +40,30 @@ void rig_run_closing_done(struct rig_run_state *run)
 
 /* -- positions ----------------------------------------------------------------------------------------------------- */
 
-/* A client that comes back must not use a key again that the others have seen closed meanwhile. */
-static void come_back(struct rig_run_client *client)
+/* A client that comes back must not use a key again that the others have seen closed meanwhile, nor a phase that all of
+ * them have left. */
+static bool come_back(struct rig_run_client *client)
 {
     struct rig_run_closing *closing = &client->run->closing;
     pthread_mutex_lock(&closing->lock);
-    client->stream->ops->skip_to(client->stream, closing->horizon);
-    atomic_store(&client->closing.position, client->stream->ops->position(client->stream));
+    const bool is_in_time = rig_position_phase(closing->horizon) <= client->load.phase;
+    if (is_in_time) {
+        client->stream->ops->skip_to(client->stream, closing->horizon);
+        atomic_store(&client->closing.position, client->stream->ops->position(client->stream));
+    }
     pthread_mutex_unlock(&closing->lock);
+    return is_in_time;
 }
 
-void rig_run_closing_advance(struct rig_run_client *client)
+bool rig_run_closing_advance(struct rig_run_client *client)
 {
     if (!rig_run_closing_is_on(client->run))
-        return;
+        return true;
     if (atomic_load_explicit(&client->closing.position, memory_order_relaxed) == RIG_NO_POSITION)
-        come_back(client);
-    else
-        atomic_store_explicit(&client->closing.position, client->stream->ops->position(client->stream),
-                              memory_order_release);
+        return come_back(client);
+    atomic_store_explicit(&client->closing.position, client->stream->ops->position(client->stream),
+                          memory_order_release);
+    return true;
 }
 
 void rig_run_closing_pause(struct rig_run_client *client)
@@ -125,12 +130,13 @@ static void look_for_keys(struct rig_run_state *run)
     uint64_t least = least_position(run);
     RIG_INVARIANT(least >= closing->horizon && least != RIG_NO_POSITION); /* the caller has one */
     closing->horizon = least;
-    while (rig_key_schedule_next(&closing->keys) <= closing->horizon) {
+    rig_load_schedule_reach(&closing->keys, least);
+    while (rig_load_schedule_next(&closing->keys) <= closing->horizon) {
         if (!rig_key_numbers_reserve(&closing->waiting, closing->waiting.count + 1))
             break; /* they are taken when there is memory, or at the end */
         if (closing->waiting.count == 0)
-            closing->oldest_position = rig_key_schedule_next(&closing->keys);
-        (void)rig_key_numbers_add(&closing->waiting, rig_key_schedule_leave(&closing->keys));
+            closing->oldest_position = rig_load_schedule_next(&closing->keys);
+        (void)rig_key_numbers_add(&closing->waiting, rig_load_schedule_leave(&closing->keys));
     }
     decide_due(run);
     pthread_mutex_unlock(&closing->lock);
@@ -214,20 +220,31 @@ void rig_run_closing_answer(struct rig_run_client *client, enum rig_outcome outc
 
 /* -- the end ------------------------------------------------------------------------------------------------------- */
 
-enum rig_rc rig_run_closing_rest(struct rig_run_state *run, uint64_t position, struct rig_key_numbers *keys,
-                                 struct rig_err *err)
+/* The most transactions of a phase that a client has behind it. */
+static uint64_t furthest(const struct rig_run_state *run, uint32_t phase)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        const struct rig_question_stream *stream = run->clients[i].stream;
+        const bool used = rig_run_read(&run->clients[i].counts.invoked) > 0;
+        const uint64_t behind = !used ? 0 : stream->ops->behind(stream, phase);
+        most = behind > most ? behind : most;
+    }
+    return most;
+}
+
+enum rig_rc rig_run_closing_rest(struct rig_run_state *run, struct rig_key_numbers *keys, struct rig_err *err)
 {
     struct rig_run_closing *closing = &run->closing;
-    struct rig_key_schedule *schedule = &closing->keys;
     bool kept = !closing->lost_keys;
     for (size_t i = 0; i < closing->unread.count && kept; i++)
         kept = rig_key_numbers_add(keys, closing->unread.at[i]);
     for (; closing->taken < closing->waiting.count && kept; closing->taken++)
         kept = rig_key_numbers_add(keys, closing->waiting.at[closing->taken]);
-    /* The transaction at a position sees the moves that are due there; the one at `position` was never issued. */
-    while (kept && rig_key_schedule_next(schedule) < position)
-        kept = rig_key_numbers_add(keys, rig_key_schedule_leave(schedule));
-    for (int64_t key; kept && rig_key_schedule_rest(schedule, position, &key);)
-        kept = rig_key_numbers_add(keys, key);
+    for (uint32_t phase = 0; phase < closing->keys.phase_count && kept; phase++) {
+        const uint64_t behind = furthest(run, phase);
+        for (int64_t key; kept && rig_load_schedule_rest(&closing->keys, phase, behind, &key);)
+            kept = rig_key_numbers_add(keys, key);
+    }
     return kept ? RIG_OK : rig_no_memory(err, "the keys of the final reads");
 }

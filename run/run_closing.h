@@ -1,5 +1,5 @@
 /*
- * The closing reads: a key that has left the load (generator/key_schedule.h) is read once more, soon, by some client, in a
+ * The closing reads: a key that has left the load (generator/load_schedule.h) is read once more, soon, by some client, in a
  * read-only transaction of up to RIG_MOST_KEYS_A_READ such keys. Its last versions get a reader while its transactions are
  * still at hand, so that a check during the run can be done with the key; final reads (run_final.h) see to the keys
  * that are still in the pool at the end, or had a failed closing read.
@@ -25,7 +25,7 @@
 #include <stdatomic.h>
 
 #include "base/vec.h"
-#include "generator/key_schedule.h"
+#include "generator/load_schedule.h"
 #include "run/run_final.h"
 
 #define RIG_NO_POSITION UINT64_MAX
@@ -38,7 +38,7 @@ struct rig_run_closing {
     uint32_t stride;
     bool has_lock;
     pthread_mutex_t lock;           /* guards what follows */
-    struct rig_key_schedule keys;   /* as it is at the horizon */
+    struct rig_load_schedule keys;  /* as it is at the horizon */
     uint64_t horizon;               /* no client is before this position, nor will be */
     struct rig_key_numbers waiting; /* keys that have left; those before `taken` were given to a client */
     size_t taken;
@@ -71,8 +71,9 @@ enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
 /* Frees; safe after a failed or no init of a zeroed state. */
 void rig_run_closing_done(struct rig_run_state *run);
 
-/* The client is about to issue the next transaction of its stream: everything before is complete. */
-void rig_run_closing_advance(struct rig_run_client *client);
+/* The client is about to issue the next transaction of its stream: everything before is complete. False: it was away, and
+ * all others have left its phase, so it must go on to a later one. */
+bool rig_run_closing_advance(struct rig_run_client *client);
 /* The client issues nothing until it has connected again. */
 void rig_run_closing_pause(struct rig_run_client *client);
 /* The client issues nothing for a long while, or for good: what it has in hand is left to the final reads. */
@@ -83,10 +84,8 @@ bool rig_run_closing_next(struct rig_run_client *client);
 void rig_run_closing_answer(struct rig_run_client *client, enum rig_outcome outcome);
 
 /*
- * The clients have stopped: adds the keys that were used and are not yet read, the streams having come to `position`.
- * RIG_E_LIMIT when memory runs out.
+ * The clients have stopped: adds the keys that were used and are not yet read. RIG_E_LIMIT when memory runs out.
  */
-enum rig_rc rig_run_closing_rest(struct rig_run_state *run, uint64_t position, struct rig_key_numbers *keys,
-                                 struct rig_err *err);
+enum rig_rc rig_run_closing_rest(struct rig_run_state *run, struct rig_key_numbers *keys, struct rig_err *err);
 
 #endif

@@ -20,21 +20,34 @@ void rig_run_ask_reads(struct rig_run_client *client, const struct rig_op *ops, 
     client->transaction.read_only = true;
     client->transaction.node = 0;
     client->transaction.hold = (struct rig_hold){0};
+    client->transaction.delayed = false;
     client->load.intended_ns = 0;
 }
 
+static bool was_used(const struct rig_run_state *run, int64_t key)
+{
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        const struct rig_question_stream *stream = run->clients[i].stream;
+        if (stream->ops->used == NULL || stream->ops->used(stream, key))
+            return true;
+    }
+    return false;
+}
+
 /*
- * Every key below `bound` was active once. Behind a closing read nothing comes as long as the cluster is whole; a fault
+ * With one phase every key below `bound` was active once. Behind a closing read nothing comes as long as the cluster is whole; a fault
  * may have taken from a node what was read before, so then each key is read again.
  */
-static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, uint64_t position, struct rig_err *err)
+static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, struct rig_err *err)
 {
     struct rig_key_numbers *keys = &run->final.keys;
-    if (run->plan->workload.final_reads == RIG_FINAL_CLOSING && run->faults.nemesis == NULL &&
+    if (run->programs.program != NULL)
+        return rig_run_programs_rows(run, keys, err);
+    if (rig_generator_final_reads(&run->plan->workload) == RIG_FINAL_CLOSING && run->faults.nemesis == NULL &&
         rig_run_closing_is_on(run))
-        return rig_run_closing_rest(run, position, keys, err);
+        return rig_run_closing_rest(run, keys, err);
     for (int64_t key = 0; key < bound; key++) {
-        if (!rig_key_numbers_add(keys, key))
+        if (was_used(run, key) && !rig_key_numbers_add(keys, key))
             return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the %lld key%s of the final reads", (long long)bound,
                             rig_plural((uint64_t)bound));
     }
@@ -65,7 +78,7 @@ enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err)
         /* With simulated time the chunks are dealt out beforehand: client, client + client_count, ... */
         run->clients[i].final.chunk = run->simulated ? (int64_t)i - (int64_t)run->client_count : -1;
     }
-    enum rig_rc rc = position == 0 ? RIG_OK : list_keys(run, bound, position, err);
+    enum rig_rc rc = position == 0 ? RIG_OK : list_keys(run, bound, err);
     run->final.key_chunks = (int64_t)((run->final.keys.count + run->final.keys_a_read - 1) / run->final.keys_a_read);
     run->final.nodes = count_nodes(run);
     run->final.chunk_count = run->final.key_chunks * (run->final.nodes > 0 ? run->final.nodes : 1);

@@ -16,6 +16,7 @@
 #include "base/printable.h"
 #include "base/secret.h"
 #include "base/thread.h"
+#include "programs/row_key.h"
 #include "run/run_client.h"
 #include "run/run_result.h"
 #include "run/run_state.h"
@@ -107,17 +108,17 @@ static enum rig_rc run_phase(struct rig_run_state *run, enum rig_run_phase phase
 
 static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
 {
-    rig_run_load_init(run);
     enum rig_rc rc = run_phase(run, RIG_RUN_LOAD, err);
     const bool by_itself = rc == RIG_OK && rig_run_stopped(run) == RIG_STOP_NONE;
     rig_run_raise(run, rc == RIG_OK ? RIG_STOP_LOAD : RIG_STOP_END);
+    rig_run_load_end(run);
     rig_log(RIG_LOG_INFO, "run", "the load has ended");
     const enum rig_rc all_healed = rig_run_nemesis_heal_all(run, err);
     rc = rc == RIG_OK ? all_healed : rc;
     rig_run_load_measure(run, by_itself);
     if (rc != RIG_OK)
         return rc;
-    if (run->plan->workload.final_reads == RIG_FINAL_NONE || rig_run_stopped(run) >= RIG_STOP_END)
+    if (rig_generator_final_reads(&run->plan->workload) == RIG_FINAL_NONE || rig_run_stopped(run) >= RIG_STOP_END)
         return RIG_OK;
     rc = rig_run_final_init(run, err);
     if (rc != RIG_OK)
@@ -138,13 +139,14 @@ static enum rig_rc make_clients(struct rig_run_state *run, struct rig_err *err)
     enum rig_rc rc = rig_run_closing_init(run, err);
     for (uint32_t i = 0; i < run->client_count && rc == RIG_OK; i++)
         rc = rig_run_client_init(&run->clients[i], run, i, err);
-    return rc;
+    return rc == RIG_OK ? rig_run_load_init(run, err) : rc;
 }
 
 static void free_clients(struct rig_run_state *run)
 {
     for (uint32_t i = 0; i < run->client_count && run->clients != NULL; i++)
         rig_run_client_done(&run->clients[i]);
+    rig_run_load_done(run);
     rig_run_closing_done(run);
     rig_run_final_done(run);
     free(run->clients);
@@ -163,7 +165,10 @@ static enum rig_rc record_path(const struct rig_run_state *run, char path[PATH_B
 static uint32_t columns_of(const struct rig_plan *plan)
 {
     const uint32_t of_holds = RIG_COLUMN_BIT(RIG_COLUMN_HELD) | RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE);
-    return plan->driver->columns | (plan->workload.long_share > 0 ? of_holds : 0);
+    bool holds = false;
+    for (uint32_t i = 0; i < rig_plan_phases(plan); i++)
+        holds |= rig_plan_workload(plan, i)->long_share > 0;
+    return plan->driver->columns | (holds ? of_holds : 0);
 }
 
 static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, struct rig_err *err)
@@ -171,11 +176,13 @@ static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, st
     struct rig_buf yaml;
     rig_buf_init(&yaml, 0);
     rig_plan_write(run->plan, false, &yaml);
+    if (run->programs.program != NULL)
+        rig_row_key_names(run->programs.program, &yaml);
     struct rig_recorder_options options = {.path = path,
                                            .workload = (enum rig_workload)run->plan->workload.type,
                                            .channel_count = run->client_count,
                                            .simulated_time = run->simulated,
-                                           .faults = run->plan->nemesis.entry_count > 0,
+                                           .faults = run->plan->nemesis.entry_count > 0 || run->plan->phase_count > 0,
                                            .columns = columns_of(run->plan),
                                            .names = &run->services.names,
                                            .pack = run->plan->compress == RIG_RECORD_COMPRESS_ZSTD,
@@ -223,6 +230,8 @@ static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *
         rc = rig_run_monitor_start(run, &monitor, err);
     if (rc == RIG_OK)
         rc = run_phases(run, err);
+    if (rc == RIG_OK && rig_run_stopped(run) < RIG_STOP_END)
+        rig_run_conditions_check(run, result);
     rig_run_monitor_stop(monitor);
     rig_run_outages_flush(&run->outages);
     if (rc == RIG_OK && run->ending.failure.rc != RIG_OK)
@@ -275,6 +284,8 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
 {
     const struct rig_driver *driver = run->driver;
     enum rig_rc rc = driver->setup == NULL ? RIG_OK : driver->setup(run->driver_run, err);
+    if (rc == RIG_OK)
+        rc = rig_run_programs_load(run, err);
     if (rc == RIG_OK)
         rc = check_stopped(run, err);
     if (rc == RIG_OK) {
@@ -345,9 +356,14 @@ enum rig_rc rig_run_check(const struct rig_plan *plan, struct rig_err *err)
     const struct rig_driver *driver = plan->driver;
     if ((driver->workloads & RIG_WORKLOAD_BIT(plan->workload.type)) == 0)
         return rig_fail(err, RIG_E_PLAN, "the driver %s cannot run this workload", driver->name);
-    if (plan->workload.long_share > 0 && (driver->features & RIG_DRIVER_HOLDS) == 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "the driver %s cannot hold transactions open: remove workload.long-transactions", driver->name);
+    for (uint32_t i = 0; i < rig_plan_phases(plan); i++) {
+        if (rig_plan_workload(plan, i)->long_share > 0 && (driver->features & RIG_DRIVER_HOLDS) == 0)
+            return rig_fail(err, RIG_E_PLAN,
+                            "the driver %s cannot hold transactions open: remove workload.long-transactions",
+                            driver->name);
+    }
+    if (plan->workload.program && driver->rows == NULL)
+        return rig_fail(err, RIG_E_PLAN, "the driver %s cannot run programs: remove workload.program", driver->name);
     return rig_run_nemesis_check(plan, err);
 }
 
@@ -357,7 +373,11 @@ static uint32_t keys_a_read(const struct rig_plan *plan)
     const struct rig_driver *driver = plan->driver;
     const enum rig_workload workload = (enum rig_workload)plan->workload.type;
     const int64_t most = driver->most_keys == NULL ? 0 : driver->most_keys(plan->driver_options, workload);
-    const uint32_t wanted = rig_generator_keys_a_read(&plan->workload);
+    uint32_t wanted = rig_generator_keys_a_read(rig_plan_workload(plan, 0));
+    for (uint32_t i = 1; i < rig_plan_phases(plan); i++) {
+        const uint32_t own = rig_generator_keys_a_read(rig_plan_workload(plan, i));
+        wanted = own < wanted ? own : wanted; /* lists are long */
+    }
     return most > 0 && most < wanted ? (uint32_t)most : wanted;
 }
 
@@ -371,10 +391,14 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
                                   .final.keys_a_read = keys_a_read(plan),
                                   .simulated = plan->driver->now_ns != NULL};
     atomic_store(&run->ending.stopped_by, (int)RIG_ANOMALY_COUNT);
-    atomic_store(&run->load.deadline_ns, INT64_MAX);
+    RIG_INVARIANT(pthread_mutex_init(&run->faults.lock, NULL) == 0);
     rig_run_gate_init(&run->gate);
     rig_run_outages_init(&run->outages);
-    rig_generated_questions_init(&run->generated, &plan->workload, plan->seed);
+    for (uint32_t i = 0; i < rig_plan_phases(plan); i++) {
+        run->phases[i] = rig_plan_workload(plan, i);
+        run->phase_clients[i] = (uint32_t)rig_plan_clients(plan, i)->count;
+    }
+    rig_generated_questions_init(&run->generated, run->phases, run->phase_clients, rig_plan_phases(plan), plan->seed);
     run->questions = options->questions != NULL ? options->questions : &run->generated.questions;
     enum rig_rc rc = rig_run_services_init(run, err);
     run->env = (struct rig_run_env){.core = run->services.core,
@@ -384,8 +408,9 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
                                     .seed = plan->seed,
                                     .work_dir = run->folder.path,
                                     .log_dir = options->folder,
-                                    .run_name = run->name};
-    return rc;
+                                    .run_name = run->name,
+                                    .accounts = rig_generator_accounts(&plan->workload)};
+    return rc == RIG_OK ? rig_run_programs_init(run, err) : rc;
 }
 
 /* A run that issued nothing has failed, and where a signal came before, the signal is why. */
@@ -410,6 +435,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
                     struct rig_err *err)
 {
     RIG_REQUIRE(plan->clients.count >= 1 && plan->clients.count <= UINT16_MAX);
+    RIG_REQUIRE(plan->phase_count <= RIG_PLAN_PHASES_MOST);
     memset(result, 0, sizeof *result);
     rig_clock_utc_text(result->started_utc, sizeof result->started_utc);
     enum rig_rc rc = rig_run_check(plan, err);
@@ -440,9 +466,11 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     }
     if (atomic_load(&run->ending.abandoned))
         return rc; /* the client that did not come back still uses the run */
+    rig_run_programs_done(run);
     rig_run_services_done(run);
     rig_run_outages_done(&run->outages);
     rig_run_gate_done(&run->gate);
+    (void)pthread_mutex_destroy(&run->faults.lock);
     free(run);
     return rc;
 }

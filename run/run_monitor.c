@@ -85,9 +85,8 @@ static void watch_interrupts(struct rig_run_monitor *monitor)
 
 static void watch_time(struct rig_run_state *run, int64_t now_ns)
 {
-    if (rig_run_phase(run) == RIG_RUN_LOAD && now_ns >= atomic_load(&run->load.deadline_ns) &&
-        rig_run_stopped(run) == RIG_STOP_NONE)
-        rig_run_raise(run, RIG_STOP_LOAD);
+    if (rig_run_phase(run) == RIG_RUN_LOAD && rig_run_stopped(run) == RIG_STOP_NONE)
+        rig_run_load_watch(run, now_ns);
 }
 
 static void fail_run(struct rig_run_state *run, enum rig_rc rc, const char *text)
@@ -161,7 +160,7 @@ static int64_t patience_ends_ns(const struct rig_run_state *run, int64_t busy_si
         return busy_since_ns + (grace_ns > final_call_ns ? grace_ns : final_call_ns);
     if (exhausted_ns != 0) {
         int64_t from_ns = busy_since_ns > exhausted_ns ? busy_since_ns : exhausted_ns;
-        return from_ns + grace_ns + run->plan->workload.long_duration_ns;
+        return from_ns + grace_ns + rig_run_load_longest_hold_ns(run);
     }
     return INT64_MAX;
 }
@@ -372,7 +371,8 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
     progress.p99_ns = monitor->p99_ns;
     if (!final) {
         progress.total = (uint64_t)run->load.total;
-        progress.duration_ns = run->simulated ? 0 : run->plan->workload.duration_ns;
+        progress.duration_ns = run->simulated ? 0 : run->load.duration_ns;
+        progress.part = rig_run_load_phase_name(run);
     }
     char faults[128] = "";
     if (run->faults.nemesis != NULL)

@@ -47,7 +47,7 @@ enum rig_rc rig_run_nemesis_check(const struct rig_plan *plan, struct rig_err *e
 
 /* -- what the nemesis says ----------------------------------------------------------------------------------------- */
 
-static void count_outcomes(const struct rig_run_state *run, uint64_t counts[3])
+void rig_run_nemesis_count(const struct rig_run_state *run, uint64_t counts[3])
 {
     memset(counts, 0, 3 * sizeof counts[0]);
     for (uint32_t i = 0; i < run->client_count; i++) {
@@ -71,7 +71,7 @@ static void count_during(struct rig_run_state *run, const struct rig_nemesis_eve
 {
     struct rig_run_under_fault *under = &run->faults.under[event->injection % RIG_UNDER_FAULT_MOST];
     uint64_t now[3];
-    count_outcomes(run, now);
+    rig_run_nemesis_count(run, now);
     if (event->step == RIG_NEMESIS_INJECT) {
         under->injection = event->injection;
         memcpy(under->begun, now, sizeof now);
@@ -108,8 +108,10 @@ static void on_event(void *context, const struct rig_nemesis_event *event)
         .text = text,
     };
     count_during(run, event, &recorded);
+    pthread_mutex_lock(&run->faults.lock);
     if (run->recorder != NULL)
         rig_recorder_fault(run->recorder, &recorded);
+    pthread_mutex_unlock(&run->faults.lock);
 }
 
 /* Also when only the last transactions are under way: they may wait for a fault to be healed. */

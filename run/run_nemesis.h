@@ -7,6 +7,8 @@
 #ifndef RIG_RUN_RUN_NEMESIS_H
 #define RIG_RUN_RUN_NEMESIS_H
 
+#include <pthread.h>
+
 #include "nemesis/fault_setup.h"
 #include "nemesis/nemesis.h"
 #include "plan/plan.h"
@@ -24,6 +26,7 @@ struct rig_run_under_fault {
 struct rig_run_faults {
     struct rig_fault_setup setup; /* of the plan's faults; from before the driver's init until its done */
     struct rig_nemesis *nemesis;  /* NULL: the plan has no faults */
+    pthread_mutex_t lock;         /* an event is recorded, and a phase of the load begins, under it */
     struct rig_run_under_fault under[RIG_UNDER_FAULT_MOST]; /* by injection; the nemesis's own */
 };
 
@@ -32,6 +35,8 @@ enum rig_rc rig_run_nemesis_start(struct rig_run_state *run, struct rig_err *err
 /* The load is over: heals everything; unless the run is to end early, waits for the nodes. The nemesis's first error.
  */
 enum rig_rc rig_run_nemesis_heal_all(struct rig_run_state *run, struct rig_err *err);
+/* The transactions that have completed so far, by outcome. */
+void rig_run_nemesis_count(const struct rig_run_state *run, uint64_t counts[3]);
 /* When the cluster is down. */
 void rig_run_nemesis_end(struct rig_run_state *run);
 

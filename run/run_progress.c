@@ -126,6 +126,8 @@ void rig_progress_text(const struct rig_progress *progress, unsigned columns, ch
     RIG_REQUIRE(size > 0);
     struct line line = {.length = 0};
     add(&line, "%s", progress->phase);
+    if (progress->part != NULL)
+        add(&line, " (%s)", progress->part);
     add_duration(&line, " ", progress->elapsed_ns);
     add_count(&line, " ", progress->done);
     if (progress->total > 0)

@@ -10,6 +10,7 @@
 
 struct rig_progress {
     const char *phase; /* "load", "final reads", "ending"; of a check "check", "judge" */
+    const char *part;  /* the phase of the load that the plan names; or NULL */
     int64_t elapsed_ns;
     uint64_t done, ok, fail, info;
     double rate; /* transactions a second, lately */

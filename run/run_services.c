@@ -88,6 +88,11 @@ static bool core_hold(struct rig_transaction *transaction)
     return held;
 }
 
+static bool core_delay(struct rig_transaction *transaction)
+{
+    return rig_run_pause_between(transaction->core_private);
+}
+
 /* -- what the functions of a slot do for its run ------------------------------------------------------------------- */
 
 static bool is_stopping(const struct rig_run_state *run)
@@ -195,6 +200,7 @@ SLOTS(SLOT_FUNCTIONS)
      .now_ns = rig_clock_now_ns,                                                                                       \
      .elements = core_elements,                                                                                        \
      .hold = core_hold,                                                                                                \
+     .delay = core_delay,                                                                                              \
      .stopping = stopping_##n,                                                                                         \
      .route = route_##n,                                                                                               \
      .routed = routed_##n,                                                                                             \

@@ -32,6 +32,8 @@
 #include "run/run_name.h"
 #include "run/run_nemesis.h"
 #include "run/run_outages.h"
+#include "run/run_pause.h"
+#include "run/run_programs.h"
 #include "run/run_services.h"
 #include "run/run_session.h"
 
@@ -58,6 +60,7 @@ struct rig_run_client {
     struct rig_run_client_load load;
     struct rig_run_client_closing closing;
     struct rig_run_client_final final;
+    struct rig_run_client_program program;
     struct rig_run_errors errors;
 };
 
@@ -70,6 +73,8 @@ struct rig_run_state {
     char name[RIG_RUN_NAME_BYTES]; /* on servers */
     bool simulated;                /* the driver has its own clock: nothing may depend on real time */
     struct rig_run_folder folder;
+    const struct rig_generator_options *phases[RIG_PLAN_PHASES_MOST]; /* of the plan */
+    uint32_t phase_clients[RIG_PLAN_PHASES_MOST];
     struct rig_generated_questions generated; /* the plan's own, */
     const struct rig_questions *questions;    /*   or those of the options */
     struct rig_recorder *recorder;
@@ -80,6 +85,7 @@ struct rig_run_state {
     struct rig_run_ending ending;
     struct rig_run_gate gate;
     struct rig_run_services services;
+    struct rig_run_programs programs;
     struct rig_run_faults faults;
     struct rig_run_outages outages;
     struct rig_run_load load;

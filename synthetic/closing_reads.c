@@ -10,7 +10,7 @@ enum { LONGEST_WAIT = 1024 };
 enum rig_rc rig_closing_reads_init(struct rig_closing_reads *closing, const struct rig_generator_options *options,
                                    uint64_t seed, struct rig_err *err)
 {
-    *closing = (struct rig_closing_reads){.keeps_all = options->final_reads == RIG_FINAL_ALL,
+    *closing = (struct rig_closing_reads){.keeps_all = rig_generator_final_reads(options) == RIG_FINAL_ALL,
                                           .keys_a_read = rig_generator_keys_a_read(options)};
     return rig_key_schedule_init(&closing->keys, options, seed, 1, err);
 }

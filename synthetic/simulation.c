@@ -77,7 +77,7 @@ static bool take_closing_read(struct making *m, uint32_t id)
     const struct rig_generator_options *workload = &m->synthetic->workload;
     int64_t keys[RIG_MOST_KEYS_A_READ];
     uint32_t count = rig_closing_reads_take(&m->closing, keys);
-    if (workload->final_reads == RIG_FINAL_NONE) {
+    if (rig_generator_final_reads(workload) == RIG_FINAL_NONE) {
         for (uint32_t i = 0; i < count; i++)
             forget(m, keys[i]);
         return false;
@@ -230,12 +230,15 @@ static enum rig_rc start(struct making *m)
     m->most_ops = rig_generator_most_operations(&synthetic->workload);
     if (m->most_ops < RIG_MOST_KEYS_A_READ)
         m->most_ops = RIG_MOST_KEYS_A_READ;
-    m->engine = rig_sim_engine_new(&synthetic->sim, (uint64_t)synthetic->seed, m->session_count);
+    m->engine = rig_sim_engine_new(&synthetic->sim, (enum rig_workload)synthetic->workload.type,
+                                   (uint64_t)synthetic->seed, m->session_count);
     m->sessions = calloc(m->session_count, sizeof *m->sessions);
     m->op_room = calloc((size_t)m->session_count * m->most_ops, sizeof *m->op_room);
     m->reads = calloc(m->most_ops, sizeof *m->reads);
     if (m->engine == NULL || m->sessions == NULL || m->op_room == NULL || m->reads == NULL)
         return no_memory(m->err);
+    const struct rig_accounts accounts = rig_generator_accounts(&synthetic->workload);
+    rig_sim_engine_open_accounts(m->engine, &accounts);
     m->workload = synthetic->workload;
     m->workload.sharing = synthetic->clients;
     enum rig_rc rc = rig_generator_new(&m->workload, (uint64_t)synthetic->seed, 0, 1, &m->generator, m->err);

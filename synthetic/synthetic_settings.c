@@ -156,6 +156,9 @@ enum rig_rc rig_synthetic_check(const struct rig_synthetic *synthetic, struct ri
     enum rig_rc rc = rig_generator_check(&synthetic->workload, err);
     if (rc != RIG_OK)
         return rc;
+    if (synthetic->workload.program)
+        return rig_fail(err, RIG_E_PLAN,
+                        "`workload.program` needs a database: a program decides by what it reads; leave it out");
     bool is_ring = synthetic->shape != RIG_SHAPE_SIMULATED && synthetic->shape != RIG_SHAPE_BLIND;
     const char *shape = shapes[synthetic->shape];
     if (synthetic->workload.duration_ns != 0)

@@ -40,10 +40,56 @@ static uint32_t *latest_of(struct latest *latest, int32_t process)
     return rig_table_put(&latest->hashed, (uint32_t)process);
 }
 
+/*
+ * Jumps over the transactions before one in its process, of doubling lengths (Myers 1983), so that those that a
+ * transaction without a completion passes over are not walked one by one. Made when the first such transaction is met.
+ */
+struct jumps {
+    uint32_t *to, *depth; /* per transaction; to: NULL until it is made */
+};
+
+static void add_jump(struct jumps *jumps, const uint32_t *before, uint32_t txn)
+{
+    const uint32_t last = before[txn];
+    jumps->to[txn] = txn;
+    jumps->depth[txn] = 0;
+    if (last == RIG_NODE_NONE)
+        return;
+    const uint32_t via = jumps->to[last], beyond = jumps->to[via];
+    const bool is_double = jumps->depth[last] - jumps->depth[via] == jumps->depth[via] - jumps->depth[beyond];
+    jumps->to[txn] = is_double ? beyond : last;
+    jumps->depth[txn] = jumps->depth[last] + 1;
+}
+
+/* For the committed transactions below `end`. False when memory runs out. */
+static bool make_jumps(struct jumps *jumps, const struct rig_history *history, const uint8_t *committed,
+                       const uint32_t *before, uint32_t end, struct rig_arena *arena)
+{
+    jumps->to = rig_arena_room(arena, history->txn_count, sizeof *jumps->to);
+    jumps->depth = rig_arena_room(arena, history->txn_count, sizeof *jumps->depth);
+    for (uint32_t txn = 0; jumps->to != NULL && jumps->depth != NULL && txn < end; txn++) {
+        if (committed[txn])
+            add_jump(jumps, before, txn);
+    }
+    return jumps->to != NULL && jumps->depth != NULL;
+}
+
+/* The nearest one from `last` on that comes before `txn`, or NONE. */
+static uint32_t find_before(const struct jumps *jumps, const struct rig_history *history, const uint32_t *before,
+                            uint32_t last, uint32_t txn)
+{
+    while (last != RIG_NODE_NONE && !rig_process_precedes(history, last, txn)) {
+        const uint32_t far = jumps->to[last];
+        last = far != last && !rig_process_precedes(history, far, txn) ? far : before[last];
+    }
+    return last;
+}
+
 bool rig_process_order(const struct rig_history *history, const uint8_t *committed, struct rig_arena *arena,
                        uint32_t *before)
 {
     struct latest latest;
+    struct jumps jumps = {NULL, NULL};
     bool done = latest_init(&latest, history, arena);
     for (uint32_t txn = 0; done && txn < history->txn_count; txn++) {
         before[txn] = RIG_NODE_NONE;
@@ -54,10 +100,16 @@ bool rig_process_order(const struct rig_history *history, const uint8_t *committ
         if (!done)
             break;
         uint32_t last = *previous; /* or one before it: a transaction without a completion stands at the end */
-        while (last != RIG_NODE_NONE && !rig_process_precedes(history, last, txn))
-            last = before[last];
+        if (last != RIG_NODE_NONE && !rig_process_precedes(history, last, txn)) {
+            done = jumps.to != NULL || make_jumps(&jumps, history, committed, before, txn, arena);
+            if (!done)
+                break;
+            last = find_before(&jumps, history, before, last, txn);
+        }
         RIG_INVARIANT(last == RIG_NODE_NONE || (last < txn && committed[last]));
         before[txn] = last;
+        if (jumps.to != NULL)
+            add_jump(&jumps, before, txn);
         if (history->txns[txn].outcome == RIG_OUTCOME_OK)
             *previous = txn;
     }

@@ -359,10 +359,12 @@ static bool take_balances(const struct infer *in, uint32_t txn, bool negative)
     return true;
 }
 
-static enum rig_rc infer_bank(struct infer *in, bool negative)
+static enum rig_rc infer_bank(struct infer *in, const struct rig_assumptions *assumed)
 {
+    const bool negative = (assumed->made & RIG_ASSUMES_NEGATIVE_BALANCES) != 0;
     uint32_t first = UINT32_MAX;
-    int64_t expected = 0, total = 0;
+    bool known = assumed->total.known;
+    int64_t expected = assumed->total.value, total = 0;
     uint8_t *seen = rig_arena_array(in->arena, (size_t)in->history->key_count + 1, 1);
     if (seen == NULL)
         return no_memory(in);
@@ -377,7 +379,8 @@ static enum rig_rc infer_bank(struct infer *in, bool negative)
             return no_memory(in);
         if (!is_full_read(in, txn, seen, accounts, &total))
             continue;
-        if (first == UINT32_MAX) {
+        if (!known) {
+            known = true;
             first = txn;
             expected = total;
         } else if (total != expected && !note(in, RIG_ANOMALY_WRONG_TOTAL, txn, 0, total, expected, first)) {
@@ -422,5 +425,5 @@ enum rig_rc rig_infer_banks(const struct rig_history *history, struct rig_assump
 {
     struct infer in = {.history = history, .inference = inference, .arena = arena, .err = err};
     const enum rig_rc rc = begin(&in, most_kept);
-    return rc == RIG_OK ? infer_bank(&in, (assumptions.made & RIG_ASSUMES_NEGATIVE_BALANCES) != 0) : rc;
+    return rc == RIG_OK ? infer_bank(&in, &assumptions) : rc;
 }

@@ -8,8 +8,8 @@
  * acknowledged before it was invoked count, those invoked before it completed may count, and its own earlier ones do.
  *
  * A bank is a counter an account, of unknown initial balance; each transaction that increments several moves money
- * between them. wrong-total: two transactions read all accounts, and the totals differ; the first such read is compared
- * with all others. negative-balance: a balance below 0 was read.
+ * between them. wrong-total: a read of all accounts shows another total than the known one, or else than the first such
+ * read. negative-balance: a balance below 0 was read.
  *
  * Time: sorting the increments of each key, a binary search a read. Space: 88 bytes an increment.
  */
@@ -21,7 +21,7 @@
 #include "checker/infer/inference.h"
 #include "checker/levels/assumption.h"
 
-/* As rig_type_inference.infer. Assumed of a bank: RIG_ASSUMES_NEGATIVE_BALANCES, they are no anomaly. RIG_E_INPUT also
+/* As rig_type_inference.infer. Assumed of a bank: RIG_ASSUMES_NEGATIVE_BALANCES, they are no anomaly; and the total. RIG_E_INPUT also
  * for increments that sum up to 2^62 or more, and for a transaction that changes the total of a bank. */
 enum rig_rc rig_infer_counters(const struct rig_history *history, struct rig_assumptions assumptions,
                                uint32_t most_kept, struct rig_arena *arena, struct rig_inference *inference,

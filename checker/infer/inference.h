@@ -21,7 +21,7 @@ struct rig_inference {
     struct rig_links links;            /* the graph's edges as they were found, and */
     struct rig_graph graph;            /*   the whole graph: only link_count before rig_inference_pack() */
     struct rig_noncyclic_findings noncyclic;
-    struct rig_noncyclic_list lost; /* every lost-append, also those that `noncyclic` does not keep */
+    struct rig_noncyclic_list lost; /* every lost-append or lost-write, also those that `noncyclic` does not keep */
     const uint8_t *committed;       /* per transaction: it counts as committed */
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */

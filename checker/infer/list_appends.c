@@ -141,7 +141,7 @@ static enum rig_rc appended_twice(const struct rig_versions *versions, struct ri
             if (first == RIG_TXN_NONE)
                 continue;
             char key[64];
-            rig_history_key_text(history, op->key, key, sizeof key);
+            rig_history_key_name(history, op->key, key, sizeof key);
             return rig_fail(err, RIG_E_INPUT,
                             "transactions %u and %u both append %s to key %s; list-append needs values that are "
                             "unique per key",

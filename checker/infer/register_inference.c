@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/vec.h"
 #include "checker/graph/bundle.h"
+#include "checker/infer/register_lost.h"
 
 /* A committed transaction that read a version. */
 struct version_reader {
@@ -321,7 +322,9 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
                        .noncyclic = &inference->noncyclic,
                        .links = &inference->links};
     if (!rig_links_init(in.links, arena, history->txn_count, 0, history->op_count) || !take_txns(&in) ||
-        !link_versions(&in))
+        !link_versions(&in) ||
+        (!assumptions.in_part && !rig_register_lost_writes(&inference->registers, assumptions.open_keys, arena,
+                                                           &inference->noncyclic, &inference->lost)))
         rc = rig_memory_limit(err, "the dependencies");
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
     inference->unknown_reads = in.unknown_reads;

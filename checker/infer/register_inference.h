@@ -1,7 +1,7 @@
 /*
  * Inference for registers: from a history to its versions, their partial order under the user's assumptions
- * (registers.h), the non-cyclic anomalies internal, G1a, G1b, garbage-read, future-read, lost-update and
- * cyclic-versions, and the dependency graph.
+ * (registers.h), the non-cyclic anomalies internal, G1a, G1b, garbage-read, future-read, lost-update,
+ * lost-write (register_lost.h) and cyclic-versions, and the dependency graph.
  *
  * Edges: wr from the writer of a value to its readers; where version v is known to come directly before w, ww from the
  * writer of v to that of w, and rw from the readers of v to the writer of w. The order is partial, so a level that is

@@ -221,7 +221,7 @@ static enum rig_rc number_versions(struct build *b)
 static enum rig_rc written_twice(const struct build *b, uint32_t first, uint32_t second, const struct rig_txn_op *op)
 {
     char key[64];
-    rig_history_key_text(b->history, op->key, key, sizeof key);
+    rig_history_key_name(b->history, op->key, key, sizeof key);
     if (first == second)
         return rig_fail(b->err, RIG_E_INPUT,
                         "transaction %u writes %s to key %s twice; rw-register needs values that are unique per key",

@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/infer/set_chains.h"
 
-/* Per key: the last known read of the transaction that is being visited. */
+/* Per key: the last known read of the transaction that is being visited, and the last transaction that adds to it. */
 struct access {
     uint32_t visitor, last_read;
+    uint32_t adder;
 };
 
 struct infer {
@@ -14,6 +16,7 @@ struct infer {
     const struct rig_sets *sets;
     struct rig_noncyclic_findings *noncyclic;
     struct rig_links *links;
+    struct rig_set_chains chains;
     struct access *keys;
     struct rig_set_marks seen, before; /* by the read that is being visited, and by the one before it */
     uint32_t *linked_wr, *linked_rw;   /* per transaction: the read (`seen.count`) that it was linked with last */
@@ -24,7 +27,9 @@ struct infer {
 struct shown {
     const struct rig_txn_op *op;
     uint32_t txn, place;
-    uint64_t noted; /* bits */
+    uint64_t noted;  /* bits */
+    bool is_chained; /* it is linked later (infer/set_chains.h) */
+    uint32_t size;   /* as in struct rig_set_read */
 };
 
 static bool note(struct infer *in, struct shown *shown, enum rig_anomaly anomaly, int64_t value, uint32_t other,
@@ -65,8 +70,8 @@ static bool link_rw(struct infer *in, uint32_t reader, uint32_t writer)
 static bool take_element(struct infer *in, struct shown *shown, uint32_t number)
 {
     const struct rig_set_element *element = &in->sets->elements[number];
-    if (rig_set_is_marked(&in->seen, number) &&
-        !note(in, shown, RIG_ANOMALY_DUPLICATE_ELEMENTS, element->value, UINT32_MAX, UINT32_MAX))
+    const bool again = rig_set_is_marked(&in->seen, number);
+    if (again && !note(in, shown, RIG_ANOMALY_DUPLICATE_ELEMENTS, element->value, UINT32_MAX, UINT32_MAX))
         return false;
     in->seen.of[number] = in->seen.count;
     if (element->writer == shown->txn)
@@ -75,7 +80,8 @@ static bool take_element(struct infer *in, struct shown *shown, uint32_t number)
     if (in->history->txns[element->writer].outcome == RIG_OUTCOME_FAIL)
         return note(in, shown, RIG_ANOMALY_G1A, element->value, element->writer, UINT32_MAX);
     RIG_INVARIANT(in->sets->committed[element->writer]);
-    return link_wr(in, element->writer, shown->txn);
+    shown->size += !again;
+    return shown->is_chained || link_wr(in, element->writer, shown->txn);
 }
 
 /* Marks the elements of the read, and takes each of them. */
@@ -128,18 +134,40 @@ static bool compare_reads(struct infer *in, struct shown *shown, uint32_t last_r
     return true;
 }
 
+static struct shown shown_by(const struct infer *in, uint32_t txn, uint32_t place)
+{
+    return (struct shown){.op = rig_txn_ops(in->history, txn) + place, .txn = txn, .place = place};
+}
+
 static bool take_read(struct infer *in, uint32_t txn, uint32_t place)
 {
-    struct shown shown = {.op = rig_txn_ops(in->history, txn) + place, .txn = txn, .place = place};
+    struct shown shown = shown_by(in, txn, place);
     struct access *key = &in->keys[shown.op->key];
     const uint32_t last_read = key->visitor == txn ? key->last_read : UINT32_MAX;
     if (shown.op->read_state == RIG_READ_UNKNOWN) {
         in->unknown_reads += in->history->txns[txn].outcome == RIG_OUTCOME_OK;
         return true;
     }
-    *key = (struct access){.visitor = txn, .last_read = place};
-    return take_elements(in, &shown) && take_missing(in, &shown) &&
-           (last_read == UINT32_MAX || compare_reads(in, &shown, last_read));
+    key->visitor = txn;
+    key->last_read = place;
+    shown.is_chained = in->chains.pays[shown.op->key] && key->adder != txn;
+    if (!take_elements(in, &shown))
+        return false;
+    if (shown.is_chained)
+        rig_set_chains_add(&in->chains,
+                           (struct rig_set_read){.key = shown.op->key, .txn = txn, .place = place, .size = shown.size});
+    else if (!take_missing(in, &shown))
+        return false;
+    return last_read == UINT32_MAX || compare_reads(in, &shown, last_read);
+}
+
+/* Links a read that was chained and does not fit. Its anomalies are known. */
+static bool link_alone(void *context, const struct rig_set_read *read)
+{
+    struct infer *in = context;
+    struct shown shown = shown_by(in, read->txn, read->place);
+    shown.noted = UINT64_MAX;
+    return take_elements(in, &shown) && take_missing(in, &shown);
 }
 
 static bool prepare(struct infer *in, struct rig_arena *arena)
@@ -149,7 +177,8 @@ static bool prepare(struct infer *in, struct rig_arena *arena)
     in->linked_wr = rig_arena_array(arena, txn_count, sizeof *in->linked_wr);
     in->linked_rw = rig_arena_array(arena, txn_count, sizeof *in->linked_rw);
     if (in->keys == NULL || in->linked_wr == NULL || in->linked_rw == NULL ||
-        !rig_set_marks_init(&in->seen, in->sets, arena) || !rig_set_marks_init(&in->before, in->sets, arena))
+        !rig_set_chains_init(&in->chains, in->sets, arena) || !rig_set_marks_init(&in->seen, in->sets, arena) ||
+        !rig_set_marks_init(&in->before, in->sets, arena))
         return false;
     memset(in->keys, 0xff, key_count * sizeof *in->keys);
     return rig_links_init(in->links, arena, in->history->txn_count, 0, in->history->op_count);
@@ -162,6 +191,10 @@ static bool take_txns(struct infer *in)
         if (!in->sets->committed[txn])
             continue;
         const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
+        for (uint32_t i = 0; i < rig_txn_op_count(in->history, txn); i++) {
+            if (ops[i].kind == RIG_OP_ADD)
+                in->keys[ops[i].key].adder = txn;
+        }
         for (uint32_t i = 0; done && i < rig_txn_op_count(in->history, txn); i++)
             done = ops[i].kind != RIG_OP_READ_SET || take_read(in, txn, i);
     }
@@ -189,7 +222,7 @@ enum rig_rc rig_infer_sets(const struct rig_history *history, struct rig_assumpt
     count_outcomes(history, inference);
     struct infer in = {
         .history = history, .sets = &inference->sets, .noncyclic = &inference->noncyclic, .links = &inference->links};
-    if (!prepare(&in, arena) || !take_txns(&in))
+    if (!prepare(&in, arena) || !take_txns(&in) || !rig_set_chains_link(&in.chains, in.links, link_alone, &in))
         return rig_memory_limit(err, "the dependencies");
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
     inference->unknown_reads = in.unknown_reads;

@@ -29,7 +29,7 @@ static enum rig_rc added_twice(const struct rig_history *history, const struct r
                                const struct rig_set_element *second, struct rig_err *err)
 {
     char key[64];
-    rig_history_key_text(history, first->key, key, sizeof key);
+    rig_history_key_name(history, first->key, key, sizeof key);
     return rig_fail(err, RIG_E_INPUT,
                     "transactions %u and %u both add %s to key %s; set needs values that are unique per key",
                     rig_txn_name(history, first->writer), rig_txn_name(history, second->writer),

@@ -37,7 +37,7 @@
       "no order of the operations on an object explains their results within their real-time bounds", "HW90 2")        \
     X(INTERNAL, "internal", false, "a transaction's read disagrees with its own earlier reads and writes", "CBG15 2")  \
     X(NEGATIVE_BALANCE, "negative-balance", false, "a read of an account shows less than 0", "Jepsen, bank")           \
-    X(WRONG_TOTAL, "wrong-total", false, "two reads of all accounts show different totals", "Jepsen, bank")            \
+    X(WRONG_TOTAL, "wrong-total", false, "a read of all accounts shows another total", "Jepsen, bank")                 \
     X(LOST_UPDATE, "lost-update", false, "two transactions read the same version of a key and both wrote it",          \
       "CBG15 3")                                                                                                       \
     X(G_SINGLE, "G-single-item", true, "read skew: a cycle with exactly one rw edge", "Adya99 4.2")                    \
@@ -50,6 +50,8 @@
     X(G_NONADJACENT_PROCESS, "G-nonadjacent-item-process", true, "G-nonadjacent-item, with process order", "KA20 5.1") \
     X(G2_ITEM_PROCESS, "G2-item-process", true, "G2-item, with process order", "KA20 5.1")                             \
     X(LOST_APPEND, "lost-append", false, "an acknowledged append is missing in all later reads of its list",           \
+      "Herlihy & Wing 1990")                                                                                           \
+    X(LOST_WRITE, "lost-write", false, "an acknowledged write is missing in all later reads of its register",          \
       "Herlihy & Wing 1990")                                                                                           \
     X(COUNTER_BOUNDS, "counter-bounds", false, "a read of a counter shows less or more than its time allows",          \
       "Jepsen, counter")                                                                                               \

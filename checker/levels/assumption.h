@@ -4,6 +4,7 @@
 #ifndef RIG_CHECKER_LEVELS_ASSUMPTION_H
 #define RIG_CHECKER_LEVELS_ASSUMPTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* X(id, name, meaning) */
@@ -24,10 +25,18 @@ enum rig_assumption {
 /* Beside those: accounts of a bank may have balances below 0. */
 #define RIG_ASSUMES_NEGATIVE_BALANCES (1u << 16)
 
+/* The total of all accounts of a bank, where the user knows it. */
+struct rig_known_total {
+    bool known;
+    int64_t value;
+};
+
 struct rig_assumptions {
+    struct rig_known_total total;
     unsigned made;            /* RIG_ASSUMPTION_BIT()s */
     unsigned contradicted;    /* those that other parts of the history are known to contradict: they order nothing */
     const uint8_t *open_keys; /* per key: it may be used again, so a value without a writer may get one; NULL: no key */
+    bool in_part;             /* the history has further transactions, before these or after them */
 };
 
 #endif

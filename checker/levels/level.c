@@ -42,7 +42,7 @@ static const struct row exact[] = {
     {RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION, L(SNAPSHOT_ISOLATION) | L(STRONG_SESSION_READ_COMMITTED),
      A(G_SINGLE_PROCESS) | A(G_NONADJACENT_PROCESS)},
     {RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION, L(STRONG_READ_COMMITTED) | L(STRONG_SESSION_SNAPSHOT_ISOLATION),
-     A(LOST_APPEND) | A(COUNTER_BOUNDS) | A(G_SINGLE_REALTIME) | A(G_NONADJACENT_REALTIME)},
+     A(LOST_APPEND) | A(LOST_WRITE) | A(COUNTER_BOUNDS) | A(G_SINGLE_REALTIME) | A(G_NONADJACENT_REALTIME)},
     /* PL-2.99 is PL-3 except for predicates, which these workloads lack: the two have one rule, as has view
      * serializability (each value is written once). Predicates will tell repeatable read from the others again, so it
      * implies only what holds with them. Some order explains each read of an item, also reads of the transaction's own
@@ -71,6 +71,9 @@ static const struct row reference[] = {
     {RIG_LEVEL_VIEW_SERIALIZABLE, 0, 0},
     {RIG_LEVEL_SERIALIZABLE, L(REPEATABLE_READ) | L(UPDATE_SERIALIZABLE) | L(SNAPSHOT_ISOLATION) | L(VIEW_SERIALIZABLE),
      0},
+    /* The reference does not know lost writes. */
+    {RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION, L(STRONG_READ_COMMITTED) | L(STRONG_SESSION_SNAPSHOT_ISOLATION),
+     A(LOST_APPEND) | A(COUNTER_BOUNDS) | A(G_SINGLE_REALTIME) | A(G_NONADJACENT_REALTIME)},
 };
 
 static const struct {

@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/object/object_pair.h"
+#include "checker/object/object_queue.h"
 #include "checker/object/object_replay.h"
+#include "checker/object/object_rows.h"
 #include "checker/object/object_search.h"
+#include "checker/witness/object_words.h"
 
 /* ---- the inference ---- */
 
@@ -67,18 +71,24 @@ struct decide {
     uint32_t most_witnesses;
 };
 
+static void add_txn(struct rig_witness *witness, uint32_t txn)
+{
+    bool fits = witness->txn_count <= MOST_OPEN;
+    for (uint32_t i = 0; fits && i < witness->txn_count; i++)
+        fits = witness->txns[i] != txn;
+    if (fits)
+        witness->txns[witness->txn_count++] = txn;
+}
+
 /* The transactions of open operations, those that completed before others. */
 static void choose_open(const struct rig_object_op *ops, const struct rig_object_result *result,
                         struct rig_witness *witness)
 {
     for (unsigned unknown = 0; unknown < 2; unknown++) {
-        for (size_t i = 0; i < result->open.count && witness->txn_count <= MOST_OPEN; i++) {
+        for (size_t i = 0; i < result->open.count; i++) {
             const struct rig_object_op *op = &ops[result->open.at[i]];
-            bool fits = (op->end == RIG_POSITION_NONE) == (unknown != 0);
-            for (uint32_t j = 0; fits && j < witness->txn_count; j++)
-                fits = witness->txns[j] != op->txn;
-            if (fits)
-                witness->txns[witness->txn_count++] = op->txn;
+            if ((op->end == RIG_POSITION_NONE) == (unknown != 0))
+                add_txn(witness, op->txn);
         }
     }
 }
@@ -106,8 +116,9 @@ static bool add_states(const struct decide *d, const struct rig_object_result *r
     return blocked->states != NULL;
 }
 
+/* `pair`: the operations are those on its values; NULL: all of the key. */
 static bool add_witness(struct decide *d, uint32_t key, const struct rig_object_op *ops,
-                        const struct rig_object_result *result)
+                        const struct rig_object_result *result, const struct rig_object_pair *pair)
 {
     struct rig_objects_decided *decided = d->decided;
     decided->refuted++;
@@ -126,24 +137,110 @@ static bool add_witness(struct decide *d, uint32_t key, const struct rig_object_
     witness.blocked->explained = result->explained;
     witness.blocked->open_count = (uint32_t)result->open.count - 1;
     choose_open(ops, result, &witness);
+    if (pair != NULL) {
+        witness.other_op = RIG_OBJECT_TWO_VALUES;
+        witness.value = pair->values[0];
+        witness.other_value = pair->values[1];
+        for (size_t i = 0; i < pair->ops.count; i++)
+            add_txn(&witness, pair->ops.at[i].txn);
+    }
     decided->witnesses[decided->witness_count++] = witness;
     return true;
 }
 
 /* ---- objects ---- */
 
+struct key_ops {
+    const struct rig_object_op *at;
+    uint32_t count;
+};
+
+/* An order that the search found counts once it was replayed. */
+static enum rig_object_answer replay(struct decide *d, const struct key_ops *ops,
+                                     const struct rig_object_result *result)
+{
+    bool explains = true;
+    if (!rig_object_replay(&d->model, ops->at, ops->count, result->order.at, result->order.count, &explains))
+        return RIG_OBJECT_NO_MEMORY;
+    RIG_INVARIANT(explains && "an order that the search found");
+    return RIG_OBJECT_LINEARIZABLE;
+}
+
+/* The order of a queue is found without a search in most cases. RIG_OBJECT_TIME: it is not. */
+static enum rig_object_answer order_queue(const struct decide *d, const struct key_ops *ops,
+                                          const struct rig_object_rows *rows, struct rig_object_model *model,
+                                          struct rig_object_result *result)
+{
+    bool explains = false;
+    if (d->history->workload != RIG_WORKLOAD_QUEUE)
+        return RIG_OBJECT_TIME;
+    if (!rig_object_queue_order(rows, &d->model, ops->at, ops->count, &result->order) ||
+        !rig_object_replay(model, rows->ops.at, ops->count, result->order.at, result->order.count, &explains))
+        return RIG_OBJECT_NO_MEMORY;
+    if (explains)
+        return RIG_OBJECT_LINEARIZABLE;
+    rig_object_result_done(result);
+    return RIG_OBJECT_TIME;
+}
+
+/* A small refutation of the key. RIG_OBJECT_TIME: none was found. */
+static enum rig_object_answer refute_rows(struct decide *d, uint32_t key, const struct key_ops *ops,
+                                          const struct rig_object_rows *rows,
+                                          const struct rig_object_search_limits *limits)
+{
+    struct rig_object_pair pair = {.found = false};
+    enum rig_object_answer answer = RIG_OBJECT_NO_MEMORY;
+    if (rig_object_pair_find(&d->model, rows, ops->at, ops->count, limits, &pair))
+        answer = pair.found ? RIG_OBJECT_REFUTED : RIG_OBJECT_TIME;
+    if (answer == RIG_OBJECT_REFUTED && !add_witness(d, key, pair.ops.at, &pair.result, &pair))
+        answer = RIG_OBJECT_NO_MEMORY;
+    rig_object_pair_done(&pair);
+    return answer;
+}
+
+/* REFUTED comes with a witness, unless `search_all`: only the search without look-ahead finds one. */
+static enum rig_object_answer decide_rows(struct decide *d, uint32_t key, const struct key_ops *ops,
+                                          const struct rig_object_search_limits *limits, bool *search_all)
+{
+    struct rig_object_model model;
+    struct rig_object_rows rows = {.may_vanish = false};
+    struct rig_object_result result = {.blocked = 0};
+    bool unique = false;
+    enum rig_object_answer answer = RIG_OBJECT_NO_MEMORY;
+    rig_table_init(&rows.fate_of);
+    if (rig_object_model_init(&model, d->history->workload, limits->bytes) &&
+        rig_object_rows_init(&rows, &d->model, ops->at, ops->count, &model, &unique)) {
+        model.rows = &rows;
+        answer = unique ? order_queue(d, ops, &rows, &model, &result) : RIG_OBJECT_TIME;
+        if (answer == RIG_OBJECT_TIME)
+            answer = refute_rows(d, key, ops, &rows, limits);
+        *search_all = answer == RIG_OBJECT_TIME;
+        if (answer == RIG_OBJECT_TIME && unique)
+            answer = rig_object_search(&model, rows.ops.at, ops->count, limits, &result);
+        *search_all &= !unique || answer == RIG_OBJECT_REFUTED;
+    }
+    if (answer == RIG_OBJECT_LINEARIZABLE)
+        answer = replay(d, ops, &result);
+    rig_object_result_done(&result);
+    rig_object_rows_done(&rows);
+    rig_object_model_done(&model);
+    return answer;
+}
+
 static enum rig_object_answer decide_key(struct decide *d, uint32_t key, const struct rig_object_search_limits *limits)
 {
-    const struct rig_object_op *ops = d->ops.at + d->ops.first[key];
-    const uint32_t count = d->ops.first[key + 1] - d->ops.first[key];
+    const struct key_ops ops = {d->ops.at + d->ops.first[key], d->ops.first[key + 1] - d->ops.first[key]};
     struct rig_object_result result;
-    bool explains = true;
-    enum rig_object_answer answer = rig_object_search(&d->model, ops, count, limits, &result);
-    if (answer == RIG_OBJECT_LINEARIZABLE &&
-        !rig_object_replay(&d->model, ops, count, result.order.at, result.order.count, &explains))
-        answer = RIG_OBJECT_NO_MEMORY;
-    RIG_INVARIANT(explains && "an order that the search found");
-    if (answer == RIG_OBJECT_REFUTED && !add_witness(d, key, ops, &result))
+    if (d->history->workload == RIG_WORKLOAD_QUEUE || d->history->workload == RIG_WORKLOAD_STACK) {
+        bool search_all = false;
+        const enum rig_object_answer ahead = decide_rows(d, key, &ops, limits, &search_all);
+        if (!search_all)
+            return ahead;
+    }
+    enum rig_object_answer answer = rig_object_search(&d->model, ops.at, ops.count, limits, &result);
+    if (answer == RIG_OBJECT_LINEARIZABLE)
+        answer = replay(d, &ops, &result);
+    if (answer == RIG_OBJECT_REFUTED && !add_witness(d, key, ops.at, &result, NULL))
         answer = RIG_OBJECT_NO_MEMORY;
     rig_object_result_done(&result);
     return answer;

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "base/bug.h"
+#include "checker/object/object_rows.h"
 #include "checker/witness/object_words.h"
 #include "history/types.h"
 
@@ -178,7 +179,8 @@ static bool observes(const struct rig_object_class *class)
 {
     for (uint32_t i = 0; i < class->op_count; i++) {
         const unsigned kind = class->ops[i].kind;
-        if (kind != RIG_OP_READ_REGISTER && kind != RIG_OP_EXPECT)
+        const bool finds_nothing = class->ops[i].read_state == RIG_READ_NIL;
+        if (kind != RIG_OP_READ_REGISTER && kind != RIG_OP_EXPECT && !finds_nothing)
             return false;
     }
     return true;
@@ -233,6 +235,14 @@ uint32_t rig_object_class_of(struct rig_object_model *model, const struct rig_tx
     }
 }
 
+static bool is_dead(const struct rig_object_model *model, const struct rig_buf *state)
+{
+    /* The buffer is an allocation of its own, so its start is aligned. */
+    const int64_t *values = (const int64_t *)(const void *)rig_buf_text(state);
+    return rig_object_rows_is_dead(model->rows, model->workload == RIG_WORKLOAD_QUEUE, values,
+                                   state->size / sizeof *values);
+}
+
 static bool compute(struct rig_object_model *model, uint32_t state, uint32_t class, uint32_t *next)
 {
     const struct rig_object_class *of = &model->classes.at[class];
@@ -244,6 +254,8 @@ static bool compute(struct rig_object_model *model, uint32_t state, uint32_t cla
         possible = specifications[model->workload](model, &of->ops[i], scratch);
     if (scratch->failed)
         return false;
+    if (possible && model->rows != NULL && !rig_op_reads(of->ops[0].kind))
+        possible = !is_dead(model, scratch);
     *next = possible ? intern(model, rig_buf_text(scratch), scratch->size) : RIG_OBJECT_NONE;
     return !possible || *next != RIG_OBJECT_NONE;
 }

@@ -13,6 +13,7 @@ static const uint32_t none = UINT32_MAX;
 /* A place for an open operation; its number is that of its bit in each configuration. */
 struct slot {
     uint32_t op, class;
+    uint32_t end;  /* of the operation */
     uint32_t twin; /* the slot of an operation that does the same and takes effect first; `none`: there is none */
     bool taken, unknown, observes;
 };
@@ -225,35 +226,57 @@ static uint32_t find_slot(struct search *s)
     return s->failed ? none : (uint32_t)s->slots.count - 1;
 }
 
-/* The slot of the latest operation of unknown outcome of the class. */
-static uint32_t find_twin(const struct search *s, uint32_t class)
+/* Whether `a` takes effect before `b`, which does the same: it completes first, or at the same time and is invoked first. */
+static bool is_before(const struct slot *a, const struct slot *b)
 {
-    uint32_t twin = none;
+    return a->end != b->end ? a->end < b->end : a->op < b->op;
+}
+
+/* Links the new slot with the others that do the same, in the order in which they take effect. */
+static void link_twins(struct search *s, uint32_t place)
+{
+    struct slot *fresh = &s->slots.at[place];
+    uint32_t after = none;
     for (uint32_t i = 0; i < s->slots.count; i++) {
         const struct slot *slot = &s->slots.at[i];
-        if (slot->taken && slot->unknown && slot->class == class && (twin == none || slot->op > s->slots.at[twin].op))
-            twin = i;
+        if (i == place || !slot->taken || slot->class != fresh->class)
+            continue;
+        if (!is_before(slot, fresh))
+            after = after == none || is_before(slot, &s->slots.at[after]) ? i : after;
+        else if (fresh->twin == none || is_before(&s->slots.at[fresh->twin], slot))
+            fresh->twin = i;
     }
-    return twin;
+    if (after != none)
+        s->slots.at[after].twin = place;
+}
+
+/* The slot is free again: nothing waits for its operation. */
+static void free_slot(struct search *s, uint32_t place)
+{
+    s->slots.at[place].taken = false;
+    for (uint32_t i = 0; i < s->slots.count; i++)
+        s->slots.at[i].twin = s->slots.at[i].twin == place ? none : s->slots.at[i].twin;
 }
 
 static void invoke(struct search *s, uint32_t op)
 {
     const uint32_t class = s->ops[op].class;
     const bool unknown = s->ops[op].end == RIG_POSITION_NONE;
-    const uint32_t twin = unknown ? find_twin(s, class) : none;
     const uint32_t place = find_slot(s);
     if (s->failed)
         return;
     struct slot *slot = &s->slots.at[place];
     *slot = (struct slot){.op = op,
                           .class = class,
-                          .twin = twin,
+                          .end = s->ops[op].end,
+                          .twin = none,
                           .taken = true,
                           .unknown = unknown,
                           .observes = s->model->classes.at[class].observes};
     uint64_t *word = &s->unknown.at[place / WORD_BITS];
     *word = unknown ? *word | UINT64_C(1) << place % WORD_BITS : *word & ~(UINT64_C(1) << place % WORD_BITS);
+    if (!slot->observes)
+        link_twins(s, place);
     for (uint32_t i = 0; slot->observes && i < s->now.count; i++) {
         uint64_t *c = config(s, &s->now, i);
         uint32_t next;
@@ -304,9 +327,7 @@ static void free_slots(struct search *s)
             everywhere = has_bit(config(s, &s->now, c), i);
         if (!everywhere)
             continue;
-        s->slots.at[i].taken = false;
-        for (uint32_t j = 0; j < s->slots.count; j++)
-            s->slots.at[j].twin = s->slots.at[j].twin == i ? none : s->slots.at[j].twin;
+        free_slot(s, i);
         for (uint32_t c = 0; c < s->now.count; c++)
             clear_bit(config(s, &s->now, c), i);
     }
@@ -364,7 +385,7 @@ static enum rig_object_answer complete(struct search *s, uint32_t op)
         return RIG_OBJECT_NO_MEMORY;
     if (s->after.count == 0)
         return RIG_OBJECT_REFUTED;
-    s->slots.at[done].taken = false;
+    free_slot(s, done);
     swap_stages(s);
     free_slots(s);
     if (s->moves.count > 2 * s->moves_kept + (1 << 20))

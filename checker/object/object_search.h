@@ -8,7 +8,7 @@
  * left out:
  *  - an operation that only observes takes effect as soon as the state allows it;
  *  - of two configurations that differ only in operations of unknown outcome, the one in which fewer took effect;
- *  - of operations of unknown outcome that do the same, the one invoked first takes effect first.
+ *  - of open operations that do the same, the one that completes first takes effect first.
  *
  * A yes comes with the order in which the operations take effect, a no with the configurations before the completion
  * that none of them explains.

@@ -10,6 +10,7 @@ struct breach {
     struct rig_ordered ordered;
     struct rig_breach_sink sink;
     struct rig_arena arena;
+    struct rig_deadline deadline;
 };
 
 /* Whether the places alone show that no cycle is without rw edges. */
@@ -41,7 +42,7 @@ static bool find_more(struct breach *b, enum rig_rule_form form)
             return false;
         rank = states.rank;
     }
-    if (form == RIG_RULE_FLOW || b->sink.count > 0)
+    if (form == RIG_RULE_FLOW || b->sink.count > 0 || b->deadline.spent)
         return true;
     if (form == RIG_RULE_UPDATES)
         return rig_breach_find_of_updates(&b->ordered, &b->sink, &b->arena);
@@ -81,13 +82,14 @@ static bool find(struct breach *b)
 }
 
 bool rig_breach_find(const struct rig_problem *problem, const struct rig_rule *rule, const uint32_t *place,
-                     uint32_t most, struct rig_breaches *found)
+                     uint32_t most, int64_t deadline_ns, struct rig_breaches *found)
 {
-    struct breach b = {.problem = problem};
+    struct breach b = {.problem = problem, .deadline = {.at_ns = deadline_ns}};
     RIG_REQUIRE(most > 0);
     rig_arena_init(&b.arena, 0);
     const bool ok = rig_breach_sink_init(&b.sink, problem, rule, most, found, &b.arena) &&
-                    rig_ordered_init(&b.ordered, problem, rule->along, place, &b.arena) && find(&b);
+                    rig_ordered_init(&b.ordered, problem, rule->along, place, &b.deadline, &b.arena) && find(&b);
+    found->spent = found->spent || b.deadline.spent;
     rig_breach_sink_done(&b.sink);
     rig_arena_done(&b.arena);
     return ok;

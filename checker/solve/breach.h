@@ -18,17 +18,19 @@ RIG_VEC(uint32_t, rig_arc_ends)
 struct rig_breaches {
     struct rig_arcs arcs;     /* from and to are nodes of the problem, keys those of the problem */
     struct rig_arc_ends ends; /* per cycle: where it ends in arcs */
+    bool spent;               /* the deadline came first: there may be others */
 };
 
 /*
  * Adds up to `most` (above 0) short cycles of distinct transactions that the rule forbids, no two over the same
- * transactions. Adds none exactly if the level allows the order. The forms that count (breach_single.h) or compare two
+ * transactions. Adds none exactly if the level allows the order, unless the deadline (rig_clock_now_ns(); INT64_MAX:
+ * none) comes first. The forms that count (breach_single.h) or compare two
  * transactions (breach_pairs.h) add no cycles with rw edges if there is one without.
  *
  * `place`, per node: a permutation of the nodes; only the order among the writers of each key matters. False when memory
  * runs out; `found` then holds some cycles or none.
  */
 bool rig_breach_find(const struct rig_problem *problem, const struct rig_rule *rule, const uint32_t *place,
-                     uint32_t most, struct rig_breaches *found);
+                     uint32_t most, int64_t deadline_ns, struct rig_breaches *found);
 
 #endif

@@ -185,6 +185,8 @@ static bool walk_from(struct closed *c, struct rig_start start)
             return false;
         if (c->sink->walk.count > 0)
             return rig_breach_sink_take(c->sink, NULL);
+        if (c->ordered->deadline->spent)
+            return true;
         RIG_INVARIANT(c->walker.low > 0 || c->walker.high < last);
     }
 }
@@ -199,7 +201,8 @@ static bool walk_from_all(struct closed *c)
         more = false;
         for (uint32_t component = 0; component < components; component++) {
             const uint32_t i = c->first_start[component] + turn;
-            if (rig_breach_sink_is_full(c->sink) || (turn > 0 && c->walker.steps > most_steps))
+            if (rig_breach_sink_is_full(c->sink) || c->ordered->deadline->spent ||
+                (turn > 0 && c->walker.steps > most_steps))
                 return true;
             RIG_INVARIANT(turn > 0 || i < c->first_start[component + 1]);
             if (i >= c->first_start[component + 1])
@@ -219,7 +222,7 @@ bool rig_breach_find_closed(const struct rig_ordered *ordered, struct rig_moves 
     struct closed c = {.problem = ordered->problem, .ordered = ordered, .states = states, .sink = sink};
     if (!rig_states_find(states, ordered, moves, left_out, arena))
         return false;
-    if (states->component_count == 0)
+    if (states->component_count == 0 || ordered->deadline->spent)
         return true;
     bool ok =
         add_seeds(&c) && sort_seeds(&c, arena) && rig_walker_init(&c.walker, ordered, moves, ordered->place, arena);

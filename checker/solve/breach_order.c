@@ -149,9 +149,9 @@ static bool order_in_time(struct rig_ordered *ordered, struct rig_arena *arena)
 }
 
 bool rig_ordered_init(struct rig_ordered *ordered, const struct rig_problem *problem, enum rig_along along,
-                      const uint32_t *place, struct rig_arena *arena)
+                      const uint32_t *place, struct rig_deadline *deadline, struct rig_arena *arena)
 {
-    *ordered = (struct rig_ordered){.problem = problem, .place = place};
+    *ordered = (struct rig_ordered){.problem = problem, .deadline = deadline, .place = place};
     return find_nodes(ordered, arena) && link_versions(ordered, arena) && name_versions_read(ordered, arena) &&
            (along == RIG_ALONG_PLAIN || link_processes(ordered, arena)) &&
            (along != RIG_ALONG_REALTIME || !problem->has_realtime || order_in_time(ordered, arena));

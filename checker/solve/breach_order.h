@@ -11,15 +11,17 @@
 
 #include "base/arena.h"
 #include "checker/levels/rule.h"
+#include "checker/solve/deadline.h"
 #include "checker/solve/problem.h"
 
 struct rig_ordered {
     const struct rig_problem *problem;
-    const uint32_t *place;   /* per node */
-    const uint32_t *at;      /* per place: the node there */
-    const uint32_t *next;    /* per version: the write of the next version of its key, or NONE */
-    const uint32_t *prev;    /* per write: the version before it */
-    const uint32_t *version; /* per read: the version that it returned */
+    struct rig_deadline *deadline; /* of all searches; once it has come, their results are incomplete */
+    const uint32_t *place;         /* per node */
+    const uint32_t *at;            /* per place: the node there */
+    const uint32_t *next;          /* per version: the write of the next version of its key, or NONE */
+    const uint32_t *prev;          /* per write: the version before it */
+    const uint32_t *version;       /* per read: the version that it returned */
 
     /* Process order, NULL where it does not count: the transactions that follow a node directly, as lists. */
     const uint32_t *child;   /* per node: the first of them, or NONE */
@@ -32,9 +34,9 @@ struct rig_ordered {
     const uint32_t *latest;  /* per place: behind the last index into `invoked` of the nodes up to there */
 };
 
-/* `place`: a permutation of the nodes. Memory is the arena's; false when it runs out. */
+/* `place`: a permutation of the nodes. Borrows all but the arena. Memory is the arena's; false when it runs out. */
 bool rig_ordered_init(struct rig_ordered *ordered, const struct rig_problem *problem, enum rig_along along,
-                      const uint32_t *place, struct rig_arena *arena);
+                      const uint32_t *place, struct rig_deadline *deadline, struct rig_arena *arena);
 
 /* Fills lead, where process order counts. `left_out`, per node: paths do not go through it; NULL: through all. False when
  * memory runs out. */

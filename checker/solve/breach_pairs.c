@@ -30,6 +30,11 @@ static uint32_t read_count(const struct rig_problem *problem, uint32_t node)
     return problem->txns.at[node + 1].first_read - problem->txns.at[node].first_read;
 }
 
+static bool is_over(const struct pairs *p, uint32_t node)
+{
+    return rig_deadline_is_over(p->ordered->deadline, 1 + read_count(p->problem, node) + write_count(p->problem, node));
+}
+
 /* Whether the read returned an earlier version than `write`. */
 static bool misses(const struct pairs *p, uint32_t read, uint32_t write)
 {
@@ -155,9 +160,9 @@ static void compare_writer(struct pairs *p, uint32_t writer)
 
 static void compare_shown(struct pairs *p)
 {
-    for (uint32_t node = 0; node < p->problem->txn_count; node++)
+    for (uint32_t node = 0; node < p->problem->txn_count && !is_over(p, node); node++)
         compare_reader(p, node);
-    for (uint32_t node = 0; node < p->problem->txn_count; node++)
+    for (uint32_t node = 0; node < p->problem->txn_count && !is_over(p, node); node++)
         compare_writer(p, node);
 }
 
@@ -283,12 +288,12 @@ bool rig_breach_find_pairs(const struct rig_ordered *ordered, struct rig_breach_
     if (p.marked == NULL || p.item == NULL || p.same == NULL || p.met == NULL)
         return false;
     if (form == RIG_RULE_CURSOR) {
-        for (uint32_t node = 0; node < problem->txn_count; node++)
+        for (uint32_t node = 0; node < problem->txn_count && !is_over(&p, node); node++)
             compare_own_writes(&p, node);
         return p.ok;
     }
     compare_shown(&p);
-    for (uint32_t node = 0; node < problem->txn_count && form == RIG_RULE_UPDATE_ATOMIC; node++)
+    for (uint32_t node = 0; form == RIG_RULE_UPDATE_ATOMIC && node < problem->txn_count && !is_over(&p, node); node++)
         compare_update(&p, node);
     return p.ok;
 }

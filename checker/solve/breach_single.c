@@ -169,7 +169,7 @@ bool rig_breach_find_single(const struct rig_ordered *ordered, const uint32_t *r
     s.rank_count = rank_count;
     bool ok = ask_all(&s) && answer(&s, false) &&
               (s.questions.count == 0 || rig_walker_init(&s.walker, ordered, s.moves, rank, arena));
-    for (size_t i = 0; ok && i < s.questions.count; i++) {
+    for (size_t i = 0; ok && !ordered->deadline->spent && i < s.questions.count; i++) {
         const struct rig_sweep_question *question = &s.questions.at[i];
         bool shown = !question->is_positive || ordered->after != NULL;
         for (uint32_t r = question->read_begin; ok && question->is_positive && r < question->read_end; r++) {
@@ -177,7 +177,7 @@ bool rig_breach_find_single(const struct rig_ordered *ordered, const uint32_t *r
             if (first < question->to)
                 ok = show(&s, question, (struct rig_start){RIG_DEPART_MISSED, r}, &shown);
         }
-        RIG_INVARIANT(!ok || shown);
+        RIG_INVARIANT(!ok || shown || ordered->deadline->spent);
     }
     rig_sweep_questions_done(&s.questions);
     rig_walker_done(&s.walker);
@@ -257,14 +257,14 @@ bool rig_breach_find_of_updates(const struct rig_ordered *ordered, struct rig_br
     if (!rig_ordered_leave_out(&updates, left_out, arena) ||
         !rig_breach_find_closed(&updates, s.moves, left_out, sink, &states, arena))
         return false;
-    if (states.component_count > 0)
+    if (states.component_count > 0 || ordered->deadline->spent)
         return true;
     s.rank = states.rank;
     s.rank_count = states.state_count;
     bool ok = ask_readers(&s, left_out) && answer(&s, ordered->child != NULL) &&
               (s.questions.count == 0 || rig_walker_init(&s.walker, &updates, s.moves, s.rank, arena));
     s.walker.left_out = left_out;
-    for (size_t i = 0; ok && i < s.questions.count; i++) {
+    for (size_t i = 0; ok && !ordered->deadline->spent && i < s.questions.count; i++) {
         const struct rig_sweep_question *question = &s.questions.at[i];
         bool shown = ordered->after != NULL;
         if (!question->is_positive)
@@ -272,7 +272,7 @@ bool rig_breach_find_of_updates(const struct rig_ordered *ordered, struct rig_br
         left_out[question->node] = 0;
         ok = show(&s, question, (struct rig_start){RIG_DEPART_ALL, question->node}, &shown);
         left_out[question->node] = 1;
-        RIG_INVARIANT(!ok || shown);
+        RIG_INVARIANT(!ok || shown || ordered->deadline->spent);
     }
     rig_sweep_questions_done(&s.questions);
     rig_walker_done(&s.walker);

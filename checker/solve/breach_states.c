@@ -23,6 +23,7 @@ struct search {
     uint32_t node_states; /* those of real time come behind them */
     uint32_t *number;     /* per state: 0 new, DONE, or its number among those on the stack */
     uint32_t last_number, last_rank;
+    uint32_t *spans; /* per place: edges that lead back from it to an earlier place, or over it; NULL: unknown */
     struct frames path;
     struct state_list stack;
 };
@@ -245,7 +246,7 @@ static bool walk_from(struct search *s, uint32_t root)
         return true;
     if (!begin(s, root))
         return false;
-    while (s->path.count > 0) {
+    while (s->path.count > 0 && !rig_deadline_is_over(s->states->ordered->deadline, 1)) {
         struct frame *top = &s->path.at[s->path.count - 1];
         const uint32_t state = next_state(s, top);
         if (state != RIG_PROBLEM_NONE) {
@@ -266,14 +267,77 @@ static bool walk_from(struct search *s, uint32_t root)
     return true;
 }
 
-/* Later transactions first: what they lead to is mostly done. */
+/* ---- edges that lead back ---- */
+
+static void note_edge(struct search *s, uint32_t from, uint32_t to)
+{
+    const uint32_t *place = s->states->ordered->place;
+    if (place[to] > place[from])
+        return;
+    s->spans[place[to]]++; /* differences at first: modulo 2^32 */
+    s->spans[place[from] + 1]--;
+}
+
+static void note_edges_to(struct search *s, uint32_t node)
+{
+    const struct rig_ordered *ordered = s->states->ordered;
+    const struct rig_problem_txn *txn = &s->problem->txns.at[node];
+    for (uint32_t r = txn[0].first_read; r < txn[1].first_read; r++) {
+        const uint32_t writer = s->problem->reads.at[r].writer, later = ordered->next[ordered->version[r]];
+        if (writer != RIG_PROBLEM_INITIAL)
+            note_edge(s, writer, node);
+        if (later != RIG_PROBLEM_NONE && s->problem->write_txn[later] != node)
+            note_edge(s, node, s->problem->write_txn[later]);
+    }
+    if (ordered->child != NULL && txn->before != RIG_PROBLEM_NONE)
+        note_edge(s, txn->before, node);
+}
+
+/* Real time has states of its own, which have no places. */
+static bool find_spans(struct search *s, struct rig_arena *arena)
+{
+    const uint32_t count = s->problem->txn_count;
+    if (s->states->ordered->after != NULL)
+        return true;
+    s->spans = rig_arena_array(arena, (size_t)count + 2, sizeof s->spans[0]);
+    if (s->spans == NULL)
+        return false;
+    for (uint32_t node = 0; node < count; node++)
+        note_edges_to(s, node);
+    for (uint32_t place = 0; place < count; place++)
+        s->spans[place + 1] += s->spans[place];
+    return true;
+}
+
+/* ---- all states ---- */
+
+/* No edge leads back over the transaction, so none of its states is on a closed walk. */
+static void settle(struct search *s, uint32_t node)
+{
+    const enum rig_follow follow = s->states->moves.follow;
+    for (uint32_t port = rig_states_read_count(s->problem, node) + 1; port-- > 0;) {
+        const uint32_t state = rig_states_of(s->problem, follow, node, port);
+        if (s->number[state] == done)
+            continue;
+        s->number[state] = done;
+        s->states->rank[state] = --s->last_rank;
+    }
+}
+
+/* Later transactions first: what they lead to is done, but for edges that lead back. */
 static bool walk_all(struct search *s)
 {
     const enum rig_follow follow = s->states->moves.follow;
     for (uint32_t place = s->problem->txn_count; place-- > 0;) {
         const uint32_t node = s->states->ordered->at[place];
+        if (rig_deadline_is_over(s->states->ordered->deadline, 1))
+            return true;
         if (is_out(s, node))
             continue;
+        if (s->spans != NULL && s->spans[place] == 0) {
+            settle(s, node);
+            continue;
+        }
         for (uint32_t port = rig_states_read_count(s->problem, node) + 1; port-- > 0;) {
             if (!walk_from(s, rig_states_of(s->problem, follow, node, port)))
                 return false;
@@ -300,7 +364,7 @@ bool rig_states_find(struct rig_states *states, const struct rig_ordered *ordere
         memset(states->component_of, 0xff, ((size_t)states->state_count + 1) * sizeof(uint32_t));
         memset(states->rank, 0xff, ((size_t)states->state_count + 1) * sizeof(uint32_t));
         s.last_rank = states->state_count;
-        ok = walk_all(&s);
+        ok = find_spans(&s, arena) && walk_all(&s);
     }
     frames_done(&s.path);
     state_list_done(&s.stack);

@@ -6,7 +6,8 @@
  * The graph has edges to the next version only, because ww edges lead on to the later ones, and after a ww edge at least
  * as many edges may follow as after the rw edge to the same version.
  *
- * Real-time order adds one state for each transaction: "invoked from here on".
+ * Real-time order adds one state for each transaction: "invoked from here on". Without it, each component lies between
+ * the ends of edges that lead back in the order of the places, and only the transactions there are searched.
  *
  * Time: linear. Space: 12 bytes a state, and 32 a state on the deepest path.
  */
@@ -75,7 +76,8 @@ static inline uint32_t rig_states_of(const struct rig_problem *problem, enum rig
  * NONE at the end. */
 uint32_t rig_states_follower(const struct rig_ordered *ordered, uint32_t node, uint32_t last, bool through);
 
-/* Memory is the arena's, but for the stack; false when it runs out. */
+/* Memory is the arena's, but for the stack; false when it runs out. Some components may be missing once the deadline has
+ * come. */
 bool rig_states_find(struct rig_states *states, const struct rig_ordered *ordered, struct rig_moves moves,
                      const uint8_t *left_out, struct rig_arena *arena);
 

@@ -175,11 +175,16 @@ static void add_own(const struct batch *batch, uint32_t node, struct bits *bits)
 
 static bool carry(struct batch *batch)
 {
+    const struct rig_problem_txn *txns = batch->problem->txns.at;
     memset(batch->reached.at, 0, (size_t)(batch->to - batch->from) * sizeof batch->reached.at[0]);
     for (uint32_t rank = batch->from; rank < batch->to; rank++) {
         const uint32_t node = batch->sweep->at[rank];
         if (node == RIG_PROBLEM_NONE)
             continue;
+        const uint32_t ops =
+            txns[node + 1].first_read - txns[node].first_read + txns[node + 1].first_write - txns[node].first_write;
+        if (rig_deadline_is_over(batch->ordered->deadline, 1 + ops))
+            return true;
         struct arrivals arrivals = {.node = RIG_PROBLEM_NONE};
         arrive(batch, node, UINT32_MAX, &arrivals);
         add_own(batch, node, &arrivals.bits);
@@ -317,7 +322,8 @@ bool rig_sweep_answer(const struct rig_sweep *sweep, struct rig_sweep_questions 
     if (!ok)
         return false;
     for (unsigned class = 0; class < CLASSES; class ++) {
-        for (size_t i = class_first[class]; ok && i < class_first[class + 1]; i += BATCH) {
+        for (size_t i = class_first[class]; ok && i < class_first[class + 1] && !sweep->ordered->deadline->spent;
+             i += BATCH) {
             const size_t left = class_first[class + 1] - i;
             ok = answer_batch(&batch, sorted + i, (uint32_t)(left < BATCH ? left : BATCH));
         }

@@ -34,7 +34,7 @@ struct rig_sweep {
     uint32_t rank_count;
 };
 
-/* Answers all questions, and sorts them. Memory is the arena's and the heap's; false when it runs out. */
+/* Answers all questions, and sorts them; once the deadline has come, answers mean nothing. Memory is the arena's and the heap's; false when it runs out. */
 bool rig_sweep_answer(const struct rig_sweep *sweep, struct rig_sweep_questions *questions, struct rig_arena *arena);
 
 #endif

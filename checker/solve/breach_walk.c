@@ -238,8 +238,11 @@ bool rig_walker_close(struct rig_walker *walker, struct rig_start start, struct 
     depart(walker, start);
     for (size_t i = 0; i < walker->visits.count && walker->found == RIG_PROBLEM_NONE && !walker->failed; i++) {
         const struct rig_visit at = walker->visits.at[i];
+        const uint64_t before = walker->steps;
         if (walker->port[at.node] == at.port)
             expand(walker, (uint32_t)i, at.node, at.port);
+        if (rig_deadline_is_over(walker->ordered->deadline, 1 + (uint32_t)(walker->steps - before)))
+            break;
     }
     return !walker->failed && (walker->found == RIG_PROBLEM_NONE || unroll(walker, arcs));
 }

@@ -71,7 +71,8 @@ bool rig_walker_init(struct rig_walker *walker, const struct rig_ordered *ordere
 void rig_walker_done(struct rig_walker *walker);
 
 /*
- * Appends the arcs of a shortest closed walk that begins with `start` to `arcs`; none if there is none. A walk can pass
+ * Appends the arcs of a shortest closed walk that begins with `start` to `arcs`; none if there is none, or the
+ * deadline comes first. A walk can pass
  * a transaction twice. False when memory runs out.
  */
 bool rig_walker_close(struct rig_walker *walker, struct rig_start start, struct rig_arcs *arcs);

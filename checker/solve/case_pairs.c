@@ -147,15 +147,18 @@ static bool list_missing(const struct rig_breaches *found, struct rig_case_pairs
     return ok;
 }
 
-bool rig_case_pairs_missing(const struct rig_case_graph *graph, const uint8_t *model, struct rig_case_pairs *pairs,
-                            bool *explained)
+bool rig_case_pairs_missing(const struct rig_case_graph *graph, const uint8_t *model, int64_t deadline_ns,
+                            struct rig_case_pairs *pairs, enum rig_case_pairs_answer *answer)
 {
     uint32_t *place = malloc(((size_t)graph->problem->txn_count + 1) * sizeof place[0]);
-    struct rig_breaches found = {{0}, {0}};
+    struct rig_breaches found = {0};
     const bool ok = place != NULL && sort_nodes(graph, model, place) &&
-                    rig_breach_find(graph->problem, graph->rule, place, CYCLES_A_ROUND, &found) &&
+                    rig_breach_find(graph->problem, graph->rule, place, CYCLES_A_ROUND, deadline_ns, &found) &&
                     list_missing(&found, pairs);
-    *explained = ok && found.ends.count == 0;
+    if (ok && found.ends.count > 0)
+        *answer = RIG_CASE_PAIRS_FOUND;
+    else if (ok)
+        *answer = found.spent ? RIG_CASE_PAIRS_SPENT : RIG_CASE_PAIRS_EXPLAINED;
     rig_arcs_done(&found.arcs);
     rig_arc_ends_done(&found.ends);
     free(place);

@@ -15,12 +15,18 @@
 bool rig_case_pairs_forced(const struct rig_problem *problem, const struct rig_rule *rule, int64_t deadline_ns,
                            struct rig_case_pairs *pairs);
 
+enum rig_case_pairs_answer {
+    RIG_CASE_PAIRS_EXPLAINED, /* no forbidden cycle: the order explains the problem */
+    RIG_CASE_PAIRS_FOUND,     /* forbidden cycles, whose pairs were added */
+    RIG_CASE_PAIRS_SPENT,     /* the deadline came before a cycle was found */
+};
+
 /*
  * `model`, per pair of the graph: an order that makes no forbidden cycle. Completes it to an order of all versions, and
- * adds the pairs on which forbidden cycles in that rest. *explained: there are none, so the order explains the problem;
- * else, when nothing is added, all the cycles rest on the pairs of the graph. False when memory runs out.
+ * adds the pairs on which forbidden cycles in that rest. When it finds some and adds nothing, all the cycles rest on the
+ * pairs of the graph. False when memory runs out.
  */
-bool rig_case_pairs_missing(const struct rig_case_graph *graph, const uint8_t *model, struct rig_case_pairs *pairs,
-                            bool *explained);
+bool rig_case_pairs_missing(const struct rig_case_graph *graph, const uint8_t *model, int64_t deadline_ns,
+                            struct rig_case_pairs *pairs, enum rig_case_pairs_answer *answer);
 
 #endif

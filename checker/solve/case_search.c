@@ -92,7 +92,12 @@ static struct rig_case_node *split(struct hunt *h, uint32_t pair, enum rig_case_
 {
     struct rig_case_node *node = first == NULL || second == NULL ? NULL : new_node(h);
     if (node != NULL)
-        *node = (struct rig_case_node){.first = first, .second = second, .pair = pair, .supposed = supposed};
+        *node =
+            (struct rig_case_node){.first = first,
+                                   .second = second,
+                                   .pair = pair,
+                                   .supposed = supposed,
+                                   .nested = first->nested + 1 > second->nested ? first->nested + 1 : second->nested};
     return node;
 }
 
@@ -104,6 +109,7 @@ static struct rig_case_node *split_at_once(struct hunt *h, uint32_t pair)
 
 uint32_t rig_case_leaves(const struct rig_case_node *node)
 {
+    RIG_INVARIANT(node->nested <= RIG_CASE_NESTED_MOST);
     uint32_t leaves = 1;
     for (; node->first != NULL; node = node->second)
         leaves += rig_case_leaves(node->first);
@@ -176,10 +182,11 @@ static bool prune_first(struct hunt *h, struct turn *turn)
 
 /*
  * The tree without suppositions that its cycles do not rest on. `used`, per pair, gets the bits of the orders that it
- * rests on. Depth: that of first cases in each other; there may be thousands of second cases.
+ * rests on. Depth: that of first cases in each other, at most RIG_CASE_NESTED_MOST.
  */
 static struct rig_case_node *prune(struct hunt *h, struct rig_case_node *node, uint8_t *used)
 {
+    RIG_INVARIANT(node->nested <= RIG_CASE_NESTED_MOST);
     struct rig_case_node *end = node;
     size_t count = 0;
     for (; end->first != NULL; end = end->second)
@@ -261,8 +268,6 @@ static uint32_t choose(const struct hunt *h)
     return best;
 }
 
-static struct rig_case_node *prove(struct hunt *h);
-
 static void take_model(struct hunt *h)
 {
     h->model = rig_arena_alloc(h->arena, pair_count(h) + 1);
@@ -271,38 +276,83 @@ static void take_model(struct hunt *h)
         memcpy(h->model, h->graph->value, pair_count(h));
 }
 
-static struct rig_case_node *prove_cases(struct hunt *h)
+/* A case that is being proved. */
+struct trial {
+    struct conclusions made;
+    uint32_t pair; /* split in it, or NONE */
+    struct rig_case_node *first;
+};
+
+RIG_VEC(struct trial, trials)
+
+/* Begins a case. Gives its tree; NULL where it is split, and its first case comes next, or where there is none. */
+static struct rig_case_node *open_trial(struct hunt *h, struct trials *trials)
 {
-    if (is_over(h))
-        return NULL;
-    const uint32_t pair = choose(h);
-    if (pair == RIG_CASE_NONE) {
-        take_model(h);
-        return NULL;
+    struct trial trial = {.pair = RIG_CASE_NONE};
+    struct rig_case_node *tree = propagate(h, &trial.made);
+    if (tree == NULL && !is_over(h)) {
+        trial.pair = choose(h);
+        if (trial.pair == RIG_CASE_NONE)
+            take_model(h);
+        else
+            put(h, trial.pair, RIG_CASE_FORWARD);
     }
-    put(h, pair, RIG_CASE_FORWARD);
-    struct rig_case_node *first = prove(h), *second = NULL;
-    put(h, pair, RIG_CASE_BACKWARD);
-    if (first != NULL)
-        second = prove(h);
-    put(h, pair, RIG_CASE_OPEN);
-    return split(h, pair, RIG_CASE_FORWARD, first, second);
+    if (!trials_add(trials, trial)) {
+        h->no_memory = true;
+        conclusions_done(&trial.made);
+    }
+    return tree;
 }
 
-/* A proof from the pairs as they are put, which give no cycle; NULL: there is none, or time or memory runs out. Depth:
- * the pairs. */
+/* Ends the last case, whose rest this tree proves, or not (NULL): takes its conclusions back, and adds them. */
+static struct rig_case_node *close_trial(struct hunt *h, struct trials *trials, struct rig_case_node *tree)
+{
+    struct trial *trial = &trials->at[--trials->count];
+    for (size_t i = trial->made.count; i-- > 0;) {
+        const struct conclusion *made = &trial->made.at[i];
+        put(h, made->pair, RIG_CASE_OPEN);
+        tree = split(h, made->pair, made->refuted, made->leaf, tree);
+    }
+    conclusions_done(&trial->made);
+    return tree;
+}
+
+/* Takes the tree of a case to those around it, up to one whose second case is next (*more), or the outermost. */
+static struct rig_case_node *ascend(struct hunt *h, struct trials *trials, struct rig_case_node *tree, bool *more)
+{
+    tree = close_trial(h, trials, tree);
+    for (*more = false; trials->count > 0; tree = close_trial(h, trials, tree)) {
+        struct trial *around = &trials->at[trials->count - 1];
+        if (around->first == NULL && tree != NULL) {
+            around->first = tree;
+            put(h, around->pair, RIG_CASE_BACKWARD);
+            *more = true;
+            return NULL;
+        }
+        put(h, around->pair, RIG_CASE_OPEN);
+        tree = split(h, around->pair, RIG_CASE_FORWARD, around->first, tree);
+    }
+    return tree;
+}
+
+/* A proof from the pairs as they are put, which give no cycle; NULL: there is none, or time or memory runs out. The
+ * cases in each other may be as many as the pairs, so they are on a stack in the heap. */
 static struct rig_case_node *prove(struct hunt *h)
 {
-    struct conclusions made = {0};
-    struct rig_case_node *tree = propagate(h, &made);
-    if (tree == NULL)
-        tree = prove_cases(h);
-    for (size_t i = made.count; i-- > 0;) {
-        put(h, made.at[i].pair, RIG_CASE_OPEN);
-        tree = split(h, made.at[i].pair, made.at[i].refuted, made.at[i].leaf, tree);
+    struct trials trials = {0};
+    struct rig_case_node *tree = NULL;
+    for (bool more = true; more;) {
+        tree = open_trial(h, &trials);
+        if (h->no_memory) {
+            for (; trials.count > 0; trials.count--)
+                conclusions_done(&trials.at[trials.count - 1].made);
+            break;
+        }
+        if (tree != NULL || trials.at[trials.count - 1].pair == RIG_CASE_NONE)
+            tree = ascend(h, &trials, tree, &more);
     }
-    conclusions_done(&made);
-    return tree;
+    trials_done(&trials);
+    return h->no_memory ? NULL : tree;
 }
 
 /* ---- with the fewest cycles ---- */
@@ -369,9 +419,11 @@ static struct rig_case_node *shortest_by_cases(struct hunt *h, uint32_t leaves, 
     return NULL;
 }
 
-/* A proof of at most so many cycles, two or more, from pairs that give no cycle. `skipped`: conclusions not to draw. */
+/* A proof of at most so many cycles, two or more, from pairs that give no cycle. `skipped`: conclusions not to draw.
+ * Depth: the cycles, at most LEAVES_MOST. */
 static struct rig_case_node *shortest(struct hunt *h, uint32_t leaves, const uint8_t *skipped)
 {
+    RIG_INVARIANT(leaves >= 2 && leaves <= LEAVES_MOST);
     uint8_t *forced = h->scratch + (size_t)2 * leaves * pair_count(h), *skip = forced + pair_count(h);
     const uint32_t both = find_forced(h, forced);
     if (both != RIG_CASE_NONE)
@@ -425,7 +477,8 @@ bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t 
     tree->spent = h.spent;
     tree->model = h.spent ? NULL : h.model;
     graph->deadline_ns = INT64_MAX; /* the rest only makes it shorter, and has a time of its own */
-    if (found != NULL && !h.spent && !h.no_memory) {
+    tree->too_deep = found != NULL && !h.spent && found->nested > RIG_CASE_NESTED_MOST;
+    if (found != NULL && !h.spent && !h.no_memory && !tree->too_deep) {
         uint8_t *used = rig_arena_alloc(arena, pair_count(&h) + 1);
         h.no_memory |= used == NULL;
         tree->root = used == NULL ? NULL : prune(&h, found, used);

@@ -17,11 +17,17 @@ struct rig_case_node {
     enum rig_case_value supposed;
     uint32_t *cycle; /* arcs of the graph */
     uint32_t length;
+    uint32_t nested; /* first cases in each other below, at most */
 };
 
+/* First cases in each other: what recurses over a tree goes so deep, with a few hundred bytes of stack each. Second cases
+ * are loops, and may be any number. */
+enum { RIG_CASE_NESTED_MOST = 250 };
+
 struct rig_case_tree {
-    struct rig_case_node *root; /* NULL: there is an explanation, or the time is spent; from the arena */
-    bool spent;
+    struct rig_case_node *root; /* NULL: there is an explanation, or it is spent or too_deep; from the arena */
+    bool spent;                 /* the deadline came first */
+    bool too_deep;              /* there is a proof, in which more cases nest than the maximum */
     uint8_t *model; /* an order of each pair that makes no cycle: where there is an explanation; from the arena */
 };
 
@@ -32,7 +38,7 @@ struct rig_case_tree {
 bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t polish_ns, struct rig_arena *arena,
                      struct rig_case_tree *tree);
 
-/* The cycles of a tree. */
+/* The cycles of a tree. Like all that recurses over one: of a tree of rig_case_search(), which nests few enough cases. */
 uint32_t rig_case_leaves(const struct rig_case_node *node);
 
 #endif

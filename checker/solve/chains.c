@@ -124,66 +124,49 @@ static bool list_members(struct rig_chains *chains, uint32_t txn_count)
     return true;
 }
 
-struct entry {
-    uint32_t chain, position, write;
-};
-
-static int compare_entries(const void *a, const void *b)
+/* Each write goes to its key's place: chain by chain, and by position in each. `filled`, per key: where its next one
+ * goes. */
+static void place_writes(struct rig_chains *chains, const struct rig_problem *problem, uint32_t *filled)
 {
-    const struct entry *x = a, *y = b;
-    if (x->chain != y->chain)
-        return (x->chain > y->chain) - (x->chain < y->chain);
-    return (x->position > y->position) - (x->position < y->position);
+    for (uint32_t i = 0; i < chains->member_first[chains->count]; i++) {
+        const uint32_t txn = chains->members[i];
+        for (uint32_t w = problem->txns.at[txn].first_write; w < problem->txns.at[txn + 1].first_write; w++) {
+            const uint32_t place = filled[problem->writes.at[w].key]++;
+            chains->lane_writes[place] = w;
+            chains->lane_positions[place] = chains->position[txn];
+        }
+    }
 }
 
-/* The key's writers that are in chains go to `entries`, sorted. */
-static uint32_t collect(const struct rig_chains *chains, const struct rig_problem *problem, const uint32_t *by_key,
-                        uint32_t key, struct entry *entries)
+/* The writes of a key, one lane a chain. */
+static bool add_lanes(struct rig_chains *chains, const struct rig_problem *problem, uint32_t begin, uint32_t end)
 {
-    uint32_t count = 0;
-    for (uint32_t i = problem->writer_first[key]; i < problem->writer_first[key + 1]; i++) {
-        const uint32_t write = by_key[i], txn = problem->write_txn[write];
-        if (chains->chain[txn] != RIG_PROBLEM_NONE)
-            entries[count++] = (struct entry){chains->chain[txn], chains->position[txn], write};
+    uint32_t last = RIG_PROBLEM_NONE;
+    bool ok = true;
+    for (uint32_t i = begin; ok && i < end; i++) {
+        const uint32_t chain = chains->chain[problem->write_txn[chains->lane_writes[i]]];
+        if (chain != last)
+            ok = rig_lanes_add(&chains->lanes, (struct rig_lane){chain, i, i});
+        if (ok)
+            chains->lanes.at[chains->lanes.count - 1].end = i + 1;
+        last = chain;
     }
-    qsort(entries, count, sizeof entries[0], compare_entries);
-    return count;
-}
-
-static bool add_lanes(struct rig_chains *chains, const struct entry *entries, uint32_t count, uint32_t begin)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        chains->lane_writes[begin + i] = entries[i].write;
-        chains->lane_positions[begin + i] = entries[i].position;
-        if (i > 0 && entries[i].chain == entries[i - 1].chain)
-            chains->lanes.at[chains->lanes.count - 1].end = begin + i + 1;
-        else if (!rig_lanes_add(&chains->lanes, (struct rig_lane){entries[i].chain, begin + i, begin + i + 1}))
-            return false;
-    }
-    return true;
+    return ok;
 }
 
 static bool make_lanes(struct rig_chains *chains, const struct rig_problem *problem)
 {
-    const size_t writes_count = problem->writes.count;
-    struct entry *entries = malloc((writes_count + 1) * sizeof entries[0]);
-    uint32_t *by_key = malloc((writes_count + 1) * sizeof by_key[0]);
-    uint32_t *filled = calloc((size_t)problem->key_count + 1, sizeof filled[0]);
-    bool ok = entries != NULL && by_key != NULL && filled != NULL;
-    for (uint32_t w = 0; ok && w < writes_count; w++) {
-        const uint32_t key = problem->writes.at[w].key;
-        by_key[problem->writer_first[key] + filled[key]++] = w;
-    }
-    uint32_t used = 0;
+    uint32_t *filled = malloc(((size_t)problem->key_count + 1) * sizeof filled[0]);
+    bool ok = filled != NULL;
+    if (ok && problem->key_count > 0)
+        memcpy(filled, problem->writer_first, problem->key_count * sizeof filled[0]);
+    if (ok)
+        place_writes(chains, problem, filled);
     for (uint32_t key = 0; ok && key < problem->key_count; key++) {
-        const uint32_t count = collect(chains, problem, by_key, key, entries);
         chains->lane_first[key] = (uint32_t)chains->lanes.count;
-        ok = add_lanes(chains, entries, count, used);
-        used += count;
+        ok = add_lanes(chains, problem, problem->writer_first[key], filled[key]);
     }
     chains->lane_first[problem->key_count] = (uint32_t)chains->lanes.count;
-    free(entries);
-    free(by_key);
     free(filled);
     return ok;
 }

@@ -5,7 +5,7 @@
  * Along processes the chains are these. Otherwise they are a cover of the wr edges by paths, found greedily; only
  * transactions that write are in those.
  *
- * Time: linear; the writers of a key are sorted. Space: 20 bytes a transaction, 8 a write, 12 a key and chain in it.
+ * Time: linear. Space: 20 bytes a transaction, 8 a write, 12 a key and chain in it.
  */
 #ifndef RIG_CHECKER_SOLVE_CHAINS_H
 #define RIG_CHECKER_SOLVE_CHAINS_H

@@ -6,14 +6,14 @@
 #include "base/clock.h"
 #include "base/table.h"
 #include "checker/checker_types.h"
+#include "checker/solve/order_graph.h"
+#include "checker/solve/effort.h"
 
 enum {
     CYCLES_TRIED = 4, /* of a guess, each of */
     CYCLE_MOST = 32,  /*   so many transactions at the most */
+    SHRINK_SHARE = 4, /* of the time: for fewer transactions, in all. A witness that is not minimal is one, too. */
 };
-
-/* How long fewer transactions are looked for, in all: a witness that is not minimal is one, too. */
-#define SHRINK_NS INT64_C(10000000000)
 
 struct decide {
     const struct rig_problem *problem;
@@ -21,6 +21,7 @@ struct decide {
     struct rig_decisions *out;
     uint32_t *place; /* the order of the versions where it is known, else a guess that keeps the pairs */
     bool has_place;
+    bool is_guess;         /* a good one */
     uint32_t *explanation; /* of the last level that the solver explained, or NULL; owned */
     uint64_t levels;       /* those asked about */
     struct rig_solve_budget budget;
@@ -189,9 +190,12 @@ static bool is_answered(const struct decide *d, enum rig_level level)
 static enum rig_rc ask_order(struct decide *d, enum rig_level level, enum rig_answer *answer)
 {
     const struct rig_rule *rule = rig_level_rule(level);
-    struct rig_breaches found = {{0}, {0}};
-    bool done = d->explained[rule->form][rule->along] || rig_breach_find(d->problem, rule, d->place, 1, &found);
-    *answer = found.ends.count == 0 ? RIG_ANSWER_YES : RIG_ANSWER_NO;
+    struct rig_breaches found = {0};
+    const int64_t start_ns = rig_clock_now_ns();
+    bool done = d->explained[rule->form][rule->along] ||
+                rig_breach_find(d->problem, rule, d->place, 1, d->budget.deadline_ns, &found);
+    *answer = found.ends.count > 0 ? RIG_ANSWER_NO : found.spent ? RIG_ANSWER_SPENT : RIG_ANSWER_YES;
+    d->out->effort[level].spent_ns += rig_clock_now_ns() - start_ns;
     if (done && found.ends.count > 0)
         done = keep_cycle(d, level, found.arcs.at, found.ends.at[0]);
     rig_arcs_done(&found.arcs);
@@ -362,9 +366,10 @@ static enum rig_rc try_cycle(const struct decide *d, const struct rig_rule *rule
 static enum rig_rc try_order(const struct decide *d, const struct rig_rule *rule, const uint32_t *place, bool *explains,
                              struct rig_solution *refuted)
 {
-    struct rig_breaches found = {{0}, {0}};
-    enum rig_rc rc = rig_breach_find(d->problem, rule, place, CYCLES_TRIED, &found) ? RIG_OK : no_memory(d);
-    *explains = rc == RIG_OK && found.ends.count == 0;
+    struct rig_breaches found = {0};
+    enum rig_rc rc =
+        rig_breach_find(d->problem, rule, place, CYCLES_TRIED, d->budget.deadline_ns, &found) ? RIG_OK : no_memory(d);
+    *explains = rc == RIG_OK && found.ends.count == 0 && !found.spent;
     for (size_t c = 0; rc == RIG_OK && c < found.ends.count && refuted->answer != RIG_ANSWER_NO; c++) {
         const uint32_t begin = c == 0 ? 0 : found.ends.at[c - 1];
         rig_solution_done(refuted);
@@ -377,10 +382,10 @@ static enum rig_rc try_order(const struct decide *d, const struct rig_rule *rule
     return rc;
 }
 
-/* Tries the last explanation and the guess, before the solver. */
+/* Tries the last explanation and the guess, before the solver. Without pairs the guess is the order of completion. */
 static enum rig_rc solve(struct decide *d, const struct rig_rule *rule, struct rig_solution *solution)
 {
-    const uint32_t *orders[] = {d->explanation, d->has_place ? d->place : NULL};
+    const uint32_t *orders[] = {d->explanation, d->has_place && d->is_guess ? d->place : NULL};
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         bool explains = false;
         const enum rig_rc rc = orders[i] == NULL ? RIG_OK : try_order(d, rule, orders[i], &explains, solution);
@@ -401,12 +406,12 @@ static enum rig_rc ask_solver(struct decide *d, enum rig_level level, enum rig_a
     *answer = RIG_ANSWER_SPENT;
     if (d->unproved[rule->form][rule->along] || (d->out->spent != 0 && rig_clock_now_ns() >= d->budget.deadline_ns))
         return RIG_OK;
+    const int64_t start_ns = rig_clock_now_ns();
     enum rig_rc rc = solve(d, rule, &solution);
     *answer = solution.answer;
     if (rc == RIG_OK && solution.answer == RIG_ANSWER_NO)
         rc = prove(d, level, &solution, answer);
-    if (rc == RIG_OK && solution.answer == RIG_ANSWER_SPENT && solution.open_pairs > d->out->open_pairs)
-        d->out->open_pairs = solution.open_pairs;
+    rig_effort_add(&d->out->effort[level], start_ns, &solution, d->problem, d->history);
     if (rc == RIG_OK && solution.answer == RIG_ANSWER_SPENT && solution.too_large)
         d->out->too_large |= RIG_LEVEL_BIT(level);
     if (solution.place != NULL) {
@@ -427,13 +432,14 @@ enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_histo
                        .out = decisions,
                        .levels = levels,
                        .budget = *budget,
-                       .shrink_ns = SHRINK_NS,
+                       .shrink_ns = (budget->deadline_ns - rig_clock_now_ns()) / SHRINK_SHARE,
                        .arena = arena,
                        .err = err};
     *decisions = (struct rig_decisions){0};
     d.place = calloc((size_t)problem->txn_count + 1, sizeof *d.place);
     bool done = d.place != NULL;
     d.has_place = done && follow_pairs(problem, d.place);
+    d.is_guess = problem->pairs.count > 0 || !rig_order_graph_in_turn(problem);
     /* A cycle in a known order of registers may rest on several assumptions: the solver's proof names them. */
     const bool total = rig_type_inference(history->workload)->total_orders;
     const bool ordered = total && d.has_place && is_ordered(problem, d.place, &done);

@@ -26,9 +26,9 @@ RIG_VEC(struct rig_case_proof, rig_case_proofs)
 
 struct rig_decisions {
     uint64_t held, refuted, spent; /* bits of the levels asked about; together they are all of them */
-    uint64_t unproven;   /* those of `spent` that no order explains, without a proof small enough to be checked */
-    uint64_t too_large;  /* those of `spent` whose search takes more memory than the budget has */
-    uint64_t open_pairs; /* most pairs of writers that the solver left without an order for a level */
+    uint64_t unproven;  /* those of `spent` that no order explains, without a proof small enough to be checked */
+    uint64_t too_large; /* those of `spent` whose search takes more memory than the budget has */
+    struct rig_level_effort effort[RIG_LEVEL_COUNT];
     struct rig_arcs arcs;
     struct rig_decided_cycles cycles; /* for each refuted level one of itself or of one below it, or */
     struct rig_case_proofs proofs;    /*   a proof, of the solver's answer; from the arena */

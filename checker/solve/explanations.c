@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/solve/breach.h"
+#include "checker/solve/effort.h"
 
 struct asking {
     const struct rig_problem *problem;
@@ -24,14 +25,14 @@ void rig_explanations_done(struct rig_explanations *explanations)
  * or memory ran out (`done` is false). */
 static uint32_t *try_completions(const struct asking *a, const struct rig_rule *rule, bool *done)
 {
-    struct rig_breaches found = {{0}, {0}};
+    struct rig_breaches found = {0};
     uint32_t *place = a->problem->pairs.count > 0 ? NULL : malloc(((size_t)a->problem->txn_count + 1) * sizeof *place);
     *done = a->problem->pairs.count > 0 || place != NULL;
     for (uint32_t node = 0; place != NULL && node < a->problem->txn_count; node++)
         place[node] = node;
     if (place != NULL)
-        *done = rig_breach_find(a->problem, rule, place, 1, &found);
-    const bool explains = place != NULL && *done && found.ends.count == 0;
+        *done = rig_breach_find(a->problem, rule, place, 1, a->budget.deadline_ns, &found);
+    const bool explains = place != NULL && *done && found.ends.count == 0 && !found.spent;
     rig_arcs_done(&found.arcs);
     rig_arc_ends_done(&found.ends);
     if (explains)
@@ -71,16 +72,16 @@ static void take_answer(struct asking *a, enum rig_level level, uint64_t levels,
         break;
     case RIG_ANSWER_SPENT:
         out->spent |= RIG_LEVEL_BIT(level);
-        if (solution->open_pairs > out->open_pairs)
-            out->open_pairs = solution->open_pairs;
+        out->too_large |= solution->too_large ? RIG_LEVEL_BIT(level) : 0;
         break;
     }
 }
 
-enum rig_rc rig_explanations_find(const struct rig_problem *problem, uint64_t levels, int64_t deadline_ns,
-                                  struct rig_explanations *explanations, struct rig_err *err)
+enum rig_rc rig_explanations_find(const struct rig_problem *problem, const struct rig_history *history, uint64_t levels,
+                                  const struct rig_solve_budget *budget, struct rig_explanations *explanations,
+                                  struct rig_err *err)
 {
-    struct asking a = {.problem = problem, .budget = {.deadline_ns = deadline_ns}, .out = explanations, .err = err};
+    struct asking a = {.problem = problem, .budget = *budget, .out = explanations, .err = err};
     enum rig_rc rc = RIG_OK;
     *explanations = (struct rig_explanations){0};
     for (unsigned i = RIG_LEVEL_COUNT; rc == RIG_OK && i-- > 0;) {
@@ -88,12 +89,15 @@ enum rig_rc rig_explanations_find(const struct rig_problem *problem, uint64_t le
         struct rig_solution solution;
         if ((levels & ~explanations->explained & ~explanations->denied & RIG_LEVEL_BIT(level)) == 0)
             continue;
+        const int64_t start_ns = rig_clock_now_ns();
         rc = solve(&a, level, &solution);
+        rig_effort_add(&explanations->effort[level], start_ns, &solution, problem, history);
         if (rc == RIG_OK)
             take_answer(&a, level, levels, &solution);
         rig_solution_done(&solution);
     }
     explanations->spent &= ~(explanations->explained | explanations->denied);
+    explanations->too_large &= explanations->spent;
     RIG_INVARIANT(rc != RIG_OK || (explanations->explained | explanations->denied | explanations->spent) == levels);
     return rc;
 }

@@ -18,13 +18,16 @@ struct rig_explanations {
     struct rig_explanation at[RIG_LEVEL_COUNT];
     uint32_t count;
     uint64_t explained, denied, spent; /* bits of the levels asked about; together they are all of them */
-    uint64_t open_pairs;               /* as in struct rig_decisions */
+    uint64_t too_large;                /* those of `spent` whose search takes more memory than the budget has */
+    struct rig_level_effort effort[RIG_LEVEL_COUNT];
 };
 
 void rig_explanations_done(struct rig_explanations *explanations);
 
-/* `levels`: bits. Release with rig_explanations_done(), also after a failure. RIG_E_LIMIT when memory runs out. */
-enum rig_rc rig_explanations_find(const struct rig_problem *problem, uint64_t levels, int64_t deadline_ns,
-                                  struct rig_explanations *explanations, struct rig_err *err);
+/* `levels`: bits; `history`: that of the problem, for names. Release with rig_explanations_done(), also after a failure.
+ * RIG_E_LIMIT when memory runs out. */
+enum rig_rc rig_explanations_find(const struct rig_problem *problem, const struct rig_history *history, uint64_t levels,
+                                  const struct rig_solve_budget *budget, struct rig_explanations *explanations,
+                                  struct rig_err *err);
 
 #endif

@@ -3,55 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/clock.h"
-#include "base/table.h"
-
-/* Numbers in clocks: of processes, of paths that cover the reads, of chains of one transaction; steps between looks at the
- * time. */
-enum {
-    CLOCK_LIMIT = 1 << 28,
-    COVER_LIMIT = 1 << 25,
-    SINGLE_LIMIT = 1 << 24,
-    PATIENCE = 1 << 16,
-    MOST_LISTED = 1 << 18
-};
-
-static uint32_t *clock_of(const struct rig_forced *forced, uint32_t node)
-{
-    return forced->clocks + (size_t)node * forced->chains.count;
-}
-
-static uint32_t start_of(const struct rig_forced *forced, uint32_t txn)
-{
-    return rig_rule_frame_start(forced->frame, txn);
-}
-
-static uint32_t reads_end(const struct rig_problem *problem, uint32_t txn)
-{
-    return problem->txns.at[txn + 1].first_read;
-}
-
-static uint32_t writes_end(const struct rig_problem *problem, uint32_t txn)
-{
-    return problem->txns.at[txn + 1].first_write;
-}
-
-static bool is_sink(const struct rig_forced *forced, uint32_t txn)
-{
-    return rig_rule_frame_is_sink(forced->frame, forced->problem, txn);
-}
-
-/* Whether the commit of `txn` is known to reach the node. */
-static bool reaches(const struct rig_forced *forced, uint32_t txn, uint32_t node)
-{
-    const uint32_t chain = forced->chains.chain[txn];
-    return chain != RIG_PROBLEM_NONE && clock_of(forced, node)[chain] > forced->chains.position[txn];
-}
-
-static void mark(struct rig_forced *forced, uint32_t node)
-{
-    forced->dirty[forced->rank[node] / 64] |= UINT64_C(1) << forced->rank[node] % 64;
-}
+#include "checker/solve/forced_steps.h"
 
 static bool add_pair(struct rig_forced *forced, struct rig_forced_pair pair)
 {
@@ -75,31 +27,26 @@ static void make_children(struct rig_forced *forced)
     }
 }
 
-static bool allocate(struct rig_forced *forced, size_t nodes)
+static bool allocate(struct rig_forced *forced)
 {
-    const size_t txns = (size_t)forced->problem->txn_count + 1;
-    forced->clocks = calloc(nodes * forced->chains.count + 1, sizeof forced->clocks[0]);
-    forced->late_chains = calloc((size_t)forced->chains.count + 1, sizeof forced->late_chains[0]);
-    forced->shown = calloc((size_t)forced->chains.count + 1, sizeof forced->shown[0]);
-    forced->shown_by = calloc((size_t)forced->chains.count + 1, sizeof forced->shown_by[0]);
-    forced->late = calloc(nodes + 1, sizeof forced->late[0]);
-    forced->seen = calloc(nodes + 1, sizeof forced->seen[0]);
-    forced->version = malloc((forced->problem->reads.count + 1) * sizeof forced->version[0]);
-    forced->visited = calloc((size_t)forced->problem->key_count + 1, sizeof forced->visited[0]);
-    forced->front = calloc((size_t)forced->problem->key_count + 1, sizeof forced->front[0]);
-    forced->read_done = calloc(forced->problem->reads.count + 1, sizeof forced->read_done[0]);
-    forced->write_done = calloc(forced->problem->writes.count + 1, sizeof forced->write_done[0]);
-    forced->first_pair = malloc((forced->problem->writes.count + 1) * sizeof forced->first_pair[0]);
-    forced->rank = malloc((nodes + 1) * sizeof forced->rank[0]);
-    forced->sequence = malloc((nodes + 1) * sizeof forced->sequence[0]);
-    forced->dirty = calloc(nodes / 64 + 1, sizeof forced->dirty[0]);
+    const struct rig_problem *problem = forced->problem;
+    const size_t txns = (size_t)problem->txn_count + 1, keys = (size_t)problem->key_count + 1;
+    const size_t chains = (size_t)forced->clocks.chains.count + 1;
+    forced->shown = calloc(chains, sizeof forced->shown[0]);
+    forced->shown_by = calloc(chains, sizeof forced->shown_by[0]);
+    forced->seen = calloc((size_t)forced->frame->node_count + 1, sizeof forced->seen[0]);
+    forced->version = malloc((problem->reads.count + 1) * sizeof forced->version[0]);
+    forced->visited = calloc(keys, sizeof forced->visited[0]);
+    forced->front = calloc(keys, sizeof forced->front[0]);
+    forced->read_done = calloc(problem->reads.count + 1, sizeof forced->read_done[0]);
+    forced->write_done = calloc(problem->writes.count + 1, sizeof forced->write_done[0]);
+    forced->first_pair = malloc((problem->writes.count + 1) * sizeof forced->first_pair[0]);
     forced->first_child = malloc(txns * sizeof forced->first_child[0]);
     forced->next_child = malloc(txns * sizeof forced->next_child[0]);
-    return forced->clocks != NULL && forced->shown != NULL && forced->shown_by != NULL && forced->late != NULL &&
-           forced->late_chains != NULL && forced->seen != NULL && forced->version != NULL && forced->visited != NULL &&
-           forced->front != NULL && forced->read_done != NULL && forced->write_done != NULL &&
-           forced->first_pair != NULL && forced->rank != NULL && forced->sequence != NULL && forced->dirty != NULL &&
-           forced->first_child != NULL && forced->next_child != NULL;
+    return forced->shown != NULL && forced->shown_by != NULL && forced->seen != NULL && forced->version != NULL &&
+           forced->visited != NULL && forced->front != NULL && forced->read_done != NULL &&
+           forced->write_done != NULL && forced->first_pair != NULL && forced->first_child != NULL &&
+           forced->next_child != NULL;
 }
 
 static void find_versions(struct rig_forced *forced)
@@ -135,24 +82,11 @@ bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *proble
 bool rig_forced_init_within(struct rig_forced *forced, const struct rig_problem *problem,
                             const struct rig_rule_frame *frame, const uint32_t *sequence, size_t clock_bytes)
 {
-    const size_t nodes = frame->node_count, most = frame->process ? CLOCK_LIMIT : COVER_LIMIT;
-    const size_t limit = clock_bytes / sizeof(uint32_t) < most ? clock_bytes / sizeof(uint32_t) : most;
     *forced = (struct rig_forced){.problem = problem, .frame = frame};
-    if (!rig_chains_init(&forced->chains, problem, frame, sequence, (uint32_t)(limit / (nodes + 1)) + 1,
-                         (uint32_t)(SINGLE_LIMIT / (nodes + 1)) + 1) ||
-        !allocate(forced, nodes))
+    if (!rig_clocks_init(&forced->clocks, problem, frame, sequence, clock_bytes) || !allocate(forced))
         return false;
-    for (uint32_t i = 0; i < nodes; i++) {
-        forced->sequence[i] = sequence[i];
-        forced->rank[sequence[i]] = i;
-        mark(forced, sequence[i]);
-    }
     for (size_t w = 0; w < problem->writes.count; w++)
         forced->first_pair[w] = RIG_PROBLEM_NONE;
-    for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
-        if (forced->chains.chain[txn] != RIG_PROBLEM_NONE && !is_sink(forced, txn))
-            clock_of(forced, txn)[forced->chains.chain[txn]] = forced->chains.position[txn] + 1;
-    }
     make_children(forced);
     find_versions(forced);
     return add_known(forced);
@@ -160,109 +94,22 @@ bool rig_forced_init_within(struct rig_forced *forced, const struct rig_problem 
 
 void rig_forced_done(struct rig_forced *forced)
 {
-    rig_chains_done(&forced->chains);
+    rig_clocks_done(&forced->clocks);
     rig_forced_pairs_done(&forced->pairs);
     rig_forced_steps_done(&forced->steps);
     rig_forced_candidates_done(&forced->candidates);
     free(forced->first_pair);
-    free(forced->clocks);
     free(forced->shown);
     free(forced->shown_by);
-    free(forced->late);
-    free(forced->late_chains);
     free(forced->seen);
     free(forced->version);
     free(forced->visited);
     free(forced->front);
     free(forced->read_done);
     free(forced->write_done);
-    free(forced->rank);
-    free(forced->sequence);
-    free(forced->dirty);
     free(forced->first_child);
     free(forced->next_child);
     *forced = (struct rig_forced){0};
-}
-
-static bool add_step(struct rig_forced_steps *steps, uint32_t to, uint32_t pair, uint32_t write)
-{
-    return rig_forced_steps_add(steps, (struct rig_forced_step){to, pair, write});
-}
-
-static bool steps_from_commit(const struct rig_forced *forced, uint32_t txn, uint32_t limit,
-                              struct rig_forced_steps *steps)
-{
-    const struct rig_problem *problem = forced->problem;
-    const struct rig_rule_frame *frame = forced->frame;
-    bool ok = true;
-    for (uint32_t w = problem->txns.at[txn].first_write; ok && w < writes_end(problem, txn); w++) {
-        for (uint32_t i = problem->reader_first[w]; ok && frame->reads_order && i < problem->reader_first[w + 1]; i++)
-            ok = add_step(steps, start_of(forced, problem->read_txn[problem->readers[i]]), RIG_PROBLEM_NONE,
-                          RIG_PROBLEM_NONE);
-        for (uint32_t p = forced->first_pair[w]; ok && frame->ww_path && p != RIG_PROBLEM_NONE;
-             p = forced->pairs.at[p].next) {
-            const uint32_t after = forced->pairs.at[p].after;
-            if (p < limit)
-                ok = add_step(steps, frame->ww_starts ? start_of(forced, after) : after, p, RIG_PROBLEM_NONE);
-        }
-    }
-    for (uint32_t next = forced->first_child[txn]; ok && next != RIG_PROBLEM_NONE; next = forced->next_child[next])
-        ok = add_step(steps, start_of(forced, next), RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
-    if (ok && frame->next_moment != NULL && frame->next_moment[txn] != RIG_PROBLEM_NONE)
-        ok = add_step(steps, frame->next_moment[txn], RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
-    return ok;
-}
-
-/* The initial state precedes the first writers of each chain. */
-static bool steps_from_initial(const struct rig_forced *forced, uint32_t txn, uint32_t key,
-                               struct rig_forced_steps *steps)
-{
-    const struct rig_chains *chains = &forced->chains;
-    bool ok = true;
-    for (uint32_t l = chains->lane_first[key]; ok && l < chains->lane_first[key + 1]; l++) {
-        const uint32_t first = forced->problem->write_txn[chains->lane_writes[chains->lanes.at[l].begin]];
-        if (first != txn)
-            ok = add_step(steps, first, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
-    }
-    return ok;
-}
-
-static bool steps_from_start(const struct rig_forced *forced, uint32_t txn, uint32_t limit,
-                             struct rig_forced_steps *steps)
-{
-    const struct rig_problem *problem = forced->problem;
-    bool ok = !forced->frame->split || add_step(steps, txn, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
-    for (uint32_t r = problem->txns.at[txn].first_read; ok && forced->frame->rw_path && r < reads_end(problem, txn);
-         r++) {
-        const struct rig_problem_read *read = &problem->reads.at[r];
-        if (read->writer == RIG_PROBLEM_INITIAL) {
-            ok = steps_from_initial(forced, txn, read->key, steps);
-            continue;
-        }
-        const uint32_t write = forced->version[r];
-        for (uint32_t p = forced->first_pair[write]; ok && p != RIG_PROBLEM_NONE; p = forced->pairs.at[p].next) {
-            if (p < limit && forced->pairs.at[p].after != txn)
-                ok = add_step(steps, forced->pairs.at[p].after, p, write);
-        }
-    }
-    return ok;
-}
-
-/* The edges out of a node, of pairs below `limit`. */
-static bool find_steps(const struct rig_forced *forced, uint32_t node, uint32_t limit, struct rig_forced_steps *steps)
-{
-    const struct rig_rule_frame *frame = forced->frame;
-    steps->count = 0;
-    if (node >= frame->first_moment) {
-        const uint32_t start = start_of(forced, frame->moment_txn[node - frame->first_moment]);
-        return add_step(steps, start, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE) &&
-               (node + 1 == frame->node_count || add_step(steps, node + 1, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE));
-    }
-    const uint32_t txn = rig_rule_frame_txn(frame, node);
-    if (is_sink(forced, txn))
-        return true;
-    return (node != txn || steps_from_commit(forced, txn, limit, steps)) &&
-           (node != start_of(forced, txn) || steps_from_start(forced, txn, limit, steps));
 }
 
 static void refute(struct rig_forced *forced, uint32_t from, uint32_t to, uint32_t pair, uint32_t write)
@@ -276,39 +123,20 @@ static void refute(struct rig_forced *forced, uint32_t from, uint32_t to, uint32
     forced->conflict_write = write;
 }
 
-/* Counts what a step costs; looks at the time now and then. */
 static bool is_over(struct rig_forced *forced, uint32_t steps)
 {
-    forced->steps_to_look -= steps < forced->steps_to_look ? steps : forced->steps_to_look;
-    if (forced->steps_to_look > 0 || forced->spent)
-        return forced->spent;
-    forced->steps_to_look = PATIENCE;
-    forced->spent = forced->deadline_ns != INT64_MAX && rig_clock_now_ns() >= forced->deadline_ns;
-    return forced->spent;
-}
-
-static bool raise_clock(uint32_t *clock, const uint32_t *by, uint32_t count)
-{
-    uint32_t changed = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t higher = by[i] > clock[i] ? by[i] : clock[i];
-        changed |= higher ^ clock[i];
-        clock[i] = higher;
-    }
-    return changed != 0;
+    return rig_deadline_is_over(&forced->deadline, steps);
 }
 
 static void take_step(struct rig_forced *forced, uint32_t from, const struct rig_forced_step *step)
 {
     const uint32_t txn = rig_rule_frame_txn(forced->frame, step->to);
-    if (txn != RIG_PROBLEM_NONE && !is_sink(forced, txn) && reaches(forced, txn, from))
+    if (txn != RIG_PROBLEM_NONE && !rig_rule_frame_is_sink(forced->frame, forced->problem, txn) &&
+        rig_clocks_reach(&forced->clocks, txn, from))
         refute(forced, txn, from, step->pair, step->write);
-    else if (raise_clock(clock_of(forced, step->to), clock_of(forced, from), forced->chains.count))
-        mark(forced, step->to);
-    const uint32_t own = from < forced->frame->txn_count ? forced->rank[from] + 1 : 0;
-    const uint32_t late = own > forced->late[from] ? own : forced->late[from];
-    if (forced->late[step->to] < late)
-        forced->late[step->to] = late;
+    else
+        rig_clocks_raise(&forced->clocks, step->to, from);
+    rig_clocks_pass_late(&forced->clocks, step->to, from);
 }
 
 /* The edges that come with a new pair. */
@@ -316,17 +144,17 @@ static void take_pair(struct rig_forced *forced, uint32_t number)
 {
     const struct rig_problem *problem = forced->problem;
     const struct rig_forced_pair *pair = &forced->pairs.at[number];
-    const uint32_t after = pair->after, cost = forced->chains.count + 1;
-    struct rig_forced_step step = {forced->frame->ww_starts ? start_of(forced, after) : after, number,
-                                   RIG_PROBLEM_NONE};
+    const uint32_t after = pair->after, cost = forced->clocks.chains.count + 1;
+    struct rig_forced_step step = {forced->frame->ww_starts ? rig_rule_frame_start(forced->frame, after) : after,
+                                   number, RIG_PROBLEM_NONE};
     if (forced->frame->ww_path)
         take_step(forced, problem->write_txn[pair->write], &step);
     step = (struct rig_forced_step){after, number, pair->write};
     for (uint32_t i = problem->reader_first[pair->write];
          forced->frame->rw_path && i < problem->reader_first[pair->write + 1] && !is_over(forced, cost); i++) {
         const uint32_t reader = problem->read_txn[problem->readers[i]];
-        if (reader != after && !is_sink(forced, reader))
-            take_step(forced, start_of(forced, reader), &step);
+        if (reader != after && !rig_rule_frame_is_sink(forced->frame, forced->problem, reader))
+            take_step(forced, rig_rule_frame_start(forced->frame, reader), &step);
     }
 }
 
@@ -349,7 +177,7 @@ static bool has_pair(const struct rig_forced *forced, uint32_t write, uint32_t a
 
 static bool surpassed(const struct rig_forced *forced, const struct rig_forced_candidate *candidate, uint32_t txn)
 {
-    return clock_of(forced, txn)[candidate->chain] > candidate->position;
+    return rig_clocks_of(&forced->clocks, txn)[candidate->chain] > candidate->position;
 }
 
 /* Keeps the candidate if none of the others follows it, and drops those that it follows. */
@@ -376,21 +204,11 @@ struct search {
     uint32_t key, txn;
 };
 
-/* How many writers of the lane the clock knows. */
-static uint32_t count_until(const struct rig_forced *forced, const struct search *search, const struct rig_lane *lane)
-{
-    const struct rig_chains *chains = &forced->chains;
-    const uint32_t own = lane->chain == chains->chain[search->txn] ? chains->position[search->txn] : UINT32_MAX;
-    const uint32_t end = search->clock[lane->chain] < own ? search->clock[lane->chain] : own;
-    if (end <= chains->lane_positions[lane->begin] || (search->before != NULL && search->before[lane->chain] >= end))
-        return 0;
-    return rig_chains_until(chains, lane, end) - lane->begin;
-}
-
 static bool search_lane(struct rig_forced *forced, const struct search *search, const struct rig_lane *lane)
 {
-    const struct rig_chains *chains = &forced->chains;
-    const uint32_t count = count_until(forced, search, lane), last = lane->begin + count - 1;
+    const struct rig_chains *chains = &forced->clocks.chains;
+    const uint32_t count = rig_clocks_count(&forced->clocks, search->clock, search->before, search->txn, lane),
+                   last = lane->begin + count - 1;
     forced->reached += count;
     if (count == 0 || (search->before != NULL && search->before[lane->chain] > chains->lane_positions[last]))
         return true;
@@ -405,17 +223,18 @@ static bool search_lane(struct rig_forced *forced, const struct search *search, 
 static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, uint32_t key, uint32_t txn,
                             uint32_t known, bool late)
 {
-    const struct rig_chains *chains = &forced->chains;
-    const struct search search = {clock, known == RIG_PROBLEM_NONE ? NULL : clock_of(forced, known), key, txn};
+    const struct rig_chains *chains = &forced->clocks.chains;
+    const struct search search = {clock, known == RIG_PROBLEM_NONE ? NULL : rig_clocks_of(&forced->clocks, known), key,
+                                  txn};
     const uint32_t begin = chains->lane_first[key], end = chains->lane_first[key + 1];
     bool ok = true;
     forced->candidates.count = 0;
     forced->reached = 0;
     for (uint32_t l = begin; ok && !late && l < end && !is_over(forced, 1 + (uint32_t)forced->candidates.count); l++)
         ok = search_lane(forced, &search, &chains->lanes.at[l]);
-    for (uint32_t i = 0; ok && late && begin < end && i < forced->late_count && !is_over(forced, 1); i++) {
+    for (uint32_t i = 0; ok && late && begin < end && i < forced->clocks.late_count && !is_over(forced, 1); i++) {
         /* Lanes are sorted by chain, and there is at most one of each. */
-        const uint32_t chain = forced->late_chains[i];
+        const uint32_t chain = forced->clocks.late_chains[i];
         uint32_t l = chain < end - begin ? begin + chain : end - 1;
         while (l > begin && chains->lanes.at[l].chain > chain)
             l--;
@@ -436,7 +255,7 @@ static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_
         const uint32_t write = forced->candidates.at[i].write, before = forced->problem->write_txn[write];
         const uint32_t earlier = shown_by == NULL ? RIG_PROBLEM_NONE : shown_by[forced->candidates.at[i].chain];
         if (writer == RIG_PROBLEM_INITIAL && shown_by == NULL)
-            refute(forced, before, start_of(forced, txn), RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
+            refute(forced, before, rig_rule_frame_start(forced->frame, txn), RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
         if (writer != RIG_PROBLEM_INITIAL && before != writer && !has_pair(forced, write, writer))
             ok = force(forced,
                        (struct rig_forced_pair){.write = write,
@@ -454,8 +273,8 @@ static void show(struct rig_forced *forced, uint32_t number)
     const uint32_t writer = forced->problem->reads.at[number].writer;
     if (writer == RIG_PROBLEM_INITIAL)
         return;
-    const uint32_t *clock = clock_of(forced, writer);
-    for (uint32_t chain = 0; chain < forced->chains.count; chain++) {
+    const uint32_t *clock = rig_clocks_of(&forced->clocks, writer);
+    for (uint32_t chain = 0; chain < forced->clocks.chains.count; chain++) {
         if (clock[chain] > forced->shown[chain]) {
             forced->shown[chain] = clock[chain];
             forced->shown_by[chain] = number;
@@ -468,9 +287,11 @@ static bool force_later(struct rig_forced *forced, uint32_t txn)
 {
     const struct rig_problem *problem = forced->problem;
     bool ok = true;
-    memset(forced->shown, 0, forced->chains.count * sizeof forced->shown[0]);
+    memset(forced->shown, 0, forced->clocks.chains.count * sizeof forced->shown[0]);
     for (uint32_t r = problem->txns.at[txn].first_read;
-         ok && !forced->refuted && r < reads_end(problem, txn) && !is_over(forced, forced->chains.count + 1); r++) {
+         ok && !forced->refuted && r < rig_problem_reads_end(problem, txn) &&
+         !is_over(forced, forced->clocks.chains.count + 1);
+         r++) {
         ok = force_read(forced, forced->shown, r, forced->shown_by, false);
         show(forced, r);
     }
@@ -491,40 +312,24 @@ static bool is_front(const struct rig_forced *forced, uint32_t number)
     return forced->visited[key] > 0 && forced->front[key] == version;
 }
 
-/* Whether commits that come later in the sequence reach the node, and of which chains. */
-static bool find_late(struct rig_forced *forced, uint32_t node)
-{
-    const struct rig_chains *chains = &forced->chains;
-    const uint32_t *clock = clock_of(forced, node);
-    if (forced->late[node] <= forced->rank[node])
-        return false;
-    forced->late_count = 0;
-    for (uint32_t chain = 0; chain < chains->count; chain++) {
-        if (clock[chain] > 0 &&
-            forced->rank[chains->members[chains->member_first[chain] + clock[chain] - 1]] > forced->rank[node])
-            forced->late_chains[forced->late_count++] = chain;
-    }
-    return true;
-}
-
 static bool force_reads(struct rig_forced *forced, uint32_t txn, bool first)
 {
     const struct rig_problem *problem = forced->problem;
     const enum rig_rule_frame_reads reads = forced->frame->reads;
-    const uint32_t start = start_of(forced, txn);
+    const uint32_t start = rig_rule_frame_start(forced->frame, txn);
     bool ok = true;
     if (reads == RIG_RULE_FRAME_READS_NONE)
         return true;
     if (reads == RIG_RULE_FRAME_READS_LATER)
         return force_later(forced, txn);
-    const bool nothing_late = !find_late(forced, start);
-    for (uint32_t r = problem->txns.at[txn].first_read; ok && r < reads_end(problem, txn); r++) {
+    const bool nothing_late = !rig_clocks_find_late(&forced->clocks, start);
+    for (uint32_t r = problem->txns.at[txn].first_read; ok && r < rig_problem_reads_end(problem, txn); r++) {
         if (reads == RIG_RULE_FRAME_READS_UPDATED && !writes_key(problem, txn, problem->reads.at[r].key))
             continue;
         if (first)
             forced->read_done[r] = is_front(forced, r);
         if (!forced->read_done[r] || !nothing_late)
-            ok = force_read(forced, clock_of(forced, start), r, NULL, forced->read_done[r]);
+            ok = force_read(forced, rig_clocks_of(&forced->clocks, start), r, NULL, forced->read_done[r]);
     }
     return ok;
 }
@@ -540,7 +345,7 @@ static bool force_commit(struct rig_forced *forced, uint32_t write, uint32_t txn
 static bool force_again(struct rig_forced *forced, uint32_t write, uint32_t txn, bool late)
 {
     const uint32_t key = forced->problem->writes.at[write].key;
-    bool ok = find_candidates(forced, clock_of(forced, txn), key, txn, RIG_PROBLEM_NONE, late);
+    bool ok = find_candidates(forced, rig_clocks_of(&forced->clocks, txn), key, txn, RIG_PROBLEM_NONE, late);
     for (size_t i = 0; ok && i < forced->candidates.count && !forced->refuted; i++)
         ok = force_commit(forced, forced->candidates.at[i].write, txn);
     return ok;
@@ -552,9 +357,10 @@ static bool force_first(struct rig_forced *forced, uint32_t write, uint32_t txn)
     const uint32_t key = forced->problem->writes.at[write].key, front = forced->front[key];
     bool ok = true;
     if (forced->visited[key] > 0 &&
-        (front == RIG_PROBLEM_NONE || !reaches(forced, forced->problem->write_txn[front], txn))) {
+        (front == RIG_PROBLEM_NONE || !rig_clocks_reach(&forced->clocks, forced->problem->write_txn[front], txn))) {
         ok = force_again(forced, write, txn, false);
-        const bool all = forced->reached == forced->visited[key] && forced->late[txn] <= forced->rank[txn];
+        const bool all =
+            forced->reached == forced->visited[key] && forced->clocks.late[txn] <= forced->clocks.rank[txn];
         forced->front[key] = all ? write : RIG_PROBLEM_NONE;
     } else {
         ok = forced->visited[key] == 0 || force_commit(forced, front, txn);
@@ -568,9 +374,10 @@ static bool force_first(struct rig_forced *forced, uint32_t write, uint32_t txn)
 static bool force_commits(struct rig_forced *forced, uint32_t txn, bool first)
 {
     const struct rig_problem *problem = forced->problem;
-    const bool nothing_late = !find_late(forced, txn);
+    const bool nothing_late = !rig_clocks_find_late(&forced->clocks, txn);
     bool ok = true;
-    for (uint32_t w = problem->txns.at[txn].first_write; ok && w < writes_end(problem, txn) && !forced->refuted; w++) {
+    for (uint32_t w = problem->txns.at[txn].first_write;
+         ok && w < rig_problem_writes_end(problem, txn) && !forced->refuted; w++) {
         if (first)
             ok = force_first(forced, w, txn);
         if (ok && forced->frame->rw_path && (first ? !nothing_late : !forced->write_done[w] || !nothing_late))
@@ -584,11 +391,11 @@ static bool visit(struct rig_forced *forced, uint32_t node)
     const bool first = !forced->seen[node];
     const uint32_t txn = rig_rule_frame_txn(forced->frame, node);
     forced->seen[node] = true;
-    bool ok = find_steps(forced, node, UINT32_MAX, &forced->steps);
-    for (size_t i = 0; ok && i < forced->steps.count && !forced->refuted && !is_over(forced, forced->chains.count + 1);
-         i++)
+    bool ok = rig_forced_find_steps(forced, node, UINT32_MAX, &forced->steps);
+    for (size_t i = 0;
+         ok && i < forced->steps.count && !forced->refuted && !is_over(forced, forced->clocks.chains.count + 1); i++)
         take_step(forced, node, &forced->steps.at[i]);
-    if (ok && txn != RIG_PROBLEM_NONE && node == start_of(forced, txn) && !forced->refuted)
+    if (ok && txn != RIG_PROBLEM_NONE && node == rig_rule_frame_start(forced->frame, txn) && !forced->refuted)
         ok = force_reads(forced, txn, first);
     if (ok && txn == node && !forced->refuted)
         ok = force_commits(forced, txn, first);
@@ -601,10 +408,8 @@ static bool go_round(struct rig_forced *forced, bool *any)
     bool ok = true;
     *any = false;
     for (uint32_t word = 0; ok && word <= forced->frame->node_count / 64; word++) {
-        while (ok && forced->dirty[word] != 0 && !forced->refuted && !is_over(forced, 1)) {
-            const uint32_t bit = (uint32_t)__builtin_ctzll(forced->dirty[word]);
-            forced->dirty[word] &= ~(UINT64_C(1) << bit);
-            ok = visit(forced, forced->sequence[word * 64 + bit]);
+        while (ok && forced->clocks.dirty[word] != 0 && !forced->refuted && !is_over(forced, 1)) {
+            ok = visit(forced, rig_clocks_take(&forced->clocks, word));
             *any = true;
         }
     }
@@ -614,23 +419,22 @@ static bool go_round(struct rig_forced *forced, bool *any)
 bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent)
 {
     bool any = true;
-    forced->deadline_ns = deadline_ns;
-    forced->spent = false;
-    forced->steps_to_look = 0;
-    for (uint32_t p = 0; p < forced->pairs.count && !forced->refuted && !is_over(forced, forced->chains.count + 1); p++)
+    forced->deadline = (struct rig_deadline){.at_ns = deadline_ns};
+    for (uint32_t p = 0;
+         p < forced->pairs.count && !forced->refuted && !is_over(forced, forced->clocks.chains.count + 1); p++)
         take_pair(forced, p);
-    while (any && !forced->refuted && !forced->spent) {
+    while (any && !forced->refuted && !forced->deadline.spent) {
         if (!go_round(forced, &any))
             return false;
     }
-    *spent = forced->spent && !forced->refuted;
+    *spent = forced->deadline.spent && !forced->refuted;
     return true;
 }
 
-static uint32_t pair_of(const struct rig_forced *forced, uint32_t before, uint32_t after)
+uint32_t rig_forced_pair_of(const struct rig_forced *forced, uint32_t before, uint32_t after)
 {
     const struct rig_problem *problem = forced->problem;
-    for (uint32_t w = problem->txns.at[before].first_write; w < writes_end(problem, before); w++) {
+    for (uint32_t w = problem->txns.at[before].first_write; w < rig_problem_writes_end(problem, before); w++) {
         for (uint32_t p = forced->first_pair[w]; p != RIG_PROBLEM_NONE; p = forced->pairs.at[p].next) {
             if (forced->pairs.at[p].after == after)
                 return p;
@@ -641,225 +445,6 @@ static uint32_t pair_of(const struct rig_forced *forced, uint32_t before, uint32
 
 bool rig_forced_before(const struct rig_forced *forced, uint32_t before, uint32_t after)
 {
-    return reaches(forced, before, after) || pair_of(forced, before, after) != RIG_PROBLEM_NONE;
-}
-
-/* ---- what is open ---- */
-
-static uint64_t pair_count(const struct rig_problem *problem, uint32_t key)
-{
-    const uint64_t writers = problem->writer_first[key + 1] - problem->writer_first[key];
-    return writers < 2 ? 0 : writers * (writers - 1) / 2;
-}
-
-/* Pairs of writers of the key without an order. */
-static uint64_t open_of_key(const struct rig_forced *forced, uint32_t key)
-{
-    const struct rig_problem *problem = forced->problem;
-    uint64_t ordered = 0;
-    for (uint32_t i = problem->writer_first[key]; i < problem->writer_first[key + 1]; i++) {
-        const struct search search = {clock_of(forced, problem->writers[i]), NULL, key, problem->writers[i]};
-        for (uint32_t l = forced->chains.lane_first[key]; l < forced->chains.lane_first[key + 1]; l++)
-            ordered += count_until(forced, &search, &forced->chains.lanes.at[l]);
-    }
-    return pair_count(problem, key) > ordered ? pair_count(problem, key) - ordered : 0;
-}
-
-/* Notes the pairs of the key that have no order. False when memory runs out. */
-static bool note_open(const struct rig_forced *forced, uint32_t key, struct rig_table *pairs, uint64_t *count)
-{
-    const struct rig_problem *problem = forced->problem;
-    const uint32_t *writers = problem->writers, end = problem->writer_first[key + 1];
-    for (uint32_t i = problem->writer_first[key]; i < end; i++) {
-        for (uint32_t j = i + 1; j < end; j++) {
-            uint32_t *slot = rig_table_put(pairs, (uint64_t)writers[i] << 32 | writers[j]);
-            if (slot == NULL)
-                return false;
-            *count += *slot == RIG_TABLE_NONE && !rig_forced_before(forced, writers[i], writers[j]) &&
-                      !rig_forced_before(forced, writers[j], writers[i]);
-            *slot = 0;
-        }
-    }
-    return true;
-}
-
-/* Per key: whether one before it has the same writers. Keys of one hash may be taken for different ones: then their pairs
- * count again, where they count for each key. */
-static bool find_same_keys(const struct rig_problem *problem, bool *same)
-{
-    struct rig_table keys;
-    bool ok = true;
-    rig_table_init(&keys);
-    for (uint32_t key = 0; ok && key < problem->key_count; key++) {
-        const uint32_t begin = problem->writer_first[key], count = problem->writer_first[key + 1] - begin;
-        uint64_t hash = count;
-        for (uint32_t i = begin; i < begin + count; i++)
-            hash = (hash ^ problem->writers[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        uint32_t *slot = rig_table_put(&keys, hash >> 1);
-        ok = slot != NULL;
-        if (!ok)
-            break;
-        const uint32_t other = *slot == RIG_TABLE_NONE ? key : *slot;
-        const uint32_t other_begin = problem->writer_first[other];
-        same[key] = other != key && problem->writer_first[other + 1] - other_begin == count &&
-                    memcmp(problem->writers + other_begin, problem->writers + begin, count * sizeof(uint32_t)) == 0;
-        *slot = other;
-    }
-    rig_table_done(&keys);
-    return ok;
-}
-
-uint64_t rig_forced_open(const struct rig_forced *forced)
-{
-    const struct rig_problem *problem = forced->problem;
-    bool *same = calloc((size_t)problem->key_count + 1, sizeof same[0]);
-    bool ok = same != NULL && find_same_keys(problem, same);
-    uint64_t all = 0, open = 0;
-    for (uint32_t key = 0; ok && key < problem->key_count; key++)
-        all += same[key] ? 0 : pair_count(problem, key);
-    struct rig_table pairs;
-    rig_table_init(&pairs);
-    for (uint32_t key = 0; ok && key < problem->key_count; key++) {
-        if (same[key])
-            continue;
-        if (all > MOST_LISTED)
-            open += open_of_key(forced, key);
-        else
-            ok = note_open(forced, key, &pairs, &open);
-    }
-    rig_table_done(&pairs);
-    free(same);
-    return ok ? open : 0;
-}
-
-/* Explaining: a breadth-first search for each path, along pairs older than the one it explains. */
-struct explanation {
-    const struct rig_forced *forced;
-    struct rig_forced_nodes *txns, queue, wanted; /* wanted: pairs */
-    struct rig_forced_steps steps;
-    uint32_t *seen, *parent, *pair, *write, round; /* per node: round of its last visit, how it was reached */
-    bool *asked;                                   /* per pair */
-};
-
-static bool note_txn(struct explanation *explanation, uint32_t txn)
-{
-    return txn == RIG_PROBLEM_NONE || rig_forced_nodes_add(explanation->txns, txn);
-}
-
-static bool want_pair(struct explanation *explanation, uint32_t pair)
-{
-    if (pair == RIG_PROBLEM_NONE || explanation->asked[pair])
-        return true;
-    explanation->asked[pair] = true;
-    return rig_forced_nodes_add(&explanation->wanted, pair);
-}
-
-static bool note_edge(struct explanation *explanation, uint32_t pair, uint32_t write)
-{
-    return want_pair(explanation, pair) &&
-           (write == RIG_PROBLEM_NONE || note_txn(explanation, explanation->forced->problem->write_txn[write]));
-}
-
-static bool note_path(struct explanation *explanation, uint32_t from, uint32_t to)
-{
-    bool ok = note_txn(explanation, rig_rule_frame_txn(explanation->forced->frame, to));
-    for (uint32_t node = to; ok && node != from; node = explanation->parent[node])
-        ok = note_edge(explanation, explanation->pair[node], explanation->write[node]) &&
-             note_txn(explanation, rig_rule_frame_txn(explanation->forced->frame, explanation->parent[node]));
-    return ok;
-}
-
-/* Whether a path through `node` can lead to `to`: commits that do not reach it need not be followed. */
-static bool can_lead(const struct rig_forced *forced, uint32_t node, uint32_t to)
-{
-    return node == to || node >= forced->frame->txn_count || forced->chains.chain[node] == RIG_PROBLEM_NONE ||
-           is_sink(forced, node) || reaches(forced, node, to);
-}
-
-static bool explain_path(struct explanation *explanation, uint32_t from, uint32_t to, uint32_t limit)
-{
-    bool ok = true, found = from == to;
-    explanation->round++;
-    explanation->queue.count = 0;
-    explanation->seen[from] = explanation->round;
-    ok = rig_forced_nodes_add(&explanation->queue, from);
-    for (size_t i = 0; ok && !found && i < explanation->queue.count; i++) {
-        const uint32_t node = explanation->queue.at[i];
-        ok = find_steps(explanation->forced, node, limit, &explanation->steps);
-        for (size_t s = 0; ok && !found && s < explanation->steps.count; s++) {
-            const struct rig_forced_step *step = &explanation->steps.at[s];
-            if (explanation->seen[step->to] == explanation->round || !can_lead(explanation->forced, step->to, to))
-                continue;
-            explanation->seen[step->to] = explanation->round;
-            explanation->parent[step->to] = node;
-            explanation->pair[step->to] = step->pair;
-            explanation->write[step->to] = step->write;
-            found = step->to == to;
-            ok = rig_forced_nodes_add(&explanation->queue, step->to);
-        }
-    }
-    RIG_INVARIANT(!ok || found);
-    return ok && note_path(explanation, from, to);
-}
-
-static bool explain_pair(struct explanation *explanation, uint32_t number)
-{
-    const struct rig_forced *forced = explanation->forced;
-    const struct rig_problem *problem = forced->problem;
-    const struct rig_forced_pair *pair = &forced->pairs.at[number];
-    const uint32_t before = problem->write_txn[pair->write];
-    const bool ok = note_txn(explanation, before) && note_txn(explanation, pair->after);
-    switch (pair->reason) {
-    case RIG_FORCED_KNOWN:
-        return ok;
-    case RIG_FORCED_READ:
-        return ok && explain_path(explanation, before, start_of(forced, problem->read_txn[pair->read]), number);
-    case RIG_FORCED_LATER:
-        return ok && note_txn(explanation, problem->read_txn[pair->read]) &&
-               explain_path(explanation, before, problem->reads.at[pair->earlier].writer, number);
-    case RIG_FORCED_COMMIT:
-        return ok && explain_path(explanation, before, pair->after, number);
-    }
-    RIG_INVARIANT(false);
-    return false;
-}
-
-static bool explain_fact(struct explanation *explanation, const struct rig_forced_fact *fact)
-{
-    const struct rig_forced *forced = explanation->forced;
-    if (fact->before == RIG_PROBLEM_NONE)
-        return note_edge(explanation, forced->conflict_pair, forced->conflict_write) &&
-               explain_path(explanation, forced->conflict_from, forced->conflict_to, UINT32_MAX);
-    const uint32_t pair = pair_of(forced, fact->before, fact->after);
-    if (pair != RIG_PROBLEM_NONE)
-        return want_pair(explanation, pair);
-    return explain_path(explanation, fact->before, fact->after, UINT32_MAX);
-}
-
-bool rig_forced_explain(const struct rig_forced *forced, const struct rig_forced_facts *facts,
-                        struct rig_forced_nodes *txns)
-{
-    const size_t nodes = (size_t)forced->frame->node_count + 1;
-    struct explanation explanation = {.forced = forced,
-                                      .txns = txns,
-                                      .seen = calloc(nodes, sizeof(uint32_t)),
-                                      .parent = malloc(nodes * sizeof(uint32_t)),
-                                      .pair = malloc(nodes * sizeof(uint32_t)),
-                                      .write = malloc(nodes * sizeof(uint32_t)),
-                                      .asked = calloc(forced->pairs.count + 1, sizeof(bool))};
-    bool ok = explanation.seen != NULL && explanation.parent != NULL && explanation.pair != NULL &&
-              explanation.write != NULL && explanation.asked != NULL;
-    for (size_t i = 0; ok && i < facts->count; i++)
-        ok = explain_fact(&explanation, &facts->at[i]);
-    for (size_t i = 0; ok && i < explanation.wanted.count; i++)
-        ok = explain_pair(&explanation, explanation.wanted.at[i]);
-    rig_forced_nodes_done(&explanation.queue);
-    rig_forced_nodes_done(&explanation.wanted);
-    rig_forced_steps_done(&explanation.steps);
-    free(explanation.seen);
-    free(explanation.parent);
-    free(explanation.pair);
-    free(explanation.write);
-    free(explanation.asked);
-    return ok;
+    return rig_clocks_reach(&forced->clocks, before, after) ||
+           rig_forced_pair_of(forced, before, after) != RIG_PROBLEM_NONE;
 }

@@ -4,22 +4,23 @@
  *   reads    v reaches the start of a transaction that read u's version of a key that v writes: v comes before u
  *   commits  u reaches the commit of x, and both write a key: u comes before x, and with it the readers of u's version
  *
- * until nothing new follows. Reachability is a clock a node: per chain (chains.h) the last transaction whose commit
- * reaches it. Only the last writer of each chain is looked at, and only if no other candidate follows it: the other
- * pairs follow along paths. Each pair keeps its reason, so that a refutation is explained by few transactions.
+ * until nothing new follows. Reachability is a clock a node (clocks.h). Only the last writer of each chain is looked at,
+ * and only if no other candidate follows it: the other pairs follow along paths. Each pair keeps its reason, so that a
+ * refutation is explained by few transactions (forced_explain.h).
  *
- * It is sound for each rule; what it leaves open is guessed (order_search.h).
+ * It is sound for each rule; what it leaves open (forced_open.h) is guessed (order_search.h).
  *
  * The sequence is a good guess, so that mostly all writers of a key that come before a node in it are known to reach the
  * last of these: then that one alone is looked at, and again only if something later in the sequence reaches the node.
  *
- * Time: a round is linear in operations times chains times log n; few rounds. Space: 4 bytes a node and chain, 24 a
- * pair; a few pairs a write.
+ * Time: a round is linear in operations times chains times log n; few rounds. Space: the clocks, 24
+ * bytes a pair, a few pairs a write. Threads: one.
  */
 #ifndef RIG_CHECKER_SOLVE_FORCED_H
 #define RIG_CHECKER_SOLVE_FORCED_H
 
-#include "checker/solve/chains.h"
+#include "checker/solve/clocks.h"
+#include "checker/solve/deadline.h"
 
 enum rig_forced_reason {
     RIG_FORCED_KNOWN, /* the problem says so */
@@ -54,27 +55,20 @@ RIG_VEC(uint32_t, rig_forced_nodes)
 struct rig_forced {
     const struct rig_problem *problem;
     const struct rig_rule_frame *frame;
-    struct rig_chains chains;
+    struct rig_clocks clocks;
     struct rig_forced_pairs pairs;
     uint32_t *first_pair; /* per write: its newest pair, or RIG_PROBLEM_NONE */
-    uint32_t *clocks;     /* per node and chain: one more than the last position that reaches the node */
-    uint32_t *late;       /* per node: one more than the highest rank of the commits that reach it */
     uint32_t *version;    /* per read: the write that it returned, or RIG_PROBLEM_NONE: the initial state */
     /* Per key, as far as its writers have been visited: how many, and the one that all others reach, or NONE. */
     uint32_t *visited, *front;
-    bool *seen;                        /* per node: it has been visited */
-    bool *read_done, *write_done;      /* nothing but what comes late can force more (late) */
-    uint32_t *late_chains, late_count; /* of the visited node: a commit of these chains comes late */
-    uint32_t *shown, *shown_by;        /* per chain: a clock of what earlier reads show, and the read that shows it */
-    uint32_t reached;                  /* writers that the last search for candidates knew to reach the node */
-    uint32_t *rank, *sequence;
-    uint64_t *dirty;                         /* by rank: the clock has changed */
-    uint32_t *first_child, *next_child;      /* per transaction: what follows it in its process */
-    struct rig_forced_steps steps;           /* scratch */
+    bool *seen;                         /* per node: it has been visited */
+    bool *read_done, *write_done;       /* nothing but what comes late can force more (late) */
+    uint32_t *shown, *shown_by;         /* per chain: a clock of what earlier reads show, and the read that shows it */
+    uint32_t reached;                   /* writers that the last search for candidates knew to reach the node */
+    uint32_t *first_child, *next_child; /* per transaction: what follows it in its process */
+    struct rig_forced_steps steps;      /* scratch */
     struct rig_forced_candidates candidates; /* scratch */
-    int64_t deadline_ns;
-    uint32_t steps_to_look; /* until the next look at the time */
-    bool spent;             /* the deadline came */
+    struct rig_deadline deadline;
     bool refuted;
     /* refuted: a path from the commit of `conflict_from` to the node `conflict_to`, with an edge back or the read */
     uint32_t conflict_from, conflict_to, conflict_pair, conflict_write;
@@ -91,22 +85,10 @@ void rig_forced_done(struct rig_forced *forced);
 /* Forces what follows. `spent`: the deadline came first; then some of it may be missing. False when memory runs out. */
 bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent);
 
+/* The forced pair of the two, or RIG_PROBLEM_NONE. */
+uint32_t rig_forced_pair_of(const struct rig_forced *forced, uint32_t before, uint32_t after);
+
 /* Whether `before` comes before `after` in each explanation, as far as that was found. */
 bool rig_forced_before(const struct rig_forced *forced, uint32_t before, uint32_t after);
-
-/* Pairs of transactions that write a common key and whose order is not known; 0 when memory runs out. Where there
- * are more than 2^18 for keys with different writers, a pair counts for each of these sets of keys. Time: as a round. */
-uint64_t rig_forced_open(const struct rig_forced *forced);
-
-/* A question to explain: why `before` comes before `after`; both NONE: why nothing explains the problem. */
-struct rig_forced_fact {
-    uint32_t before, after;
-};
-
-RIG_VEC(struct rig_forced_fact, rig_forced_facts)
-
-/* Adds the transactions that the facts rest on, some more than once. False when memory runs out. */
-bool rig_forced_explain(const struct rig_forced *forced, const struct rig_forced_facts *facts,
-                        struct rig_forced_nodes *txns);
 
 #endif

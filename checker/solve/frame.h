@@ -38,7 +38,7 @@ struct rig_rule_frame {
     bool reads_order;      /* wr, process and real-time edges order transactions: all but WRITES (process, real time) */
     bool ww_starts;        /* a ww edge leads to the start */
     bool ww_path, rw_path; /* these edges are part of paths */
-    bool sinks;            /* no path goes through a transaction that writes nothing */
+    bool sinks;            /* no path goes through a transaction that writes nothing, and there are such */
     enum rig_rule_frame_reads reads;
     uint32_t *moment_txn;  /* per moment: the one that is invoked */
     uint32_t *next_moment; /* per transaction: the node of the first moment after its end, or RIG_PROBLEM_NONE */

@@ -38,8 +38,8 @@ static bool lay_out_version(struct rig_order_graph *graph, size_t version)
     for (uint32_t i = begin; i < end; i++)
         users += leads_on(graph, problem->read_txn[problem->readers[i]]) && uses_relay(graph, problem->readers[i]);
     const bool relayed = users > 1;
-    /* Where two updates of the initial state have one node each, they refute all: further ones need no edges. */
-    const uint32_t most = version < problem->writes.count || graph->frame->split ? UINT32_MAX : 3;
+    /* Two updates of one version that have one node each refute all: further ones need no edges. */
+    const uint32_t most = graph->frame->split ? UINT32_MAX : 3;
     graph->relay[version] = relayed ? graph->node_count++ : RIG_PROBLEM_NONE;
     for (uint32_t i = begin; ok && i < end; i++) {
         const uint32_t reader = problem->read_txn[problem->readers[i]];
@@ -136,7 +136,8 @@ static bool add_times(struct rig_order_graph *graph)
 bool rig_order_graph_init(struct rig_order_graph *graph, const struct rig_problem *problem,
                           const struct rig_rule_frame *frame)
 {
-    *graph = (struct rig_order_graph){.problem = problem, .frame = frame};
+    *graph = (struct rig_order_graph){
+        .problem = problem, .frame = frame, .ww_before = RIG_PROBLEM_NONE, .ww_after = RIG_PROBLEM_NONE};
     bool ok = lay_out_versions(graph);
     const size_t nodes = (size_t)graph->node_count + 2;
     graph->first_out = malloc(nodes * sizeof graph->first_out[0]);
@@ -183,10 +184,16 @@ void rig_order_graph_keep(struct rig_order_graph *graph)
 void rig_order_graph_forget(struct rig_order_graph *graph)
 {
     graph->edges.count = graph->lasting;
+    graph->ww_before = graph->ww_after = RIG_PROBLEM_NONE;
 }
 
+/* One edge for pairs of the same transactions that follow each other, one for each key. */
 static bool add_ww(struct rig_order_graph *graph, uint32_t before, uint32_t after)
 {
+    if (graph->ww_before == before && graph->ww_after == after)
+        return true;
+    graph->ww_before = before;
+    graph->ww_after = after;
     const uint32_t to = graph->frame->ww_starts ? rig_rule_frame_start(graph->frame, after) : after;
     return rig_order_edges_add(&graph->edges, (struct rig_order_edge){before, to, before, after});
 }
@@ -229,41 +236,37 @@ static bool index_edges(struct rig_order_graph *graph)
     return true;
 }
 
-/* A binary heap of nodes; moments and starts come as soon as they can. */
+/* A binary heap of nodes, below their ranks; moments and starts come as soon as they can. */
 struct waiting {
-    uint32_t *nodes, count;
+    uint64_t *at;
+    uint32_t count;
     const struct rig_rule_frame *frame;
     const uint32_t *rank;
 };
 
-static uint32_t rank_of(const struct waiting *waiting, uint32_t node)
-{
-    return node < waiting->frame->txn_count ? waiting->rank[node] + 1 : 0;
-}
-
 static void push(struct waiting *waiting, uint32_t node)
 {
+    const uint64_t rank = node < waiting->frame->txn_count ? (uint64_t)waiting->rank[node] + 1 : 0;
+    const uint64_t pushed = rank << 32 | node;
     uint32_t i = waiting->count++;
-    for (; i > 0 && rank_of(waiting, waiting->nodes[(i - 1) / 2]) > rank_of(waiting, node); i = (i - 1) / 2)
-        waiting->nodes[i] = waiting->nodes[(i - 1) / 2];
-    waiting->nodes[i] = node;
+    for (; i > 0 && waiting->at[(i - 1) / 2] > pushed; i = (i - 1) / 2)
+        waiting->at[i] = waiting->at[(i - 1) / 2];
+    waiting->at[i] = pushed;
 }
 
 static uint32_t pop(struct waiting *waiting)
 {
-    const uint32_t first = waiting->nodes[0], moved = waiting->nodes[--waiting->count];
+    const uint64_t first = waiting->at[0], moved = waiting->at[--waiting->count];
     uint32_t i = 0;
     for (uint32_t child = 1; child < waiting->count; child = 2 * i + 1) {
-        if (child + 1 < waiting->count &&
-            rank_of(waiting, waiting->nodes[child + 1]) < rank_of(waiting, waiting->nodes[child]))
-            child++;
-        if (rank_of(waiting, waiting->nodes[child]) >= rank_of(waiting, moved))
+        child += child + 1 < waiting->count && waiting->at[child + 1] < waiting->at[child];
+        if (waiting->at[child] >= moved)
             break;
-        waiting->nodes[i] = waiting->nodes[child];
+        waiting->at[i] = waiting->at[child];
         i = child;
     }
-    waiting->nodes[i] = moved;
-    return first;
+    waiting->at[i] = moved;
+    return (uint32_t)first;
 }
 
 static bool add_cycle(const struct rig_order_graph *graph, uint32_t start, struct rig_order_cycles *cycles)
@@ -284,7 +287,7 @@ static bool add_cycle(const struct rig_order_graph *graph, uint32_t start, struc
  */
 static bool find_cycles(struct rig_order_graph *graph, struct rig_order_cycles *cycles)
 {
-    uint32_t *walk = graph->heap; /* per node: the walk that came to it, plus one; the heap is empty */
+    uint32_t *walk = (uint32_t *)graph->heap; /* per node: the walk that came to it, plus one; the heap is empty */
     bool ok = true;
     memset(walk, 0, ((size_t)graph->node_count + 1) * sizeof walk[0]);
     for (size_t e = 0; e < graph->edges.count; e++) {
@@ -377,4 +380,21 @@ bool rig_order_graph_sort(struct rig_order_graph *graph, const uint32_t *rank, u
             place[graph->sequence[i]] = placed++;
     }
     return true;
+}
+
+bool rig_order_graph_in_turn(const struct rig_problem *problem)
+{
+    uint32_t switches = 0;
+    for (uint32_t txn = 1; txn < problem->txn_count; txn++)
+        switches += problem->txns.at[txn].session != problem->txns.at[txn - 1].session;
+    return switches < 2 * problem->session_count;
+}
+
+void rig_order_graph_rank(const struct rig_problem *problem, uint32_t *rank)
+{
+    const bool in_turn = rig_order_graph_in_turn(problem);
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
+        const uint32_t before = problem->txns.at[txn].before;
+        rank[txn] = !in_turn ? txn : before == RIG_PROBLEM_NONE ? 0 : rank[before] + 1;
+    }
 }

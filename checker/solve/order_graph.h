@@ -5,7 +5,7 @@
  * earlier one, where the frame has such paths. These go by a relay, a node of its own, from the readers of a version to the
  * writers of later ones, so that edges are as many as the readers and the writers, and not as their product.
  *
- * Time: linear in nodes and edges, times log n for the rank. Space: 24 bytes an edge, 24 a node, 8 a version, 4
+ * Time: linear in nodes and edges, times log n for the rank. Space: 24 bytes an edge, 32 a node, 8 a version, 4
  * a read.
  */
 #ifndef RIG_CHECKER_SOLVE_ORDER_GRAPH_H
@@ -37,11 +37,13 @@ struct rig_order_graph {
         *own; /* per version, and one more: into `own`; transactions that read it, with edges of their own */
     struct rig_order_edges edges; /* the lasting ones come first */
     size_t lasting;
-    uint32_t *first_out, *out; /* per node, and one more: into `out`; edges */
-    uint32_t *missing;         /* per node: edges from nodes that are not placed yet */
-    uint32_t *heap, *into;     /* nodes that can come next, by rank; per node of a cycle: its edge */
+    uint32_t ww_before, ww_after; /* of the ww edge that was added last */
+    uint32_t *first_out, *out;    /* per node, and one more: into `out`; edges */
+    uint32_t *missing;            /* per node: edges from nodes that are not placed yet */
+    uint64_t *heap;               /* ranks and nodes that can come next */
+    uint32_t *into;               /* per node of a cycle: its edge */
     struct rig_serial_plan plan;
-    uint32_t *overdue;  /* a heap of transactions that waited */
+    uint64_t *overdue;  /* a heap of ranks and transactions that waited */
     bool *is_overdue;   /* per transaction: in the heap */
     uint32_t *sequence; /* of all nodes of the frame, by the last sort */
 };
@@ -58,6 +60,12 @@ bool rig_order_graph_choose(struct rig_order_graph *graph, uint32_t before, uint
 /* The edges so far last; `forget` drops those added since. */
 void rig_order_graph_keep(struct rig_order_graph *graph);
 void rig_order_graph_forget(struct rig_order_graph *graph);
+
+/* Whether the problem has one session after the other, as without times: then its order says nothing. */
+bool rig_order_graph_in_turn(const struct rig_problem *problem);
+/* A rank for the first sort: the order of completion; where the problem has one session after the other, as without times,
+ * the places in these. */
+void rig_order_graph_rank(const struct rig_problem *problem, uint32_t *rank);
 
 /*
  * Places all transactions (their commits), those of low rank as early as the edges allow. False when memory runs out.

@@ -4,9 +4,10 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "base/memory_held.h"
 #include "checker/solve/breach.h"
-#include "checker/solve/forced.h"
+#include "checker/solve/forced_explain.h"
+#include "checker/solve/forced_open.h"
+#include "checker/solve/near_serial.h"
 #include "checker/solve/order_graph.h"
 #include "checker/solve/sat.h"
 
@@ -38,19 +39,6 @@ struct search {
     bool refuted; /* a clause without a choice; it is the last one */
 };
 
-/* The order of completion; where the problem has one session after the other, as without times, the places in these. */
-static void rank_txns(const struct rig_problem *problem, uint32_t *rank)
-{
-    uint32_t switches = 0;
-    for (uint32_t txn = 1; txn < problem->txn_count; txn++)
-        switches += problem->txns.at[txn].session != problem->txns.at[txn - 1].session;
-    const bool in_turn = switches < 2 * problem->session_count;
-    for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
-        const uint32_t before = problem->txns.at[txn].before;
-        rank[txn] = !in_turn ? txn : before == RIG_PROBLEM_NONE ? 0 : rank[before] + 1;
-    }
-}
-
 /* The bytes that the problem's size determines: frame, graph, saturation without its clocks, and one search for cycles.
  * As measured (bench/RESULTS.md). */
 static size_t search_bytes(const struct rig_problem *problem)
@@ -59,11 +47,43 @@ static size_t search_bytes(const struct rig_problem *problem)
            (size_t)problem->key_count * 60;
 }
 
-/* Bytes of the budget that are left; SIZE_MAX: all there are. */
-static size_t bytes_left(const struct rig_solve_budget *budget)
+/* Whether nodes, relays and states have numbers of 32 bits. */
+static bool can_be_numbered(const struct rig_problem *problem)
 {
-    const size_t held = budget->limit_bytes == 0 ? 0 : rig_memory_held_bytes();
-    return budget->limit_bytes == 0 ? SIZE_MAX : held < budget->limit_bytes ? budget->limit_bytes - held : 0;
+    const uint64_t versions = (uint64_t)problem->writes.count + problem->key_count;
+    return UINT64_C(3) * problem->txn_count + versions + problem->reads.count < RIG_PROBLEM_NONE;
+}
+
+/* The memory that the search holds, apart from the SAT solver. */
+static size_t held_bytes(const struct search *search)
+{
+    const size_t clocks =
+        search->forced.clocks.at == NULL ? 0 : (size_t)search->forced.clocks.chains.count * search->frame.node_count;
+    return search_bytes(search->problem) + clocks * sizeof(uint32_t) +
+           search->forced.pairs.capacity * sizeof search->forced.pairs.at[0] +
+           search->graph.edges.capacity * sizeof search->graph.edges.at[0] +
+           (search->nodes.capacity + search->found.ends.capacity) * sizeof(uint32_t) +
+           (search->ends.capacity + search->fact_ends.capacity + search->cycles.ends.capacity) * sizeof(size_t) +
+           search->facts.capacity * sizeof search->facts.at[0] +
+           search->found.arcs.capacity * sizeof search->found.arcs.at[0] +
+           search->cycles.edges.capacity * sizeof search->cycles.edges.at[0];
+}
+
+/* Bytes of the budget that are left, for the SAT solver too; SIZE_MAX: no limit. */
+static size_t bytes_left(const struct search *search)
+{
+    const size_t limit = search->budget->limit_bytes, held = limit == 0 ? 0 : held_bytes(search);
+    return limit == 0 ? SIZE_MAX : held < limit ? limit - held : 0;
+}
+
+/* Chooses again, unless clauses and guesses have taken the memory. */
+static enum rig_answer ask_solver(struct search *search)
+{
+    const size_t left = bytes_left(search);
+    search->sat.budget.limit_bytes = left == SIZE_MAX ? 0 : left + (left == 0);
+    const enum rig_answer answer = rig_sat_solve(&search->sat);
+    search->too_large = search->sat.too_large;
+    return answer;
 }
 
 static bool search_init(struct search *search, const struct rig_problem *problem, const struct rig_rule *rule,
@@ -76,7 +96,7 @@ static bool search_init(struct search *search, const struct rig_problem *problem
               rig_rule_frame_init(&search->frame, problem, rule) &&
               rig_order_graph_init(&search->graph, problem, &search->frame);
     if (ok)
-        rank_txns(problem, search->rank);
+        rig_order_graph_rank(problem, search->rank);
     return ok;
 }
 
@@ -176,10 +196,19 @@ static bool guess(struct search *search, bool *explains)
         return false;
     if (search->cycles.ends.count > 0)
         return learn_cycles(search, false);
-    memcpy(search->rank, search->place, search->problem->txn_count * sizeof search->rank[0]);
-    if (!rig_breach_find(search->problem, search->rule, search->place, BREACHES_A_ROUND, &search->found))
+    bool is_serial;
+    if (!rig_near_serial_improve(&search->graph, RIG_NEAR_SERIAL_BEST, search->budget->deadline_ns, search->place,
+                                 &is_serial))
         return false;
-    *explains = search->found.ends.count == 0;
+    memcpy(search->rank, search->place, search->problem->txn_count * sizeof search->rank[0]);
+    /* The graph has no edges out of sinks, which each may lie on a cycle by itself. */
+    *explains = is_serial && !search->frame.sinks;
+    if (*explains)
+        return true;
+    if (!rig_breach_find(search->problem, search->rule, search->place, BREACHES_A_ROUND, search->budget->deadline_ns,
+                         &search->found))
+        return false;
+    *explains = search->found.ends.count == 0 && !search->found.spent;
     return learn_breaches(search);
 }
 
@@ -200,7 +229,7 @@ static bool force_pairs(struct search *search, enum rig_answer *answer)
     struct rig_forced *forced = &search->forced;
     bool spent = false;
     if (!rig_forced_init_within(forced, search->problem, &search->frame, search->graph.sequence,
-                                bytes_left(search->budget) / 2) ||
+                                bytes_left(search) / 2) ||
         !rig_forced_run(forced, search->budget->deadline_ns, &spent))
         return false;
     if (forced->refuted || spent) {
@@ -227,25 +256,40 @@ static bool sort_known(struct search *search)
            (search->cycles.ends.count == 0 || learn_cycles(search, true));
 }
 
+/* Most problems that have an explanation need nothing but this. Where reads order nothing, each order that keeps what is
+ * known is one; where there are sinks, the graph does not have all edges. */
+static bool try_serial(struct search *search, bool *explains)
+{
+    *explains = !search->frame.reads_order;
+    return *explains || search->frame.sinks ||
+           rig_near_serial_improve(&search->graph, RIG_NEAR_SERIAL_STRICT, search->budget->deadline_ns, search->place,
+                                   explains);
+}
+
 static bool run(struct search *search, enum rig_answer *answer)
 {
+    bool explained = false;
     *answer = RIG_ANSWER_NO;
     if (!sort_known(search))
         return false;
     if (search->refuted)
         return true;
+    if (!try_serial(search, &explained))
+        return false;
+    if (explained) {
+        *answer = RIG_ANSWER_YES;
+        return true;
+    }
     if (!force_pairs(search, answer))
         return false;
     while (!search->refuted) {
         bool explains = false;
         if (!guess(search, &explains))
             return false;
-        search->too_large = !explains && !search->refuted && bytes_left(search->budget) == 0;
-        *answer = explains            ? RIG_ANSWER_YES
-                  : search->refuted   ? RIG_ANSWER_NO
-                  : search->too_large ? RIG_ANSWER_SPENT
-                                      : rig_sat_solve(&search->sat);
-        search->too_large = search->too_large || search->sat.too_large;
+        *answer = explains              ? RIG_ANSWER_YES
+                  : search->refuted     ? RIG_ANSWER_NO
+                  : search->found.spent ? RIG_ANSWER_SPENT
+                                        : ask_solver(search);
         if (explains || *answer != RIG_ANSWER_YES)
             return true;
         if (!choose_again(search))
@@ -314,8 +358,9 @@ bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *
 {
     struct search search;
     struct rig_solution found = {0};
-    if (search_bytes(problem) > bytes_left(budget)) {
-        *solution = (struct rig_solution){.answer = RIG_ANSWER_SPENT, .too_large = true};
+    if (!can_be_numbered(problem) || (budget->limit_bytes != 0 && search_bytes(problem) > budget->limit_bytes)) {
+        *solution =
+            (struct rig_solution){.answer = RIG_ANSWER_SPENT, .pairs = {.first = RIG_PROBLEM_NONE}, .too_large = true};
         return true;
     }
     bool ok = search_init(&search, problem, rule, budget) && run(&search, &found.answer);
@@ -325,7 +370,8 @@ bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *
         found.place = search.place;
         search.place = NULL;
     }
-    found.open_pairs = ok && found.answer == RIG_ANSWER_SPENT ? rig_forced_open(&search.forced) : 0;
+    if (ok && found.answer == RIG_ANSWER_SPENT)
+        found.pairs = rig_forced_open(&search.forced);
     found.too_large = search.too_large;
     search_done(&search);
     if (ok)

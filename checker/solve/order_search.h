@@ -1,6 +1,7 @@
 /*
- * One search for an explanation: what is known, what is forced (forced.h), a guess, and then guesses that keep the
- * clauses learned from the forbidden cycles of earlier ones (sat.h).
+ * One search for an explanation: what is known, a serial execution (near_serial.h), what is forced (forced.h), a guess
+ * close to a serial execution, and then guesses that keep the clauses learned from the forbidden cycles of earlier ones
+ * (sat.h).
  */
 #ifndef RIG_CHECKER_SOLVE_ORDER_SEARCH_H
 #define RIG_CHECKER_SOLVE_ORDER_SEARCH_H

@@ -94,6 +94,17 @@ bool rig_problem_finish(struct rig_problem *problem);
  * logarithm of the key's writers. */
 uint32_t rig_problem_write_of(const struct rig_problem *problem, uint32_t txn, uint32_t key);
 
+/* One more than the last read, or write, of the transaction. */
+static inline uint32_t rig_problem_reads_end(const struct rig_problem *problem, uint32_t txn)
+{
+    return problem->txns.at[txn + 1].first_read;
+}
+
+static inline uint32_t rig_problem_writes_end(const struct rig_problem *problem, uint32_t txn)
+{
+    return problem->txns.at[txn + 1].first_write;
+}
+
 /*
  * The part of `problem` with the transactions `keep` (ascending nodes): reads from others go, pairs between two of them
  * stay. An order that explains the whole explains each part. Pairs that follow only through others are lost.

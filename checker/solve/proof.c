@@ -23,7 +23,7 @@ static enum rig_rc no_memory(struct rig_err *err)
     return rig_memory_limit(err, "the proof of a witness");
 }
 
-/* ---- from the tree to lines ---- */
+/* ---- from the tree to lines; what recurses goes as deep as cases nest, at most RIG_CASE_NESTED_MOST ---- */
 
 static uint32_t txn_of(const struct rig_problem *part, uint32_t node)
 {
@@ -79,6 +79,7 @@ static struct rig_case_line line_of(const struct writing *w, enum rig_case_kind 
 /* `closes`: the split whose supposed case this tree refutes; NULL: none. */
 static void add_lines(struct writing *w, const struct rig_case_node *node, const struct rig_case_node *closes)
 {
+    RIG_INVARIANT(node->nested <= RIG_CASE_NESTED_MOST);
     struct rig_case_proof *proof = w->proof;
     for (; node->first != NULL; node = node->second) {
         proof->lines[proof->line_count++] = line_of(w, RIG_CASE_SUPPOSE, node);
@@ -164,7 +165,7 @@ static bool search_all(struct proving *p)
     if (p->graph.too_large)
         return true;
     const bool done = rig_case_search(&p->graph, p->deadline_ns, POLISH_NS, p->arena, &p->tree);
-    p->explained = done && p->tree.root == NULL && !p->tree.spent;
+    p->explained = done && p->tree.model != NULL;
     return done;
 }
 
@@ -182,10 +183,13 @@ static bool search_given(struct proving *p, struct rig_case_pairs *pairs, bool *
         return false;
     if (p->tree.model == NULL)
         return true;
-    if (!rig_case_pairs_missing(&p->graph, p->tree.model, pairs, &p->explained))
+    enum rig_case_pairs_answer answer;
+    if (!rig_case_pairs_missing(&p->graph, p->tree.model, p->deadline_ns, pairs, &answer))
         return false;
-    *more = !p->explained && pairs->count > before;
-    p->graph.too_large = !p->explained && !*more; /* cannot happen; a level left open is better than a wrong one */
+    p->explained = answer == RIG_CASE_PAIRS_EXPLAINED;
+    *more = answer == RIG_CASE_PAIRS_FOUND && pairs->count > before;
+    /* The latter cannot happen; a level left open is better than a wrong one. */
+    p->graph.too_large = answer == RIG_CASE_PAIRS_FOUND && !*more;
     return true;
 }
 
@@ -218,7 +222,7 @@ static enum rig_rc prove_part(const struct rig_problem *part, const struct rig_h
         struct writing w = {history, part, &p.graph, proof};
         done = write_proof(&w, p.tree.root, arena) && list_txns(&w, p.tree.root);
     }
-    proof->too_large = p.graph.too_large;
+    proof->too_large = p.graph.too_large || p.tree.too_deep;
     rig_case_graph_done(&p.graph);
     if (done && p.explained)
         return rig_fail(err, RIG_E_BUG, "%s: a core of %u transactions has an explanation; please report this history",

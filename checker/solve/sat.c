@@ -1,19 +1,29 @@
 #include "checker/solve/sat.h"
 
 #include <ccadical.h>
+#include <limits.h>
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "base/memory_held.h"
 
 enum { SATISFIABLE = 10, UNSATISFIABLE = 20 }; /* what IPASIR returns; 0 when interrupted */
-enum { PATIENCE = 1024 };                      /* questions between looks at the memory */
+/* Bytes of CaDiCaL: a variable; a clause that it was given, and its literals; a literal of one that it learned. */
+enum { VARIABLE_BYTES = 290, CLAUSE_BYTES = 90, GIVEN_BYTES = 5, LEARNED_BYTES = 6, SLOT_BYTES = 12 };
+
+size_t rig_sat_bytes(const struct rig_sat *sat)
+{
+    const size_t own = sat->numbers.slot_count * SLOT_BYTES + sat->pairs.capacity * sizeof sat->pairs.at[0] +
+                       sat->literals.capacity * sizeof sat->literals.at[0] +
+                       sat->ends.capacity * sizeof sat->ends.at[0];
+    const size_t solver = sat->pairs.count * VARIABLE_BYTES + sat->given * CLAUSE_BYTES +
+                          sat->given_literals * GIVEN_BYTES + sat->learned_literals * LEARNED_BYTES;
+    return own + (sat->solver == NULL ? 0 : solver);
+}
 
 static int is_over(void *state)
 {
     struct rig_sat *sat = state;
-    if (sat->budget.limit_bytes != 0 && sat->asked++ % PATIENCE == 0)
-        sat->too_large = sat->too_large || rig_memory_held_bytes() > sat->budget.limit_bytes;
+    sat->too_large = sat->too_large || (sat->budget.limit_bytes != 0 && rig_sat_bytes(sat) > sat->budget.limit_bytes);
     return sat->too_large || (sat->budget.deadline_ns != INT64_MAX && rig_clock_now_ns() >= sat->budget.deadline_ns);
 }
 
@@ -75,11 +85,20 @@ static void give(const struct rig_sat *sat, struct CCaDiCaL *solver, size_t clau
     ccadical_add(solver, 0);
 }
 
+static void note_learned(void *state, int *clause)
+{
+    struct rig_sat *sat = state;
+    while (*clause++ != 0)
+        sat->learned_literals++;
+}
+
 static struct CCaDiCaL *new_solver(struct rig_sat *sat)
 {
     struct CCaDiCaL *solver = ccadical_init();
     ccadical_set_option(solver, "quiet", 1);
     ccadical_set_terminate(solver, sat, is_over);
+    if (sat->budget.limit_bytes != 0)
+        ccadical_set_learn(solver, sat, INT_MAX, note_learned);
     return solver;
 }
 
@@ -89,6 +108,7 @@ enum rig_answer rig_sat_solve(struct rig_sat *sat)
         sat->solver = new_solver(sat);
     for (; sat->given < sat->ends.count; sat->given++)
         give(sat, sat->solver, sat->given, 0);
+    sat->given_literals = sat->literals.count;
     const int result = is_over(sat) ? 0 : ccadical_solve(sat->solver);
     return result == SATISFIABLE ? RIG_ANSWER_YES : result == UNSATISFIABLE ? RIG_ANSWER_NO : RIG_ANSWER_SPENT;
 }

@@ -41,13 +41,14 @@ static enum rig_rc build_rest(const struct rig_inference *inference, struct rig_
     return rc;
 }
 
-enum rig_rc rig_explained_find(const struct rig_inference *inference, uint64_t levels, int64_t deadline_ns,
-                               struct rig_explained *explained, struct rig_err *err)
+enum rig_rc rig_explained_find(const struct rig_inference *inference, uint64_t levels,
+                               const struct rig_solve_budget *budget, struct rig_explained *explained,
+                               struct rig_err *err)
 {
     *explained = (struct rig_explained){0};
     enum rig_rc rc = build_rest(inference, &explained->problem, err);
     if (rc == RIG_OK)
-        rc = rig_explanations_find(&explained->problem, levels, deadline_ns, &explained->orders, err);
+        rc = rig_explanations_find(&explained->problem, inference->history, levels, budget, &explained->orders, err);
     return rc;
 }
 
@@ -71,12 +72,9 @@ struct extension {
     const struct rig_inference *inference;
     struct version_order orders[RIG_LEVEL_COUNT];
     uint32_t order_count;
-    uint8_t *waits;        /* per transaction */
-    uint32_t *node_of;     /* per transaction, or RIG_PROBLEM_NONE */
-    uint32_t *invocations; /* nodes, the last invoked last; those from `invocation_count` on wait */
-    uint32_t invocation_count;
+    uint8_t *waits;         /* per transaction */
+    uint32_t *node_of;      /* per transaction, or RIG_PROBLEM_NONE */
     uint32_t *stack, depth; /* nodes that wait and whose successors have not been visited */
-    uint32_t least_end;     /* the first end of a waiting node */
     bool more;
 };
 
@@ -120,32 +118,6 @@ static bool make_orders(struct extension *e, const struct rig_explanations *expl
     return at != NULL && last != NULL;
 }
 
-struct invoked {
-    uint32_t invoked, node;
-};
-
-static int compare_invocations(const void *left, const void *right)
-{
-    const struct invoked *a = left, *b = right;
-    return (a->invoked > b->invoked) - (a->invoked < b->invoked);
-}
-
-static bool sort_invocations(struct extension *e, struct rig_arena *arena)
-{
-    const uint32_t count = e->problem->txn_count;
-    struct invoked *sorted = rig_arena_room(arena, (size_t)count + 1, sizeof *sorted);
-    e->invocations = rig_arena_room(arena, (size_t)count + 1, sizeof *e->invocations);
-    if (sorted == NULL || e->invocations == NULL)
-        return false;
-    for (uint32_t node = 0; node < count; node++)
-        sorted[node] = (struct invoked){e->problem->txns.at[node].invoked, node};
-    qsort(sorted, count, sizeof *sorted, compare_invocations);
-    for (uint32_t i = 0; i < count; i++)
-        e->invocations[i] = sorted[i].node;
-    e->invocation_count = e->problem->has_realtime ? count : 0;
-    return true;
-}
-
 static bool begin(struct extension *e, const struct rig_explanations *explanations, struct rig_arena *arena)
 {
     const size_t txn_count = (size_t)e->inference->history->txn_count + 1;
@@ -156,15 +128,13 @@ static bool begin(struct extension *e, const struct rig_explanations *explanatio
     memset(e->node_of, 0xff, txn_count * sizeof *e->node_of);
     for (uint32_t node = 0; node < e->problem->txn_count; node++)
         e->node_of[e->problem->txns.at[node].txn] = node;
-    return sort_invocations(e, arena) && make_orders(e, explanations, arena);
+    return make_orders(e, explanations, arena);
 }
 
 static void push(struct extension *e, uint32_t node)
 {
     RIG_INVARIANT(e->depth < e->problem->txn_count);
     e->stack[e->depth++] = node;
-    if (e->problem->txns.at[node].ended < e->least_end)
-        e->least_end = e->problem->txns.at[node].ended;
 }
 
 static void make_wait(struct extension *e, uint32_t node)
@@ -187,14 +157,12 @@ static void follow_read(struct extension *e, const struct version_order *order, 
     make_wait(e, next);
 }
 
-/* The transactions that an explanation puts directly behind the node. */
+/* The transactions whose versions an explanation puts directly behind those that the node wrote, or read. */
 static void follow(struct extension *e, uint32_t node)
 {
     const struct rig_problem *problem = e->problem;
     const struct rig_problem_txn *txn = &problem->txns.at[node];
     for (uint32_t w = txn[0].first_write; w < txn[1].first_write; w++) {
-        for (uint32_t i = problem->reader_first[w]; i < problem->reader_first[w + 1]; i++)
-            make_wait(e, problem->read_txn[problem->readers[i]]);
         for (uint32_t o = 0; o < e->order_count; o++)
             make_wait(e, e->orders[o].next[w]);
     }
@@ -204,20 +172,6 @@ static void follow(struct extension *e, uint32_t node)
                 follow_read(e, &e->orders[o], &problem->reads.at[r]);
         }
     }
-}
-
-/* By real time, those that were invoked after a waiting transaction had completed. */
-static bool follow_time(struct extension *e)
-{
-    const uint32_t depth = e->depth;
-    while (e->invocation_count > 0) {
-        const uint32_t node = e->invocations[e->invocation_count - 1];
-        if (e->problem->txns.at[node].invoked <= e->least_end)
-            break;
-        e->invocation_count--;
-        make_wait(e, node);
-    }
-    return e->depth > depth;
 }
 
 /* A waiting transaction of unknown fate may turn out to precede each version that may follow those it read. */
@@ -249,8 +203,7 @@ static bool follow_unknown(struct extension *e, struct rig_arena *arena)
 bool rig_explained_extend(const struct rig_explained *explained, const struct rig_inference *inference,
                           struct rig_arena *arena, uint8_t *waits, bool *more)
 {
-    struct extension e = {
-        .problem = &explained->problem, .inference = inference, .waits = waits, .least_end = UINT32_MAX};
+    struct extension e = {.problem = &explained->problem, .inference = inference, .waits = waits};
     if (!begin(&e, &explained->orders, arena))
         return false;
     for (uint32_t node = 0; node < e.problem->txn_count; node++) {
@@ -259,10 +212,8 @@ bool rig_explained_extend(const struct rig_explained *explained, const struct ri
     }
     if (!follow_unknown(&e, arena))
         return false;
-    do {
-        while (e.depth > 0)
-            follow(&e, e.stack[--e.depth]);
-    } while (follow_time(&e));
+    while (e.depth > 0)
+        follow(&e, e.stack[--e.depth]);
     *more = e.more;
     return true;
 }

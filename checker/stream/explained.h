@@ -6,8 +6,7 @@
  * The question is that of the transactions that were not judged before: versions of judged transactions come before all
  * others, so a read of one counts as a read of the initial state.
  *
- * Time: that of the solver; the extension of a closing set is linear in the operations for each explanation, and sorts
- * the invocations. Space: that of the problem, 4 bytes a transaction and 4 bytes a write for each explanation.
+ * Time: that of the solver; the extension of a closing set is linear in the operations for each explanation. Space: that of the problem, 4 bytes a transaction and 4 bytes a write for each explanation.
  * Threads: one.
  */
 #ifndef RIG_CHECKER_STREAM_EXPLAINED_H
@@ -23,13 +22,15 @@ struct rig_explained {
 
 /* Explains the window at `levels` (bits). Release with rig_explained_done(), also after a failure. RIG_E_LIMIT when
  * memory runs out. */
-enum rig_rc rig_explained_find(const struct rig_inference *inference, uint64_t levels, int64_t deadline_ns,
-                               struct rig_explained *explained, struct rig_err *err);
+enum rig_rc rig_explained_find(const struct rig_inference *inference, uint64_t levels,
+                               const struct rig_solve_budget *budget, struct rig_explained *explained,
+                               struct rig_err *err);
 void rig_explained_done(struct rig_explained *explained);
 
 /*
- * Adds to `waits` (per transaction) all that an explanation, or real time, puts after a waiting transaction, and what an
- * unknown fate could put there. Tells in *more whether there was any. False when memory runs out.
+ * Adds to `waits` (per transaction) all that ww and rw edges of an explanation put after a waiting transaction, and what
+ * an unknown fate could put there. Tells in *more whether there was any: then the edges that are known (closing.h) may
+ * add further ones, and so on. False when memory runs out.
  */
 bool rig_explained_extend(const struct rig_explained *explained, const struct rig_inference *inference,
                           struct rig_arena *arena, uint8_t *waits, bool *more);

@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/plural.h"
+#include "checker/solve/effort.h"
 #include "checker/stream/closing.h"
 #include "checker/stream/explained.h"
 #include "checker/stream/stream_private.h"
@@ -15,6 +16,7 @@
 enum {
     MOST_SAVINGS = 4,
     UNFIT_TIMES = 2,      /* what explanations keep, of what known edges keep, before they are given up for memory */
+    PLAN_TIMES = 3,       /* memory of the solver, as a multiple of the estimate */
     FORGOTTEN_SHARE = 16, /* of the limit, for the set of forgotten keys */
 };
 /* Safety margins of the suggested limit: for new transactions, and for later parts that need more than earlier ones. */
@@ -56,9 +58,11 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     w->budget.load_percent = w->type->load_percent;
     const size_t limit_bytes = options->check.limit_bytes == 0 ? 0 : rig_budget_bytes(&w->budget);
     const struct rig_check_options *check = &w->options.check;
-    rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, limit_bytes);
+    rig_judge_init(&w->judge, check->max_witnesses, rig_check_assumptions(check), limit_bytes);
     w->judge.asked = check->anomalies;
     w->window = rig_window_new(workload, limit_bytes);
+    if (w->window != NULL)
+        rig_window_name_rows(w->window, options->row_names);
     w->retired = rig_retired_new(workload, limit_bytes / FORGOTTEN_SHARE);
     w->evidence = rig_witness_txns_new(workload);
     w->storage = rig_verdict_new(check);
@@ -69,7 +73,7 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     }
     w->findings = (struct rig_findings){.most_kept = check->max_witnesses,
                                         .lattice = w->storage->verdict.lattice,
-                                        .budget_ns = w->storage->verdict.budget_ns,
+                                        .budget_ns = w->storage->verdict.budget_ns - check->spent_ns,
                                         .arena = &w->storage->arena,
                                         .evidence = w->evidence,
                                         .retired = w->retired};
@@ -228,12 +232,32 @@ static void decide_keys(struct judgement *j)
     }
 }
 
+/*
+ * The choice that has no continuation was made at the end of some earlier window, which had one of the transactions that
+ * are not judged: all users of the keys judged there were in it.
+ */
+static void note_undivided(const struct judgement *j)
+{
+    struct rig_stretches *stretches = j->w->options.undivided;
+    uint32_t first = 0;
+    while (first < j->view->txn_count && rig_txn_is_settled(&j->view->txns[first]))
+        first++;
+    if (stretches == NULL || stretches->count == RIG_STRETCHES_MOST || first == j->view->txn_count)
+        return;
+    const struct rig_txn *txn = &j->view->txns[first];
+    stretches->at[stretches->count++] = (struct rig_stretch){
+        txn->complete_at == RIG_POSITION_NONE ? txn->invoke_at : txn->complete_at, j->w->fed_until};
+}
+
 static enum rig_rc search(struct judgement *j)
 {
     struct rig_stream *w = j->w;
+    const uint64_t apart = w->findings.apart;
     enum rig_rc rc = rig_judge_search(&w->judge, j->selected, j->err);
     if (rc == RIG_OK)
         rc = rig_findings_add(&w->findings, &w->judge, j->err);
+    if ((w->findings.apart & ~apart) != 0)
+        note_undivided(j);
     if (rc == RIG_OK)
         rig_verdict_add_scope(&w->storage->verdict, &w->judge.inference, j->selected);
     w->unclean |= !w->judge.ladder.clean;
@@ -281,11 +305,22 @@ static void limit_judge(struct rig_stream *w, const struct rig_history *view)
     size_t left = rig_budget_left(&w->budget, rig_window_bytes(w->window), rig_stream_other_bytes(w));
     if (w->type->arena_only && left < SIZE_MAX / 2)
         left += left / 3;
+    w->judging_bytes = left;
     const size_t solver_bytes = solver_bytes_of(w, view);
     left = left == SIZE_MAX ? left : left > solver_bytes ? left - solver_bytes : 1;
     if (w->judge.scratch.held_bytes > left)
         rig_judge_done(&w->judge);
     w->judge.scratch.limit_bytes = left;
+}
+
+/* The memory that the judgement has left, and no less than PLAN_TIMES its estimate, which is no reason to leave a level
+ * open. 0: no limit. */
+static size_t bytes_for_solver(const struct rig_stream *w, const struct rig_history *view)
+{
+    const size_t held = w->judge.scratch.held_bytes, least = PLAN_TIMES * solver_bytes_of(w, view) + 1;
+    if (w->judging_bytes == SIZE_MAX)
+        return 0;
+    return w->judging_bytes > held && w->judging_bytes - held > least ? w->judging_bytes - held : least;
 }
 
 static unsigned contradicted_before(const struct rig_stream *w)
@@ -319,6 +354,7 @@ static enum rig_rc begin_judgement(struct rig_stream *w, bool last, struct judge
         return rig_stream_no_memory(err);
     w->judge.assumptions.contradicted = contradicted_before(w);
     w->judge.assumptions.open_keys = open ? w->open_keys : NULL;
+    w->judge.assumptions.in_part = !last || w->judged_count > 0;
     enum rig_rc rc = rig_judge_infer(&w->judge, j->view, true, err);
     if (rc == RIG_OK)
         note_contradictions(w);
@@ -358,6 +394,7 @@ static enum rig_rc explain(struct rig_stream *w, const struct rig_history *view,
     *explained = (struct rig_explained){0};
     if (!w->type->whole)
         return RIG_OK;
+    findings->solver_limit_bytes = bytes_for_solver(w, view);
     uint64_t open = rig_findings_open(findings, &w->judge) & ~findings->unfit & ~findings->doomed, doomed = 0;
     enum rig_rc rc = (open & ~findings->spent) == 0 ? RIG_OK : rig_stream_doomed(w, view, &doomed, err);
     findings->doomed |= doomed & open;
@@ -367,7 +404,8 @@ static enum rig_rc explain(struct rig_stream *w, const struct rig_history *view,
     if (rc != RIG_OK || levels == 0)
         return rc;
     const int64_t start_ns = rig_clock_now_ns();
-    rc = rig_explained_find(&w->judge.inference, levels, start_ns + findings->budget_ns, explained, err);
+    const struct rig_solve_budget budget = {start_ns + findings->budget_ns, findings->solver_limit_bytes};
+    rc = rig_explained_find(&w->judge.inference, levels, &budget, explained, err);
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
     findings->decide_ns += took_ns;
     findings->budget_ns -= took_ns < findings->budget_ns ? took_ns : findings->budget_ns;
@@ -375,8 +413,8 @@ static enum rig_rc explain(struct rig_stream *w, const struct rig_history *view,
         return rc;
     findings->denied |= explained->orders.denied;
     findings->spent |= explained->orders.spent;
-    if (explained->orders.open_pairs > findings->open_pairs)
-        findings->open_pairs = explained->orders.open_pairs;
+    findings->too_large |= explained->orders.too_large;
+    rig_efforts_add(findings->effort, explained->orders.effort);
     return RIG_OK;
 }
 
@@ -551,6 +589,9 @@ static enum rig_rc add(struct rig_stream *w, const struct rig_segment *segment, 
     note_times(w, segment);
     keep_order(w, segment);
     w->fed_count += segment->txns.count;
+    const struct rig_txn *last = segment->txns.count == 0 ? NULL : &segment->txns.at[segment->txns.count - 1];
+    if (last != NULL && last->complete_at != RIG_POSITION_NONE)
+        w->fed_until = last->complete_at;
     w->new_count += segment->txns.count;
     enum rig_rc rc = RIG_OK;
     /* A judgement allocates it again when needed. */
@@ -645,6 +686,7 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
                                    facts->start_utc_ns, &storage->arena, &storage->history, err);
     if (rc != RIG_OK)
         return rc;
+    storage->history->row_names = w->options.row_names;
     storage->verdict.history = storage->history;
     storage->verdict.scope.truncated = facts->truncated;
     storage->verdict.scope.damaged_at = facts->damaged_at;

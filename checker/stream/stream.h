@@ -35,20 +35,33 @@ enum { RIG_WINDOWS_LEAST_NEW = 98304, RIG_WINDOWS_GROWTH = 3, RIG_WINDOWS_IDLE =
 struct rig_stream;
 struct rig_source_facts;
 
+/* Stretches of the history within which no window should end, because one that did chose an order that has no
+ * continuation: positions of events, [from, to). */
+enum { RIG_STRETCHES_MOST = 16 };
+struct rig_stretches {
+    struct rig_stretch {
+        uint32_t from, to;
+    } at[RIG_STRETCHES_MOST];
+    uint32_t count;
+};
+
 struct rig_stream_options {
-    struct rig_check_options check;      /* limit_bytes also bounds the window */
-    uint32_t least_new;                  /* new transactions that a window needs before it is judged; 0: the default */
-    uint32_t growth;                     /* and as a multiple of those it held before; likewise */
-    uint32_t idle;                       /* transactions after which an unused key counts as finished; likewise */
-    const struct rig_census *census;     /* of the same segments: borrowed; NULL: guess */
-    unsigned *contradicted;              /* borrowed, below; NULL: nothing is known */
-    bool guess_failed;                   /* in an earlier check: rig_check_source() begins with the census */
-    bool lost;                           /* operations are missing: any value may have a writer */
-    bool in_windows;                     /* a type that needs the whole history: leave levels open instead */
-    bool keep_all;                       /* judge at the end only */
-    const char *name;                    /* of the history, for errors; NULL: none */
-    const struct rig_check_watch *watch; /* called by rig_check_source(); NULL: no progress is reported */
-    size_t taken_bytes;                  /* of the limit, by the source */
+    struct rig_check_options check;  /* limit_bytes also bounds the window */
+    uint32_t least_new;              /* new transactions that a window needs before it is judged; 0: the default */
+    uint32_t growth;                 /* and as a multiple of those it held before; likewise */
+    uint32_t idle;                   /* transactions after which an unused key counts as finished; likewise */
+    const struct rig_census *census; /* of the same segments: borrowed; NULL: guess */
+    unsigned *contradicted;          /* borrowed, below; NULL: nothing is known */
+    struct rig_stretches *undivided; /* borrowed: obeyed where memory allows it, and added to; NULL: none */
+    bool guess_failed;               /* in an earlier check: rig_check_source() begins with the census */
+    bool lost;                       /* operations are missing: any value may have a writer */
+    bool in_windows;                 /* a type that needs the whole history: leave levels open instead */
+    bool keep_all;                   /* judge at the end only */
+    bool each_segment;               /* judge after each segment, however little that releases: for tests */
+    const char *name;                /* of the history, for errors; NULL: none */
+    const struct rig_row_names *row_names; /* of its keys; NULL: none */
+    const struct rig_check_watch *watch;   /* called by rig_check_source(); NULL: no progress is reported */
+    size_t taken_bytes;                    /* of the limit, by the source */
 };
 
 /* Borrows options->name. */

@@ -127,6 +127,16 @@ static bool is_due(struct rig_stream *w)
     return outlook.droppable * WORTH_SHARE >= outlook.ops;
 }
 
+static bool is_undivided(const struct rig_stream *w)
+{
+    const struct rig_stretches *stretches = w->options.undivided;
+    for (uint32_t i = 0; stretches != NULL && i < stretches->count; i++) {
+        if (stretches->at[i].from <= w->fed_until && w->fed_until < stretches->at[i].to)
+            return true;
+    }
+    return false;
+}
+
 bool rig_stream_is_full(struct rig_stream *w, const struct rig_segment *segment)
 {
     if (w->options.keep_all)
@@ -137,5 +147,5 @@ bool rig_stream_is_full(struct rig_stream *w, const struct rig_segment *segment)
                             rig_window_filled_bytes(w->window) + rig_segment_used_bytes(segment),
                             rig_stream_other_bytes(w)))
         return true;
-    return is_due(w);
+    return !is_undivided(w) && (w->options.each_segment || is_due(w));
 }

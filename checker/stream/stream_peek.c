@@ -42,7 +42,7 @@ static enum rig_rc search_fresh(struct rig_judge *judge, const struct rig_histor
 static struct rig_judge *peeking_judge(struct rig_stream *w)
 {
     if (!w->peeks)
-        rig_judge_init(&w->peeking, 1, w->options.check.assumptions, w->options.check.limit_bytes);
+        rig_judge_init(&w->peeking, 1, rig_check_assumptions(&w->options.check), w->options.check.limit_bytes);
     w->peeks = true;
     return &w->peeking;
 }
@@ -84,12 +84,13 @@ static enum rig_rc find_denied(struct rig_stream *w, const struct rig_stream_pee
     const uint64_t levels = rig_findings_open(&w->findings, &w->peeking) & w->storage->verdict.requested_levels;
     struct rig_problem problem = {0};
     struct rig_explanations orders = {0};
+    const struct rig_solve_budget budget = {.deadline_ns = rig_clock_now_ns() + w->findings.budget_ns};
     *denied = 0;
     if (!w->type->whole || levels == 0 || peek->contradicted != 0 || inference->noncyclic.kept.count > 0)
         return RIG_OK;
     enum rig_rc rc = w->type->build_problem(inference, NULL, &problem, err);
     if (rc == RIG_OK)
-        rc = rig_explanations_find(&problem, levels, rig_clock_now_ns() + w->findings.budget_ns, &orders, err);
+        rc = rig_explanations_find(&problem, inference->history, levels, &budget, &orders, err);
     *denied = orders.denied;
     rig_explanations_done(&orders);
     rig_problem_done(&problem);
@@ -106,6 +107,7 @@ static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *
     if (w->type->any_initial && !rig_stream_open_keys(w, view, true))
         return rig_stream_no_memory(err);
     judge->assumptions.open_keys = w->type->any_initial ? w->open_keys : NULL;
+    judge->assumptions.in_part = true;
     enum rig_rc rc = search_fresh(judge, view, err);
     peek->contradicted = judge->inference.contradicted;
     for (uint32_t txn = 0; txn < view->txn_count; txn++)
@@ -114,7 +116,8 @@ static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *
     if (rc == RIG_OK)
         rc = find_denied(w, peek, denied, err);
     for (unsigned anomaly = 0; rc == RIG_OK && anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if (anomaly != RIG_ANOMALY_GARBAGE_READ && anomaly != RIG_ANOMALY_LOST_APPEND)
+        if (anomaly != RIG_ANOMALY_GARBAGE_READ && anomaly != RIG_ANOMALY_LOST_APPEND &&
+            anomaly != RIG_ANOMALY_LOST_WRITE)
             peek->count[anomaly] += judge->ladder.found[anomaly].count + judge->inference.noncyclic.count[anomaly];
     }
     return rc;

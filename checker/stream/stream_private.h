@@ -21,6 +21,7 @@ struct rig_stream {
     struct rig_verdict_storage *storage;
     struct rig_budget budget;
     uint64_t fed_count;    /* transactions */
+    uint32_t fed_until;    /* position of the last completion among them */
     uint64_t new_count;    /* those since the last judgement */
     uint64_t next_look;    /* skip the estimate of a judgement's effect until new_count reaches this */
     uint64_t held_count;   /* in the window after the last judgement: those not finally judged; */
@@ -29,6 +30,7 @@ struct rig_stream {
     bool released_nothing; /* the last judgement could release nothing */
     bool unclean;          /* a judgement found a cycle, or could not count real time */
     double share;          /* of the source that was read; 0: unknown */
+    size_t judging_bytes;  /* for the latest judgement; SIZE_MAX: no limit */
     int64_t zero_ns;       /* the first invocation */
     int64_t adding_ns;
     const char *conflict;

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "checker/checker_types.h"
 #include "checker/cycle/cycle.h"
+#include "checker/witness/refutes.h"
 #include "history/types.h"
 
 static enum rig_rc no_memory(struct rig_err *err)
@@ -68,16 +69,6 @@ static struct rig_step step_of(const struct rig_inference *inference, const stru
 
 /* ---- the levels that it refutes ---- */
 
-static bool writes_nothing(const struct rig_history *history, uint32_t txn)
-{
-    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-        if (!rig_op_reads(ops[i].kind))
-            return false;
-    }
-    return true;
-}
-
 /* Whether the rule forbids each of the cycles. `arcs` and `nothing`: room for all edges. */
 static bool forbids_all(const struct rig_case_proof *proof, const struct rig_rule *rule, const struct rig_arc *arcs,
                         const bool *nothing)
@@ -101,7 +92,7 @@ static bool find_refuted(const struct rig_history *history, const struct rig_cas
         return false;
     for (uint32_t i = 0; i < proof->edge_count; i++) {
         arcs[i] = proof->edges[i].arc;
-        nothing[i] = writes_nothing(history, arcs[i].from);
+        nothing[i] = rig_witness_writes_nothing(history, arcs[i].from);
     }
     *levels = 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "checker/solve/case_search.h"
 
 struct rig_case_place *rig_case_outline(const struct rig_cases *cases)
 {
@@ -17,6 +18,7 @@ struct rig_case_place *rig_case_outline(const struct rig_cases *cases)
     }
     for (uint32_t i = 0; places != NULL && i < cases->line_count; i++) {
         struct rig_case_place *place = &places[i];
+        RIG_INVARIANT(depth <= RIG_CASE_NESTED_MOST);
         *place = (struct rig_case_place){within, depth, 0, UINT32_MAX, UINT32_MAX};
         if (cases->lines[i].kind == RIG_CASE_SUPPOSE) {
             place->number = ++items[depth];
@@ -43,6 +45,7 @@ struct rig_case_place *rig_case_outline(const struct rig_cases *cases)
     return places;
 }
 
+/* Depth: the cases around the line, at most RIG_CASE_NESTED_MOST. */
 void rig_case_number(const struct rig_case_place *places, uint32_t line, struct rig_buf *text)
 {
     const struct rig_case_place *place = &places[line];

@@ -42,6 +42,10 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     rig_buf_add_char(text, ' ');
     if (w->anomaly == RIG_ANOMALY_WRONG_TOTAL) {
         rig_buf_printf(text, "read all accounts with a total of %" PRId64 ", and ", w->value);
+        if (w->txn_count == 1) {
+            rig_buf_printf(text, "it is %" PRId64 "; transfers do not change it.", w->other_value);
+            return;
+        }
         rig_sentence_txn(history, w->txns[1], text);
         rig_buf_printf(text, " with %" PRId64 "; transfers do not change the total.", w->other_value);
         return;

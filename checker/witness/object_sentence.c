@@ -6,6 +6,8 @@
 #include "checker/witness/explain.h"
 #include "checker/witness/object_words.h"
 #include "checker/witness/sentence.h"
+#include "history/types.h"
+#include "history/value_texts.h"
 
 bool rig_object_explain_step(const struct rig_inference *inference, struct rig_step *step)
 {
@@ -38,6 +40,24 @@ static void add_states(const struct rig_blocked *blocked, struct rig_buf *text)
         rig_buf_printf(text, " or in one of %" PRIu32 " other states", more);
 }
 
+/* Operations on one value or two that have no order by themselves. */
+static void add_alone(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    rig_buf_printf(text, "\n  Operations on the value%s ", w->value == w->other_value ? "" : "s");
+    rig_value_add(text, w->value);
+    if (w->value != w->other_value) {
+        rig_buf_add_text(text, " and ");
+        rig_value_add(text, w->other_value);
+    }
+    rig_buf_printf(text, " alone have no order, and a %s stays one when other values are left out:",
+                   rig_data_types[history->workload].name);
+    for (uint32_t i = 0; i < w->txn_count; i++) {
+        rig_buf_add_text(text, i == 0 ? " " : ", ");
+        add_operation(history, w->txns[i], text);
+    }
+    rig_buf_add_char(text, '.');
+}
+
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     const struct rig_blocked *blocked = w->blocked;
@@ -45,6 +65,10 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     rig_buf_add_text(text, " of key ");
     rig_sentence_key(history, w->key, text);
     rig_buf_add_text(text, " cannot take effect at any point between its invocation and its completion.");
+    if (w->other_op == RIG_OBJECT_TWO_VALUES) {
+        add_alone(history, w, text);
+        return;
+    }
     if (blocked->explained == 0)
         rig_buf_add_text(text, "\n  No operation on this key completed before");
     else

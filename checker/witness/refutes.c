@@ -6,7 +6,7 @@
 #include "checker/checker_types.h"
 #include "checker/levels/rule.h"
 
-static bool writes_nothing(const struct rig_history *history, uint32_t txn)
+bool rig_witness_writes_nothing(const struct rig_history *history, uint32_t txn)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
@@ -93,7 +93,7 @@ static void add_arc(const struct rig_history *history, const struct rig_step *st
                             .to_op = kind == RIG_EDGE_WR ? step->to_op : RIG_ARC_NONE};
     if (kind == RIG_EDGE_WW)
         arc->to_op = first_common_write(history, step->from, step->to);
-    arcs->readers[arcs->count++] = writes_nothing(history, step->from);
+    arcs->readers[arcs->count++] = rig_witness_writes_nothing(history, step->from);
 }
 
 /* Over the writer of the version that was read, which has no number here. */

@@ -19,4 +19,7 @@
 bool rig_witness_refutes(const struct rig_history *history, enum rig_lattice lattice, const struct rig_witness *witness,
                          bool settled, uint64_t *refutes);
 
+/* Whether the transaction has reads only. */
+bool rig_witness_writes_nothing(const struct rig_history *history, uint32_t txn);
+
 #endif

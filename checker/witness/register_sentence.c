@@ -65,6 +65,20 @@ static void add_step(const struct rig_history *history, const struct rig_step *s
     add_order(history, step, text);
 }
 
+static void add_lost(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    rig_buf_printf(text, "wrote %s to key ", RIG_VALUE_SHOWN(w->value));
+    rig_sentence_key(history, w->key, text);
+    rig_buf_add_text(text, " and was acknowledged before ");
+    rig_sentence_txn(history, w->txns[1], text);
+    rig_buf_add_text(text, " began; ");
+    rig_sentence_txn(history, w->txns[1], text);
+    rig_buf_add_char(text, ' ');
+    rig_sentence_reading(history, w->txns[1], w->other_op, text);
+    rig_buf_printf(text, ", a state without the %s, and no acknowledged read that ended later shows it.",
+                   RIG_VALUE_SHOWN(w->value));
+}
+
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
@@ -77,6 +91,10 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     }
     rig_sentence_txn(history, w->txns[0], text);
     rig_buf_add_char(text, ' ');
+    if (w->anomaly == RIG_ANOMALY_LOST_WRITE) {
+        add_lost(history, w, text);
+        return;
+    }
     rig_sentence_reading(history, w->txns[0], w->op, text);
     rig_buf_add_text(text, ", ");
     if (w->anomaly == RIG_ANOMALY_INTERNAL) {

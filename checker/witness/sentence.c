@@ -47,7 +47,7 @@ void rig_sentence_list(struct rig_read_list list, struct rig_buf *text)
 void rig_sentence_key(const struct rig_history *history, uint32_t key, struct rig_buf *text)
 {
     char name[KEY_BYTES];
-    rig_history_key_text(history, key, name, sizeof name);
+    rig_history_key_name(history, key, name, sizeof name);
     rig_buf_add_text(text, name);
 }
 

@@ -57,6 +57,7 @@ struct proving {
     struct layer now, next;
     struct layer_words scratch;
     struct rig_buf text;
+    const struct rig_witness *alone; /* only operations on its values count; NULL: all */
     bool explained, no_memory;
 };
 
@@ -198,6 +199,26 @@ static bool takes_only(const struct rig_txn_op *ops, uint32_t count)
     return takes;
 }
 
+static bool finds_unknown(const struct rig_txn_op *op)
+{
+    return (op->kind == RIG_OP_DEQUEUE || op->kind == RIG_OP_POP) && op->read_state == RIG_READ_UNKNOWN;
+}
+
+/* Leaving out all operations on a value, and takes that found nothing, turns a legal sequence of operations on a queue or a
+ * stack into a legal one. A take of unknown result may have taken any value. */
+static bool counts(const struct proving *p, uint32_t txn, const struct rig_txn_op *op)
+{
+    const struct rig_witness *w = p->alone;
+    bool named = false;
+    if (w == NULL || finds_unknown(op))
+        return true;
+    if (!rig_op_reads(op->kind) || op->read_state == RIG_READ_SEEN)
+        return op->value == w->value || op->value == w->other_value;
+    for (uint32_t i = 0; i < w->txn_count; i++)
+        named |= w->txns[i] == txn;
+    return named;
+}
+
 /* Adds the operations of a transaction on the key that belong to the prefix up to position `last`. */
 static bool add_txn(struct proving *p, uint32_t txn, uint32_t key, uint32_t last)
 {
@@ -208,8 +229,9 @@ static bool add_txn(struct proving *p, uint32_t txn, uint32_t key, uint32_t last
         return true;
     const uint32_t each = takes_only(ops, count) ? 1 : count;
     for (uint32_t i = 0; i < count; i += each) {
-        const struct operation operation = {.ops = ops + i, .count = each, .invoke = t->invoke_at, .end = end};
-        if (!operations_add(end <= last ? &p->certain : &p->perhaps, operation))
+        const uint32_t until = p->alone != NULL && finds_unknown(&ops[i]) ? RIG_POSITION_NONE : end;
+        const struct operation operation = {.ops = ops + i, .count = each, .invoke = t->invoke_at, .end = until};
+        if (counts(p, txn, &ops[i]) && !operations_add(until <= last ? &p->certain : &p->perhaps, operation))
             return false;
     }
     return true;
@@ -460,6 +482,11 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
     if (last == RIG_POSITION_NONE || rig_txn_op_count(history, txn) == 0 ||
         rig_txn_ops(history, txn)->key != witness->key || history->txns[txn].invoke_at == RIG_POSITION_NONE)
         return "is no operation on the object that completed";
+    if (witness->other_op == RIG_OBJECT_TWO_VALUES) {
+        if (history->workload != RIG_WORKLOAD_QUEUE && history->workload != RIG_WORKLOAD_STACK)
+            return "is on an object whose values cannot be left out";
+        p.alone = witness;
+    }
     rig_table_init(&p.state_ids);
     rig_table_init(&p.now.chains);
     rig_table_init(&p.next.chains);

@@ -296,6 +296,8 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
         return wrote(history, w->txns[0], w->key, w->value) || wrote(history, w->txns[0], w->key, w->other_value)
                    ? NULL
                    : "wrote none of the versions";
+    if (w->anomaly == RIG_ANOMALY_LOST_WRITE)
+        return rig_verify_lost_write(proof, w);
     const struct rig_txn_op *read = known_read(history, w->txns[0], w->op);
     if (read == NULL || read->key != w->key)
         return "made no such read";

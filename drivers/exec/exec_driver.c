@@ -171,7 +171,8 @@ static enum rig_rc greet(const struct run *run, struct rig_exec_process *process
                                          .client_count = run->env->client_count,
                                          .workload = run->env->workload,
                                          .seed = run->env->seed,
-                                         .run_name = run->env->run_name};
+                                         .run_name = run->env->run_name,
+                                         .accounts = run->env->accounts};
     struct rig_buf line;
     char problem[RIG_EXEC_PROBLEM_BYTES];
     const char *answer = NULL;
@@ -381,7 +382,11 @@ const struct rig_driver rig_driver = {
     .struct_size = sizeof(struct rig_driver),
     .name = "exec",
     .summary = "any program that reads each transaction as one line of JSON and answers with one line",
-    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
+    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_CAS_REGISTER) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_LONG_FORK),
     .options = option_table,
     .options_size = sizeof(struct options),
     .run_size = sizeof(struct run),

@@ -1,28 +1,44 @@
 #!/usr/bin/env python3
-"""A driver for rig in Python: lists and registers in SQLite. The driver guide explains it; arguments: a file."""
+"""A driver for rig in Python, of every type of transactions, in SQLite. The driver guide explains it; arguments: a file."""
 import json
 import sqlite3
 import sys
 
 
+class Refused(Exception):
+    """A comparison that does not hold, or a transfer of more than there is."""
+
+
 def run(database, table, ops):
     database.execute("BEGIN IMMEDIATE")
-    for op in ops:
-        kind, key, value = op
+    for i, (kind, key, value) in enumerate(ops):
         row = database.execute(f"SELECT v FROM {table} WHERE k = ?", (key,)).fetchone()
+        old = json.loads(row[0]) if row else accounts.get("balance")  # that of an account that was never changed
         if kind == "r":
-            op[2] = json.loads(row[0]) if row else None
+            ops[i][2] = old
             continue
-        new = value if kind == "w" else [*(json.loads(row[0]) if row else []), value]
+        if kind == "expect":  # the first half of a compare-and-set; a lock without a row is free: 0
+            if (0 if old is None and workload == "mutex" else old) != value:
+                raise Refused
+            continue
+        if kind in ("deq", "pop"):
+            ops[i][2] = (old.pop(0) if kind == "deq" else old.pop()) if old else None
+            new = old or []
+        else:
+            new = value if kind == "w" else (old or 0) + value if kind == "inc" else [*(old or []), value]
+        if not accounts.get("negative", True) and new < 0:
+            raise Refused
         database.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (key, json.dumps(new)))
 
 
 def answer(database, table, txn):
     try:
         run(database, table, txn["ops"])
+    except Refused:
+        database.execute("ROLLBACK")
+        return {"txn": txn["txn"], "outcome": "fail", "error": "refused", "text": "the comparison did not hold, or funds are missing"}
     except sqlite3.Error as problem:  # before COMMIT: nothing was and will be committed
-        if database.in_transaction:
-            database.execute("ROLLBACK")
+        database.rollback()
         return {"txn": txn["txn"], "outcome": "fail", "error": type(problem).__name__, "text": str(problem)}
     print(json.dumps({"txn": txn["txn"], "phase": "commit"}), flush=True)
     database.execute("COMMIT")  # an exception here ends the program: rig records the transaction as unknown
@@ -30,11 +46,12 @@ def answer(database, table, txn):
 
 
 hello = json.loads(sys.stdin.readline())
+workload, accounts = hello["workload"], hello.get("accounts", {})
 table = hello["run"]  # a name that no other run has: nothing else is touched
 database = sqlite3.connect(sys.argv[1], timeout=5, isolation_level=None)
 if hello["role"] != "client":
-    columns = "(k INTEGER PRIMARY KEY, v TEXT)"
-    database.execute(f"CREATE TABLE {table} {columns}" if hello["role"] == "setup" else f"DROP TABLE {table}")
+    create, drop = f"CREATE TABLE {table} (k INTEGER PRIMARY KEY, v TEXT)", f"DROP TABLE {table}"
+    database.execute(create if hello["role"] == "setup" else drop)
 print(json.dumps({"ready": True, "announces": True, "version": "SQLite " + sqlite3.sqlite_version}), flush=True)
 for line in sys.stdin if hello["role"] == "client" else []:
     print(json.dumps(answer(database, table, json.loads(line))), flush=True)

@@ -24,14 +24,6 @@ static const char *op_name(enum rig_op_kind kind)
     return names[kind];
 }
 
-static bool op_reads(enum rig_op_kind kind)
-{
-#define OP_READS(name, text, noun, shape, ...) ((shape) != RIG_RESULT_NOTHING),
-    static const bool table[] = {RIG_OP_TABLE(OP_READS)};
-#undef OP_READS
-    return table[kind];
-}
-
 /* -- lines to the program ------------------------------------------------------------------------------------------ */
 
 void rig_exec_write_hello(const struct rig_exec_hello *hello, struct rig_buf *line)
@@ -46,6 +38,13 @@ void rig_exec_write_hello(const struct rig_exec_hello *hello, struct rig_buf *li
     rig_json_string(&writer, "workload", workload_name(hello->workload));
     rig_json_int(&writer, "seed", (int64_t)hello->seed);
     rig_json_string(&writer, "run", hello->run_name);
+    if (hello->accounts.count > 0) {
+        rig_json_begin_object(&writer, "accounts");
+        rig_json_int(&writer, "count", hello->accounts.count);
+        rig_json_int(&writer, "balance", hello->accounts.balance);
+        rig_json_bool(&writer, "negative", hello->accounts.negative);
+        rig_json_end(&writer);
+    }
     rig_json_end(&writer);
     rig_buf_add_char(line, '\n');
 }
@@ -62,7 +61,7 @@ void rig_exec_write_transaction(const struct rig_transaction *transaction, uint6
         rig_json_begin_array(&writer, NULL);
         rig_json_string(&writer, NULL, op_name(op->kind));
         rig_json_int(&writer, NULL, op->key);
-        if (op_reads(op->kind))
+        if (rig_op_reads(op->kind))
             rig_json_null(&writer, NULL);
         else
             rig_json_int(&writer, NULL, op->value);
@@ -136,7 +135,7 @@ static bool take_op(const json_t *answered, const struct rig_core *core, struct 
     if (name == NULL || strcmp(name, op_name(op->kind)) != 0 || !json_is_integer(key) ||
         json_integer_value(key) != op->key)
         return refuse(problem, "operation %u of the answer differs from the request", index + 1);
-    if (!op_reads(op->kind))
+    if (!rig_op_reads(op->kind))
         return json_integer_value(result) == op->value ||
                refuse(problem, "operation %u of the answer writes another value", index + 1);
     if (result == NULL || (json_is_null(result) && !ok))
@@ -144,10 +143,10 @@ static bool take_op(const json_t *answered, const struct rig_core *core, struct 
     struct rig_read *read = &transaction->reads[index];
     if (json_is_null(result)) {
         read->state = RIG_READ_NIL;
-    } else if (op->kind == RIG_OP_READ_REGISTER && json_is_integer(result)) {
+    } else if (!rig_op_reads_sequence(op->kind) && json_is_integer(result)) {
         read->value = json_integer_value(result);
         read->state = RIG_READ_SEEN;
-    } else if (op->kind != RIG_OP_READ_LIST || !json_is_array(result) ||
+    } else if (!rig_op_reads_sequence(op->kind) || !json_is_array(result) ||
                !take_list(result, core, transaction, read, room)) {
         return refuse(problem,
                       *room ? "operation %u of the answer: expected a list or a number of 64 bits, as requested"

@@ -17,6 +17,7 @@ struct rig_exec_hello {
     enum rig_workload workload;
     uint64_t seed;
     const char *run_name;
+    struct rig_accounts accounts;
 };
 
 /* Its answer. */

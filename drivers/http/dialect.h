@@ -55,6 +55,7 @@ enum rig_dialect_set {
     X(RIG_VALUE_VALUE, "value", true,                                                                                  \
       "for an operation, the value that it writes; for a key, its value after the "                                    \
       "operations")                                                                                                    \
+    X(RIG_VALUE_EXPECTED, "expected", true, "the value that a compare-and-set of the element's key expects")           \
     X(RIG_VALUE_VERSION, "version", true, "the version of the element's key, from an answer")                          \
     X(RIG_VALUE_INDEX, "index", true, "the element's place in its set, from 0")                                        \
     X(RIG_VALUE_CLIENT, "client", false, "the client's number, from 0")                                                \
@@ -93,6 +94,7 @@ enum rig_part_kind {
     RIG_PART_LITERAL,
     RIG_PART_KEY,
     RIG_PART_VALUE,
+    RIG_PART_EXPECTED,
     RIG_PART_VERSION,
     RIG_PART_INDEX,
     RIG_PART_CLIENT,
@@ -120,6 +122,9 @@ struct rig_text_template {
 enum rig_condition_kind {
     RIG_CONDITION_WRITES,    /* the transaction writes */
     RIG_CONDITION_READ_ONLY, /* it does not write */
+    RIG_CONDITION_COMPARES,  /* it is a compare-and-set, or acquires or releases a lock */
+    RIG_CONDITION_ACQUIRES,  /* it acquires a lock */
+    RIG_CONDITION_TAKES,     /* it takes a value off a queue or a stack */
     RIG_CONDITION_READ,      /* the element is an operation that reads */
     RIG_CONDITION_WRITE,     /* the element is an operation that writes */
     RIG_CONDITION_EXISTS,    /* the element's key exists, according to an answer */

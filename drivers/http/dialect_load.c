@@ -190,6 +190,16 @@ static enum rig_rc read_workload(const struct rig_dialect_reader *reader, const 
                         : rc;
 }
 
+/* `set: list-append`: the steps of another workload, which is described in the same place. */
+static const struct rig_yaml_node *follow_name(const struct rig_yaml_node *workloads,
+                                               const struct rig_yaml_node *workload)
+{
+    if (workload == NULL || workload->kind != RIG_YAML_SCALAR)
+        return workload;
+    const struct rig_yaml_node *named = rig_dialect_member(workloads, workload->text);
+    return named != NULL && named->kind == RIG_YAML_MAPPING ? named : workload;
+}
+
 static enum rig_rc read_workloads(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                                   struct rig_err *err)
 {
@@ -198,8 +208,11 @@ static enum rig_rc read_workloads(const struct rig_dialect_reader *reader, const
 #undef WORKLOAD_NAME
     enum rig_rc rc = rig_dialect_mapping(reader, node, "workloads", names, err);
     for (size_t i = 0; rc == RIG_OK && names[i] != NULL; i++) {
-        const struct rig_yaml_node *workload = rig_dialect_member(node, names[i]);
-        if (workload != NULL)
+        const struct rig_yaml_node *workload = follow_name(node, rig_dialect_member(node, names[i]));
+        if (workload != NULL && workload->kind == RIG_YAML_SCALAR)
+            rc = rig_dialect_refuse(reader, workload, names[i], err,
+                                    "`%s` names no workload with steps in this dialect", workload->text);
+        else if (workload != NULL)
             rc = read_workload(reader, workload, &reader->dialect->workloads[i], err);
     }
     return rc;

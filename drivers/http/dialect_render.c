@@ -51,6 +51,8 @@ static struct rig_value element_value(const struct rig_text_part *part, const st
             return (struct rig_value){.kind = RIG_IS_INTEGER,
                                       .integer = scope->state->transaction->ops[scope->element].value};
         return final_value(scope, key);
+    case RIG_PART_EXPECTED:
+        return rig_state_expected(scope->state, key);
     case RIG_PART_VERSION:
         if (key->version.kind == RIG_IS_NOTHING && !key->told)
             return unknown(scope, "version", key->key);
@@ -217,6 +219,18 @@ static struct rig_value part_value(const struct rig_text_part *part, const struc
 
 /* -- templates ----------------------------------------------------------------------------------------------------- */
 
+/* For transactions of one operation on an object. */
+static bool acts_so(const struct rig_transaction *transaction, enum rig_condition_kind how)
+{
+    const struct rig_op *ops = transaction->ops;
+    if (transaction->op_count == 0)
+        return false;
+    if (how == RIG_CONDITION_TAKES)
+        return ops[0].kind == RIG_OP_DEQUEUE || ops[0].kind == RIG_OP_POP;
+    const bool compares = transaction->op_count == 2 && ops[0].kind == RIG_OP_EXPECT;
+    return compares && (how == RIG_CONDITION_COMPARES || ops[1].value == 1);
+}
+
 static bool condition_holds(const struct rig_condition *condition, const struct rig_render_scope *scope)
 {
     const struct rig_transaction_state *state = scope->state;
@@ -225,12 +239,13 @@ static bool condition_holds(const struct rig_condition *condition, const struct 
         return state != NULL && state->write_count > 0;
     case RIG_CONDITION_READ_ONLY:
         return state != NULL && state->write_count == 0;
+    case RIG_CONDITION_COMPARES:
+    case RIG_CONDITION_ACQUIRES:
+    case RIG_CONDITION_TAKES:
+        return state != NULL && acts_so(state->transaction, condition->kind);
     case RIG_CONDITION_READ:
-    case RIG_CONDITION_WRITE: {
-        const enum rig_op_kind kind = state->transaction->ops[scope->element].kind;
-        const bool writes = kind == RIG_OP_APPEND || kind == RIG_OP_WRITE;
-        return writes == (condition->kind == RIG_CONDITION_WRITE);
-    }
+    case RIG_CONDITION_WRITE:
+        return rig_op_reads(state->transaction->ops[scope->element].kind) == (condition->kind == RIG_CONDITION_READ);
     case RIG_CONDITION_EXISTS: {
         const struct rig_key_state *key = rig_state_key(state, scope->set, scope->element);
         return key->exists || (scope->dry && !key->told); /* shows the dependent parts */

@@ -21,6 +21,7 @@ struct value_row {
 
 #define RIG_VALUE_KEY                        RIG_PART_KEY
 #define RIG_VALUE_VALUE                      RIG_PART_VALUE
+#define RIG_VALUE_EXPECTED                   RIG_PART_EXPECTED
 #define RIG_VALUE_VERSION                    RIG_PART_VERSION
 #define RIG_VALUE_INDEX                      RIG_PART_INDEX
 #define RIG_VALUE_CLIENT                     RIG_PART_CLIENT
@@ -185,8 +186,9 @@ struct condition_row {
 };
 
 static const struct condition_row condition_rows[] = {
-    {"writes", RIG_CONDITION_WRITES}, {"read-only", RIG_CONDITION_READ_ONLY}, {"read", RIG_CONDITION_READ},
-    {"write", RIG_CONDITION_WRITE},   {"exists", RIG_CONDITION_EXISTS},
+    {"writes", RIG_CONDITION_WRITES},     {"read-only", RIG_CONDITION_READ_ONLY}, {"compares", RIG_CONDITION_COMPARES},
+    {"acquires", RIG_CONDITION_ACQUIRES}, {"takes", RIG_CONDITION_TAKES},         {"read", RIG_CONDITION_READ},
+    {"write", RIG_CONDITION_WRITE},       {"exists", RIG_CONDITION_EXISTS},
 };
 enum { CONDITION_COUNT = sizeof condition_rows / sizeof condition_rows[0] };
 
@@ -254,8 +256,8 @@ static enum rig_rc parse_condition(const struct rig_dialect_reader *reader, cons
         return rig_dialect_refuse(reader, node, place.what, err, "there is no condition `%.40s`; did you mean `%s`?",
                                   text, nearest.best);
     return rig_dialect_refuse(reader, node, place.what, err,
-                              "there is no condition `%.40s`; expected writes, read-only, read, write, exists or "
-                              "PARAMETER = VALUE, optionally after `not`",
+                              "there is no condition `%.40s`; expected writes, read-only, compares, acquires, "
+                              "takes, read, write, exists or PARAMETER = VALUE, optionally after `not`",
                               text);
 }
 

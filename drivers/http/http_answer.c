@@ -337,8 +337,7 @@ static bool op_writes(const struct taking *taking, enum rig_dialect_set set, uin
 {
     if (set != RIG_SET_OPERATIONS)
         return false;
-    const enum rig_op_kind kind = taking->state->transaction->ops[element].kind;
-    return kind == RIG_OP_APPEND || kind == RIG_OP_WRITE;
+    return !rig_op_reads(taking->state->transaction->ops[element].kind);
 }
 
 static bool has_expected(struct taking *taking, enum rig_expect_of of, json_t *item)

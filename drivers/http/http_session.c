@@ -174,7 +174,7 @@ static bool read_answer(struct exchange *exchange, const struct rig_dialect_step
             .client = &session->client,
             .status = answer->status,
             .root = root,
-            .lists = session->run->env->workload == RIG_WORKLOAD_LIST_APPEND,
+            .lists = rig_workload_has_sequences(session->run->env->workload),
         };
         const enum rig_answer_result result =
             rig_answer_take(&step->answer, &source, step->set, element, &session->state, problem);
@@ -232,6 +232,11 @@ static bool run_steps(struct exchange *exchange, enum rig_outcome *outcome)
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct rig_dialect_step *step = &steps->at[i];
         const uint32_t count = rig_state_set_size(&exchange->session->state, step->set);
+        if (step->phase == RIG_PHASE_COMMIT && !exchange->committed && !rig_state_affords(&exchange->session->state)) {
+            *outcome = end_with(exchange->transaction, RIG_OUTCOME_FAIL, "insufficient-funds",
+                                "the transfer would leave a balance below 0, so its commit was not sent", "");
+            return false;
+        }
         for (uint32_t element = 0; element < count; element++) {
             if (!run_request(exchange, step, element, outcome))
                 return false;
@@ -319,6 +324,7 @@ enum rig_outcome rig_http_session_transact(void *object, struct rig_transaction 
     rig_arena_reset(&session->arena);
     if (!rig_state_begin(&session->state, run->env->core, &session->arena, transaction))
         return end_with(transaction, RIG_OUTCOME_FAIL, "memory", RIG_NO_MEMORY "a transaction", "");
+    session->state.accounts = run->env->accounts;
     if (exchange.workload->most_keys > 0 && session->state.key_count > (uint64_t)exchange.workload->most_keys)
         return end_with(transaction, RIG_OUTCOME_FAIL, "too-many-keys",
                         "the dialect limits a transaction to fewer "

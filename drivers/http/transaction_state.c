@@ -6,7 +6,13 @@
 
 static bool is_write(const struct rig_op *op)
 {
-    return op->kind == RIG_OP_APPEND || op->kind == RIG_OP_WRITE;
+    return !rig_op_reads(op->kind);
+}
+
+/* It reads, and changes what it reads. */
+static bool takes(const struct rig_op *op)
+{
+    return op->kind == RIG_OP_DEQUEUE || op->kind == RIG_OP_POP;
 }
 
 static uint32_t find_or_add_key(struct rig_transaction_state *state, int64_t key)
@@ -36,14 +42,15 @@ bool rig_state_begin(struct rig_transaction_state *state, const struct rig_core 
         const uint32_t index = find_or_add_key(state, transaction->ops[op].key);
         struct rig_key_state *key = &state->keys[index];
         state->key_of_op[op] = index;
-        if (is_write(&transaction->ops[op])) {
-            if (!key->written)
-                state->writes[state->write_count++] = index;
-            key->written = true;
-        } else if (!key->written) {
+        if (!is_write(&transaction->ops[op]) && !key->written) {
             if (!key->read)
                 state->reads[state->read_count++] = index;
             key->read = true;
+        }
+        if (is_write(&transaction->ops[op]) || takes(&transaction->ops[op])) {
+            if (!key->written)
+                state->writes[state->write_count++] = index;
+            key->written = true;
         }
     }
     return true;
@@ -79,16 +86,24 @@ struct rig_key_state *rig_state_key(const struct rig_transaction_state *state, e
     return &state->keys[element];
 }
 
+/* That of a key that does not exist. */
+static struct rig_value initial_value(const struct rig_transaction_state *state)
+{
+    if (state->accounts.count == 0)
+        return (struct rig_value){.kind = RIG_IS_NOTHING};
+    return (struct rig_value){.kind = RIG_IS_INTEGER, .integer = state->accounts.balance};
+}
+
 /* The value before the operation `end`; the list is in `room`, which is large enough. */
 static struct rig_value value_before(const struct rig_transaction_state *state, const struct rig_key_state *key,
                                      uint32_t end, int64_t *room)
 {
     const struct rig_transaction *transaction = state->transaction;
-    struct rig_value value = {.kind = RIG_IS_NOTHING};
+    struct rig_value value = initial_value(state);
     if (key->told && key->exists)
         value = key->value;
     else if (!key->told)
-        value.kind = RIG_IS_UNKNOWN;
+        value = (struct rig_value){.kind = RIG_IS_UNKNOWN};
     size_t count = value.kind == RIG_IS_LIST ? value.count : 0;
     if (count > 0)
         memcpy(room, value.list, count * sizeof *room);
@@ -97,7 +112,9 @@ static struct rig_value value_before(const struct rig_transaction_state *state, 
             continue;
         if (transaction->ops[op].kind == RIG_OP_WRITE)
             value = (struct rig_value){.kind = RIG_IS_INTEGER, .integer = transaction->ops[op].value};
-        if (transaction->ops[op].kind != RIG_OP_APPEND)
+        if (transaction->ops[op].kind == RIG_OP_INCREMENT && value.kind != RIG_IS_UNKNOWN)
+            value = (struct rig_value){.kind = RIG_IS_INTEGER, .integer = value.integer + transaction->ops[op].value};
+        if (transaction->ops[op].kind != RIG_OP_APPEND && transaction->ops[op].kind != RIG_OP_ADD)
             continue;
         room[count++] = transaction->ops[op].value;
         if (value.kind == RIG_IS_NOTHING)
@@ -122,6 +139,28 @@ struct rig_value rig_state_final_value(const struct rig_transaction_state *state
     if (room == NULL)
         return (struct rig_value){.kind = RIG_IS_NOTHING};
     return value_before(state, key, state->transaction->op_count, room);
+}
+
+struct rig_value rig_state_expected(const struct rig_transaction_state *state, const struct rig_key_state *key)
+{
+    const struct rig_transaction *transaction = state->transaction;
+    for (uint32_t op = 0; op < transaction->op_count; op++) {
+        if (transaction->ops[op].kind == RIG_OP_EXPECT && &state->keys[state->key_of_op[op]] == key)
+            return (struct rig_value){.kind = RIG_IS_INTEGER, .integer = transaction->ops[op].value};
+    }
+    return (struct rig_value){.kind = RIG_IS_NOTHING};
+}
+
+bool rig_state_affords(const struct rig_transaction_state *state)
+{
+    for (uint32_t i = 0; state->accounts.count > 0 && !state->accounts.negative && i < state->write_count; i++) {
+        const struct rig_key_state *key = &state->keys[state->writes[i]];
+        const struct rig_value value = rig_state_final_value(state, key);
+        const int64_t before = key->exists ? key->value.integer : state->accounts.balance;
+        if (value.kind == RIG_IS_INTEGER && value.integer < 0 && value.integer < before)
+            return false;
+    }
+    return true;
 }
 
 /* -- answers ------------------------------------------------------------------------------------------------------- */
@@ -154,10 +193,10 @@ static bool store_read(const struct rig_transaction_state *state, uint32_t op, c
 
 bool rig_state_answer_op(struct rig_transaction_state *state, uint32_t op, bool exists, const struct rig_value *value)
 {
-    static const struct rig_value nothing = {.kind = RIG_IS_NOTHING};
+    const struct rig_value initial = initial_value(state);
     RIG_REQUIRE(op < state->transaction->op_count && !is_write(&state->transaction->ops[op]));
     state->answered[op] = true;
-    return store_read(state, op, exists ? value : &nothing);
+    return store_read(state, op, exists ? value : &initial);
 }
 
 void rig_state_forget_answers(struct rig_transaction_state *state)

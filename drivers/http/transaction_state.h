@@ -39,6 +39,7 @@ struct rig_transaction_state {
     const struct rig_core *core;
     struct rig_arena *arena;
     struct rig_transaction *transaction;
+    struct rig_accounts accounts; /* of a bank: keys that do not exist have their balance. The caller's to fill in */
     struct rig_key_state *keys;
     uint32_t key_count;
     uint32_t *key_of_op;
@@ -60,6 +61,11 @@ struct rig_key_state *rig_state_key(const struct rig_transaction_state *state, e
                                     uint32_t element);
 /* The key's value after the transaction; UNKNOWN while it cannot be known; NOTHING out of memory. */
 struct rig_value rig_state_final_value(const struct rig_transaction_state *state, const struct rig_key_state *key);
+/* The value that the transaction expects the key to have; NOTHING: any. */
+struct rig_value rig_state_expected(const struct rig_transaction_state *state, const struct rig_key_state *key);
+
+/* Whether the transaction leaves no balance below 0 that may not be; true while a balance is not known. */
+bool rig_state_affords(const struct rig_transaction_state *state);
 
 /* An operation's own answer. False when the core has no memory for the list. */
 bool rig_state_answer_op(struct rig_transaction_state *state, uint32_t op, bool exists, const struct rig_value *value);

@@ -41,9 +41,12 @@ static enum rig_outcome null_transact(void *session, struct rig_transaction *tra
     struct null_session *s = session;
     if (transaction->hold.wanted)
         (void)s->run->env->core->hold(transaction);
-    for (uint32_t i = 0; i < transaction->op_count; i++)
-        if (transaction->ops[i].kind == RIG_OP_READ_LIST || transaction->ops[i].kind == RIG_OP_READ_REGISTER)
+    for (uint32_t i = 0; i < transaction->op_count; i++) {
+        if (i > 0 && transaction->delayed)
+            (void)s->run->env->core->delay(transaction);
+        if (rig_op_reads(transaction->ops[i].kind))
             transaction->reads[i].state = RIG_READ_NIL;
+    }
     transaction->phase = RIG_PHASE_COMMIT;
     return RIG_OUTCOME_OK;
 }
@@ -70,7 +73,8 @@ const struct rig_driver rig_driver_null = {
     .struct_size = sizeof(struct rig_driver),
     .name = "null",
     .summary = "no database: acknowledges everything and keeps nothing, to measure rig itself",
-    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
+    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET),
     .features = RIG_DRIVER_HOLDS,
     .run_size = sizeof(struct null_run),
     .session_size = sizeof(struct null_session),

@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "drivers/postgres/pg_fault.h"
 #include "drivers/postgres/pg_session.h"
+#include "drivers/postgres/pg_title.h"
 #include "drivers/postgres/pg_settings.h"
 #include "drivers/postgres/pg_tables.h"
 
@@ -22,7 +23,9 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     enum rig_rc rc = rig_wakes_init(&run->wakes, env->client_count, err);
     if (rc == RIG_OK)
         rc = rig_pg_servers_init(&run->servers, env, run->options, &run->cluster, err);
-    return rc != RIG_OK ? rc : rig_pg_schema_init(&run->schema, env, run->options, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_schema_init(&run->schema, env, run->options, err);
+    return rc != RIG_OK ? rc : rig_pg_rows_init(&run->rows, env->rows, &run->schema.place, err);
 }
 
 static void done(void *object)
@@ -30,6 +33,7 @@ static void done(void *object)
     struct rig_pg_run *run = object;
     if (run->env == NULL)
         return;
+    rig_pg_rows_done(&run->rows);
     rig_pg_schema_done(&run->schema);
     rig_wakes_done(&run->wakes);
     rig_pg_cluster_done(&run->cluster);
@@ -149,6 +153,36 @@ static void settings(void *object, void (*tell)(void *context, const char *name,
     rig_pg_disconnect(&own.connection);
 }
 
+/* ---- programs ---- */
+
+static enum rig_rc load_rows(void *object, uint32_t table, const int64_t *cells, uint32_t row_count,
+                             struct rig_err *err)
+{
+    struct rig_pg_run *run = object;
+    struct own_connection own;
+    enum rig_rc rc = connect_own(&own, run, false, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_rows_load(&run->rows, &own.connection, own.deadline_ns, table, cells, row_count, err);
+    rig_pg_disconnect(&own.connection);
+    return rc;
+}
+
+static enum rig_rc query_rows(void *object, const char *sql,
+                              void (*tell)(void *context, const char *const *values, uint32_t count), void *context,
+                              struct rig_err *err)
+{
+    struct rig_pg_run *run = object;
+    struct own_connection own;
+    enum rig_rc rc = connect_own(&own, run, false, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_rows_query(&run->rows, &own.connection, own.deadline_ns, sql, tell, context, err);
+    rig_pg_disconnect(&own.connection);
+    return rc;
+}
+
+static const struct rig_row_ops row_ops = {
+    .load = load_rows, .run_program = rig_pg_session_run_program, .query = query_rows};
+
 /* ---- cluster ---- */
 
 static enum rig_rc cluster_start(void *object, struct rig_err *err)
@@ -243,6 +277,7 @@ static const struct rig_cluster_ops cluster_ops = {
     .promote = cluster_promote,
     .restore = cluster_restore,
     .processes = cluster_processes,
+    .is_session = rig_pg_process_is_session,
     .data_dir = cluster_data_dir,
     .set_environment = cluster_set_environment,
     .faults = rig_pg_faults,
@@ -255,7 +290,11 @@ const struct rig_driver rig_driver = {
     .struct_size = sizeof(struct rig_driver),
     .name = "postgres",
     .summary = "PostgreSQL, through libpq: a server or a cluster that rig starts, or existing servers",
-    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
+    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_CAS_REGISTER) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_LONG_FORK),
     .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES,
     .options = rig_pg_option_table,
     .options_size = sizeof(struct rig_pg_options),
@@ -274,4 +313,5 @@ const struct rig_driver rig_driver = {
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND),
     .settings = settings,
     .cluster = &cluster_ops,
+    .rows = &row_ops,
 };

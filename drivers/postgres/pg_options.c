@@ -9,7 +9,7 @@
 
 static const char *const isolation_words[] = {"read-uncommitted", "read-committed", "repeatable-read", "serializable",
                                               NULL};
-static const char *const table_schema_words[] = {"text", "integer-array", NULL};
+static const char *const table_schema_words[] = {"text", "integer-array", "rows", NULL};
 static const char *const write_words[] = {"upsert", "insert-then-update", NULL};
 static const char *const listen_words[] = {"socket", "tcp", NULL};
 static const char *const reads_from_words[] = {"auto", "primary", "standby", "any", NULL};
@@ -17,19 +17,27 @@ const char *const rig_pg_replication_words[] = {"async", "remote_write", "on", "
 const char *const rig_pg_synchronous_commit_words[] = {"server-default", "on",           "off", "local",
                                                        "remote_write",   "remote_apply", NULL};
 
+/* By enum rig_pg_lock_mode. */
+static const char *const lock_words[] = {"update", "share", NULL};
+
 const struct rig_option rig_pg_option_table[] = {
     {"isolation", RIG_OPTION_CHOICE, AT(isolation), "serializable", 0, 0, isolation_words,
      "The isolation level that every transaction asks for.", false},
     {"table-schema", RIG_OPTION_CHOICE, AT(table_schema), "text", 0, 0, table_schema_words,
-     "Storage of a list: as text with commas (fastest up to some hundred elements) or as bigint[]; registers are "
-     "always bigint.",
+     "Storage of a list or set: as text with commas (fastest up to some hundred elements) or as bigint[], in one row; "
+     "rows: a row for each element, for sets only. Registers are always bigint.",
      false},
     {"tables", RIG_OPTION_INT, AT(tables), "1", 1, 1000, NULL, "Number of tables for the keys.", false},
     {"write", RIG_OPTION_CHOICE, AT(write), "upsert", 0, 0, write_words,
      "Statements that write a key: INSERT .. ON CONFLICT DO UPDATE, or UPDATE and, if there is no row, INSERT.", false},
     {"prepared", RIG_OPTION_BOOL, AT(prepared), "true", 0, 0, NULL, "Use prepared statements.", false},
     {"pipeline", RIG_OPTION_BOOL, AT(pipeline), "true", 0, 0, NULL,
-     "Send each transaction, from BEGIN to COMMIT, in one round trip.", false},
+     "Send each transaction, from BEGIN to COMMIT, in one round trip; increments of what it read follow in another.",
+     false},
+    {"lock-reads", RIG_OPTION_SHARE, AT(lock_reads), "0%", 0, 1, NULL,
+     "Share of the reads of transactions that also write that lock their row.", false},
+    {"lock-mode", RIG_OPTION_CHOICE, AT(lock_mode), "update", 0, 0, lock_words,
+     "The lock of these reads: SELECT .. FOR UPDATE, or SELECT .. FOR SHARE, which others may take too.", false},
     {"declare-read-only", RIG_OPTION_BOOL, AT(declare_read_only), "false", 0, 0, NULL,
      "Begin transactions that only read with READ ONLY.", false},
     {"deferrable", RIG_OPTION_BOOL, AT(deferrable), "false", 0, 0, NULL,
@@ -310,10 +318,19 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
         return rig_fail(err, RIG_E_PLAN,
                         "database.write: insert-then-update waits for each answer and cannot be sent in one round "
                         "trip; give pipeline: false or write: upsert");
+    if (options->table_schema == RIG_PG_LIST_ROWS && options->lock_reads > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.lock-reads: the rows of a set are read as an aggregate, which cannot lock them");
+    if (options->lock_mode != RIG_PG_LOCK_UPDATE && options->lock_reads <= 0)
+        return rig_fail(err, RIG_E_PLAN, "database.lock-mode: no read locks; give lock-reads (such as 50%%)");
     if (options->deferrable && !(options->declare_read_only && options->isolation == RIG_PG_SERIALIZABLE))
         return rig_fail(err, RIG_E_PLAN,
                         "database.deferrable: this needs isolation: serializable and declare-read-only: true");
-    (void)workload; /* each of the two can be run with every option */
+    if (options->table_schema == RIG_PG_LIST_ROWS && workload != RIG_WORKLOAD_SET)
+        return rig_fail(err, RIG_E_PLAN, "database.table-schema: rows have no order, and are for the type set only");
+    if (options->table_schema == RIG_PG_LIST_ROWS && options->write == RIG_PG_INSERT_THEN_UPDATE)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.write: rows are only inserted; give write: upsert, or another table-schema");
     enum rig_rc rc = check_schema(options->schema, err);
     if (rc == RIG_OK)
         rc = check_cluster(options, err);

@@ -25,6 +25,9 @@ enum rig_pg_listen { RIG_PG_LISTEN_SOCKET, RIG_PG_LISTEN_TCP };
 /* A schema's name has 63 bytes at most; a run's name leaves space for the suffix in a table's. */
 enum { RIG_PG_SCHEMA_NAME_BYTES = 64, RIG_PG_RUN_NAME_MOST = 40 };
 
+/* The lock of a locking read. */
+enum rig_pg_lock_mode { RIG_PG_LOCK_UPDATE, RIG_PG_LOCK_SHARE };
+
 struct rig_pg_options {
     int64_t isolation;    /* enum rig_pg_isolation */
     int64_t table_schema; /* enum rig_pg_list_form */
@@ -32,6 +35,8 @@ struct rig_pg_options {
     int64_t write; /* enum rig_pg_write */
     bool prepared;
     bool pipeline;
+    double lock_reads; /* share */
+    int64_t lock_mode; /* enum rig_pg_lock_mode */
     bool declare_read_only;
     bool deferrable;
     int64_t statement_timeout_ns; /* 0: the server's own */

@@ -17,16 +17,18 @@
 #include "drivers/driver.h"
 
 /* Codes for events that the client itself detects, in the place of an SQLSTATE. */
-#define RIG_PG_LOST           "connection-lost" /* end of file, a reset, or a failed send */
-#define RIG_PG_TIMEOUT        "timeout"         /* the driver's own transaction-timeout */
-#define RIG_PG_INTERRUPTED    "interrupted"     /* rig's interrupt hook */
-#define RIG_PG_ROLLED_BACK    "rolled-back"     /* COMMIT was answered with the tag ROLLBACK */
-#define RIG_PG_COMMIT_WARNING "commit-warning"  /* COMMIT was acknowledged, with a warning */
-#define RIG_PG_PROTOCOL       "protocol"        /* an answer that is invalid for the statement */
-#define RIG_PG_MALFORMED      "malformed-value" /* a value that this driver cannot have written */
-#define RIG_PG_UNREACHABLE    "unreachable"     /* no connection to the requested node */
-#define RIG_PG_TOO_LARGE      "answer-limit"    /* the answers to one transaction are longer than max-answer */
-#define RIG_PG_LIMIT          "element-limit"   /* the reads of one transaction exceed rig's maximum */
+#define RIG_PG_LOST           "connection-lost"    /* end of file, a reset, or a failed send */
+#define RIG_PG_TIMEOUT        "timeout"            /* the driver's own transaction-timeout */
+#define RIG_PG_INTERRUPTED    "interrupted"        /* rig's interrupt hook */
+#define RIG_PG_ROLLED_BACK    "rolled-back"        /* COMMIT was answered with the tag ROLLBACK */
+#define RIG_PG_MISMATCH       "mismatch"           /* the comparison of a compare-and-set did not hold */
+#define RIG_PG_COMMIT_WARNING "commit-warning"     /* COMMIT was acknowledged, with a warning */
+#define RIG_PG_PROTOCOL       "protocol"           /* an answer that is invalid for the statement */
+#define RIG_PG_MALFORMED      "malformed-value"    /* a value that this driver cannot have written */
+#define RIG_PG_UNREACHABLE    "unreachable"        /* no connection to the requested node */
+#define RIG_PG_TOO_LARGE      "answer-limit"       /* the answers to one transaction are longer than max-answer */
+#define RIG_PG_POOR           "insufficient-funds" /* a transfer would leave a balance below 0 */
+#define RIG_PG_LIMIT          "element-limit"      /* the reads of one transaction exceed rig's maximum */
 
 struct rig_pg_outcome_row {
     const char *code;    /* an SQLSTATE, the first characters of some, one of the words above, or "" for any other */

@@ -7,6 +7,8 @@
 /* A queued statement: an operation's index, or one of these. */
 enum { OF_BEGIN = -1, OF_COMMIT = -2 };
 
+static const struct rig_pg_numbers no_numbers;
+
 enum rig_rc rig_pg_pipeline_enter(struct rig_pg_connection *connection, struct rig_err *err)
 {
     if (PQenterPipelineMode(connection->pg) != 1)
@@ -15,19 +17,16 @@ enum rig_rc rig_pg_pipeline_enter(struct rig_pg_connection *connection, struct r
 }
 
 /* Gives one statement to libpq, which may send it at once; false (and the turn failed) when libpq did not take it. */
-static bool queue(struct rig_pg_turn *turn, const struct rig_pg_statement *statement, int64_t key, int64_t value)
+static bool queue(struct rig_pg_turn *turn, const struct rig_pg_statement *statement,
+                  const struct rig_pg_numbers *numbers)
 {
-    char key_text[RIG_PG_INT_BYTES];
-    char value_text[RIG_PG_INT_BYTES];
-    const char *values[2] = {key_text, value_text};
+    struct rig_pg_texts texts;
     PGconn *pg = turn->connection->pg;
-    if (statement->parameter_count > 0)
-        (void)rig_pg_int_print(key, key_text);
-    if (statement->parameter_count > 1)
-        (void)rig_pg_int_print(value, value_text);
-    int queued = turn->session->run->options->prepared
-                     ? PQsendQueryPrepared(pg, statement->name, statement->parameter_count, values, NULL, NULL, 0)
-                     : PQsendQueryParams(pg, statement->text, statement->parameter_count, NULL, values, NULL, NULL, 0);
+    rig_pg_texts_print(&texts, numbers);
+    int queued =
+        turn->session->run->options->prepared
+            ? PQsendQueryPrepared(pg, statement->name, statement->parameter_count, texts.values, NULL, NULL, 0)
+            : PQsendQueryParams(pg, statement->text, statement->parameter_count, NULL, texts.values, NULL, NULL, 0);
     if (queued == 0)
         rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(pg));
     return queued != 0;
@@ -37,12 +36,14 @@ static bool queue_operations(struct rig_pg_turn *turn, uint32_t from, uint32_t t
 {
     const struct rig_pg_schema *schema = &turn->session->run->schema;
     turn->phase = RIG_PHASE_OPERATION;
+    for (uint32_t i = from; i < to; i++) { /* before anything is queued that would have to be answered */
+        if (!rig_pg_turn_affords(turn, i))
+            return false;
+    }
     for (uint32_t i = from; i < to; i++) {
-        const struct rig_op *op = &turn->transaction->ops[i];
-        bool reads = op->kind == RIG_OP_READ_LIST || op->kind == RIG_OP_READ_REGISTER;
-        const struct rig_pg_statement *statement =
-            rig_pg_schema_of_key(schema, op->key, reads ? RIG_PG_READ : RIG_PG_PUT);
-        if (!queue(turn, statement, op->key, op->value))
+        struct rig_pg_numbers numbers;
+        const struct rig_pg_statement *statement = rig_pg_schema_of_op(schema, turn->transaction, i, &numbers);
+        if (statement != NULL && !queue(turn, statement, &numbers))
             return false;
     }
     return true;
@@ -152,7 +153,7 @@ static bool take_range(struct rig_pg_turn *turn, bool with_begin, uint32_t from,
     if (with_begin && !take(turn, OF_BEGIN))
         return false;
     for (uint32_t i = from; i < to; i++) {
-        if (!take(turn, (int)i))
+        if (turn->transaction->ops[i].kind != RIG_OP_EXPECT && !take(turn, (int)i))
             return false;
     }
     return true;
@@ -170,32 +171,67 @@ static bool synchronize(struct rig_pg_turn *turn, bool with_begin, uint32_t from
            take_sync(turn);
 }
 
+/* Sends operations, and takes their answers. */
+static bool run_part(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to)
+{
+    return queue_operations(turn, from, to) && synchronize(turn, with_begin, from, to, false) && !turn->failed;
+}
+
+/* Whether the operation needs the answer to a read from `from` on. */
+static bool waits(const struct rig_pg_turn *turn, uint32_t op, uint32_t from)
+{
+    const uint32_t read = op < turn->transaction->op_count ? rig_pg_builds_on(turn->transaction, op) : UINT32_MAX;
+    return read != UINT32_MAX && read >= from;
+}
+
+/* Whether the plan wants a hold or a delay when `at` operations are done. */
+static bool pauses(const struct rig_transaction *transaction, uint32_t at)
+{
+    const bool is_held = transaction->hold.wanted && transaction->hold.before_op == at;
+    return is_held || (transaction->delayed && at > 0 && at < transaction->op_count);
+}
+
+static void pause_as_wanted(struct rig_pg_turn *turn, uint32_t at)
+{
+    const struct rig_transaction *transaction = turn->transaction;
+    if (transaction->hold.wanted && transaction->hold.before_op == at)
+        rig_pg_turn_hold(turn);
+    if (transaction->delayed && at > 0 && at < transaction->op_count)
+        rig_pg_turn_delay(turn);
+}
+
+/* In one round trip, but for the parts before an operation that needs an answer, and before a hold or a delay: the server
+ * counts the session as idle in a transaction meanwhile. */
 void rig_pg_pipeline_run(struct rig_pg_turn *turn)
 {
     const struct rig_transaction *transaction = turn->transaction;
-    uint32_t op_count = transaction->op_count;
-    uint32_t split = transaction->hold.wanted ? transaction->hold.before_op : 0;
-    RIG_INVARIANT(split <= op_count);
+    const uint32_t op_count = transaction->op_count;
+    uint32_t from = 0; /* operations before it are answered */
+    bool with_begin = true;
+    RIG_INVARIANT(!transaction->hold.wanted || transaction->hold.before_op <= op_count);
     turn->phase = RIG_PHASE_BEGIN;
-    if (!queue(turn, rig_pg_turn_begin_statement(turn), 0, 0))
+    if (!queue(turn, rig_pg_turn_begin_statement(turn), &no_numbers))
         return;
-    if (transaction->hold.wanted) {
-        /* A Sync of its own, so that the server counts the session as idle in a transaction while it is held. */
-        if (!queue_operations(turn, 0, split) || !synchronize(turn, true, 0, split, false) || turn->failed)
+    for (uint32_t i = 0; i <= op_count; i++) {
+        if (!pauses(transaction, i) && !waits(turn, i, from))
+            continue;
+        if (!run_part(turn, with_begin, from, i))
             return;
-        rig_pg_turn_hold(turn);
+        with_begin = false;
+        from = i;
+        pause_as_wanted(turn, i);
     }
-    if (!queue_operations(turn, split, op_count))
+    if (!queue_operations(turn, from, op_count))
         return;
     turn->phase = RIG_PHASE_COMMIT;
-    if (queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), 0, 0))
-        (void)synchronize(turn, !transaction->hold.wanted, split, op_count, true);
+    if (queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), &no_numbers))
+        (void)synchronize(turn, with_begin, from, op_count, true);
 }
 
 bool rig_pg_pipeline_rollback(struct rig_pg_turn *turn)
 {
     PGconn *pg = turn->connection->pg;
-    if (!queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_ROLLBACK), 0, 0) ||
+    if (!queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_ROLLBACK), &no_numbers) ||
         PQpipelineSync(pg) != 1 || !flush(turn))
         return false;
     PGresult *result = NULL;

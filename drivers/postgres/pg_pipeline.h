@@ -1,6 +1,6 @@
 /*
  * A transaction in pipeline mode: BEGIN, the operations and COMMIT leave in one go, with one Sync behind them, and are
- * answered in one go. A hold splits it: the earlier part is sent and answered first, with a Sync of its own.
+ * answered in one go. A hold or a delay splits it: the earlier part is sent and answered first, with a Sync of its own.
  *
  * From the moment COMMIT is given to libpq it may have left. Errors are certain all the same: the server skips
  * everything between a failed statement and the Sync, so an error answered to a statement before COMMIT excludes the

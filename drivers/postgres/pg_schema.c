@@ -9,14 +9,54 @@
 
 static const char *const isolation_sql[] = {"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"};
 
+/* A queue or a stack. */
+static bool is_row(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK;
+}
+
+static bool is_number(enum rig_workload workload)
+{
+    return !rig_workload_has_sequences(workload) && !is_row(workload);
+}
+
+/* A number that increments change. */
+static bool is_sum(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_COUNTER || workload == RIG_WORKLOAD_BANK;
+}
+
+static const char *kind_of_table(enum rig_workload workload)
+{
+    if (workload == RIG_WORKLOAD_SET)
+        return "set";
+    if (workload == RIG_WORKLOAD_MUTEX)
+        return "lock";
+    if (is_row(workload))
+        return "row";
+    if (is_sum(workload))
+        return workload == RIG_WORKLOAD_BANK ? "account" : "counter";
+    return workload == RIG_WORKLOAD_LIST_APPEND ? "list" : "register";
+}
+
+/* Whether a set has a row for each of its elements. */
+static bool has_element_rows(const struct rig_pg_schema *schema)
+{
+    return schema->workload == RIG_WORKLOAD_SET && schema->options->table_schema == RIG_PG_LIST_ROWS;
+}
+
 void rig_pg_place_find(const struct rig_run_env *env, const struct rig_pg_options *options, struct rig_pg_place *place)
 {
     bool own = options->schema == NULL || options->schema[0] == '\0';
     *place = (struct rig_pg_place){.own = own};
     RIG_INVARIANT(env->run_name != NULL && strlen(env->run_name) <= RIG_PG_RUN_NAME_MOST);
     (void)snprintf(place->schema, sizeof place->schema, "%s", own ? env->run_name : options->schema);
+    if (env->rows != NULL) {
+        (void)snprintf(place->stem, sizeof place->stem, "%s%s", own ? "" : env->run_name, own ? "" : "_");
+        return;
+    }
     (void)snprintf(place->stem, sizeof place->stem, "%s_%s_", own ? "rig" : env->run_name,
-                   env->workload == RIG_WORKLOAD_LIST_APPEND ? "list" : "register");
+                   kind_of_table(env->workload));
 }
 
 void rig_pg_place_table(const struct rig_pg_place *place, int64_t number, char name[static RIG_PG_TABLE_BYTES])
@@ -26,11 +66,38 @@ void rig_pg_place_table(const struct rig_pg_place *place, int64_t number, char n
                    (long long)number);
 }
 
-const char *rig_pg_schema_value_type(const struct rig_pg_schema *schema)
+void rig_pg_place_prefix(const struct rig_pg_place *place, char prefix[static RIG_PG_TABLE_BYTES])
 {
-    if (schema->workload == RIG_WORKLOAD_RW_REGISTER)
-        return "bigint";
-    return schema->options->table_schema == RIG_PG_LIST_TEXT ? "text" : "bigint[]";
+    (void)snprintf(prefix, RIG_PG_TABLE_BYTES, place->own ? "%s.%s" : "\"%s\".%s", place->schema, place->stem);
+}
+
+uint32_t rig_pg_schema_table_count(const struct rig_pg_schema *schema)
+{
+    return schema->rows != NULL ? schema->rows->table_count : (uint32_t)schema->options->tables;
+}
+
+void rig_pg_schema_table(const struct rig_pg_schema *schema, uint32_t table, char name[static RIG_PG_TABLE_BYTES])
+{
+    if (schema->rows == NULL) {
+        rig_pg_place_table(&schema->place, table, name);
+        return;
+    }
+    char prefix[RIG_PG_TABLE_BYTES];
+    rig_pg_place_prefix(&schema->place, prefix);
+    const int length = snprintf(name, RIG_PG_TABLE_BYTES, "%s%s", prefix, schema->rows->tables[table].name);
+    RIG_INVARIANT(length > 0 && length < RIG_PG_TABLE_BYTES);
+}
+
+const char *rig_pg_schema_columns(const struct rig_pg_schema *schema)
+{
+    if (has_element_rows(schema))
+        return "k bigint, v bigint, n bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (k, v)";
+    if (is_number(schema->workload))
+        return "k bigint PRIMARY KEY, v bigint NOT NULL";
+    if (is_row(schema->workload))
+        return "k bigint PRIMARY KEY, v bigint[] NOT NULL, taken bigint";
+    return schema->options->table_schema == RIG_PG_LIST_TEXT ? "k bigint PRIMARY KEY, v text NOT NULL"
+                                                             : "k bigint PRIMARY KEY, v bigint[] NOT NULL";
 }
 
 /* The expressions for $2 as a stored value, and for an append to the old value. */
@@ -42,9 +109,11 @@ struct value_sql {
 
 static struct value_sql value_sql(const struct rig_pg_schema *schema)
 {
-    if (schema->workload == RIG_WORKLOAD_RW_REGISTER)
+    if (is_sum(schema->workload))
+        return (struct value_sql){"$2::bigint", "v + $2::bigint", "t.v + EXCLUDED.v"};
+    if (is_number(schema->workload))
         return (struct value_sql){"$2::bigint", "$2::bigint", "EXCLUDED.v"};
-    if (schema->options->table_schema == RIG_PG_LIST_TEXT)
+    if (schema->options->table_schema == RIG_PG_LIST_TEXT && !is_row(schema->workload))
         return (struct value_sql){"$2::text", "v || ',' || $2::text", "t.v || ',' || EXCLUDED.v"};
     return (struct value_sql){"ARRAY[$2::bigint]", "v || $2::bigint", "t.v || EXCLUDED.v"};
 }
@@ -65,26 +134,66 @@ static void set_statement(struct rig_pg_schema *schema, size_t index, int parame
     RIG_INVARIANT(length > 0 && (size_t)length < sizeof statement->text);
 }
 
+static void set_statements_of_rows(struct rig_pg_schema *schema, size_t first, const char *table)
+{
+    set_statement(schema, first + RIG_PG_READ, 1,
+                  "SELECT string_agg(v::text, ',' ORDER BY n) FROM %s WHERE k = $1::bigint", table);
+    set_statement(schema, first + RIG_PG_PUT, 2, "INSERT INTO %s (k, v) VALUES ($1::bigint, $2::bigint)", table);
+}
+
+/* In place of those of other types, or beside them. */
+static void set_statements_of_objects(struct rig_pg_schema *schema, size_t first, const char *table)
+{
+    if (schema->workload == RIG_WORKLOAD_CAS_REGISTER)
+        set_statement(schema, first + RIG_PG_COMPARE, 3,
+                      "UPDATE %s SET v = $2::bigint WHERE k = $1::bigint AND v = $3::bigint", table);
+    if (schema->workload == RIG_WORKLOAD_MUTEX) {
+        set_statement(schema, first + RIG_PG_PUT, 2,
+                      "INSERT INTO %s AS t (k, v) VALUES ($1::bigint, $2::bigint) ON CONFLICT (k) DO UPDATE"
+                      " SET v = EXCLUDED.v WHERE t.v = 0",
+                      table);
+        set_statement(schema, first + RIG_PG_COMPARE, 2, "UPDATE %s SET v = 0 WHERE k = $1::bigint AND v = $2::bigint",
+                      table);
+    }
+    if (is_row(schema->workload)) {
+        const bool queue = schema->workload == RIG_WORKLOAD_QUEUE;
+        set_statement(schema, first + RIG_PG_TAKE, 1,
+                      "UPDATE %s SET taken = v[%s], v = %s WHERE k = $1::bigint AND cardinality(v) > 0 RETURNING taken",
+                      table, queue ? "1" : "cardinality(v)", queue ? "v[2:]" : "v[:cardinality(v) - 1]");
+    }
+}
+
 static void set_statements_of_table(struct rig_pg_schema *schema, size_t table)
 {
     char name[RIG_PG_TABLE_BYTES];
     const struct value_sql sql = value_sql(schema);
     size_t first = RIG_PG_FIXED_COUNT + table * RIG_PG_OF_TABLE_COUNT;
     rig_pg_place_table(&schema->place, (int64_t)table, name);
+    if (has_element_rows(schema)) {
+        set_statements_of_rows(schema, first, name);
+        return;
+    }
     set_statement(schema, first + RIG_PG_READ, 1, "SELECT v FROM %s WHERE k = $1::bigint", name);
+    const bool shared = schema->options->lock_mode == RIG_PG_LOCK_SHARE;
+    set_statement(schema, first + RIG_PG_READ_LOCKED, 1,
+                  shared ? "SELECT v FROM %s WHERE k = $1::bigint FOR SHARE"
+                         : "SELECT v FROM %s WHERE k = $1::bigint FOR UPDATE",
+                  name);
+    set_statement(schema, first + RIG_PG_REPLACE, 2, "UPDATE %s SET v = $2::bigint WHERE k = $1::bigint", name);
     set_statement(schema, first + RIG_PG_PUT, 2,
                   "INSERT INTO %s AS t (k, v) VALUES ($1::bigint, %s) ON CONFLICT (k) DO UPDATE SET v = %s", name,
                   sql.fresh, sql.merged);
     set_statement(schema, first + RIG_PG_UPDATE, 2, "UPDATE %s SET v = %s WHERE k = $1::bigint", name, sql.changed);
     set_statement(schema, first + RIG_PG_INSERT, 2, "INSERT INTO %s (k, v) VALUES ($1::bigint, %s)", name, sql.fresh);
+    set_statements_of_objects(schema, first, name);
 }
 
 enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_run_env *env,
                                const struct rig_pg_options *options, struct rig_err *err)
 {
     RIG_INVARIANT(options->tables >= 1);
-    size_t tables = (size_t)options->tables;
-    *schema = (struct rig_pg_schema){.options = options, .workload = env->workload};
+    const size_t tables = env->rows != NULL ? 0 : (size_t)options->tables;
+    *schema = (struct rig_pg_schema){.options = options, .workload = env->workload, .rows = env->rows};
     rig_pg_place_find(env, options, &schema->place);
     schema->statement_count = RIG_PG_FIXED_COUNT + tables * RIG_PG_OF_TABLE_COUNT;
     schema->statements = calloc(schema->statement_count, sizeof *schema->statements);
@@ -125,35 +234,123 @@ const struct rig_pg_statement *rig_pg_schema_of_key(const struct rig_pg_schema *
     return &schema->statements[RIG_PG_FIXED_COUNT + table * RIG_PG_OF_TABLE_COUNT + (size_t)which];
 }
 
+bool rig_pg_compares(const struct rig_transaction *transaction, uint32_t op)
+{
+    return op > 0 && transaction->ops[op - 1].kind == RIG_OP_EXPECT;
+}
+
+uint32_t rig_pg_builds_on(const struct rig_transaction *transaction, uint32_t op)
+{
+    const struct rig_op *ops = transaction->ops;
+    uint32_t at = ops[op].kind == RIG_OP_INCREMENT ? op : 0;
+    while (at > 0 && (ops[at - 1].key != ops[op].key || !rig_op_reads(ops[at - 1].kind)))
+        at--;
+    return at - 1; /* UINT32_MAX below 0 */
+}
+
+/* The value after an increment, from the read that it builds on. */
+static int64_t sum_since(const struct rig_transaction *transaction, uint32_t read, uint32_t op)
+{
+    int64_t sum = transaction->reads[read].value;
+    for (uint32_t i = read + 1; i <= op; i++) {
+        if (transaction->ops[i].key == transaction->ops[op].key)
+            sum += transaction->ops[i].value;
+    }
+    return sum;
+}
+
+/*
+ * Whether a read locks: at random, but a function of the transaction alone, so that a seed gives the same requests. What
+ * it writes makes it unlike all others (the mixing is that of splitmix64).
+ */
+static bool locks(double share, const struct rig_transaction *transaction, uint32_t op)
+{
+    uint64_t mixed = op;
+    for (uint32_t i = 0; i < transaction->op_count && share > 0 && share < 1; i++) {
+        mixed += (uint64_t)transaction->ops[i].key * 31 + (uint64_t)transaction->ops[i].value + 0x9E3779B97F4A7C15U;
+        mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9U;
+        mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBU;
+        mixed ^= mixed >> 31;
+    }
+    return !transaction->read_only && (share >= 1 || (double)(mixed >> 11) * 0x1.0p-53 < share);
+}
+
+const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *schema,
+                                                   const struct rig_transaction *transaction, uint32_t op,
+                                                   struct rig_pg_numbers *numbers)
+{
+    const struct rig_op *of = &transaction->ops[op];
+    enum rig_pg_of_table which = rig_op_reads(of->kind) ? RIG_PG_READ : RIG_PG_PUT;
+    *numbers = (struct rig_pg_numbers){.key = of->key, .value = of->value};
+    if (of->kind == RIG_OP_EXPECT)
+        return NULL;
+    if (which == RIG_PG_READ && locks(schema->options->lock_reads, transaction, op))
+        which = RIG_PG_READ_LOCKED;
+    const uint32_t read = rig_pg_builds_on(transaction, op);
+    if (read != UINT32_MAX && transaction->reads[read].state == RIG_READ_SEEN) {
+        numbers->value = sum_since(transaction, read, op);
+        which = RIG_PG_REPLACE;
+    }
+    if (of->kind == RIG_OP_DEQUEUE || of->kind == RIG_OP_POP)
+        which = RIG_PG_TAKE;
+    if (rig_pg_compares(transaction, op)) {
+        numbers->expected = transaction->ops[op - 1].value;
+        which = RIG_PG_COMPARE;
+    }
+    if (schema->workload == RIG_WORKLOAD_MUTEX) {
+        which = of->value == 1 ? RIG_PG_PUT : RIG_PG_COMPARE;
+        numbers->value = 1 + (int64_t)transaction->client;
+    }
+    return rig_pg_schema_of_key(schema, of->key, which);
+}
+
 bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement)
 {
     if (statement < RIG_PG_FIXED_COUNT)
         return true;
-    bool upsert = schema->options->write == RIG_PG_UPSERT;
+    bool upsert = schema->options->write == RIG_PG_UPSERT || schema->workload == RIG_WORKLOAD_MUTEX;
     switch ((enum rig_pg_of_table)((statement - RIG_PG_FIXED_COUNT) % RIG_PG_OF_TABLE_COUNT)) {
     case RIG_PG_READ:
         return true;
+    case RIG_PG_READ_LOCKED:
+        return schema->options->lock_reads > 0;
+    case RIG_PG_REPLACE:
+        return is_sum(schema->workload);
     case RIG_PG_PUT:
         return upsert;
     case RIG_PG_UPDATE:
     case RIG_PG_INSERT:
         return !upsert;
+    case RIG_PG_COMPARE:
+        return schema->workload == RIG_WORKLOAD_CAS_REGISTER || schema->workload == RIG_WORKLOAD_MUTEX;
+    case RIG_PG_TAKE:
+        return is_row(schema->workload);
     case RIG_PG_OF_TABLE_COUNT:
         break;
     }
     return false;
 }
 
-void rig_pg_statement_print(const struct rig_pg_statement *statement, int64_t key, int64_t value, char *text,
+void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_pg_numbers *numbers)
+{
+    const int64_t at[] = {numbers->key, numbers->value, numbers->expected};
+    for (size_t i = 0; i < 3; i++) {
+        (void)rig_pg_int_print(at[i], texts->at[i]);
+        texts->values[i] = texts->at[i];
+    }
+}
+
+void rig_pg_statement_print(const struct rig_pg_statement *statement, const struct rig_pg_numbers *numbers, char *text,
                             size_t size)
 {
+    const int64_t at[] = {numbers->key, numbers->value, numbers->expected};
     size_t length = 0;
     for (const char *p = statement->text; *p != '\0'; p++) {
         /* Space for a number in quotes and the end. */
         RIG_INVARIANT(length + RIG_PG_INT_BYTES + 3 < size);
-        if (p[0] == '$' && (p[1] == '1' || p[1] == '2')) {
+        if (p[0] == '$' && p[1] >= '1' && p[1] <= '3') {
             text[length++] = '\'';
-            length += rig_pg_int_print(p[1] == '1' ? key : value, text + length);
+            length += rig_pg_int_print(at[p[1] - '1'], text + length);
             text[length++] = '\'';
             p++;
         } else {

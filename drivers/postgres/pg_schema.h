@@ -1,8 +1,11 @@
 /*
  * The place of a workload's tables, and its statements.
  *
- * Key k is in table k mod `tables`: rig_list_N (k bigint, v text or bigint[]) or rig_register_N (k bigint, v bigint),
- * in a schema with the run's name. In a schema that the plan names, the tables have the run's name in the place of
+ * Key k is in table k mod `tables`: rig_list_N or rig_set_N (k bigint, v text or bigint[]) or rig_register_N,
+ * rig_counter_N or rig_account_N (k bigint, v bigint), in a schema with the run's name. With a row for each element of a
+ * set, rows are (k bigint, v bigint, n bigint) and numbered by n in the order of their insertion, in which they are read: so most reads of a set show the
+ * elements of earlier ones first, and take little space in a record. Queues and stacks are arrays (rig_row_N), locks the
+ * number of the holder, from 1, or 0 (rig_lock_N). In a schema that the plan names, the tables have the run's name in the place of
  * `rig`. A key without a row is in its initial state. Statements name tables with their schema: a pooler may give each
  * transaction another session, with another search_path. The statements of a run are fixed texts, prepared under
  * rig_<index>; the simple protocol sends them with their numbers written in.
@@ -13,6 +16,7 @@
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_options.h"
+#include "drivers/postgres/pg_values.h"
 
 enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 512 };
 enum { RIG_PG_STEM_BYTES = 64, RIG_PG_TABLE_BYTES = RIG_PG_SCHEMA_NAME_BYTES + RIG_PG_STEM_BYTES + 16 };
@@ -27,9 +31,12 @@ void rig_pg_place_find(const struct rig_run_env *env, const struct rig_pg_option
 /* Table `number` as SQL names it. */
 void rig_pg_place_table(const struct rig_pg_place *place, int64_t number, char name[static RIG_PG_TABLE_BYTES]);
 
+/* What SQL writes before the name of a program's table: the schema, and in a schema of the plan the run's name. */
+void rig_pg_place_prefix(const struct rig_pg_place *place, char prefix[static RIG_PG_TABLE_BYTES]);
+
 struct rig_pg_statement {
     char name[RIG_PG_STATEMENT_NAME_BYTES];
-    char text[RIG_PG_STATEMENT_TEXT_BYTES]; /* with $1 the key and $2 the value */
+    char text[RIG_PG_STATEMENT_TEXT_BYTES]; /* with $1 the key, $2 the value and $3 the expected value */
     int parameter_count;
 };
 
@@ -44,9 +51,13 @@ enum rig_pg_fixed {
 };
 enum rig_pg_of_table {
     RIG_PG_READ,
-    RIG_PG_PUT,    /* the upsert */
-    RIG_PG_UPDATE, /* insert-then-update: this one first */
-    RIG_PG_INSERT, /* and this one when there was no row */
+    RIG_PG_READ_LOCKED, /* of transactions that also write */
+    RIG_PG_PUT,         /* the upsert */
+    RIG_PG_UPDATE,      /* insert-then-update: this one first */
+    RIG_PG_INSERT,      /* and this one when there was no row */
+    RIG_PG_REPLACE,     /* the row's number, by a sum of what was read and an increment */
+    RIG_PG_COMPARE, /* objects: a write that changes no row unless the value is as expected; a lock is released by it */
+    RIG_PG_TAKE,    /* queues and stacks */
     RIG_PG_OF_TABLE_COUNT,
 };
 
@@ -56,6 +67,7 @@ struct rig_pg_schema {
     struct rig_pg_place place;
     struct rig_pg_statement *statements; /* owned */
     size_t statement_count;
+    const struct rig_row_schema *rows; /* the tables of programs, in place of those of the workload; NULL: none */
 };
 
 /* `env` and `options` outlive it. */
@@ -69,11 +81,41 @@ const struct rig_pg_statement *rig_pg_schema_of_key(const struct rig_pg_schema *
 /* True when this run's options use the statement; others need not be prepared. */
 bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement);
 
-/* Writes the statement with its numbers in the place of $1 and $2; at least twice its text's size. */
-void rig_pg_statement_print(const struct rig_pg_statement *statement, int64_t key, int64_t value, char *text,
+/* The numbers of a statement. */
+struct rig_pg_numbers {
+    int64_t key, value, expected;
+};
+
+/* The same as texts, for the parameters of a prepared statement; values point into it. */
+struct rig_pg_texts {
+    char at[3][RIG_PG_INT_BYTES];
+    const char *values[3];
+};
+void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_pg_numbers *numbers);
+
+/*
+ * The statement of operation `op` of the transaction, and its numbers. NULL: none of its own, because the write after it
+ * compares. An operation on an object is one statement, which changes one row: it takes effect at once, at any isolation
+ * level.
+ */
+const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *schema,
+                                                   const struct rig_transaction *transaction, uint32_t op,
+                                                   struct rig_pg_numbers *numbers);
+/* The number of the read that an increment adds to, the last one of its key before it; UINT32_MAX: there is none, or it
+ * is another operation. */
+uint32_t rig_pg_builds_on(const struct rig_transaction *transaction, uint32_t op);
+/* Whether the operation fails where its statement changes no row: the comparison did not hold. */
+bool rig_pg_compares(const struct rig_transaction *transaction, uint32_t op);
+
+/* Writes the statement with its numbers in the place of $1, $2 and $3; at least twice its text's size. */
+void rig_pg_statement_print(const struct rig_pg_statement *statement, const struct rig_pg_numbers *numbers, char *text,
                             size_t size);
 
-/* The type of the column v. */
-const char *rig_pg_schema_value_type(const struct rig_pg_schema *schema);
+/* The number of the run's tables, and the one of an index as SQL names it. */
+uint32_t rig_pg_schema_table_count(const struct rig_pg_schema *schema);
+void rig_pg_schema_table(const struct rig_pg_schema *schema, uint32_t table, char name[static RIG_PG_TABLE_BYTES]);
+
+/* The columns of a table, for CREATE TABLE. */
+const char *rig_pg_schema_columns(const struct rig_pg_schema *schema);
 
 #endif

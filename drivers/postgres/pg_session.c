@@ -53,9 +53,10 @@ static enum rig_rc take_prepared(struct rig_pg_connection *connection, ExecStatu
 }
 
 /* Prepares all statements in one round trip; leaves the connection out of pipeline mode. */
-static enum rig_rc prepare_statements(struct rig_pg_connection *connection, const struct rig_pg_schema *schema,
+static enum rig_rc prepare_statements(struct rig_pg_connection *connection, const struct rig_pg_run *run,
                                       int64_t deadline_ns, struct rig_err *err)
 {
+    const struct rig_pg_schema *schema = &run->schema;
     PGconn *pg = connection->pg;
     size_t count = 0;
     bool sent = PQenterPipelineMode(pg) == 1;
@@ -63,6 +64,10 @@ static enum rig_rc prepare_statements(struct rig_pg_connection *connection, cons
         if (!rig_pg_schema_uses(schema, i))
             continue;
         sent = PQsendPrepare(pg, schema->statements[i].name, schema->statements[i].text, 0, NULL) == 1;
+        count++;
+    }
+    for (uint32_t i = 0; sent && run->rows.schema != NULL && i < run->rows.schema->statement_count; i++) {
+        sent = PQsendPrepare(pg, run->rows.statements[i].name, run->rows.statements[i].text, 0, NULL) == 1;
         count++;
     }
     if (!sent || PQpipelineSync(pg) != 1)
@@ -78,6 +83,12 @@ static enum rig_rc prepare_statements(struct rig_pg_connection *connection, cons
     if (rc == RIG_OK && PQexitPipelineMode(pg) != 1)
         rc = rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: preparing statements: %s", PQerrorMessage(pg));
     return rc;
+}
+
+/* Programs wait for each answer. */
+static bool is_pipelined(const struct rig_pg_run *run)
+{
+    return run->options->pipeline && run->rows.schema == NULL;
 }
 
 static enum rig_rc open_connection(void *context, struct rig_pg_connection *connection, uint32_t server,
@@ -99,8 +110,8 @@ static enum rig_rc open_connection(void *context, struct rig_pg_connection *conn
     connection->standby = rig_pg_servers_count(&run->servers) > 1 && rig_pg_in_recovery(connection, deadline_ns);
     rc = set_up_session(connection, options, deadline_ns, err);
     if (rc == RIG_OK && options->prepared)
-        rc = prepare_statements(connection, &run->schema, deadline_ns, err);
-    if (rc == RIG_OK && options->pipeline)
+        rc = prepare_statements(connection, run, deadline_ns, err);
+    if (rc == RIG_OK && is_pipelined(run))
         rc = rig_pg_pipeline_enter(connection, err);
     return rc;
 }
@@ -191,6 +202,11 @@ void rig_pg_turn_fail_result(struct rig_pg_turn *turn, enum rig_phase phase, con
     rig_pg_turn_fail(turn, phase, code, PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
 }
 
+static bool affected_a_row(const PGresult *result)
+{
+    return strcmp(PQcmdTuples((PGresult *)(uintptr_t)result), "0") != 0; /* does not change it */
+}
+
 static void take_list(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const char *text, size_t length)
 {
     struct rig_transaction *transaction = turn->transaction;
@@ -214,20 +230,22 @@ void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
 {
     struct rig_transaction *transaction = turn->transaction;
     enum rig_op_kind kind = transaction->ops[op].kind;
-    if (kind != RIG_OP_READ_LIST && kind != RIG_OP_READ_REGISTER)
+    if (rig_pg_compares(transaction, op) && !affected_a_row(result))
+        rig_pg_turn_fail(turn, phase, RIG_PG_MISMATCH, NULL);
+    if (!rig_op_reads(kind))
         return;
     if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) > 1) {
         rig_pg_turn_fail(turn, phase, RIG_PG_PROTOCOL, "a read needs one row or none as its answer");
         return;
     }
-    if (PQntuples(result) == 0) {
+    if (PQntuples(result) == 0 || PQgetisnull(result, 0, 0)) { /* NULL: an aggregate of no rows */
         transaction->reads[op].state = RIG_READ_NIL;
         return;
     }
     const char *text = PQgetvalue(result, 0, 0);
     size_t length = (size_t)PQgetlength(result, 0, 0);
     int64_t value = 0;
-    if (kind == RIG_OP_READ_LIST)
+    if (rig_op_reads_sequence(kind))
         take_list(turn, op, phase, text, length);
     else if (rig_pg_int_parse(text, length, &value))
         transaction->reads[op] = (struct rig_read){.state = RIG_READ_SEEN, .value = value};
@@ -257,6 +275,28 @@ void rig_pg_turn_hold(struct rig_pg_turn *turn)
     turn->deadline_ns += core->now_ns() - start_ns;
 }
 
+bool rig_pg_turn_affords(struct rig_pg_turn *turn, uint32_t op)
+{
+    const struct rig_accounts *accounts = &turn->session->run->env->accounts;
+    const struct rig_transaction *transaction = turn->transaction;
+    struct rig_pg_numbers numbers;
+    if (accounts->count == 0 || accounts->negative || rig_pg_builds_on(transaction, op) == UINT32_MAX)
+        return true;
+    (void)rig_pg_schema_of_op(&turn->session->run->schema, transaction, op, &numbers);
+    if (transaction->ops[op].value >= 0 || numbers.value >= 0)
+        return true;
+    rig_pg_turn_fail(turn, RIG_PHASE_OPERATION, RIG_PG_POOR, NULL);
+    return false;
+}
+
+void rig_pg_turn_delay(struct rig_pg_turn *turn)
+{
+    const struct rig_core *core = turn->session->run->env->core;
+    const int64_t start_ns = core->now_ns();
+    (void)core->delay(turn->transaction);
+    turn->deadline_ns += core->now_ns() - start_ns;
+}
+
 const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_turn *turn)
 {
     enum rig_pg_fixed which = !turn->transaction->read_only ? RIG_PG_BEGIN
@@ -267,19 +307,19 @@ const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_t
 
 /* ---- statement by statement ---- */
 
-static bool send_statement(struct rig_pg_turn *turn, const struct rig_pg_statement *statement, int64_t key,
-                           int64_t value)
+static const struct rig_pg_numbers no_numbers;
+
+static bool send_statement(struct rig_pg_turn *turn, const struct rig_pg_statement *statement,
+                           const struct rig_pg_numbers *numbers)
 {
     PGconn *pg = turn->connection->pg;
     if (turn->session->run->options->prepared) {
-        char texts[2][RIG_PG_INT_BYTES];
-        const char *values[2] = {texts[0], texts[1]};
-        (void)rig_pg_int_print(key, texts[0]);
-        (void)rig_pg_int_print(value, texts[1]);
-        return PQsendQueryPrepared(pg, statement->name, statement->parameter_count, values, NULL, NULL, 0) == 1;
+        struct rig_pg_texts texts;
+        rig_pg_texts_print(&texts, numbers);
+        return PQsendQueryPrepared(pg, statement->name, statement->parameter_count, texts.values, NULL, NULL, 0) == 1;
     }
     char sql[2 * RIG_PG_STATEMENT_TEXT_BYTES];
-    rig_pg_statement_print(statement, key, value, sql, sizeof sql);
+    rig_pg_statement_print(statement, numbers, sql, sizeof sql);
     return PQsendQuery(pg, sql) == 1;
 }
 
@@ -290,16 +330,12 @@ static bool succeeded(const PGresult *result)
 }
 
 /*
- * Runs one statement and waits for its end. `*result`, the caller's to clear, is its first result, also when that is an
+ * Waits for the end of the statement that was sent. `*result`, the caller's to clear, is its first result, also when that is an
  * error; NULL when the connection broke. Returns NULL, RIG_PG_TIMEOUT or RIG_PG_INTERRUPTED.
  */
-static const char *run_statement(struct rig_pg_turn *turn, const struct rig_pg_statement *statement, int64_t key,
-                                 int64_t value, PGresult **result)
+static const char *await_statement(struct rig_pg_turn *turn, PGresult **result)
 {
     struct rig_pg_connection *connection = turn->connection;
-    *result = NULL;
-    if (!send_statement(turn, statement, key, value))
-        return NULL;
     const char *reason = rig_pg_flush(connection, turn->deadline_ns);
     if (reason == NULL)
         reason = rig_pg_next(connection, turn->deadline_ns, result);
@@ -324,11 +360,16 @@ static const char *run_statement(struct rig_pg_turn *turn, const struct rig_pg_s
     return reason;
 }
 
-/* Runs one statement of the transaction; false, and the turn failed, when it did not succeed. */
-static bool perform(struct rig_pg_turn *turn, const struct rig_pg_statement *statement, int64_t key, int64_t value,
-                    PGresult **result)
+static const char *run_statement(struct rig_pg_turn *turn, const struct rig_pg_statement *statement,
+                                 const struct rig_pg_numbers *numbers, PGresult **result)
 {
-    const char *reason = run_statement(turn, statement, key, value, result);
+    *result = NULL;
+    return send_statement(turn, statement, numbers) ? await_statement(turn, result) : NULL;
+}
+
+/* Whether a statement succeeded; false, and the turn failed, when it did not. */
+static bool check_statement(struct rig_pg_turn *turn, const char *reason, PGresult **result)
+{
     if (reason == NULL && succeeded(*result))
         return true;
     if (reason != NULL)
@@ -338,6 +379,24 @@ static bool perform(struct rig_pg_turn *turn, const struct rig_pg_statement *sta
     PQclear(*result);
     *result = NULL;
     return false;
+}
+
+/* Runs one statement of the transaction; false, and the turn failed, when it did not succeed. */
+static bool perform(struct rig_pg_turn *turn, const struct rig_pg_statement *statement,
+                    const struct rig_pg_numbers *numbers, PGresult **result)
+{
+    return check_statement(turn, run_statement(turn, statement, numbers, result), result);
+}
+
+bool rig_pg_turn_perform(struct rig_pg_turn *turn, const char *name, const char *text, int value_count,
+                         const char *const *values, PGresult **result)
+{
+    PGconn *pg = turn->connection->pg;
+    *result = NULL;
+    const int sent = turn->session->run->options->prepared
+                         ? PQsendQueryPrepared(pg, name, value_count, values, NULL, NULL, 0)
+                         : PQsendQueryParams(pg, text, value_count, NULL, values, NULL, NULL, 0);
+    return check_statement(turn, sent == 1 ? await_statement(turn, result) : NULL, result);
 }
 
 static bool perform_text(struct rig_pg_turn *turn, const char *text)
@@ -363,18 +422,13 @@ static bool perform_text(struct rig_pg_turn *turn, const char *text)
     return done;
 }
 
-static bool affected_a_row(PGresult *result)
-{
-    return strcmp(PQcmdTuples(result), "0") != 0;
-}
-
 /* UPDATE; without a row, INSERT inside a savepoint; when another client was faster, UPDATE again. */
-static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_op *op)
+static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_pg_numbers *numbers)
 {
     const struct rig_pg_schema *schema = &turn->session->run->schema;
-    const struct rig_pg_statement *update = rig_pg_schema_of_key(schema, op->key, RIG_PG_UPDATE);
+    const struct rig_pg_statement *update = rig_pg_schema_of_key(schema, numbers->key, RIG_PG_UPDATE);
     PGresult *result = NULL;
-    if (!perform(turn, update, op->key, op->value, &result))
+    if (!perform(turn, update, numbers, &result))
         return false;
     bool done = affected_a_row(result);
     PQclear(result);
@@ -383,7 +437,7 @@ static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_op *op)
     if (!perform_text(turn, "SAVEPOINT rig_insert"))
         return false;
     const char *reason =
-        run_statement(turn, rig_pg_schema_of_key(schema, op->key, RIG_PG_INSERT), op->key, op->value, &result);
+        run_statement(turn, rig_pg_schema_of_key(schema, numbers->key, RIG_PG_INSERT), numbers, &result);
     bool inserted = reason == NULL && succeeded(result);
     const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     bool beaten = reason == NULL && code != NULL && strcmp(code, "23505") == 0;
@@ -394,8 +448,7 @@ static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_op *op)
     PQclear(result);
     if (inserted)
         return perform_text(turn, "RELEASE SAVEPOINT rig_insert");
-    if (!beaten || !perform_text(turn, "ROLLBACK TO SAVEPOINT rig_insert") ||
-        !perform(turn, update, op->key, op->value, &result))
+    if (!beaten || !perform_text(turn, "ROLLBACK TO SAVEPOINT rig_insert") || !perform(turn, update, numbers, &result))
         return false;
     done = affected_a_row(result);
     PQclear(result);
@@ -408,50 +461,70 @@ static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_op *op)
 static bool perform_op(struct rig_pg_turn *turn, uint32_t i)
 {
     const struct rig_pg_run *run = turn->session->run;
-    const struct rig_op *op = &turn->transaction->ops[i];
-    bool reads = op->kind == RIG_OP_READ_LIST || op->kind == RIG_OP_READ_REGISTER;
-    if (!reads && run->options->write == RIG_PG_INSERT_THEN_UPDATE)
-        return update_or_insert(turn, op);
+    struct rig_pg_numbers numbers;
+    const struct rig_pg_statement *statement = rig_pg_schema_of_op(&run->schema, turn->transaction, i, &numbers);
+    if (statement == NULL)
+        return true;
+    if (!rig_pg_turn_affords(turn, i))
+        return false;
+    const bool puts = statement == rig_pg_schema_of_key(&run->schema, numbers.key, RIG_PG_PUT);
+    if (run->options->write == RIG_PG_INSERT_THEN_UPDATE && puts && !rig_pg_compares(turn->transaction, i))
+        return update_or_insert(turn, &numbers);
     PGresult *result = NULL;
-    if (!perform(turn, rig_pg_schema_of_key(&run->schema, op->key, reads ? RIG_PG_READ : RIG_PG_PUT), op->key,
-                 op->value, &result))
+    if (!perform(turn, statement, &numbers, &result))
         return false;
     rig_pg_turn_take(turn, i, RIG_PHASE_OPERATION, result);
     PQclear(result);
     return !turn->failed;
 }
 
-static void run_by_statements(struct rig_pg_turn *turn)
+bool rig_pg_turn_begin(struct rig_pg_turn *turn)
 {
-    const struct rig_transaction *transaction = turn->transaction;
     PGresult *result = NULL;
     turn->phase = RIG_PHASE_BEGIN;
-    if (!perform(turn, rig_pg_turn_begin_statement(turn), 0, 0, &result))
-        return;
+    if (!perform(turn, rig_pg_turn_begin_statement(turn), &no_numbers, &result))
+        return false;
     PQclear(result);
     turn->phase = RIG_PHASE_OPERATION;
-    for (uint32_t i = 0; i <= transaction->op_count; i++) {
-        if (transaction->hold.wanted && transaction->hold.before_op == i)
-            rig_pg_turn_hold(turn);
-        if (i < transaction->op_count && !perform_op(turn, i))
-            return;
-    }
+    return true;
+}
+
+void rig_pg_turn_commit(struct rig_pg_turn *turn)
+{
+    PGresult *result = NULL;
     turn->phase = RIG_PHASE_COMMIT;
     turn->connection->awaiting_commit = true;
-    bool answered = perform(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), 0, 0, &result);
+    const bool answered =
+        perform(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), &no_numbers, &result);
     turn->connection->awaiting_commit = false;
     if (answered)
         rig_pg_turn_take_commit(turn, result);
     PQclear(result);
 }
 
+static void run_by_statements(struct rig_pg_turn *turn)
+{
+    const struct rig_transaction *transaction = turn->transaction;
+    if (!rig_pg_turn_begin(turn))
+        return;
+    for (uint32_t i = 0; i <= transaction->op_count; i++) {
+        if (transaction->hold.wanted && transaction->hold.before_op == i)
+            rig_pg_turn_hold(turn);
+        if (transaction->delayed && i > 0 && i < transaction->op_count)
+            rig_pg_turn_delay(turn);
+        if (i < transaction->op_count && !perform_op(turn, i))
+            return;
+    }
+    rig_pg_turn_commit(turn);
+}
+
 static bool roll_back(struct rig_pg_turn *turn)
 {
-    if (turn->session->run->options->pipeline)
+    if (is_pipelined(turn->session->run))
         return rig_pg_pipeline_rollback(turn);
     PGresult *result = NULL;
     const char *reason =
-        run_statement(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_ROLLBACK), 0, 0, &result);
+        run_statement(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_ROLLBACK), &no_numbers, &result);
     bool ended = reason == NULL && succeeded(result);
     PQclear(result);
     return ended && !turn->session_lost;
@@ -496,7 +569,9 @@ static void run_turn(struct rig_pg_turn *turn)
     turn->connection->answer_most = turn->session->run->options->max_answer_bytes;
     if (rig_wake_is_raised(&turn->session->waiter.wake))
         rig_pg_turn_fail(turn, RIG_PHASE_CONNECT, RIG_PG_INTERRUPTED, NULL);
-    else if (turn->session->run->options->pipeline)
+    else if (turn->program != NULL)
+        rig_pg_rows_run(turn, turn->program);
+    else if (is_pipelined(turn->session->run))
         rig_pg_pipeline_run(turn);
     else
         run_by_statements(turn);
@@ -511,6 +586,12 @@ static void give_columns(const struct rig_pg_connection *connection, struct rig_
 }
 
 enum rig_outcome rig_pg_session_transact(void *object, struct rig_transaction *transaction)
+{
+    return rig_pg_session_run_program(object, transaction, NULL);
+}
+
+enum rig_outcome rig_pg_session_run_program(void *object, struct rig_transaction *transaction,
+                                            struct rig_row_program *program)
 {
     struct rig_pg_session *session = object;
     const struct rig_pg_run *run = session->run;
@@ -527,6 +608,7 @@ enum rig_outcome rig_pg_session_transact(void *object, struct rig_transaction *t
         .session = session,
         .connection = connection,
         .transaction = transaction,
+        .program = program,
         .deadline_ns = deadline_ns,
         .phase = RIG_PHASE_CONNECT,
     };

@@ -12,6 +12,7 @@
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_outcome.h"
+#include "drivers/postgres/pg_rows.h"
 #include "drivers/postgres/pg_schema.h"
 #include "drivers/postgres/pg_servers.h"
 
@@ -19,6 +20,7 @@ struct rig_pg_run {
     const struct rig_run_env *env;
     const struct rig_pg_options *options;
     struct rig_pg_schema schema;
+    struct rig_pg_rows rows;
     struct rig_wakes wakes;
     struct rig_pg_cluster cluster;
     struct rig_pg_servers servers;
@@ -43,6 +45,7 @@ struct rig_pg_turn {
     struct rig_pg_session *session;
     struct rig_pg_connection *connection;
     struct rig_transaction *transaction;
+    struct rig_row_program *program; /* NULL: the transaction's operations */
     int64_t deadline_ns;
     enum rig_phase phase; /* the phase that the sending has reached, or that of the statement that failed */
     bool failed;          /* the transaction has an error_code, answered or seen in `phase` */
@@ -53,6 +56,8 @@ struct rig_pg_turn {
 /* The driver's hooks: `session` is a struct rig_pg_session, `run` a struct rig_pg_run. */
 enum rig_rc rig_pg_session_open(void *session, void *run, uint32_t client, struct rig_err *err);
 enum rig_outcome rig_pg_session_transact(void *session, struct rig_transaction *transaction);
+enum rig_outcome rig_pg_session_run_program(void *session, struct rig_transaction *transaction,
+                                            struct rig_row_program *program);
 void rig_pg_session_interrupt(void *session);
 void rig_pg_session_close(void *session, bool last);
 
@@ -68,6 +73,18 @@ void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
 void rig_pg_turn_take_commit(struct rig_pg_turn *turn, const PGresult *result);
 /* Pauses as the transaction requires, and moves the deadline by the time held. */
 void rig_pg_turn_hold(struct rig_pg_turn *turn);
+/* False, and the turn failed: the operation would take more from an account than there is. The read that it builds on was
+ * answered. */
+bool rig_pg_turn_affords(struct rig_pg_turn *turn, uint32_t op);
+/* Waits as the plan wants between two operations; the deadline moves along. */
+void rig_pg_turn_delay(struct rig_pg_turn *turn);
 const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_turn *turn);
+
+/* A transaction statement by statement. Each is a round trip; false, and the turn failed, when it did not succeed. */
+bool rig_pg_turn_begin(struct rig_pg_turn *turn);
+/* Runs a statement (by its name where statements are prepared, else by its text); `*result` is the caller's. */
+bool rig_pg_turn_perform(struct rig_pg_turn *turn, const char *name, const char *text, int value_count,
+                         const char *const *values, PGresult **result);
+void rig_pg_turn_commit(struct rig_pg_turn *turn);
 
 #endif

@@ -1,10 +1,12 @@
 #include "drivers/postgres/pg_tables.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/plural.h"
+#include "drivers/sql/row_sql.h"
 
 #define MARK "rig run " /* the beginning of every run's mark; the run's name follows */
 
@@ -30,11 +32,21 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
         rig_buf_printf(sql, "CREATE SCHEMA %s; ", place->schema);
         add_mark(sql, "SCHEMA", place->schema, env->run_name);
     }
-    for (int64_t table = 0; table < schema->options->tables; table++) {
+    char prefix[RIG_PG_TABLE_BYTES];
+    rig_pg_place_prefix(place, prefix);
+    const struct rig_sql_dialect dialect = {.prefix = prefix};
+    for (uint32_t table = 0; table < rig_pg_schema_table_count(schema); table++) {
         char name[RIG_PG_TABLE_BYTES];
-        rig_pg_place_table(place, table, name);
-        rig_buf_printf(sql, "CREATE TABLE %s (k bigint PRIMARY KEY, v %s NOT NULL); ", name,
-                       rig_pg_schema_value_type(schema));
+        rig_pg_schema_table(schema, table, name);
+        if (schema->rows != NULL)
+            rig_sql_create_table(&dialect, &schema->rows->tables[table], sql);
+        else
+            rig_buf_printf(sql, "CREATE TABLE %s (%s); ", name, rig_pg_schema_columns(schema));
+        if (env->accounts.count > 0)
+            rig_buf_printf(sql,
+                           "INSERT INTO %s SELECT k, %" PRId64 " FROM generate_series(0, %" PRId64 ") AS k WHERE k %% "
+                           "%" PRId64 " = %" PRIu32 "; ",
+                           name, env->accounts.balance, env->accounts.count - 1, schema->options->tables, table);
         if (!place->own)
             add_mark(sql, "TABLE", name, env->run_name);
     }
@@ -106,9 +118,9 @@ static enum rig_rc count_marked(const struct rig_pg_schema *schema, const struct
 
 static void write_removal(const struct rig_pg_schema *schema, struct rig_buf *sql)
 {
-    for (int64_t table = 0; table < schema->options->tables; table++) {
+    for (uint32_t table = 0; table < rig_pg_schema_table_count(schema); table++) {
         char name[RIG_PG_TABLE_BYTES];
-        rig_pg_place_table(&schema->place, table, name);
+        rig_pg_schema_table(schema, table, name);
         rig_buf_printf(sql, "%s%s", table == 0 ? "DROP TABLE " : ", ", name);
     }
     if (schema->place.own)
@@ -122,10 +134,10 @@ enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct 
     enum rig_rc rc = count_marked(schema, env, connection, deadline_ns, &marked, err);
     if (rc != RIG_OK || marked == 0)
         return rc;
-    if (marked != (schema->place.own ? 1 : schema->options->tables))
-        return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: only %lld of the run's %lld table%s carry its mark",
-                        (long long)marked, (long long)schema->options->tables,
-                        rig_plural((uint64_t)schema->options->tables));
+    const uint32_t tables = rig_pg_schema_table_count(schema);
+    if (marked != (schema->place.own ? 1 : (int64_t)tables))
+        return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: only %lld of the run's %u table%s carry its mark",
+                        (long long)marked, tables, rig_plural(tables));
     struct rig_buf sql;
     rig_buf_init(&sql, SCRIPT_MOST);
     write_removal(schema, &sql);

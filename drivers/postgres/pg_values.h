@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The stored form of a list. */
-enum rig_pg_list_form { RIG_PG_LIST_TEXT, RIG_PG_LIST_ARRAY };
+/* The stored form of a list or set. Rows are read as text, too. */
+enum rig_pg_list_form { RIG_PG_LIST_TEXT, RIG_PG_LIST_ARRAY, RIG_PG_LIST_ROWS };
 
 /* Characters of the longest bigint with its NUL. */
 enum { RIG_PG_INT_BYTES = 21 };

@@ -1,5 +1,6 @@
 #include "drivers/sim/engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,38 +16,76 @@ const char *const rig_sim_isolation_names[] = {
 #undef ISOLATION_NAME
         NULL};
 
+static const char *const workload_names[] = {
+#define WORKLOAD_NAME(id, name, ...) name,
+    RIG_WORKLOAD_TABLE(WORKLOAD_NAME)
+#undef WORKLOAD_NAME
+};
+
 const char *const rig_sim_bug_names[] = {
-#define BUG_NAME(id, name, snapshots, lists, help) name,
+#define BUG_NAME(id, name, snapshots, workloads, help) name,
     RIG_SIM_BUG_TABLE(BUG_NAME)
 #undef BUG_NAME
         NULL};
 
 static const struct {
-    bool needs_snapshots, needs_lists;
+    bool needs_snapshots;
+    unsigned workloads;
 } bug_needs[] = {
-#define BUG_NEEDS(id, name, snapshots, lists, help) {snapshots, lists},
+#define BUG_NEEDS(id, name, snapshots, workloads, help) {snapshots, workloads},
     RIG_SIM_BUG_TABLE(BUG_NEEDS)
 #undef BUG_NEEDS
 };
+
+static bool is_object(enum rig_workload workload)
+{
+    return (RIG_SIM_OBJECTS >> (unsigned)workload & 1) != 0;
+}
+
+/* The isolation level has what the bug needs. */
+static enum rig_rc check_isolation(const struct rig_sim_options *options, enum rig_workload workload,
+                                   struct rig_err *err)
+{
+    const char *isolation = rig_sim_isolation_names[options->isolation];
+    if (is_object(workload) && options->isolation != RIG_SIM_SERIALIZABLE)
+        return rig_fail(err, RIG_E_PLAN,
+                        "`isolation: %s` has no effect on single operations, each of which is atomic; leave it out",
+                        isolation);
+    if (bug_needs[options->bug].needs_snapshots && options->isolation != RIG_SIM_SERIALIZABLE &&
+        options->isolation != RIG_SIM_SNAPSHOT)
+        return rig_fail(err, RIG_E_PLAN,
+                        "bug `%s` needs snapshots, which `isolation: %s` does not have; use `snapshot-isolation` or "
+                        "`serializable`",
+                        rig_sim_bug_names[options->bug], isolation);
+    return RIG_OK;
+}
+
+/* Adds the names of the workloads of the set, up to the text's size. */
+static void name_workloads(unsigned workloads, char *text, size_t size)
+{
+    size_t length = 0;
+    for (unsigned i = 0; i < RIG_WORKLOAD_COUNT && length < size; i++) {
+        if ((workloads >> i & 1) != 0)
+            length +=
+                (size_t)snprintf(text + length, size - length, "%s`%s`", length == 0 ? "" : ", ", workload_names[i]);
+    }
+}
 
 enum rig_rc rig_sim_options_check(const struct rig_sim_options *options, enum rig_workload workload,
                                   struct rig_err *err)
 {
     RIG_REQUIRE(options->isolation >= 0 && options->isolation < RIG_SIM_ISOLATION_COUNT);
     RIG_REQUIRE(options->bug >= 0 && options->bug < RIG_SIM_BUG_COUNT);
-    const char *bug = rig_sim_bug_names[options->bug];
-    if (workload != RIG_WORKLOAD_LIST_APPEND && workload != RIG_WORKLOAD_RW_REGISTER && workload != RIG_WORKLOAD_SET)
-        return rig_fail(err, RIG_E_PLAN,
-                        "the simulated database does not run this workload; use `list-append`, `rw-register` or `set`");
-    if (bug_needs[options->bug].needs_snapshots && options->isolation != RIG_SIM_SERIALIZABLE &&
-        options->isolation != RIG_SIM_SNAPSHOT)
-        return rig_fail(err, RIG_E_PLAN,
-                        "bug `%s` needs snapshots, which `isolation: %s` does not have; use `snapshot-isolation` or "
-                        "`serializable`",
-                        bug, rig_sim_isolation_names[options->isolation]);
-    if (bug_needs[options->bug].needs_lists && workload != RIG_WORKLOAD_LIST_APPEND)
-        return rig_fail(err, RIG_E_PLAN, "bug `%s` needs the workload `list-append`", bug);
-    return RIG_OK;
+    const unsigned allowed = bug_needs[options->bug].workloads;
+    char names[256] = "";
+    name_workloads(allowed, names, sizeof names);
+    if ((RIG_SIM_ALL >> (unsigned)workload & 1) == 0)
+        return rig_fail(err, RIG_E_PLAN, "the simulated database does not run this workload; use one of %s", names);
+    const enum rig_rc rc = check_isolation(options, workload, err);
+    if (rc == RIG_OK && (allowed >> (unsigned)workload & 1) == 0)
+        return rig_fail(err, RIG_E_PLAN, "bug `%s` is one of the workload%s %s", rig_sim_bug_names[options->bug],
+                        (allowed & (allowed - 1)) == 0 ? "" : "s", names);
+    return rc;
 }
 
 /* True with the given chance; takes a number from the generator only when the chance is neither 0 nor 1. */
@@ -71,7 +110,8 @@ static int64_t next_invocation(struct rig_sim_engine *engine, uint32_t session)
     return (engine->now_ticks + pause) * RIG_SIM_TICK_NS + 1 + session;
 }
 
-struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options, uint64_t seed, uint32_t session_count)
+struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options, enum rig_workload workload,
+                                          uint64_t seed, uint32_t session_count)
 {
     RIG_REQUIRE(session_count > 0 && session_count < RIG_SIM_TICK_NS - 1);
     RIG_REQUIRE(options->staleness > 0 && options->latency >= 0 && options->think >= 0);
@@ -79,6 +119,8 @@ struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options,
     if (engine == NULL)
         return NULL;
     engine->options = *options;
+    engine->workload = workload;
+    engine->has_objects = is_object(workload);
     engine->session_count = session_count;
     rig_rng_init(&engine->rng, seed, engine_stream);
     rig_sim_store_init(&engine->store);
@@ -100,6 +142,12 @@ struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options,
         engine->sessions[i].next_ns = next_invocation(engine, i);
     }
     return engine;
+}
+
+void rig_sim_engine_open_accounts(struct rig_sim_engine *engine, const struct rig_accounts *accounts)
+{
+    RIG_REQUIRE(engine->next_id == 0);
+    engine->accounts = *accounts;
 }
 
 static void free_work(struct rig_sim_work *work)
@@ -263,10 +311,18 @@ static void refuse(struct rig_sim_engine *engine, struct rig_sim_session *sessio
         engine->counts.pivots++;
         code = "not-serializable";
         text = "reads and writes of concurrent transactions could not be ordered";
+    } else if (why == RIG_SIM_MISMATCH) {
+        engine->counts.mismatches++;
+        code = "mismatch";
+        text = "the object does not have the value that the operation expects";
     } else if (why == RIG_SIM_DEADLOCK) {
         engine->counts.deadlocks++;
         code = "deadlock";
         text = "the transactions waited for each other";
+    }
+    if (why == RIG_SIM_POOR) {
+        code = "insufficient-funds";
+        text = "the transfer would leave a balance below 0";
     }
     if (unheard)
         roll_back(engine, session, RIG_OUTCOME_INFO, "unknown", "the answer to the commit was lost");
@@ -283,7 +339,8 @@ static void run_commit(struct rig_sim_engine *engine, struct rig_sim_session *se
         roll_back(engine, session, RIG_OUTCOME_INFO, "unknown", "the answer to the commit was lost");
         return;
     }
-    enum rig_sim_progress progress = rig_sim_commit(engine, session);
+    enum rig_sim_progress progress =
+        engine->has_objects ? rig_sim_apply(engine, session) : rig_sim_commit(engine, session);
     if (progress != RIG_SIM_COMMITTED) {
         refuse(engine, session, progress, unheard);
         return;
@@ -297,17 +354,19 @@ static void run_commit(struct rig_sim_engine *engine, struct rig_sim_session *se
 
 static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
+    if (engine->has_objects)
+        return RIG_SIM_WENT_ON; /* it takes effect at the commit */
     switch (session->ops[session->next_op].kind) {
     case RIG_OP_APPEND:
     case RIG_OP_WRITE:
     case RIG_OP_ADD: /* a set is a list whose order has no meaning */
+    case RIG_OP_INCREMENT:
         return rig_sim_run_write(engine, session);
     case RIG_OP_READ_LIST:
     case RIG_OP_READ_REGISTER:
     case RIG_OP_READ_SET:
-        return rig_sim_run_read(engine, session);
-    case RIG_OP_INCREMENT:
     case RIG_OP_READ_COUNTER:
+        return rig_sim_run_read(engine, session);
     case RIG_OP_ENQUEUE:
     case RIG_OP_DEQUEUE:
     case RIG_OP_PUSH:
@@ -317,7 +376,7 @@ static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct
     case RIG_OP_KIND_COUNT:
         break;
     }
-    rig_bug(__FILE__, __LINE__, "requires operations on lists, registers or sets");
+    rig_bug(__FILE__, __LINE__, "requires operations of a workload that it runs");
 }
 
 /* True when the transaction now pauses before its next operation. */

@@ -50,23 +50,49 @@ enum rig_sim_isolation {
         RIG_SIM_ISOLATION_COUNT
 };
 
-/* X(id, name, needs snapshots, needs lists, the mistake, each time with the chance `bug-rate`) */
+/* Sets of workloads that the simulated database runs. */
+enum {
+    RIG_SIM_LISTS = 1 << RIG_WORKLOAD_LIST_APPEND,
+    RIG_SIM_TRANSACTIONS = RIG_SIM_LISTS | 1 << RIG_WORKLOAD_RW_REGISTER | 1 << RIG_WORKLOAD_SET |
+                           1 << RIG_WORKLOAD_COUNTER | 1 << RIG_WORKLOAD_BANK | 1 << RIG_WORKLOAD_LONG_FORK,
+    RIG_SIM_COMPARED = 1 << RIG_WORKLOAD_CAS_REGISTER | 1 << RIG_WORKLOAD_MUTEX,
+    RIG_SIM_TAKEN = 1 << RIG_WORKLOAD_QUEUE | 1 << RIG_WORKLOAD_STACK,
+    RIG_SIM_OBJECTS = RIG_SIM_COMPARED | RIG_SIM_TAKEN, /* each operation is atomic, at any level */
+    RIG_SIM_ALL = RIG_SIM_TRANSACTIONS | RIG_SIM_OBJECTS
+};
+
+/* X(id, name, transactions need snapshots for it, its workloads, the mistake, each time with the chance `bug-rate`) */
 #define RIG_SIM_BUG_TABLE(X)                                                                                           \
-    X(NONE, "none", false, false, "nothing")                                                                           \
-    X(LOST_UPDATE, "lost-update", true, false, "a commit does not check for conflicting ones and overwrites them")     \
-    X(STALE_READ, "stale-read", true, false, "a transaction's snapshot is up to `staleness` commits old")              \
-    X(LONG_FORK, "long-fork", true, false, "two sites that see each other's commits late")                             \
-    X(DIRTY_READ, "dirty-read", false, false, "a read sees an uncommitted write of another transaction")               \
-    X(ABORTED_READ, "aborted-read", false, false, "a read sees a write of an aborted transaction")                     \
-    X(INTERMEDIATE_READ, "intermediate-read", false, false, "a read sees a transaction's second to last write")        \
-    X(DUPLICATE_APPEND, "duplicate-append", false, true, "a transaction's last append to a key is applied twice")      \
-    X(LOST_APPEND, "lost-append", false, false, "a transaction's last write to a key is acknowledged and dropped")     \
-    X(REORDERED_APPEND, "reordered-append", false, true, "a read sees the last two elements in reverse order")         \
-    X(NON_MONOTONIC_SESSION, "non-monotonic-session", true, false,                                                     \
-      "a session's snapshot is up to `staleness` commits older than its last one")
+    X(NONE, "none", false, RIG_SIM_ALL, "nothing")                                                                     \
+    X(LOST_UPDATE, "lost-update", true, RIG_SIM_TRANSACTIONS,                                                          \
+      "a commit does not check for conflicting ones and overwrites them")                                              \
+    X(STALE_READ, "stale-read", true, RIG_SIM_TRANSACTIONS | 1 << RIG_WORKLOAD_CAS_REGISTER,                           \
+      "a transaction's snapshot is up to `staleness` commits old")                                                     \
+    X(LONG_FORK, "long-fork", true, RIG_SIM_TRANSACTIONS, "two sites that see each other's commits late")              \
+    X(DIRTY_READ, "dirty-read", false, RIG_SIM_TRANSACTIONS,                                                           \
+      "a read sees an uncommitted write of another transaction")                                                       \
+    X(ABORTED_READ, "aborted-read", false, RIG_SIM_TRANSACTIONS, "a read sees a write of an aborted transaction")      \
+    X(INTERMEDIATE_READ, "intermediate-read", false, RIG_SIM_TRANSACTIONS,                                             \
+      "a read sees a transaction's second to last write")                                                              \
+    X(DUPLICATE_APPEND, "duplicate-append", false, RIG_SIM_LISTS,                                                      \
+      "a transaction's last append to a key is applied twice")                                                         \
+    X(LOST_APPEND, "lost-append", false, RIG_SIM_ALL,                                                                  \
+      "a transaction's last write to a key is acknowledged and dropped")                                               \
+    X(REORDERED_APPEND, "reordered-append", false, RIG_SIM_LISTS,                                                      \
+      "a read sees the last two elements in reverse order")                                                            \
+    X(NON_MONOTONIC_SESSION, "non-monotonic-session", true, RIG_SIM_TRANSACTIONS,                                      \
+      "a session's snapshot is up to `staleness` commits older than its last one")                                     \
+    X(WRONG_COMPARE, "wrong-compare", false, RIG_SIM_COMPARED,                                                         \
+      "a compare-and-set succeeds whatever the value is, so that a lock is granted twice")                             \
+    X(REFUSED_WRITE, "refused-write", false, 1 << RIG_WORKLOAD_CAS_REGISTER,                                           \
+      "a compare-and-set that is refused takes effect all the same")                                                   \
+    X(DOUBLE_TAKE, "double-take", false, RIG_SIM_TAKEN, "a dequeue or pop leaves the value that it gives")             \
+    X(REORDERED_TAKE, "reordered-take", false, RIG_SIM_TAKEN,                                                          \
+      "a dequeue or pop gives the second value instead of the first")                                                  \
+    X(EMPTY_TAKE, "empty-take", false, RIG_SIM_TAKEN, "a dequeue or pop finds nothing although there are values")
 
 enum rig_sim_bug {
-#define RIG_SIM_BUG_ENUM(id, name, snapshots, lists, help) RIG_SIM_BUG_##id,
+#define RIG_SIM_BUG_ENUM(id, name, snapshots, workloads, help) RIG_SIM_BUG_##id,
     RIG_SIM_BUG_TABLE(RIG_SIM_BUG_ENUM)
 #undef RIG_SIM_BUG_ENUM
         RIG_SIM_BUG_COUNT
@@ -122,13 +148,16 @@ struct rig_sim_answer {
 };
 
 struct rig_sim_counts {
-    uint64_t commits, aborts, conflicts, pivots, deadlocks;
+    uint64_t commits, aborts, conflicts, pivots, deadlocks, mismatches;
 };
 
 struct rig_sim_engine;
 
 /* Borrows nothing. NULL when memory runs out. 1 <= session_count < RIG_SIM_TICK_NS. */
-struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options, uint64_t seed, uint32_t session_count);
+struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options, enum rig_workload workload,
+                                          uint64_t seed, uint32_t session_count);
+/* Before the first transaction: every key is an account. */
+void rig_sim_engine_open_accounts(struct rig_sim_engine *engine, const struct rig_accounts *accounts);
 void rig_sim_engine_free(struct rig_sim_engine *engine);
 
 /* The time of the session's next invocation; ascends. The session has no open transaction. */
@@ -136,7 +165,7 @@ int64_t rig_sim_engine_invoke_ns(const struct rig_sim_engine *engine, uint32_t s
 
 /*
  * Gives an idle session its next transaction. `ops` is borrowed until the answer; `hold` is honoured in virtual time.
- * Operations on lists and registers only.
+ * Operations of the workload only; on objects, those of one operation (history/types.h).
  */
 void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const struct rig_op *ops, uint32_t op_count,
                           const struct rig_hold *hold);

@@ -103,6 +103,9 @@ enum { RIG_SIM_AHEAD = 8, RIG_SIM_MANY = 1024 };
 
 struct rig_sim_engine {
     struct rig_sim_options options;
+    enum rig_workload workload;
+    bool has_objects; /* the workload is one of objects */
+    struct rig_accounts accounts;
     struct rig_rng rng;
     struct rig_sim_store store;
     struct rig_sim_session *sessions;
@@ -134,7 +137,9 @@ enum rig_sim_progress {
     RIG_SIM_COMMITTED, /* the rules allow the commit, and it has committed */
     RIG_SIM_CONFLICT,  /* must abort: another transaction committed first */
     RIG_SIM_PIVOT,     /* must abort: it would complete a dangerous structure */
+    RIG_SIM_MISMATCH,  /* must abort: an object is not as the operation expects */
     RIG_SIM_DEADLOCK,  /* must abort: the waits form a cycle */
+    RIG_SIM_POOR,      /* must abort: a balance would be below 0 */
     RIG_SIM_NO_MEMORY, /* must abort */
 };
 
@@ -148,6 +153,9 @@ enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct ri
 enum rig_sim_progress rig_sim_commit(struct rig_sim_engine *engine, struct rig_sim_session *session);
 /* Undoes the writes of the session's transaction and releases its locks. */
 void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *session);
+
+/* Runs the whole transaction, one operation on an object, at once (sim_objects.c). */
+enum rig_sim_progress rig_sim_apply(struct rig_sim_engine *engine, struct rig_sim_session *session);
 
 /* The choice of the next step (sim_choice.c). Heaps have room for every session. */
 /* The session's transaction is new, or its step has to wait: it continues when the awaited event has come. */

@@ -40,10 +40,11 @@ static bool init_condition(pthread_cond_t *condition)
     return made;
 }
 
-struct rig_sim_scheduler *rig_sim_scheduler_new(const struct rig_sim_options *options, const struct rig_core *core,
-                                                uint64_t seed, uint32_t client_count)
+struct rig_sim_scheduler *rig_sim_scheduler_new(const struct rig_run_env *env)
 {
-    RIG_REQUIRE(client_count > 0 && core != NULL);
+    const struct rig_sim_options *options = env->options;
+    const uint32_t client_count = env->client_count;
+    RIG_REQUIRE(client_count > 0 && env->core != NULL);
     struct rig_sim_scheduler *scheduler = calloc(1, sizeof *scheduler);
     if (scheduler == NULL)
         return NULL;
@@ -51,9 +52,11 @@ struct rig_sim_scheduler *rig_sim_scheduler_new(const struct rig_sim_options *op
         free(scheduler);
         return NULL;
     }
-    scheduler->core = core;
+    scheduler->core = env->core;
     scheduler->patience_ns = options->patience_ns;
-    scheduler->engine = rig_sim_engine_new(options, seed, client_count);
+    scheduler->engine = rig_sim_engine_new(options, env->workload, env->seed, client_count);
+    if (scheduler->engine != NULL)
+        rig_sim_engine_open_accounts(scheduler->engine, &env->accounts);
     scheduler->clients = calloc(client_count, sizeof *scheduler->clients);
     bool made = scheduler->engine != NULL && scheduler->clients != NULL;
     while (made && scheduler->client_count < client_count) {

@@ -19,9 +19,8 @@
 
 struct rig_sim_scheduler;
 
-/* `core` is borrowed. NULL when memory runs out. */
-struct rig_sim_scheduler *rig_sim_scheduler_new(const struct rig_sim_options *options, const struct rig_core *core,
-                                                uint64_t seed, uint32_t client_count);
+/* `env->core` is borrowed. NULL when memory runs out. */
+struct rig_sim_scheduler *rig_sim_scheduler_new(const struct rig_run_env *env);
 /* Takes NULL. No client is inside. */
 void rig_sim_scheduler_free(struct rig_sim_scheduler *scheduler);
 

@@ -10,8 +10,8 @@
 #include "base/plural.h"
 #include "drivers/sim/scheduler.h"
 
-#define ISOLATION_HELP(id, name, help)             "; " name ": " help
-#define BUG_HELP(id, name, snapshots, lists, help) "; " name ": " help
+#define ISOLATION_HELP(id, name, help)                 "; " name ": " help
+#define BUG_HELP(id, name, snapshots, workloads, help) "; " name ": " help
 
 static const struct rig_option option_table[] = {
     {.name = "isolation",
@@ -120,7 +120,7 @@ static enum rig_rc sim_init(void *run, const struct rig_run_env *env, struct rig
     if (env->client_count == 0 || env->client_count >= RIG_SIM_TICK_NS - 1)
         return rig_fail(err, RIG_E_DRIVER, "sim: %u client%s; use 1 to %lld", env->client_count,
                         rig_plural(env->client_count), (long long)RIG_SIM_TICK_NS - 2);
-    r->scheduler = rig_sim_scheduler_new(env->options, env->core, env->seed, env->client_count);
+    r->scheduler = rig_sim_scheduler_new(env);
     if (r->scheduler == NULL)
         return rig_no_memory(err, "the simulated database");
     return RIG_OK;
@@ -233,8 +233,7 @@ const struct rig_driver rig_driver_sim = {
     .struct_size = sizeof(struct rig_driver),
     .name = "sim",
     .summary = "a database simulated inside rig, correct or deliberately wrong, deterministic for a seed",
-    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET),
+    .workloads = RIG_SIM_ALL,
     .features = RIG_DRIVER_HOLDS,
     .options = option_table,
     .options_size = sizeof(struct rig_sim_options),

@@ -93,6 +93,12 @@ static uint32_t mistaken_node(struct rig_sim_engine *engine, uint32_t key, uint3
     return node;
 }
 
+/* The number that a register, counter or account has as of the node. */
+static int64_t number_of(const struct rig_sim_engine *engine, const struct rig_sim_key *key, uint32_t node)
+{
+    return node == RIG_SIM_NO_NODE ? engine->accounts.balance : key->nodes.at[node].value;
+}
+
 /* The answer names the node that was seen; its list is made on demand. */
 static void answer_read(struct rig_sim_engine *engine, struct rig_sim_session *session, uint32_t key, uint32_t node,
                         bool own)
@@ -101,13 +107,13 @@ static void answer_read(struct rig_sim_engine *engine, struct rig_sim_session *s
     struct rig_read *read = &session->work->results.at[session->next_op];
     struct rig_sim_seen *seen = &session->work->seen.at[session->next_op];
     *seen = (struct rig_sim_seen){.key = key, .node = node};
-    if (node == RIG_SIM_NO_NODE) {
+    if (node == RIG_SIM_NO_NODE && engine->accounts.count == 0) {
         read->state = RIG_READ_NIL;
         return;
     }
     read->state = RIG_READ_SEEN;
-    if (session->ops[session->next_op].kind == RIG_OP_READ_REGISTER) {
-        read->value = k->nodes.at[node].value;
+    if (!rig_op_reads_sequence(session->ops[session->next_op].kind)) {
+        read->value = number_of(engine, k, node);
         return;
     }
     read->count = k->nodes.at[node].depth;
@@ -143,6 +149,30 @@ enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig
 
 /* ---- writes ---- */
 
+/* The sum after an increment of what its transaction read of the key, or else of the number that it builds on. */
+static int64_t incremented(const struct rig_sim_session *session, int64_t built_on)
+{
+    const struct rig_op *op = &session->ops[session->next_op];
+    int64_t since = op->value;
+    for (uint32_t i = session->next_op; i-- > 0;) {
+        const struct rig_op *earlier = &session->ops[i];
+        if (earlier->key != op->key)
+            continue;
+        if (rig_op_reads(earlier->kind))
+            return session->work->results.at[i].value + since;
+        since += earlier->value;
+    }
+    return built_on + op->value;
+}
+
+/* The value that the operation writes over the node `base`. */
+static int64_t written_value(const struct rig_sim_engine *engine, const struct rig_sim_session *session,
+                             const struct rig_sim_key *key, uint32_t base)
+{
+    const struct rig_op *op = &session->ops[session->next_op];
+    return op->kind == RIG_OP_INCREMENT ? incremented(session, number_of(engine, key, base)) : op->value;
+}
+
 enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
     const struct rig_op *op = &session->ops[session->next_op];
@@ -162,7 +192,10 @@ enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct ri
         base = rig_sim_key_at(&engine->store.keys.at[key], &session->snapshot);
     else
         base = rig_sim_key_latest(&engine->store.keys.at[key]); /* as a row that is read again once it is locked */
-    uint32_t tip = rig_sim_key_add_node(&engine->store.keys.at[key], base, op->value, session->id);
+    const int64_t value = written_value(engine, session, &engine->store.keys.at[key], base);
+    if (engine->accounts.count > 0 && !engine->accounts.negative && op->value < 0 && value < 0)
+        return RIG_SIM_POOR;
+    uint32_t tip = rig_sim_key_add_node(&engine->store.keys.at[key], base, value, session->id);
     if (tip == RIG_SIM_NO_NODE)
         return RIG_SIM_NO_MEMORY;
     if (write != NULL) {

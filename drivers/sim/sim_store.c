@@ -32,6 +32,7 @@ static void reset_key(struct rig_sim_store *store, struct rig_sim_key *key, int6
     key->nodes.count = 0;
     key->versions.count = 0;
     key->trunk.count = 0;
+    key->taken = 0;
     key->trunk_nodes.count = 0;
     key->origin = ++store->origin_count;
     key->readers.count = 0;

@@ -81,6 +81,7 @@ struct rig_channel {
     const struct rig_column_row *columns; /* of the transaction that completes next */
     _Atomic uint64_t stalls;
     _Atomic int64_t latest_ns; /* of a published event; only with simulated time */
+    _Atomic int64_t begun_ns;  /* a transaction has begun since then whose invocation is to come; INT64_MAX: none */
     /* The writer's. */
     alignas(RIG_CACHE_LINE_BYTES) struct byte_vec pending; /* taken from the ring, not written yet */
     size_t pending_at;                                     /* where `next` starts */
@@ -162,6 +163,15 @@ static void publish(struct rig_channel *channel, int64_t at_ns)
         atomic_store_explicit(&channel->latest_ns, at_ns, memory_order_release);
 }
 
+void rig_channel_begin(struct rig_channel *channel)
+{
+    if (channel->recorder->simulated_time)
+        return; /* there, events wait for a channel's latest one anyway */
+    /* Before the caller takes the time of the invocation: a cut that misses this store is before that time. */
+    atomic_store_explicit(&channel->begun_ns, rig_clock_now_ns(), memory_order_seq_cst);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
 void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at_ns, int64_t intended_ns,
                         const struct rig_op *ops, uint32_t op_count)
 {
@@ -180,6 +190,7 @@ void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at
     put(channel, &event, sizeof event);
     put(channel, ops, op_count * sizeof *ops);
     publish(channel, at_ns);
+    atomic_store_explicit(&channel->begun_ns, INT64_MAX, memory_order_release);
     channel->last_ns = at_ns;
     channel->op_count = op_count;
     channel->open = true;
@@ -268,7 +279,7 @@ void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_o
 
 void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_event *event)
 {
-    RIG_REQUIRE(recorder->faults && !recorder->simulated_time);
+    RIG_REQUIRE(recorder->faults);
     struct rig_channel *channel = &recorder->channels[recorder->channel_count - 1];
     const char *const texts[FAULT_TEXTS] = {event->fault, event->targets, event->text};
     static const char padding[8];
@@ -287,7 +298,7 @@ void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_ev
     const int64_t at_ns = event->time_ns > channel->last_ns ? event->time_ns : channel->last_ns;
     const struct ring_event head = {.size = sizeof head + sizeof fault + bytes + padding_bytes,
                                     .at_ns = at_ns,
-                                    .recorded_ns = at_ns,
+                                    .recorded_ns = recorded_ns(channel, at_ns),
                                     .is_fault = true};
     put(channel, &head, sizeof head);
     put(channel, &fault, sizeof fault);
@@ -296,7 +307,7 @@ void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_ev
         put(channel, padding, 1);
     }
     put(channel, padding, padding_bytes);
-    publish(channel, at_ns);
+    rig_byte_ring_publish(&channel->ring); /* `latest_ns` stays: the channel delays no cut */
     channel->last_ns = at_ns;
 }
 
@@ -551,6 +562,17 @@ static int64_t simulated_cut(const struct rig_recorder *recorder)
     return held_bytes > most_held_bytes ? INT64_MAX : least_ns;
 }
 
+/* No transaction began before this time whose invocation is still to come. */
+static int64_t begun_cut(const struct rig_recorder *recorder)
+{
+    int64_t least_ns = INT64_MAX;
+    for (uint32_t i = 0; i < recorder->channel_count; i++) {
+        const int64_t begun_ns = atomic_load_explicit(&recorder->channels[i].begun_ns, memory_order_seq_cst);
+        least_ns = begun_ns < least_ns ? begun_ns : least_ns;
+    }
+    return least_ns;
+}
+
 /*
  * One cut. The time is taken before the rings are read: the causes of an event before the cut were published before,
  * and are found. Events after the cut are left for the next one.
@@ -560,9 +582,12 @@ static unsigned drain(struct rig_recorder *recorder, bool last)
     struct cut cut = {.recorded_ns = INT64_MAX, .before_ns = INT64_MAX};
     if (!last)
         cut.recorded_ns = rig_clock_now_ns() - cut_margin_ns;
-    if (!last && recorder->simulated_time)
-        cut.before_ns = simulated_cut(recorder);
     atomic_thread_fence(memory_order_seq_cst);
+    if (!last)
+        cut.before_ns = recorder->simulated_time ? simulated_cut(recorder) : begun_cut(recorder);
+    if (recorder->simulated_time && cut.before_ns < INT64_MAX)
+        cut.recorded_ns =
+            INT64_MAX; /* whatever is before a simulated cut was published, however late it was recorded */
     unsigned fullest = 0;
     for (uint32_t i = 0; i < recorder->channel_count; i++) {
         unsigned percent = drain_ring(recorder, &recorder->channels[i]);
@@ -659,7 +684,9 @@ static bool allocate(struct rig_recorder *recorder, const struct rig_recorder_op
     recorder->channel_count = channel_count;
     for (uint32_t i = 0; i < channel_count; i++) {
         recorder->channels[i].recorder = recorder;
-        atomic_init(&recorder->channels[i].latest_ns, INT64_MIN);
+        atomic_init(&recorder->channels[i].begun_ns, INT64_MAX);
+        /* The caller of rig_recorder_fault() acts at the time of a client that goes on only afterwards. */
+        atomic_init(&recorder->channels[i].latest_ns, i < options->channel_count ? INT64_MIN : INT64_MAX);
         if (!rig_byte_ring_init(&recorder->channels[i].ring,
                                 i < options->channel_count ? ring_bytes : fault_ring_bytes))
             return false;

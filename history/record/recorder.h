@@ -32,7 +32,7 @@ struct rig_recorder_options {
     bool simulated_time; /* times come from a clock that starts at 0 and has nothing to do with rig_clock_now_ns(); what
                             is in a frame is decided by the real time at which it was recorded */
     bool pack;           /* frames are compressed; RIG_E_PLAN if this build cannot */
-    bool faults;         /* there is a nemesis: rig_recorder_fault() will be called. Not with simulated time */
+    bool faults;         /* there is a nemesis, or there are phases: rig_recorder_fault() will be called */
     uint32_t columns;    /* RIG_COLUMN_BIT()s of the side columns that transactions may have; others are not recorded */
     struct rig_names *names; /* of columns of names; borrowed, may be NULL without such columns */
     const char *meta;        /* stored in the file: the resolved plan, without secrets */
@@ -41,6 +41,13 @@ struct rig_recorder_options {
 enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct rig_recorder **recorder,
                               struct rig_err *err);
 struct rig_channel *rig_recorder_channel(struct rig_recorder *recorder, uint32_t index);
+
+/*
+ * Before a transaction begins whose operations are known only later: rig_channel_invoke() follows, before anything is
+ * sent that could commit, with a time from after this call. Until then no later event is written, so that the record
+ * stays in the order of time; events wait in memory.
+ */
+void rig_channel_begin(struct rig_channel *channel);
 
 /*
  * `at_ns` ascends per channel; an invocation at the very time of the channel's last completion is recorded 1 ns later,
@@ -58,8 +65,9 @@ void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_o
 /* The side columns of the transaction that completes next on this channel: borrowed until it does. NULL: none. */
 void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns);
 
-/* An event of the nemesis, from its one thread; `time_ns` is from rig_clock_now_ns(), ascending, and the recorder
- * sets the position. Texts are cut at RIG_RECORDER_ERROR_BYTES. */
+/* An event of the nemesis or of the load, from one thread at a time; `time_ns` is from rig_clock_now_ns(), ascending, and
+ * the recorder sets the position. With simulated time it is the time of a client that has not gone on yet. Texts are cut
+ * at RIG_RECORDER_ERROR_BYTES. */
 void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_event *event);
 
 /*

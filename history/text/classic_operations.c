@@ -31,6 +31,9 @@ struct rewriting {
     struct item_vec items;
     struct slice_vec accounts; /* of a bank: those that acknowledged reads show */
     struct rig_buf *out;
+    struct rig_text_origin *origin;
+    struct rig_text_place
+        place;      /* of the last operation that was written, in the user's file: here `at` counts in it */
     uint32_t shift; /* of all indices, for the writers that the file does not show */
 };
 
@@ -534,7 +537,6 @@ static enum rig_rc put_operations(struct rewriting *r, const struct item *item)
     return refuse(r, item, "is not known");
 }
 
-/* Up to the first micro-operation. */
 /* Nothing tells which other operations the client of one without a process ran, so it has a client of its own. */
 static int64_t own_process(const struct rewriting *r, const struct item *item)
 {
@@ -543,6 +545,22 @@ static int64_t own_process(const struct rewriting *r, const struct item *item)
     return FIRST + (completes ? (int64_t)item->partner : item - r->items.at);
 }
 
+/* Notes that what is written next stems from the operation at the byte `at` of the file. False when memory runs out. */
+static bool note_origin(struct rewriting *r, size_t at)
+{
+    struct rig_text_place *place = &r->place;
+    const char *text = r->parser.cursor.start;
+    if (place->line == 0 || at < place->at)
+        *place = (struct rig_text_place){.at = 0, .line = 1, .column = 1};
+    for (; place->at < at; place->at++) {
+        place->column = text[place->at] == '\n' ? 1 : place->column + 1;
+        place->line += text[place->at] == '\n';
+    }
+    const struct rig_text_place noted = {.at = r->out->size, .line = place->line, .column = place->column};
+    return rig_text_origin_add(r->origin, noted);
+}
+
+/* Up to the first micro-operation. */
 static void begin_operation(struct rewriting *r, const struct item *item, int64_t index)
 {
     static const char *const types[] = {"invoke", "ok", "fail", "info"};
@@ -568,6 +586,8 @@ static void begin_operation(struct rewriting *r, const struct item *item, int64_
 
 static enum rig_rc put_item(struct rewriting *r, const struct item *item, size_t number)
 {
+    if (!note_origin(r, item->at))
+        return rig_cursor_no_memory(&r->parser.cursor);
     begin_operation(r, item, (item->has_index ? item->index : (int64_t)number) + r->shift);
     const enum rig_rc rc = put_operations(r, item);
     rig_buf_add_text(r->out, "]}\n");
@@ -608,6 +628,8 @@ static bool note_keys(struct rewriting *r, struct rig_table *keys, const struct 
                                     .has_process = true,
                                     .has_index = true,
                                     .process = INT32_MAX - (int64_t)*missing};
+        if (!note_origin(r, item->at))
+            return false;
         begin_operation(r, &unseen, (*missing)++);
         begin_micro(r, "w", &part[1]);
         end_micro(r, &part[2]);
@@ -719,10 +741,10 @@ static enum rig_rc rewrite(struct rewriting *r, bool given, bool *rewritten)
 }
 
 enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                struct rig_load_options *options, struct rig_buf *out, bool *rewritten,
-                                struct rig_err *err)
+                                struct rig_load_options *options, struct rig_buf *out, struct rig_text_origin *origin,
+                                bool *rewritten, struct rig_err *err)
 {
-    struct rewriting r = {.workload = options->workload, .edn = syntax->keywords, .out = out};
+    struct rewriting r = {.workload = options->workload, .edn = syntax->keywords, .out = out, .origin = origin};
     enum rig_rc rc = RIG_OK;
     *rewritten = false;
     if (options->workload_given && !is_classic(options->workload))

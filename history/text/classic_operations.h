@@ -13,7 +13,7 @@
  * written once, by some client: a value that no operation of the file wrote gets a writer of unknown fate, invoked
  * before all others; then positions count from those.
  *
- * Time: linear, and once more for reading the result. Space: that of the rewritten history, and 150 bytes an operation.
+ * Time: linear, and once more for reading the result. Space: that of the rewritten history, and 180 bytes an operation.
  * Threads: one.
  */
 #ifndef RIG_HISTORY_TEXT_CLASSIC_OPERATIONS_H
@@ -24,12 +24,12 @@
 #include "history/text/operation_parser.h"
 
 /*
- * Rewrites the file into `out`, empty before, and sets *rewritten and the workload of `options`, if its clients'
+ * Rewrites the file into `out` and `origin`, empty before, and sets *rewritten and the workload of `options`, if its clients'
  * operations are those of such a workload: the one of the options, or else one that their functions show. RIG_E_INPUT
  * for an operation that the workload does not have.
  */
 enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                struct rig_load_options *options, struct rig_buf *out, bool *rewritten,
-                                struct rig_err *err);
+                                struct rig_load_options *options, struct rig_buf *out, struct rig_text_origin *origin,
+                                bool *rewritten, struct rig_err *err);
 
 #endif

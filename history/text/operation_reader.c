@@ -409,10 +409,12 @@ static enum rig_rc read_all(struct reader *reader)
 }
 
 enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                enum rig_workload workload, bool has_invocations, struct rig_err *err)
+                                enum rig_workload workload, bool has_invocations, const struct rig_text_origin *origin,
+                                struct rig_err *err)
 {
     struct reader reader = {.type = &rig_data_types[workload], .last_index = -1};
     rig_operation_parser_init(&reader.parser, syntax, name, data, size, err);
+    reader.parser.cursor.origin = origin;
     reader.parser.forgets = true;
     reader.parser.on_micro = take_micro;
     reader.parser.context = &reader;

@@ -36,9 +36,10 @@ enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char
                                 const struct rig_load_options *options, struct rig_operation_facts *facts,
                                 struct rig_err *err);
 
-/* The first fault of the file; RIG_E_BUG when there is none. */
+/* The first fault of the file; RIG_E_BUG when there is none. `origin`: of a rewritten text, else NULL. */
 enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                enum rig_workload workload, bool has_invocations, struct rig_err *err);
+                                enum rig_workload workload, bool has_invocations, const struct rig_text_origin *origin,
+                                struct rig_err *err);
 
 /* Whether the micro-operation can be one of the data type. */
 enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, const struct rig_data_type *type,

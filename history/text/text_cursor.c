@@ -8,6 +8,8 @@
 size_t rig_cursor_line(const struct rig_text_cursor *cursor, size_t at)
 {
     size_t line = 1;
+    if (cursor->origin != NULL)
+        return rig_text_origin_find(cursor->origin, at)->line;
     for (size_t i = 0; i < at; i++)
         line += cursor->start[i] == '\n';
     return line;
@@ -16,6 +18,8 @@ size_t rig_cursor_line(const struct rig_text_cursor *cursor, size_t at)
 static size_t column_of(const struct rig_text_cursor *cursor, size_t at)
 {
     size_t from = at;
+    if (cursor->origin != NULL)
+        return rig_text_origin_find(cursor->origin, at)->column;
     while (from > 0 && cursor->start[from - 1] != '\n')
         from--;
     return at - from + 1;

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "history/text/text_origin.h"
 
 enum { RIG_CURSOR_TEXT_BYTES = 1 << 20 /* longest text that is decoded */ };
 
@@ -20,7 +21,8 @@ struct rig_text_cursor {
     const char *start;
     const char *at;
     const char *end;
-    struct rig_err *err; /* NULL: failures need no text */
+    struct rig_err *err;                  /* NULL: failures need no text */
+    const struct rig_text_origin *origin; /* of a rewritten text: failures name the original lines; else NULL */
 };
 
 /* A string as written in the file, without its quotes. */

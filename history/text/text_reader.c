@@ -23,6 +23,7 @@ struct reader {
     rig_fast_taker *take_fast;
     const char *fast_limit; /* the fast path starts no operation from here on */
     struct rig_load_options options;
+    const struct rig_text_origin *origin; /* of a rewritten text, or NULL */
     struct rig_operation_facts facts;
     char closer; /* of the sequence around all operations, or 0 */
     struct rig_join join;
@@ -146,6 +147,11 @@ enum rig_rc rig_text_reader_look(const struct rig_text_syntax *syntax, const cha
         (rc == RIG_OK && !more) || (rc == RIG_E_INPUT && size - rig_cursor_offset(&parser.cursor) < TOKEN_BYTES);
     rig_operation_parser_done(&parser);
     return rc == RIG_OK || *undecided ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+}
+
+void rig_text_reader_set_origin(void *state, const struct rig_text_origin *origin)
+{
+    ((struct reader *)state)->origin = origin;
 }
 
 void rig_text_reader_close(void *state)
@@ -322,7 +328,7 @@ enum rig_rc rig_text_reader_join(void *state, struct rig_segment *segment, struc
         return no_memory(reader, err);
     if (part->refused)
         return rig_operation_blame(reader->form->syntax, reader->name, reader->data, reader->size,
-                                   reader->facts.workload, reader->facts.has_invocations, err);
+                                   reader->facts.workload, reader->facts.has_invocations, reader->origin, err);
     reader->expected_at = part->behind_at;
     return RIG_OK;
 }

@@ -34,6 +34,8 @@ struct rig_text_form {
 enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *name, const char *data, size_t size,
                                  const struct rig_load_options *options, struct rig_source_facts *facts, void **state,
                                  struct rig_err *err);
+/* The file is a rewritten text, and its errors name the places of `origin`, which outlives the state. */
+void rig_text_reader_set_origin(void *state, const struct rig_text_origin *origin);
 size_t rig_text_reader_cut(void *state, size_t begin);
 enum rig_rc rig_text_reader_parse(void *state, size_t begin, size_t end, struct rig_segment *segment,
                                   struct rig_err *err);

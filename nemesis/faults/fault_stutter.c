@@ -2,8 +2,9 @@
  * stutter: the nodes' processes are stopped again and again for about a millisecond, get random priorities, and share
  * few processors (nemesis/stutter.h).
  *
- * The main process of a node forks the others and is spared, unless it is the only one. Processes that start later are
- * found within about 50 ms. Each is in the undo journal before it is first stopped. Evidence: /proc showed a process
+ * The main process of a node forks the others and is spared, unless it is the only one. Where the driver can tell
+ * processes of sessions apart, only these stutter: races are theirs, and stops of the others would take their turns.
+ * Processes that start later are found within about 50 ms. Each is in the undo journal before it is first stopped. Evidence: /proc showed a process
  * stopped, and the kernel reported a new priority; the numbers of both.
  */
 #include <stdio.h>
@@ -21,6 +22,7 @@ struct options {
     struct rig_stutter_range gap, stop, redraw;
     double share;
     int64_t processes, priorities, cores;
+    bool background;
 };
 
 /* The two keys of a range. */
@@ -53,6 +55,12 @@ static const struct rig_option table[] = {
      .default_text = "running",
      .choices = process_names,
      .help = "processes that are stopped; running: those that use or wait for a processor; any: all of them"},
+    {.name = "background",
+     .type = RIG_OPTION_BOOL,
+     .offset = offsetof(struct options, background),
+     .default_text = "false",
+     .help = "also processes that serve no session (checkpointer, walwriter, ...), where they can be told apart "
+             "(PostgreSQL)"},
     {.name = "priorities",
      .type = RIG_OPTION_CHOICE,
      .offset = offsetof(struct options, priorities),
@@ -67,7 +75,7 @@ static const struct rig_option table[] = {
      .default_text = "1",
      .least = 0,
      .most = 1024,
-     .help = "processors that all processes of the nodes share; 0: those that they have without the fault"},
+     .help = "processors that these processes share, with the main one; 0: those that they have without the fault"},
     {.name = NULL},
 };
 
@@ -133,6 +141,18 @@ static bool is_known(const struct state *state, const struct rig_process *proces
     return false;
 }
 
+/* Only processes of sessions are chosen. */
+static bool spares_background(const struct rig_fault_site *site)
+{
+    const struct options *options = site->options;
+    return !options->background && rig_fleet_of(site)->cluster->is_session != NULL;
+}
+
+static bool is_chosen(const struct rig_fault_site *site, const struct rig_process *process)
+{
+    return !spares_background(site) || rig_fleet_of(site)->cluster->is_session(process->pid);
+}
+
 static void pin(const struct state *state, pid_t pid)
 {
     if (CPU_COUNT(&state->cpus) > 0)
@@ -183,7 +203,8 @@ static enum rig_rc adopt_node(const struct rig_fault_site *site, struct state *s
     }
     for (uint32_t p = node->alone ? 0 : 1; p < count && rc == RIG_OK; p++) {
         struct rig_stutter_normal normal = node->normal;
-        if (is_known(state, &processes[p]) || (first && !rig_stutter_look(processes[p].pid, &normal)))
+        if (is_known(state, &processes[p]) || (!node->alone && !is_chosen(site, &processes[p])) ||
+            (first && !rig_stutter_look(processes[p].pid, &normal)))
             continue;
         if (first && rig_process_state(&processes[p]) == 'T')
             return rig_fail(err, RIG_E_CLUSTER, "%s: process %ld is stopped already: stutter would resume it",
@@ -276,8 +297,9 @@ static void describe(const struct rig_fault_site *site, const struct state *stat
     char on[64] = "";
     if (cores > 0)
         (void)snprintf(on, sizeof on, " on %u processor%s", (unsigned)cores, rig_plural(cores));
-    rig_evidence_add(evidence, "%u process%s of %u node%s%s: %s%s%s", state->count, state->count == 1 ? "" : "es",
-                     site->node_count, rig_plural(site->node_count), on, orders->share > 0 ? "brief stops" : "",
+    rig_evidence_add(evidence, "%u %sprocess%s of %u node%s%s: %s%s%s", state->count,
+                     spares_background(site) ? "session " : "", state->count == 1 ? "" : "es", site->node_count,
+                     rig_plural(site->node_count), on, orders->share > 0 ? "brief stops" : "",
                      orders->share > 0 && orders->priorities != RIG_STUTTER_OFF ? ", " : "", kinds[orders->priorities]);
 }
 

@@ -14,8 +14,6 @@ RIG = os.environ["RIG"]
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import source_tree  # noqa: E402
 
-ROOMS = "base|history|generator|drivers|checker|report|plan|run|cli|configs|tests|bench|scripts|docs|cmake"
-
 
 class Documents(unittest.TestCase):
     def documents(self):
@@ -31,7 +29,8 @@ class Documents(unittest.TestCase):
                     self.assertTrue(os.path.exists(os.path.join(ROOT, place)), f"{path}: {target}")
 
     def test_files_named_exist(self):
-        named = re.compile(rf"`((?:{ROOMS})/[\w./-]*[\w-])(?:\.\*)?(?: [^`]*)?`")
+        folders = "|".join({path.split("/")[0] for path in source_tree.files(ROOT, "") if re.match(r"\w+/", path)})
+        named = re.compile(rf"`((?:{folders})/[\w./-]*[\w-])(?:\.\*)?(?: [^`]*)?`")
         for path, text in self.documents():
             for target in named.findall(text):
                 with self.subTest(document=path, file=target):

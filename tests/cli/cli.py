@@ -36,7 +36,7 @@ BLANKED = [
     (r"( edges\s+in MS, )[0-9.]+ (?:bytes|KiB|MiB|GiB)( at most)", r"\1BYTES\2"),
     (r"( bytes, seed [0-9]+, )[0-9.]+[kMG]?/s", r"\1RATE/s"),
     (r'("rate": )[0-9]+', r"\1RATE"),
-    (r'("(?:read|infer|search)_ms": )[0-9.]+', r"\1MS"),
+    (r'("(?:read|infer|search|solver)_ms": )[0-9.]+', r"\1MS"),
     (r'("(?:planned|peak)_bytes": )[0-9]+', r"\1BYTES"),
     (r'("commit": ")[^"]*', r"\1COMMIT"),
     (r"^(rig [0-9.]+ )\([^)]*\)$", r"\1(COMMIT)"),

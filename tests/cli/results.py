@@ -28,6 +28,7 @@ COMMANDS = [
     ["check", "recorded-faults.rig"],
     ["check", "serial.jsonl", "--minimum", "acknowledged=100"],
     ["run", "run.yaml", "--set", "workload.transactions=2000", "--set", "database.bug=stale-read", "--set", "database.bug-rate=5%"],
+    ["run", "phases.yaml"],
     ["run", "run.yaml", "--set", "workload.transactions=400", "--set", "database.info-rate=1%", "--set", "clients.rate=1000"],
 ]
 

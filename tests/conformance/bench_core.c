@@ -68,6 +68,14 @@ static bool core_hold(struct rig_transaction *transaction)
     return true;
 }
 
+static bool core_delay(struct rig_transaction *transaction)
+{
+    struct bench_client *client = transaction->core_private;
+    client->delay_calls++;
+    rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
+    return true;
+}
+
 static enum rig_rc core_route(const char *from, const char *to, const char *host, uint16_t port, uint16_t *via,
                               struct rig_err *err)
 {
@@ -108,6 +116,7 @@ static const struct rig_core core = {
     .now_ns = rig_clock_now_ns,
     .elements = core_elements,
     .hold = core_hold,
+    .delay = core_delay,
     .stopping = core_stopping,
     .route = core_route,
     .routed = core_routed,
@@ -213,6 +222,8 @@ enum rig_rc bench_run_start(struct bench_run *run, const struct bench_settings *
         .work_dir = run->folder,
         .log_dir = run->folder,
         .run_name = run->name,
+        .rows = settings->rows,
+        .accounts = settings->accounts,
     };
     enum rig_rc rc = RIG_OK;
     if (driver->check != NULL)
@@ -271,6 +282,7 @@ enum rig_outcome bench_client_transact_held(struct bench_client *client, const s
         .ops = ops,
         .op_count = op_count,
         .hold = *hold,
+        .delayed = client->delayed,
         .client = client->index,
         .read_only = true,
         .reads = calloc(op_count + 1u, sizeof(struct rig_read)),
@@ -279,7 +291,7 @@ enum rig_outcome bench_client_transact_held(struct bench_client *client, const s
     for (uint32_t i = 0; i < op_count; i++)
         if (ops[i].kind != RIG_OP_READ_LIST && ops[i].kind != RIG_OP_READ_REGISTER)
             transaction->read_only = false;
-    client->hold_calls = 0;
+    client->hold_calls = client->delay_calls = 0;
     client->invoke_ns = driver->now_ns == NULL ? rig_clock_now_ns() : driver->now_ns(client->session);
     enum rig_outcome outcome = driver->transact(client->session, transaction);
     client->complete_ns = driver->now_ns == NULL ? rig_clock_now_ns() : driver->now_ns(client->session);

@@ -17,6 +17,8 @@ struct bench_settings {
     const struct rig_driver *driver;
     const char *const *overrides; /* "option=value" */
     size_t override_count;
+    struct rig_accounts accounts;      /* of the workload bank */
+    const struct rig_row_schema *rows; /* of programs; NULL: none */
 };
 
 struct bench_run {
@@ -38,7 +40,9 @@ struct bench_client {
     uint32_t index;
     struct rig_transaction transaction;
     size_t element_limit; /* most elements that the core allocates for one transaction */
+    bool delayed;         /* its transactions pause between two operations */
     unsigned hold_calls;  /* of the core's hold, for the last transaction */
+    unsigned delay_calls; /* likewise */
     int64_t invoke_ns, complete_ns;
 };
 

@@ -18,15 +18,9 @@
 #include "base/option_parse.h"
 #include "drivers/loader.h"
 #include "history/columns.h"
-#include "tests/conformance/bench_core.h"
-
-static struct bench_settings settings;
-static const uint64_t seed = 20;
-
-static bool keeps_nothing(void)
-{
-    return strcmp(settings.driver->name, "null") == 0;
-}
+#include "tests/conformance/conformance_rows.h"
+#include "tests/conformance/conformance_steps.h"
+#include "tests/conformance/conformance_types.h"
 
 static struct rig_op append(int64_t key, int64_t value)
 {
@@ -38,89 +32,6 @@ static struct rig_op read_list(int64_t key)
     return (struct rig_op){.kind = RIG_OP_READ_LIST, .key = key};
 }
 
-static struct rig_op set_register(int64_t key, int64_t value)
-{
-    return (struct rig_op){.kind = RIG_OP_WRITE, .key = key, .value = value};
-}
-
-static struct rig_op read_register(int64_t key)
-{
-    return (struct rig_op){.kind = RIG_OP_READ_REGISTER, .key = key};
-}
-
-static void start(struct bench_run *run, enum rig_workload workload, uint32_t client_count)
-{
-    struct rig_err err = {0};
-    if (bench_run_start(run, &settings, workload, client_count, seed, &err) != RIG_OK)
-        fail_msg("the run does not start: %s", err.text);
-}
-
-static void open_client(struct bench_client *client, struct bench_run *run, uint32_t index)
-{
-    struct rig_err err = {0};
-    *client = (struct bench_client){0};
-    if (bench_client_open(client, run, index, &err) != RIG_OK)
-        fail_msg("client %u cannot connect: %s", index, err.text);
-}
-
-static void assert_line(const char *text, size_t size, bool wanted)
-{
-    assert_non_null(memchr(text, '\0', size));
-    assert_int_equal(text[0] != '\0', wanted);
-    assert_null(strpbrk(text, "\r\n"));
-}
-
-/* The conditions on every answer, whatever the outcome. */
-/* Only columns that the driver lists, beside those of holds; names are numbers of core->name(). */
-static void assert_columns(const struct bench_client *client)
-{
-    const struct rig_column_row *row = &client->transaction.columns;
-    const uint32_t of_holds = RIG_COLUMN_BIT(RIG_COLUMN_HELD) | RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE);
-    const uint32_t listed = client->run->driver->columns;
-    assert_int_equal(listed & ~(uint32_t)RIG_COLUMNS_KEPT, 0);
-    assert_int_equal(row->given & ~(listed | of_holds), 0);
-    for (int column = 0; column < RIG_COLUMN_COUNT; column++) {
-        const bool given = (row->given & RIG_COLUMN_BIT(column)) != 0 && row->at[column] != RIG_COLUMN_NONE;
-        if (given && rig_column_infos[column].type == RIG_COLUMN_NAME && bench_name(row->at[column]) == NULL)
-            fail_msg("the column %s has a number that is no name's", rig_column_infos[column].name);
-    }
-}
-
-static void assert_answer(const struct bench_client *client, enum rig_outcome outcome)
-{
-    const struct rig_transaction *t = &client->transaction;
-    assert_in_range(outcome, RIG_OUTCOME_OK, RIG_OUTCOME_INFO);
-    assert_in_range(t->phase, RIG_PHASE_CONNECT, RIG_PHASE_COMMIT);
-    assert_line(t->error_code, sizeof t->error_code, outcome != RIG_OUTCOME_OK);
-    assert_line(t->error_text, sizeof t->error_text, outcome != RIG_OUTCOME_OK);
-    assert_true(client->complete_ns >= client->invoke_ns);
-    assert_true(t->element_count <= t->element_capacity);
-    assert_columns(client);
-    for (uint32_t i = 0; i < t->op_count; i++) {
-        bool reads = t->ops[i].kind == RIG_OP_READ_LIST || t->ops[i].kind == RIG_OP_READ_REGISTER;
-        if (!reads)
-            assert_int_equal(t->reads[i].state, RIG_READ_UNKNOWN);
-        if (reads && outcome == RIG_OUTCOME_OK)
-            assert_int_not_equal(t->reads[i].state, RIG_READ_UNKNOWN);
-        if (t->reads[i].state == RIG_READ_SEEN && t->ops[i].kind == RIG_OP_READ_LIST)
-            assert_true(t->reads[i].first_element + t->reads[i].count <= t->element_count);
-    }
-}
-
-static enum rig_outcome transact(struct bench_client *client, const struct rig_op *ops, uint32_t op_count)
-{
-    enum rig_outcome outcome = bench_client_transact(client, ops, op_count);
-    assert_answer(client, outcome);
-    return outcome;
-}
-
-static void transact_ok(struct bench_client *client, const struct rig_op *ops, uint32_t op_count)
-{
-    if (transact(client, ops, op_count) != RIG_OUTCOME_OK)
-        fail_msg("a transaction without any other beside it was not committed: %s: %s", client->transaction.error_code,
-                 client->transaction.error_text);
-}
-
 static void assert_list(const struct bench_client *client, uint32_t op, const int64_t *expected, uint32_t count)
 {
     const struct rig_read *read = &client->transaction.reads[op];
@@ -128,13 +39,6 @@ static void assert_list(const struct bench_client *client, uint32_t op, const in
     assert_int_equal(read->count, count);
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(client->transaction.elements[read->first_element + i], expected[i]);
-}
-
-static void finish(struct bench_client *client, struct bench_run *run)
-{
-    bench_client_close(client, true);
-    bench_client_done(client);
-    bench_run_stop(run);
 }
 
 /* ---- the driver's description of itself ---- */
@@ -193,7 +97,7 @@ static void done_copes_with_any_init(void **state)
     (void)state;
     struct bench_run run;
     struct rig_err err = {0};
-    if (bench_run_start(&run, &settings, RIG_WORKLOAD_LIST_APPEND, 0, seed, &err) == RIG_OK)
+    if (bench_run_start(&run, &settings, RIG_WORKLOAD_LIST_APPEND, 0, BENCH_SEED, &err) == RIG_OK)
         bench_run_stop(&run);
     else
         assert_int_not_equal(err.text[0], '\0');
@@ -355,27 +259,6 @@ static void own_writes_are_seen(void **state)
     finish(&client, &run);
 }
 
-static void registers_hold_the_last_value(void **state)
-{
-    (void)state;
-    if (keeps_nothing() || (settings.driver->workloads & RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER)) == 0)
-        skip();
-    struct bench_run run;
-    struct bench_client client;
-    start(&run, RIG_WORKLOAD_RW_REGISTER, 1);
-    open_client(&client, &run, 0);
-    const struct rig_op ops[] = {read_register(1), set_register(1, 5), read_register(1), set_register(1, -6),
-                                 read_register(1)};
-    transact_ok(&client, ops, 5);
-    assert_int_equal(client.transaction.reads[0].state, RIG_READ_NIL);
-    assert_int_equal(client.transaction.reads[2].value, 5);
-    assert_int_equal(client.transaction.reads[4].value, -6);
-    transact_ok(&client, ops, 1);
-    assert_int_equal(client.transaction.reads[0].state, RIG_READ_SEEN);
-    assert_int_equal(client.transaction.reads[0].value, -6);
-    finish(&client, &run);
-}
-
 static void time_ascends(void **state)
 {
     (void)state;
@@ -412,6 +295,33 @@ static void transactions_are_held_where_asked(void **state)
         assert_true(client.complete_ns - client.invoke_ns >= 20 * RIG_NS_PER_MS);
         /* A driver that holds transactions by its own clock keeps to that clock. */
         assert_int_equal(client.hold_calls, settings.driver->now_ns == NULL ? 1 : 0);
+    }
+    finish(&client, &run);
+}
+
+/* Also together with a hold; a driver with a clock of its own has no such pauses. */
+static void operations_are_delayed_where_asked(void **state)
+{
+    (void)state;
+    if ((settings.driver->features & RIG_DRIVER_HOLDS) == 0 || settings.driver->now_ns != NULL)
+        skip();
+    struct bench_run run;
+    struct bench_client client;
+    start(&run, RIG_WORKLOAD_LIST_APPEND, 1);
+    open_client(&client, &run, 0);
+    client.delayed = true;
+    for (uint32_t round = 0; round < 6; round++) {
+        const uint32_t op_count = round == 5 ? 1 : 4;
+        const struct rig_op ops[] = {read_list(1), append(1, 1 + round), read_list(1), append(2, 1 + round)};
+        const struct rig_hold hold = {.wanted = round < 5, .before_op = round, .duration_ns = RIG_NS_PER_MS};
+        const enum rig_outcome outcome = bench_client_transact_held(&client, ops, op_count, &hold);
+        assert_answer(&client, outcome);
+        assert_int_equal(outcome, RIG_OUTCOME_OK);
+        assert_int_equal(client.delay_calls, op_count - 1);
+        assert_int_equal(client.hold_calls, round < 5 ? 1 : 0);
+        assert_true(client.complete_ns - client.invoke_ns >= (op_count - 1) * RIG_NS_PER_MS);
+        if (round < 5 && !keeps_nothing())
+            assert_int_equal(client.transaction.reads[2].count, 1 + round);
     }
     finish(&client, &run);
 }
@@ -634,13 +544,23 @@ int main(int argc, char **argv)
         cmocka_unit_test(appends_are_read_back),
         cmocka_unit_test(own_writes_are_seen),
         cmocka_unit_test(registers_hold_the_last_value),
+        cmocka_unit_test(sets_hold_their_elements),
+        cmocka_unit_test(compared_registers_change_only_as_expected),
+        cmocka_unit_test(locks_have_one_holder),
+        cmocka_unit_test(queues_give_the_first_value),
+        cmocka_unit_test(stacks_give_the_last_value),
+        cmocka_unit_test(counters_hold_sums),
+        cmocka_unit_test(accounts_are_open_and_not_overdrawn),
         cmocka_unit_test(time_ascends),
         cmocka_unit_test(transactions_are_held_where_asked),
+        cmocka_unit_test(operations_are_delayed_where_asked),
         cmocka_unit_test(element_limit_is_respected),
         cmocka_unit_test(interrupted_while_idle),
         cmocka_unit_test(interrupted_before_open),
         cmocka_unit_test(interrupted_while_in_a_transaction),
         cmocka_unit_test(sessions_work_in_parallel),
+        cmocka_unit_test(rows_hold_what_programs_write),
+        cmocka_unit_test(programs_that_do_not_commit_leave_nothing),
     };
     return cmocka_run_group_tests_name(argv[1], tests, NULL, NULL);
 }

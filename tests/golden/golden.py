@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks every history of cases.json with `rig check` and compares the facts and the whole text report.
+"""Checks every history of cases/ with `rig check` and compares the facts and the whole text report.
 
     golden.py [--update] [NAME...]
 
-cases.json states, written by hand, the expected result of each history: the exit status, `valid`, the weakest levels
-refuted (`not`) and the anomalies found. reports/NAME.txt holds the exact text; --update rewrites it (review the
-difference: the facts in cases.json are never written). Times and sizes, which differ from run to run, are blanked
-before comparing.
+cases/TYPE.jsonl has a line for each history of a data type. It states, written by hand, the expected result: the exit
+status, `valid`, the weakest levels refuted (`not`) and the anomalies found. reports/NAME.txt holds the exact text;
+--update rewrites it (review the difference: the facts in cases/ are never written). Times and sizes, which differ from
+run to run, are blanked before comparing.
 
 The binary is $RIG, or build/release/rig.
 """
@@ -22,6 +22,12 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 RIG = os.environ.get("RIG", str(HERE.parents[1] / "build/release/rig"))
+
+
+def all_cases():
+    for path in sorted((HERE / "cases").glob("*.jsonl")):
+        for line in path.read_text().splitlines():
+            yield json.loads(line)
 
 
 def check(case, *arguments):
@@ -73,8 +79,12 @@ def differences_in_text(case, update):
 
 
 def strays(cases):
-    """Files that no case names would look tested without being tested."""
+    """Files that no case names would look tested without being tested; so would the first of two cases of a name."""
     names = {case["name"] for case in cases}
+    for name in sorted(names):
+        count = sum(case["name"] == name for case in cases)
+        if count > 1:
+            yield f"{name} names {count} cases"
     for path in sorted([*HERE.glob("histories/*"), *HERE.glob("reports/*")]):
         if path.stem not in names:
             yield f"{path.relative_to(HERE)} belongs to no case"
@@ -84,7 +94,7 @@ def main():
     arguments = sys.argv[1:]
     update = "--update" in arguments
     wanted = [name for name in arguments if name != "--update"]
-    cases = json.loads((HERE / "cases.json").read_text())
+    cases = list(all_cases())
     failed = 0
     for problem in strays(cases):
         failed += 1

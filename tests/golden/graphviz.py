@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 
+import golden
+
 HERE = pathlib.Path(__file__).resolve().parent
 RIG = os.environ.get("RIG", str(HERE.parents[1] / "build/release/rig"))
 
@@ -50,7 +52,7 @@ def main():
     if shutil.which("dot") is None:
         print("graphviz: dot is not installed: skipped")
         return 77
-    cases = json.loads((HERE / "cases.json").read_text())
+    cases = list(golden.all_cases())
     failed = 0
     for case in cases:
         for problem in problems_of(case):

@@ -125,7 +125,8 @@ void seen_run_init(struct seen_run *run, const struct sim_settings *settings)
     uint32_t session_count = settings->session_count;
     struct issuing issuing = {
         .settings = settings,
-        .engine = rig_sim_engine_new(&settings->sim, settings->seed, session_count),
+        .engine = rig_sim_engine_new(&settings->sim, (enum rig_workload)settings->workload.type, settings->seed,
+                                     session_count),
         .generators = calloc(session_count, sizeof(struct rig_generator *)),
         .questions = calloc(session_count, sizeof(struct rig_transaction)),
         .processes = calloc(session_count, sizeof(int64_t)),

@@ -12,7 +12,7 @@ judge() { # <expected exit status> <level> <setting>...
     local settings=()
     for setting in "$@"; do settings+=(--set "$setting"); done
     "$RIG" gen - --transactions "$transactions" --clients "${clients:-10}" "${settings[@]}" --set database.abort-rate=1% \
-        --set database.info-rate=1% 2>/dev/null | "$RIG" check - --level "$level" >/dev/null || got=$?
+        --set database.info-rate=1% 2>/dev/null | "$RIG" check - --level "$level" ${budget:+--budget "$budget"} >/dev/null || got=$?
     if [ $got -ne "$expected" ]; then
         echo "$level, $*: exit status $got instead of $expected"
         status=1
@@ -48,6 +48,55 @@ judge 0 strict-serializable workload.type=rw-register workload.shape=tpcc worklo
 judge 0 strict-serializable workload.type=rw-register workload.shape=tpcc workload.final-reads=none
 transactions=20000
 
+# Counters, banks and long forks: right at each level, and each fault under its name.
+for type in counter bank long-fork set; do
+    load="workload.type=$type"
+    judge 0 strict-serializable $load database.isolation=serializable
+    judge 0 strict-serializable $load database.isolation=repeatable-read
+    judge 0 strong-snapshot-isolation $load database.isolation=snapshot-isolation
+    judge 0 strong-read-committed $load database.isolation=read-committed
+    judge 0 strong-read-uncommitted $load database.isolation=read-uncommitted
+    judge 0 read-committed $load database.bug=stale-read
+done
+judge 0 strict-serializable workload.type=counter workload.amount.negative=40%
+judge 1 cursor-stability workload.type=bank workload.accounts.negative=true # a generated file has no plan
+judge 1 strong-snapshot-isolation workload.type=counter database.isolation=read-committed
+for bug in lost-update stale-read lost-append; do
+    judge 1 strong-snapshot-isolation workload.type=counter database.bug=$bug database.bug-rate=2%
+done
+judge 1 read-committed workload.type=counter workload.amount.most=1 workload.keys.appends-per-key=5 database.bug=dirty-read
+judge 1 consistent-view workload.type=bank database.isolation=read-committed
+for bug in lost-update lost-append dirty-read aborted-read; do
+    judge 1 consistent-view workload.type=bank database.bug=$bug database.bug-rate=2%
+done
+judge 1 prefix workload.type=long-fork database.isolation=read-committed
+judge 1 prefix workload.type=long-fork workload.keys.active=2 database.bug=long-fork database.bug-rate=90% \
+    database.isolation=snapshot-isolation
+judge 1 strict-serializable workload.type=long-fork database.bug=stale-read
+judge 1 strict-serializable workload.type=set database.bug=lost-append database.bug-rate=1%
+judge 1 snapshot-isolation workload.type=set database.isolation=read-committed
+
+for type in cas-register mutex; do
+    load=workload.type=$type
+    judge 0 strict-serializable $load
+    judge 0 strict-serializable $load database.loss-rate=1% workload.keys.distribution=uniform workload.keys.active=100
+    for bug in wrong-compare lost-append; do
+        judge 1 strict-serializable $load database.bug=$bug database.bug-rate=1%
+    done
+done
+judge 0 strict-serializable workload.type=queue
+transactions=2000
+for type in queue stack; do
+    clients=5 judge 0 strict-serializable workload.type=$type
+    for bug in double-take reordered-take empty-take lost-append; do
+        budget=1s clients=5 judge 1 strict-serializable workload.type=$type database.bug=$bug database.bug-rate=1%
+    done
+done
+transactions=20000
+for bug in stale-read refused-write; do
+    judge 1 strict-serializable workload.type=cas-register database.bug=$bug database.bug-rate=1%
+done
+judge 0 strict-serializable workload.type=cas-register workload.values=1000000 workload.compare-and-sets=0%
 judge 0 strict-serializable database.workers=3 workload.keys.appends-per-key=1000 workload.keys.distribution=zipf
 judge 0 strict-serializable database.think=50 database.latency=3 database.loss-rate=1% workload.final-reads=all
 judge 0 strict-serializable workload.long-transactions.share=1% workload.long-transactions.until-commits=50

@@ -290,7 +290,8 @@ static const enum rig_anomaly plain_anomalies[NAMED_PLAIN_COUNT] = {RIG_ANOMALY_
                                                                     RIG_ANOMALY_FRACTURED_APPEND,
                                                                     RIG_ANOMALY_DIRTY_UPDATE,
                                                                     RIG_ANOMALY_LOST_UPDATE,
-                                                                    RIG_ANOMALY_LOST_APPEND};
+                                                                    RIG_ANOMALY_LOST_APPEND,
+                                                                    RIG_ANOMALY_LOST_WRITE};
 
 static const enum rig_anomaly cycle_anomalies[NAMED_CYCLE_COUNT][3] = {
     {RIG_ANOMALY_G0, RIG_ANOMALY_G0_PROCESS, RIG_ANOMALY_G0_REALTIME},
@@ -404,7 +405,8 @@ static enum agreement compare_plain(const struct small_history *history, const s
                                     enum reply reply, enum named_plain anomaly)
 {
     bool there = has_plain(named, anomaly);
-    bool untimed = anomaly == NAMED_LOST_APPEND && history->txns[0].invoke_at == SMALL_NEVER;
+    bool untimed =
+        (anomaly == NAMED_LOST_APPEND || anomaly == NAMED_LOST_WRITE) && history->txns[0].invoke_at == SMALL_NEVER;
     if (reply == UNDECIDED)
         return named->contradicted || untimed ? OPEN : NEEDLESSLY_OPEN;
     return there == (reply == YES) ? AGREE : there ? FALSE_NO : FALSE_YES;
@@ -414,7 +416,7 @@ static enum agreement compare_plain(const struct small_history *history, const s
 static bool is_of_registers(enum named_plain anomaly)
 {
     return anomaly == NAMED_G1A || anomaly == NAMED_G1B || anomaly == NAMED_FUTURE_READ || anomaly == NAMED_INTERNAL ||
-           anomaly == NAMED_LOST_UPDATE || anomaly == NAMED_GARBAGE_READ;
+           anomaly == NAMED_LOST_UPDATE || anomaly == NAMED_GARBAGE_READ || anomaly == NAMED_LOST_WRITE;
 }
 
 static void compare_names(const struct small_history *history, const struct asking *asking, const struct answer *answer,
@@ -425,7 +427,7 @@ static void compare_names(const struct small_history *history, const struct aski
     named_anomalies_find(history, &named);
     for (int a = 0; a < NAMED_PLAIN_COUNT; a++) {
         enum rig_anomaly anomaly = plain_anomalies[a];
-        if (!history->registers || is_of_registers((enum named_plain)a))
+        if (history->registers ? is_of_registers((enum named_plain)a) : a != NAMED_LOST_WRITE)
             agreement[anomaly] = compare_plain(history, &named, answer->reply[anomaly], (enum named_plain)a);
     }
     for (int cycle = 0; cycle < NAMED_CYCLE_COUNT && asking->assumptions == 0; cycle++) {

@@ -287,6 +287,160 @@ static void look_for_lost_appends(struct look *look, int t, int i)
     }
 }
 
+/* ---- lost writes ---- */
+
+/* A write of a register and one of its transaction's reads; older values by depth, as far as a small history goes. */
+struct loss {
+    const struct small_history *history;
+    const struct small_txn *writer;
+    int key, value;
+};
+
+static const struct small_op *last_write(const struct small_txn *txn, int key)
+{
+    const struct small_op *last = NULL;
+    for (int i = 0; i < txn->op_count; i++) {
+        if (txn->ops[i].append && txn->ops[i].key == key)
+            last = &txn->ops[i];
+    }
+    return last;
+}
+
+/* The read of the key before the first write of it, if all those reads show the same; else NULL. */
+static const struct small_op *update_of(const struct small_txn *txn, int key)
+{
+    const struct small_op *read = NULL;
+    for (int i = 0; i < txn->op_count; i++) {
+        const struct small_op *op = &txn->ops[i];
+        if (op->key == key && op->append)
+            return read;
+        if (op->key == key && (!op->known || (read != NULL && !same_list(read, op))))
+            return NULL;
+        if (op->key == key)
+            read = op;
+    }
+    return NULL;
+}
+
+static bool shows(const struct small_op *op, int value)
+{
+    return !op->append && op->known && op->count == 1 && op->list[0] == value;
+}
+
+/* Acknowledged before the write was invoked, by its writer or a reader. */
+static bool settled_before(const struct loss *loss, int value)
+{
+    for (int t = 0; t < loss->history->txn_count; t++) {
+        const struct small_txn *txn = &loss->history->txns[t];
+        const struct small_op *last = last_write(txn, loss->key);
+        if (txn->outcome != SMALL_OK || txn->complete_at >= loss->writer->invoke_at)
+            continue;
+        if (last != NULL && last->value == value)
+            return true;
+        for (int i = 0; i < txn->op_count; i++) {
+            int op = 0, writer = writer_of(loss->history, loss->key, value, &op);
+            if (txn->ops[i].key == loss->key && shows(&txn->ops[i], value) && writer != t)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_older_state(const struct loss *loss, const struct small_op *read, int depth);
+
+/* Made from an older state by an update that was invoked after the acknowledgement. */
+static bool went_on_to(const struct loss *loss, int value, int depth)
+{
+    int op = 0, writer = writer_of(loss->history, loss->key, value, &op);
+    if (writer == NONE || depth == 0 || value == loss->value)
+        return false;
+    const struct small_txn *txn = &loss->history->txns[writer];
+    const struct small_op *read = update_of(txn, loss->key), *last = last_write(txn, loss->key);
+    return txn->outcome == SMALL_OK && txn->invoke_at > loss->writer->complete_at && last->value == value &&
+           read != NULL && is_older_state(loss, read, depth - 1);
+}
+
+static bool was_before(const struct loss *loss, const struct small_op *read)
+{
+    const struct small_op *base = update_of(loss->writer, loss->key);
+    if (read->count == 0)
+        return true;
+    return read->list[0] != loss->value &&
+           (settled_before(loss, read->list[0]) || (base != NULL && same_list(base, read)));
+}
+
+static bool is_older_state(const struct loss *loss, const struct small_op *read, int depth)
+{
+    return was_before(loss, read) || went_on_to(loss, read->list[0], depth);
+}
+
+/* Another write that may have come after the one in question, before the read ended. */
+static bool may_be_overwritten(const struct loss *loss, const struct small_txn *reader)
+{
+    for (int t = 0; t < loss->history->txn_count; t++) {
+        const struct small_txn *txn = &loss->history->txns[t];
+        const struct small_op *last = last_write(txn, loss->key);
+        if (txn == loss->writer || last == NULL || txn->outcome == SMALL_FAIL || txn->invoke_at >= reader->complete_at)
+            continue;
+        if (last->value == loss->value ||
+            !(settled_before(loss, last->value) || went_on_to(loss, last->value, LONGEST) ||
+              (update_of(loss->writer, loss->key) != NULL && shows(update_of(loss->writer, loss->key), last->value))))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the operation counts as a read of another transaction's state. */
+static bool is_foreign_read(const struct loss *loss, int t, int i)
+{
+    const struct small_op *op = op_of(loss->history, t, i);
+    int at = 0;
+    if (&loss->history->txns[t] == loss->writer || loss->history->txns[t].outcome != SMALL_OK || !is_read(op) ||
+        op->key != loss->key || (op->count > 0 && writer_of(loss->history, op->key, op->list[0], &at) == t))
+        return false;
+    for (int before = 0; before < i; before++) {
+        if (op_of(loss->history, t, before)->append && op_of(loss->history, t, before)->key == op->key)
+            return shows(op, loss->value);
+    }
+    return true;
+}
+
+static bool is_lost_for(const struct loss *loss, const struct small_txn *reader, const struct small_op *read)
+{
+    bool later = false;
+    if (reader->invoke_at <= loss->writer->complete_at || shows(read, loss->value) ||
+        !is_older_state(loss, read, LONGEST))
+        return false;
+    for (int t = 0; t < loss->history->txn_count; t++) {
+        const struct small_txn *txn = &loss->history->txns[t];
+        for (int i = 0; i < txn->op_count; i++) {
+            if (!is_foreign_read(loss, t, i) || txn->complete_at <= loss->writer->complete_at)
+                continue;
+            if (!shows(&txn->ops[i], loss->value) && !is_older_state(loss, &txn->ops[i], LONGEST))
+                return false;
+            if (shows(&txn->ops[i], loss->value) && txn->complete_at >= reader->invoke_at)
+                return false;
+            later |= shows(&txn->ops[i], loss->value);
+        }
+    }
+    return !may_be_overwritten(loss, reader) &&
+           (!later || (!was_before(loss, read) && went_on_to(loss, read->list[0], LONGEST)));
+}
+
+static void look_for_lost_writes(struct look *look, int t, int i)
+{
+    const struct small_op *read = op_of(look->history, t, i);
+    for (int w = 0; w < look->history->txn_count; w++) {
+        const struct small_txn *writer = &look->history->txns[w];
+        const struct small_op *last = last_write(writer, read->key);
+        if (writer->outcome != SMALL_OK || last == NULL || w == t)
+            continue;
+        const struct loss loss = {look->history, writer, read->key, last->value};
+        if (is_foreign_read(&loss, t, i) && is_lost_for(&loss, &look->history->txns[t], read))
+            note(look, NAMED_LOST_WRITE);
+    }
+}
+
 /* ---- version orders ---- */
 
 static const struct small_op *longest_read(const struct look *look, int key)
@@ -573,6 +727,8 @@ void named_anomalies_find(const struct small_history *history, struct named_anom
         each_read(&look, look_for_fractures);
     if (!history->registers)
         each_read(&look, look_for_lost_appends);
+    else
+        each_read(&look, look_for_lost_writes);
     each_read(&look, look_for_pairs);
     each_read(&look, look_for_dirty_updates);
     executions_order(history, EXECUTION_SESSION, look.process);

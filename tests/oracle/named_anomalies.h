@@ -23,6 +23,9 @@
  *                      read of another ok transaction that shows it; and either none of those completed after the
  *                      append, or the read shows a write that was invoked after the append completed, by a
  *                      transaction that did not fail (of lists)
+ * lost-write           the rule of lost-append for the last write of a key, where a read that shows an older value misses
+ *                      it, and one that shows a value that is not known to be older may show it overwritten (of
+ *                      registers; older: docs/checker.md, "Lost writes")
  *
  * Cycles (docs/checker.md, "Cycles by name"; Adya's thesis 4.2 to 4.4, Cerone & Gotsman 2018, Kingsbury & Alvaro 2020,
  * 5.1): every simple cycle of the graph, one edge a step, each choice of edges by itself. The edges of a graph come
@@ -47,6 +50,7 @@ enum named_plain {
     NAMED_DIRTY_UPDATE,
     NAMED_LOST_UPDATE,
     NAMED_LOST_APPEND,
+    NAMED_LOST_WRITE,
     NAMED_PLAIN_COUNT
 };
 enum named_cycle { NAMED_G0, NAMED_G1C, NAMED_G_SINGLE, NAMED_G_NONADJACENT, NAMED_G2, NAMED_CYCLE_COUNT };

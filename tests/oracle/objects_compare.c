@@ -159,6 +159,9 @@ static void draw_history(struct rig_rng *rng, struct history *h)
     bool took[MOST_OPS] = {false};
     struct object objects[KEYS];
     *h = (struct history){.workload = workloads[rig_rng_below(rng, 5)]};
+    /* Queues and stacks with unique values have an algorithm of their own. */
+    const bool rows = h->workload == RIG_WORKLOAD_QUEUE || h->workload == RIG_WORKLOAD_STACK;
+    const bool unique = rows && rig_rng_below(rng, 2) == 0;
     const int keys = rig_rng_below(rng, 4) == 0 ? KEYS : 1, wanted = 2 + (int)rig_rng_below(rng, MOST_OPS - 1);
     for (int key = 0; key < KEYS; key++)
         reset(h->workload, &objects[key]);
@@ -167,6 +170,8 @@ static void draw_history(struct rig_rng *rng, struct history *h)
         if (open[p] < 0 && h->count < wanted) {
             struct operation *op = &h->ops[h->count];
             draw_op(rng, h->workload, op);
+            if (unique)
+                op->a = h->count;
             op->key = (int)rig_rng_below(rng, (uint64_t)keys);
             op->process = process[p];
             op->at = h->events++;
@@ -195,8 +200,9 @@ static void draw_history(struct rig_rng *rng, struct history *h)
     /* Changes a result. */
     struct operation *op = &h->ops[rig_rng_below(rng, (uint64_t)h->count)];
     if (op->kind == READ && rig_rng_below(rng, 2) == 0)
-        op->a = h->workload == RIG_WORKLOAD_APPEND_REGISTER ? 10 + (int)rig_rng_below(rng, VALUES)
-                                                            : (int)rig_rng_below(rng, VALUES + 1) + NOTHING;
+        op->a = h->workload == RIG_WORKLOAD_APPEND_REGISTER
+                    ? 10 + (int)rig_rng_below(rng, VALUES)
+                    : (int)rig_rng_below(rng, (uint64_t)(unique ? h->count : VALUES) + 1) + NOTHING;
     else if (rig_rng_below(rng, 3) == 0)
         op->outcome = "of"[rig_rng_below(rng, 2)];
 }

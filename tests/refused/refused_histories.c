@@ -1,11 +1,12 @@
 /*
- * Files that are not histories, one fault each, with the exact message: expected.txt has a line a file, `name:
- * message`.
+ * Files that are not histories, one fault each, with the exact message: expected/EXTENSION.txt has a line for each file
+ * with that extension, `name: message`.
  *
  *   refused_histories FOLDER            compares
- *   refused_histories FOLDER --update   writes expected.txt from the actual messages: review the difference
+ *   refused_histories FOLDER --update   writes expected/ from the actual messages: review the difference
  */
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,18 @@
 static int not_hidden(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
+}
+
+static const char *extension(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL ? dot + 1 : "none";
+}
+
+static int by_extension(const struct dirent **a, const struct dirent **b)
+{
+    int order = strcmp(extension((*a)->d_name), extension((*b)->d_name));
+    return order != 0 ? order : strcmp((*a)->d_name, (*b)->d_name);
 }
 
 /* The line for one file. An accepted file is a line as well, which no expectation has. */
@@ -52,31 +65,68 @@ static int compare(const char *wanted, const char *came)
     return differing;
 }
 
+/* The expectations of all extensions, in the order of by_extension(). */
+static enum rig_rc read_expected(struct rig_buf *wanted, struct rig_err *err)
+{
+    struct dirent **entries;
+    int count = scandir("../expected", &entries, not_hidden, alphasort);
+    enum rig_rc rc = RIG_OK;
+    for (int i = 0; i < count; i++) {
+        char path[320];
+        struct rig_buf one;
+        rig_buf_init(&one, 0);
+        (void)snprintf(path, sizeof path, "../expected/%s", entries[i]->d_name);
+        rc = rc == RIG_OK ? rig_buf_read_file(&one, path, err) : rc;
+        rig_buf_add_text(wanted, rig_buf_text(&one));
+        rig_buf_done(&one);
+        free(entries[i]);
+    }
+    free(entries);
+    return rc;
+}
+
+/* Replaces the expectations of one extension. */
+static enum rig_rc write_expected(const char *of, const char *came, struct rig_err *err)
+{
+    char path[320];
+    struct rig_buf one;
+    rig_buf_init(&one, 0);
+    rig_buf_add_text(&one, came);
+    (void)snprintf(path, sizeof path, "../expected/%s.txt", of);
+    enum rig_rc rc = rig_output_save(&one, path, err);
+    rig_buf_done(&one);
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2 || chdir(argv[1]) != 0 || chdir("files") != 0) {
         (void)fprintf(stderr, "usage: refused_histories FOLDER [--update]\n");
         return 2;
     }
+    bool update = argc > 2 && strcmp(argv[2], "--update") == 0;
     struct dirent **entries;
-    int count = scandir(".", &entries, not_hidden, alphasort);
+    int count = scandir(".", &entries, not_hidden, by_extension);
     struct rig_buf came, wanted;
     rig_buf_init(&came, 0);
     rig_buf_init(&wanted, 0);
-    for (int i = 0; i < count; i++) {
-        try_file(entries[i]->d_name, &came);
-        free(entries[i]);
-    }
-    free(entries);
     struct rig_err err = {0};
-    enum rig_rc rc;
-    int differing = 0;
-    if (argc > 2 && strcmp(argv[2], "--update") == 0) {
-        rc = rig_output_save(&came, "../expected.txt", &err);
-    } else {
-        rc = rig_buf_read_file(&wanted, "../expected.txt", &err);
-        differing = rc == RIG_OK ? compare(rig_buf_text(&wanted), rig_buf_text(&came)) : 0;
+    enum rig_rc rc = RIG_OK;
+    size_t start = 0; /* of the lines of this extension */
+    for (int i = 0; i < count; i++) {
+        const char *of = extension(entries[i]->d_name);
+        try_file(entries[i]->d_name, &came);
+        if (i + 1 == count || strcmp(of, extension(entries[i + 1]->d_name)) != 0) {
+            if (update && rc == RIG_OK)
+                rc = write_expected(of, rig_buf_text(&came) + start, &err);
+            start = came.size;
+        }
     }
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    rc = rc == RIG_OK ? read_expected(&wanted, &err) : rc;
+    int differing = rc == RIG_OK ? compare(rig_buf_text(&wanted), rig_buf_text(&came)) : 0;
     if (rc != RIG_OK)
         printf("%s\n", err.text);
     rig_buf_done(&came);

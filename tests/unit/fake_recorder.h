@@ -86,6 +86,11 @@ void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at
     memcpy(event->ops, ops, op_count * sizeof *ops);
 }
 
+void rig_channel_begin(struct rig_channel *channel)
+{
+    (void)channel;
+}
+
 void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns)
 {
     (void)channel;
@@ -111,7 +116,7 @@ enum rig_rc rig_recorder_close(struct rig_recorder *recorder, struct rig_err *er
     return atomic_load(&fake_fails) ? rig_fail(err, RIG_E_IO, "the disk is full") : RIG_OK;
 }
 
-enum { FAKE_FAULTS = 64, FAKE_FAULT_BYTES = 256 };
+enum { FAKE_FAULTS = 512, FAKE_FAULT_BYTES = 256 };
 
 /* The nemesis's events, texts cut. */
 static struct fake_fault {

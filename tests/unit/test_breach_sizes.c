@@ -258,7 +258,7 @@ static void compare(struct sheet *sheet, const struct rig_rule *rule, uint32_t m
 {
     struct rig_breaches breaches = {0};
     const bool forbidden = is_forbidden(sheet, rule->form);
-    assert_true(rig_breach_find(&sheet->problem, rule, sheet->place, most, &breaches));
+    assert_true(rig_breach_find(&sheet->problem, rule, sheet->place, most, INT64_MAX, &breaches));
     if ((breaches.ends.count > 0) != forbidden)
         fail_msg("form %d along %d: found %zu", rule->form, rule->along, breaches.ends.count);
     assert_in_range(breaches.ends.count, 0, most);
@@ -341,7 +341,7 @@ static double time_of(uint32_t txns, const struct rig_rule *rule, uint32_t swaps
     for (int i = 0; i < 3; i++) {
         struct rig_breaches breaches = {0};
         const double begin = seconds();
-        assert_true(rig_breach_find(&problem, rule, place, 100, &breaches));
+        assert_true(rig_breach_find(&problem, rule, place, 100, INT64_MAX, &breaches));
         const double took = seconds() - begin;
         best = took < best ? took : best;
         rig_arcs_done(&breaches.arcs);

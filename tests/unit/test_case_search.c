@@ -3,7 +3,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <pthread.h>
 
 #include <cmocka.h>
 
@@ -93,8 +96,11 @@ static uint32_t prove_by_need(const struct rig_problem *problem, const struct ri
             if (problem->txn_count <= SLOW_TXNS)
                 replay(&graph, tree.root);
         } else {
-            assert_true(rig_case_pairs_missing(&graph, tree.model, &pairs, &explained));
-            assert_true(explained || pairs.count > before);
+            enum rig_case_pairs_answer answer;
+            assert_true(rig_case_pairs_missing(&graph, tree.model, INT64_MAX, &pairs, &answer));
+            assert_true((answer == RIG_CASE_PAIRS_FOUND) == (pairs.count > before));
+            explained = answer == RIG_CASE_PAIRS_EXPLAINED;
+            assert_true(explained || answer == RIG_CASE_PAIRS_FOUND);
         }
         rig_case_graph_done(&graph);
     }
@@ -258,9 +264,175 @@ static void test_parallel_edges(void **state)
     rig_problem_done(&problem);
 }
 
+/* ---- cases in each other ---- */
+
+/* A search over given pairs on a thread with a small stack. */
+struct deep {
+    struct rig_problem problem;
+    struct rig_case_pairs pairs;
+    uint32_t leaves, nested;
+    bool has_model, too_deep;
+};
+
+static void *search_deep(void *argument)
+{
+    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true};
+    struct deep *deep = argument;
+    struct rig_arena arena;
+    struct rig_case_graph graph;
+    struct rig_case_tree tree;
+    bool *nothing = calloc(deep->problem.txn_count, sizeof nothing[0]);
+    rig_arena_init(&arena, 0);
+    assert_true(rig_case_graph_init_given(&graph, &deep->problem, &rule, nothing, &deep->pairs));
+    assert_true(rig_case_search(&graph, INT64_MAX, 0, &arena, &tree));
+    assert_false(tree.spent);
+    deep->has_model = tree.model != NULL;
+    deep->too_deep = tree.too_deep;
+    deep->leaves = tree.root == NULL ? 0 : rig_case_leaves(tree.root);
+    deep->nested = tree.root == NULL ? 0 : tree.root->nested;
+    for (size_t pair = 0; pair < graph.pairs.count; pair++)
+        assert_int_equal(graph.value[pair], RIG_CASE_OPEN);
+    rig_case_graph_done(&graph);
+    rig_arena_done(&arena);
+    free(nothing);
+    return NULL;
+}
+
+static void run_deep(struct deep *deep, size_t stack_bytes)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    assert_true(rig_problem_finish(&deep->problem));
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, stack_bytes), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, search_deep, deep), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&attributes);
+    rig_problem_done(&deep->problem);
+    rig_case_pairs_done(&deep->pairs);
+}
+
+/* Pairs that nothing orders: each is a case in the one before. */
+static void test_free_pairs(void **state)
+{
+    (void)state;
+    enum { PAIRS = 1500, STACK_BYTES = 128 << 10 };
+    struct deep deep = {0};
+    for (uint32_t key = 0; key < PAIRS; key++) {
+        add_txn(&deep.problem);
+        assert_true(rig_problem_add_write(&deep.problem, key, 0));
+        add_txn(&deep.problem);
+        assert_true(rig_problem_add_write(&deep.problem, key, 0));
+        assert_true(rig_case_pairs_add(&deep.pairs, (struct rig_case_pair){2 * key, 2 * key + 1, key}));
+    }
+    run_deep(&deep, STACK_BYTES);
+    assert_true(deep.has_model);
+    assert_false(deep.too_deep);
+}
+
+/*
+ * Steps of one chain: a -> b -> the next step's a, and the last b -> the first a. Each a comes before its b, or nothing
+ * explains c and d: one that saw a and c's version comes before d, which b saw; the other likewise before c. Readers of
+ * a's version make a and b the first pair to split. So the cases "a before b" are in each other, one a step.
+ */
+enum step_txn { STEP_A, STEP_B, STEP_C, STEP_D, STEP_SAW_C, STEP_SAW_D, STEP_READER, STEP_TXNS = STEP_READER + 4 };
+
+static void add_deep_step(struct deep *deep, uint32_t step, uint32_t steps)
+{
+    struct rig_problem *problem = &deep->problem;
+    const uint32_t first = step * STEP_TXNS, before = (step == 0 ? steps - 1 : step - 1) * STEP_TXNS, key = 5 * step;
+    const uint32_t before_key = 5 * (step == 0 ? steps - 1 : step - 1);
+    for (uint32_t role = 0; role < STEP_TXNS; role++) {
+        uint32_t op = 0;
+        add_txn(problem);
+        switch (role) {
+        case STEP_A: /* keys: 0 of a and b, 1 of c and d, 2 only of a, b's 3, c's and d's 4 */
+            add_read(problem, before_key + 3, before + STEP_B, &op);
+            assert_true(rig_problem_add_write(problem, key, op) && rig_problem_add_write(problem, key + 2, op + 1));
+            break;
+        case STEP_B:
+            add_read(problem, 5 * steps + 2 * step, first + STEP_C, &op);
+            add_read(problem, 5 * steps + 2 * step + 1, first + STEP_D, &op);
+            assert_true(rig_problem_add_write(problem, key, op) && rig_problem_add_write(problem, key + 3, op + 1));
+            break;
+        case STEP_C:
+        case STEP_D:
+            assert_true(rig_problem_add_write(problem, key + 1, op) &&
+                        rig_problem_add_write(problem, 5 * steps + 2 * step + (role == STEP_D), op + 1));
+            break;
+        case STEP_SAW_C:
+        case STEP_SAW_D:
+            add_read(problem, key + 2, first + STEP_A, &op);
+            add_read(problem, key + 1, first + (role == STEP_SAW_C ? STEP_C : STEP_D), &op);
+            break;
+        default:
+            add_read(problem, key, first + STEP_A, &op);
+        }
+    }
+    assert_true(rig_case_pairs_add(&deep->pairs, (struct rig_case_pair){first + STEP_A, first + STEP_B, key}) &&
+                rig_case_pairs_add(&deep->pairs, (struct rig_case_pair){first + STEP_C, first + STEP_D, key + 1}));
+}
+
+static void search_steps(uint32_t steps, struct deep *deep)
+{
+    enum { STACK_BYTES = 256 << 10 };
+    *deep = (struct deep){0};
+    for (uint32_t step = 0; step < steps; step++)
+        add_deep_step(deep, step, steps);
+    run_deep(deep, STACK_BYTES);
+    assert_false(deep->has_model);
+}
+
+/* A proof that nests more cases than the maximum is not made; one at the maximum is. */
+static void test_deep_cases(void **state)
+{
+    (void)state;
+    struct deep deep;
+    search_steps(20, &deep);
+    assert_in_range(deep.nested, 19, 21);
+    const uint32_t more = deep.nested - 20; /* innermost cases of one cycle */
+    search_steps(RIG_CASE_NESTED_MOST - more, &deep);
+    assert_false(deep.too_deep);
+    assert_int_equal(deep.nested, RIG_CASE_NESTED_MOST);
+    assert_true(deep.leaves > RIG_CASE_NESTED_MOST);
+    search_steps(RIG_CASE_NESTED_MOST - more + 1, &deep);
+    assert_true(deep.too_deep);
+    assert_int_equal(deep.leaves, 0);
+}
+
+/* The deadline comes before a cycle is found: the order does not count as an explanation. */
+static void test_spent(void **state)
+{
+    (void)state;
+    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true};
+    const bool nothing[] = {false, false};
+    const uint8_t model[] = {RIG_CASE_FORWARD};
+    struct rig_problem problem = {0};
+    struct rig_case_graph graph;
+    struct rig_case_pairs pairs = {0};
+    enum rig_case_pairs_answer answer;
+    for (uint32_t node = 0; node < 2; node++) {
+        uint32_t op = 0;
+        add_txn(&problem);
+        add_read(&problem, 0, RIG_PROBLEM_INITIAL, &op);
+        assert_true(rig_problem_add_write(&problem, 0, op));
+    }
+    assert_true(rig_problem_finish(&problem));
+    assert_true(rig_case_pairs_add(&pairs, (struct rig_case_pair){0, 1, 0}));
+    assert_true(rig_case_graph_init_given(&graph, &problem, &rule, nothing, &pairs));
+    assert_true(rig_case_pairs_missing(&graph, model, 0, &pairs, &answer));
+    assert_int_equal(answer, RIG_CASE_PAIRS_SPENT);
+    assert_true(rig_case_pairs_missing(&graph, model, INT64_MAX, &pairs, &answer));
+    assert_int_equal(answer, RIG_CASE_PAIRS_FOUND);
+    rig_case_graph_done(&graph);
+    rig_case_pairs_done(&pairs);
+    rig_problem_done(&problem);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force), cmocka_unit_test(test_long_chain),
-                                       cmocka_unit_test(test_parallel_edges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force),    cmocka_unit_test(test_long_chain),
+                                       cmocka_unit_test(test_parallel_edges), cmocka_unit_test(test_free_pairs),
+                                       cmocka_unit_test(test_deep_cases),     cmocka_unit_test(test_spent)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static struct rig_sim_options options_of(enum rig_sim_isolation isolation)
 
 static struct rig_sim_engine *engine_of(const struct rig_sim_options *options, uint32_t session_count)
 {
-    struct rig_sim_engine *engine = rig_sim_engine_new(options, 7, session_count);
+    struct rig_sim_engine *engine = rig_sim_engine_new(options, RIG_WORKLOAD_LIST_APPEND, 7, session_count);
     assert_non_null(engine);
     return engine;
 }
@@ -58,7 +58,15 @@ static void options_that_do_not_fit_are_refused(void **state)
     err = (struct rig_err){0};
     options.bug = RIG_SIM_BUG_DUPLICATE_APPEND;
     assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_RW_REGISTER, &err), RIG_E_PLAN);
-    assert_string_equal(err.text, "bug `duplicate-append` needs the workload `list-append`");
+    assert_string_equal(err.text, "bug `duplicate-append` is one of the workload `list-append`");
+    err = (struct rig_err){0};
+    options.bug = RIG_SIM_BUG_NONE;
+    assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_MUTEX, &err), RIG_E_PLAN);
+    assert_string_equal(err.text, "`isolation: read-committed` has no effect on single operations, each of which is "
+                                  "atomic; leave it out");
+    err = (struct rig_err){0};
+    assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_APPEND_REGISTER, &err), RIG_E_PLAN);
+    options.bug = RIG_SIM_BUG_DUPLICATE_APPEND;
     err = (struct rig_err){0};
     assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
 }

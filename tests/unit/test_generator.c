@@ -12,10 +12,18 @@ static const struct rig_generator_options defaults = {.type = RIG_WORKLOAD_LIST_
                                                       .min_operations = 1,
                                                       .max_operations = 5,
                                                       .reads = 0.5,
+                                                      .compare_and_sets = 0.5,
+                                                      .values = 5,
                                                       .active_keys = 10,
                                                       .key_distribution = RIG_KEYS_EXPONENTIAL,
                                                       .zipf_exponent = 0.99,
+                                                      .hot_keys = 0.2,
+                                                      .hot_accesses = 0.8,
                                                       .appends_per_key = 128,
+                                                      .group = 2,
+                                                      .amount_most = 5,
+                                                      .accounts = 8,
+                                                      .balance = 10,
                                                       .warehouses = 1,
                                                       .users = 100,
                                                       .rows = 100};
@@ -93,6 +101,70 @@ static void other_seeds_and_clients_give_other_streams(void **state)
         rig_generator_free(streams[s]);
     }
     assert_true(digest[0] != digest[1] && digest[0] != digest[2] && digest[1] != digest[2]);
+}
+
+static struct rig_generator_options object_options(enum rig_workload type)
+{
+    struct rig_generator_options options = defaults;
+    options.type = type;
+    options.values = 3;
+    options.compare_and_sets = 0.5;
+    options.appends_per_key = 20;
+    return options;
+}
+
+/* Values repeat, and each kind of operation has its share. */
+static void registers_are_read_written_and_compared(void **state)
+{
+    (void)state;
+    const struct rig_generator_options options = object_options(RIG_WORKLOAD_CAS_REGISTER);
+    struct rig_generator *generator = new_generator(&options, 3, 0, 2);
+    unsigned reads = 0, writes = 0, compared = 0, times[3] = {0};
+    assert_int_equal(rig_generator_most_operations(&options), 2);
+    assert_int_equal(rig_generator_keys_a_read(&options), 1);
+    for (int i = 0; i < 4000; i++) {
+        struct rig_transaction t = {0};
+        rig_generator_next(generator, &t);
+        const struct rig_op *last = &t.ops[t.op_count - 1];
+        assert_true(t.op_count == 1 || (t.ops[0].kind == RIG_OP_EXPECT && t.ops[0].key == last->key));
+        assert_int_equal(t.read_only, last->kind == RIG_OP_READ_REGISTER);
+        reads += t.read_only;
+        writes += t.op_count == 1 && !t.read_only;
+        compared += t.op_count == 2;
+        if (!t.read_only)
+            times[last->value]++;
+    }
+    assert_in_range(reads, 1900, 2100);
+    assert_in_range(writes, 900, 1100);
+    assert_in_range(compared, 900, 1100);
+    assert_true(times[0] > 500 && times[1] > 500 && times[2] > 500);
+    /* About 20 writes a key, of two clients. */
+    assert_in_range(rig_generator_key_bound(generator), 190, 230);
+    rig_generator_free(generator);
+}
+
+static void locks_are_acquired_and_released_in_turn(void **state)
+{
+    (void)state;
+    const struct rig_generator_options options = object_options(RIG_WORKLOAD_MUTEX);
+    struct rig_generator *generator = new_generator(&options, 3, 1, 2);
+    unsigned moved = 0;
+    for (int i = 0; i < 1000; i++) {
+        int64_t key = 0;
+        for (int64_t held = 0; held < 2; held++) {
+            struct rig_transaction t = {0};
+            rig_generator_next(generator, &t);
+            assert_int_equal(t.op_count, 2);
+            assert_int_equal(t.ops[0].kind, RIG_OP_EXPECT);
+            assert_int_equal(t.ops[0].value, held);
+            assert_int_equal(t.ops[1].value, 1 - held);
+            moved += held == 1 && t.ops[1].key != key;
+            key = t.ops[0].key;
+        }
+    }
+    assert_in_range(moved, 0, 100);
+    assert_int_equal(rig_generator_final_reads(&options), RIG_FINAL_NONE);
+    rig_generator_free(generator);
 }
 
 static void skipping_stays_on_the_stream(void **state)
@@ -340,6 +412,109 @@ static void pairs_read_one_key_and_write_the_other(void **state)
     rig_generator_free(generator);
 }
 
+/* Transfers cancel out, and each other transaction reads all accounts. */
+static void banks_move_money_or_read_all(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = defaults;
+    options.type = RIG_WORKLOAD_BANK;
+    options.reads = 0.3;
+    struct rig_err err = {0};
+    assert_int_equal(rig_generator_check(&options, &err), RIG_OK);
+    assert_int_equal(rig_generator_most_operations(&options), 8);
+    assert_int_equal(rig_generator_most_keys(&options), 8);
+    struct rig_generator *generator = new_generator(&options, 4, 1, 3);
+    int reads = 0;
+    for (int i = 0; i < 10000; i++) {
+        struct rig_transaction transaction = {0};
+        rig_generator_next(generator, &transaction);
+        const struct rig_op *ops = transaction.ops;
+        reads += transaction.read_only;
+        assert_int_equal(transaction.op_count, transaction.read_only ? 8 : 4);
+        for (uint32_t j = 0; transaction.read_only && j < 8; j++)
+            assert_true(ops[j].kind == RIG_OP_READ_COUNTER && ops[j].key == j);
+        if (transaction.read_only)
+            continue;
+        assert_true(ops[0].key == ops[2].key && ops[1].key == ops[3].key && ops[0].key != ops[1].key);
+        assert_in_range(ops[3].value, 1, 5);
+        assert_int_equal(ops[2].value, -ops[3].value);
+    }
+    assert_in_range(reads, 2800, 3200);
+    assert_int_equal(rig_generator_key_bound(generator), 8);
+    rig_generator_free(generator);
+}
+
+/* Each key is written once by all clients together, while its group is read, and by none after it has left. */
+static void forks_write_each_key_once(void **state)
+{
+    (void)state;
+    enum { SHARERS = 5, POSITIONS = 2000, FORKED = 8000 };
+    struct rig_generator_options options = defaults;
+    options.type = RIG_WORKLOAD_LONG_FORK;
+    options.group = 3;
+    options.reads = 0.6;
+    struct rig_err err = {0};
+    assert_int_equal(rig_generator_check(&options, &err), RIG_OK);
+    static uint32_t writes[FORKED], reads[FORKED];
+    struct rig_generator *generators[SHARERS];
+    struct rig_key_schedule schedule;
+    assert_int_equal(rig_key_schedule_init(&schedule, &options, 4, SHARERS, &err), RIG_OK);
+    for (uint32_t c = 0; c < SHARERS; c++)
+        generators[c] = new_generator(&options, 4, c, SHARERS);
+    int64_t left = 0;
+    for (uint64_t position = 0; position < POSITIONS; position++) {
+        while (rig_key_schedule_next(&schedule) <= position)
+            assert_int_equal(rig_key_schedule_leave(&schedule), left++);
+        for (uint32_t c = 0; c < SHARERS; c++) {
+            struct rig_transaction transaction = {0};
+            rig_generator_next(generators[c], &transaction);
+            assert_int_equal(transaction.op_count, transaction.read_only ? 3 : 1);
+            for (uint32_t i = 0; i < transaction.op_count; i++) {
+                const int64_t key = transaction.ops[i].key;
+                assert_in_range(key, left, rig_generator_key_bound(generators[c]) - 1);
+                assert_true(key < FORKED && key / 3 == transaction.ops[0].key / 3);
+                (transaction.read_only ? reads : writes)[key]++;
+            }
+        }
+    }
+    assert_in_range(left, POSITIONS * SHARERS * 0.4 - 100, POSITIONS * SHARERS * 0.4);
+    int64_t unread = 0;
+    for (int64_t key = 0; key < left; key++) {
+        assert_int_equal(writes[key], 1);
+        unread += reads[key] == 0;
+    }
+    assert_true(unread < left / 30);
+    int64_t key;
+    while (rig_key_schedule_rest(&schedule, POSITIONS, &key))
+        assert_int_equal(key, left++);
+    assert_int_equal(left, rig_key_schedule_bound(&schedule, POSITIONS));
+    rig_key_schedule_done(&schedule);
+    for (uint32_t c = 0; c < SHARERS; c++)
+        rig_generator_free(generators[c]);
+}
+
+static void counters_are_changed_by_amounts(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = defaults;
+    options.type = RIG_WORKLOAD_COUNTER;
+    options.amount_negative = 0.25;
+    struct rig_generator *generator = new_generator(&options, 4, 0, 2);
+    int up = 0, down = 0;
+    for (int i = 0; i < 10000; i++) {
+        struct rig_transaction transaction = {0};
+        rig_generator_next(generator, &transaction);
+        for (uint32_t j = 0; j < transaction.op_count; j++) {
+            const int64_t value = transaction.ops[j].value;
+            assert_true((value == 0) == (transaction.ops[j].kind == RIG_OP_READ_COUNTER) && value >= -5 && value <= 5);
+            up += value > 0;
+            down += value < 0;
+        }
+    }
+    assert_in_range(down * 100 / (up + down), 23, 27);
+    rig_generator_free(generator);
+}
+
 static void pairs_that_are_none_are_refused(void **state)
 {
     (void)state;
@@ -403,10 +578,12 @@ static void it_is_a_source_of_questions(void **state)
     (void)state;
     struct rig_err err = {0};
     struct rig_generated_questions generated;
-    rig_generated_questions_init(&generated, &defaults, 42);
+    const struct rig_generator_options *const phases[] = {&defaults};
+    const uint32_t client_counts[] = {4};
+    rig_generated_questions_init(&generated, phases, client_counts, 1, 42);
     const struct rig_questions *questions = &generated.questions;
     struct rig_question_stream *stream = NULL;
-    struct rig_key_schedule schedule = {0};
+    struct rig_load_schedule schedule = {0};
     assert_int_equal(questions->open(questions, 1, 4, &stream, &err), RIG_OK);
     assert_int_equal(questions->key_schedule(questions, 4, &schedule, &err), RIG_OK);
     assert_int_equal(questions->most_operations, defaults.max_operations);
@@ -417,16 +594,17 @@ static void it_is_a_source_of_questions(void **state)
             stream->ops->skip_to(stream, stream->ops->position(stream) + 7);
             rig_generator_skip_to(direct, rig_generator_position(direct) + 7);
         }
-        rig_key_pool_advance(&schedule.pool, stream->ops->position(stream));
+        struct rig_key_pool *pool = &schedule.phases[0].pool;
+        rig_key_pool_advance(pool, stream->ops->position(stream));
         assert_true(stream->ops->left(stream) == RIG_QUESTIONS_ENDLESS);
         stream->ops->next(stream, &x);
         rig_generator_next(direct, &y);
         assert_same(&x, &y);
         assert_int_equal(stream->ops->position(stream), rig_generator_position(direct));
         assert_int_equal(stream->ops->key_bound(stream), rig_generator_key_bound(direct));
-        assert_int_equal(schedule.pool.next_key, rig_generator_key_bound(direct));
+        assert_int_equal(pool->next_key, rig_generator_key_bound(direct));
     }
-    rig_key_schedule_done(&schedule);
+    rig_load_schedule_done(&schedule);
     rig_generator_free(direct);
     stream->ops->free(stream);
 }
@@ -436,6 +614,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_seed_gives_the_same_stream),
         cmocka_unit_test(other_seeds_and_clients_give_other_streams),
+        cmocka_unit_test(registers_are_read_written_and_compared),
+        cmocka_unit_test(locks_are_acquired_and_released_in_turn),
         cmocka_unit_test(skipping_stays_on_the_stream),
         cmocka_unit_test(values_never_collide_and_are_dense),
         cmocka_unit_test(keys_rotate_after_their_appends),
@@ -443,6 +623,9 @@ int main(void)
         cmocka_unit_test(shares_and_sizes_are_kept),
         cmocka_unit_test(holds_come_where_the_plan_wants_them),
         cmocka_unit_test(pairs_read_one_key_and_write_the_other),
+        cmocka_unit_test(banks_move_money_or_read_all),
+        cmocka_unit_test(forks_write_each_key_once),
+        cmocka_unit_test(counters_are_changed_by_amounts),
         cmocka_unit_test(pairs_that_are_none_are_refused),
         cmocka_unit_test(all_reads_and_no_reads_are_exact),
         cmocka_unit_test(extreme_options_work),

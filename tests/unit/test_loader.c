@@ -44,7 +44,7 @@ static void shared_object_is_found_in_the_path(void **state)
 static void wrong_abi_is_refused(void **state)
 {
     (void)state;
-    assert_refused("abi", DRIVER_FOLDER "/rig-driver-abi.so: built for driver ABI 5, this rig has ABI 4; build the "
+    assert_refused("abi", DRIVER_FOLDER "/rig-driver-abi.so: built for driver ABI 7, this rig has ABI 6; build the "
                                         "driver again with the headers of this rig");
 }
 

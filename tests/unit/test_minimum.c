@@ -63,6 +63,30 @@ static void assert_enough(const struct rig_minimum *minimum, const struct rig_ef
     assert_int_equal(judged.valid, RIG_VALID_TRUE);
 }
 
+/* A condition of a program refutes, or leaves open, what a requested level guarantees, and nothing else. */
+static void conditions_are_weighed(void **state)
+{
+    (void)state;
+    struct rig_table_condition conditions[2] = {
+        {.name = "sum", .text = "t", .source = "s", .guaranteed_by = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)},
+        {.name = "other", .text = "t", .source = "s", .guaranteed_by = RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE)}};
+    struct rig_effort effort = whole;
+    effort.conditions = conditions;
+    effort.condition_count = 2;
+    assert_enough(&asked, &effort, &unharmed);
+    conditions[1].broken = 1;
+    assert_enough(&asked, &effort, &unharmed);
+    conditions[1].broken = 0;
+    conditions[1].problem = "no answer";
+    assert_enough(&asked, &effort, &unharmed);
+    conditions[0].problem = "no answer";
+    assert_short(&asked, &effort, &unharmed, "the condition sum was not checked: no answer");
+    conditions[0] = (struct rig_table_condition){
+        .name = "sum", .text = "t", .source = "s", .guaranteed_by = conditions[0].guaranteed_by, .broken = 3};
+    assert_int_equal(judge(clean, &asked, &effort, &unharmed).valid, RIG_VALID_FALSE);
+    assert_int_equal(judge("", &asked, &effort, &unharmed).valid, RIG_VALID_FALSE);
+}
+
 static void enough_is_enough(void **state)
 {
     (void)state;
@@ -168,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enough_is_enough),
+        cmocka_unit_test(conditions_are_weighed),
         cmocka_unit_test(each_share_has_its_minimum),
         cmocka_unit_test(a_run_that_failed_or_left_nothing_is_no_evidence),
         cmocka_unit_test(a_record_that_is_not_whole_is_no_evidence),

@@ -66,11 +66,12 @@ static void a_paused_node_stands_and_goes_on(void **state)
 
 /* -- stutter ------------------------------------------------------------------------------------------------------- */
 
-/* As the options of the fault: gap, stop, redraw in ns; share; processes, priorities, cores. */
+/* As the options of the fault; gap, stop and redraw in ns. */
 struct stutter_options {
     int64_t gap[2], stop[2], redraw[2];
     double share;
     int64_t processes, priorities, cores;
+    bool background;
 };
 
 static struct rig_nemesis_entry *stage_add_stutter(const char *target, int64_t after_ns, int64_t for_ns)

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "checker/stream/stream.h"
+#include "history/row_names.h"
 #include "history/source.h"
 #include "run/online.h"
 
@@ -25,8 +26,8 @@ struct rig_source {
 static struct rig_source record;
 static atomic_int written; /* stretches that the record holds */
 static atomic_int breaks_at;
-static bool held_back; /* nothing can be read before the record is complete */
-static struct rig_source_facts facts;
+static bool held_back;                             /* nothing can be read before the record is complete */
+static struct rig_source_facts facts, early_facts; /* early_facts: before the record is settled */
 static struct rig_segment stretch;
 
 enum rig_rc rig_source_open(const char *path, const struct rig_source_options *options, struct rig_source **source,
@@ -65,8 +66,7 @@ double rig_source_share(const struct rig_source *source)
 
 const struct rig_source_facts *rig_source_facts(const struct rig_source *source)
 {
-    assert_true(source->settled);
-    return &facts;
+    return source->settled ? &facts : &early_facts;
 }
 
 void rig_source_close(struct rig_source *source)
@@ -96,6 +96,8 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     (void)error;
     assert_int_equal(workload, RIG_WORKLOAD_LIST_APPEND);
     assert_int_equal(options->check.max_witnesses, 5);
+    assert_non_null(options->row_names);
+    assert_ptr_equal(options->row_names, rig_row_names_of(early_facts.meta));
     checker = (struct rig_stream){.idle = options->idle};
     *windows = &checker;
     return RIG_OK;
@@ -171,6 +173,7 @@ static int prepare(void **state)
     finishes = finish_fails = verdicts_freed = 0;
     caller = pthread_self();
     stretch.txns.count = TXNS;
+    early_facts = (struct rig_source_facts){.meta = "# rows: 4 warehouse:14\n"};
     section = (struct rig_check_section){.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE), .max_witnesses = 5};
     err = (struct rig_err){0};
     online = NULL;

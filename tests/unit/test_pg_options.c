@@ -176,11 +176,12 @@ static void statements_are_written(void **state)
     char sql[2 * RIG_PG_STATEMENT_TEXT_BYTES];
     options.tables = 1000;
     assert_int_equal(rig_pg_schema_init(&schema, &env, &options, &err), RIG_OK);
-    rig_pg_statement_print(rig_pg_schema_of_key(&schema, 1999, RIG_PG_PUT), 1999, INT64_MIN, sql, sizeof sql);
+    const struct rig_pg_numbers numbers = {.key = 1999, .value = INT64_MIN};
+    rig_pg_statement_print(rig_pg_schema_of_key(&schema, 1999, RIG_PG_PUT), &numbers, sql, sizeof sql);
     assert_string_equal(sql, "INSERT INTO rig_1_2.rig_list_999 AS t (k, v) VALUES ('1999'::bigint, "
                              "'-9223372036854775808'::text) ON CONFLICT (k) DO UPDATE SET v = t.v || ',' || "
                              "EXCLUDED.v");
-    rig_pg_statement_print(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_READ_ONLY), 0, 0, sql, sizeof sql);
+    rig_pg_statement_print(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_READ_ONLY), &numbers, sql, sizeof sql);
     assert_string_equal(sql, "BEGIN ISOLATION LEVEL SERIALIZABLE");
     rig_pg_schema_done(&schema);
     options.schema = "Mine";

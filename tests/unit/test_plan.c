@@ -197,6 +197,28 @@ static void order_of_keys_does_not_matter(void **state)
     rig_plan_free(other);
 }
 
+/* A phase inherits from the sections; the load has as many clients as the phase with most. */
+static void phases_inherit(void **state)
+{
+    (void)state;
+    struct rig_plan *plan = parse("name: p\nworkload: {reads: 20%, keys: {active: 7}}\ndatabase: {driver: plantest}\n"
+                                  "clients: {count: 4, rate: 100, stop-grace: 3s}\nphases:\n"
+                                  "  - {name: a, duration: 1s}\n"
+                                  "  - {name: b, transactions: 9, reads: 10%, clients: {count: 9, rate: unlimited}}\n");
+    assert_int_equal(rig_plan_phases(plan), 2);
+    const struct rig_generator_options *a = rig_plan_workload(plan, 0), *b = rig_plan_workload(plan, 1);
+    assert_true(a->reads == 0.2 && b->reads == 0.1 && a->active_keys == 7 && b->active_keys == 7);
+    assert_int_equal(a->duration_ns, 1000000000);
+    assert_int_equal(a->transactions, 0);
+    assert_int_equal(b->transactions, 9);
+    assert_true(rig_plan_clients(plan, 0)->rate == 100 && rig_plan_clients(plan, 1)->rate == 0);
+    assert_int_equal(rig_plan_clients(plan, 0)->count, 4);
+    assert_int_equal(rig_plan_clients(plan, 1)->count, 9);
+    assert_int_equal(rig_plan_clients(plan, 1)->stop_grace_ns, 3000000000);
+    assert_int_equal(plan->clients.count, 9);
+    rig_plan_free(plan);
+}
+
 /* The resolved plan reads back as the same plan. */
 static void resolved_plan_reads_back(void **state)
 {
@@ -206,6 +228,9 @@ static void resolved_plan_reads_back(void **state)
         full,
         "name: a.b-c_1\nseed: 0\nreport: []\nworkload: {transactions: 1, duration: 1ms, reads: 0.3333333333333333,\n"
         "  long-transactions: {share: 0.1%, hold: 1us, until-commits: 3}}\ndatabase: {driver: sim}\n",
+        "name: phases\nworkload: {operations: {max: 3}}\ndatabase: {driver: sim}\nclients: {count: 4}\nphases:\n"
+        "  - {name: a, duration: 1s, clients: {rate: 10}}\n"
+        "  - {name: b, transactions: 9, reads: 10%, keys: {active: 3}}\n",
         "name: texts\nworkload: {transactions: 1}\ndatabase: {driver: plantest, conninfo: '',\n"
         "  hosts: ['', '~', 'null', 'a, b', '[x]', '{y}', '#', ' c ', '-', \"\\u2028\\U0001F600\\uFEFF\\x85\\a\"]}\n",
     };
@@ -221,6 +246,12 @@ static void resolved_plan_reads_back(void **state)
             assert_memory_equal(&plan->workload, &again->workload, sizeof plan->workload);
             assert_memory_equal(&plan->clients, &again->clients, sizeof plan->clients);
             assert_memory_equal(&plan->check, &again->check, sizeof plan->check);
+            assert_int_equal(plan->phase_count, again->phase_count);
+            for (uint32_t p = 0; p < plan->phase_count; p++) {
+                assert_string_equal(plan->phases[p].name, again->phases[p].name);
+                assert_memory_equal(&plan->phases[p].workload, &again->phases[p].workload, sizeof plan->workload);
+                assert_memory_equal(&plan->phases[p].clients, &again->phases[p].clients, sizeof plan->clients);
+            }
             assert_int_equal(plan->reports, again->reports);
             assert_ptr_equal(plan->driver, again->driver);
             for (const struct rig_option *option = plan->driver->options; option->name != NULL; option++) {
@@ -335,7 +366,7 @@ static void secrets_are_never_shown(void **state)
     assert_driver_value(plan, "conninfo", "host=db1 password=hunter2 user=joe");
     char *text = written(plan, false);
     assert_refused(text,
-                   "plan.yaml:41:13: database.conninfo: `***` replaces a secret in a stored plan; give the secret, "
+                   "plan.yaml:63:13: database.conninfo: `***` replaces a secret in a stored plan; give the secret, "
                    "best as a variable: `${NAME}`");
     free(text);
     rig_plan_free(plan);
@@ -350,7 +381,7 @@ static void errors_show_no_secret(void **state)
     assert_refused(
         "name: n\n'postgres://u:hunter2@h': 5\n",
         "plan.yaml:2:1: unknown key `postgres://u:***@h`; expected one of name, seed, report, store, record, "
-        "workload, clients, database, check, nemesis");
+        "workload, clients, database, check, phases, nemesis");
     assert_int_equal(setenv("RIG_TEST_SECRET", "hunter2", 1), 0);
     assert_refused("name: \"${RIG_TEST_SECRET}!\"\nworkload: {transactions: 1}\n"
                    "database: {driver: plantest, password: \"${RIG_TEST_SECRET}\"}\n",
@@ -397,6 +428,7 @@ int main(void)
         cmocka_unit_test(defaults_are_filled),
         cmocka_unit_test(everything_can_be_said),
         cmocka_unit_test(order_of_keys_does_not_matter),
+        cmocka_unit_test(phases_inherit),
         cmocka_unit_test(resolved_plan_reads_back),
         cmocka_unit_test(overrides_win),
         cmocka_unit_test(seeds),

@@ -430,6 +430,8 @@ static void follow(const struct model *model, const struct encoded *encoded, siz
     struct rig_history *history = NULL;
     struct rig_err err = {0};
     assert_int_equal(rig_source_open(path, &options, &source, &err), RIG_OK);
+    const char *meta = rig_source_facts(source)->meta;
+    assert_string_equal(meta, "name: test");
     struct rig_window *window = rig_window_new(rig_source_facts(source)->workload, 0);
     for (size_t end = encoded->file.size - rest; written < end;) {
         size_t more = 1 + (size_t)rig_rng_below(&rng, 150);
@@ -444,6 +446,7 @@ static void follow(const struct model *model, const struct encoded *encoded, siz
     rig_source_settle(source);
     assert_int_equal(take_what_is_there(source, window), 0);
     assert_int_equal(rig_source_facts(source)->truncated, rest > 0);
+    assert_ptr_equal(rig_source_facts(source)->meta, meta);
     assert_int_equal(rig_window_give(window, rig_source_facts(source), &history, &err), RIG_OK);
     struct rig_history *wanted = model_history(model, encoded->frame_events[frames - 1]);
     assert_same_history(history, wanted);

@@ -239,6 +239,46 @@ static void late_events_move_to_the_last_time(void **state)
     rig_history_free(history);
 }
 
+/* The operations of a program are known at its end: until then nothing later is written, and its time stays. */
+static void a_transaction_that_has_begun_keeps_its_time(void **state)
+{
+    (void)state;
+    enum { LATER = 20000 };
+    struct rig_recorder *recorder =
+        open_recorder((struct rig_recorder_options){.channel_count = 2, .channel_bytes = 1 << 12, .origin_ns = 1});
+    struct rig_channel *first = rig_recorder_channel(recorder, 0);
+    struct rig_channel *second = rig_recorder_channel(recorder, 1);
+    rig_channel_invoke(first, 0, 1001, 1001, &append_one, 1);
+    rig_channel_complete(first, 2001, RIG_OUTCOME_OK, NULL, NULL, NULL);
+    wait_for_events(recorder, 2);
+    rig_channel_begin(second);
+    const int64_t begun_ns = rig_clock_now_ns();
+    for (int i = 0; i < LATER; i++) { /* the ring is small: the writer has taken most of them when the last is in */
+        const struct rig_op op = {.kind = RIG_OP_APPEND, .key = 1, .value = 2 + i};
+        const int64_t now_ns = rig_clock_now_ns();
+        rig_channel_invoke(first, 0, now_ns, now_ns, &op, 1);
+        rig_channel_complete(first, rig_clock_now_ns(), RIG_OUTCOME_OK, NULL, NULL, NULL);
+    }
+    struct rig_recorder_stats stats = {0};
+    rig_recorder_stats(recorder, &stats);
+    assert_int_equal(stats.events, 2);
+    rig_channel_invoke(second, 1, begun_ns, begun_ns, &append_one, 1);
+    wait_for_events(recorder, LATER);
+    rig_channel_complete(second, rig_clock_now_ns(), RIG_OUTCOME_OK, NULL, NULL, NULL);
+    close_recorder(recorder);
+    struct rig_history *history = load();
+    assert_int_equal(history->txn_count, LATER + 2);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < history->txn_count; i++) {
+        if (history->txns[i].process == 1) {
+            assert_int_equal(history->txns[i].invoke_ns, begun_ns - 1);
+            found++;
+        }
+    }
+    assert_int_equal(found, 1);
+    rig_history_free(history);
+}
+
 /* Simulated times come from another clock: an event is held until no channel can still add one before it. */
 static void simulated_times_are_never_late(void **state)
 {
@@ -540,6 +580,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(times_count_from_the_origin, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(faults_stand_among_the_transactions, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(late_events_move_to_the_last_time, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_transaction_that_has_begun_keeps_its_time, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(simulated_times_are_never_late, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(equal_times_are_concurrent, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(long_lists_and_errors_pass_a_small_ring, make_folder, remove_folder),

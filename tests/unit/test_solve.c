@@ -7,11 +7,12 @@
 
 #include <cmocka.h>
 
-#include "base/memory_held.h"
 #include "base/rng.h"
+#include "base/buf.h"
 #include "checker/check.h"
 #include "checker/solve/breach.h"
 #include "checker/solve/case_search.h"
+#include "checker/solve/decide.h"
 #include "checker/solve/forced.h"
 #include "checker/solve/solve.h"
 #include "history/load.h"
@@ -119,7 +120,7 @@ static void expect_no_breach(const struct rig_problem *problem, const struct rig
                              const struct rig_solution *solution)
 {
     struct rig_breaches found = {0};
-    assert_true(rig_breach_find(problem, rule, solution->place, 1, &found));
+    assert_true(rig_breach_find(problem, rule, solution->place, 1, INT64_MAX, &found));
     assert_int_equal(found.ends.count, 0);
     rig_arcs_done(&found.arcs);
     rig_arc_ends_done(&found.ends);
@@ -190,12 +191,52 @@ static void test_budget(void **state)
     assert_int_equal(solution.answer, RIG_ANSWER_SPENT);
     assert_null(solution.place);
     assert_null(solution.core);
-    assert_true(solution.open_pairs > 0 && solution.open_pairs <= 4000 * 3999 / 2);
+    assert_true(solution.pairs.open > 0 && solution.pairs.open <= 4000 * 3999 / 2);
     rig_solution_done(&solution);
     solution = solve(&problem, rig_level_rule(RIG_LEVEL_STRONG_SESSION_SERIALIZABLE));
     assert_int_equal(solution.answer, RIG_ANSWER_YES);
     rig_solution_done(&solution);
     rig_problem_done(&problem);
+}
+
+/* Also where the order of all versions is known: no level is decided after the deadline, and none before it is left. */
+static void test_budget_of_orders(void **state)
+{
+    (void)state;
+    const uint64_t levels = RIG_LEVEL_BIT(RIG_LEVEL_CURSOR_STABILITY) | RIG_LEVEL_BIT(RIG_LEVEL_SNAPSHOT_ISOLATION);
+    const struct rig_history history = {.workload = RIG_WORKLOAD_LIST_APPEND};
+    struct rig_problem problem = {0};
+    struct rig_decisions decisions;
+    struct rig_err err = {0};
+    struct rig_arena arena;
+    rig_arena_init(&arena, 0);
+    for (uint32_t txn = 0; txn < 3; txn++) {
+        assert_true(rig_problem_add_txn(
+            &problem,
+            &(struct rig_problem_txn){.txn = txn, .session = txn, .before = RIG_PROBLEM_NONE, .ended = UINT32_MAX}));
+        assert_true(rig_problem_add_write(&problem, txn, 0));
+    }
+    assert_true(rig_problem_finish(&problem));
+    for (int spent = 0; spent < 2; spent++) {
+        const struct rig_solve_budget budget = {.deadline_ns = spent ? 0 : INT64_MAX};
+        assert_int_equal(rig_decide(&problem, &history, levels, &budget, &arena, &decisions, &err), RIG_OK);
+        assert_int_equal(decisions.spent, spent ? levels : 0);
+        assert_int_equal(decisions.held, spent ? 0 : levels);
+        rig_decisions_done(&decisions);
+    }
+    rig_arena_done(&arena);
+    rig_problem_done(&problem);
+}
+
+/* Numbers of nodes have 32 bits: a larger problem is left open, before anything is done with it. */
+static void test_too_large(void **state)
+{
+    (void)state;
+    const struct rig_problem problem = {.txn_count = UINT32_C(1) << 31};
+    struct rig_solution solution = solve(&problem, rig_level_rule(RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION));
+    assert_int_equal(solution.answer, RIG_ANSWER_SPENT);
+    assert_true(solution.too_large);
+    rig_solution_done(&solution);
 }
 
 /* Transactions that write the same keys are one pair each, however many keys they share. */
@@ -219,7 +260,7 @@ static void test_open_pairs(void **state)
         rig_solve(&problem, rig_level_rule(RIG_LEVEL_STRONG_SESSION_SERIALIZABLE), &nothing, &solution, &err), RIG_OK);
     assert_int_equal(solution.answer, RIG_ANSWER_SPENT);
     assert_false(solution.too_large);
-    assert_int_equal(solution.open_pairs, TXNS * (TXNS - 1) / 2);
+    assert_int_equal(solution.pairs.open, TXNS * (TXNS - 1) / 2);
     rig_solution_done(&solution);
     rig_problem_done(&problem);
 }
@@ -252,7 +293,7 @@ static void test_memory(void **state)
     assert_int_equal(solution.answer, RIG_ANSWER_SPENT);
     assert_true(solution.too_large);
     rig_solution_done(&solution);
-    budget.limit_bytes = rig_memory_held_bytes() + (24 << 20);
+    budget.limit_bytes = 24 << 20;
     assert_int_equal(rig_solve(&problem, rule, &budget, &solution, &err), RIG_OK);
     assert_int_equal(solution.answer, RIG_ANSWER_YES);
     assert_false(solution.too_large);
@@ -276,8 +317,8 @@ static void test_clocks(void **state)
         sequence[node] = node;
     assert_true(rig_forced_init(&all, &problem, &frame, sequence));
     assert_true(rig_forced_init_within(&some, &problem, &frame, sequence, BYTES));
-    assert_int_equal(all.chains.count, 3000);
-    assert_in_range(some.chains.count, 1, BYTES / sizeof(uint32_t) / frame.node_count + 1);
+    assert_int_equal(all.clocks.chains.count, 3000);
+    assert_in_range(some.clocks.chains.count, 1, BYTES / sizeof(uint32_t) / frame.node_count + 1);
     rig_forced_done(&all);
     rig_forced_done(&some);
     rig_rule_frame_done(&frame);
@@ -285,35 +326,56 @@ static void test_clocks(void **state)
     free(sequence);
 }
 
-/* A verdict under a limit that the program has reached already: the levels that need the solver are open, for memory. */
+/* Write skews of which no read shows the order of the appends, one pair of clients after the other. */
+static struct rig_history *many_skews(uint32_t count)
+{
+    const struct rig_load_options options = {.workload_given = true, .workload = RIG_WORKLOAD_LIST_APPEND};
+    struct rig_history *history = NULL;
+    struct rig_err err = {0};
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    for (unsigned i = 0; i < 2 * count; i += 2) {
+        rig_buf_printf(
+            &text,
+            "{\"type\":\"invoke\",\"process\":0,\"value\":[[\"r\",%u,null],[\"append\",%u,1],[\"append\",%u,1]]}\n"
+            "{\"type\":\"invoke\",\"process\":1,\"value\":[[\"r\",%u,null],[\"append\",%u,2]]}\n"
+            "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",%u,[]],[\"append\",%u,1],[\"append\",%u,1]]}\n"
+            "{\"type\":\"ok\",\"process\":1,\"value\":[[\"r\",%u,[]],[\"append\",%u,2]]}\n",
+            i + 1, i + 1, i, i, i + 1, i + 1, i + 1, i, i, i + 1);
+    }
+    if (rig_history_parse("given", rig_buf_text(&text), text.size, &options, &history, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    rig_buf_done(&text);
+    return history;
+}
+
+/* Under a growing limit a check is refused, then leaves the levels that need the solver open for it, then decides them. */
 static void test_verdict_short_of_memory(void **state)
 {
     (void)state;
-    enum { BALLAST = 64 << 20, LIMIT = 32 << 20 };
-    static const char text[] =
-        "{\"type\":\"invoke\",\"process\":0,\"value\":[[\"r\",1,null],[\"append\",1,1],[\"append\",0,1]]}\n"
-        "{\"type\":\"invoke\",\"process\":1,\"value\":[[\"r\",0,null],[\"append\",1,2]]}\n"
-        "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",1,[]],[\"append\",1,1],[\"append\",0,1]]}\n"
-        "{\"type\":\"ok\",\"process\":1,\"value\":[[\"r\",0,[]],[\"append\",1,2]]}\n";
-    const struct rig_load_options options = {.workload_given = true, .workload = RIG_WORKLOAD_LIST_APPEND};
-    struct rig_history *history = NULL;
-    struct rig_verdict *verdict = NULL;
-    struct rig_err err = {0};
-    volatile char *ballast = malloc(BALLAST);
-    assert_non_null(ballast);
-    for (size_t i = 0; i < BALLAST; i += 4096)
-        ballast[i] = 1;
-    assert_int_equal(rig_history_parse("given", text, sizeof text - 1, &options, &history, &err), RIG_OK);
-    for (int limited = 0; limited < 2; limited++) {
-        const struct rig_check_options check = {.limit_bytes = limited ? LIMIT : 0};
-        assert_int_equal(rig_check(history, &check, &verdict, &err), RIG_OK);
-        const struct rig_level_result *level = &verdict->levels[RIG_LEVEL_CONSISTENT_VIEW];
-        assert_int_equal(level->fate, limited ? RIG_FATE_NOT_REFUTED : RIG_FATE_REFUTED);
-        assert_int_equal(strstr(level->reason, "--max-memory") != NULL, limited);
+    enum stage { REFUSED, OPEN, DECIDED } stage = REFUSED;
+    uint32_t seen[DECIDED + 1] = {0};
+    struct rig_history *history = many_skews(1000);
+    for (size_t limit = 64 << 10; limit <= 1 << 28; limit += limit / 4) {
+        const struct rig_check_options check = {.limit_bytes = limit};
+        struct rig_verdict *verdict = NULL;
+        struct rig_err err = {0};
+        const enum rig_rc rc = rig_check(history, &check, &verdict, &err);
+        enum stage now = REFUSED;
+        if (rc == RIG_OK) {
+            const struct rig_level_result *level = &verdict->levels[RIG_LEVEL_CONSISTENT_VIEW];
+            now = level->fate == RIG_FATE_REFUTED ? DECIDED : OPEN;
+            assert_int_equal(strstr(level->reason, "--max-memory") != NULL, now == OPEN);
+        } else {
+            assert_int_equal(rc, RIG_E_LIMIT);
+        }
         rig_verdict_free(verdict);
+        assert_true(now >= stage);
+        stage = now;
+        seen[now]++;
     }
+    assert_true(seen[REFUSED] > 0 && seen[OPEN] > 0 && seen[DECIDED] > 0);
     rig_history_free(history);
-    free((void *)ballast);
 }
 
 int main(void)
@@ -327,6 +389,8 @@ int main(void)
         cmocka_unit_test(test_brute_force),
         cmocka_unit_test(test_larger),
         cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_budget_of_orders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,17 @@ static void start_workers(bool spin)
     }
 }
 
+static void await_sleep(void)
+{
+    const int64_t until_ns = rig_clock_now_ns() + patience_ns;
+    for (int i = 0; i < WORKERS; i++) {
+        while (rig_process_state(&workers.at[i]) != 'S') {
+            assert_true(rig_clock_now_ns() < until_ns);
+            rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
+        }
+    }
+}
+
 static void end_workers(void)
 {
     for (int i = 0; i < WORKERS; i++) {
@@ -138,6 +149,7 @@ static void sleeping_processes_are_left_alone_unless_all_are_meant(void **state)
     struct rig_stutter_orders orders = default_orders();
     orders.running_only = true;
     start_workers(false);
+    await_sleep();
     begin(&orders);
     rig_clock_sleep_until_ns(rig_clock_now_ns() + 20 * RIG_NS_PER_MS);
     assert_int_equal(atomic_load(&stutter.table->stops), 0); /* all of them sleep */

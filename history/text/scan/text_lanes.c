@@ -169,6 +169,10 @@ LANES __m512i places_of(const struct text *text, const uint8_t *which)
     return _mm512_permutexvar_epi8(_mm512_loadu_si512(which), text->places);
 }
 
+/* Without optimization the gather is a macro of GCC's header that converts the mask to char. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+
 /* The ids of keys. A key without a slot keeps its number and sets its bit in `missing`. */
 LANES __m512i find_ids(__m512i values, __mmask8 keys, const struct rig_lane_syntax *syntax,
                        const struct rig_lane_slots *slots, __mmask8 *missing)
@@ -179,6 +183,8 @@ LANES __m512i find_ids(__m512i values, __mmask8 keys, const struct rig_lane_synt
     *missing = _mm512_mask_cmpneq_epi64_mask(keys, _mm512_srli_epi64(found, 32), values);
     return _mm512_mask_and_epi64(values, _kandn_mask8(*missing, keys), found, all(syntax->ids));
 }
+
+#pragma GCC diagnostic pop
 
 /* Reads `count` of four operations, the first four (`half` 0) or the last; false if they are not of this form. Bits 2i and
  * 2i + 1 of `read_lanes`: operation i reads. */

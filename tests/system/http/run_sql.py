@@ -27,7 +27,8 @@ class Sql(rig_command.RigTest):
         return done, self.results(folder)["history"]
 
     def run_both(self, stand_in, dialect):
-        for workload, assume in (("list-append", ""), ("rw-register", "linearizable-keys")):
+        types = [("list-append", ""), ("rw-register", "linearizable-keys"), ("set", "")]
+        for workload, assume in types + ([("counter", "")] if dialect == "rqlite" else []):
             with self.subTest(workload=workload):
                 done, history = self.run_against(stand_in(), dialect, workload, assume, workload)
                 self.assertGreater(history["ok"], 350, repr(done))
@@ -37,6 +38,14 @@ class Sql(rig_command.RigTest):
                 self.assertGreater(history["ok"], 200, repr(done))
                 self.assertGreater(history["fail"], 5, repr(done))
                 self.assertGreater(history["info"], 3, repr(done))
+
+    def test_long_forks(self):
+        for stand_in, dialect in ((sql_stand_ins.Rqlite, "rqlite"), (sql_stand_ins.LibSql, "libsql")):
+            server = stand_in()
+            self.addCleanup(server.close)
+            text = PLAN.format(workload="long-fork", dialect=dialect, port=server.port, assume="")
+            text = text.replace("operations: {min: 1, max: 4}, keys: {active: 3, appends-per-key: 32}", "keys: {active: 3}")
+            self.status(0, self.rig("run", self.plan(text), "-o", dialect))
 
     def test_tables_of_others_are_not_touched(self):
         for stand_in, dialect in ((sql_stand_ins.Rqlite, "rqlite"), (sql_stand_ins.LibSql, "libsql")):

@@ -1,0 +1,156 @@
+#include "checker/infer/set_times.h"
+
+#include <stdlib.h>
+
+#include "checker/infer/inference.h"
+
+/* The reads of an element; RIG_POSITION_NONE: nothing. */
+struct sight {
+    int64_t known_ns, absent_ns;
+    uint32_t known_at;   /* a completion */
+    uint32_t present_at; /* the last invocation of a read that shows it, and */
+    uint32_t absent_at;  /*   of one that misses it */
+};
+
+struct timing {
+    const struct rig_history *history;
+    const struct rig_sets *sets;
+    struct rig_set_marks marks;
+    struct sight *sights; /* per element */
+};
+
+static void become_known(struct sight *sight, const struct rig_txn *by)
+{
+    if (sight->known_at != RIG_POSITION_NONE && sight->known_at <= by->complete_at)
+        return;
+    sight->known_at = by->complete_at;
+    sight->known_ns = by->complete_ns;
+}
+
+static bool is_later(uint32_t at, uint32_t than)
+{
+    return than == RIG_POSITION_NONE || at > than;
+}
+
+static void take_read(struct timing *timing, const struct rig_txn *reader, const struct rig_txn_op *read)
+{
+    const struct rig_sets *sets = timing->sets;
+    rig_set_marks_take(&timing->marks, sets, read);
+    for (uint32_t i = sets->key_first[read->key]; i < sets->key_first[read->key + 1]; i++) {
+        struct sight *sight = &timing->sights[i];
+        if (rig_set_is_marked(&timing->marks, i)) {
+            become_known(sight, reader);
+            if (is_later(reader->invoke_at, sight->present_at))
+                sight->present_at = reader->invoke_at;
+        } else if (is_later(reader->invoke_at, sight->absent_at)) {
+            sight->absent_at = reader->invoke_at;
+            sight->absent_ns = reader->invoke_ns;
+        }
+    }
+}
+
+/* False: the history has no times. */
+static bool take_txns(struct timing *timing)
+{
+    const struct rig_history *history = timing->history;
+    for (uint32_t i = 0; i < timing->sets->element_count; i++) {
+        const struct rig_txn *writer = &history->txns[timing->sets->elements[i].writer];
+        timing->sights[i] = (struct sight){
+            .known_at = RIG_POSITION_NONE, .present_at = RIG_POSITION_NONE, .absent_at = RIG_POSITION_NONE};
+        if (writer->outcome == RIG_OUTCOME_OK)
+            become_known(&timing->sights[i], writer);
+    }
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn *reader = &history->txns[txn];
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+        if (reader->outcome != RIG_OUTCOME_OK)
+            continue;
+        if (reader->invoke_ns == RIG_NO_TIME || reader->complete_ns == RIG_NO_TIME)
+            return false;
+        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+            if (rig_set_is_read(&ops[i]))
+                take_read(timing, reader, &ops[i]);
+        }
+    }
+    return true;
+}
+
+/* ---- the result ---- */
+
+static void keep_worst(struct rig_element_times *times, const struct rig_stale_element *stale)
+{
+    uint32_t at = times->worst_count < RIG_STALE_KEPT ? times->worst_count++ : RIG_STALE_KEPT;
+    for (; at > 0 && times->worst[at - 1].latency_ns < stale->latency_ns; at--) {
+        if (at < RIG_STALE_KEPT)
+            times->worst[at] = times->worst[at - 1];
+    }
+    if (at < RIG_STALE_KEPT)
+        times->worst[at] = *stale;
+}
+
+/* Counts a known element; the latency of a stable one, else -1. */
+static int64_t classify(const struct sight *sight, struct rig_element_times *times)
+{
+    const bool shown = sight->present_at != RIG_POSITION_NONE, missed = sight->absent_at != RIG_POSITION_NONE;
+    const bool missed_later = missed && sight->absent_at > sight->known_at;
+    times->known++;
+    if (shown && (!missed || sight->absent_at <= sight->present_at)) {
+        times->stable++;
+        times->stale += missed_later;
+        return missed_later ? sight->absent_ns - sight->known_ns : 0;
+    }
+    times->lost += missed_later;
+    times->never_read += !missed_later;
+    return -1;
+}
+
+static int compare_latencies(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void find_quantiles(int64_t *latencies, uint64_t count, struct rig_element_times *times)
+{
+    if (count == 0)
+        return;
+    qsort(latencies, count, sizeof *latencies, compare_latencies);
+    for (size_t i = 0; i < RIG_ELEMENT_QUANTILES; i++) {
+        const uint64_t at = count * (uint64_t)rig_element_percents[i] / 100;
+        times->quantile_ns[i] = latencies[at < count ? at : count - 1];
+    }
+}
+
+static void conclude(const struct timing *timing, int64_t *latencies, struct rig_element_times *times)
+{
+    for (uint32_t i = 0; i < timing->sets->element_count; i++) {
+        const struct rig_set_element *element = &timing->sets->elements[i];
+        times->attempted += timing->history->txns[element->writer].outcome != RIG_OUTCOME_FAIL;
+        if (timing->sights[i].known_at == RIG_POSITION_NONE)
+            continue;
+        const int64_t latency_ns = classify(&timing->sights[i], times);
+        if (latency_ns >= 0)
+            latencies[times->stable - 1] = latency_ns;
+        const struct rig_stale_element stale = {
+            .value = element->value, .latency_ns = latency_ns, .key = element->key, .writer = element->writer};
+        if (latency_ns > 0)
+            keep_worst(times, &stale);
+    }
+    find_quantiles(latencies, times->stable, times);
+}
+
+void rig_set_times(const struct rig_inference *inference, struct rig_arena *arena, struct rig_element_times *times)
+{
+    struct timing timing = {.history = inference->history, .sets = &inference->sets};
+    const size_t room = (size_t)timing.sets->element_count + 1;
+    *times = (struct rig_element_times){.measured = false};
+    if (!timing.history->has_invocations)
+        return;
+    int64_t *latencies = rig_arena_room(arena, room, sizeof *latencies);
+    timing.sights = rig_arena_room(arena, room, sizeof *timing.sights);
+    if (latencies == NULL || timing.sights == NULL || !rig_set_marks_init(&timing.marks, timing.sets, arena))
+        return;
+    times->measured = take_txns(&timing);
+    if (times->measured)
+        conclude(&timing, latencies, times);
+}

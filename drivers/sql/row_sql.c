@@ -1,0 +1,176 @@
+#include "drivers/sql/row_sql.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+
+static void add_name(const struct rig_sql_dialect *dialect, const char *name, struct rig_buf *sql)
+{
+    rig_buf_add_text(sql, dialect->prefix);
+    rig_buf_add_text(sql, name);
+}
+
+static void add_columns(const struct rig_row_table *table, uint32_t count, struct rig_buf *sql)
+{
+    for (uint32_t i = 0; i < count; i++)
+        rig_buf_printf(sql, "%s%s", i == 0 ? "" : ", ", table->columns[i]);
+}
+
+void rig_sql_create_table(const struct rig_sql_dialect *dialect, const struct rig_row_table *table, struct rig_buf *sql)
+{
+    rig_buf_add_text(sql, "CREATE TABLE ");
+    add_name(dialect, table->name, sql);
+    rig_buf_add_text(sql, " (");
+    for (uint32_t i = 0; i < table->column_count; i++)
+        rig_buf_printf(sql, "%s bigint NOT NULL, ", table->columns[i]);
+    if (table->filler_bytes > 0)
+        rig_buf_printf(sql, "filler varchar(%u) DEFAULT '%0*d', ", table->filler_bytes, (int)table->filler_bytes, 0);
+    rig_buf_add_text(sql, "PRIMARY KEY (");
+    add_columns(table, table->key_count, sql);
+    rig_buf_add_text(sql, ")); ");
+    if (table->index_count == 0)
+        return;
+    rig_buf_printf(sql, "CREATE INDEX ON ");
+    add_name(dialect, table->name, sql);
+    for (uint32_t i = 0; i < table->index_count; i++)
+        rig_buf_printf(sql, "%s%s", i == 0 ? " (" : ", ", table->columns[table->index[i]]);
+    rig_buf_add_text(sql, "); ");
+}
+
+/* The next value. */
+static void add_value(const struct rig_sql_dialect *dialect, uint32_t *value, struct rig_buf *sql)
+{
+    ++*value;
+    if (dialect->numbered)
+        rig_buf_printf(sql, "$%u::bigint", *value);
+    else
+        rig_buf_add_char(sql, '?');
+}
+
+static void add_assignments(const struct rig_sql_dialect *dialect, const struct rig_row_table *table,
+                            const struct rig_row_statement *statement, uint32_t *value, struct rig_buf *sql)
+{
+    for (uint32_t i = 0; i < statement->assignment_count; i++) {
+        const struct rig_row_assignment *assignment = &statement->assignments[i];
+        const char *column = table->columns[assignment->column];
+        rig_buf_printf(sql, "%s %s = ", i == 0 ? " SET" : ",", column);
+        switch ((enum rig_row_source)assignment->source) {
+        case RIG_ROW_COPY:
+            rig_buf_add_text(sql, table->columns[assignment->from]);
+            break;
+        case RIG_ROW_SUM:
+            rig_buf_printf(sql, "%s + ", column);
+            add_value(dialect, value, sql);
+            break;
+        case RIG_ROW_VALUE:
+            add_value(dialect, value, sql);
+            break;
+        }
+    }
+}
+
+static void add_conditions(const struct rig_sql_dialect *dialect, const struct rig_row_table *table,
+                           const struct rig_row_statement *statement, uint32_t *value, struct rig_buf *sql)
+{
+    static const char *const tests[] = {[RIG_ROW_EQUAL] = "=", [RIG_ROW_AT_LEAST] = ">=", [RIG_ROW_BELOW] = "<"};
+    for (uint32_t i = 0; i < statement->condition_count; i++) {
+        const struct rig_row_condition *condition = &statement->conditions[i];
+        rig_buf_printf(sql, "%s %s %s ", i == 0 ? " WHERE" : " AND", table->columns[condition->column],
+                       tests[condition->test]);
+        add_value(dialect, value, sql);
+    }
+}
+
+static void add_selection_end(const struct rig_sql_dialect *dialect, const struct rig_row_table *table,
+                              const struct rig_row_statement *statement, struct rig_buf *sql)
+{
+    if (statement->ordered)
+        rig_buf_printf(sql, " ORDER BY %s%s", table->columns[statement->order], statement->descending ? " DESC" : "");
+    if (statement->limit > 0)
+        rig_buf_printf(sql, " LIMIT %u", statement->limit);
+    if (statement->for_update && dialect->for_update)
+        rig_buf_add_text(sql, " FOR UPDATE");
+}
+
+static void add_insertion(const struct rig_sql_dialect *dialect, const struct rig_row_table *table, uint32_t *value,
+                          struct rig_buf *sql)
+{
+    rig_buf_add_text(sql, " (");
+    add_columns(table, table->column_count, sql);
+    rig_buf_add_text(sql, ") VALUES (");
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        rig_buf_add_text(sql, i == 0 ? "" : ", ");
+        add_value(dialect, value, sql);
+    }
+    rig_buf_add_char(sql, ')');
+}
+
+void rig_sql_statement(const struct rig_sql_dialect *dialect, const struct rig_row_schema *schema,
+                       const struct rig_row_statement *statement, struct rig_buf *sql)
+{
+    RIG_REQUIRE(statement->table < schema->table_count);
+    const struct rig_row_table *table = &schema->tables[statement->table];
+    uint32_t value = 0;
+    switch (statement->act) {
+    case RIG_ROW_SELECT:
+        rig_buf_add_text(sql, "SELECT ");
+        add_columns(table, table->column_count, sql);
+        rig_buf_add_text(sql, " FROM ");
+        add_name(dialect, table->name, sql);
+        add_conditions(dialect, table, statement, &value, sql);
+        add_selection_end(dialect, table, statement, sql);
+        break;
+    case RIG_ROW_INSERT:
+        rig_buf_add_text(sql, "INSERT INTO ");
+        add_name(dialect, table->name, sql);
+        add_insertion(dialect, table, &value, sql);
+        break;
+    case RIG_ROW_UPDATE:
+        rig_buf_add_text(sql, "UPDATE ");
+        add_name(dialect, table->name, sql);
+        add_assignments(dialect, table, statement, &value, sql);
+        add_conditions(dialect, table, statement, &value, sql);
+        if (!dialect->returning)
+            break;
+        rig_buf_add_text(sql, " RETURNING ");
+        add_columns(table, table->column_count, sql);
+        break;
+    case RIG_ROW_DELETE:
+        rig_buf_add_text(sql, "DELETE FROM ");
+        add_name(dialect, table->name, sql);
+        add_conditions(dialect, table, statement, &value, sql);
+        break;
+    }
+    RIG_INVARIANT(value == rig_row_value_count(statement, table));
+}
+
+void rig_sql_insert_rows(const struct rig_sql_dialect *dialect, const struct rig_row_table *table, const int64_t *cells,
+                         uint32_t row_count, struct rig_buf *sql)
+{
+    rig_buf_add_text(sql, "INSERT INTO ");
+    add_name(dialect, table->name, sql);
+    rig_buf_add_text(sql, " (");
+    add_columns(table, table->column_count, sql);
+    rig_buf_add_text(sql, ") VALUES ");
+    for (uint32_t row = 0; row < row_count; row++) {
+        rig_buf_add_text(sql, row == 0 ? "(" : ", (");
+        for (uint32_t i = 0; i < table->column_count; i++) {
+            rig_buf_add_text(sql, i == 0 ? "" : ",");
+            rig_buf_add_int(sql, *cells++);
+        }
+        rig_buf_add_char(sql, ')');
+    }
+}
+
+void rig_sql_query(const struct rig_sql_dialect *dialect, const char *query, struct rig_buf *sql)
+{
+    for (const char *end; *query != '\0'; query = end) {
+        const bool is_name = *query == '{';
+        query += is_name;
+        end = query + strcspn(query, is_name ? "}" : "{");
+        if (is_name)
+            rig_buf_add_text(sql, dialect->prefix);
+        rig_buf_add(sql, query, (size_t)(end - query));
+        end += *end == '}';
+    }
+}

@@ -1,0 +1,50 @@
+/*
+ * When keys leave a load of one or several phases: the schedules of the phases (generator/key_schedule.h), one after the
+ * other, with the numbers that keys have in the whole load.
+ *
+ * A phase ends when its clients go on, wherever they are. Its keys that had not left by then are among the rest.
+ * Threads: one a schedule.
+ */
+#ifndef RIG_GENERATOR_LOAD_SCHEDULE_H
+#define RIG_GENERATOR_LOAD_SCHEDULE_H
+
+#include "generator/key_schedule.h"
+
+/* Key k of a phase is key k * stride + offset of the load. */
+struct rig_phase_keys {
+    int64_t stride, offset;
+};
+
+/* Phases of the shape `general`, and those of a bank, share their keys; every other phase has its own. */
+struct rig_phase_keys rig_phase_keys_of(const struct rig_generator_options *const *phases, uint32_t phase_count,
+                                        uint32_t phase);
+
+struct rig_load_schedule {
+    struct rig_key_schedule *phases;
+    struct rig_phase_keys *keys; /* by phase */
+    bool *is_shared;             /* by phase: its keys are those of other phases, too */
+    int64_t shared_given;        /* of them: those below this were among the rest of an earlier phase */
+    uint32_t phase_count;
+    uint32_t present; /* phase */
+};
+
+/* `phases` and `client_counts` by phase. RIG_E_LIMIT. */
+enum rig_rc rig_load_schedule_init(struct rig_load_schedule *schedule,
+                                   const struct rig_generator_options *const *phases, const uint32_t *client_counts,
+                                   uint32_t phase_count, uint64_t seed, struct rig_err *err);
+/* Frees; safe after a failed or no init of a zeroed schedule. */
+void rig_load_schedule_done(struct rig_load_schedule *schedule);
+
+/* All clients have come to this position. Positions never go back. */
+void rig_load_schedule_reach(struct rig_load_schedule *schedule, uint64_t position);
+/* The position at which the next key of the present phase leaves. */
+uint64_t rig_load_schedule_next(const struct rig_load_schedule *schedule);
+/* Lets it leave, whenever it is due; returns it. */
+int64_t rig_load_schedule_leave(struct rig_load_schedule *schedule);
+/*
+ * Gives one of the keys that the first `behind` transactions of a phase may have used and that have not left; false when
+ * each was given. Keys that phases share are given once.
+ */
+bool rig_load_schedule_rest(struct rig_load_schedule *schedule, uint32_t phase, uint64_t behind, int64_t *key);
+
+#endif

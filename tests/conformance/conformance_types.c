@@ -1,0 +1,268 @@
+#include "tests/conformance/conformance_types.h"
+
+#include "tests/unit/cmocka_first.h"
+#include "tests/conformance/conformance_steps.h"
+
+static struct rig_op set_register(int64_t key, int64_t value)
+{
+    return (struct rig_op){.kind = RIG_OP_WRITE, .key = key, .value = value};
+}
+
+static struct rig_op read_register(int64_t key)
+{
+    return (struct rig_op){.kind = RIG_OP_READ_REGISTER, .key = key};
+}
+
+void registers_hold_the_last_value(void **state)
+{
+    (void)state;
+    if (!runs(RIG_WORKLOAD_RW_REGISTER))
+        skip();
+    struct bench_run run;
+    struct bench_client client;
+    start(&run, RIG_WORKLOAD_RW_REGISTER, 1);
+    open_client(&client, &run, 0);
+    const struct rig_op ops[] = {read_register(1), set_register(1, 5), read_register(1), set_register(1, -6),
+                                 read_register(1)};
+    transact_ok(&client, ops, 5);
+    assert_int_equal(client.transaction.reads[0].state, RIG_READ_NIL);
+    assert_int_equal(client.transaction.reads[2].value, 5);
+    assert_int_equal(client.transaction.reads[4].value, -6);
+    transact_ok(&client, ops, 1);
+    assert_int_equal(client.transaction.reads[0].state, RIG_READ_SEEN);
+    assert_int_equal(client.transaction.reads[0].value, -6);
+    finish(&client, &run);
+}
+
+/* In any order, each once. */
+static void assert_set(const struct bench_client *client, uint32_t op, const int64_t *expected, uint32_t count)
+{
+    const struct rig_read *read = &client->transaction.reads[op];
+    const int64_t *elements = client->transaction.elements + read->first_element;
+    assert_int_equal(read->state, count == 0 ? RIG_READ_NIL : RIG_READ_SEEN);
+    assert_int_equal(read->count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t seen = 0;
+        for (uint32_t j = 0; j < count; j++)
+            seen += elements[j] == expected[i];
+        assert_int_equal(seen, 1);
+    }
+}
+
+/* ---- objects ---- */
+
+static void start_objects(struct bench_run *run, struct bench_client *clients, uint32_t count,
+                          enum rig_workload workload)
+{
+    if (!runs(workload))
+        skip();
+    start(run, workload, count);
+    for (uint32_t i = 0; i < count; i++)
+        open_client(&clients[i], run, i);
+}
+
+static void write_once(struct bench_client *client, enum rig_op_kind kind, int64_t key, int64_t value)
+{
+    const struct rig_op op = {.kind = kind, .key = key, .value = value};
+    transact_ok(client, &op, 1);
+}
+
+/* A read, or what takes a value. `nil`: none is there. */
+static void assert_gives(struct bench_client *client, enum rig_op_kind kind, int64_t key, bool nil, int64_t value)
+{
+    const struct rig_op op = {.kind = kind, .key = key};
+    transact_ok(client, &op, 1);
+    assert_int_equal(client->transaction.reads[0].state, nil ? RIG_READ_NIL : RIG_READ_SEEN);
+    if (!nil)
+        assert_int_equal(client->transaction.reads[0].value, value);
+}
+
+static enum rig_outcome compare_and_set(struct bench_client *client, int64_t key, int64_t expected, int64_t value)
+{
+    const struct rig_op ops[] = {{.kind = RIG_OP_EXPECT, .key = key, .value = expected},
+                                 {.kind = RIG_OP_WRITE, .key = key, .value = value}};
+    return transact(client, ops, 2);
+}
+
+/* A refused one fails for certain, changes nothing and leaves the session usable. */
+void compared_registers_change_only_as_expected(void **state)
+{
+    (void)state;
+    struct bench_run run;
+    struct bench_client client;
+    start_objects(&run, &client, 1, RIG_WORKLOAD_CAS_REGISTER);
+    assert_int_equal(compare_and_set(&client, 1, 0, 1), RIG_OUTCOME_FAIL);
+    assert_false(client.transaction.session_lost);
+    assert_gives(&client, RIG_OP_READ_REGISTER, 1, true, 0);
+    write_once(&client, RIG_OP_WRITE, 1, 3);
+    assert_int_equal(compare_and_set(&client, 1, 4, 5), RIG_OUTCOME_FAIL);
+    assert_gives(&client, RIG_OP_READ_REGISTER, 1, false, 3);
+    assert_int_equal(compare_and_set(&client, 1, 3, 3), RIG_OUTCOME_OK);
+    assert_int_equal(compare_and_set(&client, 1, 3, 5), RIG_OUTCOME_OK);
+    assert_int_equal(compare_and_set(&client, 2, 5, 6), RIG_OUTCOME_FAIL);
+    assert_gives(&client, RIG_OP_READ_REGISTER, 1, false, 5);
+    finish(&client, &run);
+}
+
+static void take_and_release(struct bench_client *client, int64_t key)
+{
+    assert_int_equal(compare_and_set(client, key, 0, 1), RIG_OUTCOME_OK);
+    assert_int_equal(compare_and_set(client, key, 0, 1), RIG_OUTCOME_FAIL);
+    assert_int_equal(compare_and_set(client, key, 1, 0), RIG_OUTCOME_OK);
+    assert_int_equal(compare_and_set(client, key, 1, 0), RIG_OUTCOME_FAIL);
+}
+
+/* With simulated time, a client waits for the transactions of the others. */
+void locks_have_one_holder(void **state)
+{
+    (void)state;
+    struct bench_run run;
+    struct bench_client clients[2];
+    const uint32_t count = settings.driver->now_ns == NULL ? 2 : 1;
+    start_objects(&run, clients, count, RIG_WORKLOAD_MUTEX);
+    for (int64_t round = 0; round < 2; round++) {
+        take_and_release(&clients[0], 1);
+        assert_int_equal(compare_and_set(&clients[0], 1, 0, 1), RIG_OUTCOME_OK);
+        assert_int_equal(compare_and_set(&clients[count - 1], 1, 0, 1), RIG_OUTCOME_FAIL);
+        take_and_release(&clients[count - 1], 2);
+        assert_int_equal(compare_and_set(&clients[0], 1, 1, 0), RIG_OUTCOME_OK);
+        take_and_release(&clients[count - 1], 1);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bench_client_close(&clients[i], true);
+        bench_client_done(&clients[i]);
+    }
+    bench_run_stop(&run);
+}
+
+static void check_row(enum rig_workload workload, enum rig_op_kind put, enum rig_op_kind take, const int64_t *order)
+{
+    struct bench_run run;
+    struct bench_client client;
+    start_objects(&run, &client, 1, workload);
+    for (int64_t key = 1; key < 12; key += 10) { /* the names of keys may begin alike */
+        assert_gives(&client, take, key, true, 0);
+        for (int64_t value = 1; value <= 12; value++)
+            write_once(&client, put, key, value * key);
+    }
+    for (int64_t i = 0; i < 12; i++)
+        assert_gives(&client, take, 1, false, order[i]);
+    assert_gives(&client, take, 1, true, 0);
+    write_once(&client, put, 1, 40);
+    assert_gives(&client, take, 1, false, 40);
+    assert_gives(&client, take, 11, false, order[0] * 11);
+    finish(&client, &run);
+}
+
+void queues_give_the_first_value(void **state)
+{
+    (void)state;
+    static const int64_t order[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    check_row(RIG_WORKLOAD_QUEUE, RIG_OP_ENQUEUE, RIG_OP_DEQUEUE, order);
+}
+
+void stacks_give_the_last_value(void **state)
+{
+    (void)state;
+    static const int64_t order[] = {12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
+    check_row(RIG_WORKLOAD_STACK, RIG_OP_PUSH, RIG_OP_POP, order);
+}
+
+void sets_hold_their_elements(void **state)
+{
+    (void)state;
+    if (!runs(RIG_WORKLOAD_SET))
+        skip();
+    struct bench_run run;
+    struct bench_client client;
+    start(&run, RIG_WORKLOAD_SET, 1);
+    open_client(&client, &run, 0);
+    static const struct rig_op ops[] = {
+        {.kind = RIG_OP_READ_SET, .key = 1},        {.kind = RIG_OP_ADD, .key = 1, .value = 7},
+        {.kind = RIG_OP_READ_SET, .key = 1},        {.kind = RIG_OP_ADD, .key = 1, .value = -3},
+        {.kind = RIG_OP_ADD, .key = 2, .value = 7}, {.kind = RIG_OP_READ_SET, .key = 1},
+    };
+    const int64_t expected[] = {7, -3};
+    transact_ok(&client, ops, 6);
+    assert_set(&client, 0, NULL, 0);
+    assert_set(&client, 2, expected, 1);
+    assert_set(&client, 5, expected, 2);
+    transact_ok(&client, ops, 1);
+    assert_set(&client, 0, expected, 2);
+    finish(&client, &run);
+}
+
+static void assert_number(const struct bench_client *client, uint32_t op, int64_t expected)
+{
+    assert_int_equal(client->transaction.reads[op].state, RIG_READ_SEEN);
+    assert_int_equal(client->transaction.reads[op].value, expected);
+}
+
+/* Increments that add blindly, and increments of what the transaction has read. */
+void counters_hold_sums(void **state)
+{
+    (void)state;
+    if (!runs(RIG_WORKLOAD_COUNTER))
+        skip();
+    struct bench_run run;
+    struct bench_client client;
+    start(&run, RIG_WORKLOAD_COUNTER, 1);
+    open_client(&client, &run, 0);
+    static const struct rig_op ops[] = {
+        {.kind = RIG_OP_READ_COUNTER, .key = 1},          {.kind = RIG_OP_INCREMENT, .key = 1, .value = 7},
+        {.kind = RIG_OP_READ_COUNTER, .key = 1},          {.kind = RIG_OP_INCREMENT, .key = 1, .value = -9},
+        {.kind = RIG_OP_INCREMENT, .key = 1, .value = 4}, {.kind = RIG_OP_INCREMENT, .key = 2, .value = 3},
+        {.kind = RIG_OP_READ_COUNTER, .key = 1},
+    };
+    transact_ok(&client, ops, 7);
+    assert_int_equal(client.transaction.reads[0].state, RIG_READ_NIL);
+    assert_number(&client, 2, 7);
+    assert_number(&client, 6, 2);
+    transact_ok(&client, ops + 4, 3);
+    assert_number(&client, 2, 6);
+    transact_ok(&client, ops, 3);
+    assert_number(&client, 0, 6);
+    assert_number(&client, 2, 13);
+    finish(&client, &run);
+}
+
+static const struct rig_accounts accounts = {.count = 3, .balance = 10};
+
+/* From account 0 to account 2. */
+static enum rig_outcome transfer(struct bench_client *client, int64_t amount)
+{
+    const struct rig_op ops[] = {
+        {.kind = RIG_OP_READ_COUNTER, .key = 0},
+        {.kind = RIG_OP_READ_COUNTER, .key = 2},
+        {.kind = RIG_OP_INCREMENT, .key = 0, .value = -amount},
+        {.kind = RIG_OP_INCREMENT, .key = 2, .value = amount},
+    };
+    return transact(client, ops, 4);
+}
+
+void accounts_are_open_and_not_overdrawn(void **state)
+{
+    (void)state;
+    if (!runs(RIG_WORKLOAD_BANK))
+        skip();
+    struct bench_run run;
+    struct bench_client client;
+    settings.accounts = accounts;
+    start(&run, RIG_WORKLOAD_BANK, 1);
+    settings.accounts = (struct rig_accounts){0};
+    open_client(&client, &run, 0);
+    assert_int_equal(transfer(&client, 6), RIG_OUTCOME_OK);
+    assert_number(&client, 0, 10);
+    assert_int_equal(transfer(&client, 5), RIG_OUTCOME_FAIL); /* of 4 that are left */
+    assert_int_equal(transfer(&client, 4), RIG_OUTCOME_OK);
+    assert_number(&client, 0, 4);
+    assert_number(&client, 1, 16);
+    static const struct rig_op reads[] = {{.kind = RIG_OP_READ_COUNTER, .key = 0},
+                                          {.kind = RIG_OP_READ_COUNTER, .key = 1},
+                                          {.kind = RIG_OP_READ_COUNTER, .key = 2}};
+    transact_ok(&client, reads, 3);
+    assert_number(&client, 0, 0);
+    assert_number(&client, 1, 10);
+    assert_number(&client, 2, 20);
+    finish(&client, &run);
+}

@@ -1,0 +1,216 @@
+"""Each type of data on real databases: PostgreSQL and etcd that rig starts, and the example program in Python."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import unittest
+
+from pg_finding import KEPT, PostgresTest
+from rig_command import main
+
+EXAMPLE = pathlib.Path(os.environ["RIG_SOURCE"]) / "drivers" / "exec" / "exec_example.py"
+
+PLAN = """
+name: types
+seed: 6
+workload: {{type: {type}, transactions: {transactions}}}
+clients: {{count: 8}}
+database: {database}
+check: {{levels: [{level}]}}
+report: [json, text]
+"""
+
+
+class TypesTest(PostgresTest):
+    def run_type(self, type, database, level, *settings, status=0, transactions=3000, out="out"):
+        shutil.rmtree(self.folder / out, ignore_errors=True)
+        plan = self.plan(PLAN.format(type=type, transactions=transactions, database=database, level=level))
+        arguments = [text for setting in settings for text in ("--set", setting)]
+        self.status(status, self.rig("run", plan, "-o", out, *arguments))
+        return self.results(out)
+
+
+POSTGRES = "{driver: postgres, isolation: serializable}"
+ETCD = "{driver: etcd, cluster: {local: {nodes: 1}}}"
+
+
+class Postgres(TypesTest):
+    def test_sets_in_each_form_of_storage(self):
+        for form in ("text", "integer-array", "rows"):
+            with self.subTest(form=form):
+                results = self.run_type("set", POSTGRES, KEPT, f"database.table-schema={form}")
+                self.keeps_serializable(results)
+                self.assertGreater(results["history"]["ok"], 1000)
+                # Elements are read in the order of their insertion, so that reads are prefixes of each other.
+                self.assertLess((self.folder / "out" / "history.rig").stat().st_size, 40 * results["history"]["operations"])
+
+    def test_rows_of_a_set_show_read_skew_at_read_committed(self):
+        results = self.run_type("set", POSTGRES, "snapshot-isolation", "database.isolation=read-committed",
+                                "database.table-schema=rows", status=1, transactions=6000)
+        self.assertNotEqual(results["levels"]["read-committed"], "refuted")
+        self.assertTrue({"G-single-item", "G-nonadjacent-item"} & results["anomalies"].keys(), results["anomalies"].keys())
+
+    def test_registers_and_locks_are_linearizable_at_each_level(self):
+        for type in ("cas-register", "mutex"):
+            for settings in (["database.isolation=read-committed"], ["database.pipeline=true"],
+                             ["database.pipeline=false", "database.prepared=false"]):
+                with self.subTest(type=type, settings=settings):
+                    results = self.run_type(type, POSTGRES, "strict-serializable",
+                                            *settings, transactions=1500)
+                    self.assertEqual(results["history"]["info"], 0)
+                    self.assertGreater(results["history"]["fail"], 100) # comparisons that did not hold
+
+    def test_counters(self):
+        results = self.run_type("counter", POSTGRES, "strict-serializable", "workload.amount.negative=20%")
+        self.assertEqual(results["anomalies"], {})
+        # In place, an increment is not lost at read committed; one of what was read is.
+        self.run_type("counter", POSTGRES, "strong-snapshot-isolation", "database.isolation=read-committed",
+                      "workload.operations.max=1")
+        results = self.run_type("counter", POSTGRES, "strong-snapshot-isolation", "database.isolation=read-committed",
+                                "database.pipeline=false", "database.write=insert-then-update", status=1)
+        self.assertIn("counter-bounds", results["anomalies"])
+
+    def test_banks(self):
+        for settings in ((), ("database.pipeline=false", "database.prepared=false", "database.tables=3")):
+            with self.subTest(settings=settings):
+                results = self.run_type("bank", POSTGRES, "serializable", *settings)
+                self.assertEqual(results["anomalies"], {})
+                self.assertGreater(results["history"]["ok"], 1000)
+
+    def test_banks_at_read_committed(self):
+        """Transfers lose each other's updates, and reads of all accounts see half of a transfer."""
+        results = self.run_type("bank", POSTGRES, "repeatable-read", "database.isolation=read-committed", status=1)
+        self.assertIn("wrong-total", results["anomalies"])
+        self.assertNotEqual(results["levels"]["read-committed"], "refuted")
+
+    def test_a_total_that_is_wrong_in_every_read(self):
+        """The plan in the record says what accounts have; `rig check` of the record alone finds it, too."""
+        self.run_type("bank", POSTGRES, "serializable", transactions=300)
+        self.status(0, self.rig("check", "out/history.rig", "--level", "serializable"))
+        done = self.status(1, self.rig("check", "out/history.rig", "--level", "serializable", "--total", "81"))
+        self.assertIn("a total of 80, and it is 81", done.out)
+
+    def test_balances_below_0(self):
+        results = self.run_type("bank", POSTGRES, "serializable", "workload.accounts.negative=true")
+        self.assertEqual(results["anomalies"], {})
+        self.status(0, self.rig("check", "out/history.rig", "--level", "serializable"))
+
+    def test_locking_reads_keep_the_total_at_read_committed(self):
+        """The last read of all accounts, after the load, shows the total; without the locks it does not."""
+        totals = []
+        for lock in ("100%", "0%"):
+            self.run_type("bank", POSTGRES, "read-committed", "database.isolation=read-committed",
+                          "workload.reads=10%", f"database.lock-reads={lock}")
+            self.status(0, self.rig("convert", "out/history.rig", "out/history.jsonl"))
+            last = [json.loads(line) for line in (self.folder / "out" / "history.jsonl").read_text().splitlines()][-1]
+            self.assertEqual(len(last["value"]), 8)
+            totals.append(sum(value for _, _, value in last["value"]))
+        self.assertEqual(totals[0], 80)
+        self.assertNotEqual(totals[1], 80)
+
+    def locked_reads(self, *settings):
+        """The run's results, and the share of the reads that the server logged with a lock."""
+        options = [f"database.{setting}" for setting in (
+            "cluster.local.nodes=1", "cluster.local.settings=[log_statement=all]", "prepared=false", "pipeline=false",
+            "isolation=read-committed", *settings)]
+        results = self.run_type("list-append", POSTGRES, "read-uncommitted", "workload.operations.min=2",
+                                "workload.keys.active=3", "workload.final-reads=none", *options, transactions=1500)
+        log = "".join(path.read_text(errors="replace") for path in (self.folder / "out").rglob("pg-1*.log"))
+        reads = re.findall(r"SELECT v FROM \S+ WHERE k = \S+( FOR UPDATE| FOR SHARE)?", log)
+        self.assertGreater(len(reads), 1000)
+        return results, {lock.strip(): reads.count(lock) / len(reads) for lock in set(reads)}
+
+    def test_a_share_of_locking_reads(self):
+        """Locks keep updates from being lost, but for those of rows that are not there yet. Two updates that hold a
+        shared lock wait for each other. A part of the reads is of transactions that only read, which lock nothing."""
+        none, no_locks = self.locked_reads()
+        every, locks = self.locked_reads("lock-reads=100%")
+        _, half = self.locked_reads("lock-reads=50%")
+        sharing, shared = self.locked_reads("lock-reads=100%", "lock-mode=share")
+        self.assertEqual(no_locks, {"": 1})
+        self.assertGreater(locks["FOR UPDATE"], 0.5)
+        self.assertAlmostEqual(half["FOR UPDATE"], locks["FOR UPDATE"] / 2, delta=0.05)
+        self.assertAlmostEqual(shared["FOR SHARE"], locks["FOR UPDATE"], delta=0.05)
+        count = lambda results: results["anomalies"].get("lost-update", {"count": 0})["count"]
+        self.assertLess(count(every), count(none))
+        self.assertIn("40P01", [error["code"] for error in sharing["run"]["errors"]])
+
+    def test_long_forks(self):
+        results = self.run_type("long-fork", POSTGRES, KEPT)
+        self.assertNotIn("G-nonadjacent-item", results["anomalies"])
+        self.assertGreater(results["history"]["ok"], 1000)
+
+    def test_rows_are_for_sets_only(self):
+        plan = self.plan(PLAN.format(type="list-append", transactions=10, database=POSTGRES, level=KEPT))
+        done = self.status(64, self.rig("run", plan, "-o", "out", "--set", "database.table-schema=rows"))
+        self.assertIn("for the type set only", done.err)
+
+
+@unittest.skipUnless(shutil.which("etcd"), "there is no etcd in PATH (Debian: etcd-server)")
+class Etcd(TypesTest):
+    def test_sets(self):
+        self.run_type("set", ETCD, "strict-serializable", transactions=800)
+
+    def test_registers_and_locks(self):
+        for type in ("cas-register", "mutex"):
+            with self.subTest(type=type):
+                results = self.run_type(type, ETCD, "strict-serializable", transactions=800)
+                self.assertGreater(results["history"]["fail"], 50)  # comparisons that did not hold
+
+    def test_registers_while_members_are_killed(self):
+        nemesis = "nemesis: [{fault: kill, target: leader, after: 1s, every: 3s, for: 1s}]"
+        plan = self.plan(PLAN.format(type="cas-register", transactions=100000, level="strict-serializable",
+                                     database="{driver: etcd, cluster: {local: {nodes: 3}}}") + nemesis)
+        self.status(0, self.rig("run", plan, "-o", "out", "--set", "workload.duration=7s"))
+        self.assertGreater(self.results("out")["history"]["info"], 0)
+
+    def test_stale_reads_are_found(self):
+        results = self.run_type("cas-register", "{driver: etcd, cluster: {local: {nodes: 3}}, reads: serializable}",
+                                "strict-serializable", status=1)
+        self.assertEqual(["nonlinearizable"], list(results["anomalies"]))
+
+    def test_counters(self):
+        results = self.run_type("counter", ETCD, "strict-serializable", transactions=800)
+        self.assertEqual(results["anomalies"], {})
+
+    def test_banks(self):
+        results = self.run_type("bank", ETCD, "strict-serializable", transactions=800)
+        self.assertEqual(results["anomalies"], {})
+
+    def test_long_forks(self):
+        self.run_type("long-fork", ETCD, "strict-serializable", transactions=800)
+
+    def test_a_transfer_without_its_compare_loses_updates(self):
+        results = self.run_type("bank", ETCD, "consistent-view", "database.dialect=etcd-blind-append", status=1,
+                                transactions=800)
+        self.assertIn("wrong-total", results["anomalies"])
+
+
+class Exec(TypesTest):
+    def exec(self, type, **more):
+        database = f"{{driver: exec, command: [python3, {EXAMPLE}, {self.folder / 'example.db'}]}}"
+        return self.run_type(type, database, "strict-serializable", transactions=300, **more)
+
+    def test_sets(self):
+        self.exec("set")
+
+    def test_registers_and_locks(self):
+        for type in ("cas-register", "mutex"):
+            with self.subTest(type=type):
+                self.exec(type)
+
+    def test_counters(self):
+        self.exec("counter")
+
+    def test_banks(self):
+        self.exec("bank")
+
+    def test_long_forks(self):
+        self.exec("long-fork")
+
+
+if __name__ == "__main__":
+    main()
