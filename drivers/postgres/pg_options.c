@@ -318,7 +318,7 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
         return rig_fail(err, RIG_E_PLAN,
                         "database.write: insert-then-update waits for each answer and cannot be sent in one round "
                         "trip; give pipeline: false or write: upsert");
-    if (options->table_schema == RIG_PG_LIST_ROWS && options->lock_reads > 0)
+    if (options->table_schema == RIG_SQL_LIST_ROWS && options->lock_reads > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.lock-reads: the rows of a set are read as an aggregate, which cannot lock them");
     if (options->lock_mode != RIG_PG_LOCK_UPDATE && options->lock_reads <= 0)
@@ -326,9 +326,9 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
     if (options->deferrable && !(options->declare_read_only && options->isolation == RIG_PG_SERIALIZABLE))
         return rig_fail(err, RIG_E_PLAN,
                         "database.deferrable: this needs isolation: serializable and declare-read-only: true");
-    if (options->table_schema == RIG_PG_LIST_ROWS && workload != RIG_WORKLOAD_SET)
+    if (options->table_schema == RIG_SQL_LIST_ROWS && workload != RIG_WORKLOAD_SET)
         return rig_fail(err, RIG_E_PLAN, "database.table-schema: rows have no order, and are for the type set only");
-    if (options->table_schema == RIG_PG_LIST_ROWS && options->write == RIG_PG_INSERT_THEN_UPDATE)
+    if (options->table_schema == RIG_SQL_LIST_ROWS && options->write == RIG_PG_INSERT_THEN_UPDATE)
         return rig_fail(err, RIG_E_PLAN,
                         "database.write: rows are only inserted; give write: upsert, or another table-schema");
     enum rig_rc rc = check_schema(options->schema, err);

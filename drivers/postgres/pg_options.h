@@ -7,7 +7,7 @@
 #define RIG_DRIVERS_POSTGRES_PG_OPTIONS_H
 
 #include "drivers/driver.h"
-#include "drivers/postgres/pg_values.h"
+#include "drivers/sql/sql_values.h"
 
 /* Indexes into the choices of the options of the same name. */
 enum rig_pg_isolation {
@@ -30,7 +30,7 @@ enum rig_pg_lock_mode { RIG_PG_LOCK_UPDATE, RIG_PG_LOCK_SHARE };
 
 struct rig_pg_options {
     int64_t isolation;    /* enum rig_pg_isolation */
-    int64_t table_schema; /* enum rig_pg_list_form */
+    int64_t table_schema; /* enum rig_sql_list_form */
     int64_t tables;
     int64_t write; /* enum rig_pg_write */
     bool prepared;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/sql/sql_ops.h"
 
 /* A queued statement: an operation's index, or one of these. */
 enum { OF_BEGIN = -1, OF_COMMIT = -2 };
@@ -180,7 +181,7 @@ static bool run_part(struct rig_pg_turn *turn, bool with_begin, uint32_t from, u
 /* Whether the operation needs the answer to a read from `from` on. */
 static bool waits(const struct rig_pg_turn *turn, uint32_t op, uint32_t from)
 {
-    const uint32_t read = op < turn->transaction->op_count ? rig_pg_builds_on(turn->transaction, op) : UINT32_MAX;
+    const uint32_t read = op < turn->transaction->op_count ? rig_sql_builds_on(turn->transaction, op) : UINT32_MAX;
     return read != UINT32_MAX && read >= from;
 }
 

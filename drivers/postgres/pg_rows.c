@@ -72,8 +72,8 @@ static bool take_rows(struct rig_pg_turn *turn, const struct rig_row_table *tabl
     for (size_t row = 0; row < rows; row++) {
         for (size_t column = 0; column < columns; column++) {
             const char *text = PQgetvalue(result, (int)row, (int)column);
-            if (!rig_pg_int_parse(text, (size_t)PQgetlength(result, (int)row, (int)column),
-                                  &answer->cells[row * columns + column])) {
+            if (!rig_sql_int_parse(text, (size_t)PQgetlength(result, (int)row, (int)column),
+                                   &answer->cells[row * columns + column])) {
                 rig_pg_turn_fail(turn, turn->phase, RIG_PG_MALFORMED, text);
                 return false;
             }
@@ -90,10 +90,10 @@ static bool execute(struct rig_rows *object, uint32_t index, const int64_t *valu
     RIG_REQUIRE(!turn->failed && index < rows->schema->statement_count);
     const struct rig_row_statement *described = &rows->schema->statements[index];
     const struct rig_pg_rows_statement *statement = &rows->statements[index];
-    char texts[RIG_ROW_VALUES][RIG_PG_INT_BYTES];
+    char texts[RIG_ROW_VALUES][RIG_SQL_INT_BYTES];
     const char *pointers[RIG_ROW_VALUES];
     for (int i = 0; i < statement->parameter_count; i++) {
-        (void)rig_pg_int_print(values[i], texts[i]);
+        (void)rig_sql_int_print(values[i], texts[i]);
         pointers[i] = texts[i];
     }
     PGresult *result = NULL;

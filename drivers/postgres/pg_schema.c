@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
+#include "drivers/sql/sql_ops.h"
 
 static const char *const isolation_sql[] = {"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"};
 
@@ -42,7 +43,7 @@ static const char *kind_of_table(enum rig_workload workload)
 /* Whether a set has a row for each of its elements. */
 static bool has_element_rows(const struct rig_pg_schema *schema)
 {
-    return schema->workload == RIG_WORKLOAD_SET && schema->options->table_schema == RIG_PG_LIST_ROWS;
+    return schema->workload == RIG_WORKLOAD_SET && schema->options->table_schema == RIG_SQL_LIST_ROWS;
 }
 
 void rig_pg_place_find(const struct rig_run_env *env, const struct rig_pg_options *options, struct rig_pg_place *place)
@@ -96,8 +97,8 @@ const char *rig_pg_schema_columns(const struct rig_pg_schema *schema)
         return "k bigint PRIMARY KEY, v bigint NOT NULL";
     if (is_row(schema->workload))
         return "k bigint PRIMARY KEY, v bigint[] NOT NULL, taken bigint";
-    return schema->options->table_schema == RIG_PG_LIST_TEXT ? "k bigint PRIMARY KEY, v text NOT NULL"
-                                                             : "k bigint PRIMARY KEY, v bigint[] NOT NULL";
+    return schema->options->table_schema == RIG_SQL_LIST_TEXT ? "k bigint PRIMARY KEY, v text NOT NULL"
+                                                              : "k bigint PRIMARY KEY, v bigint[] NOT NULL";
 }
 
 /* The expressions for $2 as a stored value, and for an append to the old value. */
@@ -113,7 +114,7 @@ static struct value_sql value_sql(const struct rig_pg_schema *schema)
         return (struct value_sql){"$2::bigint", "v + $2::bigint", "t.v + EXCLUDED.v"};
     if (is_number(schema->workload))
         return (struct value_sql){"$2::bigint", "$2::bigint", "EXCLUDED.v"};
-    if (schema->options->table_schema == RIG_PG_LIST_TEXT && !is_row(schema->workload))
+    if (schema->options->table_schema == RIG_SQL_LIST_TEXT && !is_row(schema->workload))
         return (struct value_sql){"$2::text", "v || ',' || $2::text", "t.v || ',' || EXCLUDED.v"};
     return (struct value_sql){"ARRAY[$2::bigint]", "v || $2::bigint", "t.v || EXCLUDED.v"};
 }
@@ -234,31 +235,6 @@ const struct rig_pg_statement *rig_pg_schema_of_key(const struct rig_pg_schema *
     return &schema->statements[RIG_PG_FIXED_COUNT + table * RIG_PG_OF_TABLE_COUNT + (size_t)which];
 }
 
-bool rig_pg_compares(const struct rig_transaction *transaction, uint32_t op)
-{
-    return op > 0 && transaction->ops[op - 1].kind == RIG_OP_EXPECT;
-}
-
-uint32_t rig_pg_builds_on(const struct rig_transaction *transaction, uint32_t op)
-{
-    const struct rig_op *ops = transaction->ops;
-    uint32_t at = ops[op].kind == RIG_OP_INCREMENT ? op : 0;
-    while (at > 0 && (ops[at - 1].key != ops[op].key || !rig_op_reads(ops[at - 1].kind)))
-        at--;
-    return at - 1; /* UINT32_MAX below 0 */
-}
-
-/* The value after an increment, from the read that it builds on. */
-static int64_t sum_since(const struct rig_transaction *transaction, uint32_t read, uint32_t op)
-{
-    int64_t sum = transaction->reads[read].value;
-    for (uint32_t i = read + 1; i <= op; i++) {
-        if (transaction->ops[i].key == transaction->ops[op].key)
-            sum += transaction->ops[i].value;
-    }
-    return sum;
-}
-
 /*
  * Whether a read locks: at random, but a function of the transaction alone, so that a seed gives the same requests. What
  * it writes makes it unlike all others (the mixing is that of splitmix64).
@@ -286,14 +262,14 @@ const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *s
         return NULL;
     if (which == RIG_PG_READ && locks(schema->options->lock_reads, transaction, op))
         which = RIG_PG_READ_LOCKED;
-    const uint32_t read = rig_pg_builds_on(transaction, op);
+    const uint32_t read = rig_sql_builds_on(transaction, op);
     if (read != UINT32_MAX && transaction->reads[read].state == RIG_READ_SEEN) {
-        numbers->value = sum_since(transaction, read, op);
+        numbers->value = rig_sql_sum_since(transaction, read, op);
         which = RIG_PG_REPLACE;
     }
     if (of->kind == RIG_OP_DEQUEUE || of->kind == RIG_OP_POP)
         which = RIG_PG_TAKE;
-    if (rig_pg_compares(transaction, op)) {
+    if (rig_sql_compares(transaction, op)) {
         numbers->expected = transaction->ops[op - 1].value;
         which = RIG_PG_COMPARE;
     }
@@ -335,7 +311,7 @@ void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_pg_numbers 
 {
     const int64_t at[] = {numbers->key, numbers->value, numbers->expected};
     for (size_t i = 0; i < 3; i++) {
-        (void)rig_pg_int_print(at[i], texts->at[i]);
+        (void)rig_sql_int_print(at[i], texts->at[i]);
         texts->values[i] = texts->at[i];
     }
 }
@@ -347,10 +323,10 @@ void rig_pg_statement_print(const struct rig_pg_statement *statement, const stru
     size_t length = 0;
     for (const char *p = statement->text; *p != '\0'; p++) {
         /* Space for a number in quotes and the end. */
-        RIG_INVARIANT(length + RIG_PG_INT_BYTES + 3 < size);
+        RIG_INVARIANT(length + RIG_SQL_INT_BYTES + 3 < size);
         if (p[0] == '$' && p[1] >= '1' && p[1] <= '3') {
             text[length++] = '\'';
-            length += rig_pg_int_print(at[p[1] - '1'], text + length);
+            length += rig_sql_int_print(at[p[1] - '1'], text + length);
             text[length++] = '\'';
             p++;
         } else {

@@ -16,7 +16,7 @@
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_options.h"
-#include "drivers/postgres/pg_values.h"
+#include "drivers/sql/sql_values.h"
 
 enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 512 };
 enum { RIG_PG_STEM_BYTES = 64, RIG_PG_TABLE_BYTES = RIG_PG_SCHEMA_NAME_BYTES + RIG_PG_STEM_BYTES + 16 };
@@ -88,7 +88,7 @@ struct rig_pg_numbers {
 
 /* The same as texts, for the parameters of a prepared statement; values point into it. */
 struct rig_pg_texts {
-    char at[3][RIG_PG_INT_BYTES];
+    char at[3][RIG_SQL_INT_BYTES];
     const char *values[3];
 };
 void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_pg_numbers *numbers);
@@ -101,12 +101,6 @@ void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_pg_numbers 
 const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *schema,
                                                    const struct rig_transaction *transaction, uint32_t op,
                                                    struct rig_pg_numbers *numbers);
-/* The number of the read that an increment adds to, the last one of its key before it; UINT32_MAX: there is none, or it
- * is another operation. */
-uint32_t rig_pg_builds_on(const struct rig_transaction *transaction, uint32_t op);
-/* Whether the operation fails where its statement changes no row: the comparison did not hold. */
-bool rig_pg_compares(const struct rig_transaction *transaction, uint32_t op);
-
 /* Writes the statement with its numbers in the place of $1, $2 and $3; at least twice its text's size. */
 void rig_pg_statement_print(const struct rig_pg_statement *statement, const struct rig_pg_numbers *numbers, char *text,
                             size_t size);

@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "drivers/postgres/pg_pipeline.h"
+#include "drivers/sql/sql_ops.h"
 
 /* ---- opening ---- */
 
@@ -210,14 +211,14 @@ static bool affected_a_row(const PGresult *result)
 static void take_list(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const char *text, size_t length)
 {
     struct rig_transaction *transaction = turn->transaction;
-    enum rig_pg_list_form form = (enum rig_pg_list_form)turn->session->run->options->table_schema;
-    size_t count = rig_pg_list_count(form, text, length);
+    enum rig_sql_list_form form = (enum rig_sql_list_form)turn->session->run->options->table_schema;
+    size_t count = rig_sql_list_count(form, text, length);
     int64_t *room = turn->session->run->env->core->elements(transaction, count);
     if (room == NULL || count > UINT32_MAX) {
         rig_pg_turn_fail(turn, phase, RIG_PG_LIMIT, NULL);
         return;
     }
-    if (!rig_pg_list_parse(form, text, length, room)) {
+    if (!rig_sql_list_parse(form, text, length, room)) {
         rig_pg_turn_fail(turn, phase, RIG_PG_MALFORMED, text);
         return;
     }
@@ -230,7 +231,7 @@ void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
 {
     struct rig_transaction *transaction = turn->transaction;
     enum rig_op_kind kind = transaction->ops[op].kind;
-    if (rig_pg_compares(transaction, op) && !affected_a_row(result))
+    if (rig_sql_compares(transaction, op) && !affected_a_row(result))
         rig_pg_turn_fail(turn, phase, RIG_PG_MISMATCH, NULL);
     if (!rig_op_reads(kind))
         return;
@@ -247,7 +248,7 @@ void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
     int64_t value = 0;
     if (rig_op_reads_sequence(kind))
         take_list(turn, op, phase, text, length);
-    else if (rig_pg_int_parse(text, length, &value))
+    else if (rig_sql_int_parse(text, length, &value))
         transaction->reads[op] = (struct rig_read){.state = RIG_READ_SEEN, .value = value};
     else
         rig_pg_turn_fail(turn, phase, RIG_PG_MALFORMED, text);
@@ -280,7 +281,7 @@ bool rig_pg_turn_affords(struct rig_pg_turn *turn, uint32_t op)
     const struct rig_accounts *accounts = &turn->session->run->env->accounts;
     const struct rig_transaction *transaction = turn->transaction;
     struct rig_pg_numbers numbers;
-    if (accounts->count == 0 || accounts->negative || rig_pg_builds_on(transaction, op) == UINT32_MAX)
+    if (accounts->count == 0 || accounts->negative || rig_sql_builds_on(transaction, op) == UINT32_MAX)
         return true;
     (void)rig_pg_schema_of_op(&turn->session->run->schema, transaction, op, &numbers);
     if (transaction->ops[op].value >= 0 || numbers.value >= 0)
@@ -468,7 +469,7 @@ static bool perform_op(struct rig_pg_turn *turn, uint32_t i)
     if (!rig_pg_turn_affords(turn, i))
         return false;
     const bool puts = statement == rig_pg_schema_of_key(&run->schema, numbers.key, RIG_PG_PUT);
-    if (run->options->write == RIG_PG_INSERT_THEN_UPDATE && puts && !rig_pg_compares(turn->transaction, i))
+    if (run->options->write == RIG_PG_INSERT_THEN_UPDATE && puts && !rig_sql_compares(turn->transaction, i))
         return update_or_insert(turn, &numbers);
     PGresult *result = NULL;
     if (!perform(turn, statement, &numbers, &result))

@@ -110,7 +110,7 @@ static enum rig_rc count_marked(const struct rig_pg_schema *schema, const struct
                        place->schema, place->stem, env->run_name);
     enum rig_rc rc = rig_pg_query(connection, sql, deadline_ns, &result, err);
     if (rc == RIG_OK && (PQntuples(result) != 1 ||
-                         !rig_pg_int_parse(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0), count)))
+                         !rig_sql_int_parse(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0), count)))
         rc = rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: `%.120s`: the result is not a number", sql);
     PQclear(result);
     return rc;

@@ -30,7 +30,10 @@ void rig_sql_create_table(const struct rig_sql_dialect *dialect, const struct ri
     rig_buf_add_text(sql, ")); ");
     if (table->index_count == 0)
         return;
-    rig_buf_printf(sql, "CREATE INDEX ON ");
+    rig_buf_add_text(sql, "CREATE INDEX ");
+    if (dialect->named_indexes)
+        rig_buf_printf(sql, "%s_index ", table->name);
+    rig_buf_add_text(sql, "ON ");
     add_name(dialect, table->name, sql);
     for (uint32_t i = 0; i < table->index_count; i++)
         rig_buf_printf(sql, "%s%s", i == 0 ? " (" : ", ", table->columns[table->index[i]]);

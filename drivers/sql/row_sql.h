@@ -14,6 +14,7 @@ struct rig_sql_dialect {
     bool numbered;      /* values are $1, $2, ...; else ? */
     bool returning;     /* UPDATE ... RETURNING gives the rows as they are afterwards */
     bool for_update;    /* SELECT ... FOR UPDATE locks the rows */
+    bool named_indexes; /* CREATE INDEX needs a name: <table>_index */
 };
 
 /* CREATE TABLE, and CREATE INDEX for the further index, each with a semicolon. */

@@ -60,7 +60,7 @@ static void every_combination_of_options(void **state)
         harness_defaults(&options);
         options.pipeline = (bits & 1) != 0;
         options.prepared = (bits & 2) != 0;
-        options.table_schema = (bits & 4) != 0 ? RIG_PG_LIST_ARRAY : RIG_PG_LIST_TEXT;
+        options.table_schema = (bits & 4) != 0 ? RIG_SQL_LIST_ARRAY : RIG_SQL_LIST_TEXT;
         options.tables = (bits & 8) != 0 ? 3 : 1;
         options.write = (bits & 16) != 0 ? RIG_PG_INSERT_THEN_UPDATE : RIG_PG_UPSERT;
         options.declare_read_only = options.deferrable = options.tables == 3;

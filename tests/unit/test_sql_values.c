@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "drivers/postgres/pg_values.h"
+#include "drivers/sql/sql_values.h"
 
 enum { ELEMENTS_MOST = 64 };
 
@@ -14,14 +14,14 @@ static void numbers_round_trip(void **state)
     (void)state;
     const int64_t numbers[] = {0, 1, -1, 9, 10, -10, 1234567890123456789, INT64_MAX, INT64_MIN, INT64_MIN + 1};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        char text[RIG_PG_INT_BYTES];
+        char text[RIG_SQL_INT_BYTES];
         char reference[32];
         int64_t parsed = 77;
-        size_t length = rig_pg_int_print(numbers[i], text);
+        size_t length = rig_sql_int_print(numbers[i], text);
         (void)snprintf(reference, sizeof reference, "%lld", (long long)numbers[i]);
         assert_string_equal(text, reference);
         assert_int_equal(length, strlen(reference));
-        assert_true(rig_pg_int_parse(text, length, &parsed));
+        assert_true(rig_sql_int_parse(text, length, &parsed));
         assert_true(parsed == numbers[i]);
     }
 }
@@ -45,22 +45,22 @@ static void bad_numbers_are_refused(void **state)
                                "1,2"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int64_t parsed = 77;
-        if (rig_pg_int_parse(bad[i], strlen(bad[i]), &parsed))
+        if (rig_sql_int_parse(bad[i], strlen(bad[i]), &parsed))
             fail_msg("`%s` was read as %lld", bad[i], (long long)parsed);
         assert_int_equal(parsed, 77);
     }
 }
 
 /* Parses as PostgreSQL gives texts: with a length, and no terminator behind it. */
-static bool parse(enum rig_pg_list_form form, const char *text, int64_t *elements, size_t *count)
+static bool parse(enum rig_sql_list_form form, const char *text, int64_t *elements, size_t *count)
 {
     size_t length = strlen(text);
     char *exact = malloc(length + (length == 0));
     assert_non_null(exact);
     memcpy(exact, text, length);
-    *count = rig_pg_list_count(form, exact, length);
+    *count = rig_sql_list_count(form, exact, length);
     assert_true(*count <= ELEMENTS_MOST);
-    bool parsed = rig_pg_list_parse(form, exact, length, elements);
+    bool parsed = rig_sql_list_parse(form, exact, length, elements);
     free(exact);
     return parsed;
 }
@@ -81,14 +81,14 @@ static void lists_are_read(void **state)
     int64_t elements[ELEMENTS_MOST];
     size_t count;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        for (int form = RIG_PG_LIST_TEXT; form <= RIG_PG_LIST_ARRAY; form++) {
-            const char *text = form == RIG_PG_LIST_TEXT ? lists[i].text : lists[i].array;
-            assert_true(parse((enum rig_pg_list_form)form, text, elements, &count));
+        for (int form = RIG_SQL_LIST_TEXT; form <= RIG_SQL_LIST_ARRAY; form++) {
+            const char *text = form == RIG_SQL_LIST_TEXT ? lists[i].text : lists[i].array;
+            assert_true(parse((enum rig_sql_list_form)form, text, elements, &count));
             assert_int_equal(count, lists[i].count);
             assert_memory_equal(elements, lists[i].elements, count * sizeof elements[0]);
         }
     }
-    assert_true(parse(RIG_PG_LIST_ARRAY, "{}", elements, &count));
+    assert_true(parse(RIG_SQL_LIST_ARRAY, "{}", elements, &count));
     assert_int_equal(count, 0);
 }
 
@@ -102,11 +102,11 @@ static void bad_lists_are_refused(void **state)
     int64_t elements[ELEMENTS_MOST];
     size_t count;
     for (size_t i = 0; i < sizeof bad_texts / sizeof bad_texts[0]; i++) {
-        if (parse(RIG_PG_LIST_TEXT, bad_texts[i], elements, &count))
+        if (parse(RIG_SQL_LIST_TEXT, bad_texts[i], elements, &count))
             fail_msg("the text `%s` was read as a list", bad_texts[i]);
     }
     for (size_t i = 0; i < sizeof bad_arrays / sizeof bad_arrays[0]; i++) {
-        if (parse(RIG_PG_LIST_ARRAY, bad_arrays[i], elements, &count))
+        if (parse(RIG_SQL_LIST_ARRAY, bad_arrays[i], elements, &count))
             fail_msg("the array `%s` was read as a list", bad_arrays[i]);
     }
 }
@@ -125,12 +125,12 @@ static void garbage_stays_in_bounds(void **state)
         size_t length = (size_t)rig_rng_below(&rng, sizeof text);
         for (size_t i = 0; i < length; i++)
             text[i] = alphabet[rig_rng_below(&rng, sizeof alphabet - 1)];
-        enum rig_pg_list_form form = rig_rng_below(&rng, 2) == 0 ? RIG_PG_LIST_TEXT : RIG_PG_LIST_ARRAY;
-        size_t count = rig_pg_list_count(form, text, length);
+        enum rig_sql_list_form form = rig_rng_below(&rng, 2) == 0 ? RIG_SQL_LIST_TEXT : RIG_SQL_LIST_ARRAY;
+        size_t count = rig_sql_list_count(form, text, length);
         int64_t elements[sizeof text + 1];
         assert_true(count < sizeof elements / sizeof elements[0]);
         elements[count] = 0x5ca1ab1e;
-        (void)rig_pg_list_parse(form, text, length, elements);
+        (void)rig_sql_list_parse(form, text, length, elements);
         assert_int_equal(elements[count], 0x5ca1ab1e);
     }
 }

@@ -1,4 +1,4 @@
-#include "drivers/postgres/pg_values.h"
+#include "drivers/sql/sql_values.h"
 
 #include <string.h>
 
@@ -36,9 +36,9 @@ static bool strip_braces(const char **text, size_t *length)
     return true;
 }
 
-size_t rig_pg_list_count(enum rig_pg_list_form form, const char *text, size_t length)
+size_t rig_sql_list_count(enum rig_sql_list_form form, const char *text, size_t length)
 {
-    if (form == RIG_PG_LIST_ARRAY && length == 2 && memcmp(text, "{}", 2) == 0)
+    if (form == RIG_SQL_LIST_ARRAY && length == 2 && memcmp(text, "{}", 2) == 0)
         return 0;
     size_t commas = 0;
     for (size_t i = 0; i < length; i++)
@@ -46,9 +46,9 @@ size_t rig_pg_list_count(enum rig_pg_list_form form, const char *text, size_t le
     return commas + 1;
 }
 
-bool rig_pg_list_parse(enum rig_pg_list_form form, const char *text, size_t length, int64_t *elements)
+bool rig_sql_list_parse(enum rig_sql_list_form form, const char *text, size_t length, int64_t *elements)
 {
-    if (form == RIG_PG_LIST_ARRAY) {
+    if (form == RIG_SQL_LIST_ARRAY) {
         if (!strip_braces(&text, &length))
             return false;
         if (length == 0)
@@ -65,7 +65,7 @@ bool rig_pg_list_parse(enum rig_pg_list_form form, const char *text, size_t leng
     }
 }
 
-bool rig_pg_int_parse(const char *text, size_t length, int64_t *number)
+bool rig_sql_int_parse(const char *text, size_t length, int64_t *number)
 {
     const char *at = text;
     const char *end = text + length;
@@ -76,9 +76,9 @@ bool rig_pg_int_parse(const char *text, size_t length, int64_t *number)
     return true;
 }
 
-size_t rig_pg_int_print(int64_t number, char *text)
+size_t rig_sql_int_print(int64_t number, char *text)
 {
-    char digits[RIG_PG_INT_BYTES];
+    char digits[RIG_SQL_INT_BYTES];
     size_t count = 0;
     uint64_t magnitude = number < 0 ? ~(uint64_t)number + 1 : (uint64_t)number;
     do {
