@@ -23,7 +23,7 @@ struct search {
     uint32_t node_states; /* those of real time come behind them */
     uint32_t *number;     /* per state: 0 new, DONE, or its number among those on the stack */
     uint32_t last_number, last_rank;
-    uint32_t *spans; /* per place: edges that lead back from it to an earlier place, or over it; NULL: unknown */
+    uint32_t *spans; /* per place: edges that lead back from it to an earlier place, or over it */
     struct frames path;
     struct state_list stack;
 };
@@ -269,38 +269,55 @@ static bool walk_from(struct search *s, uint32_t root)
 
 /* ---- edges that lead back ---- */
 
+/* An edge from the one place to the other. */
 static void note_edge(struct search *s, uint32_t from, uint32_t to)
 {
-    const uint32_t *place = s->states->ordered->place;
-    if (place[to] > place[from])
+    if (to > from)
         return;
-    s->spans[place[to]]++; /* differences at first: modulo 2^32 */
-    s->spans[place[from] + 1]--;
+    s->spans[to]++; /* differences at first: modulo 2^32 */
+    s->spans[from + 1]--;
 }
 
 static void note_edges_to(struct search *s, uint32_t node)
 {
     const struct rig_ordered *ordered = s->states->ordered;
     const struct rig_problem_txn *txn = &s->problem->txns.at[node];
+    const uint32_t *place = ordered->place;
     for (uint32_t r = txn[0].first_read; r < txn[1].first_read; r++) {
         const uint32_t writer = s->problem->reads.at[r].writer, later = ordered->next[ordered->version[r]];
-        if (writer != RIG_PROBLEM_INITIAL)
-            note_edge(s, writer, node);
-        if (later != RIG_PROBLEM_NONE && s->problem->write_txn[later] != node)
-            note_edge(s, node, s->problem->write_txn[later]);
+        if (s->states->moves.wr && writer != RIG_PROBLEM_INITIAL)
+            note_edge(s, place[writer], place[node]);
+        if (s->states->moves.rw && later != RIG_PROBLEM_NONE && s->problem->write_txn[later] != node)
+            note_edge(s, place[node], place[s->problem->write_txn[later]]);
     }
     if (ordered->child != NULL && txn->before != RIG_PROBLEM_NONE)
-        note_edge(s, txn->before, node);
+        note_edge(s, place[txn->before], place[node]);
 }
 
-/* Real time has states of its own, which have no places. */
+/* From each transaction to the lowest place of those that were invoked after its end. */
+static bool note_times(struct search *s, struct rig_arena *arena)
+{
+    const struct rig_ordered *ordered = s->states->ordered;
+    const uint32_t count = s->problem->txn_count;
+    uint32_t *lowest = rig_arena_room(arena, (size_t)count + 1, sizeof lowest[0]);
+    if (lowest == NULL)
+        return false;
+    lowest[count] = count;
+    for (uint32_t i = count; i-- > 0;) {
+        const uint32_t place = ordered->place[ordered->invoked[i]];
+        lowest[i] = place < lowest[i + 1] ? place : lowest[i + 1];
+    }
+    for (uint32_t node = 0; node < count; node++)
+        note_edge(s, ordered->place[node], lowest[ordered->after[node]]);
+    return true;
+}
+
+/* ww edges lead to higher places. */
 static bool find_spans(struct search *s, struct rig_arena *arena)
 {
     const uint32_t count = s->problem->txn_count;
-    if (s->states->ordered->after != NULL)
-        return true;
     s->spans = rig_arena_array(arena, (size_t)count + 2, sizeof s->spans[0]);
-    if (s->spans == NULL)
+    if (s->spans == NULL || (s->states->ordered->after != NULL && !note_times(s, arena)))
         return false;
     for (uint32_t node = 0; node < count; node++)
         note_edges_to(s, node);
@@ -334,7 +351,7 @@ static bool walk_all(struct search *s)
             return true;
         if (is_out(s, node))
             continue;
-        if (s->spans != NULL && s->spans[place] == 0) {
+        if (s->spans[place] == 0) {
             settle(s, node);
             continue;
         }

@@ -6,8 +6,8 @@
  * The graph has edges to the next version only, because ww edges lead on to the later ones, and after a ww edge at least
  * as many edges may follow as after the rw edge to the same version.
  *
- * Real-time order adds one state for each transaction: "invoked from here on". Without it, each component lies between
- * the ends of edges that lead back in the order of the places, and only the transactions there are searched.
+ * Real-time order adds one state for each transaction: "invoked from here on". Each component lies between the ends of
+ * edges that lead back in the order of the places, and only the transactions there are searched.
  *
  * Time: linear. Space: 12 bytes a state, and 32 a state on the deepest path.
  */

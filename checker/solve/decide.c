@@ -1,6 +1,7 @@
 #include "checker/solve/decide.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "base/clock.h"
@@ -48,40 +49,62 @@ static enum rig_rc no_memory(const struct decide *d)
 
 /* ---- a known order ---- */
 
-/* Nodes in an order that keeps all pairs; false when they have none, or memory runs out. */
+static const uint32_t on_path = UINT32_MAX - 1; /* the place of a node behind others that have none yet */
+
+/* Places the node behind all that pairs put before it. `before`: per node from `first` on; taken off as they are placed.
+ * False when pairs go in a circle. */
+static bool place_behind(const uint32_t *before, const uint32_t *first, uint32_t *left, uint32_t node, uint32_t *path,
+                         uint32_t *place, uint32_t *placed)
+{
+    uint32_t depth = 0;
+    path[depth++] = node;
+    place[node] = on_path;
+    while (depth > 0) {
+        const uint32_t top = path[depth - 1];
+        if (left[top] == first[top + 1]) {
+            place[top] = (*placed)++;
+            depth--;
+            continue;
+        }
+        const uint32_t next = before[left[top]++];
+        if (place[next] == on_path)
+            return false;
+        if (place[next] != RIG_PROBLEM_NONE)
+            continue;
+        place[next] = on_path;
+        path[depth++] = next;
+    }
+    return true;
+}
+
+/* Nodes in an order that keeps all pairs, as close to that of completion as depth-first search comes; false when they
+ * have none, or memory runs out. */
 static bool follow_pairs(const struct rig_problem *problem, uint32_t *place)
 {
     const uint32_t count = problem->txn_count;
-    uint32_t *waits = calloc((size_t)count + 1, sizeof *waits), *first = calloc((size_t)count + 2, sizeof *first);
-    uint32_t *after = calloc(problem->pairs.count + 1, sizeof *after),
-             *queue = calloc((size_t)count + 1, sizeof *queue);
-    const bool room = waits != NULL && first != NULL && after != NULL && queue != NULL;
-    uint32_t begin = 0, end = 0;
-    for (size_t p = 0; room && p < problem->pairs.count; p++) {
-        first[problem->pairs.at[p].before + 2]++;
-        waits[problem->pairs.at[p].after]++;
+    uint32_t *first = calloc((size_t)count + 2, sizeof *first), *left = calloc((size_t)count + 1, sizeof *left);
+    uint32_t *before = calloc(problem->pairs.count + 1, sizeof *before),
+             *path = calloc((size_t)count + 1, sizeof *path);
+    uint32_t placed = 0;
+    bool ok = first != NULL && left != NULL && before != NULL && path != NULL;
+    for (size_t p = 0; ok && p < problem->pairs.count; p++)
+        first[problem->pairs.at[p].after + 1]++;
+    for (uint32_t node = 0; ok && node < count; node++) {
+        first[node + 1] += first[node];
+        left[node] = first[node];
+        place[node] = RIG_PROBLEM_NONE;
     }
-    for (uint32_t node = 0; room && node < count; node++)
-        first[node + 2] += first[node + 1];
-    for (size_t p = 0; room && p < problem->pairs.count; p++)
-        after[first[problem->pairs.at[p].before + 1]++] = problem->pairs.at[p].after;
-    for (uint32_t node = 0; room && node < count; node++) {
-        if (waits[node] == 0)
-            queue[end++] = node;
-    }
-    for (; begin < end; begin++) {
-        const uint32_t node = queue[begin];
-        place[node] = begin;
-        for (uint32_t i = first[node]; i < first[node + 1]; i++) {
-            if (--waits[after[i]] == 0)
-                queue[end++] = after[i];
-        }
-    }
-    free(waits);
+    for (size_t p = 0; ok && p < problem->pairs.count; p++)
+        before[left[problem->pairs.at[p].after]++] = problem->pairs.at[p].before;
+    if (ok)
+        memcpy(left, first, count * sizeof *left);
+    for (uint32_t node = 0; ok && node < count; node++)
+        ok = place[node] != RIG_PROBLEM_NONE || place_behind(before, first, left, node, path, place, &placed);
     free(first);
-    free(after);
-    free(queue);
-    return room && end == count;
+    free(left);
+    free(before);
+    free(path);
+    return ok;
 }
 
 struct placed {
