@@ -46,7 +46,7 @@ uint32_t rig_pg_cluster_primary(const struct rig_pg_cluster *cluster)
     return atomic_load(&cluster->primary);
 }
 
-enum rig_rc rig_pg_cluster_endpoint(struct rig_pg_cluster *cluster, uint32_t node, struct rig_pg_endpoint *endpoint,
+enum rig_rc rig_pg_cluster_endpoint(struct rig_pg_cluster *cluster, uint32_t node, struct rig_sql_endpoint *endpoint,
                                     struct rig_err *err)
 {
     if (node >= cluster->count)

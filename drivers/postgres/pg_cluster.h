@@ -50,7 +50,7 @@ uint32_t rig_pg_cluster_count(const struct rig_pg_cluster *cluster);
 /* The node that was made the primary last. */
 uint32_t rig_pg_cluster_primary(const struct rig_pg_cluster *cluster);
 /* A node's address for clients; valid after start. */
-enum rig_rc rig_pg_cluster_endpoint(struct rig_pg_cluster *cluster, uint32_t node, struct rig_pg_endpoint *endpoint,
+enum rig_rc rig_pg_cluster_endpoint(struct rig_pg_cluster *cluster, uint32_t node, struct rig_sql_endpoint *endpoint,
                                     struct rig_err *err);
 /* Fills in the options that the plan leaves open: user, database and password of the superuser. */
 void rig_pg_cluster_credentials(const struct rig_pg_cluster *cluster, struct rig_pg_target *target);

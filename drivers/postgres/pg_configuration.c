@@ -35,7 +35,7 @@ static enum rig_rc add_settings(struct rig_buf *text, const struct rig_text_list
     for (size_t i = 0; i < settings->count; i++) {
         char name[64];
         const char *value = NULL;
-        if (!rig_pg_setting_split(settings->at[i], name, sizeof name, &value))
+        if (!rig_sql_setting_split(settings->at[i], name, sizeof name, &value))
             return rig_fail(err, RIG_E_PLAN, "setting `%s` is not name=value", settings->at[i]);
         add_setting(text, name, value);
     }
@@ -100,7 +100,7 @@ static void add_replication(struct rig_buf *text, const struct rig_pg_node *node
     add_synchronous_standbys(text, node);
 }
 
-static void add_primary(struct rig_buf *text, const struct rig_pg_node *node, const struct rig_pg_endpoint *primary)
+static void add_primary(struct rig_buf *text, const struct rig_pg_node *node, const struct rig_sql_endpoint *primary)
 {
     rig_buf_printf(text,
                    "primary_conninfo = 'host=%s port=%s user=" RIG_PG_SUPERUSER " password=%s application_name=%s "
@@ -108,7 +108,7 @@ static void add_primary(struct rig_buf *text, const struct rig_pg_node *node, co
                    primary->host, primary->port, node->site->password, node->local.name);
 }
 
-static enum rig_rc compose(struct rig_buf *text, const struct rig_pg_node *node, const struct rig_pg_endpoint *primary,
+static enum rig_rc compose(struct rig_buf *text, const struct rig_pg_node *node, const struct rig_sql_endpoint *primary,
                            struct rig_err *err)
 {
     const struct rig_pg_options *options = node->site->options;
@@ -151,7 +151,7 @@ static enum rig_rc replace(const struct rig_pg_node *node, const char *text, str
     return rc;
 }
 
-enum rig_rc rig_pg_configuration_write(const struct rig_pg_node *node, const struct rig_pg_endpoint *primary,
+enum rig_rc rig_pg_configuration_write(const struct rig_pg_node *node, const struct rig_sql_endpoint *primary,
                                        struct rig_err *err)
 {
     char path[PATH_BYTES];

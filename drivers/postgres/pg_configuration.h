@@ -10,7 +10,7 @@
 #include "drivers/postgres/pg_node.h"
 
 /* `primary`: the address of the node's primary when it is a standby; NULL: it is none. */
-enum rig_rc rig_pg_configuration_write(const struct rig_pg_node *node, const struct rig_pg_endpoint *primary,
+enum rig_rc rig_pg_configuration_write(const struct rig_pg_node *node, const struct rig_sql_endpoint *primary,
                                        struct rig_err *err);
 
 #endif

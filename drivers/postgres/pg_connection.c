@@ -7,11 +7,11 @@
 
 #include "base/bug.h"
 #include "drivers/postgres/pg_outcome.h"
-#include "drivers/postgres/pg_resolve.h"
+#include "drivers/sql/sql_resolve.h"
 
-enum { STOPPING_SLICE_MS = 100, PARAMETERS_MOST = 64 };
+enum { PARAMETERS_MOST = 64 };
 enum { GREETING_MOST = 1 << 20 }; /* bytes that a server may send until the session is open */
-enum { HOSTS_BYTES = RIG_PG_ADDRESSES_MOST * 256 };
+enum { HOSTS_BYTES = RIG_SQL_ADDRESSES_MOST * 256 };
 
 /* Removes libpq's guesses at the cause, keeping the error itself. */
 static void drop_guesses(char *line)
@@ -43,37 +43,6 @@ void rig_pg_one_line(char *line, size_t size, const char *message)
         length--;
     line[length] = '\0';
     drop_guesses(line);
-}
-
-/* Milliseconds to poll for, rounded up; bounded when core->stopping() has to be polled. */
-static int poll_ms(int64_t left_ns, int wake)
-{
-    int64_t ms = (left_ns + 999999) / 1000000;
-    if (wake < 0 && ms > STOPPING_SLICE_MS)
-        return STOPPING_SLICE_MS;
-    return ms > 3600 * 1000 ? 3600 * 1000 : (int)ms;
-}
-
-const char *rig_pg_waiter_wait(struct rig_pg_waiter *waiter, int fd, short events, int64_t deadline_ns, short *ready)
-{
-    int wake = rig_wake_fd(&waiter->wake);
-    for (;;) {
-        bool stopping = wake < 0 && !waiter->to_the_end && waiter->core->stopping();
-        if (stopping || rig_wake_is_raised(&waiter->wake))
-            return RIG_PG_INTERRUPTED;
-        int64_t left_ns = deadline_ns - waiter->core->now_ns();
-        if (left_ns <= 0)
-            return RIG_PG_TIMEOUT;
-        struct pollfd polled[2] = {{.fd = fd, .events = events}, {.fd = wake, .events = POLLIN}};
-        int count = poll(polled, 2, poll_ms(left_ns, wake));
-        RIG_INVARIANT(count >= 0 || errno == EINTR);
-        if (count > 0 && polled[0].revents != 0) {
-            *ready = polled[0].revents;
-            return NULL;
-        }
-        if (count > 0 && polled[1].revents != 0)
-            rig_wake_settle(&waiter->wake);
-    }
 }
 
 /* Runs inside libpq while it parses. Nothing is printed; facts that matter for an outcome are kept. */
@@ -110,7 +79,7 @@ static void parameters_add(struct parameters *parameters, const char *name, cons
 
 /* libpq's lists: the name once for each of its addresses (certificates and password files use it), and the
  * addresses. */
-static void add_host(struct parameters *parameters, const char *host, const struct rig_pg_addresses *addresses,
+static void add_host(struct parameters *parameters, const char *host, const struct rig_sql_addresses *addresses,
                      char names[static HOSTS_BYTES], char numbers[static HOSTS_BYTES])
 {
     int name_length = 0;
@@ -131,7 +100,7 @@ static void add_host(struct parameters *parameters, const char *host, const stru
 }
 
 /* Starts connecting; NULL only when memory ran out. libpq uses the last value of a parameter given twice. */
-static PGconn *start_connecting(const struct rig_pg_target *target, const struct rig_pg_addresses *addresses)
+static PGconn *start_connecting(const struct rig_pg_target *target, const struct rig_sql_addresses *addresses)
 {
     struct parameters parameters = {.count = 0};
     char names[HOSTS_BYTES];
@@ -172,7 +141,7 @@ static void drop_repetition(char *reason)
 
 static enum rig_rc connect_failed(const struct rig_pg_target *target, const char *why, struct rig_err *err)
 {
-    const struct rig_pg_endpoint *endpoint = target->endpoint;
+    const struct rig_sql_endpoint *endpoint = target->endpoint;
     char line[2048];
     rig_pg_one_line(line, sizeof line, why);
     /* libpq names the server again. */
@@ -192,11 +161,11 @@ static void count_waiting(struct rig_pg_connection *connection)
 }
 
 enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct rig_pg_target *target,
-                           struct rig_pg_waiter *waiter, int64_t deadline_ns, struct rig_err *err)
+                           struct rig_sql_waiter *waiter, int64_t deadline_ns, struct rig_err *err)
 {
     *connection = (struct rig_pg_connection){.waiter = waiter};
-    struct rig_pg_addresses addresses;
-    enum rig_rc rc = rig_pg_resolve(target->endpoint->host, waiter, deadline_ns, &addresses, err);
+    struct rig_sql_addresses addresses;
+    enum rig_rc rc = rig_sql_resolve("PostgreSQL", target->endpoint->host, waiter, deadline_ns, &addresses, err);
     if (rc != RIG_OK)
         return rc;
     PGconn *pg = connection->pg = start_connecting(target, &addresses);
@@ -207,8 +176,8 @@ enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct ri
         if (state == PGRES_POLLING_FAILED)
             return connect_failed(target, PQerrorMessage(pg), err);
         short ready;
-        const char *reason = rig_pg_waiter_wait(waiter, PQsocket(pg), state == PGRES_POLLING_READING ? POLLIN : POLLOUT,
-                                                deadline_ns, &ready);
+        const char *reason = rig_sql_waiter_wait(
+            waiter, PQsocket(pg), state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_ns, &ready);
         if (reason != NULL)
             return connect_failed(
                 target, strcmp(reason, RIG_PG_TIMEOUT) == 0 ? "no answer within connect-timeout" : reason, err);
@@ -253,7 +222,7 @@ const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_
     while (PQflush(pg) > 0) {
         short ready;
         const char *reason =
-            rig_pg_waiter_wait(connection->waiter, PQsocket(pg), POLLIN | POLLOUT, deadline_ns, &ready);
+            rig_sql_waiter_wait(connection->waiter, PQsocket(pg), POLLIN | POLLOUT, deadline_ns, &ready);
         if (reason != NULL)
             return reason;
         /* The server may stop reading until its own answers are read. */
@@ -281,7 +250,7 @@ const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_n
     /* A broken connection has no socket any more, and PQgetResult() returns the received results, then an error. */
     while (PQisBusy(pg) != 0 && PQsocket(pg) >= 0) {
         short ready;
-        const char *reason = rig_pg_waiter_wait(connection->waiter, PQsocket(pg), POLLIN, deadline_ns, &ready);
+        const char *reason = rig_sql_waiter_wait(connection->waiter, PQsocket(pg), POLLIN, deadline_ns, &ready);
         if (reason != NULL)
             return reason;
         if (!consume(connection))

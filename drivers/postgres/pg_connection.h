@@ -2,7 +2,7 @@
  * One connection on libpq, used without blocking: every wait is bounded by a deadline and ends when the session is
  * interrupted.
  *
- * Names of hosts are resolved in pg_resolve.h, because libpq would wait for the resolver without a deadline.
+ * Names of hosts are resolved in drivers/sql/sql_resolve.h, because libpq would wait for the resolver without a deadline.
  *
  * Threads: one a connection. A waiter is shared with the threads that interrupt it.
  */
@@ -11,26 +11,13 @@
 
 #include <libpq-fe.h>
 
-#include "base/wake.h"
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_options.h"
-
-/* The events that end a wait besides the server. Zeroed, it can already be interrupted. */
-struct rig_pg_waiter {
-    const struct rig_core *core;
-    struct rig_wake wake; /* a session's; without a descriptor core->stopping() is polled every 100 ms */
-    bool to_the_end;      /* do not poll it: for cleaning up after a run that is stopping */
-};
-
-/*
- * Waits until `fd` is ready for `events`, which are then in `ready`. Returns NULL, or RIG_PG_TIMEOUT or
- * RIG_PG_INTERRUPTED.
- */
-const char *rig_pg_waiter_wait(struct rig_pg_waiter *waiter, int fd, short events, int64_t deadline_ns, short *ready);
+#include "drivers/sql/sql_wait.h"
 
 /* The server to connect to, and the account. Texts that are NULL or empty are left to libpq. Borrowed. */
 struct rig_pg_target {
-    const struct rig_pg_endpoint *endpoint;
+    const struct rig_sql_endpoint *endpoint;
     const char *user;
     const char *dbname;
     const char *password;
@@ -42,7 +29,7 @@ struct rig_pg_target {
 
 struct rig_pg_connection {
     PGconn *pg;
-    struct rig_pg_waiter *waiter;
+    struct rig_sql_waiter *waiter;
     /* The last notice of class 57P: why the server ends the session, sent before the connection breaks. */
     char farewell_code[6];
     char farewell_text[RIG_ERROR_TEXT_BYTES];
@@ -60,7 +47,7 @@ struct rig_pg_connection {
 
 /* Leaves the connection safe for rig_pg_disconnect() also on failure. RIG_E_CLUSTER, naming the server. */
 enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct rig_pg_target *target,
-                           struct rig_pg_waiter *waiter, int64_t deadline_ns, struct rig_err *err);
+                           struct rig_sql_waiter *waiter, int64_t deadline_ns, struct rig_err *err);
 void rig_pg_disconnect(struct rig_pg_connection *connection);
 
 /* Sends libpq's buffered data. For a connection that breaks, rig_pg_next() reads the reason. */

@@ -44,7 +44,7 @@ static void done(void *object)
 /* The run's own connection to the server that takes writes. */
 struct own_connection {
     struct rig_pg_run *run;
-    struct rig_pg_waiter waiter;
+    struct rig_sql_waiter waiter;
     struct rig_pg_connection connection;
     int64_t deadline_ns; /* the purpose of the connection, for errors */
 };
@@ -53,7 +53,7 @@ static enum rig_rc open_own(void *context, struct rig_pg_connection *connection,
                             struct rig_err *err)
 {
     struct own_connection *own = context;
-    struct rig_pg_endpoint endpoint;
+    struct rig_sql_endpoint endpoint;
     struct rig_pg_target target;
     enum rig_rc rc = rig_pg_servers_target(&own->run->servers, server, &endpoint, &target, err);
     if (rc == RIG_OK)

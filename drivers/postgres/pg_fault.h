@@ -37,7 +37,7 @@ struct rig_pg_node *rig_pg_fault_primary(const struct rig_fault_site *site);
 void rig_pg_fault_say(struct rig_evidence *evidence, const char *format, ...) RIG_PRINTF(2, 3);
 /* A session of the fault's own; it outlives inject where its state holds it. */
 struct rig_pg_fault_session {
-    struct rig_pg_waiter waiter;
+    struct rig_sql_waiter waiter;
     struct rig_pg_connection connection; /* .pg NULL: none */
 };
 

@@ -25,17 +25,17 @@ void rig_pg_node_init(struct rig_pg_node *node, struct rig_pg_site *site, uint32
 
 /* ---- requests ---- */
 
-void rig_pg_node_socket(const struct rig_pg_node *node, struct rig_pg_endpoint *endpoint)
+void rig_pg_node_socket(const struct rig_pg_node *node, struct rig_sql_endpoint *endpoint)
 {
-    *endpoint = (struct rig_pg_endpoint){{0}, {0}};
+    *endpoint = (struct rig_sql_endpoint){{0}, {0}};
     (void)snprintf(endpoint->host, sizeof endpoint->host, "%s", node->site->local.folder);
     (void)snprintf(endpoint->port, sizeof endpoint->port, "%u", (unsigned)(uint16_t)atomic_load(&node->port));
 }
 
 enum rig_rc rig_pg_node_connect(const struct rig_pg_node *node, struct rig_pg_connection *connection,
-                                struct rig_pg_waiter *waiter, int64_t deadline_ns, struct rig_err *err)
+                                struct rig_sql_waiter *waiter, int64_t deadline_ns, struct rig_err *err)
 {
-    struct rig_pg_endpoint endpoint;
+    struct rig_sql_endpoint endpoint;
     rig_pg_node_socket(node, &endpoint);
     const struct rig_pg_target target = {
         .endpoint = &endpoint, .user = RIG_PG_SUPERUSER, .dbname = RIG_PG_SUPERUSER, .application = "rig control"};
@@ -47,7 +47,7 @@ enum rig_rc rig_pg_node_ask(const struct rig_pg_node *node, const char *sql, int
 {
     const struct rig_core *core = node->site->local.env->core;
     struct rig_pg_connection connection;
-    struct rig_pg_waiter waiter = {.core = core, .to_the_end = true};
+    struct rig_sql_waiter waiter = {.core = core, .to_the_end = true};
     int64_t deadline_ns = core->now_ns() + timeout_ns;
     PGresult *result = NULL;
     enum rig_rc rc = rig_pg_node_connect(node, &connection, &waiter, deadline_ns, err);

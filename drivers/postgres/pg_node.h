@@ -37,10 +37,10 @@ bool rig_pg_node_is_standby(const struct rig_pg_node *node);
 enum rig_rc rig_pg_node_make_standby(const struct rig_pg_node *node, struct rig_err *err);
 
 /* Its private socket, which no fault of the network reaches. */
-void rig_pg_node_socket(const struct rig_pg_node *node, struct rig_pg_endpoint *endpoint);
+void rig_pg_node_socket(const struct rig_pg_node *node, struct rig_sql_endpoint *endpoint);
 /* Connects as superuser by the socket; disconnect it in any case. */
 enum rig_rc rig_pg_node_connect(const struct rig_pg_node *node, struct rig_pg_connection *connection,
-                                struct rig_pg_waiter *waiter, int64_t deadline_ns, struct rig_err *err);
+                                struct rig_sql_waiter *waiter, int64_t deadline_ns, struct rig_err *err);
 /* Runs `sql` on a connection of its own; `answer` (may be NULL) is the first value, "" for none or a null. */
 enum rig_rc rig_pg_node_ask(const struct rig_pg_node *node, const char *sql, int64_t timeout_ns,
                             char answer[RIG_PG_ANSWER_BYTES], struct rig_err *err);

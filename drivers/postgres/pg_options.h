@@ -1,12 +1,11 @@
 /*
  * The driver's options: a plan's keys below `database:` for PostgreSQL, and their contradictions.
- *
- * Also endpoints ("db1", "db1:5433", "[::1]:5432", "/run/postgresql:5432"), which options name as texts.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_OPTIONS_H
 #define RIG_DRIVERS_POSTGRES_PG_OPTIONS_H
 
 #include "drivers/driver.h"
+#include "drivers/sql/sql_endpoint.h"
 #include "drivers/sql/sql_values.h"
 
 /* Indexes into the choices of the options of the same name. */
@@ -75,17 +74,5 @@ extern const char *const rig_pg_replication_words[];
 
 /* Rejects contradictory options. No I/O. RIG_E_PLAN. */
 enum rig_rc rig_pg_options_check(const void *options, enum rig_workload workload, struct rig_err *err);
-
-/* The address of a server. */
-struct rig_pg_endpoint {
-    char host[256]; /* a name, an address, or the folder of a socket; empty: libpq's default */
-    char port[6];   /* empty: libpq's default */
-};
-
-/* False when `text` is no endpoint. */
-bool rig_pg_endpoint_parse(const char *text, struct rig_pg_endpoint *endpoint);
-
-/* Splits "name=value"; false when there is no such name. `value` points into `text`. */
-bool rig_pg_setting_split(const char *text, char *name, size_t name_size, const char **value);
 
 #endif

@@ -15,11 +15,12 @@
 #define RIG_DRIVERS_POSTGRES_PG_OUTCOME_H
 
 #include "drivers/driver.h"
+#include "drivers/sql/sql_wait.h"
 
 /* Codes for events that the client itself detects, in the place of an SQLSTATE. */
 #define RIG_PG_LOST           "connection-lost"    /* end of file, a reset, or a failed send */
-#define RIG_PG_TIMEOUT        "timeout"            /* the driver's own transaction-timeout */
-#define RIG_PG_INTERRUPTED    "interrupted"        /* rig's interrupt hook */
+#define RIG_PG_TIMEOUT        RIG_SQL_TIMEOUT      /* the driver's own transaction-timeout */
+#define RIG_PG_INTERRUPTED    RIG_SQL_INTERRUPTED  /* rig's interrupt hook */
 #define RIG_PG_ROLLED_BACK    "rolled-back"        /* COMMIT was answered with the tag ROLLBACK */
 #define RIG_PG_MISMATCH       "mismatch"           /* the comparison of a compare-and-set did not hold */
 #define RIG_PG_COMMIT_WARNING "commit-warning"     /* COMMIT was acknowledged, with a warning */

@@ -8,7 +8,7 @@
 /* A queued statement: an operation's index, or one of these. */
 enum { OF_BEGIN = -1, OF_COMMIT = -2 };
 
-static const struct rig_pg_numbers no_numbers;
+static const struct rig_sql_numbers no_numbers;
 
 enum rig_rc rig_pg_pipeline_enter(struct rig_pg_connection *connection, struct rig_err *err)
 {
@@ -19,7 +19,7 @@ enum rig_rc rig_pg_pipeline_enter(struct rig_pg_connection *connection, struct r
 
 /* Gives one statement to libpq, which may send it at once; false (and the turn failed) when libpq did not take it. */
 static bool queue(struct rig_pg_turn *turn, const struct rig_pg_statement *statement,
-                  const struct rig_pg_numbers *numbers)
+                  const struct rig_sql_numbers *numbers)
 {
     struct rig_pg_texts texts;
     PGconn *pg = turn->connection->pg;
@@ -42,7 +42,7 @@ static bool queue_operations(struct rig_pg_turn *turn, uint32_t from, uint32_t t
             return false;
     }
     for (uint32_t i = from; i < to; i++) {
-        struct rig_pg_numbers numbers;
+        struct rig_sql_numbers numbers;
         const struct rig_pg_statement *statement = rig_pg_schema_of_op(schema, turn->transaction, i, &numbers);
         if (statement != NULL && !queue(turn, statement, &numbers))
             return false;

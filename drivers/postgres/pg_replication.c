@@ -21,7 +21,7 @@
 enum rig_rc rig_pg_follow(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
                           struct rig_err *err)
 {
-    struct rig_pg_endpoint endpoint;
+    struct rig_sql_endpoint endpoint;
     bool follows = node != primary;
     enum rig_rc rc = follows ? rig_pg_routes_find(routes, node, primary, &endpoint, err) : RIG_OK;
     if (rc == RIG_OK)
@@ -95,7 +95,7 @@ bool rig_pg_has_line(const struct rig_pg_node *node, const struct rig_pg_node *p
 {
     const struct rig_core *core = node->site->local.env->core;
     struct rig_err ignored = {.rc = RIG_OK};
-    struct rig_pg_endpoint endpoint;
+    struct rig_sql_endpoint endpoint;
     if (rig_pg_routes_find(routes, node, primary, &endpoint, &ignored) != RIG_OK)
         return false;
     const struct rig_pg_target target = {.endpoint = &endpoint,
@@ -103,7 +103,7 @@ bool rig_pg_has_line(const struct rig_pg_node *node, const struct rig_pg_node *p
                                          .dbname = RIG_PG_SUPERUSER,
                                          .password = node->site->password,
                                          .application = "rig control"};
-    struct rig_pg_waiter waiter = {.core = core, .to_the_end = true};
+    struct rig_sql_waiter waiter = {.core = core, .to_the_end = true};
     struct rig_pg_connection connection;
     const bool reached = rig_pg_connect(&connection, &target, &waiter, core->now_ns() + LINE_NS, &ignored) == RIG_OK;
     rig_pg_disconnect(&connection);
@@ -155,7 +155,7 @@ static int64_t sooner_ns(const struct rig_pg_node *node, int64_t deadline_ns)
 enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
                           bool anew, int64_t deadline_ns, struct rig_err *err)
 {
-    struct rig_pg_endpoint socket;
+    struct rig_sql_endpoint socket;
     struct rig_err attempt = {.rc = RIG_OK};
     char source[512];
     char log_name[40];

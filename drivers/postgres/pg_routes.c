@@ -29,7 +29,7 @@ static enum rig_rc ask_core(const struct rig_core *core, const char *from, const
 }
 
 enum rig_rc rig_pg_routes_find(struct rig_pg_routes *routes, const struct rig_pg_node *from,
-                               const struct rig_pg_node *to, struct rig_pg_endpoint *endpoint, struct rig_err *err)
+                               const struct rig_pg_node *to, struct rig_sql_endpoint *endpoint, struct rig_err *err)
 {
     if (!to->site->tcp) {
         rig_pg_node_socket(to, endpoint);
@@ -46,7 +46,7 @@ enum rig_rc rig_pg_routes_find(struct rig_pg_routes *routes, const struct rig_pg
     (void)pthread_mutex_unlock(&routes->mutex);
     if (rc != RIG_OK)
         return rc;
-    *endpoint = (struct rig_pg_endpoint){LOOPBACK, {0}};
+    *endpoint = (struct rig_sql_endpoint){LOOPBACK, {0}};
     (void)snprintf(endpoint->port, sizeof endpoint->port, "%u", (unsigned)via);
     return RIG_OK;
 }

@@ -26,6 +26,6 @@ void rig_pg_routes_init(struct rig_pg_routes *routes);
 void rig_pg_routes_done(struct rig_pg_routes *routes);
 /* The address of `to` for the node `from`, NULL: for a client. */
 enum rig_rc rig_pg_routes_find(struct rig_pg_routes *routes, const struct rig_pg_node *from,
-                               const struct rig_pg_node *to, struct rig_pg_endpoint *endpoint, struct rig_err *err);
+                               const struct rig_pg_node *to, struct rig_sql_endpoint *endpoint, struct rig_err *err);
 
 #endif

@@ -235,49 +235,17 @@ const struct rig_pg_statement *rig_pg_schema_of_key(const struct rig_pg_schema *
     return &schema->statements[RIG_PG_FIXED_COUNT + table * RIG_PG_OF_TABLE_COUNT + (size_t)which];
 }
 
-/*
- * Whether a read locks: at random, but a function of the transaction alone, so that a seed gives the same requests. What
- * it writes makes it unlike all others (the mixing is that of splitmix64).
- */
-static bool locks(double share, const struct rig_transaction *transaction, uint32_t op)
-{
-    uint64_t mixed = op;
-    for (uint32_t i = 0; i < transaction->op_count && share > 0 && share < 1; i++) {
-        mixed += (uint64_t)transaction->ops[i].key * 31 + (uint64_t)transaction->ops[i].value + 0x9E3779B97F4A7C15U;
-        mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9U;
-        mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBU;
-        mixed ^= mixed >> 31;
-    }
-    return !transaction->read_only && (share >= 1 || (double)(mixed >> 11) * 0x1.0p-53 < share);
-}
-
 const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *schema,
                                                    const struct rig_transaction *transaction, uint32_t op,
-                                                   struct rig_pg_numbers *numbers)
+                                                   struct rig_sql_numbers *numbers)
 {
-    const struct rig_op *of = &transaction->ops[op];
-    enum rig_pg_of_table which = rig_op_reads(of->kind) ? RIG_PG_READ : RIG_PG_PUT;
-    *numbers = (struct rig_pg_numbers){.key = of->key, .value = of->value};
-    if (of->kind == RIG_OP_EXPECT)
-        return NULL;
-    if (which == RIG_PG_READ && locks(schema->options->lock_reads, transaction, op))
-        which = RIG_PG_READ_LOCKED;
-    const uint32_t read = rig_sql_builds_on(transaction, op);
-    if (read != UINT32_MAX && transaction->reads[read].state == RIG_READ_SEEN) {
-        numbers->value = rig_sql_sum_since(transaction, read, op);
-        which = RIG_PG_REPLACE;
-    }
-    if (of->kind == RIG_OP_DEQUEUE || of->kind == RIG_OP_POP)
-        which = RIG_PG_TAKE;
-    if (rig_sql_compares(transaction, op)) {
-        numbers->expected = transaction->ops[op - 1].value;
-        which = RIG_PG_COMPARE;
-    }
-    if (schema->workload == RIG_WORKLOAD_MUTEX) {
-        which = of->value == 1 ? RIG_PG_PUT : RIG_PG_COMPARE;
-        numbers->value = 1 + (int64_t)transaction->client;
-    }
-    return rig_pg_schema_of_key(schema, of->key, which);
+    static const enum rig_pg_of_table statements[] = {
+        [RIG_SQL_READ] = RIG_PG_READ,       [RIG_SQL_READ_LOCKED] = RIG_PG_READ_LOCKED, [RIG_SQL_PUT] = RIG_PG_PUT,
+        [RIG_SQL_REPLACE] = RIG_PG_REPLACE, [RIG_SQL_COMPARE] = RIG_PG_COMPARE,         [RIG_SQL_TAKE] = RIG_PG_TAKE,
+    };
+    const enum rig_sql_action action =
+        rig_sql_action_of(schema->workload, schema->options->lock_reads, transaction, op, numbers);
+    return action == RIG_SQL_NOTHING ? NULL : rig_pg_schema_of_key(schema, numbers->key, statements[action]);
 }
 
 bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement)
@@ -307,7 +275,7 @@ bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement)
     return false;
 }
 
-void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_pg_numbers *numbers)
+void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_sql_numbers *numbers)
 {
     const int64_t at[] = {numbers->key, numbers->value, numbers->expected};
     for (size_t i = 0; i < 3; i++) {
@@ -316,7 +284,7 @@ void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_pg_numbers 
     }
 }
 
-void rig_pg_statement_print(const struct rig_pg_statement *statement, const struct rig_pg_numbers *numbers, char *text,
+void rig_pg_statement_print(const struct rig_pg_statement *statement, const struct rig_sql_numbers *numbers, char *text,
                             size_t size)
 {
     const int64_t at[] = {numbers->key, numbers->value, numbers->expected};

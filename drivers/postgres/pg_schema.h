@@ -16,6 +16,7 @@
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_options.h"
+#include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_values.h"
 
 enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 512 };
@@ -81,17 +82,12 @@ const struct rig_pg_statement *rig_pg_schema_of_key(const struct rig_pg_schema *
 /* True when this run's options use the statement; others need not be prepared. */
 bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement);
 
-/* The numbers of a statement. */
-struct rig_pg_numbers {
-    int64_t key, value, expected;
-};
-
 /* The same as texts, for the parameters of a prepared statement; values point into it. */
 struct rig_pg_texts {
     char at[3][RIG_SQL_INT_BYTES];
     const char *values[3];
 };
-void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_pg_numbers *numbers);
+void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_sql_numbers *numbers);
 
 /*
  * The statement of operation `op` of the transaction, and its numbers. NULL: none of its own, because the write after it
@@ -100,9 +96,9 @@ void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_pg_numbers 
  */
 const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *schema,
                                                    const struct rig_transaction *transaction, uint32_t op,
-                                                   struct rig_pg_numbers *numbers);
+                                                   struct rig_sql_numbers *numbers);
 /* Writes the statement with its numbers in the place of $1, $2 and $3; at least twice its text's size. */
-void rig_pg_statement_print(const struct rig_pg_statement *statement, const struct rig_pg_numbers *numbers, char *text,
+void rig_pg_statement_print(const struct rig_pg_statement *statement, const struct rig_sql_numbers *numbers, char *text,
                             size_t size);
 
 /* The number of the run's tables, and the one of an index as SQL names it. */

@@ -23,10 +23,10 @@ enum rig_rc rig_pg_servers_init(struct rig_pg_servers *servers, const struct rig
     servers->endpoints = calloc(count, sizeof *servers->endpoints);
     if (servers->endpoints == NULL)
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%zu endpoint%s", count, rig_plural(count));
-    struct rig_pg_endpoint *endpoint = servers->endpoints;
+    struct rig_sql_endpoint *endpoint = servers->endpoints;
     for (size_t list = 0; list < 2; list++) {
         for (size_t i = 0; i < lists[list]->count; i++) {
-            if (!rig_pg_endpoint_parse(lists[list]->at[i], endpoint++))
+            if (!rig_sql_endpoint_parse(lists[list]->at[i], endpoint++))
                 return rig_fail(err, RIG_E_PLAN, "`%s` is not a server", lists[list]->at[i]);
         }
     }
@@ -53,7 +53,7 @@ uint32_t rig_pg_servers_count(const struct rig_pg_servers *servers)
 }
 
 enum rig_rc rig_pg_servers_target(const struct rig_pg_servers *servers, uint32_t server,
-                                  struct rig_pg_endpoint *endpoint, struct rig_pg_target *target, struct rig_err *err)
+                                  struct rig_sql_endpoint *endpoint, struct rig_pg_target *target, struct rig_err *err)
 {
     const struct rig_pg_options *options = servers->options;
     enum rig_rc rc = RIG_OK;
@@ -178,10 +178,10 @@ enum rig_rc rig_pg_servers_open_reader(const struct rig_pg_servers *servers, uin
 static enum rig_rc host_status(const struct rig_pg_servers *servers, uint32_t server, struct rig_node_status *status)
 {
     const struct rig_core *core = servers->env->core;
-    struct rig_pg_endpoint endpoint;
+    struct rig_sql_endpoint endpoint;
     struct rig_pg_target target;
     struct rig_pg_connection connection;
-    struct rig_pg_waiter waiter = {.core = core, .to_the_end = true};
+    struct rig_sql_waiter waiter = {.core = core, .to_the_end = true};
     struct rig_err err = {.rc = RIG_OK};
     int64_t deadline_ns = core->now_ns() + STATUS_NS;
     enum rig_rc rc = rig_pg_servers_target(servers, server, &endpoint, &target, &err);
@@ -215,7 +215,7 @@ enum rig_rc rig_pg_servers_status(const struct rig_pg_servers *servers, uint32_t
 
 /* ---- addresses ---- */
 
-static struct rig_node_address address_of(const struct rig_pg_endpoint *endpoint)
+static struct rig_node_address address_of(const struct rig_sql_endpoint *endpoint)
 {
     struct rig_node_address address = {.host = ""};
     if (endpoint->host[0] == '/')
@@ -236,7 +236,7 @@ enum rig_rc rig_pg_servers_address(const struct rig_pg_servers *servers, uint32_
         *address = address_of(&servers->endpoints[server]);
         return RIG_OK;
     }
-    struct rig_pg_endpoint endpoint;
+    struct rig_sql_endpoint endpoint;
     rig_pg_node_socket(&cluster->nodes[server], &endpoint);
     struct rig_node_address found = address_of(&endpoint);
     if (cluster->site.tcp)

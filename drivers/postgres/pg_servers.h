@@ -16,8 +16,8 @@
 struct rig_pg_servers {
     const struct rig_run_env *env;
     const struct rig_pg_options *options;
-    struct rig_pg_cluster *cluster;    /* borrowed; used when no hosts are given */
-    struct rig_pg_endpoint *endpoints; /* owned: the hosts, then the read-only hosts */
+    struct rig_pg_cluster *cluster;     /* borrowed; used when no hosts are given */
+    struct rig_sql_endpoint *endpoints; /* owned: the hosts, then the read-only hosts */
     uint32_t host_count;
     uint32_t read_only_host_count;
 };
@@ -34,7 +34,7 @@ void rig_pg_servers_done(struct rig_pg_servers *servers);
 uint32_t rig_pg_servers_count(const struct rig_pg_servers *servers);
 /* The server to connect to and the account; `endpoint` is filled, and borrowed by `target`. */
 enum rig_rc rig_pg_servers_target(const struct rig_pg_servers *servers, uint32_t server,
-                                  struct rig_pg_endpoint *endpoint, struct rig_pg_target *target, struct rig_err *err);
+                                  struct rig_sql_endpoint *endpoint, struct rig_pg_target *target, struct rig_err *err);
 
 /* The server's name in reports: "pg-1" for rig's own nodes, the plan's text for given hosts. */
 const char *rig_pg_servers_name(const struct rig_pg_servers *servers, uint32_t server);

@@ -98,7 +98,7 @@ static enum rig_rc open_connection(void *context, struct rig_pg_connection *conn
     struct rig_pg_session *session = context;
     struct rig_pg_run *run = session->run;
     const struct rig_pg_options *options = run->options;
-    struct rig_pg_endpoint endpoint;
+    struct rig_sql_endpoint endpoint;
     struct rig_pg_target target;
     enum rig_rc rc = rig_pg_servers_target(&run->servers, server, &endpoint, &target, err);
     if (rc == RIG_OK)
@@ -278,13 +278,7 @@ void rig_pg_turn_hold(struct rig_pg_turn *turn)
 
 bool rig_pg_turn_affords(struct rig_pg_turn *turn, uint32_t op)
 {
-    const struct rig_accounts *accounts = &turn->session->run->env->accounts;
-    const struct rig_transaction *transaction = turn->transaction;
-    struct rig_pg_numbers numbers;
-    if (accounts->count == 0 || accounts->negative || rig_sql_builds_on(transaction, op) == UINT32_MAX)
-        return true;
-    (void)rig_pg_schema_of_op(&turn->session->run->schema, transaction, op, &numbers);
-    if (transaction->ops[op].value >= 0 || numbers.value >= 0)
+    if (rig_sql_affords(&turn->session->run->env->accounts, turn->transaction, op))
         return true;
     rig_pg_turn_fail(turn, RIG_PHASE_OPERATION, RIG_PG_POOR, NULL);
     return false;
@@ -308,10 +302,10 @@ const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_t
 
 /* ---- statement by statement ---- */
 
-static const struct rig_pg_numbers no_numbers;
+static const struct rig_sql_numbers no_numbers;
 
 static bool send_statement(struct rig_pg_turn *turn, const struct rig_pg_statement *statement,
-                           const struct rig_pg_numbers *numbers)
+                           const struct rig_sql_numbers *numbers)
 {
     PGconn *pg = turn->connection->pg;
     if (turn->session->run->options->prepared) {
@@ -362,7 +356,7 @@ static const char *await_statement(struct rig_pg_turn *turn, PGresult **result)
 }
 
 static const char *run_statement(struct rig_pg_turn *turn, const struct rig_pg_statement *statement,
-                                 const struct rig_pg_numbers *numbers, PGresult **result)
+                                 const struct rig_sql_numbers *numbers, PGresult **result)
 {
     *result = NULL;
     return send_statement(turn, statement, numbers) ? await_statement(turn, result) : NULL;
@@ -384,7 +378,7 @@ static bool check_statement(struct rig_pg_turn *turn, const char *reason, PGresu
 
 /* Runs one statement of the transaction; false, and the turn failed, when it did not succeed. */
 static bool perform(struct rig_pg_turn *turn, const struct rig_pg_statement *statement,
-                    const struct rig_pg_numbers *numbers, PGresult **result)
+                    const struct rig_sql_numbers *numbers, PGresult **result)
 {
     return check_statement(turn, run_statement(turn, statement, numbers, result), result);
 }
@@ -424,7 +418,7 @@ static bool perform_text(struct rig_pg_turn *turn, const char *text)
 }
 
 /* UPDATE; without a row, INSERT inside a savepoint; when another client was faster, UPDATE again. */
-static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_pg_numbers *numbers)
+static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_sql_numbers *numbers)
 {
     const struct rig_pg_schema *schema = &turn->session->run->schema;
     const struct rig_pg_statement *update = rig_pg_schema_of_key(schema, numbers->key, RIG_PG_UPDATE);
@@ -462,7 +456,7 @@ static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_pg_numbe
 static bool perform_op(struct rig_pg_turn *turn, uint32_t i)
 {
     const struct rig_pg_run *run = turn->session->run;
-    struct rig_pg_numbers numbers;
+    struct rig_sql_numbers numbers;
     const struct rig_pg_statement *statement = rig_pg_schema_of_op(&run->schema, turn->transaction, i, &numbers);
     if (statement == NULL)
         return true;

@@ -31,7 +31,7 @@ struct rig_pg_run {
 
 struct rig_pg_session {
     struct rig_pg_run *run;
-    struct rig_pg_waiter waiter;
+    struct rig_sql_waiter waiter;
     struct rig_pg_connection main;
     struct rig_pg_connection reader; /* .pg NULL when the main one reads as well */
     struct rig_pg_connection visit;  /* to the node requested last; .pg NULL: none */

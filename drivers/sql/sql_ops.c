@@ -23,3 +23,55 @@ int64_t rig_sql_sum_since(const struct rig_transaction *transaction, uint32_t re
     }
     return sum;
 }
+
+/*
+ * Whether a read locks: at random, but a function of the transaction alone, so that a seed gives the same requests. What
+ * it writes makes it unlike all others (the mixing is that of splitmix64).
+ */
+static bool locks(double share, const struct rig_transaction *transaction, uint32_t op)
+{
+    uint64_t mixed = op;
+    for (uint32_t i = 0; i < transaction->op_count && share > 0 && share < 1; i++) {
+        mixed += (uint64_t)transaction->ops[i].key * 31 + (uint64_t)transaction->ops[i].value + 0x9E3779B97F4A7C15U;
+        mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9U;
+        mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBU;
+        mixed ^= mixed >> 31;
+    }
+    return !transaction->read_only && (share >= 1 || (double)(mixed >> 11) * 0x1.0p-53 < share);
+}
+
+enum rig_sql_action rig_sql_action_of(enum rig_workload workload, double lock_reads,
+                                      const struct rig_transaction *transaction, uint32_t op,
+                                      struct rig_sql_numbers *numbers)
+{
+    const struct rig_op *of = &transaction->ops[op];
+    *numbers = (struct rig_sql_numbers){.key = of->key, .value = of->value};
+    if (of->kind == RIG_OP_EXPECT)
+        return RIG_SQL_NOTHING;
+    if (workload == RIG_WORKLOAD_MUTEX) {
+        numbers->value = 1 + (int64_t)transaction->client;
+        return of->value == 1 ? RIG_SQL_PUT : RIG_SQL_COMPARE;
+    }
+    if (rig_sql_compares(transaction, op)) {
+        numbers->expected = transaction->ops[op - 1].value;
+        return RIG_SQL_COMPARE;
+    }
+    if (of->kind == RIG_OP_DEQUEUE || of->kind == RIG_OP_POP)
+        return RIG_SQL_TAKE;
+    const uint32_t read = rig_sql_builds_on(transaction, op);
+    if (read != UINT32_MAX && transaction->reads[read].state == RIG_READ_SEEN) {
+        numbers->value = rig_sql_sum_since(transaction, read, op);
+        return RIG_SQL_REPLACE;
+    }
+    if (!rig_op_reads(of->kind))
+        return RIG_SQL_PUT;
+    return locks(lock_reads, transaction, op) ? RIG_SQL_READ_LOCKED : RIG_SQL_READ;
+}
+
+bool rig_sql_affords(const struct rig_accounts *accounts, const struct rig_transaction *transaction, uint32_t op)
+{
+    const uint32_t read = rig_sql_builds_on(transaction, op);
+    if (accounts->count == 0 || accounts->negative || read == UINT32_MAX || transaction->ops[op].value >= 0)
+        return true;
+    return transaction->reads[read].state == RIG_READ_SEEN && rig_sql_sum_since(transaction, read, op) >= 0;
+}

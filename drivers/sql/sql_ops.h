@@ -1,5 +1,9 @@
 /*
- * Operations of a transaction that depend on the ones before them: increments of what was read, and comparisons.
+ * The operations of a transaction as statements on a table of keys, and those that depend on the ones before them:
+ * increments of what was read, and comparisons.
+ *
+ * An operation on an object is one statement, which changes one row: it takes effect at once, at any isolation level. A
+ * lock holds the number of its holder, from 1, or 0.
  *
  * Pure functions of the transaction's question and of its reads so far (drivers/driver.h, "Increments").
  */
@@ -15,5 +19,31 @@ uint32_t rig_sql_builds_on(const struct rig_transaction *transaction, uint32_t o
 int64_t rig_sql_sum_since(const struct rig_transaction *transaction, uint32_t read, uint32_t op);
 /* Whether the operation fails where its statement changes no row: the comparison did not hold. */
 bool rig_sql_compares(const struct rig_transaction *transaction, uint32_t op);
+
+enum rig_sql_action {
+    RIG_SQL_READ,
+    RIG_SQL_READ_LOCKED, /* of transactions that also write */
+    RIG_SQL_PUT,         /* the upsert; of a lock: only where it is free */
+    RIG_SQL_REPLACE,     /* the row's number, by a sum of what was read and an increment */
+    RIG_SQL_COMPARE,     /* a write that changes no row unless the value is as expected; a lock is released by it */
+    RIG_SQL_TAKE,        /* queues and stacks */
+    RIG_SQL_NOTHING,     /* none of its own, because the write after it compares */
+};
+
+/* The numbers of a statement. */
+struct rig_sql_numbers {
+    int64_t key, value, expected;
+};
+
+/*
+ * The statement of operation `op`. The reads that increments build on were answered. `lock_reads`: the share of reads that
+ * lock, at random, but a function of the transaction alone, so that a seed gives the same requests.
+ */
+enum rig_sql_action rig_sql_action_of(enum rig_workload workload, double lock_reads,
+                                      const struct rig_transaction *transaction, uint32_t op,
+                                      struct rig_sql_numbers *numbers);
+/* False: the operation would take more from an account of the workload bank than there is. The read that it builds on was
+ * answered. */
+bool rig_sql_affords(const struct rig_accounts *accounts, const struct rig_transaction *transaction, uint32_t op);
 
 #endif

@@ -25,14 +25,14 @@ static void endpoints_are_read(void **state)
     const char *const bad[] = {"",       ":5432",     "db1:", "db1:0", "db1:65536", "db1:5432x",
                                "db1:-1", "[::1]5432", "[::1", "[]",    "a,b:5432",  "db 1"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        struct rig_pg_endpoint endpoint;
-        assert_true(rig_pg_endpoint_parse(good[i].text, &endpoint));
+        struct rig_sql_endpoint endpoint;
+        assert_true(rig_sql_endpoint_parse(good[i].text, &endpoint));
         assert_string_equal(endpoint.host, good[i].host);
         assert_string_equal(endpoint.port, good[i].port);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct rig_pg_endpoint endpoint = {"untouched", "1"};
-        if (rig_pg_endpoint_parse(bad[i], &endpoint))
+        struct rig_sql_endpoint endpoint = {"untouched", "1"};
+        if (rig_sql_endpoint_parse(bad[i], &endpoint))
             fail_msg("`%s` was taken for a server", bad[i]);
         assert_string_equal(endpoint.host, "untouched");
     }
@@ -43,15 +43,15 @@ static void settings_are_split(void **state)
     (void)state;
     char name[16];
     const char *value = NULL;
-    assert_true(rig_pg_setting_split("fsync=off", name, sizeof name, &value));
+    assert_true(rig_sql_setting_split("fsync=off", name, sizeof name, &value));
     assert_string_equal(name, "fsync");
     assert_string_equal(value, "off");
-    assert_true(rig_pg_setting_split("a.b_c = x = 'y'", name, sizeof name, &value));
+    assert_true(rig_sql_setting_split("a.b_c = x = 'y'", name, sizeof name, &value));
     assert_string_equal(name, "a.b_c");
     assert_string_equal(value, "x = 'y'");
     const char *const bad[] = {"", "fsync", "=off", "a b=c", "a;b=c", "sixteen_letters_=1", "a=b\nc=d"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_false(rig_pg_setting_split(bad[i], name, sizeof name, &value));
+        assert_false(rig_sql_setting_split(bad[i], name, sizeof name, &value));
 }
 
 static struct rig_pg_options plain(void)
@@ -176,7 +176,7 @@ static void statements_are_written(void **state)
     char sql[2 * RIG_PG_STATEMENT_TEXT_BYTES];
     options.tables = 1000;
     assert_int_equal(rig_pg_schema_init(&schema, &env, &options, &err), RIG_OK);
-    const struct rig_pg_numbers numbers = {.key = 1999, .value = INT64_MIN};
+    const struct rig_sql_numbers numbers = {.key = 1999, .value = INT64_MIN};
     rig_pg_statement_print(rig_pg_schema_of_key(&schema, 1999, RIG_PG_PUT), &numbers, sql, sizeof sql);
     assert_string_equal(sql, "INSERT INTO rig_1_2.rig_list_999 AS t (k, v) VALUES ('1999'::bigint, "
                              "'-9223372036854775808'::text) ON CONFLICT (k) DO UPDATE SET v = t.v || ',' || "

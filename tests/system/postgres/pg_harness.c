@@ -179,7 +179,7 @@ void harness_attach_without_tables(struct harness *harness, const struct harness
     struct rig_pg_options adjusted = *options;
     static char host[512];
     static const char *hosts[1] = {host};
-    const struct rig_pg_endpoint endpoint = server_endpoint(server);
+    const struct rig_sql_endpoint endpoint = server_endpoint(server);
     (void)snprintf(host, sizeof host, "%s:%s", endpoint.host, endpoint.port);
     if (adjusted.hosts.count == 0)
         adjusted.hosts = (struct rig_text_list){hosts, 1};
@@ -343,10 +343,10 @@ const char *client_seen(const struct client *client, uint32_t op)
 
 /* ---- SQL ---- */
 
-struct rig_pg_endpoint server_endpoint(const struct harness *harness)
+struct rig_sql_endpoint server_endpoint(const struct harness *harness)
 {
     const struct rig_pg_run *run = harness->run;
-    struct rig_pg_endpoint endpoint;
+    struct rig_sql_endpoint endpoint;
     struct rig_pg_target target;
     struct rig_err err = {.rc = RIG_OK};
     if (rig_pg_servers_target(&run->servers, 0, &endpoint, &target, &err) != RIG_OK)
@@ -357,7 +357,7 @@ struct rig_pg_endpoint server_endpoint(const struct harness *harness)
 PGconn *sql_connect(const struct harness *harness)
 {
     const struct rig_pg_run *run = harness->run;
-    struct rig_pg_endpoint endpoint;
+    struct rig_sql_endpoint endpoint;
     struct rig_pg_target target;
     struct rig_err err = {.rc = RIG_OK};
     if (rig_pg_servers_target(&run->servers, 0, &endpoint, &target, &err) != RIG_OK)

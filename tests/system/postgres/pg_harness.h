@@ -106,7 +106,7 @@ void sql_await_wait(PGconn *pg, int backend, const char *event);
 void sql_commit_waits(const struct harness *harness, PGconn *pg, bool waits);
 
 /* Where a client reaches the first server of a run. */
-struct rig_pg_endpoint server_endpoint(const struct harness *harness);
+struct rig_sql_endpoint server_endpoint(const struct harness *harness);
 
 const char *outcome_name(enum rig_outcome outcome);
 /* Fails the test, with all details of the transaction, unless outcome and code are these. */

@@ -89,7 +89,7 @@ static void *run_proxy(void *object)
 void proxy_start(struct proxy *proxy, const struct harness *server)
 {
     *proxy = (struct proxy){.server.sun_family = AF_UNIX};
-    const struct rig_pg_endpoint endpoint = server_endpoint(server);
+    const struct rig_sql_endpoint endpoint = server_endpoint(server);
     struct sockaddr_un own = {.sun_family = AF_UNIX};
     (void)snprintf(proxy->folder, sizeof proxy->folder, "/tmp/rig-cuts-XXXXXX");
     assert_non_null(mkdtemp(proxy->folder));

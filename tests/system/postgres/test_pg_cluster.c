@@ -103,7 +103,7 @@ static void tcp_asks_for_the_password(void **state)
     expect_outcome(&client, client_run(&client), RIG_OUTCOME_OK, "");
     assert_string_equal(client_seen(&client, 0), "nil");
     assert_string_equal(client_seen(&client, 2), "-7");
-    const struct rig_pg_endpoint endpoint = server_endpoint(&server);
+    const struct rig_sql_endpoint endpoint = server_endpoint(&server);
     const char *const names[] = {"host", "port", "user", "dbname", "password", NULL};
     const char *const values[] = {"127.0.0.1", endpoint.port, "postgres", "postgres", "guessed", NULL};
     PGconn *stranger = PQconnectdbParams(names, values, 0);

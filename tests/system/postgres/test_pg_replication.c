@@ -59,7 +59,7 @@ static void expect_all_healthy(struct harness *server, uint32_t primary)
 static PGconn *node_connect(const struct harness *server, uint32_t node)
 {
     const struct rig_pg_run *run = server->run;
-    struct rig_pg_endpoint endpoint;
+    struct rig_sql_endpoint endpoint;
     rig_pg_node_socket(&run->cluster.nodes[node], &endpoint);
     const char *const names[] = {"host", "port", "user", "dbname", NULL};
     const char *const values[] = {endpoint.host, endpoint.port, "postgres", "postgres", NULL};

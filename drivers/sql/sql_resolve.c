@@ -1,4 +1,4 @@
-#include "drivers/postgres/pg_resolve.h"
+#include "drivers/sql/sql_resolve.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,15 +11,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "drivers/postgres/pg_outcome.h"
-
 /* One request; the session and the resolving thread each hold it, and the last one frees it. */
 struct question {
     atomic_int holders;
     int answered; /* an event descriptor */
     char host[256];
     int error; /* of getaddrinfo() */
-    struct rig_pg_addresses addresses;
+    struct rig_sql_addresses addresses;
 };
 
 static void let_go(struct question *question)
@@ -38,9 +36,9 @@ static void *ask(void *object)
     const uint64_t one = 1;
     question->error = getaddrinfo(question->host, NULL, &hints, &found);
     for (const struct addrinfo *at = question->error == 0 ? found : NULL;
-         at != NULL && question->addresses.count < RIG_PG_ADDRESSES_MOST; at = at->ai_next) {
+         at != NULL && question->addresses.count < RIG_SQL_ADDRESSES_MOST; at = at->ai_next) {
         char *text = question->addresses.at[question->addresses.count];
-        if (getnameinfo(at->ai_addr, at->ai_addrlen, text, RIG_PG_ADDRESS_BYTES, NULL, 0, NI_NUMERICHOST) == 0)
+        if (getnameinfo(at->ai_addr, at->ai_addrlen, text, RIG_SQL_ADDRESS_BYTES, NULL, 0, NI_NUMERICHOST) == 0)
             question->addresses.count++;
     }
     if (question->error == 0)
@@ -79,8 +77,8 @@ static struct question *start_asking(const char *host)
     return NULL;
 }
 
-enum rig_rc rig_pg_resolve(const char *host, struct rig_pg_waiter *waiter, int64_t deadline_ns,
-                           struct rig_pg_addresses *addresses, struct rig_err *err)
+enum rig_rc rig_sql_resolve(const char *product, const char *host, struct rig_sql_waiter *waiter, int64_t deadline_ns,
+                            struct rig_sql_addresses *addresses, struct rig_err *err)
 {
     short ready;
     addresses->count = 0;
@@ -90,13 +88,13 @@ enum rig_rc rig_pg_resolve(const char *host, struct rig_pg_waiter *waiter, int64
     if (question == NULL)
         return rig_fail(err, RIG_E_LIMIT, "looking up %s: %s", host, strerror(errno));
     enum rig_rc rc = RIG_OK;
-    const char *reason = rig_pg_waiter_wait(waiter, question->answered, POLLIN, deadline_ns, &ready);
+    const char *reason = rig_sql_waiter_wait(waiter, question->answered, POLLIN, deadline_ns, &ready);
     if (reason != NULL)
-        rc = rig_fail(err, RIG_E_CLUSTER, "connecting to PostgreSQL at %s: %s", host,
-                      strcmp(reason, RIG_PG_TIMEOUT) == 0 ? "the resolver does not answer within connect-timeout"
-                                                          : reason);
+        rc = rig_fail(err, RIG_E_CLUSTER, "connecting to %s at %s: %s", product, host,
+                      strcmp(reason, RIG_SQL_TIMEOUT) == 0 ? "the resolver does not answer within connect-timeout"
+                                                           : reason);
     else if (question->error != 0 || question->addresses.count == 0)
-        rc = rig_fail(err, RIG_E_CLUSTER, "connecting to PostgreSQL at %s: the name has no address: %s", host,
+        rc = rig_fail(err, RIG_E_CLUSTER, "connecting to %s at %s: the name has no address: %s", product, host,
                       question->error == 0 ? "none that is usable" : gai_strerror(question->error));
     else
         *addresses = question->addresses;
