@@ -32,7 +32,7 @@
 #include "drivers/rows.h"
 #include "history/transaction.h"
 
-#define RIG_DRIVER_ABI    6u
+#define RIG_DRIVER_ABI    7u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -71,6 +71,20 @@ struct rig_hold {
 };
 
 /*
+ * Operations that the transaction undoes and goes on without: the driver sets a savepoint before operation `from`, and
+ * rolls back to it before operation `to`. `to` is below op_count, and the operations between them write. A COMMIT that
+ * could succeed without that rollback must not be sent.
+ */
+struct rig_rollback {
+    uint32_t from, to; /* the same: none */
+};
+
+static inline bool rig_rollback_wanted(const struct rig_rollback *rollback)
+{
+    return rollback->from < rollback->to;
+}
+
+/*
  * Increments. One of a key that the transaction has read before is a read-modify-write: the driver writes the sum of
  * what was read (a key that does not exist: 0, or the balance of an account) and of the transaction's increments since
  * then, so that a database that loses updates shows it. Any other is one statement that adds, where the database has
@@ -86,10 +100,11 @@ struct rig_transaction {
     const struct rig_op *ops;
     uint32_t op_count;
     struct rig_hold hold;
-    bool delayed;    /* call core->delay() between two operations; with RIG_DRIVER_HOLDS */
-    uint32_t client; /* 0 .. client_count-1 */
-    bool read_only;  /* no operation writes */
-    uint32_t node;   /* 1 + the node that is to answer, 0: any; not 0 for reads only, with RIG_DRIVER_NODES */
+    struct rig_rollback rollback; /* with RIG_DRIVER_SAVEPOINTS */
+    bool delayed;                 /* call core->delay() between two operations; with RIG_DRIVER_HOLDS */
+    uint32_t client;              /* 0 .. client_count-1 */
+    bool read_only;               /* no operation writes */
+    uint32_t node; /* 1 + the node that is to answer, 0: any; not 0 for reads only, with RIG_DRIVER_NODES */
 
     /* the answer */
     struct rig_read *reads; /* op_count entries, with the state RIG_READ_UNKNOWN; fill those of answered reads */
@@ -183,6 +198,7 @@ struct rig_run_env {
     /* The tables and statements of the programs that clients run by rows->run_program; NULL: they use `transact`. */
     const struct rig_row_schema *rows;
     struct rig_accounts accounts;
+    bool rolls_back; /* some transactions have a rollback */
 };
 
 /* One node, as health and reports show it. */
@@ -262,9 +278,10 @@ struct rig_cluster_ops {
 };
 
 /* Bits for rig_driver.features. */
-#define RIG_DRIVER_HOLDS  UINT64_C(1) /* honours rig_transaction.hold and delayed */
-#define RIG_DRIVER_NODES  UINT64_C(2) /* honours rig_transaction.node */
-#define RIG_DRIVER_ROUTES UINT64_C(4) /* takes every connection by core->route() while core->routed() */
+#define RIG_DRIVER_HOLDS      UINT64_C(1) /* honours rig_transaction.hold and delayed */
+#define RIG_DRIVER_NODES      UINT64_C(2) /* honours rig_transaction.node */
+#define RIG_DRIVER_ROUTES     UINT64_C(4) /* takes every connection by core->route() while core->routed() */
+#define RIG_DRIVER_SAVEPOINTS UINT64_C(8) /* honours rig_transaction.rollback */
 
 struct rig_driver {
     uint32_t abi;         /* RIG_DRIVER_ABI */

@@ -335,7 +335,9 @@ const struct rig_driver rig_driver = {
     .summary = "the example of the driver guide: a strictly serializable store in memory",
     .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET),
-    .features = 0, /* RIG_DRIVER_HOLDS: transact calls core->hold() when transaction->hold requires it */
+    /* RIG_DRIVER_HOLDS: transact calls core->hold() when transaction->hold requires it; RIG_DRIVER_SAVEPOINTS: it sets
+       the savepoint that transaction->rollback wants, and rolls back to it */
+    .features = 0,
     .options = option_table,
     .options_size = sizeof(struct options),
     .run_size = sizeof(struct run),

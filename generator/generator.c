@@ -1,6 +1,7 @@
 #include "generator/generator.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "generator/generator_types.h"
@@ -25,9 +26,10 @@ uint32_t rig_generator_most_operations(const struct rig_generator_options *optio
     const struct rig_generator_type *type = &rig_generator_types[options->type];
     const uint32_t keys = keys_of_type(options);
     const uint32_t of_type = keys > type->most_operations ? keys : type->most_operations;
+    const uint32_t undone = options->rollback_share > 0 ? (uint32_t)options->rollback_most : 0;
     return application != NULL              ? application->most_operations
            : type->draw_transaction != NULL ? of_type
-                                            : (uint32_t)options->max_operations;
+                                            : (uint32_t)options->max_operations + undone;
 }
 
 int64_t rig_generator_most_keys(const struct rig_generator_options *options)
@@ -38,7 +40,8 @@ int64_t rig_generator_most_keys(const struct rig_generator_options *options)
     if (rig_generator_types[options->type].draw_transaction != NULL)
         return keys_of_type(options);
     const int64_t keys = options->shape == RIG_LOAD_GENERAL ? options->rows : options->active_keys;
-    return options->max_operations < keys ? options->max_operations : keys;
+    const int64_t most = rig_generator_most_operations(options);
+    return most < keys ? most : keys;
 }
 
 uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options)
@@ -189,6 +192,38 @@ static uint32_t draw_operations(struct rig_generator *generator, bool *read_only
     return op_count;
 }
 
+/* Moves the last `undone` operations to `at`, where a savepoint is set before them. */
+static void move_undone(struct rig_op *ops, uint32_t op_count, uint32_t at, uint32_t undone)
+{
+    for (uint32_t i = 0; i < undone; i++) {
+        const struct rig_op op = ops[op_count + i];
+        memmove(&ops[at + i + 1], &ops[at + i], (op_count - at) * sizeof *ops);
+        ops[at + i] = op;
+    }
+}
+
+/* Adds writes that the transaction rolls back, before one of its operations. A hold is at the same operation as before. */
+static void draw_rollback(struct rig_generator *generator, struct rig_transaction *transaction)
+{
+    const struct rig_generator_options *options = &generator->options;
+    transaction->rollback = (struct rig_rollback){0};
+    if (options->rollback_share <= 0 || rig_rng_unit(&generator->rng) >= options->rollback_share)
+        return;
+    const uint32_t op_count = transaction->op_count;
+    const uint32_t undone = 1 + (uint32_t)rig_rng_below(&generator->rng, (uint64_t)options->rollback_most);
+    const uint32_t at = (uint32_t)rig_rng_below(&generator->rng, op_count);
+    for (uint32_t i = 0; i < undone; i++) {
+        struct rig_key_slot *slot = rig_key_pool_draw(&generator->keys, &generator->rng);
+        generator->ops[op_count + i] = rig_generator_op(generator, slot, false);
+    }
+    move_undone(generator->ops, op_count, at, undone);
+    transaction->rollback = (struct rig_rollback){.from = at, .to = at + undone};
+    transaction->op_count = op_count + undone;
+    transaction->read_only = false;
+    if (transaction->hold.wanted && transaction->hold.before_op > at)
+        transaction->hold.before_op += undone;
+}
+
 void rig_generator_next(struct rig_generator *generator, struct rig_transaction *transaction)
 {
     transaction->ops = generator->ops;
@@ -200,6 +235,7 @@ void rig_generator_next(struct rig_generator *generator, struct rig_transaction 
         transaction->read_only = !generator->app->writes;
     }
     transaction->hold = draw_hold(generator, transaction->op_count);
+    draw_rollback(generator, transaction);
     generator->position++;
 }
 

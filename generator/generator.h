@@ -106,6 +106,8 @@ struct rig_generator_options {
     int64_t long_commits;            /* until this many others have committed */
     int64_t long_before;             /* enum rig_hold_place */
     int64_t long_most;               /* held at a time at most; 0: any number */
+    double rollback_share;           /* share of transactions that roll back to a savepoint, */
+    int64_t rollback_most;           /*   and the most operations that they undo so */
     bool program;                    /* the shape's application runs as a program (programs/program.h) */
     int64_t locking;                 /* enum rig_locking; of a program */
     int64_t final_reads;             /* enum rig_final_reads */
@@ -145,7 +147,7 @@ void rig_generator_free(struct rig_generator *generator);
 
 /*
  * Writes the question of the next transaction: ops (owned by the generator, valid until the next call), op_count, hold,
- * read_only. The other fields are the caller's.
+ * rollback, read_only. The other fields are the caller's.
  */
 void rig_generator_next(struct rig_generator *generator, struct rig_transaction *transaction);
 

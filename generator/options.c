@@ -256,6 +256,18 @@ const struct rig_option rig_generator_option_table[] = {
      .least = 0,
      .most = 4096,
      .help = "transactions that are held at a time at most, the others are not held; 0: no limit"},
+    {.name = "savepoints.share",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(rollback_share),
+     .default_text = "0%",
+     .help = "share of the transactions that also set a savepoint, write, roll back to the savepoint and go on"},
+    {.name = "savepoints.operations",
+     .type = RIG_OPTION_INT,
+     .offset = AT(rollback_most),
+     .default_text = "2",
+     .least = 1,
+     .most = 1000,
+     .help = "most writes that such a transaction rolls back, beside its `operations`"},
     {.name = "final-reads",
      .type = RIG_OPTION_CHOICE,
      .offset = AT(final_reads),
@@ -305,6 +317,7 @@ static const struct effect {
     {"users", APPLICATIONS, ANY_TYPE},
     {"rows", S(GENERAL) | S(TPCC) | S(RUBIS) | S(COURSEWARE), ANY_TYPE},
     {"long-transactions.share", DRAWN | APPLICATIONS, ~(unsigned)RIG_OBJECT_TYPES},
+    {"savepoints.share", DRAWN, T(LIST_APPEND) | T(RW_REGISTER) | T(SET)},
 };
 
 /* All of these options are followed by others, so that 8 bytes can be compared. */
@@ -402,6 +415,8 @@ enum rig_rc rig_generator_check(const struct rig_generator_options *options, str
         return rig_fail(err, RIG_E_PLAN,
                         "`long-transactions.share` needs `long-transactions.hold` (such as 500ms), "
                         "`long-transactions.until-commits` or both");
+    if (options->rollback_share <= 0 && !is_default(o, "savepoints.operations"))
+        return rig_fail(err, RIG_E_PLAN, "`savepoints.operations` has no effect: `savepoints.share` is 0%%");
     const char *idle = options->long_duration_ns > 0          ? "hold"
                        : options->long_commits > 0            ? "until-commits"
                        : options->long_before != RIG_HOLD_ANY ? "before"

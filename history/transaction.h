@@ -161,7 +161,9 @@ enum rig_read_state {
     X(RIG_COLUMN_ORDER, "order", NUMBER, NEXT, "place in the database's own order, from 1")                            \
     X(RIG_COLUMN_HELD, "held", NUMBER, NOTHING, "how long the client held the transaction open, in ns")                \
     X(RIG_COLUMN_HELD_BEFORE, "held-before", NUMBER, NOTHING, "operation before which it was held, from 0")            \
-    X(RIG_COLUMN_MEANWHILE, "meanwhile", NUMBER, DERIVED, "transactions that committed while this one was open")
+    X(RIG_COLUMN_MEANWHILE, "meanwhile", NUMBER, DERIVED, "transactions that committed while this one was open")       \
+    X(RIG_COLUMN_SAVEPOINT, "savepoint", NUMBER, NOTHING,                                                              \
+      "of the part that the process's next transaction rolled back: that one's operations before the savepoint")
 
 enum rig_column {
 #define RIG_COLUMN_ENUM(name, text, type, expected, help) name,

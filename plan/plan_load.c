@@ -481,6 +481,10 @@ static enum rig_rc check_driver_on(const struct reader *reader, const struct loa
                        "`long-transactions.share`: the driver %s cannot hold a transaction open", driver->name);
         return refuse_in(reader, part->section, problem, err);
     }
+    if (part->workload->rollback_share > 0 && (driver->features & RIG_DRIVER_SAVEPOINTS) == 0) {
+        (void)snprintf(problem, sizeof problem, "`savepoints.share`: the driver %s has no savepoints", driver->name);
+        return refuse_in(reader, part->section, problem, err);
+    }
     if (part->workload->program && driver->rows == NULL) {
         (void)snprintf(problem, sizeof problem, "`program`: the driver %s does not run programs", driver->name);
         return refuse_in(reader, part->section, problem, err);

@@ -17,6 +17,7 @@ static void next(struct rig_question_stream *object, struct rig_transaction *tra
     transaction->op_count = 0;
     transaction->read_only = stream->call.kind->read_only;
     transaction->hold = (struct rig_hold){0};
+    transaction->rollback = (struct rig_rollback){0};
 }
 
 static uint64_t left(const struct rig_question_stream *stream)

@@ -161,6 +161,7 @@ static void add_answer(struct rig_json_writer *w, const struct rig_history *hist
         rig_json_string(w, "completed", utc);
     add_column(w, "held_ns", history, txn, RIG_COLUMN_HELD);
     add_column(w, "held_before", history, txn, RIG_COLUMN_HELD_BEFORE);
+    add_column(w, "savepoint", history, txn, RIG_COLUMN_SAVEPOINT);
     add_column(w, "committed_meanwhile", history, txn, RIG_COLUMN_MEANWHILE);
     rig_json_end(w);
 }

@@ -53,7 +53,8 @@ enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_st
     if (rc != RIG_OK)
         return rc;
     client->reads = calloc(most_ops, sizeof *client->reads);
-    if (client->reads == NULL)
+    client->kept_ops = calloc(most_ops, sizeof *client->kept_ops);
+    if (client->reads == NULL || client->kept_ops == NULL)
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "client %u", index);
     rig_rng_init(&client->jitter, run->plan->seed, (UINT64_C(1) << 32) + index);
     client->channel = rig_recorder_channel(run->recorder, index);
@@ -73,6 +74,7 @@ void rig_run_client_done(struct rig_run_client *client)
         client->stream->ops->free(client->stream);
     free(client->transaction.elements);
     free(client->reads);
+    free(client->kept_ops);
     rig_run_session_done(&client->session);
     *client = (struct rig_run_client){0};
 }
@@ -182,8 +184,11 @@ static enum rig_outcome perform(struct rig_run_client *client, int64_t start_ns,
     struct rig_transaction *transaction = &client->transaction;
     if (client->program.call != NULL)
         return rig_run_program(client, start_ns, intended_ns);
-    rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, transaction->ops,
-                       transaction->op_count);
+    if (rig_rollback_wanted(&transaction->rollback))
+        rig_run_rollback_invoke(client, start_ns, intended_ns);
+    else
+        rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, transaction->ops,
+                           transaction->op_count);
     return client->run->driver->transact(client->session.object, transaction);
 }
 
@@ -204,6 +209,8 @@ static enum rig_outcome transact(struct rig_run_client *client)
     int64_t end_ns = client_now_ns(client);
     char text[ERROR_BYTES];
     const char *error = outcome == RIG_OUTCOME_OK ? NULL : describe_error(client, outcome, text);
+    if (rig_rollback_wanted(&transaction->rollback))
+        rig_run_rollback_answer(transaction);
     rig_channel_columns(client->channel, &transaction->columns);
     rig_channel_complete(client->channel, end_ns, outcome, call != NULL ? call->reads : transaction->reads,
                          transaction->elements, error);

@@ -20,6 +20,7 @@ void rig_run_ask_reads(struct rig_run_client *client, const struct rig_op *ops, 
     client->transaction.read_only = true;
     client->transaction.node = 0;
     client->transaction.hold = (struct rig_hold){0};
+    client->transaction.rollback = (struct rig_rollback){0};
     client->transaction.delayed = false;
     client->load.intended_ns = 0;
 }

@@ -165,10 +165,10 @@ static enum rig_rc record_path(const struct rig_run_state *run, char path[PATH_B
 static uint32_t columns_of(const struct rig_plan *plan)
 {
     const uint32_t of_holds = RIG_COLUMN_BIT(RIG_COLUMN_HELD) | RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE);
-    bool holds = false;
+    uint32_t columns = plan->driver->columns;
     for (uint32_t i = 0; i < rig_plan_phases(plan); i++)
-        holds |= rig_plan_workload(plan, i)->long_share > 0;
-    return plan->driver->columns | (holds ? of_holds : 0);
+        columns |= rig_plan_workload(plan, i)->long_share > 0 ? of_holds : 0;
+    return columns | (rig_run_rolls_back(plan) ? RIG_COLUMN_BIT(RIG_COLUMN_SAVEPOINT) : 0);
 }
 
 static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, struct rig_err *err)
@@ -357,6 +357,9 @@ enum rig_rc rig_run_check(const struct rig_plan *plan, struct rig_err *err)
     if ((driver->workloads & RIG_WORKLOAD_BIT(plan->workload.type)) == 0)
         return rig_fail(err, RIG_E_PLAN, "the driver %s cannot run this workload", driver->name);
     for (uint32_t i = 0; i < rig_plan_phases(plan); i++) {
+        if (rig_plan_workload(plan, i)->rollback_share > 0 && (driver->features & RIG_DRIVER_SAVEPOINTS) == 0)
+            return rig_fail(err, RIG_E_PLAN, "the driver %s has no savepoints: remove workload.savepoints",
+                            driver->name);
         if (rig_plan_workload(plan, i)->long_share > 0 && (driver->features & RIG_DRIVER_HOLDS) == 0)
             return rig_fail(err, RIG_E_PLAN,
                             "the driver %s cannot hold transactions open: remove workload.long-transactions",
@@ -409,7 +412,8 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
                                     .work_dir = run->folder.path,
                                     .log_dir = options->folder,
                                     .run_name = run->name,
-                                    .accounts = rig_generator_accounts(&plan->workload)};
+                                    .accounts = rig_generator_accounts(&plan->workload),
+                                    .rolls_back = rig_run_rolls_back(plan)};
     return rc == RIG_OK ? rig_run_programs_init(run, err) : rc;
 }
 

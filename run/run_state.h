@@ -34,6 +34,7 @@
 #include "run/run_outages.h"
 #include "run/run_pause.h"
 #include "run/run_programs.h"
+#include "run/run_rollback.h"
 #include "run/run_services.h"
 #include "run/run_session.h"
 
@@ -57,6 +58,7 @@ struct rig_run_client {
     struct rig_rng jitter;
     struct rig_transaction transaction;
     struct rig_read *reads;
+    struct rig_op *kept_ops; /* of a transaction with a rollback, without those */
     struct rig_run_client_load load;
     struct rig_run_client_closing closing;
     struct rig_run_client_final final;

@@ -65,6 +65,18 @@ static void add_count(uint64_t count, struct rig_buf *text)
     }
 }
 
+void rig_answered_savepoint(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    const int64_t before = rig_history_column(history, txn, RIG_COLUMN_SAVEPOINT);
+    if (before < 0)
+        return;
+    rig_buf_add_text(text, ", rolled back to a savepoint by the process's next transaction, ");
+    if (before == 0)
+        rig_buf_add_text(text, "before its first operation");
+    else
+        rig_buf_printf(text, "after %" PRId64 " operation%s", before, rig_plural((uint64_t)before));
+}
+
 void rig_answered_held(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
 {
     const int64_t held_ns = rig_history_column(history, txn, RIG_COLUMN_HELD);

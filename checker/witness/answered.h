@@ -17,6 +17,8 @@ void rig_answered_by(const struct rig_history *history, uint32_t txn, struct rig
 bool rig_answered_utc(int64_t start_utc_ns, int64_t time_ns, char text[static RIG_UTC_BYTES]);
 /* ", 12:03:04.567 UTC", of the transaction's invocation, of its completion where none was recorded. False: nothing. */
 bool rig_answered_at(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
+/* ", rolled back to a savepoint by the process's next transaction, after 3 operations" */
+void rig_answered_savepoint(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
 /* "; held 2.000 s after 3 operations, 1,532 transactions committed meanwhile" */
 void rig_answered_held(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
 

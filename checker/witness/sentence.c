@@ -213,6 +213,7 @@ static void add_txn_line(const struct rig_history *history, const struct rig_wit
         rig_buf_add_text(text, ", failed");
     else if (t->outcome == RIG_OUTCOME_INFO)
         rig_buf_add_text(text, ", outcome unknown to the client");
+    rig_answered_savepoint(history, txn, text);
     rig_buf_add_text(text, ": ");
     add_ops(history, witness, txn, text);
     rig_answered_held(history, txn, text);

@@ -172,7 +172,8 @@ static enum rig_rc greet(const struct run *run, struct rig_exec_process *process
                                          .workload = run->env->workload,
                                          .seed = run->env->seed,
                                          .run_name = run->env->run_name,
-                                         .accounts = run->env->accounts};
+                                         .accounts = run->env->accounts,
+                                         .rolls_back = run->env->rolls_back};
     struct rig_buf line;
     char problem[RIG_EXEC_PROBLEM_BYTES];
     const char *answer = NULL;
@@ -189,6 +190,11 @@ static enum rig_rc greet(const struct run *run, struct rig_exec_process *process
                         end_text(process, end, problem, sizeof problem));
     if (!rig_exec_read_welcome(answer, size, welcome, problem))
         return rig_fail(err, RIG_E_DRIVER, "%s, as %s: %s", run->program, role, problem);
+    if (hello.rolls_back && !welcome->savepoints)
+        return rig_fail(err, RIG_E_DRIVER,
+                        "%s, as %s: the plan has `workload.savepoints`, and the program does not answer with "
+                        "\"savepoints\": true; remove them from the plan, or see the driver guide",
+                        run->program, role);
     return RIG_OK;
 }
 
@@ -387,6 +393,7 @@ const struct rig_driver rig_driver = {
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_LONG_FORK),
+    .features = RIG_DRIVER_SAVEPOINTS,
     .options = option_table,
     .options_size = sizeof(struct options),
     .run_size = sizeof(struct run),

@@ -9,9 +9,11 @@ class Refused(Exception):
     """A comparison that does not hold, or a transfer of more than there is."""
 
 
-def run(database, table, ops):
+def run(database, table, ops, undone):
     database.execute("BEGIN IMMEDIATE")
     for i, (kind, key, value) in enumerate(ops):
+        if i in undone:  # operations from the first number on, up to the second one, are rolled back
+            database.execute("SAVEPOINT s" if i == undone[0] else "ROLLBACK TO s")
         row = database.execute(f"SELECT v FROM {table} WHERE k = ?", (key,)).fetchone()
         old = json.loads(row[0]) if row else accounts.get("balance")  # that of an account that was never changed
         if kind == "r":
@@ -33,7 +35,7 @@ def run(database, table, ops):
 
 def answer(database, table, txn):
     try:
-        run(database, table, txn["ops"])
+        run(database, table, txn["ops"], txn.get("rollback", ()))
     except Refused:
         database.execute("ROLLBACK")
         return {"txn": txn["txn"], "outcome": "fail", "error": "refused", "text": "the comparison did not hold, or funds are missing"}
@@ -52,6 +54,6 @@ database = sqlite3.connect(sys.argv[1], timeout=5, isolation_level=None)
 if hello["role"] != "client":
     create, drop = f"CREATE TABLE {table} (k INTEGER PRIMARY KEY, v TEXT)", f"DROP TABLE {table}"
     database.execute(create if hello["role"] == "setup" else drop)
-print(json.dumps({"ready": True, "announces": True, "version": "SQLite " + sqlite3.sqlite_version}), flush=True)
+print(json.dumps({"ready": True, "announces": True, "savepoints": True, "version": "SQLite " + sqlite3.sqlite_version}), flush=True)
 for line in sys.stdin if hello["role"] == "client" else []:
     print(json.dumps(answer(database, table, json.loads(line))), flush=True)

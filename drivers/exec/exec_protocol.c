@@ -38,6 +38,8 @@ void rig_exec_write_hello(const struct rig_exec_hello *hello, struct rig_buf *li
     rig_json_string(&writer, "workload", workload_name(hello->workload));
     rig_json_int(&writer, "seed", (int64_t)hello->seed);
     rig_json_string(&writer, "run", hello->run_name);
+    if (hello->rolls_back)
+        rig_json_bool(&writer, "savepoints", true);
     if (hello->accounts.count > 0) {
         rig_json_begin_object(&writer, "accounts");
         rig_json_int(&writer, "count", hello->accounts.count);
@@ -68,6 +70,12 @@ void rig_exec_write_transaction(const struct rig_transaction *transaction, uint6
         rig_json_end(&writer);
     }
     rig_json_end(&writer);
+    if (rig_rollback_wanted(&transaction->rollback)) {
+        rig_json_begin_array(&writer, "rollback");
+        rig_json_int(&writer, NULL, transaction->rollback.from);
+        rig_json_int(&writer, NULL, transaction->rollback.to);
+        rig_json_end(&writer);
+    }
     rig_json_end(&writer);
     rig_buf_add_char(line, '\n');
 }
@@ -96,6 +104,7 @@ bool rig_exec_read_welcome(const char *line, size_t size, struct rig_exec_welcom
         ready = refuse(problem, "%s", error);
     else if (!ready)
         (void)refuse(problem, "it answered `%.*s` instead of {\"ready\": true}", (int)(size < 80 ? size : 80), line);
+    welcome->savepoints = json_is_true(json_object_get(root, "savepoints"));
     welcome->announces = json_is_true(json_object_get(root, "announces"));
     (void)snprintf(welcome->version, sizeof welcome->version, "%s", version == NULL ? "" : version);
     json_decref(root);

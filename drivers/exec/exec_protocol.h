@@ -18,11 +18,13 @@ struct rig_exec_hello {
     uint64_t seed;
     const char *run_name;
     struct rig_accounts accounts;
+    bool rolls_back; /* transactions may have a rollback */
 };
 
 /* Its answer. */
 struct rig_exec_welcome {
-    bool announces; /* it announces each commit */
+    bool announces;  /* it announces each commit */
+    bool savepoints; /* it honours rollbacks */
     char version[64];
 };
 

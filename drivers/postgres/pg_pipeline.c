@@ -6,7 +6,7 @@
 #include "drivers/sql/sql_ops.h"
 
 /* A queued statement: an operation's index, or one of these. */
-enum { OF_BEGIN = -1, OF_COMMIT = -2 };
+enum { OF_BEGIN = -1, OF_COMMIT = -2, OF_SAVEPOINT = -3 };
 
 static const struct rig_sql_numbers no_numbers;
 
@@ -43,6 +43,9 @@ static bool queue_operations(struct rig_pg_turn *turn, uint32_t from, uint32_t t
     }
     for (uint32_t i = from; i < to; i++) {
         struct rig_sql_numbers numbers;
+        const struct rig_pg_statement *before = rig_pg_schema_before_op(schema, turn->transaction, i);
+        if (before != NULL && !queue(turn, before, &no_numbers))
+            return false;
         const struct rig_pg_statement *statement = rig_pg_schema_of_op(schema, turn->transaction, i, &numbers);
         if (statement != NULL && !queue(turn, statement, &numbers))
             return false;
@@ -154,6 +157,9 @@ static bool take_range(struct rig_pg_turn *turn, bool with_begin, uint32_t from,
     if (with_begin && !take(turn, OF_BEGIN))
         return false;
     for (uint32_t i = from; i < to; i++) {
+        if (rig_pg_schema_before_op(&turn->session->run->schema, turn->transaction, i) != NULL &&
+            !take(turn, OF_SAVEPOINT))
+            return false;
         if (turn->transaction->ops[i].kind != RIG_OP_EXPECT && !take(turn, (int)i))
             return false;
     }

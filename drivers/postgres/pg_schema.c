@@ -212,6 +212,8 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_ru
     set_statement(schema, RIG_PG_BEGIN_STANDBY, 0, "BEGIN ISOLATION LEVEL %s, READ ONLY", isolation_sql[most]);
     set_statement(schema, RIG_PG_COMMIT, 0, "COMMIT");
     set_statement(schema, RIG_PG_ROLLBACK, 0, "ROLLBACK");
+    set_statement(schema, RIG_PG_SAVEPOINT, 0, "SAVEPOINT rig_savepoint");
+    set_statement(schema, RIG_PG_ROLLBACK_TO, 0, "ROLLBACK TO SAVEPOINT rig_savepoint");
     for (size_t table = 0; table < tables; table++)
         set_statements_of_table(schema, table);
     return RIG_OK;
@@ -226,6 +228,15 @@ void rig_pg_schema_done(struct rig_pg_schema *schema)
 const struct rig_pg_statement *rig_pg_schema_fixed(const struct rig_pg_schema *schema, enum rig_pg_fixed which)
 {
     return &schema->statements[which];
+}
+
+const struct rig_pg_statement *rig_pg_schema_before_op(const struct rig_pg_schema *schema,
+                                                       const struct rig_transaction *transaction, uint32_t op)
+{
+    const struct rig_rollback *rollback = &transaction->rollback;
+    if (!rig_rollback_wanted(rollback) || (op != rollback->from && op != rollback->to))
+        return NULL;
+    return rig_pg_schema_fixed(schema, op == rollback->from ? RIG_PG_SAVEPOINT : RIG_PG_ROLLBACK_TO);
 }
 
 const struct rig_pg_statement *rig_pg_schema_of_key(const struct rig_pg_schema *schema, int64_t key,

@@ -48,6 +48,8 @@ enum rig_pg_fixed {
     RIG_PG_BEGIN_STANDBY, /* repeatable read at most */
     RIG_PG_COMMIT,
     RIG_PG_ROLLBACK,
+    RIG_PG_SAVEPOINT,
+    RIG_PG_ROLLBACK_TO,
     RIG_PG_FIXED_COUNT,
 };
 enum rig_pg_of_table {
@@ -77,6 +79,9 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_ru
 void rig_pg_schema_done(struct rig_pg_schema *schema);
 
 const struct rig_pg_statement *rig_pg_schema_fixed(const struct rig_pg_schema *schema, enum rig_pg_fixed which);
+/* The statement of the transaction's savepoint that precedes operation `op`; NULL: none. */
+const struct rig_pg_statement *rig_pg_schema_before_op(const struct rig_pg_schema *schema,
+                                                       const struct rig_transaction *transaction, uint32_t op);
 const struct rig_pg_statement *rig_pg_schema_of_key(const struct rig_pg_schema *schema, int64_t key,
                                                     enum rig_pg_of_table which);
 /* True when this run's options use the statement; others need not be prepared. */

@@ -457,6 +457,11 @@ static bool perform_op(struct rig_pg_turn *turn, uint32_t i)
 {
     const struct rig_pg_run *run = turn->session->run;
     struct rig_sql_numbers numbers;
+    PGresult *result = NULL;
+    const struct rig_pg_statement *before = rig_pg_schema_before_op(&run->schema, turn->transaction, i);
+    if (before != NULL && !perform(turn, before, &no_numbers, &result))
+        return false;
+    PQclear(result);
     const struct rig_pg_statement *statement = rig_pg_schema_of_op(&run->schema, turn->transaction, i, &numbers);
     if (statement == NULL)
         return true;
@@ -465,7 +470,6 @@ static bool perform_op(struct rig_pg_turn *turn, uint32_t i)
     const bool puts = statement == rig_pg_schema_of_key(&run->schema, numbers.key, RIG_PG_PUT);
     if (run->options->write == RIG_PG_INSERT_THEN_UPDATE && puts && !rig_sql_compares(turn->transaction, i))
         return update_or_insert(turn, &numbers);
-    PGresult *result = NULL;
     if (!perform(turn, statement, &numbers, &result))
         return false;
     rig_pg_turn_take(turn, i, RIG_PHASE_OPERATION, result);

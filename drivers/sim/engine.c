@@ -155,6 +155,7 @@ static void free_work(struct rig_sim_work *work)
     if (work == NULL)
         return;
     rig_sim_writes_done(&work->writes);
+    rig_sim_writes_done(&work->saved);
     rig_sim_ids_done(&work->reads);
     rig_sim_ids_done(&work->locks);
     rig_sim_results_done(&work->results);
@@ -243,6 +244,7 @@ void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const
     s->wants_hold = hold->wanted;
     if (hold->wanted)
         s->hold = *hold;
+    s->rollback = (struct rig_rollback){0};
     s->holding = false;
     s->held_ns = -1;
     s->session_lost = false;
@@ -250,6 +252,14 @@ void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const
     s->error_text = "";
     s->phase = RIG_PHASE_BEGIN;
     rig_sim_place(engine, session);
+}
+
+void rig_sim_engine_roll_back_within(struct rig_sim_engine *engine, uint32_t session,
+                                     const struct rig_rollback *rollback)
+{
+    RIG_REQUIRE(session < engine->session_count && engine->sessions[session].busy && !engine->sessions[session].begun);
+    RIG_REQUIRE((RIG_SIM_UNIQUE >> (unsigned)engine->workload & 1) != 0);
+    engine->sessions[session].rollback = *rollback;
 }
 
 static void complete(struct rig_sim_engine *engine, struct rig_sim_session *session, enum rig_outcome outcome,
@@ -356,6 +366,8 @@ static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct
 {
     if (engine->has_objects)
         return RIG_SIM_WENT_ON; /* it takes effect at the commit */
+    if (rig_rollback_wanted(&session->rollback) && !rig_sim_pass_savepoint(engine, session))
+        return RIG_SIM_NO_MEMORY;
     switch (session->ops[session->next_op].kind) {
     case RIG_OP_APPEND:
     case RIG_OP_WRITE:

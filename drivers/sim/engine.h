@@ -53,6 +53,7 @@ enum rig_sim_isolation {
 /* Sets of workloads that the simulated database runs. */
 enum {
     RIG_SIM_LISTS = 1 << RIG_WORKLOAD_LIST_APPEND,
+    RIG_SIM_UNIQUE = RIG_SIM_LISTS | 1 << RIG_WORKLOAD_RW_REGISTER | 1 << RIG_WORKLOAD_SET,
     RIG_SIM_TRANSACTIONS = RIG_SIM_LISTS | 1 << RIG_WORKLOAD_RW_REGISTER | 1 << RIG_WORKLOAD_SET |
                            1 << RIG_WORKLOAD_COUNTER | 1 << RIG_WORKLOAD_BANK | 1 << RIG_WORKLOAD_LONG_FORK,
     RIG_SIM_COMPARED = 1 << RIG_WORKLOAD_CAS_REGISTER | 1 << RIG_WORKLOAD_MUTEX,
@@ -89,7 +90,11 @@ enum {
     X(DOUBLE_TAKE, "double-take", false, RIG_SIM_TAKEN, "a dequeue or pop leaves the value that it gives")             \
     X(REORDERED_TAKE, "reordered-take", false, RIG_SIM_TAKEN,                                                          \
       "a dequeue or pop gives the second value instead of the first")                                                  \
-    X(EMPTY_TAKE, "empty-take", false, RIG_SIM_TAKEN, "a dequeue or pop finds nothing although there are values")
+    X(EMPTY_TAKE, "empty-take", false, RIG_SIM_TAKEN, "a dequeue or pop finds nothing although there are values")      \
+    X(SAVEPOINT_LEAK, "savepoint-leak", false, RIG_SIM_UNIQUE,                                                         \
+      "a rollback to a savepoint keeps the writes that it should undo")                                                \
+    X(SAVEPOINT_LOSS, "savepoint-loss", false, RIG_SIM_UNIQUE,                                                         \
+      "a rollback to a savepoint also undoes the transaction's earlier writes")
 
 enum rig_sim_bug {
 #define RIG_SIM_BUG_ENUM(id, name, snapshots, workloads, help) RIG_SIM_BUG_##id,
@@ -169,6 +174,10 @@ int64_t rig_sim_engine_invoke_ns(const struct rig_sim_engine *engine, uint32_t s
  */
 void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const struct rig_op *ops, uint32_t op_count,
                           const struct rig_hold *hold);
+
+/* The transaction that the session has just begun rolls back; on lists, registers and sets. */
+void rig_sim_engine_roll_back_within(struct rig_sim_engine *engine, uint32_t session,
+                                     const struct rig_rollback *rollback);
 
 /*
  * Chooses one of the sessions with an open transaction (there must be one) and runs its next operation. Returns the

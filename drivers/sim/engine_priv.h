@@ -47,8 +47,9 @@ enum rig_sim_place {
  */
 struct rig_sim_work {
     struct rig_sim_writes writes;
-    struct rig_sim_ids reads; /* keys read from the snapshot; serializable only */
-    struct rig_sim_ids locks; /* keys with a lock of the session */
+    struct rig_sim_writes saved; /* as they were at the savepoint */
+    struct rig_sim_ids reads;    /* keys read from the snapshot; serializable only */
+    struct rig_sim_ids locks;    /* keys with a lock of the session */
     struct rig_sim_results results;
     struct rig_sim_sights seen;       /* parallel to the results */
     struct rig_sim_lists lists;       /* likewise; made on demand */
@@ -90,6 +91,7 @@ struct rig_sim_session {
     const char *error_text;
 
     /* needed by some transactions only */
+    struct rig_rollback rollback; /* to == 0 once it is done */
     struct rig_hold hold;
     int64_t held_from_ns;        /* while it holds */
     int64_t held_ns;             /* how long it held; -1: it has not */
@@ -150,6 +152,8 @@ bool rig_sim_bug_strikes(struct rig_sim_engine *engine, enum rig_sim_bug bug);
 void rig_sim_take_snapshot(struct rig_sim_engine *engine, struct rig_sim_session *session);
 enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig_sim_session *session);
 enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct rig_sim_session *session);
+/* Before an operation: sets the transaction's savepoint or rolls back to it where that is due; false: no memory. */
+bool rig_sim_pass_savepoint(struct rig_sim_engine *engine, struct rig_sim_session *session);
 enum rig_sim_progress rig_sim_commit(struct rig_sim_engine *engine, struct rig_sim_session *session);
 /* Undoes the writes of the session's transaction and releases its locks. */
 void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *session);

@@ -142,6 +142,8 @@ void rig_sim_scheduler_transact(struct rig_sim_scheduler *scheduler, uint32_t cl
     (void)pthread_mutex_lock(&scheduler->mutex);
     RIG_REQUIRE(!c->waits && c->takes_part);
     rig_sim_engine_begin(scheduler->engine, client, transaction->ops, transaction->op_count, &transaction->hold);
+    if (rig_rollback_wanted(&transaction->rollback))
+        rig_sim_engine_roll_back_within(scheduler->engine, client, &transaction->rollback);
     c->waits = true;
     scheduler->waiting_count++;
     while (c->waits && !c->interrupted) {

@@ -367,19 +367,55 @@ enum rig_sim_progress rig_sim_commit(struct rig_sim_engine *engine, struct rig_s
     return RIG_SIM_COMMITTED;
 }
 
+/* Keeps what an aborted transaction wrote behind the node `base`. The first node only: a longer ghost would be an
+ * intermediate read of no transaction, or show two aborted values. */
+static void keep_ghost(struct rig_sim_engine *engine, const struct rig_sim_write *write, uint32_t base)
+{
+    struct rig_sim_key *key = &engine->store.keys.at[write->key];
+    uint32_t first = write->tip;
+    while (key->nodes.at[first].parent != base)
+        first = key->nodes.at[first].parent;
+    key->ghost = first;
+}
+
+/* Takes the writes back to those of the savepoint. */
+static void undo(struct rig_sim_engine *engine, struct rig_sim_work *work)
+{
+    for (size_t i = 0; i < work->writes.count; i++) {
+        struct rig_sim_write *write = &work->writes.at[i];
+        const uint32_t saved = i < work->saved.count ? work->saved.at[i].tip : write->base;
+        if (write->tip != saved)
+            keep_ghost(engine, write, saved);
+        write->tip = saved;
+    }
+    work->writes.count = work->saved.count;
+}
+
+bool rig_sim_pass_savepoint(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    struct rig_sim_work *work = session->work;
+    if (session->next_op == session->rollback.from) {
+        work->saved.count = 0;
+        if (!rig_sim_writes_reserve(&work->saved, work->writes.count + 1))
+            return false;
+        for (size_t i = 0; i < work->writes.count; i++)
+            work->saved.at[work->saved.count++] = work->writes.at[i];
+    } else if (session->next_op == session->rollback.to) {
+        session->rollback = (struct rig_rollback){0};
+        if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_SAVEPOINT_LEAK))
+            return true;
+        if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_SAVEPOINT_LOSS))
+            work->saved.count = 0;
+        undo(engine, work);
+    }
+    return true;
+}
+
 void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
     if (session->work == NULL)
         return; /* it has not begun */
-    for (size_t i = 0; i < session->work->writes.count; i++) {
-        const struct rig_sim_write *write = &session->work->writes.at[i];
-        struct rig_sim_key *key = &engine->store.keys.at[write->key];
-        /* The first node only: a longer ghost would be an intermediate read of no transaction, or show two aborted
-         * values. */
-        uint32_t first = write->tip;
-        while (key->nodes.at[first].parent != write->base)
-            first = key->nodes.at[first].parent;
-        key->ghost = first;
-    }
+    for (size_t i = 0; i < session->work->writes.count; i++)
+        keep_ghost(engine, &session->work->writes.at[i], session->work->writes.at[i].base);
     rig_sim_unlock_all(engine, rig_sim_session_index(engine, session));
 }

@@ -26,6 +26,7 @@ static struct rig_generator_options options_of(int64_t shape, int64_t type)
                                           .appends_per_key = 128,
                                           .group = 2,
                                           .amount_most = 5,
+                                          .rollback_most = 2,
                                           .accounts = 8,
                                           .balance = 10,
                                           .warehouses = 2,

@@ -46,6 +46,36 @@ static void assert_list(struct rig_sim_engine *engine, int64_t key, const int64_
         assert_int_equal(answer.elements[answer.reads[0].first_element + i], expected[i]);
 }
 
+/* append 1, [append 2, append to another key 3], append 4; the operations in brackets are rolled back. */
+static void roll_back_within(enum rig_sim_bug bug, const int64_t *expected, uint32_t count, uint32_t elsewhere)
+{
+    const int64_t other[] = {3};
+    const struct rig_op ops[] = {{.kind = RIG_OP_APPEND, .key = 5, .value = 1},
+                                 {.kind = RIG_OP_APPEND, .key = 5, .value = 2},
+                                 {.kind = RIG_OP_APPEND, .key = 6, .value = 3},
+                                 {.kind = RIG_OP_APPEND, .key = 5, .value = 4}};
+    const struct rig_rollback rollback = {.from = 1, .to = 3};
+    for (int isolation = 0; isolation < RIG_SIM_ISOLATION_COUNT; isolation++) {
+        struct rig_sim_options options = options_of((enum rig_sim_isolation)isolation);
+        options.bug = bug;
+        struct rig_sim_engine *engine = engine_of(&options, 1);
+        rig_sim_engine_begin(engine, 0, ops, 4, &no_hold);
+        rig_sim_engine_roll_back_within(engine, 0, &rollback);
+        run_to_end(engine);
+        assert_list(engine, 5, expected, count);
+        assert_list(engine, 6, other, elsewhere);
+        rig_sim_engine_free(engine);
+    }
+}
+
+static void rolled_back_writes_are_gone(void **state)
+{
+    (void)state;
+    roll_back_within(RIG_SIM_BUG_NONE, (const int64_t[]){1, 4}, 2, 0);
+    roll_back_within(RIG_SIM_BUG_SAVEPOINT_LEAK, (const int64_t[]){1, 2, 4}, 3, 1);
+    roll_back_within(RIG_SIM_BUG_SAVEPOINT_LOSS, (const int64_t[]){4}, 1, 0);
+}
+
 static void options_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
@@ -375,6 +405,7 @@ static void forgotten_keys_are_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rolled_back_writes_are_gone),
         cmocka_unit_test(options_that_do_not_fit_are_refused),
         cmocka_unit_test(lists_grow_by_commit),
         cmocka_unit_test(registers_hold_the_last_write),

@@ -20,6 +20,7 @@ static const struct rig_generator_options defaults = {.type = RIG_WORKLOAD_LIST_
                                                       .hot_keys = 0.2,
                                                       .hot_accesses = 0.8,
                                                       .appends_per_key = 128,
+                                                      .rollback_most = 2,
                                                       .group = 2,
                                                       .amount_most = 5,
                                                       .accounts = 8,
@@ -299,6 +300,48 @@ static void distributions_have_their_shape(void **state)
         }
         rig_key_pool_done(&pool);
     }
+}
+
+static void rollbacks_add_writes_before_an_operation(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000 };
+    struct rig_generator_options options = defaults;
+    options.reads = 1;
+    options.min_operations = 2;
+    options.max_operations = 4;
+    options.rollback_share = 0.25;
+    options.rollback_most = 3;
+    options.long_share = 1;
+    options.long_duration_ns = 7;
+    options.long_before = RIG_HOLD_COMMIT;
+    assert_int_equal(rig_generator_most_operations(&options), 7);
+    struct rig_generator *generator = new_generator(&options, 8, 0, 2);
+    uint32_t wanted = 0, places[4] = {0}, sizes[4] = {0};
+    for (int i = 0; i < COUNT; i++) {
+        struct rig_transaction transaction = {0};
+        rig_generator_next(generator, &transaction);
+        const struct rig_rollback *rollback = &transaction.rollback;
+        const uint32_t undone = rollback->to - rollback->from;
+        assert_in_range(undone, 0, 3);
+        assert_in_range(transaction.op_count - undone, 2, 4);
+        assert_int_equal(transaction.hold.before_op, transaction.op_count);
+        assert_int_equal(transaction.read_only, undone == 0);
+        for (uint32_t op = 0; op < transaction.op_count; op++) {
+            const bool is_undone = op >= rollback->from && op < rollback->to;
+            assert_int_equal(transaction.ops[op].kind, is_undone ? RIG_OP_APPEND : RIG_OP_READ_LIST);
+        }
+        if (!rig_rollback_wanted(rollback))
+            continue;
+        assert_true(rollback->to < transaction.op_count);
+        wanted++;
+        places[rollback->from]++;
+        sizes[undone]++;
+    }
+    assert_in_range(wanted, COUNT / 4 - 300, COUNT / 4 + 300);
+    for (int i = 0; i < 4; i++)
+        assert_true(places[i] > 0 && (sizes[i] > 0) == (i > 0));
+    rig_generator_free(generator);
 }
 
 static void shares_and_sizes_are_kept(void **state)
@@ -620,6 +663,7 @@ int main(void)
         cmocka_unit_test(values_never_collide_and_are_dense),
         cmocka_unit_test(keys_rotate_after_their_appends),
         cmocka_unit_test(distributions_have_their_shape),
+        cmocka_unit_test(rollbacks_add_writes_before_an_operation),
         cmocka_unit_test(shares_and_sizes_are_kept),
         cmocka_unit_test(holds_come_where_the_plan_wants_them),
         cmocka_unit_test(pairs_read_one_key_and_write_the_other),

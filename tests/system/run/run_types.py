@@ -33,6 +33,12 @@ class TypesTest(PostgresTest):
         return self.results(out)
 
 
+    def parts_rolled_back(self, out="out"):
+        self.status(0, self.rig("convert", f"{out}/history.rig", f"{out}/history.jsonl"))
+        text = (self.folder / out / "history.jsonl").read_text()
+        return sum('"savepoint":' in line and '"type":"fail"' in line for line in text.splitlines())
+
+
 POSTGRES = "{driver: postgres, isolation: serializable}"
 ETCD = "{driver: etcd, cluster: {local: {nodes: 1}}}"
 
@@ -52,6 +58,14 @@ class Postgres(TypesTest):
                                 "database.table-schema=rows", status=1, transactions=6000)
         self.assertNotEqual(results["levels"]["read-committed"], "refuted")
         self.assertTrue({"G-single-item", "G-nonadjacent-item"} & results["anomalies"].keys(), results["anomalies"].keys())
+
+    def test_writes_that_were_rolled_back_to_a_savepoint_are_gone(self):
+        for settings in (["workload.type=list-append"], ["workload.type=rw-register", "database.pipeline=false"],
+                         ["database.prepared=false", "database.pipeline=false", "database.write=insert-then-update"]):
+            with self.subTest(settings=settings):
+                results = self.run_type("list-append", POSTGRES, KEPT, "workload.savepoints.share=30%", *settings)
+                self.keeps_serializable(results)
+                self.assertGreater(self.parts_rolled_back(), 700)
 
     def test_registers_and_locks_are_linearizable_at_each_level(self):
         for type in ("cas-register", "mutex"):
@@ -190,9 +204,19 @@ class Etcd(TypesTest):
 
 
 class Exec(TypesTest):
-    def exec(self, type, **more):
+    def exec(self, type, *settings, **more):
         database = f"{{driver: exec, command: [python3, {EXAMPLE}, {self.folder / 'example.db'}]}}"
-        return self.run_type(type, database, "strict-serializable", transactions=300, **more)
+        return self.run_type(type, database, "strict-serializable", *settings, transactions=300, **more)
+
+    def test_savepoints_and_a_program_that_has_none(self):
+        self.exec("list-append", "workload.savepoints.share=30%")
+        self.assertGreater(self.parts_rolled_back(), 50)
+        program = self.folder / "no_savepoints.py"
+        program.write_text(EXAMPLE.read_text().replace('"savepoints": True', '"savepoints": False'))
+        plan = self.plan(PLAN.format(type="set", transactions=300, level="strict-serializable",
+                                     database=f"{{driver: exec, command: [python3, {program}, {self.folder / 'x.db'}]}}"))
+        done = self.status(3, self.rig("run", plan, "-o", "none", "--set", "workload.savepoints.share=30%"))
+        self.assertIn('does not answer with "savepoints": true', done.err)
 
     def test_sets(self):
         self.exec("set")
