@@ -14,7 +14,7 @@ REAL = ("bash", "sed", "env", "true", "ls", "mv", "touch")
 COMMANDS = {"gcc": "gcc", "g++": "g++", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
             "git": "git", "zstd": "zstd", "etcd": "etcd-server",
             "openssl": "openssl"}  # fmt: skip
-MODULES = {"libpq": "libpq-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
+MODULES = {"libpq": "libpq-dev", "sqlite3": "libsqlite3-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
            "libzstd": "libzstd-dev",
            "cmocka": "libcmocka-dev"}  # fmt: skip
 

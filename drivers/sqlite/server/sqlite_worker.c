@@ -1,0 +1,418 @@
+#include "drivers/sqlite/server/sqlite_worker.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drivers/sqlite/sqlite_wire.h"
+
+struct bytes {
+    char *data;
+    size_t size, capacity;
+};
+
+struct worker {
+    int socket;
+    const char *database;
+    sqlite3 *db;
+    sqlite3_stmt **statements;
+    uint32_t statement_count;
+    struct rig_sqlite_page *page;
+    uint32_t busy_ms;
+    struct bytes question, answer;
+};
+
+/* ---- bytes ---- */
+
+/* Room behind the data; the program ends when memory runs out: its session is then lost, which the driver can tell. */
+static char *reserve(struct bytes *bytes, size_t more)
+{
+    if (bytes->size + more > bytes->capacity) {
+        const size_t capacity = 2 * (bytes->size + more);
+        char *data = realloc(bytes->data, capacity);
+        if (data == NULL)
+            _exit(70);
+        bytes->data = data;
+        bytes->capacity = capacity;
+    }
+    return bytes->data + bytes->size;
+}
+
+static void add(struct bytes *bytes, const void *data, size_t size)
+{
+    memcpy(reserve(bytes, size), data, size);
+    bytes->size += size;
+}
+
+/* Takes `size` bytes of the question from `*at` on; false when it has fewer. */
+static bool take(const struct bytes *question, size_t *at, void *data, size_t size)
+{
+    if (question->size - *at < size)
+        return false;
+    memcpy(data, question->data + *at, size);
+    *at += size;
+    return true;
+}
+
+/* The text at `*at`; NULL when it does not end. */
+static const char *take_text(const struct bytes *question, size_t *at)
+{
+    const char *text = question->data + *at;
+    const char *end = *at < question->size ? memchr(text, '\0', question->size - *at) : NULL;
+    if (end == NULL)
+        return NULL;
+    *at += (size_t)(end - text) + 1;
+    return text;
+}
+
+/* ---- messages ---- */
+
+static bool receive_all(int socket, char *data, size_t size)
+{
+    while (size > 0) {
+        const ssize_t got = recv(socket, data, size, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        data += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static bool send_all(int socket, const char *data, size_t size)
+{
+    while (size > 0) {
+        const ssize_t put = send(socket, data, size, MSG_NOSIGNAL);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        data += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+/* The descriptor that came with the first byte of the head, or -1. */
+static int descriptor_of(struct msghdr *message)
+{
+    int fd = -1;
+    struct cmsghdr *control = CMSG_FIRSTHDR(message);
+    if (control != NULL && control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_RIGHTS &&
+        control->cmsg_len == CMSG_LEN(sizeof fd))
+        memcpy(&fd, CMSG_DATA(control), sizeof fd);
+    return fd;
+}
+
+/* Receives a message; maps the page whose descriptor comes with it. */
+static bool receive(struct worker *worker, struct rig_sqlite_head *head)
+{
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control = {.room = {0}};
+    struct iovec part = {.iov_base = head, .iov_len = sizeof *head};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t got;
+    do
+        got = recvmsg(worker->socket, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return false;
+    const int fd = descriptor_of(&message);
+    if (fd >= 0) {
+        void *page = mmap(NULL, sizeof *worker->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        (void)close(fd);
+        if (page != MAP_FAILED && worker->page == NULL)
+            worker->page = page;
+    }
+    if (!receive_all(worker->socket, (char *)head + got, sizeof *head - (size_t)got) ||
+        head->size > RIG_SQLITE_MESSAGE_MOST)
+        return false;
+    worker->question.size = 0;
+    (void)reserve(&worker->question, head->size);
+    worker->question.size = head->size;
+    return receive_all(worker->socket, worker->question.data, head->size);
+}
+
+/* ---- results ---- */
+
+static void add_cell(struct worker *worker, sqlite3_stmt *statement, int column)
+{
+    const int type = sqlite3_column_type(statement, column);
+    const uint32_t kind = type == SQLITE_NULL      ? RIG_SQLITE_NULL
+                          : type == SQLITE_INTEGER ? RIG_SQLITE_INTEGER
+                                                   : RIG_SQLITE_TEXT;
+    add(&worker->answer, &kind, sizeof kind);
+    if (kind == RIG_SQLITE_INTEGER) {
+        const int64_t number = sqlite3_column_int64(statement, column);
+        add(&worker->answer, &number, sizeof number);
+    } else if (kind == RIG_SQLITE_TEXT) {
+        const unsigned char *text = sqlite3_column_text(statement, column);
+        const uint32_t length = text == NULL ? 0 : (uint32_t)sqlite3_column_bytes(statement, column);
+        add(&worker->answer, &length, sizeof length);
+        if (length > 0)
+            add(&worker->answer, text, length);
+    }
+}
+
+/* Runs a statement to its end and adds its rows; returns SQLITE_OK or the error. */
+static int run(struct worker *worker, sqlite3_stmt *statement)
+{
+    struct rig_sqlite_rows rows = {.column_count = (uint32_t)sqlite3_column_count(statement)};
+    const size_t head = worker->answer.size;
+    int code;
+    add(&worker->answer, &rows, sizeof rows);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        rows.row_count++;
+        for (int column = 0; column < (int)rows.column_count; column++)
+            add_cell(worker, statement, column);
+        if (worker->answer.size > RIG_SQLITE_MESSAGE_MOST) {
+            code = SQLITE_TOOBIG;
+            break;
+        }
+    }
+    if (code == SQLITE_DONE) {
+        rows.changed = (uint32_t)sqlite3_changes(worker->db);
+        memcpy(worker->answer.data + head, &rows, sizeof rows);
+        return SQLITE_OK;
+    }
+    worker->answer.size = head;
+    return code == SQLITE_TOOBIG ? code : sqlite3_extended_errcode(worker->db);
+}
+
+static void explain(const struct worker *worker, struct rig_sqlite_answer *answer, int code)
+{
+    const char *text = code == RIG_SQLITE_MISMATCHED    ? "the comparison did not hold"
+                       : code == RIG_SQLITE_GIVEN_UP    ? "the client gave the transaction up"
+                       : code == RIG_SQLITE_BAD_MESSAGE ? "a message that the server does not understand"
+                       : worker->db == NULL             ? sqlite3_errstr(code)
+                                                        : sqlite3_errmsg(worker->db);
+    answer->code = code;
+    (void)snprintf(answer->text, sizeof answer->text, "%s", text);
+}
+
+/* ---- HELLO ---- */
+
+/* Waits as sqlite3_busy_timeout() does, but not for a client that has given up. */
+static int wait_for_lock(void *object, int tries)
+{
+    static const uint8_t delays_ms[] = {1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100};
+    enum { COUNT = sizeof delays_ms / sizeof delays_ms[0] };
+    const struct worker *worker = object;
+    uint32_t waited_ms = 0;
+    for (int i = 0; i < tries; i++)
+        waited_ms += delays_ms[i < COUNT ? i : COUNT - 1];
+    uint32_t delay_ms = delays_ms[tries < COUNT ? tries : COUNT - 1];
+    if (waited_ms >= worker->busy_ms ||
+        (worker->page != NULL && atomic_load(&worker->page->state) == RIG_SQLITE_PAGE_GIVEN_UP))
+        return 0;
+    if (delay_ms > worker->busy_ms - waited_ms)
+        delay_ms = worker->busy_ms - waited_ms;
+    const struct timespec delay = {.tv_nsec = (long)delay_ms * 1000000};
+    (void)nanosleep(&delay, NULL);
+    return 1;
+}
+
+static int prepare(struct worker *worker, uint32_t index, const char *text)
+{
+    const int code =
+        sqlite3_prepare_v3(worker->db, text, -1, SQLITE_PREPARE_PERSISTENT, &worker->statements[index], NULL);
+    return code == SQLITE_OK ? SQLITE_OK : sqlite3_extended_errcode(worker->db);
+}
+
+static int open_database(struct worker *worker, const struct rig_sqlite_hello *hello)
+{
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                      (hello->shared_cache != 0 ? SQLITE_OPEN_SHAREDCACHE : SQLITE_OPEN_PRIVATECACHE);
+    const int code = sqlite3_open_v2(worker->database, &worker->db, flags, NULL);
+    if (code != SQLITE_OK)
+        return worker->db == NULL ? code : sqlite3_extended_errcode(worker->db);
+    worker->busy_ms = hello->busy_ms;
+    (void)sqlite3_extended_result_codes(worker->db, 1);
+    (void)sqlite3_busy_handler(worker->db, wait_for_lock, worker);
+    return SQLITE_OK;
+}
+
+/* The script comes last in the message and runs first: statements may name tables that only exist then. */
+static int greet(struct worker *worker)
+{
+    struct rig_sqlite_hello hello;
+    size_t at = 0;
+    if (worker->db != NULL || !take(&worker->question, &at, &hello, sizeof hello) ||
+        hello.statement_count > worker->question.size)
+        return RIG_SQLITE_BAD_MESSAGE;
+    const size_t first = at;
+    for (uint32_t i = 0; i < hello.statement_count; i++) {
+        if (take_text(&worker->question, &at) == NULL)
+            return RIG_SQLITE_BAD_MESSAGE;
+    }
+    const char *script = take_text(&worker->question, &at);
+    if (script == NULL)
+        return RIG_SQLITE_BAD_MESSAGE;
+    int code = open_database(worker, &hello);
+    if (code == SQLITE_OK && sqlite3_exec(worker->db, script, NULL, NULL, NULL) != SQLITE_OK)
+        code = sqlite3_extended_errcode(worker->db);
+    worker->statements = calloc((size_t)hello.statement_count + 1, sizeof(sqlite3_stmt *));
+    if (worker->statements == NULL)
+        return SQLITE_NOMEM;
+    worker->statement_count = hello.statement_count;
+    at = first;
+    for (uint32_t i = 0; code == SQLITE_OK && i < hello.statement_count; i++)
+        code = prepare(worker, i, take_text(&worker->question, &at));
+    return code;
+}
+
+/* ---- STEPS ---- */
+
+static int run_fixed(struct worker *worker, uint32_t index)
+{
+    if (index >= worker->statement_count || index >= RIG_SQLITE_FIXED_COUNT)
+        return RIG_SQLITE_BAD_MESSAGE;
+    sqlite3_stmt *statement = worker->statements[index];
+    const int code = sqlite3_step(statement) == SQLITE_DONE ? SQLITE_OK : sqlite3_extended_errcode(worker->db);
+    (void)sqlite3_reset(statement);
+    return code;
+}
+
+static int run_step(struct worker *worker, size_t *at)
+{
+    struct rig_sqlite_step step;
+    int64_t values[RIG_SQLITE_VALUES_MOST];
+    if (!take(&worker->question, at, &step, sizeof step) || step.value_count > RIG_SQLITE_VALUES_MOST ||
+        step.statement < RIG_SQLITE_FIXED_COUNT || step.statement >= worker->statement_count ||
+        !take(&worker->question, at, values, step.value_count * sizeof values[0]))
+        return RIG_SQLITE_BAD_MESSAGE;
+    sqlite3_stmt *statement = worker->statements[step.statement];
+    if ((int)step.value_count != sqlite3_bind_parameter_count(statement))
+        return RIG_SQLITE_BAD_MESSAGE;
+    for (uint32_t i = 0; i < step.value_count; i++)
+        (void)sqlite3_bind_int64(statement, (int)i + 1, values[i]);
+    const int code = run(worker, statement);
+    (void)sqlite3_reset(statement);
+    return code == SQLITE_OK && step.compares != 0 && sqlite3_changes(worker->db) == 0 ? RIG_SQLITE_MISMATCHED : code;
+}
+
+/* COMMIT, unless the client has given the transaction up. */
+static int commit(struct worker *worker, struct rig_sqlite_answer *answer)
+{
+    uint32_t expected = RIG_SQLITE_PAGE_OPEN;
+    if (worker->page == NULL ||
+        !atomic_compare_exchange_strong(&worker->page->state, &expected, RIG_SQLITE_PAGE_COMMITTING))
+        return RIG_SQLITE_GIVEN_UP;
+    answer->committing = 1;
+    return run_fixed(worker, RIG_SQLITE_COMMIT);
+}
+
+static int run_steps(struct worker *worker, struct rig_sqlite_answer *answer)
+{
+    struct rig_sqlite_steps steps;
+    size_t at = 0;
+    if (worker->db == NULL || !take(&worker->question, &at, &steps, sizeof steps))
+        return RIG_SQLITE_BAD_MESSAGE;
+    int code = steps.begin == 0 ? SQLITE_OK : run_fixed(worker, steps.begin - 1);
+    for (uint32_t i = 0; code == SQLITE_OK && i < steps.step_count; i++) {
+        code = run_step(worker, &at);
+        answer->step_count += code == SQLITE_OK;
+    }
+    if (code == SQLITE_OK && steps.end == RIG_SQLITE_COMMITS)
+        code = commit(worker, answer);
+    return code;
+}
+
+/* After an error, or where it is asked for. Some errors have rolled back by themselves. */
+static void roll_back(struct worker *worker)
+{
+    if (worker->db != NULL && sqlite3_get_autocommit(worker->db) == 0)
+        (void)run_fixed(worker, RIG_SQLITE_ROLLBACK);
+}
+
+static bool wants_rollback(const struct worker *worker)
+{
+    struct rig_sqlite_steps steps;
+    size_t at = 0;
+    return take(&worker->question, &at, &steps, sizeof steps) && steps.end == RIG_SQLITE_ROLLS_BACK;
+}
+
+/* ---- SCRIPT ---- */
+
+static int run_script(struct worker *worker, struct rig_sqlite_answer *answer)
+{
+    size_t at = 0;
+    const char *text = take_text(&worker->question, &at);
+    const size_t start = worker->answer.size;
+    int code = text == NULL || worker->db == NULL ? RIG_SQLITE_BAD_MESSAGE : SQLITE_OK;
+    while (code == SQLITE_OK && text[strspn(text, " \n;")] != '\0') {
+        sqlite3_stmt *statement = NULL;
+        code = sqlite3_prepare_v2(worker->db, text, -1, &statement, &text);
+        if (code == SQLITE_OK && statement != NULL) {
+            const bool gives_rows = sqlite3_column_count(statement) > 0;
+            const size_t before = gives_rows ? start : worker->answer.size;
+            worker->answer.size = before;
+            code = run(worker, statement);
+            answer->step_count = gives_rows ? 1 : answer->step_count;
+            if (!gives_rows)
+                worker->answer.size = before;
+        }
+        (void)sqlite3_finalize(statement);
+    }
+    return code > 0 ? sqlite3_extended_errcode(worker->db) : code;
+}
+
+/* ---- life ---- */
+
+static bool answer_one(struct worker *worker)
+{
+    struct rig_sqlite_head head;
+    struct rig_sqlite_answer answer = {.pid = (int32_t)getpid()};
+    if (!receive(worker, &head))
+        return false;
+    worker->answer.size = 0;
+    add(&worker->answer, &head, sizeof head);
+    add(&worker->answer, &answer, sizeof answer);
+    int code = RIG_SQLITE_BAD_MESSAGE;
+    if (head.kind == RIG_SQLITE_HELLO)
+        code = greet(worker);
+    else if (head.kind == RIG_SQLITE_STEPS)
+        code = run_steps(worker, &answer);
+    else if (head.kind == RIG_SQLITE_SCRIPT)
+        code = run_script(worker, &answer);
+    if (code != SQLITE_OK)
+        explain(worker, &answer, code);
+    else if (head.kind == RIG_SQLITE_HELLO)
+        (void)snprintf(answer.text, sizeof answer.text, "%s", sqlite3_libversion());
+    if (code != SQLITE_OK || (head.kind == RIG_SQLITE_STEPS && wants_rollback(worker)))
+        roll_back(worker);
+    answer.ended = worker->db == NULL || sqlite3_get_autocommit(worker->db) != 0;
+    head.size = (uint32_t)(worker->answer.size - sizeof head);
+    memcpy(worker->answer.data, &head, sizeof head);
+    memcpy(worker->answer.data + sizeof head, &answer, sizeof answer);
+    return send_all(worker->socket, worker->answer.data, worker->answer.size);
+}
+
+void rig_sqlite_serve(int socket, const char *database)
+{
+    struct worker worker = {.socket = socket, .database = database};
+    while (answer_one(&worker))
+        continue;
+    for (uint32_t i = 0; i < worker.statement_count; i++)
+        (void)sqlite3_finalize(worker.statements[i]);
+    (void)sqlite3_close(worker.db); /* rolls an open transaction back */
+    (void)close(socket);
+    if (worker.page != NULL)
+        (void)munmap(worker.page, sizeof *worker.page);
+    free(worker.statements);
+    free(worker.question.data);
+    free(worker.answer.data);
+}

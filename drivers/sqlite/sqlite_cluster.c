@@ -1,0 +1,169 @@
+#include "drivers/sqlite/sqlite_cluster.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/folder.h"
+
+#define PROGRAM "rig-sqlite-server"
+
+static const int64_t ask_ns = RIG_NS_PER_S;
+
+static const struct rig_local_kind kind = {.name = "sqlite",
+                                           .node_prefix = "sqlite",
+                                           .product = "SQLite",
+                                           .socket_name_bytes = sizeof "s",
+                                           .fast_signal = SIGTERM};
+
+void rig_sqlite_cluster_init(struct rig_sqlite_cluster *cluster, const struct rig_run_env *env)
+{
+    *cluster = (struct rig_sqlite_cluster){.options = env->options};
+    rig_local_site_init(&cluster->site, &kind, env);
+    rig_local_node_init(&cluster->node, &cluster->site, 0);
+}
+
+void rig_sqlite_cluster_done(struct rig_sqlite_cluster *cluster)
+{
+    if (cluster->site.env == NULL)
+        return;
+    rig_sqlite_cluster_stop(cluster);
+    rig_local_node_done(&cluster->node);
+}
+
+/* ---- the program ---- */
+
+static bool copy_file(const char *from, const char *to)
+{
+    char bytes[16384];
+    ssize_t got = -1;
+    const int in = open(from, O_RDONLY | O_CLOEXEC);
+    const int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+    while (out >= 0 && (got = read(in, bytes, sizeof bytes)) > 0 && write(out, bytes, (size_t)got) == got)
+        continue;
+    const bool copied = out >= 0 && got == 0 && fchmod(out, 0755) == 0;
+    const int error = errno;
+    if (in >= 0)
+        (void)close(in);
+    if (out >= 0)
+        (void)close(out);
+    errno = error;
+    return copied;
+}
+
+/* Beside the driver. Another account may not reach it there: it gets a copy. */
+static enum rig_rc find_program(struct rig_sqlite_cluster *cluster, struct rig_err *err)
+{
+    Dl_info info;
+    char copy[RIG_LOCAL_PATH_BYTES];
+    const char *slash = dladdr(&kind, &info) != 0 && info.dli_fname != NULL ? strrchr(info.dli_fname, '/') : NULL;
+    const int length = slash == NULL ? 0 : (int)(slash - info.dli_fname);
+    (void)snprintf(cluster->program, sizeof cluster->program, "%.*s/" PROGRAM, slash == NULL ? 1 : length,
+                   slash == NULL ? "." : info.dli_fname);
+    if (access(cluster->program, X_OK) != 0)
+        return rig_fail(err, RIG_E_CLUSTER, "SQLite: %.900s: %s: install it beside the driver", cluster->program,
+                        strerror(errno));
+    rig_local_path(&cluster->site, PROGRAM, copy);
+    if (!copy_file(cluster->program, copy))
+        return rig_fail(err, RIG_E_CLUSTER, "SQLite: %.400s cannot be copied to %s: %s", cluster->program, copy,
+                        strerror(errno));
+    (void)snprintf(cluster->program, sizeof cluster->program, "%s", copy);
+    return RIG_OK;
+}
+
+/* ---- the node ---- */
+
+/* Whether a session can open the database; it makes the file, if there is none. */
+static bool answers(void *context, struct rig_err *why)
+{
+    const struct rig_sqlite_cluster *cluster = context;
+    const struct rig_core *core = cluster->site.env->core;
+    const struct rig_sqlite_patience patience = {.core = core, .deadline_ns = core->now_ns() + ask_ns};
+    const struct rig_sqlite_setup setup = {
+        .shared_cache = cluster->options->shared_cache, .busy_ms = 500, .script = "SELECT 1 FROM sqlite_schema"};
+    struct rig_sqlite_link link = {0};
+    const enum rig_rc rc = rig_sqlite_link_open(&link, cluster->socket, &setup, &patience, why);
+    rig_sqlite_link_close(&link);
+    return rc == RIG_OK;
+}
+
+static enum rig_rc launch(struct rig_sqlite_cluster *cluster, bool always, struct rig_err *err)
+{
+    const char *const arguments[] = {cluster->program, cluster->database, cluster->socket,
+                                     cluster->options->shared_cache ? "threads" : "processes", NULL};
+    enum rig_rc rc = rig_local_node_launch(&cluster->node, arguments, cluster->node.data, err);
+    if (rc != RIG_OK)
+        return rc;
+    const struct rig_local_wait wait = {.answers = answers,
+                                        .context = cluster,
+                                        .always = always,
+                                        .deadline_ns =
+                                            cluster->site.env->core->now_ns() + cluster->options->start_timeout_ns};
+    return rig_local_node_await(&cluster->node, &wait, err);
+}
+
+enum rig_rc rig_sqlite_cluster_start(struct rig_sqlite_cluster *cluster, struct rig_err *err)
+{
+    enum rig_rc rc = rig_local_site_open(&cluster->site, cluster->options->run_as, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_local_node_init(&cluster->node, &cluster->site, 0);
+    rig_local_path(&cluster->site, "s", cluster->socket);
+    (void)snprintf(cluster->database, sizeof cluster->database, "%s/rig.db", cluster->node.data);
+    rc = find_program(cluster, err);
+    if (rc == RIG_OK)
+        rc = rig_local_make_folder(&cluster->site, cluster->node.data, err);
+    return rc == RIG_OK ? launch(cluster, false, err) : rc;
+}
+
+void rig_sqlite_cluster_stop(struct rig_sqlite_cluster *cluster)
+{
+    struct rig_err err = {0};
+    if (rig_local_node_stop(&cluster->node, RIG_NODE_KILL, 0, &err) != RIG_OK)
+        cluster->site.env->core->log(1, "sqlite", "%s", err.text);
+    rig_local_site_close(&cluster->site);
+}
+
+enum rig_rc rig_sqlite_cluster_stop_node(struct rig_sqlite_cluster *cluster, enum rig_node_end how, struct rig_err *err)
+{
+    return rig_local_node_stop(&cluster->node, how, cluster->options->stop_timeout_ns, err);
+}
+
+enum rig_rc rig_sqlite_cluster_start_node(struct rig_sqlite_cluster *cluster, struct rig_err *err)
+{
+    if (rig_local_node_runs(&cluster->node))
+        return RIG_OK;
+    /* The sessions of a server that ended go with it. */
+    const enum rig_rc rc = rig_local_node_stop(&cluster->node, RIG_NODE_KILL, 0, err);
+    return rc == RIG_OK ? launch(cluster, true, err) : rc;
+}
+
+enum rig_rc rig_sqlite_cluster_status(struct rig_sqlite_cluster *cluster, struct rig_node_status *status)
+{
+    struct rig_err why = {0};
+    *status = (struct rig_node_status){.role = "primary", .pid = rig_child_pid(&cluster->node.server)};
+    (void)snprintf(status->name, sizeof status->name, "%s", cluster->node.name);
+    status->reachable = rig_local_node_runs(&cluster->node) && answers(cluster, &why);
+    status->healthy = status->reachable;
+    (void)snprintf(status->detail, sizeof status->detail, "%.120s", why.text);
+    return RIG_OK;
+}
+
+bool rig_sqlite_process_is_session(pid_t pid)
+{
+    char path[64];
+    char name[32] = "";
+    (void)snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t got = read(fd, name, sizeof name - 1);
+    (void)close(fd);
+    return got > 0 && strcmp(name, "rig-sqlite-ses\n") == 0;
+}

@@ -1,0 +1,37 @@
+/*
+ * The server of a run: one node, whose processes are those of its sessions.
+ *
+ * Its program, rig-sqlite-server, is beside the driver. The database is `rig.db` in the node's data folder.
+ */
+#ifndef RIG_DRIVERS_SQLITE_SQLITE_CLUSTER_H
+#define RIG_DRIVERS_SQLITE_SQLITE_CLUSTER_H
+
+#include "drivers/local/local_node.h"
+#include "drivers/sqlite/sqlite_link.h"
+#include "drivers/sqlite/sqlite_options.h"
+
+struct rig_sqlite_cluster {
+    const struct rig_sqlite_options *options;
+    struct rig_local_site site;
+    struct rig_local_node node;
+    char program[4096];
+    char database[RIG_LOCAL_PATH_BYTES + 16];
+    char socket[RIG_LOCAL_PATH_BYTES];
+};
+
+void rig_sqlite_cluster_init(struct rig_sqlite_cluster *cluster, const struct rig_run_env *env);
+/* Takes a zeroed one. */
+void rig_sqlite_cluster_done(struct rig_sqlite_cluster *cluster);
+
+/* RIG_E_CLUSTER. */
+enum rig_rc rig_sqlite_cluster_start(struct rig_sqlite_cluster *cluster, struct rig_err *err);
+void rig_sqlite_cluster_stop(struct rig_sqlite_cluster *cluster);
+enum rig_rc rig_sqlite_cluster_stop_node(struct rig_sqlite_cluster *cluster, enum rig_node_end how,
+                                         struct rig_err *err);
+enum rig_rc rig_sqlite_cluster_start_node(struct rig_sqlite_cluster *cluster, struct rig_err *err);
+enum rig_rc rig_sqlite_cluster_status(struct rig_sqlite_cluster *cluster, struct rig_node_status *status);
+
+/* Whether the process is one of a session, by its name. */
+bool rig_sqlite_process_is_session(pid_t pid);
+
+#endif

@@ -1,0 +1,191 @@
+#include "drivers/sqlite/sqlite_schema.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "drivers/sql/sql_ops.h"
+
+/* The statements of each table, behind those of every run. */
+enum of_table {
+    READ,
+    PUT,     /* the upsert, or an insertion where elements are rows */
+    REPLACE, /* the number, by a sum of what was read and an increment */
+    COMPARE, /* changes no row unless the value is as expected; a lock is released by it */
+    TAKE,    /* of queues and stacks */
+    OF_TABLE_COUNT,
+};
+
+/* A queue or a stack. */
+static bool has_rows(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK;
+}
+
+static bool is_sum(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_COUNTER || workload == RIG_WORKLOAD_BANK;
+}
+
+/* ---- statements ---- */
+
+static void add(struct rig_sqlite_schema *schema, const char *format, ...) RIG_PRINTF(2, 3);
+
+static void add(struct rig_sqlite_schema *schema, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    RIG_INVARIANT(length > 0 && (size_t)length < sizeof text);
+    rig_buf_add(&schema->statements, text, (size_t)length + 1);
+    schema->statement_count++;
+}
+
+static void add_statements_of_rows(struct rig_sqlite_schema *schema, int64_t table)
+{
+    const bool queue = schema->env->workload == RIG_WORKLOAD_QUEUE;
+    add(schema, "SELECT v FROM rig_%" PRId64 " WHERE k = ?1", table);
+    add(schema, "INSERT INTO rig_%" PRId64 " (k, v) VALUES (?1, ?2)", table);
+    add(schema, "SELECT 1");
+    add(schema, "SELECT 1");
+    add(schema, "DELETE FROM rig_%" PRId64 " WHERE n = (SELECT %s(n) FROM rig_%" PRId64 " WHERE k = ?1) RETURNING v",
+        table, queue ? "min" : "max", table);
+}
+
+static void add_statements_of_table(struct rig_sqlite_schema *schema, int64_t table)
+{
+    const enum rig_workload workload = schema->env->workload;
+    if (has_rows(workload)) {
+        add_statements_of_rows(schema, table);
+        return;
+    }
+    const bool lock = workload == RIG_WORKLOAD_MUTEX;
+    const char *merged = is_sum(workload)                       ? "t.v + excluded.v"
+                         : rig_workload_has_sequences(workload) ? "t.v || ',' || excluded.v"
+                                                                : "excluded.v";
+    add(schema, "SELECT v FROM rig_%" PRId64 " WHERE k = ?1", table);
+    add(schema, "INSERT INTO rig_%" PRId64 " AS t (k, v) VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET v = %s%s", table,
+        merged, lock ? " WHERE t.v = 0" : "");
+    add(schema, "UPDATE rig_%" PRId64 " SET v = ?2 WHERE k = ?1", table);
+    if (lock)
+        add(schema, "UPDATE rig_%" PRId64 " SET v = 0 WHERE k = ?1 AND v = ?2", table);
+    else
+        add(schema, "UPDATE rig_%" PRId64 " SET v = ?2 WHERE k = ?1 AND v = ?3", table);
+    add(schema, "SELECT 1");
+}
+
+static void add_statements_of_program(struct rig_sqlite_schema *schema)
+{
+    const struct rig_row_schema *rows = schema->env->rows;
+    for (uint32_t i = 0; i < rows->statement_count; i++) {
+        struct rig_buf sql;
+        rig_buf_init(&sql, 0);
+        rig_sql_statement(&schema->dialect, rows, &rows->statements[i], &sql);
+        rig_buf_add(&schema->statements, rig_buf_text(&sql), sql.size + 1);
+        schema->statements.failed = schema->statements.failed || sql.failed;
+        schema->statement_count++;
+        rig_buf_done(&sql);
+    }
+}
+
+enum rig_rc rig_sqlite_schema_init(struct rig_sqlite_schema *schema, const struct rig_run_env *env, struct rig_err *err)
+{
+    const struct rig_sqlite_options *options = env->options;
+    *schema = (struct rig_sqlite_schema){
+        .env = env, .options = options, .dialect = {.prefix = "", .returning = true, .named_indexes = true}};
+    rig_buf_init(&schema->statements, 0);
+    add(schema, "BEGIN %s", rig_sqlite_begin_words[options->begin]);
+    add(schema, "BEGIN DEFERRED");
+    add(schema, "COMMIT");
+    add(schema, "ROLLBACK");
+    RIG_INVARIANT(schema->statement_count == RIG_SQLITE_FIXED_COUNT);
+    for (int64_t table = 0; env->rows == NULL && table < options->tables; table++)
+        add_statements_of_table(schema, table);
+    if (env->rows != NULL)
+        add_statements_of_program(schema);
+    return schema->statements.failed ? rig_no_memory(err, "the statements of a run") : RIG_OK;
+}
+
+void rig_sqlite_schema_done(struct rig_sqlite_schema *schema)
+{
+    if (schema->env != NULL)
+        rig_buf_done(&schema->statements);
+    *schema = (struct rig_sqlite_schema){0};
+}
+
+/* ---- scripts ---- */
+
+static const char *columns_of(enum rig_workload workload)
+{
+    if (has_rows(workload))
+        return "n INTEGER PRIMARY KEY AUTOINCREMENT, k INTEGER NOT NULL, v INTEGER NOT NULL";
+    return rig_workload_has_sequences(workload) ? "k INTEGER PRIMARY KEY, v TEXT NOT NULL"
+                                                : "k INTEGER PRIMARY KEY, v INTEGER NOT NULL";
+}
+
+void rig_sqlite_schema_create(const struct rig_sqlite_schema *schema, struct rig_buf *sql)
+{
+    const struct rig_run_env *env = schema->env;
+    for (uint32_t i = 0; env->rows != NULL && i < env->rows->table_count; i++)
+        rig_sql_create_table(&schema->dialect, &env->rows->tables[i], sql);
+    for (int64_t table = 0; env->rows == NULL && table < schema->options->tables; table++) {
+        rig_buf_printf(sql, "CREATE TABLE rig_%" PRId64 " (%s); ", table, columns_of(env->workload));
+        if (has_rows(env->workload))
+            rig_buf_printf(sql, "CREATE INDEX rig_%" PRId64 "_index ON rig_%" PRId64 " (k, n); ", table, table);
+        if (env->accounts.count > 0)
+            rig_buf_printf(sql,
+                           "WITH RECURSIVE s (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM s WHERE k < %" PRId64
+                           ") INSERT INTO rig_%" PRId64 " SELECT k, %" PRId64 " FROM s WHERE k %% %" PRId64
+                           " = %" PRId64 "; ",
+                           env->accounts.count - 1, table, env->accounts.balance, schema->options->tables, table);
+    }
+}
+
+void rig_sqlite_schema_pragmas(const struct rig_sqlite_schema *schema, struct rig_buf *sql)
+{
+    const struct rig_sqlite_options *options = schema->options;
+    rig_buf_printf(sql, "PRAGMA journal_mode=%s; PRAGMA synchronous=%s; ", rig_sqlite_journal_words[options->journal],
+                   rig_sqlite_synchronous_words[options->synchronous]);
+    if (options->read_uncommitted)
+        rig_buf_add_text(sql, "PRAGMA read_uncommitted=1; ");
+    for (size_t i = 0; i < options->pragmas.count; i++)
+        rig_buf_printf(sql, "PRAGMA %s; ", options->pragmas.at[i]);
+}
+
+/* ---- calls ---- */
+
+bool rig_sqlite_schema_of_op(const struct rig_sqlite_schema *schema, const struct rig_transaction *transaction,
+                             uint32_t op, struct rig_sqlite_call *call)
+{
+    static const struct {
+        enum of_table which;
+        uint32_t value_count;
+    } statements[] = {[RIG_SQL_READ] = {READ, 1},       [RIG_SQL_READ_LOCKED] = {READ, 1}, [RIG_SQL_PUT] = {PUT, 2},
+                      [RIG_SQL_REPLACE] = {REPLACE, 2}, [RIG_SQL_COMPARE] = {COMPARE, 3},  [RIG_SQL_TAKE] = {TAKE, 1}};
+    const enum rig_workload workload = schema->env->workload;
+    struct rig_sql_numbers numbers;
+    const enum rig_sql_action action = rig_sql_action_of(workload, 0, transaction, op, &numbers);
+    if (action == RIG_SQL_NOTHING)
+        return false;
+    const uint32_t table = (uint32_t)((uint64_t)numbers.key % (uint64_t)schema->options->tables);
+    *call = (struct rig_sqlite_call){
+        .step = {.statement = RIG_SQLITE_FIXED_COUNT + table * OF_TABLE_COUNT + statements[action].which,
+                 .value_count = workload == RIG_WORKLOAD_MUTEX ? 2 : statements[action].value_count,
+                 .compares = rig_sql_compares(transaction, op)},
+        .values = {numbers.key, numbers.value, numbers.expected}};
+    return true;
+}
+
+void rig_sqlite_schema_of_row(const struct rig_sqlite_schema *schema, uint32_t statement, const int64_t *values,
+                              struct rig_sqlite_call *call)
+{
+    const struct rig_row_schema *rows = schema->env->rows;
+    RIG_REQUIRE(statement < rows->statement_count);
+    const struct rig_row_statement *described = &rows->statements[statement];
+    *call = (struct rig_sqlite_call){
+        .step = {.statement = RIG_SQLITE_FIXED_COUNT + statement,
+                 .value_count = rig_row_value_count(described, &rows->tables[described->table])}};
+    memcpy(call->values, values, call->step.value_count * sizeof *values);
+}

@@ -1,0 +1,109 @@
+"""SQLite that rig starts: each type of data, journals, kills, dirty reads, disks that lie, and programs."""
+
+import shutil
+import unittest
+
+from rig_command import RigTest, main
+
+PLAN = """
+name: sqlite
+seed: 3
+workload: {{type: {type}, {bound}}}
+clients: {{count: 6}}
+database: {{driver: sqlite, begin: immediate}}
+check: {{levels: [strict-serializable]}}
+report: [json, text]
+"""
+
+
+class SqliteTest(RigTest):
+    def run_plan(self, *settings, type="list-append", bound="transactions: 1000", nemesis="", status=0):
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
+        plan = self.plan(PLAN.format(type=type, bound=bound) + nemesis)
+        arguments = [text for setting in settings for text in ("--set", setting)]
+        self.status(status, self.rig("run", plan, "-o", "out", *arguments))
+        return self.results("out")
+
+
+class Types(SqliteTest):
+    def test_each_type_of_data(self):
+        for type in ("list-append", "rw-register", "set", "cas-register", "mutex", "queue", "stack", "counter", "bank",
+                     "long-fork"):
+            with self.subTest(type=type):
+                results = self.run_plan("database.synchronous=off", "database.tables=2", type=type)
+                self.assertEqual(results["anomalies"], {})
+                self.assertGreater(results["history"]["ok"], 300)
+                self.assertEqual(results["history"]["info"], 0)
+
+    def test_each_journal_and_beginning(self):
+        for journal in ("wal", "delete", "truncate", "persist"):
+            for begin in ("deferred", "immediate", "exclusive"):
+                with self.subTest(journal=journal, begin=begin):
+                    results = self.run_plan(f"database.journal={journal}", f"database.begin={begin}",
+                                            "database.synchronous=off", "workload.transactions=300")
+                    self.assertEqual(results["anomalies"], {})
+
+    def test_conflicts_are_failures(self):
+        """A transaction that reads first and writes later, after another one has committed, cannot commit."""
+        results = self.run_plan("database.begin=deferred", "database.synchronous=off", "workload.operations.delay=1ms",
+                                "database.busy-timeout=20ms")
+        codes = {error["code"] for error in results["run"]["errors"]}
+        self.assertTrue({"BUSY", "BUSY_SNAPSHOT"} & codes, codes)
+        self.assertEqual(results["history"]["info"], 0)
+
+    def test_a_program(self):
+        plan = self.plan("""
+name: program
+workload: {type: rw-register, shape: smallbank, program: true, transactions: 1500}
+clients: {count: 6}
+database: {driver: sqlite, begin: immediate, synchronous: off}
+check: {levels: [serializable]}
+report: [json]
+""")
+        self.status(0, self.rig("run", plan, "-o", "out"))
+        self.assertGreater(self.results("out")["history"]["ok"], 500)
+
+    def test_contradictory_options(self):
+        for setting, text in (("database.read-uncommitted=true", "shared-cache: true"),
+                              ("database.pragmas=[synchronous=off]", "an option of its own"),
+                              ("database.pragmas=[x=1; DROP TABLE rig_0]", "expected name=value")):
+            with self.subTest(setting=setting):
+                plan = self.plan(PLAN.format(type="list-append", bound="transactions: 10"))
+                self.assertIn(text, self.status(64, self.rig("run", plan, "-o", "out", "--set", setting)).err)
+
+
+class SharedCache(SqliteTest):
+    def test_reads_of_uncommitted_writes_are_found(self):
+        settings = ["database.shared-cache=true", "workload.operations.delay=500us", "workload.keys.active=4",
+                    "workload.operations.min=2", "workload.transactions=3000", "database.synchronous=off"]
+        results = self.run_plan(*settings, "database.read-uncommitted=true", status=1)
+        self.assertIn("G1b", results["anomalies"])
+        self.assertNotEqual(results["levels"]["read-uncommitted"], "refuted")
+        self.assertEqual(self.run_plan(*settings, "workload.transactions=1000")["anomalies"], {})
+
+
+class Faults(SqliteTest):
+    def test_kills(self):
+        for journal in ("wal", "delete"):
+            with self.subTest(journal=journal):
+                results = self.run_plan(f"database.journal={journal}", bound="duration: 4s",
+                                        nemesis="nemesis: [{fault: kill, after: 500ms, every: 500ms, for: 50ms}]")
+                self.assertEqual(results["levels"]["strict-serializable"], "held")
+                self.assertIn("connection-lost", {error["code"] for error in results["run"]["errors"]})
+
+    def test_pauses_beyond_the_time_out(self):
+        """The client gives up, and the server that goes on afterwards must not commit what was given up."""
+        results = self.run_plan("database.transaction-timeout=100ms", "database.open-timeout=500ms",
+                                bound="duration: 4s",
+                                nemesis="nemesis: [{fault: pause, after: 500ms, every: 1s, for: 400ms}]")
+        self.assertEqual(results["levels"]["strict-serializable"], "held")
+        self.assertIn("timeout", {error["code"] for error in results["run"]["errors"]})
+
+    def test_a_disk_that_lies(self):
+        results = self.run_plan(bound="duration: 4s", status=1,
+                                nemesis="nemesis: [{fault: fsync, mode: lie, at: [1s], for: 1s}]")
+        self.assertIn("lost-append", results["anomalies"])
+
+
+if __name__ == "__main__":
+    main()
