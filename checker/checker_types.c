@@ -45,7 +45,7 @@ static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
 }
 
 /* Registers, whose values are unique per key. */
-#define REGISTERS                                                                                                      \
+#define REGISTERS(...)                                                                                                 \
     {                                                                                                                  \
         .infer = rig_infer_registers, .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                                    \
         .build_problem = rig_register_problem, .whole = true, .any_initial = true,                                     \
@@ -54,7 +54,7 @@ static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
                      A(CYCLIC_VERSIONS) | A(LOST_WRITE),                                                               \
         .wait_for_unknown = rig_register_wait_for_unknown, .retired = &rig_register_retired, .load_percent = 700,      \
         .arena_only = true, .solver_bytes = 150, .explain_step = rig_register_explain_step,                            \
-        .sentences = &rig_register_sentences, .verifier = &rig_verify_register,                                        \
+        .sentences = &rig_register_sentences, .verifier = &rig_verify_register, __VA_ARGS__                            \
     }
 
 /* Counters, of one or of several keys together. */
@@ -89,8 +89,13 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .sentences = &rig_list_sentences,
             .verifier = &rig_verify_list,
         },
-    [RIG_WORKLOAD_RW_REGISTER] = REGISTERS,
-    [RIG_WORKLOAD_LONG_FORK] = REGISTERS,
+    [RIG_WORKLOAD_RW_REGISTER] = REGISTERS(),
+    [RIG_WORKLOAD_LONG_FORK] = REGISTERS(),
+    [RIG_WORKLOAD_MONOTONIC] = REGISTERS(),
+    [RIG_WORKLOAD_UNIQUE_IDS] = REGISTERS(.claims = true),
+    [RIG_WORKLOAD_DIRTY_READS] = REGISTERS(),
+    [RIG_WORKLOAD_SEQUENTIAL] = REGISTERS(),
+    [RIG_WORKLOAD_MULTI_KEY] = REGISTERS(),
     [RIG_WORKLOAD_COUNTER] = COUNTERS(rig_infer_counters, A(IMPOSSIBLE_VALUE) | A(COUNTER_BOUNDS)),
     [RIG_WORKLOAD_BANK] = COUNTERS(rig_infer_banks, A(WRONG_TOTAL) | A(NEGATIVE_BALANCE)),
     [RIG_WORKLOAD_SET] =

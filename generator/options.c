@@ -192,7 +192,9 @@ const struct rig_option rig_generator_option_table[] = {
      .default_text = "2",
      .least = 2,
      .most = 64,
-     .help = "keys of a group of the type long-fork, which are read together; `keys.active` counts such groups"},
+     .help = "keys of a group of the types long-fork, monotonic, dirty-reads, multi-key-acid and sequential, which "
+             "transactions "
+             "use together; `keys.active` counts such groups"},
     {.name = "amount.most",
      .type = RIG_OPTION_INT,
      .offset = AT(amount_most),
@@ -288,7 +290,10 @@ const struct rig_option rig_generator_option_table[] = {
 /* Types that draw transactions as a whole: objects, and */
 #define T(id)      (1u << RIG_WORKLOAD_##id)
 #define ANY_TYPE   (~0u)
-#define OPERATIONS (~((unsigned)RIG_OBJECT_TYPES | T(BANK) | T(LONG_FORK)))
+#define STRETCHES  (T(MONOTONIC) | T(MULTI_KEY) | T(DIRTY_READS))
+#define GROUPS     (T(LONG_FORK) | T(SEQUENTIAL) | STRETCHES)
+#define PLANNED    (GROUPS | T(UNIQUE_IDS)) /* the position gives the key */
+#define OPERATIONS (~((unsigned)RIG_OBJECT_TYPES | T(BANK) | PLANNED))
 
 /* Options, and the shapes and types on which they have an effect. */
 static const struct effect {
@@ -298,16 +303,16 @@ static const struct effect {
     {"operations.min", DRAWN, OPERATIONS},
     {"operations.max", DRAWN, OPERATIONS},
     {"operations.delay", DRAWN | APPLICATIONS, OPERATIONS},
-    {"reads", DRAWN, ~T(MUTEX)},
+    {"reads", DRAWN, ~(T(MUTEX) | T(UNIQUE_IDS))},
     {"compare-and-sets", DRAWN, T(CAS_REGISTER)},
     {"values", DRAWN, T(CAS_REGISTER)},
-    {"keys.active", S(ROTATING) | S(PAIRS), ~T(BANK)},
-    {"keys.appends-per-key", S(ROTATING) | S(PAIRS), ~(T(BANK) | T(LONG_FORK))},
-    {"keys.distribution", DRAWN, ~T(LONG_FORK)},
-    {"keys.hot-keys", DRAWN, ~T(LONG_FORK)},
-    {"keys.hot-accesses", DRAWN, ~T(LONG_FORK)},
-    {"keys.zipf-exponent", DRAWN | S(TWITTER) | S(CART), ~T(LONG_FORK)},
-    {"keys.group", DRAWN, T(LONG_FORK)},
+    {"keys.active", S(ROTATING) | S(PAIRS), ~(T(BANK) | T(SEQUENTIAL) | T(UNIQUE_IDS))},
+    {"keys.appends-per-key", S(ROTATING) | S(PAIRS), ~(T(BANK) | PLANNED) | STRETCHES},
+    {"keys.distribution", DRAWN, ~PLANNED},
+    {"keys.hot-keys", DRAWN, ~PLANNED},
+    {"keys.hot-accesses", DRAWN, ~PLANNED},
+    {"keys.zipf-exponent", DRAWN | S(TWITTER) | S(CART), ~PLANNED},
+    {"keys.group", DRAWN, GROUPS},
     {"amount.most", DRAWN, T(COUNTER) | T(BANK)},
     {"amount.negative", DRAWN, T(COUNTER)},
     {"accounts.count", DRAWN, T(BANK)},
@@ -361,7 +366,8 @@ static enum rig_rc check_shape(const struct rig_generator_options *options, stru
             return rig_fail(err, RIG_E_PLAN, "`%s` has no effect on the %s `%s`; leave it out", option->name,
                             shaped ? "type" : "shape", shaped ? type : shape);
     }
-    if (rig_generator_types[options->type].keys != NULL && options->shape != RIG_LOAD_ROTATING)
+    const struct rig_generator_type *generated = &rig_generator_types[options->type];
+    if ((generated->keys != NULL || generated->leaves_at != NULL) && options->shape != RIG_LOAD_ROTATING)
         return rig_fail(err, RIG_E_PLAN, "the type `%s` has its own transactions; leave out `shape`", type);
     const struct rig_application *application = rig_application_of(options->shape);
     if (application == NULL)

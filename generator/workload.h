@@ -25,6 +25,7 @@ struct rig_generator {
     uint32_t read_chance;            /* that an operation reads, in 2^-32 */
     bool reads_only;                 /* a chance of 1, for which 2^-32 has no number */
     int64_t first_value, value_step; /* of the values that this client writes to a key */
+    int64_t group_read;              /* sequential: the group of the reads under way */
     struct rig_key_slot *partner;    /* pairs, and locks: the slot of the next operation; NULL: it begins a pair */
 };
 

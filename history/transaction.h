@@ -104,6 +104,16 @@ static inline bool rig_op_reads_sequence(unsigned kind)
       "transfers between accounts and reads of all balances")                                                          \
     X(RIG_WORKLOAD_LONG_FORK, "long-fork", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",                   \
       "single writes of registers and reads of groups of them")                                                        \
+    X(RIG_WORKLOAD_MONOTONIC, "monotonic", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",                   \
+      "updates of registers, each after a read of it, and reads of groups of them")                                    \
+    X(RIG_WORKLOAD_UNIQUE_IDS, "unique-ids", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",                 \
+      "claims of ids that are free: registers that are read once and then written")                                    \
+    X(RIG_WORKLOAD_DIRTY_READS, "dirty-reads", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",               \
+      "writes of one value to all registers of a group and reads of all of them")                                      \
+    X(RIG_WORKLOAD_SEQUENTIAL, "sequential", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",                 \
+      "single writes of a group's registers, one after the other, and single reads in reverse order")                  \
+    X(RIG_WORKLOAD_MULTI_KEY, "multi-key-acid", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",              \
+      "updates and reads of several registers of a group at a time")                                                   \
     RIG_TEST_WORKLOADS(X)
 
 enum rig_workload {
@@ -117,6 +127,14 @@ enum rig_workload {
 #define RIG_WORKLOAD_HAS_SEQUENCES(name, text, write, read, ...) +((RIG_OPS_OF_SEQUENCES >> (read)&1) << (name))
 enum { RIG_WORKLOADS_OF_SEQUENCES = 0 RIG_WORKLOAD_TABLE(RIG_WORKLOAD_HAS_SEQUENCES) };
 #undef RIG_WORKLOAD_HAS_SEQUENCES
+
+/* Transactions of writes and reads of registers: what runs rw-register runs all of these. */
+enum {
+    RIG_WORKLOADS_OF_REGISTERS = 1 << RIG_WORKLOAD_RW_REGISTER | 1 << RIG_WORKLOAD_LONG_FORK |
+                                 1 << RIG_WORKLOAD_MONOTONIC | 1 << RIG_WORKLOAD_UNIQUE_IDS |
+                                 1 << RIG_WORKLOAD_DIRTY_READS | 1 << RIG_WORKLOAD_SEQUENTIAL |
+                                 1 << RIG_WORKLOAD_MULTI_KEY,
+};
 
 static inline bool rig_workload_has_sequences(enum rig_workload workload)
 {

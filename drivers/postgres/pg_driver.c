@@ -290,11 +290,11 @@ const struct rig_driver rig_driver = {
     .struct_size = sizeof(struct rig_driver),
     .name = "postgres",
     .summary = "PostgreSQL, through libpq: a server or a cluster that rig starts, or existing servers",
-    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER) |
+    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOADS_OF_REGISTERS |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_CAS_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_LONG_FORK),
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK),
     .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS,
     .options = rig_pg_option_table,
     .options_size = sizeof(struct rig_pg_options),

@@ -264,11 +264,11 @@ const struct rig_driver rig_driver = {
     .struct_size = sizeof(struct rig_driver),
     .name = "sqlite",
     .summary = "SQLite: a database file of rig's own, with a process for each client",
-    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER) |
+    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOADS_OF_REGISTERS |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_CAS_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_LONG_FORK),
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK),
     .features = RIG_DRIVER_HOLDS,
     .options = rig_sqlite_option_table,
     .options_size = sizeof(struct rig_sqlite_options),

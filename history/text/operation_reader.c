@@ -490,8 +490,8 @@ static void note_function(struct functions *functions, const struct rig_operatio
 
 static enum rig_rc no_transactions(const struct rig_text_cursor *cursor, const struct functions *functions)
 {
-    char names[128], types[128];
-    size_t length = 0, types_length = 0;
+    char names[128];
+    size_t length = 0;
     for (size_t i = 0; i < functions->count && length < sizeof names; i++) {
         const bool is_last = i + 1 == functions->count && !functions->has_more;
         const struct rig_text_slice *name = &functions->at[i];
@@ -501,15 +501,10 @@ static enum rig_rc no_transactions(const struct rig_text_cursor *cursor, const s
                                              : ", ",
                                    name->length > 20 ? 20 : (int)name->length, name->at);
     }
-    for (size_t i = 0; i < RIG_WORKLOAD_COUNT && types_length < sizeof types; i++)
-        types_length += (size_t)snprintf(types + types_length, sizeof types - types_length, "%s%s",
-                                         i == 0                        ? ""
-                                         : i + 1 == RIG_WORKLOAD_COUNT ? " and "
-                                                                       : ", ",
-                                         rig_data_types[i].name);
-    return rig_cursor_fail(cursor, functions->first_at,
-                           "its operations are %s%s, and none is a transaction; rig checks transactions, of %s", names,
-                           functions->has_more ? " and others" : "", types);
+    return rig_cursor_fail(
+        cursor, functions->first_at,
+        "its operations are %s%s, and none is a transaction; `rig list workloads` names what rig checks", names,
+        functions->has_more ? " and others" : "");
 }
 
 /* Looks at the beginning of the file. */

@@ -49,7 +49,7 @@ judge 0 strict-serializable workload.type=rw-register workload.shape=tpcc worklo
 transactions=20000
 
 # Counters, banks and long forks: right at each level, and each fault under its name.
-for type in counter bank long-fork set; do
+for type in counter bank long-fork set monotonic unique-ids dirty-reads sequential multi-key-acid; do
     load="workload.type=$type"
     judge 0 strict-serializable $load database.isolation=serializable
     judge 0 strict-serializable $load database.isolation=repeatable-read
@@ -73,6 +73,18 @@ judge 1 prefix workload.type=long-fork database.isolation=read-committed
 judge 1 prefix workload.type=long-fork workload.keys.active=2 database.bug=long-fork database.bug-rate=90% \
     database.isolation=snapshot-isolation
 judge 1 strict-serializable workload.type=long-fork database.bug=stale-read
+for type in monotonic multi-key-acid dirty-reads; do
+    judge 1 snapshot-isolation workload.type=$type database.isolation=read-committed
+    judge 1 read-committed workload.type=$type database.bug=aborted-read database.bug-rate=2%
+done
+for type in monotonic sequential; do
+    judge 1 strong-session-snapshot-isolation workload.type=$type database.bug=non-monotonic-session
+    judge 1 strict-serializable workload.type=$type database.bug=stale-read
+done
+judge 1 read-committed workload.type=dirty-reads database.isolation=read-uncommitted
+judge 1 cursor-stability workload.type=unique-ids database.isolation=read-committed
+judge 1 cursor-stability workload.type=unique-ids database.bug=lost-update database.bug-rate=2%
+judge 1 serializable workload.type=multi-key-acid database.isolation=snapshot-isolation
 judge 1 strict-serializable workload.type=set database.bug=lost-append database.bug-rate=1%
 judge 1 snapshot-isolation workload.type=set database.isolation=read-committed
 

@@ -536,6 +536,63 @@ static void forks_write_each_key_once(void **state)
         rig_generator_free(generators[c]);
 }
 
+/* No key is used before or after the positions that the schedule says, and no value is written twice to a key. */
+static void groups_follow_their_schedule(void **state)
+{
+    (void)state;
+    enum { SHARERS = 5, POSITIONS = 1500, MOST_KEYS = 40000, MOST_VALUES = 4096 };
+    static const enum rig_workload types[] = {RIG_WORKLOAD_MONOTONIC, RIG_WORKLOAD_UNIQUE_IDS, RIG_WORKLOAD_DIRTY_READS,
+                                              RIG_WORKLOAD_SEQUENTIAL, RIG_WORKLOAD_MULTI_KEY};
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+        struct rig_generator_options options = defaults;
+        options.type = types[t];
+        const bool stays = types[t] != RIG_WORKLOAD_UNIQUE_IDS && types[t] != RIG_WORKLOAD_SEQUENTIAL;
+        options.group = types[t] == RIG_WORKLOAD_UNIQUE_IDS ? options.group : 3;
+        options.appends_per_key = stays ? 20 : options.appends_per_key;
+        struct rig_err err = {0};
+        assert_int_equal(rig_generator_check(&options, &err), RIG_OK);
+        struct rig_generator *generators[SHARERS];
+        struct rig_key_schedule schedule;
+        assert_int_equal(rig_key_schedule_init(&schedule, &options, 4, SHARERS, &err), RIG_OK);
+        uint8_t *seen = calloc(MOST_KEYS, MOST_VALUES / 8);
+        assert_non_null(seen);
+        for (uint32_t c = 0; c < SHARERS; c++)
+            generators[c] = new_generator(&options, 4, c, SHARERS);
+        int64_t left = 0, writes = 0;
+        for (uint64_t position = 0; position < POSITIONS; position++) {
+            while (rig_key_schedule_next(&schedule) <= position)
+                assert_int_equal(rig_key_schedule_leave(&schedule), left++);
+            for (uint32_t c = 0; c < SHARERS; c++) {
+                struct rig_transaction transaction = {0};
+                rig_generator_next(generators[c], &transaction);
+                assert_in_range(transaction.op_count, 1, rig_generator_most_operations(&options));
+                for (uint32_t i = 0; i < transaction.op_count; i++) {
+                    const struct rig_op *op = &transaction.ops[i];
+                    assert_in_range(op->key, left, rig_generator_key_bound(generators[c]) - 1);
+                    assert_int_equal(rig_generator_key_bound(generators[c]),
+                                     rig_key_schedule_bound(&schedule, position + 1));
+                    if (rig_op_reads(op->kind))
+                        continue;
+                    assert_false(transaction.read_only);
+                    assert_in_range(op->key, 0, MOST_KEYS - 1);
+                    assert_in_range(op->value, 1, MOST_VALUES - 1);
+                    uint8_t *byte = &seen[op->key * (MOST_VALUES / 8) + op->value / 8];
+                    assert_false(*byte & 1 << op->value % 8);
+                    *byte |= (uint8_t)(1 << op->value % 8);
+                    writes++;
+                }
+            }
+        }
+        assert_true(left > 0);
+        if (types[t] == RIG_WORKLOAD_MONOTONIC || types[t] == RIG_WORKLOAD_DIRTY_READS)
+            assert_in_range(writes / left, options.appends_per_key - 3, options.appends_per_key + 6);
+        rig_key_schedule_done(&schedule);
+        for (uint32_t c = 0; c < SHARERS; c++)
+            rig_generator_free(generators[c]);
+        free(seen);
+    }
+}
+
 static void counters_are_changed_by_amounts(void **state)
 {
     (void)state;
@@ -669,6 +726,7 @@ int main(void)
         cmocka_unit_test(pairs_read_one_key_and_write_the_other),
         cmocka_unit_test(banks_move_money_or_read_all),
         cmocka_unit_test(forks_write_each_key_once),
+        cmocka_unit_test(groups_follow_their_schedule),
         cmocka_unit_test(counters_are_changed_by_amounts),
         cmocka_unit_test(pairs_that_are_none_are_refused),
         cmocka_unit_test(all_reads_and_no_reads_are_exact),

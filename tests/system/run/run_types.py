@@ -157,6 +157,20 @@ class Postgres(TypesTest):
         self.assertNotIn("G-nonadjacent-item", results["anomalies"])
         self.assertGreater(results["history"]["ok"], 1000)
 
+    def test_classic_invariants(self):
+        """At SERIALIZABLE all hold; at READ COMMITTED each that one session can break is broken, with its witness."""
+        broken = {"monotonic": "lost-update", "unique-ids": "lost-update", "dirty-reads": "lost-update",
+                  "multi-key-acid": "lost-update", "sequential": None}
+        for type, anomaly in broken.items():
+            with self.subTest(type=type):
+                results = self.run_type(type, POSTGRES, KEPT, transactions=1500)
+                self.keeps_serializable(results)
+                self.assertGreater(results["history"]["ok"], 300)
+                results = self.run_type(type, POSTGRES, "read-committed" if anomaly is None else "snapshot-isolation",
+                                        "database.isolation=read-committed", status=0 if anomaly is None else 1)
+                self.assertEqual([anomaly] if anomaly else [], [name for name in results["anomalies"] if name == anomaly])
+                self.assertEqual(results["levels"]["read-committed"], "held")
+
     def test_rows_are_for_sets_only(self):
         plan = self.plan(PLAN.format(type="list-append", transactions=10, database=POSTGRES, level=KEPT))
         done = self.status(64, self.rig("run", plan, "-o", "out", "--set", "database.table-schema=rows"))
@@ -197,6 +211,11 @@ class Etcd(TypesTest):
     def test_long_forks(self):
         self.run_type("long-fork", ETCD, "strict-serializable", transactions=800)
 
+    def test_classic_invariants(self):
+        for type in ("monotonic", "unique-ids", "dirty-reads", "sequential", "multi-key-acid"):
+            with self.subTest(type=type):
+                self.run_type(type, ETCD, "strict-serializable", transactions=400)
+
     def test_a_transfer_without_its_compare_loses_updates(self):
         results = self.run_type("bank", ETCD, "consistent-view", "database.dialect=etcd-blind-append", status=1,
                                 transactions=800)
@@ -234,6 +253,11 @@ class Exec(TypesTest):
 
     def test_long_forks(self):
         self.exec("long-fork")
+
+    def test_classic_invariants(self):
+        for type in ("monotonic", "unique-ids", "dirty-reads", "sequential", "multi-key-acid"):
+            with self.subTest(type=type):
+                self.exec(type)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,238 @@
+/* Histories of sets, counters and banks (classic_operations.h). */
+#include <stdio.h>
+
+#include "history/text/classic_private.h"
+#include "history/types.h"
+
+static enum rig_rc put_add(struct rig_classic *r, const struct rig_classic_item *item)
+{
+    const bool counts = r->workload == RIG_WORKLOAD_COUNTER;
+    const bool down = rig_slice_is(&item->function, "dec") || rig_slice_is(&item->function, "decrement");
+    struct rig_text_slice key, value = rig_classic_split(r, rig_classic_asked(r, item), &key);
+    if (rig_classic_is_null(&value) && counts)
+        value = (struct rig_text_slice){.at = "1", .length = 1};
+    if (rig_classic_is_null(&value))
+        return rig_classic_refuse(r, item, "without a value");
+    if (counts && !rig_classic_is_number(&value))
+        return rig_classic_refuse(r, item, "of a value that is not an integer of 64 bits");
+    rig_classic_begin_micro(r, rig_op_infos[rig_data_types[r->workload].write_op].name, &key);
+    if (counts && down) {
+        rig_buf_add_text(r->out, r->edn ? " " : ", ");
+        rig_buf_add_text(r->out, value.at[0] == '-' ? "" : "-");
+        rig_buf_add(r->out, value.at + (value.at[0] == '-'), value.length - (value.at[0] == '-'));
+        rig_classic_end_micro(r, NULL);
+        return RIG_OK;
+    }
+    rig_classic_end_micro(r, &value);
+    return RIG_OK;
+}
+
+/* A read of a set or a counter. */
+static enum rig_rc put_read(struct rig_classic *r, const struct rig_classic_item *item)
+{
+    const struct rig_classic_item *other = item->partner != RIG_TABLE_NONE ? &r->items.at[item->partner] : item;
+    struct rig_text_slice key, value = rig_classic_split(r, item, &key);
+    if (rig_classic_is_null(&item->value)) /* the other one may name the key */
+        value = rig_classic_split(r, other, &key);
+    const bool known =
+        item->type == RIG_OPERATION_OK && !rig_classic_is_null(&item->value) && !rig_classic_is_null(&value);
+    if (known && r->workload == RIG_WORKLOAD_SET && !rig_classic_is_sequence(r, &value))
+        return rig_classic_refuse(r, item, "whose value is not a set or a list");
+    if (known && r->workload != RIG_WORKLOAD_SET && !rig_classic_is_number(&value))
+        return rig_classic_refuse(r, item, "whose value is not an integer of 64 bits");
+    rig_classic_begin_micro(r, "r", &key);
+    rig_classic_end_micro(r, known ? &value : NULL);
+    return RIG_OK;
+}
+static enum rig_rc put_transfer(struct rig_classic *r, const struct rig_classic_item *item)
+{
+    const struct rig_text_slice *map = &rig_classic_asked(r, item)->value;
+    struct rig_text_slice from = {0}, to = {0}, amount = {0}, key, value;
+    struct rig_text_cursor cursor = rig_classic_cursor(r, map->length == 0 ? r->parser.cursor.start : map->at);
+    bool is_first = true;
+    if (map->length == 0 || rig_classic_enter(r, &cursor, true) == '\0')
+        return rig_classic_refuse(r, item, "whose value is not a map of from, to and amount");
+    for (; rig_classic_next_entry(r, &cursor, is_first, &key, &value); is_first = false) {
+        const struct rig_text_slice name = rig_classic_bare(key.at, key.length);
+        if (rig_slice_is(&name, "from"))
+            from = value;
+        else if (rig_slice_is(&name, "to"))
+            to = value;
+        else if (rig_slice_is(&name, "amount"))
+            amount = value;
+    }
+    if (from.length == 0 || to.length == 0 || !rig_classic_is_number(&amount))
+        return rig_classic_refuse(r, item, "whose value is not a map of from, to and amount");
+    const bool negative = amount.at[0] == '-';
+    rig_classic_begin_micro(r, rig_op_infos[RIG_OP_INCREMENT].name, &from);
+    rig_buf_add_text(r->out, r->edn ? " " : ", ");
+    rig_buf_add_text(r->out, negative ? "" : "-");
+    rig_buf_add(r->out, amount.at + negative, amount.length - negative);
+    rig_classic_end_micro(r, NULL);
+    rig_classic_begin_micro(r, rig_op_infos[RIG_OP_INCREMENT].name, &to);
+    rig_classic_end_micro(r, &amount);
+    return RIG_OK;
+}
+/* Accounts that a read does not show have no balance. */
+static enum rig_rc put_missing_balances(struct rig_classic *r, const struct rig_classic_item *read)
+{
+    static const struct rig_text_slice nulls[] = {{.at = "null", .length = 4}, {.at = "nil", .length = 3}};
+    for (size_t i = 0; i < r->keys.count; i++) {
+        struct rig_text_cursor cursor = rig_classic_cursor(r, read->value.at);
+        struct rig_text_slice key, value;
+        bool found = false;
+        (void)rig_classic_enter(r, &cursor, true);
+        for (bool is_first = true; !found && rig_classic_next_entry(r, &cursor, is_first, &key, &value);
+             is_first = false)
+            found = rig_classic_is_same(&key, &r->keys.at[i]);
+        if (found)
+            continue;
+        rig_classic_begin_micro(r, "r", &r->keys.at[i]);
+        rig_classic_end_micro(r, &nulls[r->edn]);
+    }
+    return RIG_OK;
+}
+
+/* False when memory runs out. */
+static bool find_accounts(struct rig_classic *r)
+{
+    struct rig_table known;
+    bool done = true;
+    rig_table_init(&known);
+    for (size_t i = 0; done && i < r->items.count; i++) {
+        const struct rig_classic_item *item = &r->items.at[i];
+        struct rig_text_slice key, value;
+        if (!item->is_client || item->type != RIG_OPERATION_OK || !rig_classic_reads(item) ||
+            rig_classic_is_null(&item->value))
+            continue;
+        struct rig_text_cursor cursor = rig_classic_cursor(r, item->value.at);
+        bool more = rig_classic_enter(r, &cursor, true) != '\0';
+        for (bool is_first = true; more && rig_classic_next_entry(r, &cursor, is_first, &key, &value);
+             is_first = false) {
+            uint32_t *slot = rig_table_put(&known, rig_classic_hash(&key));
+            done = slot != NULL && (*slot != RIG_TABLE_NONE || rig_text_slices_add(&r->keys, key));
+            if (slot != NULL)
+                *slot = 0;
+            more = done;
+        }
+    }
+    rig_table_done(&known);
+    return done;
+}
+
+/* The balances that the acknowledged read of the pair shows: by account, or in the order of the accounts. */
+static enum rig_rc put_balances(struct rig_classic *r, const struct rig_classic_item *item)
+{
+    const bool invokes = item->type == RIG_OPERATION_INVOKE;
+    const struct rig_classic_item *answer =
+        invokes && item->partner != RIG_TABLE_NONE ? &r->items.at[item->partner] : item;
+    struct rig_text_slice key, value;
+    if (answer->type != RIG_OPERATION_OK || rig_classic_is_null(&answer->value))
+        return RIG_OK;
+    struct rig_text_cursor cursor = rig_classic_cursor(r, answer->value.at);
+    const bool is_map = rig_classic_enter(r, &cursor, true) != '\0';
+    const char closer = is_map ? '}' : rig_classic_enter(r, &cursor, false);
+    if (closer == '\0')
+        return rig_classic_refuse(r, item, "whose value is not a map of balances");
+    char number[24];
+    uint32_t shown = 0;
+    for (size_t i = 0; is_map ? rig_classic_next_entry(r, &cursor, i == 0, &key, &value)
+                              : rig_classic_next(r, &cursor, closer, i == 0, &value);
+         i++) {
+        if (!rig_classic_is_null(&value) && !rig_classic_is_number(&value))
+            return rig_classic_refuse(r, item, "with a balance that is not an integer of 64 bits");
+        if (!is_map)
+            key = (struct rig_text_slice){.at = number, .length = (size_t)snprintf(number, sizeof number, "%zu", i)};
+        static const struct rig_text_slice nulls[] = {{.at = "null", .length = 4}, {.at = "nil", .length = 3}};
+        rig_classic_begin_micro(r, "r", &key);
+        rig_classic_end_micro(r, invokes ? &nulls[r->edn] : &value);
+        shown++;
+    }
+    return is_map && shown < r->keys.count ? put_missing_balances(r, answer) : RIG_OK;
+}
+
+/* ---- which of them ---- */
+
+static bool is_adding(const struct rig_classic_item *item)
+{
+    return rig_classic_is_one_of(&item->function, rig_classic_adds);
+}
+
+static bool is_transfer(const struct rig_classic_item *item)
+{
+    return rig_classic_is_one_of(&item->function, rig_classic_transfers);
+}
+
+static bool shows_map(const struct rig_classic_item *item)
+{
+    return item->type == RIG_OPERATION_OK && item->value.length > 0 && *item->value.at == '{';
+}
+
+static bool are_banks(const struct rig_classic *r)
+{
+    bool found = false;
+    for (size_t i = 0; i < r->items.count; i++) {
+        const struct rig_classic_item *item = &r->items.at[i];
+        if (item->is_client && (item->is_txn || (!is_transfer(item) && !rig_classic_reads(item))))
+            return false;
+        found |= item->is_client && (is_transfer(item) || shows_map(item)); /* it may only read balances */
+    }
+    return found;
+}
+
+static bool are_additions(const struct rig_classic *r)
+{
+    bool found = false;
+    for (size_t i = 0; i < r->items.count; i++) {
+        const struct rig_classic_item *item = &r->items.at[i];
+        if (item->is_client && (item->is_txn || (!is_adding(item) && !rig_classic_reads(item)) ||
+                                (rig_classic_reads(item) && shows_map(item))))
+            return false;
+        found |= item->is_client && is_adding(item);
+    }
+    return found;
+}
+
+static bool are_counters(const struct rig_classic *r)
+{
+    bool numbers = false, sequences = false, repeats = false;
+    struct rig_text_slice last = {0};
+    for (size_t i = 0; i < r->items.count; i++) {
+        const struct rig_classic_item *item = &r->items.at[i];
+        struct rig_text_slice pair[2];
+        if (!item->is_client)
+            continue;
+        if (is_adding(item) && item->type == RIG_OPERATION_INVOKE) {
+            repeats |= last.length > 0 && rig_classic_is_same(&last, &item->value);
+            last = item->value;
+        }
+        if (!rig_classic_reads(item) || item->type != RIG_OPERATION_OK)
+            continue;
+        const struct rig_text_slice *value = &item->value;
+        numbers |= rig_classic_is_number(value);
+        sequences |= rig_classic_is_sequence(r, value) &&
+                     !(rig_classic_is_pair(r, value, pair) && rig_classic_is_number(&pair[1]) && numbers);
+    }
+    return are_additions(r) && (numbers || (repeats && !sequences));
+}
+
+static enum rig_rc put_sum(struct rig_classic *r, const struct rig_classic_item *item)
+{
+    if (rig_classic_reads(item))
+        return put_read(r, item);
+    return is_adding(item) ? put_add(r, item) : rig_classic_refuse(r, item, "is not known");
+}
+
+static enum rig_rc put_bank(struct rig_classic *r, const struct rig_classic_item *item)
+{
+    if (rig_classic_reads(item))
+        return put_balances(r, item);
+    return is_transfer(item) ? put_transfer(r, item) : rig_classic_refuse(r, item, "is not known");
+}
+
+const struct rig_classic_form rig_classic_set = {
+    .workload = RIG_WORKLOAD_SET, .has_tuples = true, .is_it = are_additions, .put = put_sum};
+const struct rig_classic_form rig_classic_counter = {
+    .workload = RIG_WORKLOAD_COUNTER, .has_tuples = true, .is_it = are_counters, .put = put_sum};
+const struct rig_classic_form rig_classic_bank = {
+    .workload = RIG_WORKLOAD_BANK, .is_it = are_banks, .prepare = find_accounts, .put = put_bank};
