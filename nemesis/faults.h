@@ -24,6 +24,7 @@
     X(reset)                                                                                                           \
     X(half_open)                                                                                                       \
     X(fsync)                                                                                                           \
+    X(power)                                                                                                           \
     X(disk_full)                                                                                                       \
     X(clock)                                                                                                           \
     X(jitter)                                                                                                          \

@@ -16,7 +16,7 @@
 
 /* The environment variable that names the file. */
 #define RIG_SHIM_VARIABLE "RIG_SHIM_CONTROL"
-#define RIG_SHIM_MAGIC    UINT64_C(0x32306d6968736772)
+#define RIG_SHIM_MAGIC    UINT64_C(0x33306d6968736772)
 
 enum { RIG_SHIM_FOLDER_BYTES = 1024 };
 
@@ -63,6 +63,40 @@ struct rig_shim_jitter {
     _Atomic int64_t delays_ns[RIG_SHIM_DELAYS];
 };
 
+/*
+ * The account of changes that are not durable yet (`durable`): before a write or a truncation the shim saves the bytes that it changes in a log of
+ * the file, and before a file is removed it keeps a link to it. A sync of the file or the folder drops them. All of it
+ * is in the folder `<folder>.undo`: w-<file> is a log of records, d-<folder> has the removed files of a folder by their
+ * names. <file> and <folder> are the inode and its time of birth, in hexadecimal.
+ */
+#define RIG_SHIM_UNDO_SUFFIX ".undo"
+#define RIG_SHIM_UNDO_MAGIC  UINT64_C(0x6f646e756d696873)
+enum { RIG_SHIM_UNDO_NAME_BYTES = 40, RIG_SHIM_UNDO_MOST = 16384 };
+
+/* Then `length` bytes: the content from `offset` on before the change. */
+struct rig_shim_undo {
+    uint64_t magic;
+    uint64_t offset;
+    uint64_t size; /* of the file before the change */
+    uint64_t length;
+};
+
+/* The name of a log ('w') or of a folder of removed files ('d'). */
+static inline void rig_shim_undo_name(char kind, uint64_t inode, uint64_t born,
+                                      char name[static RIG_SHIM_UNDO_NAME_BYTES])
+{
+    static const char digits[] = "0123456789abcdef";
+    char *at = name;
+    *at++ = kind;
+    for (int part = 0; part < 2; part++) {
+        const uint64_t number = part == 0 ? inode : born;
+        *at++ = '-';
+        for (int shift = 60; shift >= 0; shift -= 4)
+            *at++ = digits[number >> shift & 15];
+    }
+    *at = '\0';
+}
+
 struct rig_shim_control {
     _Atomic uint64_t magic;
     _Atomic uint64_t attached;          /* programs that were started with the shim */
@@ -76,12 +110,16 @@ struct rig_shim_control {
     _Atomic uint32_t clock; /* 0: real; else 1 + which of `clocks` holds */
     struct rig_shim_clock clocks[2];
     struct rig_shim_jitter jitter;
+    _Atomic uint32_t durable; /* 1: keeps account of what is not durable */
 
     /* counts */
     _Atomic uint64_t syncs;                         /* slow, failed, or lied about */
     _Atomic uint64_t grows;                         /* writes that were refused */
     _Atomic uint64_t clocked;                       /* wrong readings of the clock */
     _Atomic uint64_t jittered[RIG_SHIM_CALL_COUNT]; /* delayed calls */
+    _Atomic uint64_t undos;                         /* changes of files that were saved */
+    _Atomic uint64_t undo_bytes;                    /* of the logs; those that were dropped count too */
+    _Atomic uint64_t undos_lost;                    /* that could not be saved */
 };
 
 #endif

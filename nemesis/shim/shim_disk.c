@@ -1,5 +1,6 @@
 /*
- * The disk as a node's processes see it: syncs that are slow, fail or lie, and a disk that is full.
+ * The disk as a node's processes see it: syncs that are slow, fail or lie, a disk that is full, and an account of what is not
+ * durable.
  *
  * A full disk refuses writes that make a file grow; writes over existing bytes still work. Only regular files and
  * folders below the node's own folder are affected, not sockets, pipes and logs elsewhere.
@@ -12,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nemesis/shim/shim.h"
+#include "nemesis/shim/shim_undo.h"
 
 RIG_SHIM_REAL(fsync)
 RIG_SHIM_REAL(fdatasync)
@@ -26,6 +27,9 @@ RIG_SHIM_REAL(fallocate)
 RIG_SHIM_REAL(fallocate64)
 RIG_SHIM_REAL(posix_fallocate)
 RIG_SHIM_REAL(posix_fallocate64)
+RIG_SHIM_REAL(ftruncate)
+RIG_SHIM_REAL(ftruncate64)
+RIG_SHIM_REAL(unlink)
 
 /* -- which files --------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +50,7 @@ static void descriptor_path(int fd, char path[40])
     path[at] = '\0';
 }
 
-static bool is_meant(const struct rig_shim_control *orders, int fd)
+bool rig_shim_is_meant(const struct rig_shim_control *orders, int fd)
 {
     char path[40], target[RIG_SHIM_FOLDER_BYTES];
     const size_t length = strlen(orders->folder);
@@ -81,12 +85,20 @@ static uint32_t order_for(struct rig_shim_control *orders, int fd)
     if (order == RIG_SHIM_SYNC_REAL)
         return RIG_SHIM_SYNC_REAL;
     const int before = errno;
-    const bool meant = is_meant(orders, fd) && is_chosen(orders);
+    const bool meant = rig_shim_is_meant(orders, fd) && is_chosen(orders);
     errno = before;
     if (!meant)
         return RIG_SHIM_SYNC_REAL;
     (void)atomic_fetch_add(&orders->syncs, 1);
     return order;
+}
+
+static int really_sync(int fd, int (*really)(int fd))
+{
+    const int answer = really(fd);
+    if (answer == 0)
+        rig_shim_after_sync(fd);
+    return answer;
 }
 
 static int answer_sync(int fd, int (*really)(int fd))
@@ -100,9 +112,9 @@ static int answer_sync(int fd, int (*really)(int fd))
         return -1;
     case RIG_SHIM_SYNC_SLOW:
         wait_for(atomic_load(&orders->delay_ns));
-        return really(fd);
+        return really_sync(fd, really);
     default:
-        return really(fd);
+        return really_sync(fd, really);
     }
 }
 
@@ -125,14 +137,12 @@ RIG_SHIM_EXPORT int fdatasync(int fd)
 
 /* -- a full disk --------------------------------------------------------------------------------------------------- */
 
-enum { AT_POSITION = -1 };
-
 static bool would_grow(int fd, int64_t offset, size_t size)
 {
     struct stat status;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return false;
-    if (offset == AT_POSITION) {
+    if (offset == RIG_SHIM_AT_POSITION) {
         const int flags = fcntl(fd, F_GETFL);
         offset = flags >= 0 && (flags & O_APPEND) != 0 ? status.st_size : lseek(fd, 0, SEEK_CUR);
     }
@@ -145,7 +155,7 @@ static bool is_full(int fd, int64_t offset, size_t size)
     if (orders == NULL || atomic_load(&orders->full) == 0)
         return false;
     const int before = errno;
-    const bool refused = is_meant(orders, fd) && would_grow(fd, offset, size);
+    const bool refused = rig_shim_is_meant(orders, fd) && would_grow(fd, offset, size);
     errno = before;
     if (refused)
         (void)atomic_fetch_add(&orders->grows, 1);
@@ -173,36 +183,63 @@ static ssize_t then_jitter(ssize_t written)
     return written;
 }
 
+/* Whether the write is refused. One that is not will change the file. */
+static bool is_refused(int fd, int64_t offset, size_t size)
+{
+    if (is_full(fd, offset, size))
+        return true;
+    rig_shim_before_write(fd, offset, size);
+    return false;
+}
+
 RIG_SHIM_EXPORT ssize_t write(int fd, const void *bytes, size_t size)
 {
-    return is_full(fd, AT_POSITION, size) ? no_space() : real_write()(fd, bytes, size);
+    return is_refused(fd, RIG_SHIM_AT_POSITION, size) ? no_space() : real_write()(fd, bytes, size);
 }
 
 RIG_SHIM_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
 {
-    return is_full(fd, AT_POSITION, size_of(parts, count)) ? no_space() : real_writev()(fd, parts, count);
+    return is_refused(fd, RIG_SHIM_AT_POSITION, size_of(parts, count)) ? no_space() : real_writev()(fd, parts, count);
 }
 
 RIG_SHIM_EXPORT ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 {
-    return is_full(fd, offset, size) ? no_space() : then_jitter(real_pwrite()(fd, bytes, size, offset));
+    return is_refused(fd, offset, size) ? no_space() : then_jitter(real_pwrite()(fd, bytes, size, offset));
 }
 
 RIG_SHIM_EXPORT ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t offset)
 {
-    return is_full(fd, offset, size) ? no_space() : then_jitter(real_pwrite64()(fd, bytes, size, offset));
+    return is_refused(fd, offset, size) ? no_space() : then_jitter(real_pwrite64()(fd, bytes, size, offset));
 }
 
 RIG_SHIM_EXPORT ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset)
 {
-    return is_full(fd, offset, size_of(parts, count)) ? no_space()
-                                                      : then_jitter(real_pwritev()(fd, parts, count, offset));
+    return is_refused(fd, offset, size_of(parts, count)) ? no_space()
+                                                         : then_jitter(real_pwritev()(fd, parts, count, offset));
 }
 
 RIG_SHIM_EXPORT ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t offset)
 {
-    return is_full(fd, offset, size_of(parts, count)) ? no_space()
-                                                      : then_jitter(real_pwritev64()(fd, parts, count, offset));
+    return is_refused(fd, offset, size_of(parts, count)) ? no_space()
+                                                         : then_jitter(real_pwritev64()(fd, parts, count, offset));
+}
+
+RIG_SHIM_EXPORT int ftruncate(int fd, off_t size)
+{
+    rig_shim_before_truncate(fd, size);
+    return real_ftruncate()(fd, size);
+}
+
+RIG_SHIM_EXPORT int ftruncate64(int fd, off64_t size)
+{
+    rig_shim_before_truncate(fd, size);
+    return real_ftruncate64()(fd, size);
+}
+
+RIG_SHIM_EXPORT int unlink(const char *path)
+{
+    rig_shim_before_unlink(path);
+    return real_unlink()(path);
 }
 
 RIG_SHIM_EXPORT int fallocate(int fd, int mode, off_t offset, off_t size)

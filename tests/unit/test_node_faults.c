@@ -1,7 +1,7 @@
 /*
  * The faults of disk, clock and jitter by their contract, on a node that is a small program. It appends line after line to a
  * file in its data folder and makes each durable, ends when that fails, continues when the disk is full, and reports
- * its time.
+ * its time. It writes their number into another file that it never makes durable, and removes a file when asked to.
  */
 #include "tests/unit/cmocka_first.h"
 
@@ -21,12 +21,15 @@
 #include "nemesis/faults.h"
 #include "nemesis/fault_setup.h"
 #include "nemesis/fault_context.h"
+#include "nemesis/undo_log.h"
 #include "tests/unit/journal_entries.h"
 
 static const char program[] = "import os, sys, time\n"
                               "data, beside = sys.argv[1], sys.argv[2]\n"
                               "log = os.open(data + '/log', os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)\n"
                               "out = os.open(beside + '/clock', os.O_RDWR | os.O_CREAT, 0o600)\n"
+                              "loose = os.open(data + '/loose', os.O_RDWR | os.O_CREAT, 0o600)\n"
+                              "folder = os.open(data, os.O_RDONLY)\n"
                               "number = os.fstat(log).st_size // 8\n"
                               "while True:\n"
                               "    try:\n"
@@ -35,6 +38,11 @@ static const char program[] = "import os, sys, time\n"
                               "    except OSError:\n"
                               "        pass\n"
                               "    os.fsync(log)\n"
+                              "    os.pwrite(loose, b'%7d\\n' % number, 0)\n"
+                              "    if os.path.exists(beside + '/remove') and os.path.exists(data + '/victim'):\n"
+                              "        os.unlink(data + '/victim')\n"
+                              "        if os.path.exists(beside + '/sync'):\n"
+                              "            os.fsync(folder)\n"
                               "    os.pwrite(out, b'%20d\\n' % time.time_ns(), 0)\n"
                               "    time.sleep(0.001)\n";
 
@@ -367,6 +375,148 @@ static void two_faults_of_fsync_do_not_overlap(void **state)
     heal(&first);
 }
 
+/* -- the power fails ------------------------------------------------------------------------------------------------ */
+
+struct power_options {
+    double keep;
+};
+
+/* The number in the file that is never made durable. */
+static int64_t loose_number(void)
+{
+    char path[128], text[LINE_BYTES + 1] = "";
+    (void)snprintf(path, sizeof path, "%s/loose", node.data);
+    const int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(read(fd, text, LINE_BYTES), LINE_BYTES);
+    (void)close(fd);
+    return strtoll(text, NULL, 10);
+}
+
+static void touch(const char *folder, const char *name)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    (void)close(fd);
+}
+
+static bool has_victim(void)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/victim", node.data);
+    return access(path, F_OK) == 0;
+}
+
+static void await_no_victim(void)
+{
+    const int64_t until_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    while (has_victim())
+        assert_true(rig_clock_now_ns() < until_ns);
+}
+
+static void a_power_failure_loses_what_was_not_synced(void **state)
+{
+    (void)state;
+    const struct power_options options = {.keep = 0};
+    struct trial trial = trial_of(&rig_fault_power, &options);
+    await_lines(20);
+    assert_int_equal(inject(&trial), RIG_OK);
+    const int64_t begun = loose_number();
+    await_lines(begun + 200);
+    const int64_t written = lines();
+    (void)stop_node(NULL, 0, RIG_NODE_KILL, NULL); /* so that nothing writes between the loss and the look at it */
+    assert_true(loose_number() > begun + 100);
+    heal(&trial);
+    assert_true(lines() >= written - 1);
+    assert_non_null(strstr(trial.evidence.text, "its power failed"));
+    assert_int_equal(node.starts, 2);
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s.undo", node.data);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static void unsynced_content_is_that_of_before(void **state)
+{
+    (void)state;
+    const struct power_options options = {.keep = 0};
+    struct trial trial = trial_of(&rig_fault_power, &options);
+    char undo[128];
+    struct rig_rng rng;
+    struct rig_undo_count count = {0};
+    struct rig_err err = {0};
+    await_lines(20);
+    assert_int_equal(inject(&trial), RIG_OK);
+    const int64_t begun = loose_number();
+    await_lines(begun + 100);
+    (void)stop_node(NULL, 0, RIG_NODE_KILL, NULL);
+    (void)snprintf(undo, sizeof undo, "%s.undo", node.data);
+    rig_rng_init(&rng, 1, 1);
+    assert_int_equal(rig_undo_log_apply(node.data, undo, 0, &rng, &count, &err), RIG_OK);
+    assert_true(loose_number() <= begun);
+    assert_true(count.changes >= 100);
+    assert_int_equal(rig_undo_log_apply(node.data, undo, 0, &rng, &count, &err), RIG_OK); /* nothing is left to undo */
+    heal(&trial);
+}
+
+static void removals_count_once_their_folder_is_synced(void **state)
+{
+    (void)state;
+    const struct power_options options = {.keep = 0};
+    for (int synced = 0; synced < 2; synced++) {
+        struct trial trial = trial_of(&rig_fault_power, &options);
+        touch(node.data, "victim");
+        if (synced != 0)
+            touch(node.folder, "sync");
+        assert_int_equal(inject(&trial), RIG_OK);
+        touch(node.folder, "remove");
+        await_no_victim();
+        await_lines(lines() + 5);
+        char path[128];
+        (void)snprintf(path, sizeof path, "%s/remove", node.folder);
+        (void)unlink(path);
+        heal(&trial);
+        assert_true(has_victim() == (synced == 0));
+    }
+}
+
+static void syncs_that_lie_do_not_count(void **state)
+{
+    (void)state;
+    const struct fsync_options lie = {.mode = LIE, .share = 1, .lose = false};
+    const struct power_options options = {.keep = 0};
+    struct trial first = trial_of(&rig_fault_fsync, &lie);
+    struct trial second = trial_of(&rig_fault_power, &options);
+    await_lines(20);
+    assert_int_equal(inject(&first), RIG_OK);
+    assert_int_equal(inject(&second), RIG_OK);
+    const int64_t begun = lines();
+    await_lines(begun + 200);
+    (void)stop_node(NULL, 0, RIG_NODE_KILL, NULL);
+    const int64_t written = lines();
+    heal(&second);
+    heal(&first);
+    assert_true(lines() < written);
+}
+
+static void two_power_failures_do_not_overlap(void **state)
+{
+    (void)state;
+    const struct power_options options = {.keep = 0.5};
+    struct trial first = trial_of(&rig_fault_power, &options);
+    struct trial second = trial_of(&rig_fault_power, &options);
+    assert_int_equal(inject(&first), RIG_OK);
+    assert_int_equal(inject(&second), RIG_E_CLUSTER);
+    assert_non_null(strstr(second.err.text, "overlap"));
+    heal(&second);
+    assert_int_equal(node.starts, 1);
+    await_lines(lines() + 20);
+    heal(&first);
+    assert_int_equal(node.starts, 2);
+    await_lines(lines() + 5);
+}
+
 /* -- the others ---------------------------------------------------------------------------------------------------- */
 
 static void a_full_disk_lets_nothing_grow(void **state)
@@ -687,6 +837,11 @@ int main(void)
         NODE_TEST(a_failing_fsync_ends_the_node_until_it_is_healed),
         NODE_TEST(a_slow_fsync_takes_its_time),
         NODE_TEST(two_faults_of_fsync_do_not_overlap),
+        NODE_TEST(a_power_failure_loses_what_was_not_synced),
+        NODE_TEST(unsynced_content_is_that_of_before),
+        NODE_TEST(removals_count_once_their_folder_is_synced),
+        NODE_TEST(syncs_that_lie_do_not_count),
+        NODE_TEST(two_power_failures_do_not_overlap),
         NODE_TEST(a_full_disk_lets_nothing_grow),
         NODE_TEST(a_clock_jumps_and_comes_back),
         NODE_TEST(a_clock_drifts),

@@ -44,6 +44,7 @@ FAULTS = {
     "reset": ("", r"at first \d+ connections reset"),
     "half-open": ("", r"at first \d+ connections? left half open"),
     "fsync": ("mode: slow", r"\d+ calls? (was|were) slowed down"),
+    "power": ("", r"pg-1: its power failed: \d+ writes? and \d+ removals? of files undone"),
     "disk-full": ("", r"pg-1: \d+ writes? (was|were) refused"),
     "clock": ("jump: 1h", r"\d+ readings"),
     "jitter": ("", r"pg-1: calls are delayed; pg-1: \d+ calls? (was|were) delayed \(\d+ semaphore"),

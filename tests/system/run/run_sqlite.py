@@ -99,6 +99,24 @@ class Faults(SqliteTest):
         self.assertEqual(results["levels"]["strict-serializable"], "held")
         self.assertIn("timeout", {error["code"] for error in results["run"]["errors"]})
 
+    def test_power_failures(self):
+        """As SQLite's manual has it: a WAL with FULL and a rollback journal with EXTRA lose no acknowledged commit."""
+        nemesis = "nemesis: [{fault: power, at: [300ms, 1200ms, 2100ms, 3s], for: 500ms}]"
+        for journal, synchronous, loses in (("wal", "full", False), ("truncate", "full", False),
+                                            ("delete", "extra", False), ("wal", "off", True), ("delete", "off", True)):
+            with self.subTest(journal=journal, synchronous=synchronous):
+                results = self.run_plan(f"database.journal={journal}", f"database.synchronous={synchronous}",
+                                        bound="duration: 5s", nemesis=nemesis, status=1 if loses else 0)
+                if loses:
+                    self.assertIn("lost-append", results["anomalies"])
+                else:
+                    self.assertEqual(results["levels"]["strict-serializable"], "held")
+
+    def test_power_failures_in_which_some_writes_survive(self):
+        results = self.run_plan(bound="duration: 4s",
+                                nemesis="nemesis: [{fault: power, at: [300ms, 1200ms, 2100ms], for: 500ms, keep: 50%}]")
+        self.assertEqual(results["levels"]["strict-serializable"], "held")
+
     def test_a_disk_that_lies(self):
         results = self.run_plan(bound="duration: 4s", status=1,
                                 nemesis="nemesis: [{fault: fsync, mode: lie, at: [1s], for: 1s}]")
