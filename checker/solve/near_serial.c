@@ -30,7 +30,8 @@ struct moves {
     const struct rig_problem *problem;
     const struct rig_order_graph *graph;
     enum rig_near_serial_effort effort;
-    int64_t deadline_ns;
+    const struct rig_solve_budget *budget;
+    size_t fixed_bytes; /* held from the beginning */
     bool stuck;             /* something cannot be mended, and the effort is strict */
     uint32_t *at, *place;   /* nodes of the frame by place, and back */
     uint32_t *writes;       /* per key, from problem->writer_first on: its writes as their commits were placed last */
@@ -111,12 +112,21 @@ static bool delay_starts(struct moves *m)
     return ok;
 }
 
+/* With what the start takes for a moment. */
+static size_t fixed_bytes(const struct rig_order_graph *graph)
+{
+    const struct rig_problem *problem = graph->problem;
+    return (size_t)graph->node_count * 28 + problem->writes.count * 5 + problem->reads.count +
+           (size_t)problem->key_count * 5;
+}
+
 static bool moves_init(struct moves *m, const struct rig_order_graph *graph, enum rig_near_serial_effort effort,
-                       int64_t deadline_ns)
+                       const struct rig_solve_budget *budget)
 {
     const struct rig_problem *problem = graph->problem;
     const size_t nodes = graph->frame->node_count, items = problem->reads.count + problem->writes.count;
-    *m = (struct moves){.problem = problem, .graph = graph, .effort = effort, .deadline_ns = deadline_ns};
+    *m = (struct moves){.problem = problem, .graph = graph, .effort = effort, .budget = budget};
+    m->fixed_bytes = fixed_bytes(graph);
     m->most_work = MOVES_LINEAR * (nodes + graph->edges.count + items + 1);
     m->at = numbers(nodes);
     m->place = numbers(nodes);
@@ -387,16 +397,26 @@ static bool mend(struct moves *m, const struct missed *missed)
     return ok;
 }
 
+/* Whether work and memory suffice for further moves. */
+static bool may_move(const struct moves *m)
+{
+    const size_t bytes = m->fixed_bytes + m->behinds.capacity * sizeof m->behinds.at[0] +
+                         m->missed.capacity * sizeof m->missed.at[0] +
+                         (m->due.capacity + m->left.capacity + m->reached.capacity) * sizeof(uint32_t);
+    return !m->stuck && m->work < m->most_work &&
+           (m->budget->limit_bytes == 0 || bytes <= m->budget->limit_bytes);
+}
+
 static bool may_go_on(const struct moves *m)
 {
-    return !m->stuck && m->work < m->most_work && rig_clock_now_ns() < m->deadline_ns;
+    return may_move(m) && rig_clock_now_ns() < m->budget->deadline_ns;
 }
 
 static bool mend_all(struct moves *m, bool *is_serial)
 {
     bool ok = order_writes(m) && find_all_missed(m);
     for (unsigned pass = 0; ok && m->missed.count > 0 && pass < MOST_PASSES && may_go_on(m); pass++) {
-        for (size_t i = 0; ok && !m->stuck && i < m->missed.count && m->work < m->most_work; i++)
+        for (size_t i = 0; ok && i < m->missed.count && may_move(m); i++)
             ok = mend(m, &m->missed.at[i]);
         ok = ok && (m->stuck || find_all_missed(m));
     }
@@ -409,15 +429,16 @@ static bool mend_all(struct moves *m, bool *is_serial)
     return ok;
 }
 
-bool rig_near_serial_improve(struct rig_order_graph *graph, enum rig_near_serial_effort effort, int64_t deadline_ns,
-                             uint32_t *place, bool *is_serial)
+bool rig_near_serial_improve(struct rig_order_graph *graph, enum rig_near_serial_effort effort,
+                             const struct rig_solve_budget *budget, uint32_t *place, bool *is_serial)
 {
     const struct rig_rule_frame *frame = graph->frame;
     struct moves moves;
     *is_serial = false;
-    if (!frame->reads_order || rig_clock_now_ns() >= deadline_ns)
+    if (!frame->reads_order || rig_clock_now_ns() >= budget->deadline_ns ||
+        (budget->limit_bytes != 0 && fixed_bytes(graph) > budget->limit_bytes))
         return true;
-    const bool ok = moves_init(&moves, graph, effort, deadline_ns) && mend_all(&moves, is_serial);
+    const bool ok = moves_init(&moves, graph, effort, budget) && mend_all(&moves, is_serial);
     const bool better = *is_serial || effort == RIG_NEAR_SERIAL_BEST;
     uint32_t placed = 0;
     for (uint32_t i = 0; ok && better && i < frame->node_count; i++) {

@@ -8,12 +8,14 @@
  * writer of the returned version; if that is forbidden as well, the read stays as it is.
  *
  * Time: a linear pass, then passes over the keys of what was moved; moves are given up when they have taken as long as
- * MOVES_LINEAR linear passes. Space: 20 bytes a node, 5 a write, 1 a read, 5 a key, 8 a move.
+ * MOVES_LINEAR linear passes, or hold more memory than they may. Space: 28 bytes a node, 5 a write, 1 a read, 5 a key, 8 a
+ * move and a version that is missed.
  */
 #ifndef RIG_CHECKER_SOLVE_NEAR_SERIAL_H
 #define RIG_CHECKER_SOLVE_NEAR_SERIAL_H
 
 #include "checker/solve/order_graph.h"
+#include "checker/solve/solve.h"
 
 /* How to go on where a read cannot be mended. */
 enum rig_near_serial_effort {
@@ -25,9 +27,10 @@ enum rig_near_serial_effort {
  * `graph`: after a sort that found no cycle; its sequence, and `place` (per transaction), get the new order. *is_serial:
  * each read returns the latest version, and no other commit of a key comes between the start and the commit of its
  * writer where none may; without sinks (frame.h), the order then explains the form of the frame. Where reads order
- * nothing (frame.h), and after the deadline, nothing happens. False when memory runs out.
+ * nothing (frame.h), and after the deadline, nothing happens. `budget`: limit_bytes is what this may hold. False when
+ * memory runs out.
  */
-bool rig_near_serial_improve(struct rig_order_graph *graph, enum rig_near_serial_effort effort, int64_t deadline_ns,
-                             uint32_t *place, bool *is_serial);
+bool rig_near_serial_improve(struct rig_order_graph *graph, enum rig_near_serial_effort effort,
+                             const struct rig_solve_budget *budget, uint32_t *place, bool *is_serial);
 
 #endif

@@ -76,14 +76,26 @@ static size_t bytes_left(const struct search *search)
     return limit == 0 ? SIZE_MAX : held < limit ? limit - held : 0;
 }
 
+/* The budget of a part of the search, which may hold what is left without the bytes taken. */
+static struct rig_solve_budget budget_left(const struct search *search, size_t taken)
+{
+    const size_t left = bytes_left(search), limit = taken < left ? left - taken : 1;
+    return (struct rig_solve_budget){search->budget->deadline_ns, left == SIZE_MAX ? 0 : limit};
+}
+
 /* Chooses again, unless clauses and guesses have taken the memory. */
 static enum rig_answer ask_solver(struct search *search)
 {
-    const size_t left = bytes_left(search);
-    search->sat.budget.limit_bytes = left == SIZE_MAX ? 0 : left + (left == 0);
+    search->sat.budget = budget_left(search, 0);
     const enum rig_answer answer = rig_sat_solve(&search->sat);
     search->too_large = search->sat.too_large;
     return answer;
+}
+
+static bool improve(struct search *search, enum rig_near_serial_effort effort, bool *is_serial)
+{
+    const struct rig_solve_budget budget = budget_left(search, rig_sat_bytes(&search->sat));
+    return rig_near_serial_improve(&search->graph, effort, &budget, search->place, is_serial);
 }
 
 static bool search_init(struct search *search, const struct rig_problem *problem, const struct rig_rule *rule,
@@ -197,8 +209,7 @@ static bool guess(struct search *search, bool *explains)
     if (search->cycles.ends.count > 0)
         return learn_cycles(search, false);
     bool is_serial;
-    if (!rig_near_serial_improve(&search->graph, RIG_NEAR_SERIAL_BEST, search->budget->deadline_ns, search->place,
-                                 &is_serial))
+    if (!improve(search, RIG_NEAR_SERIAL_BEST, &is_serial))
         return false;
     memcpy(search->rank, search->place, search->problem->txn_count * sizeof search->rank[0]);
     /* The graph has no edges out of sinks, which each may lie on a cycle by itself. */
@@ -262,8 +273,7 @@ static bool try_serial(struct search *search, bool *explains)
 {
     *explains = !search->frame.reads_order;
     return *explains || search->frame.sinks ||
-           rig_near_serial_improve(&search->graph, RIG_NEAR_SERIAL_STRICT, search->budget->deadline_ns, search->place,
-                                   explains);
+           improve(search, RIG_NEAR_SERIAL_STRICT, explains);
 }
 
 static bool run(struct search *search, enum rig_answer *answer)

@@ -15,8 +15,8 @@ size_t rig_sat_bytes(const struct rig_sat *sat)
     const size_t own = sat->numbers.slot_count * SLOT_BYTES + sat->pairs.capacity * sizeof sat->pairs.at[0] +
                        sat->literals.capacity * sizeof sat->literals.at[0] +
                        sat->ends.capacity * sizeof sat->ends.at[0];
-    const size_t solver = sat->pairs.count * VARIABLE_BYTES + sat->given * CLAUSE_BYTES +
-                          sat->given_literals * GIVEN_BYTES + sat->learned_literals * LEARNED_BYTES;
+    const size_t solver = (sat->pairs.count + sat->switches) * VARIABLE_BYTES + sat->given * CLAUSE_BYTES +
+                          (sat->given_literals + sat->switches) * GIVEN_BYTES + sat->learned_literals * LEARNED_BYTES;
     return own + (sat->solver == NULL ? 0 : solver);
 }
 
@@ -121,22 +121,35 @@ struct rig_sat_pair rig_sat_chosen(const struct rig_sat *sat, size_t variable)
     return (struct rig_sat_pair){pair.after, pair.before};
 }
 
-/* Each clause gets a switch; the solver tells which switches it needed. */
+/* In place of the solver that said no, one for the same clauses with a switch each. */
+static void replace_solver(struct rig_sat *sat)
+{
+    ccadical_release(sat->solver);
+    sat->solver = new_solver(sat);
+    sat->given = sat->switches = sat->ends.count;
+    sat->given_literals = sat->literals.count;
+    sat->learned_literals = 0;
+}
+
+/* The solver tells which switches it needed. */
 bool rig_sat_core(struct rig_sat *sat, struct rig_sat_clauses *core)
 {
-    struct CCaDiCaL *solver = new_solver(sat);
     const int first_switch = (int)sat->pairs.count + 1;
-    for (size_t clause = 0; clause < sat->ends.count; clause++)
-        give(sat, solver, clause, first_switch + (int)clause);
-    for (size_t clause = 0; clause < sat->ends.count; clause++)
-        ccadical_assume(solver, first_switch + (int)clause);
-    const int result = ccadical_solve(solver);
+    int result = 0;
+    RIG_REQUIRE(sat->solver != NULL && sat->switches == 0);
+    replace_solver(sat);
+    if (!is_over(sat)) {
+        for (size_t clause = 0; clause < sat->ends.count; clause++)
+            give(sat, sat->solver, clause, first_switch + (int)clause);
+        for (size_t clause = 0; clause < sat->ends.count; clause++)
+            ccadical_assume(sat->solver, first_switch + (int)clause);
+        result = ccadical_solve(sat->solver);
+    }
     RIG_INVARIANT(result != SATISFIABLE);
     bool ok = true;
     for (size_t clause = 0; ok && clause < sat->ends.count; clause++) {
-        if (result == 0 || ccadical_failed(solver, first_switch + (int)clause))
+        if (result == 0 || ccadical_failed(sat->solver, first_switch + (int)clause))
             ok = rig_sat_clauses_add(core, (uint32_t)clause);
     }
-    ccadical_release(solver);
     return ok;
 }

@@ -7,8 +7,7 @@
  *
  * Space: 12 to 24 bytes a variable, 4 a literal, and the solver's, which is estimated: 290 bytes a variable, 90 a clause
  * given to it and 5 for each of its literals, and 6 a literal that it learned, most of which it drops again. Measured, the
- * estimate is 0.9 to 2 times what is taken, and about 1 MB too low for small problems (bench/RESULTS.md). The second
- * solver of rig_sat_core() is not counted.
+ * estimate is 0.9 to 2 times what is taken, and about 1 MB too low for small problems (bench/RESULTS.md).
  */
 #ifndef RIG_CHECKER_SOLVE_SAT_H
 #define RIG_CHECKER_SOLVE_SAT_H
@@ -35,7 +34,8 @@ struct rig_sat {
     struct rig_sat_literals literals;
     struct rig_sat_ends ends; /* per clause: into literals */
     struct CCaDiCaL *solver;
-    size_t given; /* clauses that the solver has */
+    size_t given;    /* clauses that the solver has */
+    size_t switches; /* of rig_sat_core(): variables beside the pairs, one for each clause */
     size_t given_literals, learned_literals;
     struct rig_solve_budget budget; /* limit_bytes: of rig_sat_bytes(); may be set at any time */
     bool too_large;                 /* the memory is spent */
@@ -57,7 +57,8 @@ bool rig_sat_close(struct rig_sat *sat);
 enum rig_answer rig_sat_solve(struct rig_sat *sat);
 /* After YES: the variable's pair in the order that was found. */
 struct rig_sat_pair rig_sat_chosen(const struct rig_sat *sat, size_t variable);
-/* After NO: clauses that have no solution by themselves, ascending. All of them when the budget is spent meanwhile. */
+/* After NO, once, and the last call: clauses that have no solution by themselves, ascending. All of them where the budget
+ * does not suffice to find out. */
 bool rig_sat_core(struct rig_sat *sat, struct rig_sat_clauses *core);
 
 #endif
