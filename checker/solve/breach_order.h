@@ -42,11 +42,6 @@ bool rig_ordered_init(struct rig_ordered *ordered, const struct rig_problem *pro
  * memory runs out. */
 bool rig_ordered_leave_out(struct rig_ordered *ordered, const uint8_t *left_out, struct rig_arena *arena);
 
-static inline bool rig_ordered_writes_nothing(const struct rig_problem *problem, uint32_t node)
-{
-    return problem->txns.at[node].first_write == problem->txns.at[node + 1].first_write;
-}
-
 /* The edges: from the writer of a version to that of a later one, from a writer to a read, from a read to the writer of
  * a later version than it returned, and process or real-time order. */
 struct rig_arc rig_ordered_ww(const struct rig_problem *problem, uint32_t earlier_write, uint32_t later_write);

@@ -253,7 +253,7 @@ bool rig_breach_find_of_updates(const struct rig_ordered *ordered, struct rig_br
     if (left_out == NULL)
         return false;
     for (uint32_t node = 0; node < count; node++)
-        left_out[node] = rig_ordered_writes_nothing(s.problem, node);
+        left_out[node] = rig_problem_writes_nothing(s.problem, node);
     if (!rig_ordered_leave_out(&updates, left_out, arena) ||
         !rig_breach_find_closed(&updates, s.moves, left_out, sink, &states, arena))
         return false;

@@ -38,7 +38,7 @@ static bool forbids(struct rig_breach_sink *sink, const struct rig_arc *arcs, si
 {
     const bool asks = sink->rule->form == RIG_RULE_UPDATES;
     for (size_t i = 0; i < count && asks; i++)
-        sink->writes_nothing[i] = rig_ordered_writes_nothing(sink->problem, arcs[i].from);
+        sink->writes_nothing[i] = rig_problem_writes_nothing(sink->problem, arcs[i].from);
     return rig_rule_forbids(sink->rule, arcs, (uint32_t)count, asks ? sink->writes_nothing : NULL);
 }
 

@@ -98,10 +98,10 @@ static bool find_leads(struct rig_rule_frame *frame, const struct rig_problem *p
     return frame->lead != NULL;
 }
 
-static bool has_sinks(const struct rig_problem *problem)
+static bool has_sinks(const struct rig_rule_frame *frame, const struct rig_problem *problem)
 {
     uint32_t txn = 0;
-    while (txn < problem->txn_count && problem->txns.at[txn].first_write < problem->txns.at[txn + 1].first_write)
+    while (txn < problem->txn_count && !rig_rule_frame_is_sink(frame, problem, txn))
         txn++;
     return txn < problem->txn_count;
 }
@@ -111,7 +111,7 @@ bool rig_rule_frame_init(struct rig_rule_frame *frame, const struct rig_problem 
     const uint32_t count = problem->txn_count;
     *frame = (struct rig_rule_frame){.txn_count = count, .process = rule->along != RIG_ALONG_PLAIN};
     set_form(frame, rule->form);
-    frame->sinks = frame->sinks && has_sinks(problem);
+    frame->sinks = frame->sinks && has_sinks(frame, problem);
     frame->first_start = frame->split ? count : 0;
     frame->first_moment = frame->first_start + count;
     frame->node_count = frame->first_moment;

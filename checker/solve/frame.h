@@ -46,11 +46,12 @@ struct rig_rule_frame {
                      *   RIG_PROBLEM_NONE */
 };
 
-/* Whether no path goes through the transaction. */
+/* Whether no path goes through the transaction: it writes nothing, and is not supposed to be like the others. */
 static inline bool rig_rule_frame_is_sink(const struct rig_rule_frame *frame, const struct rig_problem *problem,
                                           uint32_t txn)
 {
-    return frame->sinks && problem->txns.at[txn].first_write == problem->txns.at[txn + 1].first_write;
+    return frame->sinks && rig_problem_writes_nothing(problem, txn) &&
+           (problem->through == NULL || problem->through[txn] == 0);
 }
 
 /* False when memory runs out. */

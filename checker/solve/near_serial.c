@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 
-enum { MOVES_LINEAR = 64, MOST_PASSES = 64 };
+enum { MOVES_LINEAR = 64, MOVES_FEW = 16, MOST_PASSES = 64 };
 
 /*
  * A read that misses `write`, which comes directly after the version that it returned. Where only the starts of
@@ -31,7 +31,7 @@ struct moves {
     const struct rig_order_graph *graph;
     enum rig_near_serial_effort effort;
     const struct rig_solve_budget *budget;
-    size_t fixed_bytes; /* held from the beginning */
+    size_t fixed_bytes;     /* held from the beginning */
     bool stuck;             /* something cannot be mended, and the effort is strict */
     uint32_t *at, *place;   /* nodes of the frame by place, and back */
     uint32_t *writes;       /* per key, from problem->writer_first on: its writes as their commits were placed last */
@@ -127,7 +127,10 @@ static bool moves_init(struct moves *m, const struct rig_order_graph *graph, enu
     const size_t nodes = graph->frame->node_count, items = problem->reads.count + problem->writes.count;
     *m = (struct moves){.problem = problem, .graph = graph, .effort = effort, .budget = budget};
     m->fixed_bytes = fixed_bytes(graph);
-    m->most_work = MOVES_LINEAR * (nodes + graph->edges.count + items + 1);
+    /* Where few reads force anything, an order far from a serial one mostly is an explanation, too. */
+    const bool few =
+        graph->frame->reads == RIG_RULE_FRAME_READS_NONE || graph->frame->reads == RIG_RULE_FRAME_READS_UPDATED;
+    m->most_work = (few ? MOVES_FEW : MOVES_LINEAR) * (nodes + graph->edges.count + items + 1);
     m->at = numbers(nodes);
     m->place = numbers(nodes);
     m->writes = numbers(problem->writes.count);
@@ -403,8 +406,7 @@ static bool may_move(const struct moves *m)
     const size_t bytes = m->fixed_bytes + m->behinds.capacity * sizeof m->behinds.at[0] +
                          m->missed.capacity * sizeof m->missed.at[0] +
                          (m->due.capacity + m->left.capacity + m->reached.capacity) * sizeof(uint32_t);
-    return !m->stuck && m->work < m->most_work &&
-           (m->budget->limit_bytes == 0 || bytes <= m->budget->limit_bytes);
+    return !m->stuck && m->work < m->most_work && (m->budget->limit_bytes == 0 || bytes <= m->budget->limit_bytes);
 }
 
 static bool may_go_on(const struct moves *m)

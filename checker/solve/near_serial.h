@@ -8,7 +8,7 @@
  * writer of the returned version; if that is forbidden as well, the read stays as it is.
  *
  * Time: a linear pass, then passes over the keys of what was moved; moves are given up when they have taken as long as
- * MOVES_LINEAR linear passes, or hold more memory than they may. Space: 28 bytes a node, 5 a write, 1 a read, 5 a key, 8 a
+ * 64 linear passes (16 where few reads force anything), or hold more memory than they may. Space: 28 bytes a node, 5 a write, 1 a read, 5 a key, 8 a
  * move and a version that is missed.
  */
 #ifndef RIG_CHECKER_SOLVE_NEAR_SERIAL_H

@@ -99,13 +99,13 @@ static bool improve(struct search *search, enum rig_near_serial_effort effort, b
 }
 
 static bool search_init(struct search *search, const struct rig_problem *problem, const struct rig_rule *rule,
-                        const struct rig_solve_budget *budget)
+                        const struct rig_rule *supposed, const struct rig_solve_budget *budget)
 {
     *search = (struct search){.problem = problem, .rule = rule, .budget = budget};
     search->place = malloc(((size_t)problem->txn_count + 1) * sizeof search->place[0]);
     search->rank = malloc(((size_t)problem->txn_count + 1) * sizeof search->rank[0]);
     bool ok = search->place != NULL && search->rank != NULL && rig_sat_init(&search->sat, budget) &&
-              rig_rule_frame_init(&search->frame, problem, rule) &&
+              rig_rule_frame_init(&search->frame, problem, supposed) &&
               rig_order_graph_init(&search->graph, problem, &search->frame);
     if (ok)
         rig_order_graph_rank(problem, search->rank);
@@ -288,8 +288,7 @@ static bool try_sorted(struct search *search, bool *explains)
 static bool try_serial(struct search *search, bool *explains)
 {
     *explains = !search->frame.reads_order;
-    return *explains || search->frame.sinks ||
-           improve(search, RIG_NEAR_SERIAL_STRICT, explains);
+    return *explains || search->frame.sinks || improve(search, RIG_NEAR_SERIAL_STRICT, explains);
 }
 
 static bool run(struct search *search, enum rig_answer *answer)
@@ -379,7 +378,7 @@ static bool find_core(struct search *search, struct rig_solution *solution)
     return true;
 }
 
-bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *rule,
+bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *rule, const struct rig_rule *supposed,
                       const struct rig_solve_budget *budget, struct rig_solution *solution)
 {
     struct search search;
@@ -389,7 +388,7 @@ bool rig_order_search(const struct rig_problem *problem, const struct rig_rule *
             (struct rig_solution){.answer = RIG_ANSWER_SPENT, .pairs = {.first = RIG_PROBLEM_NONE}, .too_large = true};
         return true;
     }
-    bool ok = search_init(&search, problem, rule, budget) && run(&search, &found.answer);
+    bool ok = search_init(&search, problem, rule, supposed, budget) && run(&search, &found.answer);
     if (ok && found.answer == RIG_ANSWER_NO)
         ok = find_core(&search, &found);
     if (ok && found.answer == RIG_ANSWER_YES) {

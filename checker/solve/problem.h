@@ -69,6 +69,8 @@ struct rig_problem {
     uint32_t txn_count, key_count; /* keys are those of the history that occur, numbered densely */
     uint32_t session_count;
     bool has_realtime;
+    const uint8_t *through; /* supposed, per node: paths go through it although it writes nothing (solve.c). Borrowed;
+                             *   NULL: through none */
 
     /* from rig_problem_finish() */
     uint32_t *writer_first; /* per key, and one more: into */
@@ -93,6 +95,11 @@ bool rig_problem_finish(struct rig_problem *problem);
 /* The write of `key` by `txn` (index into writes), or RIG_PROBLEM_NONE. After rig_problem_finish(). Time: the
  * logarithm of the key's writers. */
 uint32_t rig_problem_write_of(const struct rig_problem *problem, uint32_t txn, uint32_t key);
+
+static inline bool rig_problem_writes_nothing(const struct rig_problem *problem, uint32_t txn)
+{
+    return problem->txns.at[txn].first_write == problem->txns.at[txn + 1].first_write;
+}
 
 /* One more than the last read, or write, of the transaction. */
 static inline uint32_t rig_problem_reads_end(const struct rig_problem *problem, uint32_t txn)

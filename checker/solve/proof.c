@@ -216,7 +216,7 @@ static enum rig_rc prove_part(const struct rig_problem *part, const struct rig_h
     if (writes_nothing == NULL)
         return no_memory(err);
     for (uint32_t node = 0; node < part->txn_count; node++)
-        writes_nothing[node] = part->txns.at[node].first_write == part->txns.at[node + 1].first_write;
+        writes_nothing[node] = rig_problem_writes_nothing(part, node);
     bool done = search_all(&p) && (!p.graph.too_large || search_needed(&p));
     if (done && p.tree.root != NULL) {
         struct writing w = {history, part, &p.graph, proof};

@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "checker/solve/order_search.h"
 
-enum { CUTS = 12, WHOLE_PROCESSES = 6 }; /* attempts with some process edges; from then on processes go as a whole */
+enum { CUTS = 12, WHOLE = 6 }; /* attempts that suppose more; from then on all reads go, and processes as a whole */
 
 void rig_solution_done(struct rig_solution *solution)
 {
@@ -15,41 +15,57 @@ void rig_solution_done(struct rig_solution *solution)
 }
 
 /*
- * A rule that respects no process order: processes are good chains all the same, and most of their edges are kept by an
- * explanation. So they are supposed first. An explanation with them is one without them. A refutation of some
- * transactions may hold without them, too; otherwise the processes are cut between these transactions.
+ * More is supposed first than the rule says. An explanation of that is one without it. A refutation of some transactions
+ * may hold without it, too; otherwise what was supposed of these transactions is dropped.
+ *
+ *   process order    by a rule without it: processes are good chains all the same, and most of their edges are kept by an
+ *                    explanation
+ *   reads            by UPDATES: that paths go through transactions that write nothing, too. Most are where they could be
+ *                    in a serial execution, and each that is left out for itself is a clause for the solver
  */
 struct supposition {
     const struct rig_problem *problem;
-    struct rig_problem cut;      /* borrows all but the transactions */
-    struct rig_rule rule, along; /* as asked; with process order */
+    struct rig_problem cut;         /* borrows all but the transactions and what follows */
+    uint8_t *through;               /* of `cut`; NULL: supposes nothing of reads */
+    struct rig_rule rule, stricter; /* as asked; as supposed */
+    bool process;                   /* supposes process order */
     const struct rig_solve_budget *budget;
 };
+
+static bool suppose_reads(struct supposition *supposition)
+{
+    const struct rig_problem *problem = supposition->problem;
+    supposition->through = malloc((size_t)problem->txn_count + 1);
+    supposition->cut.through = supposition->through;
+    if (supposition->through != NULL)
+        memset(supposition->through, 1, problem->txn_count);
+    return supposition->through != NULL;
+}
 
 static bool supposition_init(struct supposition *supposition, const struct rig_problem *problem,
                              const struct rig_rule *rule, const struct rig_solve_budget *budget)
 {
     const size_t bytes = ((size_t)problem->txn_count + 1) * sizeof problem->txns.at[0];
     *supposition =
-        (struct supposition){.problem = problem, .cut = *problem, .rule = *rule, .along = *rule, .budget = budget};
-    supposition->along.along = RIG_ALONG_PROCESS;
+        (struct supposition){.problem = problem, .cut = *problem, .rule = *rule, .stricter = *rule, .budget = budget};
+    supposition->process = rule->along == RIG_ALONG_PLAIN;
+    supposition->stricter.along = supposition->process ? RIG_ALONG_PROCESS : rule->along;
     supposition->cut.txns = (struct rig_problem_txns){.at = malloc(bytes)};
-    if (supposition->cut.txns.at == NULL)
+    if (supposition->cut.txns.at == NULL || (rule->form == RIG_RULE_UPDATES && !suppose_reads(supposition)))
         return false;
     memcpy(supposition->cut.txns.at, problem->txns.at, bytes);
     supposition->cut.txns.count = supposition->cut.txns.capacity = problem->txns.count;
     return true;
 }
 
-/* Whether the refuted transactions have no explanation without process order either: then their core, as nodes of the
- * whole. */
-static bool refutes_plain(const struct supposition *supposition, const struct rig_solution *refuted, bool *refutes,
+/* Whether the refuted transactions have no explanation as asked either: then their core, as nodes of the whole. */
+static bool refutes_asked(const struct supposition *supposition, const struct rig_solution *refuted, bool *refutes,
                           struct rig_solution *solution)
 {
     struct rig_problem part;
     if (!rig_problem_part(supposition->problem, refuted->core, refuted->core_count, &part))
         return false;
-    const bool ok = rig_order_search(&part, &supposition->rule, supposition->budget, solution);
+    const bool ok = rig_order_search(&part, &supposition->rule, &supposition->rule, supposition->budget, solution);
     rig_problem_done(&part);
     *refutes = ok && solution->answer == RIG_ANSWER_NO;
     for (uint32_t i = 0; *refutes && i < solution->core_count; i++)
@@ -80,10 +96,34 @@ static bool cut_processes(struct supposition *supposition, const struct rig_solu
     return true;
 }
 
-static bool has_processes(const struct rig_problem *problem)
+/* The reads of the core, or of all; false when paths go through none of the core that writes nothing. */
+static bool drop_reads(struct supposition *supposition, const struct rig_solution *refuted, bool everywhere)
 {
-    for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
-        if (problem->txns.at[txn].before != RIG_PROBLEM_NONE)
+    bool any = false;
+    for (uint32_t i = 0; supposition->through != NULL && i < refuted->core_count; i++) {
+        const uint32_t txn = refuted->core[i];
+        any = any || (supposition->through[txn] != 0 && rig_problem_writes_nothing(supposition->problem, txn));
+        supposition->through[txn] = 0;
+    }
+    if (any && everywhere)
+        memset(supposition->through, 0, supposition->problem->txn_count);
+    return any;
+}
+
+/* Drops what was supposed of the refuted transactions: reads first, because processes are better chains. */
+static bool drop(struct supposition *supposition, const struct rig_solution *refuted, bool everywhere)
+{
+    return drop_reads(supposition, refuted, everywhere) || !supposition->process ||
+           cut_processes(supposition, refuted, everywhere);
+}
+
+/* Whether it supposes more than the rule says. */
+static bool supposes(const struct supposition *supposition)
+{
+    const struct rig_problem *cut = &supposition->cut;
+    for (uint32_t txn = 0; txn < cut->txn_count; txn++) {
+        if ((supposition->process && cut->txns.at[txn].before != RIG_PROBLEM_NONE) ||
+            (cut->through != NULL && cut->through[txn] != 0 && rig_problem_writes_nothing(cut, txn)))
             return true;
     }
     return false;
@@ -92,38 +132,40 @@ static bool has_processes(const struct rig_problem *problem)
 static bool attempt(struct supposition *supposition, uint32_t number, bool *decided, struct rig_solution *solution)
 {
     struct rig_solution found = {0};
-    if (!rig_order_search(&supposition->cut, &supposition->along, supposition->budget, &found))
+    if (!rig_order_search(&supposition->cut, &supposition->rule, &supposition->stricter, supposition->budget, &found))
         return false;
     *decided = found.answer != RIG_ANSWER_NO;
     if (*decided) {
         *solution = found;
         return true;
     }
-    const bool ok = refutes_plain(supposition, &found, decided, solution) &&
-                    (*decided || cut_processes(supposition, &found, number >= WHOLE_PROCESSES));
+    const bool ok = refutes_asked(supposition, &found, decided, solution) &&
+                    (*decided || drop(supposition, &found, number >= WHOLE));
     rig_solution_done(&found);
     return ok;
 }
 
-static bool solve_plain(const struct rig_problem *problem, const struct rig_rule *rule,
-                        const struct rig_solve_budget *budget, struct rig_solution *solution)
+static bool solve_supposing(const struct rig_problem *problem, const struct rig_rule *rule,
+                            const struct rig_solve_budget *budget, struct rig_solution *solution)
 {
     struct supposition supposition;
     bool decided = false, ok = supposition_init(&supposition, problem, rule, budget);
-    for (uint32_t i = 0; ok && !decided && i < CUTS && has_processes(&supposition.cut); i++)
+    for (uint32_t i = 0; ok && !decided && i < CUTS && supposes(&supposition); i++)
         ok = attempt(&supposition, i, &decided, solution);
     free(supposition.cut.txns.at);
+    free(supposition.through);
     if (!ok || decided)
         return ok;
-    return rig_order_search(problem, rule, budget, solution);
+    return rig_order_search(problem, rule, rule, budget, solution);
 }
 
 enum rig_rc rig_solve(const struct rig_problem *problem, const struct rig_rule *rule,
                       const struct rig_solve_budget *budget, struct rig_solution *solution, struct rig_err *err)
 {
     struct rig_solution found = {0};
-    const bool ok = rule->along == RIG_ALONG_PLAIN ? solve_plain(problem, rule, budget, &found)
-                                                   : rig_order_search(problem, rule, budget, &found);
+    const bool supposing = rule->along == RIG_ALONG_PLAIN || rule->form == RIG_RULE_UPDATES;
+    const bool ok = supposing ? solve_supposing(problem, rule, budget, &found)
+                              : rig_order_search(problem, rule, rule, budget, &found);
     if (!ok)
         return rig_no_memory(err, "solving for version orders");
     *solution = found;
