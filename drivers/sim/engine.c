@@ -23,16 +23,15 @@ static const char *const workload_names[] = {
 };
 
 const char *const rig_sim_bug_names[] = {
-#define BUG_NAME(id, name, snapshots, workloads, help) name,
+#define BUG_NAME(id, name, levels, workloads, help) name,
     RIG_SIM_BUG_TABLE(BUG_NAME)
 #undef BUG_NAME
         NULL};
 
 static const struct {
-    bool needs_snapshots;
-    unsigned workloads;
+    unsigned levels, workloads;
 } bug_needs[] = {
-#define BUG_NEEDS(id, name, snapshots, workloads, help) {snapshots, workloads},
+#define BUG_NEEDS(id, name, levels, workloads, help) {levels, workloads},
     RIG_SIM_BUG_TABLE(BUG_NEEDS)
 #undef BUG_NEEDS
 };
@@ -51,12 +50,15 @@ static enum rig_rc check_isolation(const struct rig_sim_options *options, enum r
         return rig_fail(err, RIG_E_PLAN,
                         "`isolation: %s` has no effect on single operations, each of which is atomic; leave it out",
                         isolation);
-    if (bug_needs[options->bug].needs_snapshots && options->isolation != RIG_SIM_SERIALIZABLE &&
-        options->isolation != RIG_SIM_SNAPSHOT)
+    const unsigned levels = bug_needs[options->bug].levels;
+    if ((levels >> options->isolation & 1) == 0 && levels == RIG_SIM_AT_SNAPSHOTS)
         return rig_fail(err, RIG_E_PLAN,
                         "bug `%s` needs snapshots, which `isolation: %s` does not have; use `snapshot-isolation` or "
                         "`serializable`",
                         rig_sim_bug_names[options->bug], isolation);
+    if ((levels >> options->isolation & 1) == 0)
+        return rig_fail(err, RIG_E_PLAN, "bug `%s` has no effect at `isolation: %s`; use `%s`",
+                        rig_sim_bug_names[options->bug], isolation, rig_sim_isolation_names[__builtin_ctz(levels)]);
     return RIG_OK;
 }
 
@@ -477,6 +479,7 @@ static void assemble(struct rig_sim_session *session, const struct rig_sim_key *
 {
     int64_t *at = session->work->apart.at + session->work->apart.count;
     uint32_t shared = list->origin_count;
+    session->work->apart.count += list->count;
     if (shared > 0)
         memcpy(at, key->trunk.at, shared * sizeof *at);
     rig_sim_key_list(key, seen->node, shared, at + shared);
@@ -488,7 +491,11 @@ static void assemble(struct rig_sim_session *session, const struct rig_sim_key *
             list->origin_count = list->count - 2;
     }
     list->elements = at;
-    session->work->apart.count += list->count;
+    if (seen->headless) {
+        list->elements++;
+        list->count--;
+        list->origin_count = 0;
+    }
 }
 
 const struct rig_sim_list *rig_sim_engine_lists(struct rig_sim_engine *engine, uint32_t session)
@@ -507,7 +514,7 @@ const struct rig_sim_list *rig_sim_engine_lists(struct rig_sim_engine *engine, u
         uint32_t count = rig_sim_key_depth(key, seen->node), shared = rig_sim_key_on_trunk(key, seen->node);
         s->work->lists.at[i] = (struct rig_sim_list){
             .elements = key->trunk.at, .count = count, .origin = key->origin, .origin_count = shared};
-        if (shared < count || seen->reordered)
+        if (shared < count || seen->reordered || seen->headless)
             apart_count += count;
     }
     s->work->apart.count = 0;
@@ -515,8 +522,9 @@ const struct rig_sim_list *rig_sim_engine_lists(struct rig_sim_engine *engine, u
         return NULL;
     for (size_t i = 0; apart_count > 0 && i < s->work->seen.count; i++) {
         struct rig_sim_list *list = &s->work->lists.at[i];
-        if (list->count > 0 && (list->origin_count < list->count || s->work->seen.at[i].reordered))
-            assemble(s, &engine->store.keys.at[s->work->seen.at[i].key], &s->work->seen.at[i], list);
+        const struct rig_sim_seen *seen = &s->work->seen.at[i];
+        if (list->count > 0 && (list->origin_count < list->count || seen->reordered || seen->headless))
+            assemble(s, &engine->store.keys.at[seen->key], seen, list);
     }
     return s->work->lists.at;
 }

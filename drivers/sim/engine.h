@@ -56,48 +56,87 @@ enum {
     RIG_SIM_UNIQUE = RIG_SIM_LISTS | 1 << RIG_WORKLOAD_RW_REGISTER | 1 << RIG_WORKLOAD_SET,
     RIG_SIM_TRANSACTIONS = RIG_SIM_LISTS | RIG_WORKLOADS_OF_REGISTERS | 1 << RIG_WORKLOAD_SET |
                            1 << RIG_WORKLOAD_COUNTER | 1 << RIG_WORKLOAD_BANK,
+    RIG_SIM_GROWING = RIG_SIM_LISTS | 1 << RIG_WORKLOAD_SET,
+    RIG_SIM_SUMS = 1 << RIG_WORKLOAD_COUNTER | 1 << RIG_WORKLOAD_BANK,
     RIG_SIM_COMPARED = 1 << RIG_WORKLOAD_CAS_REGISTER | 1 << RIG_WORKLOAD_MUTEX,
     RIG_SIM_TAKEN = 1 << RIG_WORKLOAD_QUEUE | 1 << RIG_WORKLOAD_STACK,
     RIG_SIM_OBJECTS = RIG_SIM_COMPARED | RIG_SIM_TAKEN, /* each operation is atomic, at any level */
     RIG_SIM_ALL = RIG_SIM_TRANSACTIONS | RIG_SIM_OBJECTS
 };
 
-/* X(id, name, transactions need snapshots for it, its workloads, the mistake, each time with the chance `bug-rate`) */
+/* Sets of isolation levels. */
+enum {
+    RIG_SIM_AT_SERIALIZABLE = 1 << RIG_SIM_SERIALIZABLE,
+    RIG_SIM_AT_SNAPSHOTS = RIG_SIM_AT_SERIALIZABLE | 1 << RIG_SIM_SNAPSHOT,
+    RIG_SIM_AT_REPEATABLE_READ = 1 << RIG_SIM_REPEATABLE_READ,
+    RIG_SIM_AT_LOCKS = RIG_SIM_AT_REPEATABLE_READ | 1 << RIG_SIM_READ_COMMITTED | 1 << RIG_SIM_READ_UNCOMMITTED,
+    RIG_SIM_AT_ANY = RIG_SIM_AT_SNAPSHOTS | RIG_SIM_AT_LOCKS
+};
+
+/* X(id, name, its isolation levels, its workloads, the mistake, each time with the chance `bug-rate`) */
 #define RIG_SIM_BUG_TABLE(X)                                                                                           \
-    X(NONE, "none", false, RIG_SIM_ALL, "nothing")                                                                     \
-    X(LOST_UPDATE, "lost-update", true, RIG_SIM_TRANSACTIONS,                                                          \
+    X(NONE, "none", RIG_SIM_AT_ANY, RIG_SIM_ALL, "nothing")                                                            \
+    X(LOST_UPDATE, "lost-update", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                                          \
       "a commit does not check for conflicting ones and overwrites them")                                              \
-    X(STALE_READ, "stale-read", true, RIG_SIM_TRANSACTIONS | 1 << RIG_WORKLOAD_CAS_REGISTER,                           \
+    X(STALE_READ, "stale-read", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS | 1 << RIG_WORKLOAD_CAS_REGISTER,           \
       "a transaction's snapshot is up to `staleness` commits old")                                                     \
-    X(LONG_FORK, "long-fork", true, RIG_SIM_TRANSACTIONS, "two sites that see each other's commits late")              \
-    X(DIRTY_READ, "dirty-read", false, RIG_SIM_TRANSACTIONS,                                                           \
+    X(LONG_FORK, "long-fork", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                                              \
+      "two sites that see each other's commits late")                                                                  \
+    X(DIRTY_READ, "dirty-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                                  \
       "a read sees an uncommitted write of another transaction")                                                       \
-    X(ABORTED_READ, "aborted-read", false, RIG_SIM_TRANSACTIONS, "a read sees a write of an aborted transaction")      \
-    X(INTERMEDIATE_READ, "intermediate-read", false, RIG_SIM_TRANSACTIONS,                                             \
+    X(ABORTED_READ, "aborted-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                              \
+      "a read sees a write of an aborted transaction")                                                                 \
+    X(INTERMEDIATE_READ, "intermediate-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                    \
       "a read sees a transaction's second to last write")                                                              \
-    X(DUPLICATE_APPEND, "duplicate-append", false, RIG_SIM_LISTS,                                                      \
+    X(DUPLICATE_APPEND, "duplicate-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS,                                             \
       "a transaction's last append to a key is applied twice")                                                         \
-    X(LOST_APPEND, "lost-append", false, RIG_SIM_ALL,                                                                  \
+    X(LOST_APPEND, "lost-append", RIG_SIM_AT_ANY, RIG_SIM_ALL,                                                         \
       "a transaction's last write to a key is acknowledged and dropped")                                               \
-    X(REORDERED_APPEND, "reordered-append", false, RIG_SIM_LISTS,                                                      \
+    X(REORDERED_APPEND, "reordered-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS,                                             \
       "a read sees the last two elements in reverse order")                                                            \
-    X(NON_MONOTONIC_SESSION, "non-monotonic-session", true, RIG_SIM_TRANSACTIONS,                                      \
+    X(NON_MONOTONIC_SESSION, "non-monotonic-session", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                      \
       "a session's snapshot is up to `staleness` commits older than its last one")                                     \
-    X(WRONG_COMPARE, "wrong-compare", false, RIG_SIM_COMPARED,                                                         \
+    X(WRONG_COMPARE, "wrong-compare", RIG_SIM_AT_ANY, RIG_SIM_COMPARED,                                                \
       "a compare-and-set succeeds whatever the value is, so that a lock is granted twice")                             \
-    X(REFUSED_WRITE, "refused-write", false, 1 << RIG_WORKLOAD_CAS_REGISTER,                                           \
+    X(REFUSED_WRITE, "refused-write", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_CAS_REGISTER,                                  \
       "a compare-and-set that is refused takes effect all the same")                                                   \
-    X(DOUBLE_TAKE, "double-take", false, RIG_SIM_TAKEN, "a dequeue or pop leaves the value that it gives")             \
-    X(REORDERED_TAKE, "reordered-take", false, RIG_SIM_TAKEN,                                                          \
+    X(DOUBLE_TAKE, "double-take", RIG_SIM_AT_ANY, RIG_SIM_TAKEN, "a dequeue or pop leaves the value that it gives")    \
+    X(REORDERED_TAKE, "reordered-take", RIG_SIM_AT_ANY, RIG_SIM_TAKEN,                                                 \
       "a dequeue or pop gives the second value instead of the first")                                                  \
-    X(EMPTY_TAKE, "empty-take", false, RIG_SIM_TAKEN, "a dequeue or pop finds nothing although there are values")      \
-    X(SAVEPOINT_LEAK, "savepoint-leak", false, RIG_SIM_UNIQUE,                                                         \
+    X(EMPTY_TAKE, "empty-take", RIG_SIM_AT_ANY, RIG_SIM_TAKEN,                                                         \
+      "a dequeue or pop finds nothing although there are values")                                                      \
+    X(SAVEPOINT_LEAK, "savepoint-leak", RIG_SIM_AT_ANY, RIG_SIM_UNIQUE,                                                \
       "a rollback to a savepoint keeps the writes that it should undo")                                                \
-    X(SAVEPOINT_LOSS, "savepoint-loss", false, RIG_SIM_UNIQUE,                                                         \
-      "a rollback to a savepoint also undoes the transaction's earlier writes")
+    X(SAVEPOINT_LOSS, "savepoint-loss", RIG_SIM_AT_ANY, RIG_SIM_UNIQUE,                                                \
+      "a rollback to a savepoint also undoes the transaction's earlier writes")                                        \
+    X(SAVEPOINT_READ, "savepoint-read", RIG_SIM_AT_ANY, RIG_SIM_UNIQUE,                                                \
+      "a transaction still sees a write that it rolled back to a savepoint")                                           \
+    X(MISSED_PIVOT, "missed-pivot", RIG_SIM_AT_SERIALIZABLE, RIG_SIM_TRANSACTIONS,                                     \
+      "a transaction that completes a dangerous structure commits")                                                    \
+    X(MOVING_SNAPSHOT, "moving-snapshot", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                                  \
+      "a read sees the latest commit instead of its transaction's snapshot")                                           \
+    X(FORGOTTEN_WRITE, "forgotten-write", RIG_SIM_AT_ANY, RIG_SIM_UNIQUE,                                              \
+      "a read does not see the earlier writes of its own transaction")                                                 \
+    X(FUTURE_READ, "future-read", RIG_SIM_AT_ANY, RIG_SIM_UNIQUE, "a read sees a later write of its own transaction")  \
+    X(GARBAGE_READ, "garbage-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS, "a read shows a value that nothing wrote")   \
+    X(NIL_READ, "nil-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                                      \
+      "a read finds the initial state of a key that was written")                                                      \
+    X(HEADLESS_READ, "headless-read", RIG_SIM_AT_ANY, RIG_SIM_GROWING,                                                 \
+      "a read of a list or set misses its first element")                                                              \
+    X(LOST_COMMIT, "lost-commit", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                                \
+      "a commit is acknowledged and all of its writes are dropped")                                                    \
+    X(ABORTED_COMMIT, "aborted-commit", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                          \
+      "the writes of an aborted transaction are committed")                                                            \
+    X(UNLOCKED_READ, "unlocked-read", RIG_SIM_AT_REPEATABLE_READ, RIG_SIM_TRANSACTIONS, "a read takes no lock")        \
+    X(UNLOCKED_WRITE, "unlocked-write", RIG_SIM_AT_LOCKS, RIG_SIM_TRANSACTIONS,                                        \
+      "a write takes no lock, and overwrites what is committed meanwhile")                                             \
+    X(DOUBLE_INCREMENT, "double-increment", RIG_SIM_AT_ANY, RIG_SIM_SUMS,                                              \
+      "a transaction's increments of a key are applied twice")                                                         \
+    X(OVERDRAFT, "overdraft", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_BANK, "a transfer may take more than there is")        \
+    X(DOUBLE_PUT, "double-put", RIG_SIM_AT_ANY, RIG_SIM_TAKEN, "an enqueue or push is applied twice")
 
 enum rig_sim_bug {
-#define RIG_SIM_BUG_ENUM(id, name, snapshots, workloads, help) RIG_SIM_BUG_##id,
+#define RIG_SIM_BUG_ENUM(id, name, levels, workloads, help) RIG_SIM_BUG_##id,
     RIG_SIM_BUG_TABLE(RIG_SIM_BUG_ENUM)
 #undef RIG_SIM_BUG_ENUM
         RIG_SIM_BUG_COUNT

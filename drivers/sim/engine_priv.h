@@ -26,6 +26,7 @@ struct rig_sim_seen {
     uint32_t key;
     uint32_t node; /* RIG_SIM_NO_NODE: the initial state, or not a read that was answered */
     bool reordered;
+    bool headless; /* without its first element */
 };
 
 RIG_VEC(struct rig_sim_seen, rig_sim_sights)

@@ -10,8 +10,8 @@
 #include "base/plural.h"
 #include "drivers/sim/scheduler.h"
 
-#define ISOLATION_HELP(id, name, help)                 "; " name ": " help
-#define BUG_HELP(id, name, snapshots, workloads, help) "; " name ": " help
+#define ISOLATION_HELP(id, name, help)              "; " name ": " help
+#define BUG_HELP(id, name, levels, workloads, help) "; " name ": " help
 
 static const struct rig_option option_table[] = {
     {.name = "isolation",

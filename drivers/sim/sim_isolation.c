@@ -4,6 +4,8 @@
 
 /* long-fork: a site shows the other's commits at the latest when it lags this many behind. */
 enum { MOST_REMOTE_LAG = 64 };
+/* garbage-read: larger than any value of a generator. */
+#define INVENTED_VALUE (INT64_C(1) << 52)
 
 static bool uses_snapshots(const struct rig_sim_engine *engine)
 {
@@ -64,10 +66,10 @@ static uint32_t find_dirty(struct rig_sim_engine *engine, const struct rig_sim_s
 }
 
 /* The node that the isolation level shows. */
-static uint32_t visible_node(const struct rig_sim_engine *engine, const struct rig_sim_session *session, uint32_t key)
+static uint32_t visible_node(struct rig_sim_engine *engine, const struct rig_sim_session *session, uint32_t key)
 {
     const struct rig_sim_key *k = &engine->store.keys.at[key];
-    if (uses_snapshots(engine))
+    if (uses_snapshots(engine) && !rig_sim_bug_strikes(engine, RIG_SIM_BUG_MOVING_SNAPSHOT))
         return rig_sim_key_at(k, &session->snapshot);
     if (engine->options.isolation == RIG_SIM_READ_UNCOMMITTED && k->writer != RIG_SIM_NONE) {
         const struct rig_sim_write *write = find_write(&engine->sessions[k->writer], key);
@@ -77,9 +79,36 @@ static uint32_t visible_node(const struct rig_sim_engine *engine, const struct r
     return rig_sim_key_latest(k);
 }
 
-/* The node that a read shows instead of `node` when a bug strikes. */
-static uint32_t mistaken_node(struct rig_sim_engine *engine, uint32_t key, uint32_t node)
+/* A value of no write, behind the node. */
+static uint32_t invented_node(struct rig_sim_engine *engine, struct rig_sim_key *key, uint32_t node)
 {
+    const uint32_t invented = rig_sim_key_add_node(key, node, INVENTED_VALUE - (int64_t)engine->next_id, 0);
+    return invented == RIG_SIM_NO_NODE ? node : invented;
+}
+
+/* The next write of the session's own transaction to the key, behind the node; `node` when there is none. */
+static uint32_t future_node(const struct rig_sim_session *session, struct rig_sim_key *key, uint32_t node)
+{
+    for (uint32_t i = session->next_op + 1; i < session->op_count; i++) {
+        const struct rig_op *op = &session->ops[i];
+        if (op->key != key->name || rig_op_reads(op->kind))
+            continue;
+        const uint32_t future = rig_sim_key_add_node(key, node, op->value, session->id);
+        return future == RIG_SIM_NO_NODE ? node : future;
+    }
+    return node;
+}
+
+/* The node that a read shows instead of `node` when a bug strikes. */
+static uint32_t mistaken_node(struct rig_sim_engine *engine, const struct rig_sim_session *session, uint32_t key,
+                              uint32_t node)
+{
+    if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_NIL_READ))
+        return RIG_SIM_NO_NODE;
+    if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_GARBAGE_READ))
+        return invented_node(engine, &engine->store.keys.at[key], node);
+    if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_FUTURE_READ))
+        return future_node(session, &engine->store.keys.at[key], node);
     const struct rig_sim_key *k = &engine->store.keys.at[key];
     const struct rig_sim_node *nodes = k->nodes.at;
     /* Only a ghost that grew from the node that the read should show: any other would be a stale read as well. */
@@ -91,6 +120,17 @@ static uint32_t mistaken_node(struct rig_sim_engine *engine, uint32_t key, uint3
         rig_sim_bug_strikes(engine, RIG_SIM_BUG_INTERMEDIATE_READ))
         return nodes[node].parent;
     return node;
+}
+
+/* The write to the key that the session's own transaction rolled back, when it follows `node`; else `node`. */
+static uint32_t undone_node(struct rig_sim_engine *engine, const struct rig_sim_session *session, uint32_t key,
+                            uint32_t node)
+{
+    const struct rig_sim_key *k = &engine->store.keys.at[key];
+    const bool is_own = k->ghost != RIG_SIM_NO_NODE && k->nodes.at[k->ghost].writer == session->id;
+    return is_own && k->nodes.at[k->ghost].parent == node && rig_sim_bug_strikes(engine, RIG_SIM_BUG_SAVEPOINT_READ)
+               ? k->ghost
+               : node;
 }
 
 /* The number that a register, counter or account has as of the node. */
@@ -117,7 +157,19 @@ static void answer_read(struct rig_sim_engine *engine, struct rig_sim_session *s
         return;
     }
     read->count = k->nodes.at[node].depth;
+    seen->headless = !own && read->count >= 2 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_HEADLESS_READ);
+    read->count -= seen->headless;
     seen->reordered = !own && read->count >= 2 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_REORDERED_APPEND);
+}
+
+/* A bug can strike while the session waits for the lock, too. */
+static enum rig_sim_progress lock_key(struct rig_sim_engine *engine, struct rig_sim_session *session, uint32_t key,
+                                      bool write)
+{
+    if (!rig_sim_bug_strikes(engine, write ? RIG_SIM_BUG_UNLOCKED_WRITE : RIG_SIM_BUG_UNLOCKED_READ))
+        return rig_sim_lock(engine, rig_sim_session_index(engine, session), key, write);
+    session->wanted_key = UINT32_MAX;
+    return RIG_SIM_WENT_ON;
 }
 
 enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig_sim_session *session)
@@ -126,8 +178,8 @@ enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig
     if (key == UINT32_MAX)
         return RIG_SIM_NO_MEMORY;
     const struct rig_sim_write *write = find_write(session, key);
-    if (write != NULL) {
-        answer_read(engine, session, key, write->tip, true);
+    if (write != NULL && !rig_sim_bug_strikes(engine, RIG_SIM_BUG_FORGOTTEN_WRITE)) {
+        answer_read(engine, session, key, undone_node(engine, session, key, write->tip), true);
         return RIG_SIM_WENT_ON;
     }
     uint32_t node = RIG_SIM_NO_NODE;
@@ -135,11 +187,12 @@ enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig
         node = find_dirty(engine, session, key);
     if (node == RIG_SIM_NO_NODE) {
         if (engine->options.isolation == RIG_SIM_REPEATABLE_READ) {
-            enum rig_sim_progress progress = rig_sim_lock(engine, rig_sim_session_index(engine, session), key, false);
+            enum rig_sim_progress progress = lock_key(engine, session, key, false);
             if (progress != RIG_SIM_WENT_ON)
                 return progress;
         }
-        node = mistaken_node(engine, key, visible_node(engine, session, key));
+        node = mistaken_node(engine, session, key, visible_node(engine, session, key));
+        node = undone_node(engine, session, key, node);
     }
     if (engine->options.isolation == RIG_SIM_SERIALIZABLE && !rig_sim_ids_add(&session->work->reads, key))
         return RIG_SIM_NO_MEMORY;
@@ -180,7 +233,7 @@ enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct ri
     if (key == UINT32_MAX)
         return RIG_SIM_NO_MEMORY;
     if (!uses_snapshots(engine)) {
-        enum rig_sim_progress progress = rig_sim_lock(engine, rig_sim_session_index(engine, session), key, true);
+        enum rig_sim_progress progress = lock_key(engine, session, key, true);
         if (progress != RIG_SIM_WENT_ON)
             return progress;
     }
@@ -193,7 +246,8 @@ enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct ri
     else
         base = rig_sim_key_latest(&engine->store.keys.at[key]); /* as a row that is read again once it is locked */
     const int64_t value = written_value(engine, session, &engine->store.keys.at[key], base);
-    if (engine->accounts.count > 0 && !engine->accounts.negative && op->value < 0 && value < 0)
+    if (engine->accounts.count > 0 && !engine->accounts.negative && op->value < 0 && value < 0 &&
+        !rig_sim_bug_strikes(engine, RIG_SIM_BUG_OVERDRAFT))
         return RIG_SIM_POOR;
     uint32_t tip = rig_sim_key_add_node(&engine->store.keys.at[key], base, value, session->id);
     if (tip == RIG_SIM_NO_NODE)
@@ -324,7 +378,8 @@ static void install(struct rig_sim_engine *engine, struct rig_sim_session *sessi
 {
     uint8_t site = engine->options.bug == RIG_SIM_BUG_LONG_FORK ? session->site : 0;
     engine->commit++;
-    for (size_t i = 0; i < session->work->writes.count; i++) {
+    const bool is_lost = rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_COMMIT);
+    for (size_t i = 0; i < session->work->writes.count && !is_lost; i++) {
         const struct rig_sim_write *write = &session->work->writes.at[i];
         struct rig_sim_key *key = &engine->store.keys.at[write->key];
         uint32_t tip = write->tip;
@@ -332,6 +387,9 @@ static void install(struct rig_sim_engine *engine, struct rig_sim_session *sessi
             tip = key->nodes.at[tip].parent;
         if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_DUPLICATE_APPEND))
             tip = rig_sim_key_add_node(key, tip, key->nodes.at[tip].value, session->id);
+        if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_DOUBLE_INCREMENT))
+            tip = rig_sim_key_add_node(key, tip, 2 * number_of(engine, key, tip) - number_of(engine, key, write->base),
+                                       session->id);
         if (tip == write->base)
             continue;
         RIG_INVARIANT(key->versions.count < key->versions.capacity);
@@ -357,7 +415,8 @@ enum rig_sim_progress rig_sim_commit(struct rig_sim_engine *engine, struct rig_s
     if (uses_snapshots(engine) && !blind) {
         if (!is_first_committer(engine, session))
             return RIG_SIM_CONFLICT;
-        if (engine->options.isolation == RIG_SIM_SERIALIZABLE && is_dangerous(engine, session, &has_out))
+        if (engine->options.isolation == RIG_SIM_SERIALIZABLE && is_dangerous(engine, session, &has_out) &&
+            !rig_sim_bug_strikes(engine, RIG_SIM_BUG_MISSED_PIVOT))
             return RIG_SIM_PIVOT;
     }
     if (!reserve_commit(engine, session))
@@ -415,7 +474,11 @@ void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *se
 {
     if (session->work == NULL)
         return; /* it has not begun */
-    for (size_t i = 0; i < session->work->writes.count; i++)
+    const bool commits = session->work->writes.count > 0 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_ABORTED_COMMIT) &&
+                         reserve_commit(engine, session);
+    if (commits)
+        install(engine, session, false);
+    for (size_t i = 0; i < session->work->writes.count && !commits; i++)
         keep_ghost(engine, &session->work->writes.at[i], session->work->writes.at[i].base);
     rig_sim_unlock_all(engine, rig_sim_session_index(engine, session));
 }

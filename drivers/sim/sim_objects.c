@@ -27,7 +27,10 @@ static bool is_as_expected(const struct rig_sim_engine *engine, const struct rig
 
 static void write(struct rig_sim_engine *engine, struct rig_sim_key *key, int64_t value)
 {
-    if (!rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_APPEND))
+    if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_APPEND))
+        return;
+    key->trunk.at[key->trunk.count++] = value;
+    if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_DOUBLE_PUT))
         key->trunk.at[key->trunk.count++] = value;
 }
 
@@ -94,7 +97,7 @@ enum rig_sim_progress rig_sim_apply(struct rig_sim_engine *engine, struct rig_si
     if (index == UINT32_MAX)
         return RIG_SIM_NO_MEMORY;
     struct rig_sim_key *key = &engine->store.keys.at[index];
-    if (!rig_sim_values_reserve(&key->trunk, key->trunk.count + session->op_count))
+    if (!rig_sim_values_reserve(&key->trunk, key->trunk.count + session->op_count + 1))
         return RIG_SIM_NO_MEMORY;
     for (uint32_t i = 0; i < session->op_count; i++) {
         RIG_REQUIRE(session->ops[i].key == session->ops[0].key);

@@ -1,0 +1,175 @@
+"""Every bug that the simulated database can have is named rightly: the anomaly, with a witness, and the weakest levels
+that it refutes. Without the bug the same load keeps what it asks for."""
+
+import json
+import re
+import shutil
+
+from rig_command import RigTest, main
+
+# bug: rows of type, isolation, further settings, anomaly, weakest levels refuted
+LIST, REGISTER, SET, COUNTER, BANK, FORK = "list-append", "rw-register", "set", "counter", "bank", "long-fork"
+CAS, MUTEX, QUEUE, STACK = "cas-register", "mutex", "queue", "stack"
+SER, SI, RR, RC, RU = "serializable", "snapshot-isolation", "repeatable-read", "read-committed", "read-uncommitted"
+ABORTS = {"database": {"abort-rate": "10%"}}
+RICH = {"workload": {"accounts": {"balance": 100}}}
+OBJECT = "nonlinearizable", "strict-serializable"
+SESSION_SI, STRONG_SI = "strong-session-snapshot-isolation", "strong-snapshot-isolation"
+
+PLANTED = {
+    "lost-update": [
+        (REGISTER, SER, {}, "lost-update", "cursor-stability"),
+        (LIST, SER, {}, "lost-append", "strong-session-read-uncommitted read-committed"),
+        (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
+        (BANK, SI, RICH, "wrong-total", "consistent-view repeatable-read"),
+    ],
+    "stale-read": [
+        (REGISTER, SER, {}, "G-single-item-realtime", SESSION_SI),
+        (FORK, SER, {}, "G-single-item-realtime", SESSION_SI),
+        (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
+        (CAS, SER, {}, *OBJECT),
+    ],
+    "long-fork": [
+        (LIST, SER, {}, "G-single-item-realtime", STRONG_SI),
+        (FORK, SI, {"database": {"bug-rate": "95%"}}, "G-nonadjacent-item", "monotonic-snapshot-read prefix repeatable-read"),
+    ],
+    "dirty-read": [
+        (LIST, SER, {}, "G1a", "read-committed"),
+        (REGISTER, RC, ABORTS, "G1a", "read-committed"),
+        (BANK, SER, RICH, "wrong-total", "consistent-view repeatable-read"),
+    ],
+    "aborted-read": [
+        (LIST, SER, ABORTS, "G1a", "read-committed"),
+        (SET, SER, ABORTS, "G1a", "read-committed"),
+        (BANK, SER, {**ABORTS, **RICH}, "wrong-total", "consistent-view repeatable-read"),
+    ],
+    "intermediate-read": [
+        (LIST, SER, {}, "G1b", "read-committed"),
+        (REGISTER, SER, {}, "G1b", "read-committed"),
+        (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
+    ],
+    "duplicate-append": [(LIST, SER, {}, "duplicate-elements", "read-uncommitted")],
+    "lost-append": [
+        (LIST, SER, {}, "lost-append", "read-uncommitted"),
+        (REGISTER, SER, {}, "lost-write", "read-committed"),
+        (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
+        (QUEUE, SER, {}, *OBJECT),
+        (STACK, SER, {}, *OBJECT),
+        (MUTEX, SER, {}, *OBJECT),
+    ],
+    "reordered-append": [(LIST, SER, {}, "incompatible-order", "read-committed")],
+    "non-monotonic-session": [
+        (LIST, SER, {}, "G-single-item-process", SESSION_SI),
+        (SET, SER, {}, "G-single-item-process", SESSION_SI),
+    ],
+    "wrong-compare": [(CAS, SER, {}, *OBJECT), (MUTEX, SER, {}, *OBJECT)],
+    "refused-write": [(CAS, SER, {}, *OBJECT)],
+    "double-take": [(QUEUE, SER, {}, *OBJECT), (STACK, SER, {}, *OBJECT)],
+    "reordered-take": [(QUEUE, SER, {}, *OBJECT), (STACK, SER, {}, *OBJECT)],
+    "empty-take": [(QUEUE, SER, {}, *OBJECT)],
+    "double-put": [(QUEUE, SER, {}, *OBJECT), (STACK, SER, {}, *OBJECT)],
+    "savepoint-leak": [
+        (LIST, SER, {}, "G1a", "read-committed"),
+        (REGISTER, RC, {}, "G1a", "read-committed"),
+        (SET, SI, {}, "G1a", "read-committed"),
+    ],
+    "savepoint-loss": [
+        (LIST, SER, {}, "lost-append", "read-uncommitted"),
+        (SET, SER, {}, "G-single-item", "monotonic-atomic-view"),
+    ],
+    "savepoint-read": [(LIST, SER, {}, "G1a", "read-committed"), (REGISTER, SER, {}, "G1a", "read-committed")],
+    "missed-pivot": [(LIST, SER, {}, "G2-item", "repeatable-read update-serializable")],
+    "moving-snapshot": [
+        (LIST, SI, {}, "G-single-item", "monotonic-atomic-view"),
+        (BANK, SI, RICH, "wrong-total", "consistent-view repeatable-read"),
+    ],
+    "forgotten-write": [
+        (LIST, SER, {}, "internal", "read-atomic repeatable-read"),
+        (REGISTER, RR, {}, "internal", "read-atomic repeatable-read"),
+    ],
+    "future-read": [(LIST, SER, {}, "future-read", "read-committed"), (SET, SER, {}, "future-read", "read-committed")],
+    "garbage-read": [
+        (LIST, SER, {}, "garbage-read", "read-uncommitted"),
+        (REGISTER, SER, {}, "garbage-read", "read-uncommitted"),
+        (FORK, SER, {}, "garbage-read", "read-uncommitted"),
+        (COUNTER, SER, {}, "impossible-value", "read-committed"),
+    ],
+    "nil-read": [
+        (REGISTER, SER, {}, "G-single-item", "cursor-stability monotonic-atomic-view"),
+        (SET, SER, {}, "G-single-item", "monotonic-atomic-view"),
+        (BANK, SER, RICH, "wrong-total", "consistent-view repeatable-read"),
+    ],
+    "headless-read": [
+        (LIST, SER, {}, "incompatible-order", "read-committed"),
+        (SET, SER, {}, "G-single-item", "monotonic-atomic-view"),
+    ],
+    "lost-commit": [
+        (LIST, SER, {}, "lost-append", "strong-session-read-uncommitted read-committed"),
+        (REGISTER, SER, {}, "lost-write", "cursor-stability"),
+        (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
+    ],
+    "aborted-commit": [
+        (REGISTER, SER, {}, "G1a", "read-committed"),
+        (SET, SER, {}, "G1a", "read-committed"),
+        (COUNTER, SER, {}, "impossible-value", "read-committed"),
+    ],
+    "unlocked-read": [
+        (REGISTER, RR, {}, "lost-update", "cursor-stability read-atomic"),
+        (BANK, RR, RICH, "wrong-total", "consistent-view repeatable-read"),
+    ],
+    "unlocked-write": [
+        (COUNTER, RC, {}, "counter-bounds", STRONG_SI),
+        (LIST, RC, {}, "lost-append", "strong-session-read-uncommitted read-committed"),
+    ],
+    "double-increment": [
+        (COUNTER, SER, {}, "impossible-value", "read-committed"),
+        (BANK, SER, {"workload": {"accounts": {"balance": 100000}}}, "wrong-total", "consistent-view repeatable-read"),
+    ],
+    "overdraft": [(BANK, SER, {}, "negative-balance", "cursor-stability")],
+}
+
+
+def merged(plan, settings):
+    for name, value in settings.items():
+        plan[name] = merged(plan.get(name, {}), value) if isinstance(value, dict) else value
+    return plan
+
+
+class Planted(RigTest):
+    def run_bug(self, bug, type, isolation, settings, status):
+        plan = {"name": "planted", "seed": 7, "workload": {"type": type, "transactions": 1500}, "clients": {"count": 6},
+                "database": {"driver": "sim", "isolation": isolation, "bug": bug, "bug-rate": "10%"}, "report": ["json"],
+                "check": {"levels": ["strict-serializable"]}}
+        if bug.startswith("savepoint"):
+            plan["workload"]["savepoints"] = {"share": "40%"}
+        path = self.plan(json.dumps(merged(plan, settings)))
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
+        self.status(status, self.rig("run", path, "-o", "out"))
+        return self.results("out")
+
+    def test_each_bug_is_named(self):
+        for bug, rows in PLANTED.items():
+            for type, isolation, settings, anomaly, levels in rows:
+                with self.subTest(bug=bug, type=type, isolation=isolation):
+                    results = self.run_bug(bug, type, isolation, settings, status=1)
+                    found = results["anomalies"].get(anomaly, {"count": 0, "witnesses": []})
+                    named = {name: found["count"] for name, found in results["anomalies"].items() if found["count"]}
+                    self.assertGreater(found["count"], 0, (named, results["not"]))
+                    self.assertTrue(found["witnesses"], anomaly)
+                    self.assertEqual(levels.split(), results["not"], named)
+
+    def test_the_same_loads_without_a_bug_are_valid(self):
+        for type in sorted({row[0] for rows in PLANTED.values() for row in rows}):
+            with self.subTest(type=type):
+                results = self.run_bug("none", type, SER, {}, status=0)
+                self.assertEqual(results["anomalies"], {})
+
+    def test_the_table_has_every_bug(self):
+        reference = self.status(0, self.rig("plan", "--reference")).out
+        known = re.search(r"\| `bug` \| one of ([^|]*) \|", reference).group(1).split(", ")
+        self.assertEqual(sorted(known), sorted(["none", *PLANTED]))
+        self.assertGreaterEqual(len(PLANTED), 30)
+
+
+if __name__ == "__main__":
+    main()
