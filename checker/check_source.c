@@ -195,8 +195,7 @@ static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdic
     return rc;
 }
 
-/* A type that needs the whole history is judged in windows, which may leave levels open, only where memory falls short.
- * Objects are not: nothing is known of a part of their operations. */
+/* A type that needs the whole history is judged in windows, which may leave levels open, only where memory falls short. */
 static enum rig_rc judge_somehow(struct run *run, enum rig_workload workload, struct rig_verdict **verdict)
 {
     const struct rig_type_inference *type = rig_type_inference(workload);
@@ -206,14 +205,14 @@ static enum rig_rc judge_somehow(struct run *run, enum rig_workload workload, st
     const size_t limit = run->options.check.limit_bytes;
     const bool too_large =
         limit > 0 && facts->form == RIG_FORM_RIG && planned_bytes(facts->form, facts->size_bytes) > limit;
-    run->options.in_windows |= too_large && type != NULL && type->decide_objects == NULL && !type->only_whole;
+    run->options.in_windows |= too_large && type != NULL && !type->only_whole;
     if (type == NULL || !type->whole || run->options.in_windows)
         return judge_in_windows(run, verdict);
     struct rig_err why = {0}, *const err = run->err;
     run->err = &why;
     enum rig_rc rc = judge(run, verdict);
     run->err = err;
-    if (rc == RIG_E_LIMIT && run->options.check.limit_bytes > 0 && type->decide_objects == NULL && !type->only_whole) {
+    if (rc == RIG_E_LIMIT && run->options.check.limit_bytes > 0 && !type->only_whole) {
         run->options.in_windows = true;
         run->pass_count++;
         run->progress = (struct rig_check_progress){0};

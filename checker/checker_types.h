@@ -22,6 +22,8 @@ struct rig_element_times;
 struct rig_history;
 struct rig_inference;
 struct rig_objects_decided;
+struct rig_objects_limits;
+struct rig_objects_window;
 struct rig_problem;
 struct rig_step;
 struct rig_type_retired;
@@ -50,9 +52,9 @@ struct rig_type_inference {
     bool (*link_any_order)(struct rig_inference *inference);
     /* Decides the history by a search for an order of the operations on each object (object/object_decide.h), instead of
      * a graph. NULL: the type has dependencies. The arguments are those of rig_objects_decide(). */
-    enum rig_rc (*decide_objects)(const struct rig_inference *inference, int64_t deadline_ns, size_t limit_bytes,
-                                  uint32_t most_witnesses, struct rig_arena *arena, struct rig_objects_decided *decided,
-                                  struct rig_err *err);
+    enum rig_rc (*decide_objects)(const struct rig_inference *inference, const struct rig_objects_window *window,
+                                  const struct rig_objects_limits *limits, struct rig_arena *arena,
+                                  struct rig_objects_decided *decided, struct rig_err *err);
     /* Measures when elements became visible, of a whole history (element_times.h). NULL: there are no elements.
      * Without memory for it nothing is measured. */
     void (*time_elements)(const struct rig_inference *inference, struct rig_arena *arena,

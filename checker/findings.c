@@ -422,37 +422,47 @@ static enum rig_rc decide(const struct adding *a)
 
 /* ---- objects ---- */
 
-static enum rig_rc keep_object(const struct adding *a, struct rig_witness *witness)
+/* A witness whose proof takes too long leaves its object open. */
+static enum rig_rc keep_object(const struct adding *a, struct rig_witness *witness, struct rig_objects_decided *decided)
 {
     struct rig_finding *finding = &a->findings->of[witness->anomaly];
-    const enum rig_rc rc = settle(a, true, witness);
+    struct rig_err why = {0};
+    const struct adding trying = {a->findings, a->judge, a->verifier, &why};
+    const enum rig_rc rc = settle(&trying, true, witness);
+    witness->blocked->from = NULL;
+    if (rc == RIG_E_LIMIT) {
+        decided->refuted--;
+        decided->open++;
+        return RIG_OK;
+    }
     if (rc != RIG_OK)
-        return rc;
+        return rig_fail(a->err, rc, "%s", why.text);
     return put_witness(a->findings, finding, finding->witness_count, witness) ? RIG_OK : no_memory(a->err);
 }
 
-/* Operations on objects are decided as a whole. */
 static enum rig_rc decide_objects(const struct adding *a)
 {
     struct rig_findings *findings = a->findings;
     struct rig_finding *finding = &findings->of[RIG_ANOMALY_NONLINEARIZABLE];
     struct rig_objects_decided decided;
     const int64_t start_ns = rig_clock_now_ns();
-    enum rig_rc rc =
-        a->judge->type->decide_objects(&a->judge->inference, start_ns + findings->budget_ns, findings->limit_bytes,
-                                       findings->most_kept, findings->arena, &decided, a->err);
+    const struct rig_objects_limits limits = {start_ns + findings->budget_ns, findings->limit_bytes,
+                                              findings->most_kept - finding->witness_count};
+    enum rig_rc rc = a->judge->type->decide_objects(&a->judge->inference, findings->objects, &limits, findings->arena,
+                                                    &decided, a->err);
+    for (uint32_t i = 0; rc == RIG_OK && i < decided.witness_count; i++)
+        rc = keep_object(a, &decided.witnesses[i], &decided);
     if (rc != RIG_OK)
         return rc;
-    for (uint32_t i = 0; rc == RIG_OK && i < decided.witness_count; i++)
-        rc = keep_object(a, &decided.witnesses[i]);
     finding->count += decided.refuted;
-    finding->exact = decided.open == 0;
-    if (decided.open > 0) {
+    findings->open_objects += decided.open;
+    finding->exact = findings->open_objects == 0;
+    if (findings->open_objects > 0)
         findings->spent = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1;
-        findings->open_objects = decided.open;
-    }
-    findings->decide_ns += rig_clock_now_ns() - start_ns;
-    return rc;
+    const int64_t took_ns = rig_clock_now_ns() - start_ns;
+    findings->decide_ns += took_ns;
+    findings->budget_ns -= took_ns < findings->budget_ns ? took_ns : findings->budget_ns;
+    return RIG_OK;
 }
 
 /* ---- all together ---- */
@@ -473,7 +483,7 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
     }
     findings->undecided |= judge->ladder.undecided;
     struct adding a = {findings, judge, NULL, err};
-    const bool decides_objects = judge->type->decide_objects != NULL && judge->selected == NULL;
+    const bool decides_objects = judge->type->decide_objects != NULL;
     if (!any_found(judge) && open_levels(&a) == 0 && !decides_objects)
         return RIG_OK;
     struct rig_verifier *verifier = rig_verifier_new(judge->history);

@@ -31,8 +31,9 @@ struct rig_findings {
     uint64_t too_large; /* those of `spent` whose search takes more memory than the limit */
     uint64_t spent;     /* bits of levels that some judgement left open when the budget was spent */
     struct rig_level_effort effort[RIG_LEVEL_COUNT];
-    uint64_t open_objects; /* objects that were not decided */
-    size_t limit_bytes;    /* for the search for an order of the operations on an object; 0: none */
+    uint64_t open_objects;                    /* objects that were not decided */
+    const struct rig_objects_window *objects; /* borrowed: the window of a history of objects; NULL: it is whole */
+    size_t limit_bytes;                       /* for the search for an order of the operations on an object; 0: none */
     /* In windows, of a type whose levels need the whole history: bits of the levels that have no explanation which
      * goes on from those of earlier windows, now (set by the caller); and those for which it is open, from some window on,
      * whether there is one that does not. */

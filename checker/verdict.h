@@ -72,6 +72,17 @@ struct rig_cases {
     uint32_t step_count;
 };
 
+/* The configurations from which a search in a window went on: a state each, and the operations that had taken effect and were
+ * open, by the positions of their invocations. All of it is borrowed until the witness is proved. */
+struct rig_blocked_from {
+    uint32_t position; /* the last completion before */
+    uint32_t count;
+    const char *states; /* one after the other, as the bytes of the specification: */
+    const uint32_t *sizes;
+    const uint32_t *first; /* per configuration, and one more: into `used` */
+    const uint32_t *used;
+};
+
 /* The end of the longest linearizable prefix of the operations on an object. */
 struct rig_blocked {
     uint32_t explained;   /* operations that completed before the first one that cannot be explained */
@@ -79,6 +90,12 @@ struct rig_blocked {
     uint32_t state_count; /* states in which the object may be then, before any open operation takes effect, and */
     uint32_t state_shown; /*   so many of them, */
     char **states;        /*   in words */
+    /* A queue or a stack: values whose operations alone have no order; the members above do not matter then. Those that
+     * found nothing count only if they are among the witness's transactions. */
+    const int64_t *values;
+    uint32_t value_count; /* 0: all operations count */
+    /* In a history that was checked in windows: where the prefix begins that the witness is about. */
+    const struct rig_blocked_from *from; /* NULL: at the beginning of the history */
 };
 
 struct rig_witness {

@@ -58,6 +58,12 @@ uint64_t rig_window_key_use_count(const struct rig_window *window, uint32_t key)
  */
 void rig_window_release(struct rig_window *window, const uint8_t *settled, const uint8_t *release_key);
 
+/*
+ * Forgets transactions and all their operations, with the numbers of the last rig_window_history(false); `dropped`: not 0.
+ * Keys keep their numbers. Only for types without lists.
+ */
+void rig_window_drop(struct rig_window *window, const uint8_t *dropped);
+
 size_t rig_window_bytes(const struct rig_window *window);
 /* The filled part of them, without keys; judging takes memory in proportion to it. */
 size_t rig_window_filled_bytes(const struct rig_window *window);

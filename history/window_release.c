@@ -1,4 +1,4 @@
-/* Settling transactions and forgetting keys: rig_window_release(). */
+/* Settling transactions and forgetting keys: rig_window_release(); forgetting transactions: rig_window_drop(). */
 #include <string.h>
 
 #include "base/bug.h"
@@ -193,6 +193,16 @@ static void index_keys(struct rig_window *window)
     }
 }
 
+/* After transactions were dropped. */
+static void end_release(struct rig_window *window)
+{
+    keep_errors(window);
+    if (window->columns.names.count / 2 >= window->txns.count + IDLE_TEXTS)
+        rig_columns_fit_names(&window->columns, window->limit_bytes);
+    rig_window_recount(window);
+    window->view = (struct rig_history){0};
+}
+
 void rig_window_release(struct rig_window *window, const uint8_t *settled, const uint8_t *release_key)
 {
     RIG_REQUIRE(window->view.txn_count == window->txns.count && window->view.key_count == window->keys.count);
@@ -203,10 +213,31 @@ void rig_window_release(struct rig_window *window, const uint8_t *settled, const
     keep_branches(window);
     keep_keys(window);
     keep_key_texts(window);
-    keep_errors(window);
-    if (window->columns.names.count / 2 >= window->txns.count + IDLE_TEXTS)
-        rig_columns_fit_names(&window->columns, window->limit_bytes);
     index_keys(window);
-    rig_window_recount(window);
-    window->view = (struct rig_history){0};
+    end_release(window);
+}
+
+void rig_window_drop(struct rig_window *window, const uint8_t *dropped)
+{
+    struct rig_txn *txns = window->txns.at;
+    const size_t count = window->txns.count;
+    const bool has_columns = rig_columns_any(&window->columns);
+    size_t kept = 0, kept_ops = 0;
+    RIG_REQUIRE(window->view.txn_count == count && window->branches.count == 0);
+    for (size_t i = 0; i < count; i++) {
+        struct rig_txn txn = txns[i];
+        const size_t op_count = txns[i + 1].first_op - txn.first_op;
+        if (dropped[i])
+            continue;
+        memmove(window->ops.at + kept_ops, window->ops.at + txn.first_op, op_count * sizeof *window->ops.at);
+        txn.first_op = (uint32_t)kept_ops;
+        kept_ops += op_count;
+        if (has_columns)
+            rig_columns_move(&window->columns, kept, i);
+        txns[kept++] = txn;
+    }
+    window->txns.count = kept;
+    window->ops.count = kept_ops;
+    rig_columns_cut(&window->columns, kept);
+    end_release(window);
 }

@@ -1,15 +1,9 @@
 #include "checker/object/object_decide.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/bug.h"
-#include "checker/object/object_pair.h"
-#include "checker/object/object_queue.h"
-#include "checker/object/object_replay.h"
-#include "checker/object/object_rows.h"
-#include "checker/object/object_search.h"
-#include "checker/witness/object_words.h"
+#include "base/clock.h"
+#include "checker/object/object_witness.h"
 
 /* ---- the inference ---- */
 
@@ -58,193 +52,105 @@ enum rig_rc rig_infer_objects(const struct rig_history *history, struct rig_assu
     return RIG_OK;
 }
 
-/* ---- witnesses ---- */
-
-enum { MOST_OPEN = 15, MOST_STATES = 8 };
+/* ---- one object ---- */
 
 struct decide {
     const struct rig_history *history;
+    const struct rig_objects_window *window; /* NULL: the history is whole */
+    const struct rig_objects_limits *limits;
     struct rig_object_model model;
     struct rig_object_ops ops;
     struct rig_arena *arena;
     struct rig_objects_decided *decided;
-    uint32_t most_witnesses;
+    uint8_t *done; /* scratch: per operation of a key */
 };
 
-static void add_txn(struct rig_witness *witness, uint32_t txn)
+static bool is_going_on(const struct decide *d)
 {
-    bool fits = witness->txn_count <= MOST_OPEN;
-    for (uint32_t i = 0; fits && i < witness->txn_count; i++)
-        fits = witness->txns[i] != txn;
-    if (fits)
-        witness->txns[witness->txn_count++] = txn;
+    return d->window != NULL && !d->window->is_last;
 }
 
-/* The transactions of open operations, those that completed before others. */
-static void choose_open(const struct rig_object_op *ops, const struct rig_object_result *result,
-                        struct rig_witness *witness)
+static struct rig_object_key key_of(struct decide *d, uint32_t number)
 {
-    for (unsigned unknown = 0; unknown < 2; unknown++) {
-        for (size_t i = 0; i < result->open.count; i++) {
-            const struct rig_object_op *op = &ops[result->open.at[i]];
-            if ((op->end == RIG_POSITION_NONE) == (unknown != 0))
-                add_txn(witness, op->txn);
-        }
+    struct rig_object_key key = {.model = &d->model,
+                                 .ops = d->ops.at + d->ops.first[number],
+                                 .count = d->ops.first[number + 1] - d->ops.first[number],
+                                 .open = {RIG_POSITION_NONE, UINT32_MAX},
+                                 .until = RIG_POSITION_NONE};
+    if (d->window != NULL)
+        key.past = rig_object_past_of(d->window->past, number);
+    if (is_going_on(d)) {
+        const uint32_t open_from = d->window->open_from[number];
+        key.open =
+            (struct rig_object_open){open_from == RIG_POSITION_NONE ? open_from - 1 : open_from, d->window->open_txn};
+        key.until = key.open.horizon > 0 ? key.open.horizon - 1 : 0;
     }
+    return key;
 }
 
-static char *state_words(const struct decide *d, uint32_t state)
+/* Later windows need the operations of the key, without those that are done (NULL: none is). */
+static void wait_for(const struct decide *d, const struct rig_object_key *key, const uint8_t *done)
 {
-    struct rig_buf text;
-    rig_buf_init(&text, 0);
-    rig_object_state_text(&d->model, state, &text);
-    char *words = text.failed ? NULL : rig_arena_text(d->arena, rig_buf_text(&text), text.size);
-    rig_buf_done(&text);
-    return words;
+    for (uint32_t i = 0; i < key->count; i++)
+        d->window->waits[key->ops[i].txn] |= done == NULL || !done[i];
 }
 
-static bool add_states(const struct decide *d, const struct rig_object_result *result, struct rig_blocked *blocked)
+static bool note_refuted(struct decide *d, const struct rig_object_key *key, uint32_t number,
+                         const struct rig_object_decided *decided)
 {
-    blocked->states = rig_arena_array(d->arena, MOST_STATES, sizeof *blocked->states);
-    blocked->state_count = (uint32_t)result->states.count;
-    for (uint32_t i = 0; blocked->states != NULL && i < blocked->state_count && i < MOST_STATES; i++) {
-        blocked->states[i] = state_words(d, result->states.at[i]);
-        if (blocked->states[i] == NULL)
-            return false;
-        blocked->state_shown = i + 1;
-    }
-    return blocked->states != NULL;
+    struct rig_objects_decided *all = d->decided;
+    all->refuted++;
+    if (key->past != NULL)
+        key->past->standing = RIG_OBJECT_FALLEN;
+    return all->witness_count == d->limits->most_witnesses ||
+           rig_object_witness(key, number, decided, d->arena, &all->witnesses[all->witness_count++]);
 }
 
-/* `pair`: the operations are those on its values; NULL: all of the key. */
-static bool add_witness(struct decide *d, uint32_t key, const struct rig_object_op *ops,
-                        const struct rig_object_result *result, const struct rig_object_pair *pair)
+static bool note_explained(const struct decide *d, const struct rig_object_key *key,
+                           const struct rig_object_decided *decided)
 {
-    struct rig_objects_decided *decided = d->decided;
-    decided->refuted++;
-    if (decided->witness_count == d->most_witnesses)
+    if (!is_going_on(d))
         return true;
-    struct rig_witness witness = {.anomaly = RIG_ANOMALY_NONLINEARIZABLE,
-                                  .key = key,
-                                  .op = 0,
-                                  .other_op = UINT32_MAX,
-                                  .txns = rig_arena_array(d->arena, MOST_OPEN + 1, sizeof *witness.txns),
-                                  .txn_count = 1,
-                                  .blocked = rig_arena_array(d->arena, 1, sizeof *witness.blocked)};
-    if (witness.txns == NULL || witness.blocked == NULL || !add_states(d, result, witness.blocked))
+    if (!rig_object_key_settle(key, decided, d->window->past, d->done))
         return false;
-    witness.txns[0] = ops[result->blocked].txn;
-    witness.blocked->explained = result->explained;
-    witness.blocked->open_count = (uint32_t)result->open.count - 1;
-    choose_open(ops, result, &witness);
-    if (pair != NULL) {
-        witness.other_op = RIG_OBJECT_TWO_VALUES;
-        witness.value = pair->values[0];
-        witness.other_value = pair->values[1];
-        for (size_t i = 0; i < pair->ops.count; i++)
-            add_txn(&witness, pair->ops.at[i].txn);
-    }
-    decided->witnesses[decided->witness_count++] = witness;
+    wait_for(d, key, d->done);
     return true;
 }
 
-/* ---- objects ---- */
-
-struct key_ops {
-    const struct rig_object_op *at;
-    uint32_t count;
-};
-
-/* An order that the search found counts once it was replayed. */
-static enum rig_object_answer replay(struct decide *d, const struct key_ops *ops,
-                                     const struct rig_object_result *result)
+/* RIG_OBJECT_TIME: the object is open, and may be decided with more steps. */
+static enum rig_object_answer decide_key(struct decide *d, uint32_t number,
+                                         const struct rig_object_search_limits *limits)
 {
-    bool explains = true;
-    if (!rig_object_replay(&d->model, ops->at, ops->count, result->order.at, result->order.count, &explains))
-        return RIG_OBJECT_NO_MEMORY;
-    RIG_INVARIANT(explains && "an order that the search found");
-    return RIG_OBJECT_LINEARIZABLE;
-}
-
-/* The order of a queue is found without a search in most cases. RIG_OBJECT_TIME: it is not. */
-static enum rig_object_answer order_queue(const struct decide *d, const struct key_ops *ops,
-                                          const struct rig_object_rows *rows, struct rig_object_model *model,
-                                          struct rig_object_result *result)
-{
-    bool explains = false;
-    if (d->history->workload != RIG_WORKLOAD_QUEUE)
-        return RIG_OBJECT_TIME;
-    if (!rig_object_queue_order(rows, &d->model, ops->at, ops->count, &result->order) ||
-        !rig_object_replay(model, rows->ops.at, ops->count, result->order.at, result->order.count, &explains))
-        return RIG_OBJECT_NO_MEMORY;
-    if (explains)
-        return RIG_OBJECT_LINEARIZABLE;
-    rig_object_result_done(result);
-    return RIG_OBJECT_TIME;
-}
-
-/* A small refutation of the key. RIG_OBJECT_TIME: none was found. */
-static enum rig_object_answer refute_rows(struct decide *d, uint32_t key, const struct key_ops *ops,
-                                          const struct rig_object_rows *rows,
-                                          const struct rig_object_search_limits *limits)
-{
-    struct rig_object_pair pair = {.found = false};
-    enum rig_object_answer answer = RIG_OBJECT_NO_MEMORY;
-    if (rig_object_pair_find(&d->model, rows, ops->at, ops->count, limits, &pair))
-        answer = pair.found ? RIG_OBJECT_REFUTED : RIG_OBJECT_TIME;
-    if (answer == RIG_OBJECT_REFUTED && !add_witness(d, key, pair.ops.at, &pair.result, &pair))
-        answer = RIG_OBJECT_NO_MEMORY;
-    rig_object_pair_done(&pair);
-    return answer;
-}
-
-/* REFUTED comes with a witness, unless `search_all`: only the search without look-ahead finds one. */
-static enum rig_object_answer decide_rows(struct decide *d, uint32_t key, const struct key_ops *ops,
-                                          const struct rig_object_search_limits *limits, bool *search_all)
-{
-    struct rig_object_model model;
-    struct rig_object_rows rows = {.may_vanish = false};
-    struct rig_object_result result = {.blocked = 0};
-    bool unique = false;
-    enum rig_object_answer answer = RIG_OBJECT_NO_MEMORY;
-    rig_table_init(&rows.fate_of);
-    if (rig_object_model_init(&model, d->history->workload, limits->bytes) &&
-        rig_object_rows_init(&rows, &d->model, ops->at, ops->count, &model, &unique)) {
-        model.rows = &rows;
-        answer = unique ? order_queue(d, ops, &rows, &model, &result) : RIG_OBJECT_TIME;
-        if (answer == RIG_OBJECT_TIME)
-            answer = refute_rows(d, key, ops, &rows, limits);
-        *search_all = answer == RIG_OBJECT_TIME;
-        if (answer == RIG_OBJECT_TIME && unique)
-            answer = rig_object_search(&model, rows.ops.at, ops->count, limits, &result);
-        *search_all &= !unique || answer == RIG_OBJECT_REFUTED;
+    const struct rig_object_key key = key_of(d, number);
+    struct rig_object_decided decided;
+    if (key.count == 0 || (key.past != NULL && key.past->standing != RIG_OBJECT_STANDS))
+        return RIG_OBJECT_LINEARIZABLE; /* or it was counted before */
+    rig_object_key_decide(&key, limits, &decided);
+    enum rig_object_answer answer = decided.answer;
+    bool fits = true;
+    if (answer == RIG_OBJECT_REFUTED)
+        fits = note_refuted(d, &key, number, &decided);
+    else if (answer == RIG_OBJECT_LINEARIZABLE)
+        fits = note_explained(d, &key, &decided);
+    if (answer == RIG_OBJECT_TIME && is_going_on(d) && !decided.searched) {
+        wait_for(d, &key, NULL);
+        answer = RIG_OBJECT_LINEARIZABLE; /* for now */
     }
-    if (answer == RIG_OBJECT_LINEARIZABLE)
-        answer = replay(d, ops, &result);
-    rig_object_result_done(&result);
-    rig_object_rows_done(&rows);
-    rig_object_model_done(&model);
-    return answer;
+    rig_object_decided_done(&decided);
+    return fits ? answer : RIG_OBJECT_NO_MEMORY;
 }
 
-static enum rig_object_answer decide_key(struct decide *d, uint32_t key, const struct rig_object_search_limits *limits)
+static void give_up(struct decide *d, uint32_t number)
 {
-    const struct key_ops ops = {d->ops.at + d->ops.first[key], d->ops.first[key + 1] - d->ops.first[key]};
-    struct rig_object_result result;
-    if (d->history->workload == RIG_WORKLOAD_QUEUE || d->history->workload == RIG_WORKLOAD_STACK) {
-        bool search_all = false;
-        const enum rig_object_answer ahead = decide_rows(d, key, &ops, limits, &search_all);
-        if (!search_all)
-            return ahead;
-    }
-    enum rig_object_answer answer = rig_object_search(&d->model, ops.at, ops.count, limits, &result);
-    if (answer == RIG_OBJECT_LINEARIZABLE)
-        answer = replay(d, &ops, &result);
-    if (answer == RIG_OBJECT_REFUTED && !add_witness(d, key, ops.at, &result, NULL))
-        answer = RIG_OBJECT_NO_MEMORY;
-    rig_object_result_done(&result);
-    return answer;
+    d->decided->open++;
+    if (d->window != NULL)
+        rig_object_past_of(d->window->past, number)->standing = RIG_OBJECT_GIVEN_UP;
 }
+
+/* ---- all objects ---- */
+
+/* The steps of a round: about 10 ms for an object at first. */
+enum { FIRST_STEPS = 1 << 18, TIMES_MORE = 16, ROUNDS = 6 };
 
 struct sized {
     uint32_t key, count;
@@ -266,38 +172,77 @@ static struct sized *sort_keys(const struct rig_object_ops *ops, struct rig_aren
     return keys;
 }
 
-static enum rig_rc decide_keys(struct decide *d, const struct rig_object_search_limits *limits, struct rig_err *err)
+/* Decides the keys, and keeps those that are open. False when memory runs out. */
+static bool decide_round(struct decide *d, const struct rig_object_search_limits *limits, struct sized *keys,
+                         uint32_t *count)
 {
-    struct rig_arena scratch;
-    rig_arena_init(&scratch, limits->bytes);
-    enum rig_rc rc = RIG_E_LIMIT;
-    const struct sized *keys = NULL;
-    d->decided->witnesses = rig_arena_array(d->arena, (size_t)d->most_witnesses + 1, sizeof *d->decided->witnesses);
-    if (d->decided->witnesses != NULL && rig_object_ops_build(d->history, &d->model, &scratch, &d->ops))
-        keys = sort_keys(&d->ops, &scratch);
-    if (keys != NULL)
-        rc = RIG_OK;
-    for (uint32_t i = 0; rc == RIG_OK && i < d->ops.key_count; i++) {
+    uint32_t kept = 0;
+    bool fits = true;
+    for (uint32_t i = 0; fits && i < *count; i++) {
         const enum rig_object_answer answer = decide_key(d, keys[i].key, limits);
-        d->decided->open += answer == RIG_OBJECT_TIME || answer == RIG_OBJECT_MEMORY;
-        rc = answer == RIG_OBJECT_NO_MEMORY ? RIG_E_LIMIT : RIG_OK;
+        fits = answer != RIG_OBJECT_NO_MEMORY;
+        if (answer == RIG_OBJECT_MEMORY)
+            give_up(d, keys[i].key);
+        else if (answer == RIG_OBJECT_TIME)
+            keys[kept++] = keys[i];
     }
-    rig_arena_done(&scratch);
-    return rc == RIG_OK ? RIG_OK : rig_memory_limit(err, "the operations of an object");
+    *count = kept;
+    return fits;
 }
 
-enum rig_rc rig_objects_decide(const struct rig_inference *inference, int64_t deadline_ns, size_t limit_bytes,
-                               uint32_t most_witnesses, struct rig_arena *arena, struct rig_objects_decided *decided,
-                               struct rig_err *err)
+static bool decide_all(struct decide *d, struct sized *keys)
+{
+    struct rig_object_search_limits limits = {
+        .deadline_ns = d->limits->deadline_ns, .bytes = d->limits->bytes, .steps = FIRST_STEPS};
+    uint32_t count = d->ops.key_count;
+    bool fits = true;
+    for (unsigned round = 0; fits && count > 0 && round < ROUNDS; round++) {
+        fits = decide_round(d, &limits, keys, &count);
+        limits.steps = round + 2 < ROUNDS ? limits.steps * TIMES_MORE : 0;
+        if (rig_clock_now_ns() > limits.deadline_ns)
+            break;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        give_up(d, keys[i].key);
+    return fits;
+}
+
+static bool make_room(struct decide *d, struct rig_arena *scratch)
+{
+    uint32_t most = 0;
+    d->decided->witnesses =
+        rig_arena_array(d->arena, (size_t)d->limits->most_witnesses + 1, sizeof *d->decided->witnesses);
+    if (d->decided->witnesses == NULL || !rig_object_ops_build(d->history, &d->model, scratch, &d->ops))
+        return false;
+    for (uint32_t key = 0; key < d->ops.key_count; key++) {
+        const uint32_t count = d->ops.first[key + 1] - d->ops.first[key];
+        most = count > most ? count : most;
+    }
+    d->done = rig_arena_array(scratch, (size_t)most + 1, 1);
+    return d->done != NULL && (d->window == NULL || rig_object_past_widen(d->window->past, d->ops.key_count));
+}
+
+static enum rig_rc decide_keys(struct decide *d, struct rig_err *err)
+{
+    struct rig_arena scratch;
+    rig_arena_init(&scratch, d->limits->bytes);
+    struct sized *keys = make_room(d, &scratch) ? sort_keys(&d->ops, &scratch) : NULL;
+    const bool fits = keys != NULL && decide_all(d, keys);
+    rig_arena_done(&scratch);
+    return fits ? RIG_OK : rig_memory_limit(err, "the operations of an object");
+}
+
+enum rig_rc rig_objects_decide(const struct rig_inference *inference, const struct rig_objects_window *window,
+                               const struct rig_objects_limits *limits, struct rig_arena *arena,
+                               struct rig_objects_decided *decided, struct rig_err *err)
 {
     const struct rig_history *history = inference->history;
-    const struct rig_object_search_limits limits = {deadline_ns, limit_bytes};
-    struct decide d = {.history = history, .arena = arena, .decided = decided, .most_witnesses = most_witnesses};
+    struct decide d = {.history = history, .window = window, .limits = limits, .arena = arena, .decided = decided};
     *decided = (struct rig_objects_decided){0};
     if (!history->has_invocations)
         return RIG_OK;
-    enum rig_rc rc = rig_object_model_init(&d.model, history->workload, limit_bytes)
-                         ? decide_keys(&d, &limits, err)
+    enum rig_rc rc = rig_object_model_init(&d.model, history->workload, limits->bytes)
+                         ? decide_keys(&d, err)
                          : rig_memory_limit(err, "the states of an object");
     rig_object_model_done(&d.model);
     return rc;

@@ -8,8 +8,7 @@
 #include "checker/witness/object_words.h"
 #include "history/types.h"
 
-/* The number of the bytes, new or known; RIG_OBJECT_NONE when memory runs out. */
-static uint32_t intern(struct rig_object_model *model, const void *bytes, size_t size)
+uint32_t rig_object_state_of(struct rig_object_model *model, const void *bytes, size_t size)
 {
     for (uint64_t hash = XXH3_64bits(bytes, size);; hash++) {
         uint32_t *number = rig_table_put(&model->state_of, hash);
@@ -136,7 +135,7 @@ bool rig_object_model_init(struct rig_object_model *model, enum rig_workload wor
     rig_arena_init(&model->arena, limit_bytes);
     rig_buf_init(&model->scratch, 0);
     const int64_t nil = rig_object_nil(workload);
-    const uint32_t initial = intern(model, &nil, model->is_register ? sizeof nil : 0);
+    const uint32_t initial = rig_object_state_of(model, &nil, model->is_register ? sizeof nil : 0);
     RIG_INVARIANT(initial == RIG_OBJECT_INITIAL || initial == RIG_OBJECT_NONE);
     return initial == RIG_OBJECT_INITIAL;
 }
@@ -162,7 +161,7 @@ static bool summarise(struct rig_object_model *model, struct rig_object_class *c
         const int64_t value = rig_op_reads(op->kind) ? value_read(model, op) : op->value;
         if (rig_op_reads(op->kind) && op->read_state == RIG_READ_UNKNOWN)
             continue;
-        const uint32_t state = intern(model, &value, sizeof value);
+        const uint32_t state = rig_object_state_of(model, &value, sizeof value);
         if (state == RIG_OBJECT_NONE)
             return false;
         if (writes)
@@ -256,7 +255,7 @@ static bool compute(struct rig_object_model *model, uint32_t state, uint32_t cla
         return false;
     if (possible && model->rows != NULL && !rig_op_reads(of->ops[0].kind))
         possible = !is_dead(model, scratch);
-    *next = possible ? intern(model, rig_buf_text(scratch), scratch->size) : RIG_OBJECT_NONE;
+    *next = possible ? rig_object_state_of(model, rig_buf_text(scratch), scratch->size) : RIG_OBJECT_NONE;
     return !possible || *next != RIG_OBJECT_NONE;
 }
 

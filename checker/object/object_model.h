@@ -58,6 +58,9 @@ struct rig_object_model {
 bool rig_object_model_init(struct rig_object_model *model, enum rig_workload workload, size_t limit_bytes);
 void rig_object_model_done(struct rig_object_model *model);
 
+/* The number of the state of these bytes; RIG_OBJECT_NONE when memory runs out. */
+uint32_t rig_object_state_of(struct rig_object_model *model, const void *bytes, size_t size);
+
 /* The class of an operation that consists of these micro-operations; RIG_OBJECT_NONE when memory runs out. */
 uint32_t rig_object_class_of(struct rig_object_model *model, const struct rig_txn_op *ops, uint32_t count);
 

@@ -7,10 +7,10 @@
 #ifndef RIG_CHECKER_OBJECT_OBJECT_REPLAY_H
 #define RIG_CHECKER_OBJECT_OBJECT_REPLAY_H
 
-#include "checker/object/object_ops.h"
+#include "checker/object/object_search.h"
 
 /* False when memory runs out. */
 bool rig_object_replay(struct rig_object_model *model, const struct rig_object_op *ops, uint32_t count,
-                       const uint32_t *order, size_t length, bool *explains);
+                       const struct rig_object_order *order, bool *explains);
 
 #endif

@@ -83,6 +83,7 @@ bool rig_object_rows_init(struct rig_object_rows *rows, const struct rig_object_
     *unique = true;
     if (!note_additions(rows, from, ops, count, unique))
         return false;
+    rows->distinct = *unique;
     note_takes(rows, from, ops, count, unique);
     return !*unique || change(rows, from, ops, count, into);
 }

@@ -20,7 +20,7 @@
 
 #include "base/table.h"
 #include "base/vec.h"
-#include "checker/object/object_ops.h"
+#include "checker/object/object_needed.h"
 
 /* The take of a value. */
 struct rig_object_fate {
@@ -29,7 +29,6 @@ struct rig_object_fate {
 };
 
 RIG_VEC(struct rig_object_fate, rig_object_fate_list)
-RIG_VEC(struct rig_object_op, rig_object_op_list)
 
 struct rig_object_rows {
     struct rig_table fate_of;          /* value -> index */
@@ -37,6 +36,7 @@ struct rig_object_rows {
     struct rig_object_op_list ops;     /* the changed operations; txn is the number of the original one */
     int64_t other;                     /* the value in place of those that nothing is known to take */
     bool may_vanish;                   /* takes of unknown outcome may take those */
+    bool distinct;                     /* no value is added twice */
 };
 
 /* The changed operations, as classes of `into`, which is used for this key alone. `unique`: the values are, else nothing

@@ -41,7 +41,8 @@ struct stage {
 
 struct search {
     struct rig_object_model *model;
-    const struct rig_object_op *ops;
+    const struct rig_object_part *part;
+    const struct rig_object_op *ops; /* of the part */
     const struct rig_object_search_limits *limits;
     struct slots slots;
     uint32_t width;       /* words for the bits of the slots */
@@ -357,6 +358,8 @@ static enum rig_object_answer look(const struct search *s)
         return RIG_OBJECT_NO_MEMORY;
     if (!fits(s))
         return RIG_OBJECT_MEMORY;
+    if (s->limits->steps > 0 && s->steps > s->limits->steps)
+        return RIG_OBJECT_TIME;
     return rig_clock_now_ns() > s->limits->deadline_ns ? RIG_OBJECT_TIME : RIG_OBJECT_LINEARIZABLE;
 }
 
@@ -433,41 +436,106 @@ static int compare_ends(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* The completions, ascending: position << 32 | operation. NULL when memory runs out. */
-static uint64_t *sort_ends(const struct rig_object_op *ops, uint32_t count, uint32_t *end_count)
+/* The completions that have to be explained, ascending: position << 32 | operation. NULL when memory runs out. */
+static uint64_t *sort_ends(const struct rig_object_part *part, uint32_t *end_count)
 {
-    uint64_t *ends = calloc((size_t)count + 1, sizeof *ends);
-    for (uint32_t i = 0; ends != NULL && i < count; i++) {
-        if (ops[i].end != RIG_POSITION_NONE)
-            ends[(*end_count)++] = (uint64_t)ops[i].end << 32 | i;
+    uint64_t *ends = calloc((size_t)part->count + 1, sizeof *ends);
+    for (uint32_t i = 0; ends != NULL && i < part->count; i++) {
+        RIG_INVARIANT(part->begin == NULL || part->ops[i].end > part->from);
+        if (part->ops[i].end != RIG_POSITION_NONE && part->ops[i].end <= part->until)
+            ends[(*end_count)++] = (uint64_t)part->ops[i].end << 32 | i;
     }
     if (ends != NULL)
         qsort(ends, *end_count, sizeof *ends, compare_ends);
     return ends;
 }
 
-static enum rig_object_answer run(struct search *s, uint32_t count, struct rig_object_result *result)
+/* ---- parts ---- */
+
+static void add_begin(struct search *s, const struct rig_object_configs *begin, uint32_t number)
 {
-    uint32_t end_count = 0, invoked = 0;
-    uint64_t *ends = sort_ends(s->ops, count, &end_count);
-    enum rig_object_answer answer = ends == NULL ? RIG_OBJECT_NO_MEMORY : RIG_OBJECT_LINEARIZABLE;
+    const size_t length = BITS + s->width;
+    memset(s->next.at, 0, length * sizeof(uint64_t));
+    s->next.at[STATE] = begin->states.at[number];
+    s->next.at[MOVE] = none;
+    for (uint32_t i = begin->first.at[number]; i < begin->first.at[number + 1]; i++) {
+        uint32_t place = 0;
+        while (place < s->slots.count && s->slots.at[place].op != begin->used.at[i])
+            place++;
+        RIG_INVARIANT(place < s->slots.count && "an operation that took effect was invoked");
+        set_bit(s->next.at, place);
+    }
+    add(s, &s->now, s->next.at);
+}
+
+/* Sets up the configurations, and returns how many operations were invoked. */
+static uint32_t begin_part(struct search *s)
+{
+    const struct rig_object_part *part = s->part;
+    const uint64_t initial[BITS] = {RIG_OBJECT_INITIAL, none};
+    uint32_t invoked = 0;
+    if (part->begin == NULL) {
+        add(s, &s->now, initial);
+        return 0;
+    }
+    while (invoked < part->count && part->ops[invoked].invoke < part->from && !s->failed)
+        invoke(s, invoked++);
+    for (uint32_t i = 0; i < part->begin->states.count && !s->failed; i++)
+        add_begin(s, part->begin, i);
+    return invoked;
+}
+
+static bool note_end(const struct search *s, struct rig_object_result *result)
+{
+    struct rig_object_configs *end = &result->end;
+    bool noted = true;
+    for (uint32_t i = 0; noted && i < s->slots.count; i++)
+        noted = !s->slots.at[i].taken || rig_object_order_add(&result->left, s->slots.at[i].op);
+    for (uint32_t c = 0; noted && c < s->now.count; c++) {
+        const uint64_t *at = config(s, &s->now, c);
+        noted = rig_object_order_add(&end->states, (uint32_t)at[STATE]) &&
+                rig_object_order_add(&end->first, (uint32_t)end->used.count);
+        for (uint32_t i = 0; noted && i < s->slots.count; i++)
+            noted = !s->slots.at[i].taken || !has_bit(at, i) || rig_object_order_add(&end->used, s->slots.at[i].op);
+    }
+    return noted && rig_object_order_add(&end->first, (uint32_t)end->used.count);
+}
+
+static enum rig_object_answer explain(struct search *s, const uint64_t *ends, uint32_t end_count,
+                                      struct rig_object_result *result)
+{
+    const uint32_t count = s->part->count;
+    uint32_t invoked = begin_part(s);
     uint64_t looked = 0;
-    for (uint32_t i = 0; answer == RIG_OBJECT_LINEARIZABLE && i < end_count; i++) {
+    result->end_at = s->part->from;
+    for (uint32_t i = 0; i < end_count; i++) {
         const uint32_t op = (uint32_t)ends[i];
         while (invoked < count && s->ops[invoked].invoke <= ends[i] >> 32 && !s->failed)
             invoke(s, invoked++);
         RIG_INVARIANT(s->failed || op < invoked);
-        answer = s->failed ? RIG_OBJECT_NO_MEMORY : complete(s, op);
+        enum rig_object_answer answer = s->failed ? RIG_OBJECT_NO_MEMORY : complete(s, op);
         result->explained = i;
+        result->end_at = (uint32_t)(ends[i] >> 32);
         if (answer == RIG_OBJECT_LINEARIZABLE && s->steps - looked > STEPS_BETWEEN_LOOKS) {
             looked = s->steps;
             answer = look(s);
         }
         if (answer == RIG_OBJECT_REFUTED && !note_refuted(s, op, result))
             answer = RIG_OBJECT_NO_MEMORY;
+        if (answer != RIG_OBJECT_LINEARIZABLE)
+            return answer;
     }
+    return s->failed ? RIG_OBJECT_NO_MEMORY : RIG_OBJECT_LINEARIZABLE;
+}
+
+static enum rig_object_answer run(struct search *s, struct rig_object_result *result)
+{
+    uint32_t end_count = 0;
+    uint64_t *ends = sort_ends(s->part, &end_count);
+    enum rig_object_answer answer = ends == NULL ? RIG_OBJECT_NO_MEMORY : explain(s, ends, end_count, result);
     free(ends);
-    if (answer == RIG_OBJECT_LINEARIZABLE && !note_order(s, result))
+    const bool is_last = s->part->until == RIG_POSITION_NONE;
+    if (answer == RIG_OBJECT_LINEARIZABLE && !(is_last ? note_order(s, result) : note_end(s, result)))
         answer = RIG_OBJECT_NO_MEMORY;
     return answer;
 }
@@ -485,20 +553,17 @@ static void stage_done(struct stage *stage)
     rig_table_done(&stage->chains);
 }
 
-enum rig_object_answer rig_object_search(struct rig_object_model *model, const struct rig_object_op *ops,
-                                         uint32_t count, const struct rig_object_search_limits *limits,
+enum rig_object_answer rig_object_search(struct rig_object_model *model, const struct rig_object_part *part,
+                                         const struct rig_object_search_limits *limits,
                                          struct rig_object_result *result)
 {
-    struct search s = {.model = model, .ops = ops, .limits = limits};
+    struct search s = {.model = model, .part = part, .ops = part->ops, .limits = limits};
     *result = (struct rig_object_result){0};
     stage_init(&s.now);
     stage_init(&s.work);
     stage_init(&s.after);
-    const uint64_t initial[BITS] = {RIG_OBJECT_INITIAL, none};
     s.failed = !words_reserve(&s.next, BITS);
-    if (!s.failed)
-        add(&s, &s.now, initial);
-    const enum rig_object_answer answer = s.failed ? RIG_OBJECT_NO_MEMORY : run(&s, count, result);
+    const enum rig_object_answer answer = s.failed ? RIG_OBJECT_NO_MEMORY : run(&s, result);
     slots_done(&s.slots);
     words_done(&s.unknown);
     words_done(&s.next);
@@ -509,9 +574,18 @@ enum rig_object_answer rig_object_search(struct rig_object_model *model, const s
     return answer;
 }
 
+void rig_object_configs_done(struct rig_object_configs *configs)
+{
+    rig_object_order_done(&configs->states);
+    rig_object_order_done(&configs->first);
+    rig_object_order_done(&configs->used);
+}
+
 void rig_object_result_done(struct rig_object_result *result)
 {
     rig_object_order_done(&result->order);
+    rig_object_configs_done(&result->end);
+    rig_object_order_done(&result->left);
     rig_object_order_done(&result->open);
     rig_object_reached_done(&result->states);
 }

@@ -53,8 +53,7 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     rig_budget_init(&w->budget, options->check.limit_bytes, w->options.idle);
     rig_budget_take(&w->budget, options->taken_bytes);
     w->type = rig_type_inference(workload);
-    w->options.keep_all |=
-        w->type->whole && (!options->in_windows || w->type->only_whole || w->type->decide_objects != NULL);
+    w->options.keep_all |= w->type->whole && (!options->in_windows || w->type->only_whole);
     w->budget.load_percent = w->type->load_percent;
     const size_t limit_bytes = options->check.limit_bytes == 0 ? 0 : rig_budget_bytes(&w->budget);
     const struct rig_check_options *check = &w->options.check;
@@ -67,7 +66,9 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     w->evidence = rig_witness_txns_new(workload);
     w->storage = rig_verdict_new(check);
     w->zero_ns = INT64_MAX;
-    if (w->window == NULL || w->retired == NULL || w->evidence == NULL || w->storage == NULL) {
+    w->objects = w->type->decide_objects == NULL ? NULL : rig_object_past_new();
+    if ((w->objects == NULL && w->type->decide_objects != NULL) || w->window == NULL || w->retired == NULL ||
+        w->evidence == NULL || w->storage == NULL) {
         rig_stream_free(w);
         return rig_stream_no_memory(err);
     }
@@ -93,6 +94,7 @@ void rig_stream_free(struct rig_stream *windows)
     rig_witness_txns_free(windows->evidence);
     if (windows->storage != NULL)
         rig_verdict_free(&windows->storage->verdict);
+    rig_object_past_free(windows->objects);
     free(windows->open_keys);
     free(windows);
 }
@@ -299,8 +301,7 @@ static size_t solver_bytes_of(const struct rig_stream *w, const struct rig_histo
     return ops * w->type->solver_bytes;
 }
 
-/* Limits the judgement to the memory that is left. */
-static void limit_judge(struct rig_stream *w, const struct rig_history *view)
+void rig_stream_limit_judge(struct rig_stream *w, const struct rig_history *view)
 {
     size_t left = rig_budget_left(&w->budget, rig_window_bytes(w->window), rig_stream_other_bytes(w));
     if (w->type->arena_only && left < SIZE_MAX / 2)
@@ -348,7 +349,7 @@ static enum rig_rc begin_judgement(struct rig_stream *w, bool last, struct judge
     *j = (struct judgement){.w = w, .err = err, .view = rig_window_history(w->window, last)};
     if (j->view == NULL)
         return rig_stream_no_memory(err);
-    limit_judge(w, j->view);
+    rig_stream_limit_judge(w, j->view);
     const bool open = !last && w->type->any_initial;
     if (open && !rig_stream_open_keys(w, j->view, w->options.lost))
         return rig_stream_no_memory(err);
@@ -478,6 +479,8 @@ static enum rig_rc judge_closing(struct rig_stream *w, struct rig_err *err)
 {
     struct judgement j;
     struct rig_err why = {0};
+    if (w->objects != NULL)
+        return rig_stream_judge_objects(w, err);
     enum rig_rc rc = begin_closing(w, &j, &why);
     for (unsigned times = 0; times < MOST_SAVINGS && rc == RIG_E_LIMIT && w->options.check.limit_bytes > 0; times++) {
         save_memory(w, times);
@@ -672,14 +675,16 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
         return rc;
     rc = explain(w, j.view, &explained, err);
     rig_explained_done(&explained);
+    if (rc == RIG_OK && w->objects != NULL)
+        rig_stream_end_objects(w);
     if (rc == RIG_OK)
         rc = choose(&j, NULL) ? search(&j) : rig_stream_no_memory(err);
-    if (rc == RIG_OK && w->options.census == NULL && nothing_observed(w)) {
+    if (rc == RIG_OK && w->objects == NULL && w->options.census == NULL && nothing_observed(w)) {
         /* Edges to transactions of dropped keys are not counted, and a single edge would do. */
         w->conflict = "almost nothing was observed";
         return RIG_OK;
     }
-    if (rc == RIG_OK)
+    if (rc == RIG_OK && w->objects == NULL)
         rc = count_unordered(&j);
     if (rc == RIG_OK)
         rc = rig_witness_txns_give(w->evidence, w->findings.of, w->zero_ns == INT64_MAX ? 0 : w->zero_ns,

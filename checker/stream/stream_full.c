@@ -12,7 +12,8 @@ enum {
 size_t rig_stream_other_bytes(const struct rig_stream *w)
 {
     return rig_retired_bytes(w->retired) + w->storage->arena.held_bytes +
-           (w->options.census == NULL ? 0 : rig_census_bytes(w->options.census));
+           (w->options.census == NULL ? 0 : rig_census_bytes(w->options.census)) +
+           (w->objects == NULL ? 0 : rig_object_past_bytes(w->objects));
 }
 
 /* ---- keys that are in use ---- */
@@ -115,6 +116,8 @@ static bool look_ahead(struct rig_stream *w, struct outlook *o)
  */
 static bool is_due(struct rig_stream *w)
 {
+    if (w->objects != NULL)
+        return w->new_count >= w->options.least_new && w->new_count >= w->held_count;
     const bool enough = w->new_count >= w->held_count * w->options.growth;
     const bool early =
         !w->unclean && !w->released_nothing && rig_window_txn_count(w->window) >= w->fed_count / MOST_SHARE;

@@ -2,6 +2,8 @@
 #ifndef RIG_CHECKER_STREAM_STREAM_PRIVATE_H
 #define RIG_CHECKER_STREAM_STREAM_PRIVATE_H
 
+#include "checker/object/object_decide.h"
+#include "checker/object/object_past.h"
 #include "checker/stream/budget.h"
 #include "checker/stream/retired.h"
 #include "checker/verdict_storage.h"
@@ -34,7 +36,9 @@ struct rig_stream {
     int64_t zero_ns;       /* the first invocation */
     int64_t adding_ns;
     const char *conflict;
-    uint8_t *open_keys; /* per key of the window: rig_stream_open_keys() */
+    uint8_t *open_keys;                       /* per key of the window: rig_stream_open_keys() */
+    struct rig_object_past *objects;          /* of a history of objects, else NULL; and */
+    struct rig_objects_window objects_window; /*   what the latest judgement was told of it */
 };
 
 /* Whether to judge the window before it takes another segment like this one (stream_full.c). */
@@ -55,6 +59,15 @@ enum rig_rc rig_stream_doomed(struct rig_stream *windows, const struct rig_histo
 /* Fills open_keys: whether the key, shown as `view`, may be used again; `all`: every key may. False when memory runs
  * out. */
 bool rig_stream_open_keys(struct rig_stream *windows, const struct rig_history *view, bool all);
+
+/* Limits the judgement of `view` to the memory that is left. */
+void rig_stream_limit_judge(struct rig_stream *windows, const struct rig_history *view);
+
+/* Decides the operations on objects in the window as far as later ones cannot change the answer, and drops those that are
+ * done (object_windows.c). */
+enum rig_rc rig_stream_judge_objects(struct rig_stream *windows, struct rig_err *err);
+/* Before the last judgement: it goes on from the earlier ones. */
+void rig_stream_end_objects(struct rig_stream *windows);
 
 /* RIG_E_LIMIT. */
 enum rig_rc rig_stream_no_memory(struct rig_err *err);

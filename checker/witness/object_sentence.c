@@ -40,14 +40,14 @@ static void add_states(const struct rig_blocked *blocked, struct rig_buf *text)
         rig_buf_printf(text, " or in one of %" PRIu32 " other states", more);
 }
 
-/* Operations on one value or two that have no order by themselves. */
+/* Operations on a few values that have no order by themselves. */
 static void add_alone(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
-    rig_buf_printf(text, "\n  Operations on the value%s ", w->value == w->other_value ? "" : "s");
-    rig_value_add(text, w->value);
-    if (w->value != w->other_value) {
-        rig_buf_add_text(text, " and ");
-        rig_value_add(text, w->other_value);
+    const struct rig_blocked *blocked = w->blocked;
+    rig_buf_printf(text, "\n  Operations on the value%s ", rig_plural(blocked->value_count));
+    for (uint32_t i = 0; i < blocked->value_count; i++) {
+        rig_buf_add_text(text, i == 0 ? "" : i + 1 == blocked->value_count ? " and " : ", ");
+        rig_value_add(text, blocked->values[i]);
     }
     rig_buf_printf(text, " alone have no order, and a %s stays one when other values are left out:",
                    rig_data_types[history->workload].name);
@@ -65,7 +65,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     rig_buf_add_text(text, " of key ");
     rig_sentence_key(history, w->key, text);
     rig_buf_add_text(text, " cannot take effect at any point between its invocation and its completion.");
-    if (w->other_op == RIG_OBJECT_TWO_VALUES) {
+    if (blocked->value_count > 0) {
         add_alone(history, w, text);
         return;
     }

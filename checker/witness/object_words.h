@@ -11,10 +11,6 @@
 #include "base/buf.h"
 #include "history/history.h"
 
-/* In place of `other_op` of a witness over a queue or a stack: operations on its `value` and `other_value` alone have no
- * order. A take that found nothing counts if it is one of its transactions. */
-enum { RIG_OBJECT_TWO_VALUES = 1 };
-
 /* The value of a register that was not written, and of a free lock. */
 int64_t rig_object_nil(enum rig_workload workload);
 /* Adds a value of a string register: a text without its quotes, any other value as it is shown. */

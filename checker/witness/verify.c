@@ -215,5 +215,7 @@ enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct
     if (!verifier->proof.committed[witness->txns[0]])
         return refuse(verifier->proof.history, witness, witness->txns[0], "did not certainly commit", err);
     const char *lacks = verifier->type->check_noncyclic(&verifier->proof, witness);
+    if (lacks == rig_verify_spent)
+        return rig_fail(err, RIG_E_LIMIT, "a witness %s", lacks);
     return lacks == NULL ? RIG_OK : refuse(verifier->proof.history, witness, witness->txns[0], lacks, err);
 }

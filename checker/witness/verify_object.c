@@ -10,18 +10,26 @@
  * next; fewer operations of unknown outcome are as good as more, in the same state; and equal ones come in the order of
  * their invocations.
  *
- * Space: the prefixes of two lengths.
+ * A history that was checked in windows has forgotten what completed before some position. The witness then has the
+ * configurations that were possible there, as the search found them, and the proof begins with these.
+ *
+ * Space: the prefixes of two lengths. Time: at most MOST_SECONDS; a witness whose proof takes longer does not count.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/bug.h"
+#include "base/clock.h"
 #include "base/table.h"
 #include "base/vec.h"
 #include "checker/witness/object_words.h"
 #include "checker/witness/verify_type.h"
 #include "history/value_texts.h"
+
+enum { MOST_SECONDS = 20 };
+
+const char rig_verify_spent[] = "could not be proved within the time for a proof";
 
 /* An operation of the prefix. */
 struct operation {
@@ -47,6 +55,13 @@ struct layer {
     uint32_t count;
 };
 
+/* A prefix to begin with: `number` in a layer of its own, and how many certain operations it has. */
+struct start {
+    uint32_t number, length;
+};
+
+RIG_VEC(struct start, starts)
+
 struct proving {
     const struct rig_history *history;
     struct operations certain, perhaps; /* in the order of their invocations */
@@ -57,8 +72,10 @@ struct proving {
     struct layer now, next;
     struct layer_words scratch;
     struct rig_buf text;
-    const struct rig_witness *alone; /* only operations on its values count; NULL: all */
-    bool explained, no_memory;
+    const struct rig_witness *witness; /* where it names values, only operations on these count */
+    struct starts starts;
+    bool explained, no_memory, spent;
+    int64_t deadline_ns;
 };
 
 enum { AT_STATE, AT_LOW, AT_BITS };
@@ -208,18 +225,22 @@ static bool finds_unknown(const struct rig_txn_op *op)
  * stack into a legal one. A take of unknown result may have taken any value. */
 static bool counts(const struct proving *p, uint32_t txn, const struct rig_txn_op *op)
 {
-    const struct rig_witness *w = p->alone;
+    const struct rig_witness *w = p->witness;
     bool named = false;
-    if (w == NULL || finds_unknown(op))
+    if (w->blocked->value_count == 0 || finds_unknown(op))
         return true;
+    for (uint32_t i = 0; i < w->blocked->value_count; i++)
+        named |= op->value == w->blocked->values[i];
     if (!rig_op_reads(op->kind) || op->read_state == RIG_READ_SEEN)
-        return op->value == w->value || op->value == w->other_value;
+        return named;
+    named = false;
     for (uint32_t i = 0; i < w->txn_count; i++)
         named |= w->txns[i] == txn;
     return named;
 }
 
-/* Adds the operations of a transaction on the key that belong to the prefix up to position `last`. */
+/* Adds the operations of a transaction on the key that belong to the prefix up to position `last`. Those that completed
+ * before the proof begins are not in the window. */
 static bool add_txn(struct proving *p, uint32_t txn, uint32_t key, uint32_t last)
 {
     const struct rig_txn *t = &p->history->txns[txn];
@@ -229,7 +250,7 @@ static bool add_txn(struct proving *p, uint32_t txn, uint32_t key, uint32_t last
         return true;
     const uint32_t each = takes_only(ops, count) ? 1 : count;
     for (uint32_t i = 0; i < count; i += each) {
-        const uint32_t until = p->alone != NULL && finds_unknown(&ops[i]) ? RIG_POSITION_NONE : end;
+        const uint32_t until = p->witness->blocked->value_count > 0 && finds_unknown(&ops[i]) ? RIG_POSITION_NONE : end;
         const struct operation operation = {.ops = ops + i, .count = each, .invoke = t->invoke_at, .end = until};
         if (counts(p, txn, &ops[i]) && !operations_add(until <= last ? &p->certain : &p->perhaps, operation))
             return false;
@@ -414,25 +435,94 @@ static void forget_layer(struct layer *layer)
     }
 }
 
+/* ---- where prefixes begin ---- */
+
+static bool has_value(const struct proving *p)
+{
+    return p->history->workload == RIG_WORKLOAD_CAS_REGISTER || p->history->workload == RIG_WORKLOAD_MUTEX;
+}
+
+/* The operation that was invoked at the position; `count`: there is none. */
+static size_t find_operation(const struct operations *operations, uint32_t invoke)
+{
+    size_t i = 0;
+    while (i < operations->count && operations->at[i].invoke != invoke)
+        i++;
+    return i;
+}
+
+/* Fills in p->scratch: the configuration, and how many certain operations have taken effect. */
+static void begin_with(struct proving *p, const struct rig_blocked_from *from, const char *state, uint32_t number,
+                       uint32_t *length)
+{
+    uint64_t *bits = p->scratch.at + AT_BITS;
+    int64_t value = 0;
+    rig_buf_clear(&p->text);
+    if (has_value(p)) {
+        memcpy(&value, state, sizeof value);
+        rig_buf_add_text(&p->text, RIG_VALUE_SHOWN(value));
+    } else {
+        rig_buf_add(&p->text, state, from->sizes[number]);
+    }
+    memset(p->scratch.at, 0, prefix_size(p) * sizeof *p->scratch.at);
+    p->scratch.at[AT_STATE] = number_state(p);
+    *length = 0;
+    for (uint32_t i = from->first[number]; i < from->first[number + 1]; i++) {
+        const size_t certain = find_operation(&p->certain, from->used[i]);
+        const size_t perhaps = find_operation(&p->perhaps, from->used[i]);
+        if (certain < p->certain.count) {
+            RIG_INVARIANT(certain / 64 < p->certain_words);
+            bits[certain / 64] |= UINT64_C(1) << certain % 64;
+            ++*length;
+        } else if (perhaps < p->perhaps.count) {
+            bits[p->certain_words + perhaps / 64] |= UINT64_C(1) << perhaps % 64;
+        }
+    }
+    normalise(p);
+}
+
+/* Adds the prefixes to begin with that have as many certain operations as those of the layer `now`. */
+static uint32_t begin_layer(struct proving *p, uint32_t length)
+{
+    const struct rig_blocked_from *from = p->witness->blocked->from;
+    uint32_t longer = 0;
+    if (from == NULL && length == 0) {
+        rig_buf_clear(&p->text);
+        rig_buf_add_text(&p->text, has_value(p) ? RIG_VALUE_SHOWN(rig_object_nil(p->history->workload)) : "");
+        memset(p->scratch.at, 0, prefix_size(p) * sizeof *p->scratch.at);
+        p->scratch.at[AT_STATE] = number_state(p);
+        if (!p->no_memory)
+            add_prefix(p, &p->now);
+    }
+    const char *state = from == NULL ? NULL : from->states;
+    for (uint32_t i = 0; from != NULL && i < from->count && !p->no_memory; i++) {
+        uint32_t own;
+        begin_with(p, from, state, i, &own);
+        if (own == length && !p->no_memory)
+            add_prefix(p, &p->now);
+        longer += own > length;
+        state += from->sizes[i];
+    }
+    return longer;
+}
+
 /* Whether some order explains the operations. */
 static void search_all(struct proving *p)
 {
-    const char *nil = RIG_VALUE_SHOWN(rig_object_nil(p->history->workload));
-    const bool has_value =
-        p->history->workload == RIG_WORKLOAD_CAS_REGISTER || p->history->workload == RIG_WORKLOAD_MUTEX;
-    rig_buf_add_text(&p->text, has_value ? nil : "");
-    memset(p->scratch.at, 0, prefix_size(p) * sizeof *p->scratch.at);
-    p->scratch.at[AT_STATE] = number_state(p);
-    if (!p->no_memory)
-        add_prefix(p, &p->now);
     p->explained = p->certain.count == 0;
-    while (p->now.count > 0 && !p->explained && !p->no_memory) {
-        for (uint32_t i = 0; i < p->now.count && !p->explained && !p->no_memory; i++)
+    for (uint32_t length = 0; !p->explained && !p->no_memory && !p->spent; length++) {
+        const bool later = begin_layer(p, length) > 0;
+        if (p->now.count == 0 && !later)
+            return;
+        for (uint32_t i = 0; i < p->now.count && !p->explained && !p->no_memory && !p->spent; i++) {
             explore(p, i);
+            p->spent = i % 1024 == 1023 && rig_clock_now_ns() > p->deadline_ns;
+        }
         const struct layer layer = p->now;
         p->now = p->next;
         p->next = layer;
         forget_layer(&p->next);
+        p->spent |= length % 1024 == 1023 && rig_clock_now_ns() > p->deadline_ns;
     }
 }
 
@@ -476,17 +566,18 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
     const struct rig_history *history = proof->history;
     const uint32_t txn = witness->txns[0];
     const uint32_t last = rig_txn_end(history, txn);
-    struct proving p = {.history = history};
+    struct proving p = {
+        .history = history, .witness = witness, .deadline_ns = rig_clock_now_ns() + MOST_SECONDS * RIG_NS_PER_S};
     if (witness->anomaly != RIG_ANOMALY_NONLINEARIZABLE || witness->blocked == NULL)
         return "is in an anomaly that objects do not have";
     if (last == RIG_POSITION_NONE || rig_txn_op_count(history, txn) == 0 ||
         rig_txn_ops(history, txn)->key != witness->key || history->txns[txn].invoke_at == RIG_POSITION_NONE)
         return "is no operation on the object that completed";
-    if (witness->other_op == RIG_OBJECT_TWO_VALUES) {
-        if (history->workload != RIG_WORKLOAD_QUEUE && history->workload != RIG_WORKLOAD_STACK)
-            return "is on an object whose values cannot be left out";
-        p.alone = witness;
-    }
+    const bool is_row = history->workload == RIG_WORKLOAD_QUEUE || history->workload == RIG_WORKLOAD_STACK;
+    if (witness->blocked->value_count > 0 && !is_row)
+        return "is on an object whose values cannot be left out";
+    if (witness->blocked->from != NULL && is_row)
+        return "is on an object that windows carry nothing over of";
     rig_table_init(&p.state_ids);
     rig_table_init(&p.now.chains);
     rig_table_init(&p.next.chains);
@@ -496,6 +587,8 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
     else
         p.no_memory = true;
     proving_done(&p);
+    if (p.spent)
+        return rig_verify_spent;
     return p.no_memory ? "could not be proved in the memory there is" : p.explained ? "can take effect" : NULL;
 }
 

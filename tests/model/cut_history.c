@@ -100,7 +100,7 @@ static void add_txn(struct cut_history *cut, uint32_t txn, bool open)
         struct rig_txn_op op = from[i];
         bool list = op.kind == RIG_OP_READ_LIST;
         uint32_t key = number_key(cut, op.key);
-        if (open && (list || op.kind == RIG_OP_READ_REGISTER))
+        if (open && rig_op_reads(op.kind))
             op = (struct rig_txn_op){.kind = op.kind, .read_state = RIG_READ_UNKNOWN};
         else if (list && op.read_state == RIG_READ_SEEN)
             place_read(cut, &op, key);

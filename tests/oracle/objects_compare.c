@@ -1,11 +1,14 @@
 /*
  * Compares verdicts on histories of objects with brute force over all orders of their operations.
  *
- *   objects_compare [--count N] [--seed N]
+ *   objects_compare [--count N] [--seed N] [--operations N]
  *
  * Histories are small, random, written as Jepsen writes them, and read in parts that are cut anywhere; so the reader is
  * compared, too. Results come from a run of the object in which operations take effect at random times, and some are then
  * changed. Brute force shares no code with rig: it has its own objects, and tries every order.
+ *
+ * Each history is also checked in windows of a few operations, with the same verdict. Histories of more than 8 operations are
+ * only checked so.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +17,13 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "checker/check.h"
+#include "checker/stream/stream.h"
 #include "history/load.h"
+#include "history/source.h"
 #include "history/types.h"
+#include "tests/model/cut_history.h"
 
-enum { MOST_OPS = 8, MOST_HELD = 2 * MOST_OPS, VALUES = 3, KEYS = 2, NOTHING = -1 };
+enum { BRUTE_OPS = 8, MOST_OPS = 64, MOST_HELD = 2 * MOST_OPS, VALUES = 3, KEYS = 2, NOTHING = -1 };
 enum kind { READ, WRITE, CAS, EXTEND };
 
 struct operation {
@@ -56,7 +62,7 @@ static void reset(enum rig_workload workload, struct object *object)
 /* Strings are numbers in base 10 with a leading 1. */
 static int result_of(enum rig_workload workload, const struct object *object)
 {
-    int number = 1;
+    int number = 1; /* at most 8 digits follow */
     if (is_register(workload))
         return object->held[0];
     if (workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK)
@@ -150,7 +156,7 @@ static void draw_op(struct rig_rng *rng, enum rig_workload workload, struct oper
 }
 
 /* Invokes and completes operations of three processes at random; each takes effect somewhere between. */
-static void draw_history(struct rig_rng *rng, struct history *h)
+static void draw_history(struct rig_rng *rng, int most, struct history *h)
 {
     enum { PROCESSES = 3 };
     static const enum rig_workload workloads[] = {RIG_WORKLOAD_CAS_REGISTER, RIG_WORKLOAD_MUTEX, RIG_WORKLOAD_QUEUE,
@@ -162,7 +168,7 @@ static void draw_history(struct rig_rng *rng, struct history *h)
     /* Queues and stacks with unique values have an algorithm of their own. */
     const bool rows = h->workload == RIG_WORKLOAD_QUEUE || h->workload == RIG_WORKLOAD_STACK;
     const bool unique = rows && rig_rng_below(rng, 2) == 0;
-    const int keys = rig_rng_below(rng, 4) == 0 ? KEYS : 1, wanted = 2 + (int)rig_rng_below(rng, MOST_OPS - 1);
+    const int keys = rig_rng_below(rng, 4) == 0 ? KEYS : 1, wanted = 2 + (int)rig_rng_below(rng, (uint64_t)most - 1);
     for (int key = 0; key < KEYS; key++)
         reset(h->workload, &objects[key]);
     for (bool any_open = false; h->count < wanted || any_open;) {
@@ -186,7 +192,7 @@ static void draw_history(struct rig_rng *rng, struct history *h)
             } else if (took[open[p]] || rig_rng_below(rng, 5) == 0) {
                 if (!took[open[p]])
                     op->outcome = rig_rng_below(rng, 2) == 0 ? 'f' : 'i';
-                else if (rig_rng_below(rng, 6) == 0)
+                else if (rig_rng_below(rng, most > BRUTE_OPS ? 12 : 6) == 0)
                     op->outcome = 'i';
                 op->end = h->events++;
                 op->silent = op->outcome == 'i' && rig_rng_below(rng, 2) == 0;
@@ -273,6 +279,57 @@ static void write_text(const struct history *h, bool tuples, struct rig_buf *tex
 
 /* ---- comparison ---- */
 
+/* In windows of `size` operations each. */
+static enum rig_rc check_in_windows(const struct rig_history *history, const struct rig_check_options *check,
+                                    uint32_t size, struct rig_verdict **verdict, struct rig_err *err)
+{
+    const struct rig_stream_options options = {.check = *check, .least_new = 1, .each_segment = true};
+    const struct rig_source_facts facts = {.workload = history->workload, .has_invocations = history->has_invocations};
+    struct rig_stream *windows = NULL;
+    struct cut_history cut;
+    const struct rig_segment *segment;
+    cut_history_init(&cut, history, size);
+    enum rig_rc rc = rig_stream_begin(history->workload, &options, &windows, err);
+    while (rc == RIG_OK && (segment = cut_history_next(&cut)) != NULL)
+        rc = rig_stream_feed(windows, segment, err);
+    if (rc == RIG_OK)
+        rc = rig_stream_finish(windows, &facts, verdict, err);
+    else
+        rig_stream_free(windows);
+    cut_history_done(&cut);
+    return rc;
+}
+
+/* The same verdict, and a witness that begins with the same operation where all operations of the object count. */
+static bool is_same(const struct rig_verdict *whole, const struct rig_verdict *windowed)
+{
+    const struct rig_finding *a = &whole->findings[RIG_ANOMALY_NONLINEARIZABLE];
+    const struct rig_finding *b = &windowed->findings[RIG_ANOMALY_NONLINEARIZABLE];
+    bool same = whole->valid == windowed->valid && a->count == b->count && a->witness_count == b->witness_count &&
+                whole->scope.txn_count == windowed->scope.txn_count && whole->ok_count == windowed->ok_count &&
+                whole->info_count == windowed->info_count;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        same &= whole->levels[level].fate == windowed->levels[level].fate;
+    if (!same || a->witness_count != 1 || a->witnesses[0].blocked->value_count > 0 ||
+        b->witnesses[0].blocked->value_count > 0)
+        return same;
+    return rig_txn_name(whole->history, a->witnesses[0].txns[0]) ==
+               rig_txn_name(windowed->history, b->witnesses[0].txns[0]) &&
+           a->witnesses[0].blocked->explained == b->witnesses[0].blocked->explained;
+}
+
+static enum rig_rc compare_windows(const struct rig_history *history, const struct rig_check_options *options,
+                                   uint64_t choice, const struct rig_verdict *whole, struct rig_err *err)
+{
+    struct rig_verdict *windowed = NULL;
+    enum rig_rc rc = check_in_windows(history, options, 1 + (uint32_t)(choice / 6 % 4), &windowed, err);
+    if (rc == RIG_OK && !is_same(whole, windowed))
+        rc = rig_fail(err, RIG_E_BUG, "windows have another verdict: %s instead of %s", windowed->summary,
+                      whole->summary);
+    rig_verdict_free(windowed);
+    return rc;
+}
+
 static bool check(const struct history *h, uint64_t choice, bool *valid, struct rig_buf *text)
 {
     const struct rig_load_options load = {.form = RIG_FORM_EDN,
@@ -297,6 +354,8 @@ static bool check(const struct history *h, uint64_t choice, bool *valid, struct 
         if (*valid && verdict->unknown_reason == NULL && verdict->scope.unknown_reads == 0 && fate != RIG_FATE_HELD)
             rc = rig_fail(&err, RIG_E_BUG, "neither refuted nor held");
     }
+    if (rc == RIG_OK)
+        rc = compare_windows(history, &options, choice, verdict, &err);
     rig_verdict_free(verdict);
     rig_history_free(history);
     if (rc != RIG_OK)
@@ -306,24 +365,30 @@ static bool check(const struct history *h, uint64_t choice, bool *valid, struct 
 
 int main(int argc, char **argv)
 {
-    uint64_t count = 3000, seed = 1, refuted = 0;
+    uint64_t count = 3000, seed = 1, refuted = 0, most = BRUTE_OPS;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--count") == 0)
             count = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--seed") == 0)
             seed = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--operations") == 0)
+            most = strtoull(argv[i + 1], NULL, 10);
     }
+    if (most < 2 || most > MOST_OPS)
+        return 64;
     struct rig_buf text;
     rig_buf_init(&text, 0);
     for (uint64_t number = 0; number < count; number++) {
         struct rig_rng rng;
         struct history history;
         rig_rng_init(&rng, seed, number);
-        draw_history(&rng, &history);
-        const bool expected = is_linearizable(&history);
-        bool valid = !expected;
+        draw_history(&rng, (int)most, &history);
+        const bool brute = most <= BRUTE_OPS;
+        bool expected = brute && is_linearizable(&history), valid = !expected;
+        const bool agrees = check(&history, rig_rng_next(&rng), &valid, &text);
+        expected = brute ? expected : valid;
         refuted += !expected;
-        if (check(&history, rig_rng_next(&rng), &valid, &text) && valid == expected)
+        if (agrees && valid == expected)
             continue;
         (void)fprintf(stderr, "seed %llu, history %llu of a %s: expected %s\n%s", (unsigned long long)seed,
                       (unsigned long long)number, rig_data_types[history.workload].name,
