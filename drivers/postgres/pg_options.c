@@ -92,6 +92,12 @@ const struct rig_option rig_pg_option_table[] = {
      false},
     {"cluster.local.bin-dir", RIG_OPTION_TEXT, AT(bin_dir), NULL, 0, 0, NULL,
      "Folder of initdb, postgres and pg_rewind; without it the newest below /usr/lib/postgresql, then PATH.", false},
+    {"cluster.local.version", RIG_OPTION_TEXT, AT(version), NULL, 0, 0, NULL,
+     "Version of the server, `14` or `14.3`, found by the names of folders in `servers`, $RIG_SERVERS, the cache of "
+     "scripts/servers, or /usr/lib/postgresql.",
+     false},
+    {"cluster.local.servers", RIG_OPTION_TEXT, AT(servers), NULL, 0, 0, NULL,
+     "Folder with servers in folders named after their versions, such as 14.3/bin/postgres.", false},
     {"cluster.local.run-as", RIG_OPTION_TEXT, AT(run_as), "postgres", 0, 0, NULL,
      "The system user under which the server runs if rig runs as root.", false},
     {"cluster.local.settings", RIG_OPTION_TEXT_LIST, AT(settings), NULL, 0, 0, NULL,
@@ -144,6 +150,29 @@ static enum rig_rc check_conninfo(const char *conninfo, struct rig_err *err)
     }
     PQconninfoFree(parsed);
     return rc;
+}
+
+/* "14" or "14.3". */
+static enum rig_rc check_version(const struct rig_pg_options *options, struct rig_err *err)
+{
+    if (given(options->servers) && options->servers[0] != '/')
+        return rig_fail(err, RIG_E_PLAN, "database.cluster.local.servers: `%s` is not an absolute path",
+                        options->servers);
+    if (!given(options->version))
+        return RIG_OK;
+    static const char digits[] = "0123456789";
+    const char *rest = options->version + strspn(options->version, digits);
+    if (rest > options->version && rest[0] == '.' && strspn(rest + 1, digits) > 0)
+        rest += 1 + strspn(rest + 1, digits);
+    if (rest == options->version || *rest != '\0')
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local.version: expected a version such as 14 or 14.3, not `%s`",
+                        options->version);
+    if (given(options->bin_dir))
+        return rig_fail(
+            err, RIG_E_PLAN,
+            "database.cluster.local: `bin-dir` names a server, and so does `version`: leave out one of them");
+    return RIG_OK;
 }
 
 static enum rig_rc check_endpoints(const char *option, const struct rig_text_list *list, struct rig_err *err)
@@ -226,12 +255,15 @@ static enum rig_rc check_cluster(const struct rig_pg_options *options, struct ri
     if (options->hosts.count == 0 && options->read_only_hosts.count > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.read-only-hosts: this needs cluster.hosts, the servers for writes");
-    if (options->hosts.count > 0 &&
-        (options->settings.count > 0 || options->standby_settings.count > 0 || given(options->bin_dir)))
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.local: settings and bin-dir are for a server that rig starts; leave out "
-                        "cluster.hosts or them");
-    enum rig_rc rc = check_replication(options, err);
+    if (options->hosts.count > 0 && (options->settings.count > 0 || options->standby_settings.count > 0 ||
+                                     given(options->bin_dir) || given(options->version) || given(options->servers)))
+        return rig_fail(
+            err, RIG_E_PLAN,
+            "database.cluster.local: settings, bin-dir, version and servers are for a server that rig starts; "
+            "leave out cluster.hosts or them");
+    enum rig_rc rc = check_version(options, err);
+    if (rc == RIG_OK)
+        rc = check_replication(options, err);
     if (rc == RIG_OK)
         rc = check_settings("settings", &options->settings, err);
     if (rc == RIG_OK)

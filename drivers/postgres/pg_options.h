@@ -59,6 +59,8 @@ struct rig_pg_options {
     int64_t synchronous_standbys;
     int64_t listen; /* enum rig_pg_listen */
     const char *bin_dir;
+    const char *version; /* "14.3"; NULL or empty: the newest */
+    const char *servers; /* a folder of servers, by version */
     const char *run_as;
     struct rig_text_list settings;
     struct rig_text_list standby_settings;

@@ -9,6 +9,7 @@
 
 #include "base/folder.h"
 #include "drivers/postgres/pg_configuration.h"
+#include "drivers/local/local_machine.h"
 
 #define FORKED "past the fork: "
 
@@ -132,6 +133,13 @@ static enum rig_rc back_up(struct rig_pg_node *node, const char *source, const c
 {
     const char *const arguments[] = {"pg_basebackup", "-D", node->local.data, "-d",        source, "-X",
                                      "stream",        "-c", "fast",           "--no-sync", NULL};
+    const char *const programs[] = {arguments[0], NULL};
+    if (!rig_local_has_programs(node->site->bin_dir, programs))
+        return rig_fail(
+            err, RIG_E_CLUSTER,
+            "%s: its data diverged from the primary's, and %.400s has no pg_basebackup to rebuild it: use a server "
+            "that has",
+            node->local.name, node->site->bin_dir);
     rig_folder_remove(node->local.data);
     return rig_pg_site_run(node->site, arguments, log_name, true, deadline_ns, err);
 }

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "base/bug.h"
+#include "drivers/local/local_machine.h"
 
 enum { ARGUMENTS_MOST = 32 };
 
@@ -38,15 +39,88 @@ static enum rig_rc make_password(struct rig_pg_site *site, struct rig_err *err)
     return RIG_OK;
 }
 
+static enum rig_rc find_programs(struct rig_pg_site *site, struct rig_err *err)
+{
+    const struct rig_pg_options *options = site->options;
+    const struct rig_pg_wish wish = {
+        .bin_dir = options->bin_dir, .version = options->version, .servers = options->servers};
+    return rig_pg_binaries_find(&wish, site->bin_dir, sizeof site->bin_dir, err);
+}
+
+static bool has_program(const struct rig_pg_site *site, const char *name)
+{
+    const char *const programs[] = {name, NULL};
+    return rig_local_has_programs(site->bin_dir, programs);
+}
+
+/* "postgres (PostgreSQL) 14.3", as the program says. */
+static enum rig_rc ask_version(struct rig_pg_site *site, struct rig_pg_version *version, struct rig_err *err)
+{
+    static const char log_name[] = "pg-version.log", product[] = "(PostgreSQL) ";
+    static const char *const arguments[] = {"postgres", "--version", NULL};
+    char text[RIG_LOCAL_TAIL_BYTES];
+    const int64_t deadline_ns = site->local.env->core->now_ns() + site->options->start_timeout_ns;
+    const enum rig_rc rc = rig_pg_site_run(site, arguments, log_name, false, deadline_ns, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_local_log_tail(&site->local, log_name, text);
+    const char *number = strstr(text, product);
+    if (number != NULL && rig_pg_version_read(number + sizeof product - 1, version))
+        return RIG_OK;
+    return rig_fail(err, RIG_E_CLUSTER, "%.400s/postgres --version: `%.100s` is no version", site->bin_dir, text);
+}
+
+/* Clusters of several nodes need settings and programs that not every server has. */
+static enum rig_rc check_replication(const struct rig_pg_site *site, const struct rig_pg_version *version,
+                                     struct rig_err *err)
+{
+    const struct rig_core *core = site->local.env->core;
+    const bool rewinds = has_program(site, "pg_rewind"), backs_up = has_program(site, "pg_basebackup");
+    if (version->major < RIG_PG_STANDBYS_SINCE)
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "PostgreSQL %ld: rig starts standbys of version %d or later: give cluster.local.nodes: 1, or "
+                        "another version",
+                        version->major, RIG_PG_STANDBYS_SINCE);
+    if (!backs_up)
+        core->log(1, "postgres",
+                  "%s has no pg_basebackup%s: a node whose data diverged from the primary's cannot be rebuilt%s",
+                  site->bin_dir, rewinds ? "" : " and no pg_rewind", rewinds ? " unless pg_rewind can" : "");
+    return RIG_OK;
+}
+
+static enum rig_rc check_programs(struct rig_pg_site *site, struct rig_err *err)
+{
+    const char *asked = site->options->version;
+    const bool of_version = asked != NULL && asked[0] != '\0';
+    struct rig_pg_version version, wanted;
+    if (!rig_account_can_reach(&site->local.account, site->bin_dir))
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "the user `%s` cannot reach %.400s, in which PostgreSQL's programs are: put them where it can, "
+                        "or name another user as database.cluster.local.run-as",
+                        site->local.account.name, site->bin_dir);
+    if (!of_version && site->node_count == 1)
+        return RIG_OK;
+    enum rig_rc rc = ask_version(site, &version, err);
+    if (rc == RIG_OK && of_version && rig_pg_version_read(asked, &wanted) && !rig_pg_version_fits(&wanted, &version))
+        rc =
+            rig_fail(err, RIG_E_CLUSTER,
+                     "database.cluster.local.version: %s is PostgreSQL %ld.%ld, and %s was asked for: `scripts/servers "
+                     "%s` installs it",
+                     site->bin_dir, version.major, version.minor, asked, asked);
+    return rc == RIG_OK && site->node_count > 1 ? check_replication(site, &version, err) : rc;
+}
+
 enum rig_rc rig_pg_site_open(struct rig_pg_site *site, struct rig_err *err)
 {
     const struct rig_core *core = site->local.env->core;
     site->node_count = site->options->nodes > 1 ? (uint32_t)site->options->nodes : 1;
     site->tcp = site->options->listen == RIG_PG_LISTEN_TCP || (core->routed != NULL && core->routed());
-    enum rig_rc rc = rig_pg_binaries_find(site->options->bin_dir, site->bin_dir, sizeof site->bin_dir, err);
+    enum rig_rc rc = find_programs(site, err);
     if (rc == RIG_OK)
         rc = make_password(site, err);
-    return rc == RIG_OK ? rig_local_site_open(&site->local, site->options->run_as, err) : rc;
+    if (rc == RIG_OK)
+        rc = rig_local_site_open(&site->local, site->options->run_as, err);
+    return rc == RIG_OK ? check_programs(site, err) : rc;
 }
 
 void rig_pg_site_close(struct rig_pg_site *site)

@@ -15,6 +15,9 @@
 
 #define RIG_PG_SUPERUSER "postgres"
 
+/* The first version whose standbys rig's settings fit; single servers may be older. */
+enum { RIG_PG_STANDBYS_SINCE = 13 };
+
 struct rig_pg_site {
     struct rig_local_site local;
     const struct rig_pg_options *options;

@@ -14,7 +14,7 @@
 
 #include "drivers/postgres/pg_site.h"
 
-enum { RIG_PG_TEMPLATES_MOST = 4 };
+enum { RIG_PG_TEMPLATES_MOST = 10 };
 
 /* Makes the data folder `data`, which does not exist, of a server that has never run. */
 enum rig_rc rig_pg_template_provide(struct rig_pg_site *site, const char *data, int64_t deadline_ns,

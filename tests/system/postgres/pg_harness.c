@@ -102,7 +102,8 @@ void harness_require_postgres(void)
     char folder[RIG_PG_PATH_BYTES];
     struct rig_err err = {.rc = RIG_OK};
     struct rig_account user;
-    bool found = rig_pg_binaries_find(NULL, folder, sizeof folder, &err) == RIG_OK;
+    const struct rig_pg_wish wish = {.version = NULL};
+    bool found = rig_pg_binaries_find(&wish, folder, sizeof folder, &err) == RIG_OK;
     if (found && rig_account_find("postgres", &user))
         return;
     (void)printf("skipped: %s\n", found ? "there is no user postgres" : err.text);
