@@ -12,10 +12,10 @@ SETUP = os.path.join(os.environ["RIG_SOURCE"], "scripts", "setup")
 # Real programs that the script uses.
 REAL = ("bash", "sed", "env", "true", "ls", "mv", "touch")
 COMMANDS = {"gcc": "gcc", "g++": "g++", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
-            "git": "git", "zstd": "zstd", "etcd": "etcd-server",
+            "git": "git", "zstd": "zstd", "etcd": "etcd-server", "mariadb-install-db": "mariadb-server", "rsync": "rsync",
             "openssl": "openssl"}  # fmt: skip
 MODULES = {"libpq": "libpq-dev", "sqlite3": "libsqlite3-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
-           "libzstd": "libzstd-dev",
+           "libzstd": "libzstd-dev", "libmariadb": "libmariadb-dev",
            "cmocka": "libcmocka-dev"}  # fmt: skip
 
 APT = """#!/bin/bash
@@ -52,7 +52,7 @@ class Setup(unittest.TestCase):
         self.stub("pkg-config", f'#!/bin/bash\ncase "$2" in\n{cases}\n*) exit 1 ;;\nesac\n')
         self.stub("apt-get", APT)
         self.stub("apt-cache", '#!/bin/bash\n[ ! -e "$STUBS/nolists" ] || [ -e "$STUBS/updated" ]\n')
-        for name in ("mkdir", "tee", "rm", "rmdir"):
+        for name in ("mkdir", "tee", "rm", "rmdir", "install"):
             self.stub(name, f'#!/bin/bash\necho "{name} $*" >>"$STUBS/log"\n')
         self.be_user(0)
         for package in ["libc6-dev", "libcadical-dev", *COMMANDS.values(), *MODULES.values()]:
@@ -79,7 +79,8 @@ class Setup(unittest.TestCase):
     def run_setup(self, *arguments):
         answer = subprocess.run(
             ["/bin/bash", SETUP, *arguments],
-            env={"PATH": self.path, "STUBS": self.folder, "RIG_SETUP_SERVERS": os.path.join(self.folder, "servers")},
+            env={"PATH": self.path, "STUBS": self.folder, "RIG_SETUP_SERVERS": os.path.join(self.folder, "servers"),
+                 "RIG_SETUP_POLICY": os.path.join(self.folder, "policy-rc.d")},
             capture_output=True,
             text=True,
             timeout=60,
@@ -188,6 +189,17 @@ class Setup(unittest.TestCase):
         made, taken = called.index("tee /etc/postgresql-common"), called.index("rm -f /etc/postgresql-common")
         self.assertLess(made, called.index(" install "))
         self.assertLess(called.index(" install "), taken)
+
+    def test_mariadb_is_not_started_by_its_package(self):
+        self.have_postgres()
+        os.remove(os.path.join(self.path, "mariadb-install-db"))
+        status, output, called = self.run_setup()
+        self.assertEqual(status, 1)  # the stand-in for apt-get installs no server
+        self.assertIn("not found: mariadb-server galera-4", output)
+        policy = os.path.join(self.folder, "policy-rc.d")
+        made, taken = called.index("install -m 755 /dev/stdin " + policy), called.index("rm -f " + policy)
+        self.assertLess(made, called.index("apt-get -qq"))
+        self.assertLess(called.index(" install -y "), taken)
 
     def npm(self, works):
         """A stand-in for npm that installs one, or fails."""

@@ -1,0 +1,417 @@
+#include "drivers/mysql/my_batch.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "drivers/sql/sql_values.h"
+
+/* A request: BEGIN, the statements of operations `from` to `to` - 1, COMMIT. */
+struct batch {
+    bool begins, commits;
+    uint32_t from, to;
+};
+
+/* ---- answers ---- */
+
+void rig_my_answer_release(struct rig_my_answer *answer)
+{
+    mysql_free_result(answer->result);
+    if (answer->statement != NULL)
+        (void)mysql_stmt_free_result(answer->statement);
+    *answer = (struct rig_my_answer){0};
+}
+
+enum cell { CELL_NONE, CELL_NULL, CELL_TEXT, CELL_BAD };
+
+static enum cell next_prepared(struct rig_buf *cell, MYSQL_STMT *statement, const char **text, size_t *length)
+{
+    unsigned long size = 0;
+    my_bool null = 0;
+    if (mysql_stmt_field_count(statement) != 1)
+        return CELL_BAD;
+    rig_buf_clear(cell);
+    if (rig_buf_reserve(cell, RIG_SQL_INT_BYTES) == NULL)
+        return CELL_BAD;
+    MYSQL_BIND bind = {.buffer_type = MYSQL_TYPE_STRING,
+                       .buffer = cell->data,
+                       .buffer_length = cell->capacity,
+                       .length = &size,
+                       .is_null = &null};
+    if (mysql_stmt_bind_result(statement, &bind) != 0)
+        return CELL_BAD;
+    const int fetched = mysql_stmt_fetch(statement);
+    if (fetched == MYSQL_NO_DATA)
+        return CELL_NONE;
+    if (fetched != 0 && fetched != MYSQL_DATA_TRUNCATED)
+        return CELL_BAD;
+    if (null)
+        return CELL_NULL;
+    if (size > bind.buffer_length) {
+        if (rig_buf_reserve(cell, size) == NULL)
+            return CELL_BAD;
+        bind.buffer = cell->data;
+        bind.buffer_length = cell->capacity;
+        if (mysql_stmt_fetch_column(statement, &bind, 0, 0) != 0)
+            return CELL_BAD;
+    }
+    *text = cell->data;
+    *length = size;
+    return CELL_TEXT;
+}
+
+/* The value of the answer's next row, which has one. */
+static enum cell next_cell(struct rig_my_session *session, const struct rig_my_answer *answer, const char **text,
+                           size_t *length)
+{
+    if (answer->statement != NULL)
+        return next_prepared(&session->cell, answer->statement, text, length);
+    if (answer->result == NULL || mysql_num_fields(answer->result) != 1)
+        return CELL_BAD;
+    MYSQL_ROW row = mysql_fetch_row(answer->result);
+    if (row == NULL)
+        return CELL_NONE;
+    const unsigned long *lengths = mysql_fetch_lengths(answer->result);
+    if (row[0] == NULL || lengths == NULL)
+        return CELL_NULL;
+    *text = row[0];
+    *length = lengths[0];
+    return CELL_TEXT;
+}
+
+static bool take_text(struct rig_my_turn *turn, struct rig_read *read, const char *text, size_t length)
+{
+    struct rig_transaction *transaction = turn->transaction;
+    const size_t count = rig_sql_list_count(RIG_SQL_LIST_TEXT, text, length);
+    int64_t *room = turn->session->run->env->core->elements(transaction, count);
+    if (room == NULL || count > UINT32_MAX - read->count) {
+        rig_my_turn_fail(turn, turn->phase, RIG_MY_LIMIT, NULL);
+        return false;
+    }
+    if (!rig_sql_list_parse(RIG_SQL_LIST_TEXT, text, length, room)) {
+        rig_my_turn_fail(turn, turn->phase, RIG_MY_MALFORMED, "a list that this driver cannot have written");
+        return false;
+    }
+    read->count += (uint32_t)count;
+    transaction->element_count += count;
+    return true;
+}
+
+/* The rows of a sequence: one with all of its elements, or one for each. */
+static void take_sequence(struct rig_my_turn *turn, uint32_t op, const struct rig_my_answer *answer)
+{
+    const bool many = rig_my_schema_has_element_rows(&turn->session->run->schema);
+    struct rig_read read = {.state = RIG_READ_NIL, .first_element = turn->transaction->element_count};
+    const char *text = NULL;
+    size_t length = 0;
+    enum cell cell;
+    for (uint32_t rows = 0; (cell = next_cell(turn->session, answer, &text, &length)) != CELL_NONE; rows++) {
+        if (cell != CELL_TEXT || (rows > 0 && !many)) {
+            rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL, "a read needs one row or none as its answer");
+            return;
+        }
+        read.state = RIG_READ_SEEN;
+        if (!take_text(turn, &read, text, length))
+            return;
+    }
+    turn->transaction->reads[op] = read;
+}
+
+static void take_number(struct rig_my_turn *turn, uint32_t op, const struct rig_my_answer *answer)
+{
+    struct rig_read *read = &turn->transaction->reads[op];
+    const char *text = NULL;
+    size_t length = 0;
+    int64_t value = 0;
+    const enum cell cell = next_cell(turn->session, answer, &text, &length);
+    if (cell == CELL_NONE) {
+        read->state = RIG_READ_NIL;
+        return;
+    }
+    if (cell != CELL_TEXT || !rig_sql_int_parse(text, length, &value))
+        rig_my_turn_fail(turn, turn->phase, cell == CELL_TEXT ? RIG_MY_MALFORMED : RIG_MY_PROTOCOL,
+                         "a value that this driver cannot have written");
+    else if (next_cell(turn->session, answer, &text, &length) != CELL_NONE)
+        rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL, "a read needs one row or none as its answer");
+    else
+        *read = (struct rig_read){.state = RIG_READ_SEEN, .value = value};
+}
+
+static void take(struct rig_my_turn *turn, uint32_t op, const struct rig_my_answer *answer)
+{
+    const enum rig_op_kind kind = turn->transaction->ops[op].kind;
+    if (rig_sql_compares(turn->transaction, op) && answer->affected == 0)
+        rig_my_turn_fail(turn, turn->phase, RIG_MY_MISMATCH, NULL);
+    if (!rig_op_reads(kind))
+        return;
+    if (kind == RIG_OP_DEQUEUE || kind == RIG_OP_POP)
+        turn->transaction->reads[op] = (struct rig_read){.state = answer->affected == 0 ? RIG_READ_NIL : RIG_READ_SEEN,
+                                                         .value = (int64_t)answer->insert_id};
+    else if (rig_op_reads_sequence(kind))
+        take_sequence(turn, op, answer);
+    else
+        take_number(turn, op, answer);
+}
+
+/* ---- one request of statements as text ---- */
+
+/*
+ * Takes the next statement's answer; `sent`: the request went out with the first one. Inside the transaction the server
+ * must report that one is open. False, and the turn failed, when there is none, or it is an error.
+ */
+static bool next_answer(struct rig_my_turn *turn, bool *sent, enum rig_phase answered, struct rig_my_answer *answer)
+{
+    struct rig_my_connection *connection = turn->connection;
+    const struct rig_buf *sql = &turn->session->sql;
+    *answer = (struct rig_my_answer){0};
+    bool there = !*sent || mysql_more_results(connection->my);
+    if (!there) {
+        rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL, "the server answered fewer statements than it was sent");
+        turn->session_lost = true;
+        return false;
+    }
+    there = *sent ? rig_my_next(connection) : rig_my_send(connection, sql->data, sql->size);
+    *sent = true;
+    if (there)
+        there = rig_my_rows(connection, &answer->result);
+    if (!there) {
+        rig_my_turn_fail_request(turn, answered);
+        return false;
+    }
+    answer->affected = mysql_affected_rows(connection->my);
+    answer->insert_id = mysql_insert_id(connection->my);
+    const bool open = (connection->my->server_status & SERVER_STATUS_IN_TRANS) != 0;
+    if (open == (answered == RIG_PHASE_COMMIT)) {
+        rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL,
+                         open ? "the transaction is still open after COMMIT" : "the server has ended the transaction");
+        turn->session_lost = true;
+    }
+    return true;
+}
+
+static void separate(struct rig_buf *sql)
+{
+    if (sql->size > 0)
+        rig_buf_add_char(sql, ';');
+}
+
+/* Writes the request. False, and the turn failed, when it must not be sent. */
+static bool compose(struct rig_my_turn *turn, const struct batch *batch)
+{
+    struct rig_my_session *session = turn->session;
+    const struct rig_my_schema *schema = &session->run->schema;
+    struct rig_buf *sql = &session->sql;
+    rig_buf_clear(sql);
+    sql->failed = false;
+    if (batch->begins)
+        rig_buf_add_text(sql, rig_my_schema_begin(schema, turn->transaction->read_only));
+    for (uint32_t op = batch->from; op < batch->to; op++) {
+        struct rig_sql_numbers numbers;
+        if (!rig_sql_affords(&session->run->env->accounts, turn->transaction, op)) {
+            rig_my_turn_fail(turn, RIG_PHASE_OPERATION, RIG_MY_POOR, NULL);
+            return false;
+        }
+        const uint32_t number = rig_my_schema_of_op(schema, turn->transaction, op, &numbers);
+        if (number == UINT32_MAX)
+            continue;
+        const int64_t values[] = {numbers.key, numbers.value, numbers.expected};
+        separate(sql);
+        rig_my_statement_print(&schema->statements[number], values, sql);
+    }
+    if (batch->commits) {
+        separate(sql);
+        rig_buf_add_text(sql, "COMMIT");
+    }
+    if (sql->failed)
+        rig_my_turn_fail(turn, RIG_PHASE_OPERATION, RIG_MY_TOO_LONG, NULL);
+    return !sql->failed;
+}
+
+static bool has_statement(const struct rig_my_turn *turn, uint32_t op)
+{
+    return turn->transaction->ops[op].kind != RIG_OP_EXPECT;
+}
+
+/* Reads all answers, also after one that cannot be taken, so that the fate of a COMMIT behind it is known. */
+static void run_texts(struct rig_my_turn *turn, const struct batch *batch)
+{
+    struct rig_my_answer answer;
+    bool sent = false;
+    if (!compose(turn, batch) || turn->session->sql.size == 0)
+        return;
+    turn->phase = batch->commits                              ? RIG_PHASE_COMMIT
+                  : batch->begins && batch->from == batch->to ? RIG_PHASE_BEGIN
+                                                              : RIG_PHASE_OPERATION;
+    if (batch->begins && !next_answer(turn, &sent, RIG_PHASE_BEGIN, &answer))
+        return;
+    for (uint32_t op = batch->from; op < batch->to; op++) {
+        if (!has_statement(turn, op))
+            continue;
+        if (!next_answer(turn, &sent, RIG_PHASE_OPERATION, &answer))
+            return;
+        if (!turn->failed)
+            take(turn, op, &answer);
+        rig_my_answer_release(&answer);
+    }
+    if (batch->commits && !next_answer(turn, &sent, RIG_PHASE_COMMIT, &answer))
+        return;
+    turn->committed = batch->commits && !turn->failed;
+    if (mysql_more_results(turn->connection->my))
+        turn->session_lost = true; /* out of step */
+}
+
+/* ---- prepared statements ---- */
+
+static void bind_values(const struct rig_my_statement *statement, const int64_t *values, MYSQL_BIND *binds)
+{
+    memset(binds, 0, RIG_MY_VALUES_MOST * sizeof *binds);
+    for (uint32_t i = 0; i < statement->value_count; i++) {
+        binds[i].buffer_type = MYSQL_TYPE_LONGLONG;
+        binds[i].buffer = (void *)(uintptr_t)&values[statement->order[i]]; /* only read */
+    }
+}
+
+static bool perform_prepared(struct rig_my_turn *turn, uint32_t number, const int64_t *values,
+                             struct rig_my_answer *answer)
+{
+    const struct rig_my_schema *schema = &turn->session->run->schema;
+    const struct rig_my_statement *statement = &schema->statements[number];
+    MYSQL_BIND binds[RIG_MY_VALUES_MOST];
+    MYSQL_STMT *failed = NULL;
+    bind_values(statement, values, binds);
+    MYSQL_STMT *done =
+        rig_my_execute(turn->connection, number, schema->statement_count, statement->text, binds, &failed);
+    if (done == NULL && failed != NULL) {
+        rig_my_turn_fail_answer(turn, RIG_PHASE_OPERATION, mysql_stmt_errno(failed), mysql_stmt_sqlstate(failed),
+                                mysql_stmt_error(failed));
+        return false;
+    }
+    if (done == NULL) {
+        rig_my_turn_fail_request(turn, RIG_PHASE_OPERATION);
+        return false;
+    }
+    *answer = (struct rig_my_answer){.affected = mysql_stmt_affected_rows(done),
+                                     .insert_id = mysql_stmt_insert_id(done),
+                                     .statement = mysql_stmt_field_count(done) > 0 ? done : NULL};
+    return true;
+}
+
+bool rig_my_turn_perform(struct rig_my_turn *turn, uint32_t number, const int64_t *values, struct rig_my_answer *answer)
+{
+    struct rig_my_session *session = turn->session;
+    bool sent = false;
+    *answer = (struct rig_my_answer){0};
+    turn->phase = RIG_PHASE_OPERATION;
+    if (session->run->options->prepared)
+        return perform_prepared(turn, number, values, answer);
+    rig_buf_clear(&session->sql);
+    session->sql.failed = false;
+    rig_my_statement_print(&session->run->schema.statements[number], values, &session->sql);
+    if (session->sql.failed) {
+        rig_my_turn_fail(turn, RIG_PHASE_OPERATION, RIG_MY_TOO_LONG, NULL);
+        return false;
+    }
+    if (next_answer(turn, &sent, RIG_PHASE_OPERATION, answer) && !turn->failed)
+        return true;
+    rig_my_answer_release(answer);
+    return false;
+}
+
+static void run_prepared(struct rig_my_turn *turn, uint32_t op)
+{
+    struct rig_sql_numbers numbers;
+    struct rig_my_answer answer;
+    if (!rig_sql_affords(&turn->session->run->env->accounts, turn->transaction, op)) {
+        rig_my_turn_fail(turn, RIG_PHASE_OPERATION, RIG_MY_POOR, NULL);
+        return;
+    }
+    const uint32_t number = rig_my_schema_of_op(&turn->session->run->schema, turn->transaction, op, &numbers);
+    if (number == UINT32_MAX)
+        return;
+    const int64_t values[] = {numbers.key, numbers.value, numbers.expected};
+    if (rig_my_turn_perform(turn, number, values, &answer))
+        take(turn, op, &answer);
+    rig_my_answer_release(&answer);
+}
+
+/* ---- the transaction ---- */
+
+static bool pauses_before(const struct rig_transaction *transaction, uint32_t op)
+{
+    return (transaction->hold.wanted && transaction->hold.before_op == op) ||
+           (transaction->delayed && op > 0 && op < transaction->op_count);
+}
+
+/* Pauses as the transaction requires; the deadline moves along. */
+static void pause_before(struct rig_my_turn *turn, uint32_t op)
+{
+    const struct rig_core *core = turn->session->run->env->core;
+    struct rig_transaction *transaction = turn->transaction;
+    const int64_t start_ns = core->now_ns();
+    if (transaction->hold.wanted && transaction->hold.before_op == op)
+        (void)core->hold(transaction);
+    if (transaction->delayed && op > 0 && op < transaction->op_count)
+        (void)core->delay(transaction);
+    turn->deadline_ns += core->now_ns() - start_ns;
+    turn->connection->deadline_ns = turn->deadline_ns;
+}
+
+/* Whether the operation depends on a read that the request already has. */
+static bool waits(const struct rig_my_turn *turn, const struct batch *batch, uint32_t op)
+{
+    const uint32_t read = rig_sql_builds_on(turn->transaction, op);
+    return read != UINT32_MAX && read >= batch->from;
+}
+
+/* Extends the request from its first operation, before which the transaction has paused. */
+static void extend(const struct rig_my_turn *turn, struct batch *batch)
+{
+    const struct rig_transaction *transaction = turn->transaction;
+    const uint32_t count = transaction->op_count;
+    if (!turn->session->run->options->pipeline) {
+        batch->commits = !batch->begins && batch->to == count;
+        batch->to += !batch->begins && batch->to < count;
+        return;
+    }
+    bool fresh = batch->begins; /* a pause before the next operation is still to come */
+    while (batch->to < count && !(fresh && pauses_before(transaction, batch->to)) && !waits(turn, batch, batch->to)) {
+        batch->to++;
+        fresh = true;
+    }
+    batch->commits = batch->to == count && !(fresh && pauses_before(transaction, count));
+}
+
+void rig_my_batch_run(struct rig_my_turn *turn)
+{
+    struct batch batch = {.begins = true};
+    while (!turn->failed && !batch.commits) {
+        batch.from = batch.to;
+        if (!batch.begins && pauses_before(turn->transaction, batch.from))
+            pause_before(turn, batch.from);
+        extend(turn, &batch);
+        if (turn->session->run->options->prepared && batch.to > batch.from)
+            run_prepared(turn, batch.from);
+        else
+            run_texts(turn, &batch);
+        batch.begins = false;
+    }
+}
+
+bool rig_my_turn_begin(struct rig_my_turn *turn)
+{
+    run_texts(turn, &(struct batch){.begins = true});
+    return !turn->failed;
+}
+
+void rig_my_turn_commit(struct rig_my_turn *turn)
+{
+    run_texts(turn, &(struct batch){.commits = true});
+}
+
+bool rig_my_turn_roll_back(struct rig_my_turn *turn)
+{
+    static const char sql[] = "ROLLBACK";
+    struct rig_my_connection *connection = turn->connection;
+    return connection->reason == NULL && rig_my_send(connection, sql, sizeof sql - 1) &&
+           mysql_field_count(connection->my) == 0 && !mysql_more_results(connection->my) &&
+           (connection->my->server_status & SERVER_STATUS_IN_TRANS) == 0;
+}

@@ -1,0 +1,215 @@
+#include "drivers/mysql/my_cluster.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/folder.h"
+#include "base/plural.h"
+#include "drivers/mysql/my_galera.h"
+#include "drivers/mysql/my_replication.h"
+
+#define STATUS_NS INT64_C(1000000000)
+
+void rig_my_cluster_init(struct rig_my_cluster *cluster, const struct rig_run_env *env,
+                         const struct rig_my_options *options)
+{
+    *cluster = (struct rig_my_cluster){.count = 0};
+    rig_my_site_init(&cluster->site, env, options);
+}
+
+void rig_my_cluster_done(struct rig_my_cluster *cluster)
+{
+    if (cluster->site.local.env == NULL)
+        return;
+    rig_my_cluster_stop(cluster);
+    for (uint32_t i = 0; i < RIG_NODES_MOST; i++)
+        rig_local_node_done(&cluster->nodes[i].local);
+}
+
+uint32_t rig_my_cluster_count(const struct rig_my_cluster *cluster)
+{
+    return cluster->site.options->nodes > 1 ? (uint32_t)cluster->site.options->nodes : 1;
+}
+
+uint32_t rig_my_cluster_primary(const struct rig_my_cluster *cluster)
+{
+    return atomic_load(&cluster->primary);
+}
+
+enum rig_rc rig_my_cluster_endpoint(struct rig_my_cluster *cluster, uint32_t index, struct rig_sql_endpoint *endpoint,
+                                    struct rig_err *err)
+{
+    const struct rig_core *core = cluster->site.local.env->core;
+    if (index >= cluster->count)
+        return rig_fail(err, RIG_E_CLUSTER, "there is no node %u", index + 1);
+    const struct rig_my_node *node = &cluster->nodes[index];
+    if (!cluster->site.tcp) {
+        rig_my_node_socket(node, endpoint);
+        return RIG_OK;
+    }
+    uint16_t port = rig_my_node_port(node, RIG_MY_PORT_SQL);
+    enum rig_rc rc = RIG_OK;
+    if (core->routed != NULL && core->routed())
+        rc = core->route("client", node->local.name, "127.0.0.1", port, &port, err);
+    if (rc != RIG_OK)
+        return rc;
+    *endpoint = (struct rig_sql_endpoint){"127.0.0.1", {0}};
+    (void)snprintf(endpoint->port, sizeof endpoint->port, "%u", (unsigned)port);
+    return RIG_OK;
+}
+
+static int64_t start_deadline_ns(const struct rig_my_cluster *cluster)
+{
+    return cluster->site.local.env->core->now_ns() + cluster->site.options->start_timeout_ns;
+}
+
+/* ---- starting ---- */
+
+/* The data of a server that has never run, one copy for each node; with several the original is kept. */
+static enum rig_rc create_data(struct rig_my_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
+{
+    struct rig_my_site *site = &cluster->site;
+    if (cluster->count == 1)
+        return rig_my_site_make_data(site, cluster->nodes[0].local.data, false, deadline_ns, err);
+    rig_local_path(&site->local, "pristine", cluster->pristine);
+    enum rig_rc rc = rig_my_site_make_data(site, cluster->pristine, false, deadline_ns, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++)
+        rc = rig_folder_copy(cluster->pristine, cluster->nodes[i].local.data, &site->local.account, err);
+    return rc;
+}
+
+/* The account of clients may do what a run needs, but not write to a read-only server. */
+static enum rig_rc make_account(struct rig_my_cluster *cluster, struct rig_err *err)
+{
+    static const char *const hosts[] = {"localhost", "127.0.0.1"};
+    char sql[2048];
+    size_t length = 0;
+    for (size_t i = 0; i < 2; i++)
+        length +=
+            (size_t)snprintf(sql + length, sizeof sql - length,
+                             "CREATE USER '" RIG_MY_CLIENT "'@'%s' IDENTIFIED BY '%s'; GRANT SELECT, INSERT, UPDATE, "
+                             "DELETE, CREATE, DROP, INDEX, ALTER, PROCESS, REPLICATION SLAVE ON *.* TO "
+                             "'" RIG_MY_CLIENT "'@'%s';",
+                             hosts[i], cluster->site.password, hosts[i]);
+    RIG_INVARIANT(length < sizeof sql);
+    return rig_my_node_ask(&cluster->nodes[0], sql, 10 * STATUS_NS, NULL, err);
+}
+
+static enum rig_rc start_nodes(struct rig_my_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
+{
+    const bool galera = rig_my_site_is_galera(&cluster->site);
+    enum rig_rc rc = galera ? rig_my_galera_prepare(cluster, err) : RIG_OK;
+    if (rc == RIG_OK)
+        rc = rig_my_node_start(&cluster->nodes[0], false, deadline_ns, err);
+    if (rc == RIG_OK)
+        rc = make_account(cluster, err);
+    if (rc != RIG_OK || (cluster->count == 1 && !galera))
+        return rc;
+    return galera ? rig_my_galera_start(cluster, deadline_ns, err)
+                  : rig_my_replication_start(cluster, deadline_ns, err);
+}
+
+enum rig_rc rig_my_cluster_start(struct rig_my_cluster *cluster, struct rig_err *err)
+{
+    struct rig_my_site *site = &cluster->site;
+    const struct rig_core *core = site->local.env->core;
+    const int64_t start_ns = core->now_ns();
+    const int64_t deadline_ns = start_deadline_ns(cluster);
+    RIG_INVARIANT(cluster->count == 0);
+    enum rig_rc rc = rig_my_site_open(site, err);
+    if (rc != RIG_OK)
+        return rc;
+    for (uint32_t i = 0; i < site->node_count; i++)
+        rig_my_node_init(&cluster->nodes[i], site, i);
+    cluster->count = site->node_count;
+    atomic_store(&cluster->primary, 0);
+    rc = create_data(cluster, deadline_ns, err);
+    if (rc == RIG_OK)
+        rc = start_nodes(cluster, deadline_ns, err);
+    if (rc == RIG_OK)
+        core->log(2, "mysql", "started %s, %u node%s in %s, %lld ms", site->server, cluster->count,
+                  rig_plural(cluster->count), site->local.folder, (long long)((core->now_ns() - start_ns) / 1000000));
+    return rc;
+}
+
+/* ---- stopping ---- */
+
+void rig_my_cluster_stop(struct rig_my_cluster *cluster)
+{
+    const struct rig_core *core = cluster->site.local.env->core;
+    /* Their data are removed with them and need not be durable. */
+    rig_my_cluster_kill_now(cluster);
+    for (uint32_t i = 0; i < cluster->count; i++) {
+        struct rig_err err = {.rc = RIG_OK};
+        if (rig_my_node_stop(&cluster->nodes[i], RIG_NODE_KILL, &err) != RIG_OK)
+            core->log(0, "mysql", "%s", err.text);
+    }
+    cluster->count = 0;
+    rig_my_site_close(&cluster->site);
+}
+
+void rig_my_cluster_kill_now(struct rig_my_cluster *cluster)
+{
+    for (uint32_t i = 0; i < cluster->count; i++)
+        rig_local_node_kill_now(&cluster->nodes[i].local);
+}
+
+/* ---- status ---- */
+
+enum rig_rc rig_my_cluster_status(struct rig_my_cluster *cluster, uint32_t index, struct rig_node_status *status,
+                                  struct rig_err *err)
+{
+    if (index >= cluster->count)
+        return rig_fail(err, RIG_E_CLUSTER, "there is no node %u, or it was not started", index + 1);
+    const struct rig_my_node *node = &cluster->nodes[index];
+    struct rig_node_status found = {.healthy = false};
+    struct rig_err attempt = {.rc = RIG_OK};
+    (void)snprintf(found.name, sizeof found.name, "%s", node->local.name);
+    if (!rig_local_node_runs(&node->local)) {
+        (void)snprintf(found.detail, sizeof found.detail, "its main process has ended");
+    } else {
+        found.pid = rig_child_pid(&node->local.server);
+        found.reachable = rig_my_node_ask(node, "SELECT 1", STATUS_NS, NULL, &attempt) == RIG_OK;
+        if (!found.reachable)
+            (void)snprintf(found.detail, sizeof found.detail, "%.*s", (int)sizeof found.detail - 1, attempt.text);
+        else if (rig_my_site_is_galera(&cluster->site))
+            rig_my_galera_judge(cluster, index, &found);
+        else
+            rig_my_replication_judge(cluster, index, &found);
+    }
+    *status = found;
+    return RIG_OK;
+}
+
+/* ---- faults ---- */
+
+enum rig_rc rig_my_cluster_stop_node(struct rig_my_cluster *cluster, uint32_t node, enum rig_node_end how,
+                                     struct rig_err *err)
+{
+    RIG_REQUIRE(node < cluster->count);
+    return rig_my_node_stop(&cluster->nodes[node], how, err);
+}
+
+enum rig_rc rig_my_cluster_start_node(struct rig_my_cluster *cluster, uint32_t node, struct rig_err *err)
+{
+    RIG_REQUIRE(node < cluster->count);
+    const int64_t deadline_ns = start_deadline_ns(cluster);
+    return rig_my_site_is_galera(&cluster->site) ? rig_my_galera_start_node(cluster, node, deadline_ns, err)
+                                                 : rig_my_replication_start_node(cluster, node, deadline_ns, err);
+}
+
+enum rig_rc rig_my_cluster_promote(struct rig_my_cluster *cluster, uint32_t node, struct rig_err *err)
+{
+    RIG_REQUIRE(node < cluster->count);
+    if (rig_my_site_is_galera(&cluster->site))
+        return rig_fail(err, RIG_E_CLUSTER, "the nodes of a Galera cluster have no roles: leave the fault out");
+    return rig_my_replication_promote(cluster, node, start_deadline_ns(cluster), err);
+}
+
+enum rig_rc rig_my_cluster_restore(struct rig_my_cluster *cluster, struct rig_err *err)
+{
+    const int64_t deadline_ns = start_deadline_ns(cluster);
+    return rig_my_site_is_galera(&cluster->site) ? rig_my_galera_restore(cluster, deadline_ns, err)
+                                                 : rig_my_replication_restore(cluster, deadline_ns, err);
+}

@@ -1,0 +1,52 @@
+/*
+ * The local cluster: MariaDB servers that rig creates, starts, monitors, stops, restores and removes: one server, a
+ * primary with replicas (my_replication.h), or a Galera cluster (my_galera.h); mariadb-1 to mariadb-N.
+ *
+ * All begin as copies of one data folder that has never run. Their common parts are in my_site.h, one server in
+ * my_node.h. The servers' logs go to mariadb-N.log in the run's folder.
+ *
+ * Threads: start and stop on the main thread, changes of nodes on the nemesis's, one call at a time; status, endpoints
+ * and the primary's number from any; kill_now also in a signal handler.
+ */
+#ifndef RIG_DRIVERS_MYSQL_MY_CLUSTER_H
+#define RIG_DRIVERS_MYSQL_MY_CLUSTER_H
+
+#include <pthread.h>
+
+#include "drivers/driver.h"
+#include "drivers/mysql/my_node.h"
+
+struct rig_my_cluster {
+    struct rig_my_site site;
+    struct rig_my_node nodes[RIG_NODES_MOST];
+    uint32_t count; /* of nodes; 0 before start */
+    atomic_uint primary;
+    char pristine[RIG_LOCAL_PATH_BYTES]; /* the data of a server that has never run */
+};
+
+void rig_my_cluster_init(struct rig_my_cluster *cluster, const struct rig_run_env *env,
+                         const struct rig_my_options *options);
+/* Stops all servers that still run. */
+void rig_my_cluster_done(struct rig_my_cluster *cluster);
+
+/* See rig_cluster_ops. */
+enum rig_rc rig_my_cluster_start(struct rig_my_cluster *cluster, struct rig_err *err);
+void rig_my_cluster_stop(struct rig_my_cluster *cluster);
+void rig_my_cluster_kill_now(struct rig_my_cluster *cluster);
+enum rig_rc rig_my_cluster_status(struct rig_my_cluster *cluster, uint32_t node, struct rig_node_status *status,
+                                  struct rig_err *err);
+enum rig_rc rig_my_cluster_stop_node(struct rig_my_cluster *cluster, uint32_t node, enum rig_node_end how,
+                                     struct rig_err *err);
+enum rig_rc rig_my_cluster_start_node(struct rig_my_cluster *cluster, uint32_t node, struct rig_err *err);
+enum rig_rc rig_my_cluster_promote(struct rig_my_cluster *cluster, uint32_t node, struct rig_err *err);
+enum rig_rc rig_my_cluster_restore(struct rig_my_cluster *cluster, struct rig_err *err);
+
+/* The number of nodes, also before the start. */
+uint32_t rig_my_cluster_count(const struct rig_my_cluster *cluster);
+/* The node that was made the primary last. */
+uint32_t rig_my_cluster_primary(const struct rig_my_cluster *cluster);
+/* A node's address for clients; valid after start. */
+enum rig_rc rig_my_cluster_endpoint(struct rig_my_cluster *cluster, uint32_t node, struct rig_sql_endpoint *endpoint,
+                                    struct rig_err *err);
+
+#endif

@@ -1,0 +1,289 @@
+#include "drivers/mysql/my_connection.h"
+
+#include <errmsg.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/bug.h"
+#include "drivers/sql/sql_resolve.h"
+
+enum { ANSWER_LEAST = 64 * 1024, QUERY_VALUES = 32, FIRST_CLIENT_ERROR = 2000, LAST_CLIENT_ERROR = 2999 };
+
+#define LIBMARIADB_WAITS (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE | MYSQL_WAIT_EXCEPT)
+
+bool rig_my_is_client_error(unsigned number)
+{
+    return (number >= FIRST_CLIENT_ERROR && number <= LAST_CLIENT_ERROR) || number >= 5000;
+}
+
+/* ---- waiting ---- */
+
+/* Waits for the events that libmariadb asks for; after an early end it gets them at once, on a socket that is shut. */
+static int await(struct rig_my_connection *connection, int wanted)
+{
+    const int fd = (int)mysql_get_socket(connection->my);
+    short ready = 0;
+    if (connection->reason == NULL) {
+        const short events =
+            (short)(((wanted & MYSQL_WAIT_READ) != 0 ? POLLIN : 0) | ((wanted & MYSQL_WAIT_WRITE) != 0 ? POLLOUT : 0));
+        connection->reason = rig_sql_waiter_wait(connection->waiter, fd, events, connection->deadline_ns, &ready);
+        if (connection->reason == NULL)
+            return wanted & LIBMARIADB_WAITS;
+    }
+    (void)shutdown(fd, SHUT_RDWR);
+    return wanted & LIBMARIADB_WAITS;
+}
+
+/* ---- connecting ---- */
+
+/* The kernel notices a peer that is gone without notice, whatever the time-outs of a plan. */
+static void keep_alive(const struct rig_my_connection *connection)
+{
+    static const struct {
+        int name, value;
+    } options[] = {{TCP_KEEPIDLE, 5}, {TCP_KEEPINTVL, 2}, {TCP_KEEPCNT, 3}, {TCP_USER_TIMEOUT, 15000}};
+    const int fd = (int)mysql_get_socket(connection->my), on = 1;
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        (void)setsockopt(fd, IPPROTO_TCP, options[i].name, &options[i].value, sizeof options[i].value);
+}
+
+static bool make_handle(struct rig_my_connection *connection, const struct rig_my_target *target, bool socket)
+{
+    MYSQL *my = connection->my = mysql_init(NULL);
+    const unsigned off = 0, protocol = socket ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
+    const my_bool on = 1;
+    size_t most = (size_t)target->max_answer_bytes;
+    if (my == NULL || mysql_options(my, MYSQL_OPT_NONBLOCK, NULL) != 0 ||
+        mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &off) != 0 || mysql_options(my, MYSQL_OPT_PROTOCOL, &protocol) != 0)
+        return false;
+    if (most > 0 && most < ANSWER_LEAST)
+        most = ANSWER_LEAST;
+    return (most == 0 || mysql_options(my, MYSQL_OPT_MAX_ALLOWED_PACKET, &most) == 0) &&
+           (!target->tls || mysql_options(my, MYSQL_OPT_SSL_ENFORCE, &on) == 0);
+}
+
+static enum rig_rc connect_failed(const struct rig_my_connection *connection, const struct rig_my_target *target,
+                                  struct rig_err *err)
+{
+    const struct rig_sql_endpoint *endpoint = target->endpoint;
+    const char *why = connection->my == NULL                             ? "no memory"
+                      : connection->reason == NULL                       ? mysql_error(connection->my)
+                      : strcmp(connection->reason, RIG_SQL_TIMEOUT) == 0 ? "no answer within connect-timeout"
+                                                                         : connection->reason;
+    return rig_fail(err, RIG_E_CLUSTER, "connecting to MySQL at %s%s%s: %.512s", endpoint->host,
+                    endpoint->port[0] == '\0' ? "" : ":", endpoint->port, why);
+}
+
+/* To one address, or to the socket. */
+static bool connect_to(struct rig_my_connection *connection, const struct rig_my_target *target, const char *address)
+{
+    const struct rig_sql_endpoint *endpoint = target->endpoint;
+    const bool socket = endpoint->host[0] == '/';
+    const unsigned port = (unsigned)strtoul(endpoint->port, NULL, 10);
+    MYSQL *done = NULL;
+    if (!make_handle(connection, target, socket))
+        return false;
+    int wanted = mysql_real_connect_start(&done, connection->my, socket ? NULL : address, target->user,
+                                          target->password, NULL, socket ? 0 : port, socket ? endpoint->host : NULL,
+                                          CLIENT_MULTI_STATEMENTS | (target->found_rows ? CLIENT_FOUND_ROWS : 0));
+    while (wanted != 0)
+        wanted = mysql_real_connect_cont(&done, connection->my, await(connection, wanted));
+    if (done == NULL || connection->reason != NULL)
+        return false;
+    if (!socket)
+        keep_alive(connection);
+    connection->backend = (int64_t)mysql_thread_id(connection->my);
+    return true;
+}
+
+enum rig_rc rig_my_connect(struct rig_my_connection *connection, const struct rig_my_target *target,
+                           struct rig_sql_waiter *waiter, int64_t deadline_ns, struct rig_err *err)
+{
+    *connection = (struct rig_my_connection){.waiter = waiter, .deadline_ns = deadline_ns};
+    struct rig_sql_addresses addresses;
+    enum rig_rc rc = rig_sql_resolve("MySQL", target->endpoint->host, waiter, deadline_ns, &addresses, err);
+    if (rc != RIG_OK)
+        return rc;
+    for (size_t i = 0; i == 0 || i < addresses.count; i++) {
+        const int64_t now_ns = waiter->core->now_ns();
+        const int64_t left = (int64_t)(addresses.count > i ? addresses.count - i : 1);
+        rig_my_disconnect(connection);
+        connection->reason = NULL;
+        /* An address that does not answer uses up its own share of the time. */
+        connection->deadline_ns = now_ns + (deadline_ns - now_ns) / left;
+        if (connect_to(connection, target, addresses.count == 0 ? target->endpoint->host : addresses.at[i]))
+            return RIG_OK;
+    }
+    return connect_failed(connection, target, err);
+}
+
+void rig_my_disconnect(struct rig_my_connection *connection)
+{
+    if (connection->my == NULL)
+        return;
+    /* Closing a statement, or the connection, sends a message; on a full socket that would wait. */
+    const int fd = (int)mysql_get_socket(connection->my);
+    if (fd >= 0)
+        (void)shutdown(fd, SHUT_RDWR);
+    for (uint32_t i = 0; i < connection->statement_count; i++) {
+        if (connection->statements[i] != NULL)
+            (void)mysql_stmt_close(connection->statements[i]);
+    }
+    free(connection->statements);
+    connection->statements = NULL;
+    connection->statement_count = 0;
+    mysql_close(connection->my);
+    connection->my = NULL;
+}
+
+/* ---- requests ---- */
+
+bool rig_my_send(struct rig_my_connection *connection, const char *sql, size_t length)
+{
+    int error = 0;
+    int wanted = mysql_real_query_start(&error, connection->my, sql, length);
+    while (wanted != 0)
+        wanted = mysql_real_query_cont(&error, connection->my, await(connection, wanted));
+    return error == 0 && connection->reason == NULL;
+}
+
+bool rig_my_next(struct rig_my_connection *connection)
+{
+    int error = 0;
+    int wanted = mysql_next_result_start(&error, connection->my);
+    while (wanted != 0)
+        wanted = mysql_next_result_cont(&error, connection->my, await(connection, wanted));
+    return error == 0 && connection->reason == NULL;
+}
+
+bool rig_my_rows(struct rig_my_connection *connection, MYSQL_RES **result)
+{
+    *result = NULL;
+    if (mysql_field_count(connection->my) == 0)
+        return true;
+    int wanted = mysql_store_result_start(result, connection->my);
+    while (wanted != 0)
+        wanted = mysql_store_result_cont(result, connection->my, await(connection, wanted));
+    if (*result != NULL && connection->reason != NULL) {
+        mysql_free_result(*result);
+        *result = NULL;
+    }
+    return *result != NULL;
+}
+
+static MYSQL_STMT *prepared(struct rig_my_connection *connection, uint32_t number, uint32_t count, const char *sql,
+                            MYSQL_STMT **failed)
+{
+    if (connection->statements == NULL) {
+        connection->statements = calloc(count, sizeof *connection->statements);
+        connection->statement_count = connection->statements == NULL ? 0 : count;
+    }
+    if (number >= connection->statement_count)
+        return NULL;
+    if (connection->statements[number] != NULL)
+        return connection->statements[number];
+    MYSQL_STMT *made = mysql_stmt_init(connection->my);
+    if (made == NULL)
+        return NULL;
+    int error = 0;
+    int wanted = mysql_stmt_prepare_start(&error, made, sql, strlen(sql));
+    while (wanted != 0)
+        wanted = mysql_stmt_prepare_cont(&error, made, await(connection, wanted));
+    connection->statements[number] = made;
+    if (error == 0 && connection->reason == NULL)
+        return made;
+    *failed = made;
+    return NULL;
+}
+
+MYSQL_STMT *rig_my_execute(struct rig_my_connection *connection, uint32_t number, uint32_t count, const char *sql,
+                           MYSQL_BIND *values, MYSQL_STMT **failed)
+{
+    *failed = NULL;
+    MYSQL_STMT *statement = prepared(connection, number, count, sql, failed);
+    if (statement == NULL)
+        return NULL;
+    int error = mysql_stmt_bind_param(statement, values);
+    int wanted = error != 0 ? 0 : mysql_stmt_execute_start(&error, statement);
+    while (wanted != 0)
+        wanted = mysql_stmt_execute_cont(&error, statement, await(connection, wanted));
+    if (error == 0 && connection->reason == NULL && mysql_stmt_field_count(statement) > 0) {
+        wanted = mysql_stmt_store_result_start(&error, statement);
+        while (wanted != 0)
+            wanted = mysql_stmt_store_result_cont(&error, statement, await(connection, wanted));
+    }
+    if (error == 0 && connection->reason == NULL)
+        return statement;
+    *failed = statement;
+    return NULL;
+}
+
+/* ---- whole queries ---- */
+
+/* The answer to rig_my_query(): the rows, or their first value. */
+struct query {
+    void (*tell)(void *context, const char *const *values, uint32_t count);
+    void *context;
+    char *answer;
+    bool answered;
+};
+
+static void take_rows(struct query *query, MYSQL_RES *result)
+{
+    const unsigned columns = mysql_num_fields(result);
+    MYSQL_ROW row;
+    while ((row = mysql_fetch_row(result)) != NULL) {
+        const char *values[QUERY_VALUES];
+        for (unsigned i = 0; i < columns && i < QUERY_VALUES; i++)
+            values[i] = row[i] == NULL ? "" : row[i];
+        if (query->tell != NULL)
+            query->tell(query->context, values, columns < QUERY_VALUES ? columns : QUERY_VALUES);
+        if (query->answer != NULL && !query->answered)
+            (void)snprintf(query->answer, RIG_MY_ANSWER_BYTES, "%s", values[0]);
+        query->answered = true;
+    }
+}
+
+static enum rig_rc run(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns, struct query *query,
+                       struct rig_err *err)
+{
+    connection->deadline_ns = deadline_ns;
+    bool going = rig_my_send(connection, sql, strlen(sql));
+    while (going) {
+        MYSQL_RES *result = NULL;
+        going = rig_my_rows(connection, &result);
+        if (result != NULL)
+            take_rows(query, result);
+        mysql_free_result(result);
+        if (!going || !mysql_more_results(connection->my))
+            break;
+        going = rig_my_next(connection);
+    }
+    if (going)
+        return RIG_OK;
+    const char *why = connection->reason != NULL ? connection->reason : mysql_error(connection->my);
+    return rig_fail(err, RIG_E_CLUSTER, "MySQL: `%.120s`: %.512s", sql, why);
+}
+
+enum rig_rc rig_my_query(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns,
+                         char answer[RIG_MY_ANSWER_BYTES], struct rig_err *err)
+{
+    struct query query = {.answer = answer};
+    if (answer != NULL)
+        answer[0] = '\0';
+    return run(connection, sql, deadline_ns, &query, err);
+}
+
+enum rig_rc rig_my_query_rows(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns,
+                              void (*tell)(void *context, const char *const *values, uint32_t count), void *context,
+                              struct rig_err *err)
+{
+    struct query query = {.tell = tell, .context = context};
+    return run(connection, sql, deadline_ns, &query, err);
+}

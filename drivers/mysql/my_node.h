@@ -1,0 +1,52 @@
+/*
+ * One server of a local cluster: the MariaDB parts beyond drivers/local/local_node.h, and the driver's own requests to it.
+ *
+ * Each start writes its configuration, which follows its role: `<name>.cnf` in the private folder, the only one that the
+ * server reads.
+ *
+ * Threads: one at a time changes a node (main, then the nemesis's); status, port and pid may be read from any.
+ */
+#ifndef RIG_DRIVERS_MYSQL_MY_NODE_H
+#define RIG_DRIVERS_MYSQL_MY_NODE_H
+
+#include <stdatomic.h>
+
+#include "drivers/local/local_node.h"
+#include "drivers/mysql/my_connection.h"
+#include "drivers/mysql/my_site.h"
+
+/* Ports of a node: of SQL, and those of Galera for the group, for state transfers by log and by files. */
+enum rig_my_port { RIG_MY_PORT_SQL, RIG_MY_PORT_GROUP, RIG_MY_PORT_LOG, RIG_MY_PORT_FILES, RIG_MY_PORTS };
+
+struct rig_my_node {
+    struct rig_local_node local; /* "mariadb-1" */
+    struct rig_my_site *site;
+    uint32_t index;
+    atomic_int ports[RIG_MY_PORTS];  /* 0: none yet */
+    atomic_bool writable;            /* its role: it takes writes, and starts with that */
+    bool semi_sync;                  /* as the primary it waits for replicas from its start on */
+    bool bootstraps;                 /* Galera: its next start makes a new cluster of its data */
+    char group[RIG_NODES_MOST * 24]; /* Galera: the addresses of all nodes' groups */
+};
+
+/* Zeroed before; variables that were set since stay. */
+void rig_my_node_init(struct rig_my_node *node, struct rig_my_site *site, uint32_t index);
+/* Chooses ports that are free, `another` also where it has some. */
+enum rig_rc rig_my_node_choose_ports(struct rig_my_node *node, bool another, struct rig_err *err);
+/* Starts it over its data and waits until it answers. RIG_OK when it runs. `always`: also while the run ends. */
+enum rig_rc rig_my_node_start(struct rig_my_node *node, bool always, int64_t deadline_ns, struct rig_err *err);
+enum rig_rc rig_my_node_stop(struct rig_my_node *node, enum rig_node_end how, struct rig_err *err);
+
+uint16_t rig_my_node_port(const struct rig_my_node *node, enum rig_my_port which);
+/* Its private socket, which no fault of the network reaches. */
+void rig_my_node_socket(const struct rig_my_node *node, struct rig_sql_endpoint *endpoint);
+/* Connects as root by the socket; disconnect it in any case. */
+enum rig_rc rig_my_node_connect(const struct rig_my_node *node, struct rig_my_connection *connection,
+                                struct rig_sql_waiter *waiter, int64_t deadline_ns, struct rig_err *err);
+/* Runs `sql` on a connection of its own; `answer` (may be NULL) is the first value, "" for none or a null. */
+enum rig_rc rig_my_node_ask(const struct rig_my_node *node, const char *sql, int64_t timeout_ns,
+                            char answer[RIG_MY_ANSWER_BYTES], struct rig_err *err);
+/* Writes the configuration of its next start. */
+enum rig_rc rig_my_configuration_write(const struct rig_my_node *node, const char *path, struct rig_err *err);
+
+#endif

@@ -1,0 +1,225 @@
+#include "drivers/mysql/my_options.h"
+
+#include <string.h>
+
+#define AT(member) offsetof(struct rig_my_options, member)
+#define SECONDS(n) ((n)*1e9)
+
+static const char *const isolation_words[] = {"read-uncommitted", "read-committed", "repeatable-read", "serializable",
+                                              NULL};
+static const char *const switch_words[] = {"server-default", "on", "off", NULL};
+static const char *const table_schema_words[] = {"text", "rows", NULL};
+static const char *const lock_words[] = {"update", "share", NULL};
+static const char *const reads_from_words[] = {"auto", "primary", "replica", "any", NULL};
+static const char *const replication_words[] = {"async", "semi-sync", "galera", NULL};
+static const char *const listen_words[] = {"socket", "tcp", NULL};
+
+const struct rig_option rig_my_option_table[] = {
+    {"isolation", RIG_OPTION_CHOICE, AT(isolation), "serializable", 0, 0, isolation_words,
+     "The isolation level of every session.", false},
+    {"snapshot-isolation", RIG_OPTION_CHOICE, AT(snapshot_isolation), "server-default", 0, 0, switch_words,
+     "MariaDB's innodb_snapshot_isolation: with it REPEATABLE READ refuses to change a record that has changed since "
+     "the transaction's snapshot; without it updates can be lost. From MariaDB 10.6.18, 10.11.8 and 11.4.2 on.",
+     false},
+    {"table-schema", RIG_OPTION_CHOICE, AT(table_schema), "text", 0, 0, table_schema_words,
+     "Storage of a list or set: as text with commas in one row; rows: a row for each element, for sets only. Registers "
+     "are always bigint.",
+     false},
+    {"tables", RIG_OPTION_INT, AT(tables), "1", 1, 1000, NULL, "Number of tables for the keys.", false},
+    {"prepared", RIG_OPTION_BOOL, AT(prepared), "false", 0, 0, NULL,
+     "Use prepared statements, each in a round trip of its own; not with pipeline.", false},
+    {"pipeline", RIG_OPTION_BOOL, AT(pipeline), "true", 0, 0, NULL,
+     "Send each transaction, from BEGIN to COMMIT, as one request of several statements, of which the server skips "
+     "those "
+     "after an error; increments of what it read follow in another.",
+     false},
+    {"lock-reads", RIG_OPTION_SHARE, AT(lock_reads), "0%", 0, 1, NULL,
+     "Share of the reads of transactions that also write that lock their row.", false},
+    {"lock-mode", RIG_OPTION_CHOICE, AT(lock_mode), "update", 0, 0, lock_words,
+     "The lock of these reads: SELECT .. FOR UPDATE, or SELECT .. LOCK IN SHARE MODE, which others may take too.",
+     false},
+    {"declare-read-only", RIG_OPTION_BOOL, AT(declare_read_only), "false", 0, 0, NULL,
+     "Begin transactions that only read with READ ONLY.", false},
+    {"consistent-snapshot", RIG_OPTION_BOOL, AT(consistent_snapshot), "false", 0, 0, NULL,
+     "Begin WITH CONSISTENT SNAPSHOT, so that the snapshot is taken before the first read; for repeatable-read.",
+     false},
+    {"causal-reads", RIG_OPTION_INT, AT(causal_reads), "0", 0, 15, NULL,
+     "Galera's wsrep_sync_wait: the sum of 1 for reads, 2 for UPDATE and DELETE, 4 for INSERT: these statements wait "
+     "until the node has applied what the cluster has committed. 0 does not wait.",
+     false},
+    {"statement-timeout", RIG_OPTION_DURATION, AT(statement_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
+     "MariaDB's max_statement_time; 0ms keeps the server's own.", false},
+    {"lock-timeout", RIG_OPTION_DURATION, AT(lock_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
+     "innodb_lock_wait_timeout, rounded up to whole seconds; 0ms keeps the server's own.", false},
+    {"connect-timeout", RIG_OPTION_DURATION, AT(connect_timeout_ns), "10s", 1e6, SECONDS(3600), NULL,
+     "Time limit for connecting and setting up a session.", false},
+    {"transaction-timeout", RIG_OPTION_DURATION, AT(transaction_timeout_ns), "30s", 1e6, SECONDS(86400), NULL,
+     "Time limit of a transaction, without holds, after which its session is closed.", false},
+    {"max-answer", RIG_OPTION_SIZE, AT(max_answer_bytes), "64MiB", 65536, 1e9, NULL,
+     "The maximum size of a row in an answer; above it the session is closed.", false},
+    {"keep-tables", RIG_OPTION_BOOL, AT(keep_tables), "false", 0, 0, NULL,
+     "Keep the run's tables on the given hosts after the run; rig.log names them.", false},
+    {"dbname", RIG_OPTION_TEXT, AT(dbname), NULL, 0, 0, NULL,
+     "An existing database for the run's tables, if the user may not create databases; the names of the tables begin "
+     "with "
+     "the run's name. Without it the run creates a database with its own name, and drops it.",
+     false},
+    {"user", RIG_OPTION_TEXT, AT(user), NULL, 0, 0, NULL,
+     "The user; without it root, or a user of rig's own on its own cluster.", false},
+    {"password", RIG_OPTION_SECRET, AT(password), NULL, 0, 0, NULL, "The user's password.", false},
+    {"tls", RIG_OPTION_BOOL, AT(tls), "false", 0, 0, NULL,
+     "Require TLS for connections to given hosts; the server's certificate is not verified.", false},
+    {"reads-from", RIG_OPTION_CHOICE, AT(reads_from), "auto", 0, 0, reads_from_words,
+     "The server for transactions that only read: the primary; for each client a replica; for each client one of all "
+     "servers in turn; auto: the read-only hosts if there are any, else the server of the client's writes.",
+     false},
+    {"cluster.hosts", RIG_OPTION_TEXT_LIST, AT(hosts), NULL, 0, 0, NULL,
+     "Servers to use, as host, host:port or the path of a socket; clients are spread over those that accept writes. "
+     "Without any, rig starts its own.",
+     false},
+    {"cluster.read-only-hosts", RIG_OPTION_TEXT_LIST, AT(read_only_hosts), NULL, 0, 0, NULL,
+     "Servers for transactions that only read.", false},
+    {"cluster.local.nodes", RIG_OPTION_INT, AT(nodes), "0", 0, RIG_NODES_MOST, NULL,
+     "Number of servers that rig starts: with async and semi-sync a primary mariadb-1 and its replicas, with galera "
+     "equal nodes (5 at most); 0 means one, unless cluster.hosts are given.",
+     false},
+    {"cluster.local.replication", RIG_OPTION_CHOICE, AT(replication), "async", 0, 0, replication_words,
+     "Replication by global transaction ids, asynchronous or semi-synchronous (COMMIT waits until a replica has "
+     "received the transaction), or a Galera cluster.",
+     false},
+    {"cluster.local.listen", RIG_OPTION_CHOICE, AT(listen), "socket", 0, 0, listen_words,
+     "How clients reach rig's own servers: private Unix sockets, or TCP on free loopback ports; faults of the network "
+     "make it tcp.",
+     false},
+    {"cluster.local.bin-dir", RIG_OPTION_TEXT, AT(bin_dir), NULL, 0, 0, NULL,
+     "Folder of mariadbd and mariadb-install-db; without it /usr/sbin and /usr/bin, then PATH.", false},
+    {"cluster.local.run-as", RIG_OPTION_TEXT, AT(run_as), "mysql", 0, 0, NULL,
+     "The system user under which the server runs if rig runs as root.", false},
+    {"cluster.local.settings", RIG_OPTION_TEXT_LIST, AT(settings), NULL, 0, 0, NULL,
+     "Server settings, each as name=value; they override rig's own.", false},
+    {"cluster.local.start-timeout", RIG_OPTION_DURATION, AT(start_timeout_ns), "120s", 1e9, SECONDS(3600), NULL,
+     "Time in which the servers must be created and accept connections.", false},
+    {"cluster.local.stop-timeout", RIG_OPTION_DURATION, AT(stop_timeout_ns), "10s", 1e8, SECONDS(3600), NULL,
+     "Time limit of each step of stopping one (a clean shutdown, kill).", false},
+    {NULL, RIG_OPTION_BOOL, 0, NULL, 0, 0, NULL, NULL, false},
+};
+
+static bool given(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+static enum rig_rc check_endpoints(const char *option, const struct rig_text_list *list, struct rig_err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct rig_sql_endpoint endpoint;
+        if (!rig_sql_endpoint_parse(list->at[i], &endpoint))
+            return rig_fail(err, RIG_E_PLAN,
+                            "database.cluster.%s: `%s` is not a server: expected host, host:port, [address]:port or "
+                            "the path of a socket",
+                            option, list->at[i]);
+    }
+    return RIG_OK;
+}
+
+/* They become arguments of the server: --name=value. */
+static enum rig_rc check_settings(const struct rig_text_list *list, struct rig_err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        char name[64];
+        const char *value;
+        if (!rig_sql_setting_split(list->at[i], name, sizeof name, &value))
+            return rig_fail(err, RIG_E_PLAN, "database.cluster.local.settings: `%s` is not name=value", list->at[i]);
+    }
+    return RIG_OK;
+}
+
+/* It is written in backquotes, and in texts. */
+static enum rig_rc check_dbname(const char *dbname, struct rig_err *err)
+{
+    if (!given(dbname))
+        return RIG_OK;
+    const size_t length = strlen(dbname);
+    bool plain = length < RIG_MY_DATABASE_BYTES;
+    for (size_t i = 0; plain && i < length; i++)
+        plain = (unsigned char)dbname[i] > ' ' && strchr("`'\"\\/.%$?{}", dbname[i]) == NULL && dbname[i] != 0x7f;
+    if (!plain)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.dbname: `%s` has more than 64 characters, a blank, a quote or one of \\ / . %% $ ? { "
+                        "}: name another database",
+                        dbname);
+    static const char *const system[] = {"mysql", "sys", "information_schema", "performance_schema"};
+    for (size_t i = 0; i < sizeof system / sizeof system[0]; i++) {
+        if (strcmp(dbname, system[i]) == 0)
+            return rig_fail(err, RIG_E_PLAN,
+                            "database.dbname: `%s` belongs to the server: name a database in which the user may create "
+                            "tables",
+                            dbname);
+    }
+    return RIG_OK;
+}
+
+static enum rig_rc check_replication(const struct rig_my_options *options, struct rig_err *err)
+{
+    const int64_t hosts = (int64_t)(options->hosts.count + options->read_only_hosts.count);
+    const int64_t others = (options->hosts.count > 0 ? hosts : options->nodes) - 1;
+    if (options->replication != RIG_MY_ASYNC && options->hosts.count > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local.replication: this is for servers that rig starts; leave out "
+                        "cluster.hosts");
+    if (options->replication == RIG_MY_SEMI_SYNC && others < 1)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local.replication: COMMIT waits for a replica, and there is none: give more "
+                        "nodes, or replication: async");
+    if (options->replication == RIG_MY_GALERA && options->nodes > 5)
+        return rig_fail(err, RIG_E_PLAN, "database.cluster.local.nodes: a Galera cluster of rig's has 5 nodes at most");
+    if (options->reads_from == RIG_MY_READS_REPLICA && (others < 1 || options->replication == RIG_MY_GALERA))
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.reads-from: there is no replica: give cluster.local.nodes: 2 without Galera, or more "
+                        "hosts");
+    if (options->reads_from == RIG_MY_READS_PRIMARY && options->read_only_hosts.count > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.reads-from: primary sends no reads to cluster.read-only-hosts; leave out one of "
+                        "them");
+    return RIG_OK;
+}
+
+static enum rig_rc check_cluster(const struct rig_my_options *options, struct rig_err *err)
+{
+    if (options->hosts.count > 0 && options->nodes > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster: give either hosts (existing servers) or local.nodes (servers that rig "
+                        "starts), not both");
+    if (options->hosts.count == 0 && options->read_only_hosts.count > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.read-only-hosts: this needs cluster.hosts, the servers for writes");
+    if (options->hosts.count > 0 && (options->settings.count > 0 || given(options->bin_dir)))
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local: settings and bin-dir are for a server that rig starts; leave out "
+                        "cluster.hosts or them");
+    enum rig_rc rc = check_replication(options, err);
+    if (rc == RIG_OK)
+        rc = check_settings(&options->settings, err);
+    if (rc == RIG_OK)
+        rc = check_endpoints("hosts", &options->hosts, err);
+    return rc != RIG_OK ? rc : check_endpoints("read-only-hosts", &options->read_only_hosts, err);
+}
+
+enum rig_rc rig_my_options_check(const void *object, enum rig_workload workload, struct rig_err *err)
+{
+    const struct rig_my_options *options = object;
+    if (options->pipeline && options->prepared)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.prepared: prepared statements are executed one by one; give pipeline: false, or "
+                        "prepared: false");
+    if (options->table_schema == RIG_MY_LIST_ROWS && workload != RIG_WORKLOAD_SET)
+        return rig_fail(err, RIG_E_PLAN, "database.table-schema: rows have no order, and are for the type set only");
+    if (options->lock_mode != RIG_MY_LOCK_UPDATE && options->lock_reads <= 0)
+        return rig_fail(err, RIG_E_PLAN, "database.lock-mode: no read locks; give lock-reads (such as 50%%)");
+    if (options->consistent_snapshot && options->isolation != RIG_MY_REPEATABLE_READ)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.consistent-snapshot: the server takes a snapshot at repeatable-read only; give "
+                        "isolation: repeatable-read");
+    enum rig_rc rc = check_dbname(options->dbname, err);
+    return rc != RIG_OK ? rc : check_cluster(options, err);
+}

@@ -1,0 +1,65 @@
+/*
+ * The servers of a run as a client sees them: rig's own nodes, or the given hosts followed by the read-only hosts; the
+ * ones that take writes now, and those that answer reads.
+ *
+ * Each connect searches a server that takes writes: the expected one first (rig's own primary; each client's own among
+ * given hosts and Galera's nodes), then the others; a read-only server is skipped. So clients find the primary again
+ * after a failover, and servers that all take writes are used evenly.
+ *
+ * Threads: any; the servers are constant once rig's own are started, and the primary is determined by a request.
+ */
+#ifndef RIG_DRIVERS_MYSQL_MY_SERVERS_H
+#define RIG_DRIVERS_MYSQL_MY_SERVERS_H
+
+#include "drivers/mysql/my_cluster.h"
+#include "drivers/mysql/my_connection.h"
+
+struct rig_my_servers {
+    const struct rig_run_env *env;
+    const struct rig_my_options *options;
+    struct rig_my_cluster *cluster;     /* borrowed; used when no hosts are given */
+    struct rig_sql_endpoint *endpoints; /* owned: the hosts, then the read-only hosts */
+    uint32_t host_count;
+    uint32_t read_only_host_count;
+};
+
+/* Connects to one server for a client; a callback, since it also sets the session up. */
+typedef enum rig_rc (*rig_my_open_function)(void *context, struct rig_my_connection *connection, uint32_t server,
+                                            int64_t deadline_ns, struct rig_err *err);
+
+enum rig_rc rig_my_servers_init(struct rig_my_servers *servers, const struct rig_run_env *env,
+                                const struct rig_my_options *options, struct rig_my_cluster *cluster,
+                                struct rig_err *err);
+void rig_my_servers_done(struct rig_my_servers *servers);
+
+uint32_t rig_my_servers_count(const struct rig_my_servers *servers);
+/* The server's name in reports: "mariadb-1" for rig's own nodes, the plan's text for given hosts. */
+const char *rig_my_servers_name(const struct rig_my_servers *servers, uint32_t server);
+
+/* Connects with the account of clients, and finds out whether the server takes writes; disconnect it in any case. */
+enum rig_rc rig_my_servers_connect(const struct rig_my_servers *servers, uint32_t server, struct rig_sql_waiter *waiter,
+                                   int64_t deadline_ns, struct rig_my_connection *connection, struct rig_err *err);
+
+/*
+ * Opens a connection to a server that takes writes, by `open`; `*server` is its number. At most connect-timeout, which
+ * all tried servers share. RIG_E_CLUSTER when there is none; the connection is disconnected then.
+ */
+enum rig_rc rig_my_servers_open_writer(const struct rig_my_servers *servers, uint32_t client, rig_my_open_function open,
+                                       void *context, struct rig_my_connection *connection, uint32_t *server,
+                                       struct rig_err *err);
+/*
+ * The same for transactions that only read, as reads-from selects. `writer` is the server for the client's writes: when
+ * it also answers the reads, `*server` is `writer` and nothing is opened.
+ */
+enum rig_rc rig_my_servers_open_reader(const struct rig_my_servers *servers, uint32_t client, uint32_t writer,
+                                       rig_my_open_function open, void *context, struct rig_my_connection *connection,
+                                       uint32_t *server, struct rig_err *err);
+
+/* See rig_cluster_ops.address. */
+enum rig_rc rig_my_servers_address(const struct rig_my_servers *servers, uint32_t server,
+                                   struct rig_node_address *address, struct rig_err *err);
+/* See rig_cluster_ops.status; also for given hosts. */
+enum rig_rc rig_my_servers_status(const struct rig_my_servers *servers, uint32_t server, struct rig_node_status *status,
+                                  struct rig_err *err);
+
+#endif

@@ -1,0 +1,140 @@
+#include "drivers/mysql/my_site.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "drivers/local/local_machine.h"
+
+static const struct rig_local_kind kind = {
+    .name = "mysql",
+    .node_prefix = "mariadb",
+    .product = "MariaDB",
+    .account_package = "mariadb-server",
+    .refuses_root = true,
+    .socket_name_bytes = sizeof "mariadb-16.sock" - 1,
+    .fast_signal = SIGTERM,
+};
+
+/* Where packages put the programs, beside the folders of PATH. */
+static const char *const folders[] = {"/usr/sbin", "/usr/bin", "/usr/libexec"};
+
+void rig_my_site_init(struct rig_my_site *site, const struct rig_run_env *env, const struct rig_my_options *options)
+{
+    *site = (struct rig_my_site){.options = options};
+    rig_local_site_init(&site->local, &kind, env);
+}
+
+bool rig_my_site_is_galera(const struct rig_my_site *site)
+{
+    return site->options->replication == RIG_MY_GALERA;
+}
+
+/* ---- programs ---- */
+
+static bool join(char *path, const char *folder, const char *name)
+{
+    const int length = snprintf(path, RIG_MY_PROGRAM_BYTES, "%s/%s", folder, name);
+    return length > 0 && length < RIG_MY_PROGRAM_BYTES;
+}
+
+static enum rig_rc find_program(const char *bin_dir, const char *name, char path[static RIG_MY_PROGRAM_BYTES],
+                                struct rig_err *err)
+{
+    const char *const wanted[] = {name, NULL};
+    char folder[RIG_MY_PROGRAM_BYTES];
+    if (bin_dir != NULL && bin_dir[0] != '\0') {
+        if (bin_dir[0] != '/' || !rig_local_has_programs(bin_dir, wanted) || !join(path, bin_dir, name))
+            return rig_fail(err, RIG_E_CLUSTER,
+                            "database.cluster.local.bin-dir: `%s` is not the absolute path of a folder with an "
+                            "executable %s",
+                            bin_dir, name);
+        return RIG_OK;
+    }
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        if (rig_local_has_programs(folders[i], wanted) && join(path, folders[i], name))
+            return RIG_OK;
+    }
+    if (rig_local_find_programs(wanted, folder, sizeof folder) && join(path, folder, name))
+        return RIG_OK;
+    return rig_fail(
+        err, RIG_E_CLUSTER,
+        "MariaDB's %s was not found: install the package mariadb-server, or name the folder of its programs "
+        "as database.cluster.local.bin-dir",
+        name);
+}
+
+static enum rig_rc find_provider(struct rig_my_site *site, struct rig_err *err)
+{
+    static const char *const paths[] = {"/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so",
+                                        "/usr/lib/libgalera_smm.so"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        if (access(paths[i], R_OK) == 0) {
+            (void)snprintf(site->provider, sizeof site->provider, "%s", paths[i]);
+            return RIG_OK;
+        }
+    }
+    return rig_fail(err, RIG_E_CLUSTER, "Galera's library was not found: install the packages galera-4 and rsync");
+}
+
+/* ---- the site ---- */
+
+static enum rig_rc make_password(struct rig_my_site *site, struct rig_err *err)
+{
+    unsigned char bytes[16];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return rig_fail(err, RIG_E_CLUSTER, "no random bytes for a password: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        (void)snprintf(site->password + 2 * i, 3, "%02x", bytes[i]);
+    return RIG_OK;
+}
+
+enum rig_rc rig_my_site_open(struct rig_my_site *site, struct rig_err *err)
+{
+    const struct rig_core *core = site->local.env->core;
+    const struct rig_my_options *options = site->options;
+    const bool routed = core->routed != NULL && core->routed();
+    site->node_count = options->nodes > 1 ? (uint32_t)options->nodes : 1;
+    site->tcp = options->listen == RIG_MY_LISTEN_TCP || routed;
+    if (routed && rig_my_site_is_galera(site))
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "faults of the network cannot reach the connections between Galera's nodes, which tell each "
+                        "other their own addresses: leave them out, or use another replication");
+    enum rig_rc rc = find_program(options->bin_dir, "mariadbd", site->server, err);
+    if (rc == RIG_OK)
+        rc = find_program(options->bin_dir, "mariadb-install-db", site->install, err);
+    if (rc == RIG_OK && rig_my_site_is_galera(site))
+        rc = find_provider(site, err);
+    if (rc == RIG_OK)
+        rc = make_password(site, err);
+    return rc == RIG_OK ? rig_local_site_open(&site->local, options->run_as, err) : rc;
+}
+
+void rig_my_site_close(struct rig_my_site *site)
+{
+    rig_local_site_close(&site->local);
+}
+
+enum rig_rc rig_my_site_make_data(struct rig_my_site *site, const char *data, bool always, int64_t deadline_ns,
+                                  struct rig_err *err)
+{
+    char folder[RIG_LOCAL_PATH_BYTES + 16];
+    char temporary[RIG_LOCAL_PATH_BYTES + 16];
+    (void)snprintf(folder, sizeof folder, "--datadir=%s", data);
+    (void)snprintf(temporary, sizeof temporary, "--tmpdir=%s", site->local.folder);
+    /* Root has no password, and exists for the socket alone. The data are new: nothing of them need be on disk. */
+    const char *const arguments[] = {site->install,
+                                     "--no-defaults",
+                                     folder,
+                                     temporary,
+                                     "--auth-root-authentication-method=normal",
+                                     "--skip-test-db",
+                                     "--skip-name-resolve",
+                                     "--innodb-flush-method=nosync",
+                                     "--innodb-log-file-size=" RIG_MY_LOG_SIZE,
+                                     NULL};
+    return rig_local_run(&site->local, arguments, RIG_MY_SERVER_LOG, always, deadline_ns, err);
+}

@@ -1,0 +1,186 @@
+#include "drivers/mysql/my_tables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define MARK "rig run " /* the beginning of every run's mark; the run's name follows */
+
+enum { SCRIPT_MOST = 16 << 20, ACCOUNTS_IN_A_ROW = 1000 };
+
+/* ---- creating ---- */
+
+static void add_accounts(const struct rig_my_schema *schema, const struct rig_run_env *env, uint32_t table,
+                         const char *name, struct rig_buf *sql)
+{
+    const int64_t step = schema->options->tables;
+    int64_t count = 0;
+    for (int64_t key = table; key < env->accounts.count; key += step, count++) {
+        if (count % ACCOUNTS_IN_A_ROW == 0)
+            rig_buf_printf(sql, "; INSERT INTO %s (k, v) VALUES ", name);
+        rig_buf_printf(sql, "%s(%lld, %lld)", count % ACCOUNTS_IN_A_ROW == 0 ? "" : ",", (long long)key,
+                       (long long)env->accounts.balance);
+    }
+}
+
+/* The program's table, with the storage engine and the mark in place of its first semicolon. */
+static void add_program_table(const struct rig_my_schema *schema, const struct rig_run_env *env, uint32_t table,
+                              struct rig_buf *sql)
+{
+    const struct rig_sql_dialect dialect = rig_my_schema_dialect(schema);
+    struct rig_buf creation;
+    rig_buf_init(&creation, SCRIPT_MOST);
+    rig_sql_create_table(&dialect, &schema->rows->tables[table], &creation);
+    const char *text = rig_buf_text(&creation);
+    const char *end = strchr(text, ';');
+    sql->failed = sql->failed || creation.failed || end == NULL;
+    if (end != NULL) {
+        rig_buf_add(sql, text, (size_t)(end - text));
+        rig_buf_printf(sql, " ENGINE = InnoDB COMMENT = '" MARK "%s'", env->run_name);
+        /* The last semicolon ends the whole. */
+        const size_t rest = creation.size - (size_t)(end - text);
+        rig_buf_add(sql, end, rest > 2 ? rest - 2 : 0);
+    }
+    rig_buf_done(&creation);
+}
+
+static void write_creation(const struct rig_my_schema *schema, const struct rig_run_env *env, struct rig_buf *sql)
+{
+    /* Names of a user's own objects are compared as they are written. */
+    rig_buf_add_text(sql, "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'");
+    if (schema->place.own)
+        rig_buf_printf(sql, "; CREATE DATABASE `%s`", schema->place.database);
+    for (uint32_t table = 0; table < rig_my_schema_table_count(schema); table++) {
+        char name[RIG_MY_TABLE_BYTES];
+        rig_my_schema_table(schema, table, name);
+        rig_buf_add_text(sql, "; ");
+        if (schema->rows != NULL)
+            add_program_table(schema, env, table, sql);
+        else
+            rig_buf_printf(sql, "CREATE TABLE %s (%s) ENGINE = InnoDB COMMENT = '" MARK "%s'", name,
+                           rig_my_schema_columns(schema), env->run_name);
+        add_accounts(schema, env, table, name, sql);
+    }
+}
+
+enum rig_rc rig_my_tables_create(const struct rig_my_schema *schema, const struct rig_run_env *env,
+                                 struct rig_my_connection *connection, int64_t deadline_ns, struct rig_err *err)
+{
+    struct rig_buf sql;
+    struct rig_err problem = {.rc = RIG_OK};
+    rig_buf_init(&sql, SCRIPT_MOST);
+    write_creation(schema, env, &sql);
+    enum rig_rc rc = sql.failed ? rig_no_memory(&problem, "the run's tables")
+                                : rig_my_query(connection, rig_buf_text(&sql), deadline_ns, NULL, &problem);
+    rig_buf_done(&sql);
+    if (rc == RIG_OK)
+        return RIG_OK;
+    const unsigned number = mysql_errno(connection->my);
+    const bool denied = number == 1044 || number == 1142;
+    if (denied && schema->place.own)
+        return rig_fail(
+            err, rc,
+            "%.500s: the run creates its own database; GRANT CREATE, and all on databases named `rig\\_%%`, "
+            "or name a database in which the user may create tables as database.dbname",
+            problem.text);
+    return rig_fail(err, rc, "%.900s", problem.text);
+}
+
+/* ---- removing ---- */
+
+static enum rig_rc count(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns, long long *number,
+                         struct rig_err *err)
+{
+    char answer[RIG_MY_ANSWER_BYTES];
+    const enum rig_rc rc = rig_my_query(connection, sql, deadline_ns, answer, err);
+    if (rc == RIG_OK)
+        *number = strtoll(answer, NULL, 10);
+    return rc;
+}
+
+/* The number of the run's tables that exist with its mark. */
+static enum rig_rc count_marked(const struct rig_my_schema *schema, const struct rig_run_env *env,
+                                struct rig_my_connection *connection, int64_t deadline_ns, long long *marked,
+                                struct rig_err *err)
+{
+    char sql[512];
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '%s' AND TABLE_COMMENT = '" MARK
+                   "%s'",
+                   schema->place.database, env->run_name);
+    return count(connection, sql, deadline_ns, marked, err);
+}
+
+static enum rig_rc drop_marked(const struct rig_my_schema *schema, struct rig_my_connection *connection,
+                               int64_t deadline_ns, struct rig_err *err)
+{
+    struct rig_buf sql;
+    rig_buf_init(&sql, SCRIPT_MOST);
+    for (uint32_t table = 0; table < rig_my_schema_table_count(schema); table++) {
+        char name[RIG_MY_TABLE_BYTES];
+        rig_my_schema_table(schema, table, name);
+        rig_buf_printf(&sql, "%s%s", table == 0 ? "DROP TABLE " : ", ", name);
+    }
+    const enum rig_rc rc = sql.failed ? rig_no_memory(err, "the run's tables")
+                                      : rig_my_query(connection, rig_buf_text(&sql), deadline_ns, NULL, err);
+    rig_buf_done(&sql);
+    return rc;
+}
+
+/* Only an empty database: DROP DATABASE removes what is in it. */
+static enum rig_rc drop_database(const struct rig_my_schema *schema, struct rig_my_connection *connection,
+                                 int64_t deadline_ns, struct rig_err *err)
+{
+    const char *database = schema->place.database;
+    char sql[1024];
+    long long others = 0;
+    (void)snprintf(
+        sql, sizeof sql,
+        "SELECT (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '%s') + (SELECT COUNT(*) "
+        "FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = '%s') + (SELECT COUNT(*) FROM "
+        "information_schema.EVENTS WHERE EVENT_SCHEMA = '%s')",
+        database, database, database);
+    enum rig_rc rc = count(connection, sql, deadline_ns, &others, err);
+    if (rc == RIG_OK && others > 0)
+        return rig_fail(err, RIG_E_CLUSTER, "MySQL: the database `%s` has %lld objects that are not the run's",
+                        database, others);
+    (void)snprintf(sql, sizeof sql, "DROP DATABASE IF EXISTS `%s`", database);
+    return rc != RIG_OK ? rc : rig_my_query(connection, sql, deadline_ns, NULL, err);
+}
+
+enum rig_rc rig_my_tables_drop(const struct rig_my_schema *schema, const struct rig_run_env *env,
+                               struct rig_my_connection *connection, int64_t deadline_ns, struct rig_err *err)
+{
+    long long marked = 0;
+    enum rig_rc rc = count_marked(schema, env, connection, deadline_ns, &marked, err);
+    const uint32_t tables = rig_my_schema_table_count(schema);
+    if (rc == RIG_OK && marked != 0 && marked != (long long)tables)
+        return rig_fail(err, RIG_E_CLUSTER, "MySQL: %lld of the run's %u tables carry its mark", marked, tables);
+    if (rc == RIG_OK && marked != 0)
+        rc = drop_marked(schema, connection, deadline_ns, err);
+    /* Its name is the run's, which no other run has; a run whose creation failed may have nothing in it. */
+    return rc == RIG_OK && schema->place.own ? drop_database(schema, connection, deadline_ns, err) : rc;
+}
+
+/* ---- reporting ---- */
+
+void rig_my_tables_remedy(const struct rig_my_schema *schema, char *text, size_t size)
+{
+    const struct rig_my_place *place = &schema->place;
+    if (place->own)
+        (void)snprintf(text, size, "DROP DATABASE `%s`", place->database);
+    else
+        (void)snprintf(text, size, "DROP TABLE of each `%s`.%s...", place->database, place->stem);
+}
+
+void rig_my_tables_tell_others(const struct rig_run_env *env, struct rig_my_connection *connection, int64_t deadline_ns)
+{
+    static const char sql[] = "SELECT GROUP_CONCAT(DISTINCT TABLE_SCHEMA ORDER BY TABLE_SCHEMA SEPARATOR ', ') FROM "
+                              "information_schema.TABLES WHERE TABLE_COMMENT LIKE '" MARK "%'";
+    char answer[RIG_MY_ANSWER_BYTES];
+    struct rig_err ignored = {.rc = RIG_OK};
+    if (rig_my_query(connection, sql, deadline_ns, answer, &ignored) == RIG_OK && answer[0] != '\0')
+        env->core->log(1, "mysql", "other runs of rig have tables in these databases of the server: %s", answer);
+}

@@ -1,0 +1,102 @@
+"""rig run on the MariaDB that it starts: its configs, other types of data, a killed server, a killed rig."""
+
+import json
+import os
+import pathlib
+import shutil
+import sys
+
+from rig_command import RigTest, main
+
+CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
+SNAPSHOT = "{driver: mysql, isolation: repeatable-read, snapshot-isolation: 'on'}"
+PLAN = """
+name: mariadb-run
+workload: {{type: {type}, transactions: {transactions}}}
+clients: {{count: 8}}
+database: {database}
+check: {{levels: [{level}]}}
+"""
+
+
+def plan(type="list-append", transactions=3000, database="{driver: mysql}", level="strict-serializable"):
+    return PLAN.format(type=type, transactions=transactions, database=database, level=level)
+
+
+class Levels(RigTest):
+    def test_repeatable_read_loses_updates(self):
+        self.status(1, self.rig("run", CONFIGS / "mariadb-repeatable-read.yaml", "--set", "workload.transactions=8000",
+                                "-o", "out"))
+        results = self.results("out")
+        self.assertIn("lost-update", results["anomalies"])
+        self.assertEqual(results["levels"]["snapshot-isolation"], "refuted")
+        self.work_folder_is_empty()
+
+    def test_snapshot_isolation_has_write_skew_only(self):
+        self.status(0, self.rig("run", CONFIGS / "mariadb-snapshot.yaml", "--set", "workload.transactions=8000", "-o",
+                                "out"))
+        results = self.results("out")
+        self.assertEqual(results["levels"]["serializable"], "refuted")
+        self.assertEqual(results["levels"]["snapshot-isolation"], "held")
+        self.assertIn("1020", json.dumps(results["run"]["errors"]))
+
+    def test_read_uncommitted_reads_dirty_data(self):
+        self.status(1, self.rig("run", CONFIGS / "mariadb-repeatable-read.yaml", "--set",
+                                "database.isolation=read-uncommitted", "--level", "read-committed", "-o", "out"))
+        self.assertTrue({"G1a", "G1b", "G1c"} & set(self.results("out")["anomalies"]))
+
+    def test_serializable_is_strict(self):
+        self.status(0, self.rig("run", self.plan(plan()), "-o", "out"))
+        self.assertEqual(self.results("out")["valid"], True)
+
+
+class Types(RigTest):
+    def holds(self, *arguments, **values):
+        self.status(0, self.rig("run", self.plan(plan(transactions=2000, **values)), "-o", "out", *arguments))
+
+    def test_registers(self):
+        self.holds(type="rw-register", level="serializable")
+
+    def test_sets_as_rows_by_prepared_statements(self):
+        self.holds(type="set", database="{driver: mysql, table-schema: rows, pipeline: false, prepared: true}")
+
+    def test_accounts_keep_their_sum(self):
+        self.holds(type="bank", database=SNAPSHOT, level="snapshot-isolation")
+
+    def test_compare_and_set_is_linearizable(self):
+        self.holds(type="cas-register")
+
+    def test_queues_are_linearizable(self):
+        self.holds("--set", "workload.transactions=600", type="queue")
+
+
+class Ends(RigTest):
+    def test_nothing_is_lost_when_the_server_is_killed(self):
+        text = plan(transactions=4000000000) + "nemesis: [{fault: kill, after: 1s, every: 3s, for: 1s}]\n"
+        text = text.replace("transactions: 4000000000", "duration: 8s")
+        self.status(0, self.rig("run", self.plan(text), "-o", "out"))
+        results = self.results("out")
+        self.assertGreater(results["history"]["info"] + results["history"]["fail"], 0)
+        self.work_folder_is_empty()
+
+    def test_a_killed_rig_leaves_a_record_and_no_server(self):
+        process = self.start("run", self.plan(plan(transactions=4000000000)), "-o", "out")
+        self.wait_for_record(process, "out", 20000)
+        process.kill()
+        self.finish(process)
+        self.assertIn("undone: files of a run", self.status(0, self.rig("heal")).out)
+        self.work_folder_is_empty()
+        self.no_process_is_left()
+
+    def test_an_unreachable_host_is_3_in_bounded_time(self):
+        text = plan(database="{driver: mysql, connect-timeout: 2s, cluster: {hosts: ['127.0.0.1:1']}}")
+        done = self.status(3, self.rig("run", self.plan(text), "-o", "out", timeout=60))
+        self.assertIn("127.0.0.1:1", done.err)
+        self.assertLess(done.seconds, 30)
+
+
+if __name__ == "__main__":
+    if not (shutil.which("mariadb-install-db") and (shutil.which("mariadbd") or os.path.exists("/usr/sbin/mariadbd"))):
+        print("SKIPPED: no MariaDB server is installed (apt-get install mariadb-server)")
+        sys.exit(77)
+    main()

@@ -1,0 +1,88 @@
+#include "tests/unit/cmocka_first.h"
+
+#include <string.h>
+
+#include "drivers/mysql/my_options.h"
+
+static const char *const hosts[] = {"db1:3306", "db2"};
+
+static struct rig_my_options good(void)
+{
+    return (struct rig_my_options){.isolation = RIG_MY_SERIALIZABLE, .tables = 1, .pipeline = true};
+}
+
+static void expect(const struct rig_my_options *options, enum rig_workload workload, const char *part)
+{
+    struct rig_err err = {.rc = RIG_OK};
+    const enum rig_rc rc = rig_my_options_check(options, workload, &err);
+    assert_int_equal(rc, part == NULL ? RIG_OK : RIG_E_PLAN);
+    if (part != NULL && strstr(err.text, part) == NULL)
+        fail_msg("`%s` does not have `%s`", err.text, part);
+}
+
+static void statements_fit_each_other(void **state)
+{
+    (void)state;
+    struct rig_my_options options = good();
+    expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
+    options.prepared = true;
+    expect(&options, RIG_WORKLOAD_LIST_APPEND, "pipeline: false");
+    options.pipeline = false;
+    expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
+    options.table_schema = RIG_MY_LIST_ROWS;
+    expect(&options, RIG_WORKLOAD_SET, NULL);
+    expect(&options, RIG_WORKLOAD_LIST_APPEND, "table-schema");
+    options = good();
+    options.lock_mode = RIG_MY_LOCK_SHARE;
+    expect(&options, RIG_WORKLOAD_LIST_APPEND, "lock-reads");
+    options = good();
+    options.consistent_snapshot = true;
+    expect(&options, RIG_WORKLOAD_LIST_APPEND, "repeatable-read");
+}
+
+static void servers_fit_each_other(void **state)
+{
+    (void)state;
+    struct rig_my_options options = good();
+    options.hosts = (struct rig_text_list){.at = hosts, .count = 2};
+    expect(&options, RIG_WORKLOAD_SET, NULL);
+    options.nodes = 1;
+    expect(&options, RIG_WORKLOAD_SET, "not both");
+    options.nodes = 0;
+    options.replication = RIG_MY_GALERA;
+    expect(&options, RIG_WORKLOAD_SET, "servers that rig starts");
+    options = good();
+    options.replication = RIG_MY_SEMI_SYNC;
+    expect(&options, RIG_WORKLOAD_SET, "there is none");
+    options.nodes = 2;
+    options.reads_from = RIG_MY_READS_REPLICA;
+    expect(&options, RIG_WORKLOAD_SET, NULL);
+    options.replication = RIG_MY_GALERA;
+    expect(&options, RIG_WORKLOAD_SET, "no replica");
+    options.reads_from = RIG_MY_READS_AUTO;
+    options.nodes = 6;
+    expect(&options, RIG_WORKLOAD_SET, "5 nodes at most");
+}
+
+static void names_of_databases_need_no_quotes(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"a`b", "a b", "a'b", "a.b", "a%b", "mysql", "information_schema"};
+    struct rig_my_options options = good();
+    options.dbname = "tester_tables";
+    expect(&options, RIG_WORKLOAD_SET, NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        options.dbname = bad[i];
+        expect(&options, RIG_WORKLOAD_SET, "database.dbname");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statements_fit_each_other),
+        cmocka_unit_test(servers_fit_each_other),
+        cmocka_unit_test(names_of_databases_need_no_quotes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
