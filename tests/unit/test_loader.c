@@ -44,8 +44,13 @@ static void shared_object_is_found_in_the_path(void **state)
 static void wrong_abi_is_refused(void **state)
 {
     (void)state;
-    assert_refused("abi", DRIVER_FOLDER "/rig-driver-abi.so: built for driver ABI 7, this rig has ABI 6; build the "
-                                        "driver again with the headers of this rig");
+    char expected[512];
+    (void)snprintf(expected, sizeof expected,
+                   DRIVER_FOLDER
+                   "/rig-driver-abi.so: built for driver ABI %u, this rig has ABI %u; build the driver again "
+                   "with the headers of this rig",
+                   RIG_DRIVER_ABI + 1, RIG_DRIVER_ABI);
+    assert_refused("abi", expected);
 }
 
 static void wrong_size_is_refused(void **state)
