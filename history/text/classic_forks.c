@@ -68,15 +68,42 @@ static enum rig_rc put_registers(struct rig_classic *r, const struct rig_classic
     return RIG_OK;
 }
 
-/* Such operations are read as they are, unless the workload is given. */
-static bool is_given_only(const struct rig_classic *r)
+/* Whether the transaction reads several keys, or one, and writes none. */
+static size_t count_reads(const struct rig_classic *r, const struct rig_classic_item *item)
 {
-    (void)r;
-    return false;
+    struct rig_text_slice micro, name;
+    struct rig_text_cursor cursor = rig_classic_cursor(r, item->value.at);
+    const char closer = rig_classic_enter(r, &cursor, false);
+    size_t count = 0;
+    for (; rig_classic_next(r, &cursor, closer, count == 0, &micro); count++) {
+        struct rig_text_cursor inside = rig_classic_cursor(r, micro.at);
+        const char end = rig_classic_enter(r, &inside, false);
+        if (end == '\0' || !rig_classic_next(r, &inside, end, true, &name))
+            return 0;
+        name = rig_classic_bare(name.at, name.length);
+        if (!rig_slice_is(&name, "r"))
+            return 0;
+    }
+    return count;
+}
+
+/* Reads of groups alone: the file does not show the writers. Others are read as they are, unless the workload is given. */
+static bool are_reads_of_groups(const struct rig_classic *r)
+{
+    bool found = false;
+    for (size_t i = 0; i < r->items.count; i++) {
+        const struct rig_classic_item *item = &r->items.at[i];
+        if (!item->is_client || (!item->is_txn && rig_classic_is_null(&item->value)))
+            continue;
+        if (!item->is_txn || !rig_classic_reads(item) || count_reads(r, item) == 0)
+            return false;
+        found |= item->type == RIG_OPERATION_OK && count_reads(r, item) > 1;
+    }
+    return found;
 }
 
 const struct rig_classic_form rig_classic_long_fork = {.workload = RIG_WORKLOAD_LONG_FORK,
                                                        .has_tuples = true,
-                                                       .is_it = is_given_only,
+                                                       .is_it = are_reads_of_groups,
                                                        .prepare = put_missing_writers,
                                                        .put = put_registers};

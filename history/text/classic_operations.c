@@ -102,29 +102,40 @@ static uint64_t process_key(const struct rig_classic_item *item)
                                          : (uint64_t)item->process & ~(1ULL << 63);
 }
 
+/* Operations without a process must not overlap, or a completion may belong to several invocations. */
+static enum rig_rc refuse_overlap(const struct rig_classic *r, const struct rig_classic_item *item)
+{
+    return rig_cursor_fail(&r->parser.cursor, item->at,
+                           "an operation without a process, while another one has no completion: nothing tells whose "
+                           "completion comes next; give each client's operations a `process`");
+}
+
 /* Pairs each completion with the invocation of its process before it. */
-static bool pair_items(struct rig_classic *r)
+static enum rig_rc pair_items(struct rig_classic *r)
 {
     struct rig_table open;
-    bool done = true;
+    enum rig_rc rc = RIG_OK;
     rig_table_init(&open);
-    for (uint32_t i = 0; done && i < r->items.count; i++) {
+    for (uint32_t i = 0; rc == RIG_OK && i < r->items.count; i++) {
         struct rig_classic_item *item = &r->items.at[i];
         if (!item->is_client)
             continue;
         uint32_t *slot = rig_table_put(&open, process_key(item));
-        done = slot != NULL;
-        if (!done)
+        const bool is_open = slot != NULL && *slot != RIG_TABLE_NONE && r->items.at[*slot].type == RIG_OPERATION_INVOKE;
+        if (slot == NULL) {
+            rc = rig_cursor_no_memory(&r->parser.cursor);
             break;
-        if (item->type != RIG_OPERATION_INVOKE && *slot != RIG_TABLE_NONE &&
-            r->items.at[*slot].type == RIG_OPERATION_INVOKE) {
+        }
+        if (item->type != RIG_OPERATION_INVOKE && is_open) {
             item->partner = *slot;
             r->items.at[*slot].partner = i;
+        } else if (is_open && !item->has_process) {
+            rc = refuse_overlap(r, item);
         }
         *slot = i;
     }
     rig_table_done(&open);
-    return done;
+    return rc;
 }
 
 /* Every client's operation has a tuple of a key and a value, or nothing. */
@@ -197,12 +208,13 @@ static bool is_wanted(struct rig_classic *r, const struct rig_load_options *opti
     for (unsigned i = 0; rc == RIG_OK && more && !decided && i < LOOKED_AT; i++) {
         rc = read_operation(r);
         const struct rig_classic_item item = rc == RIG_OK ? item_of(r) : (struct rig_classic_item){0};
-        decided = rc == RIG_OK && item.is_client && item.function.length > 0;
+        const bool alone = item.is_txn && !item.has_process;
+        decided = rc == RIG_OK && item.is_client && (item.function.length > 0 || alone);
         if (decided && options->workload_given)
-            wanted =
-                !rig_slice_is(&item.function, "txn") && (!item.is_txn || options->workload == RIG_WORKLOAD_LONG_FORK);
+            wanted = alone || (is_classic(options->workload) && !rig_slice_is(&item.function, "txn") &&
+                               (!item.is_txn || options->workload == RIG_WORKLOAD_LONG_FORK));
         else if (decided)
-            wanted = !item.is_txn && is_classic_function(&item);
+            wanted = alone || (item.is_txn ? rig_classic_reads(&item) : is_classic_function(&item));
         if (rc == RIG_OK && !decided)
             rc = rig_operation_parser_more(&r->parser, &more);
     }
@@ -220,6 +232,8 @@ static const struct rig_classic_form *find_form(const struct rig_classic *r, con
             return forms[i];
         last = forms[i];
     }
+    if (last != &rig_classic_long_fork && rig_classic_no_process.is_it(r))
+        return &rig_classic_no_process;
     return options->workload_given ? last : NULL; /* which then says what is wrong */
 }
 
@@ -230,12 +244,17 @@ static enum rig_rc rewrite(struct rig_classic *r, const struct rig_load_options 
         return rc;
     r->form = rc == RIG_OK ? find_form(r, options) : NULL;
     if (r->form == NULL)
-        return options->workload_given ? rc : RIG_OK; /* then the file is read as it is, with its own errors */
-    r->workload = r->form->workload;
+        return options->workload_given && is_classic(options->workload)
+                   ? rc
+                   : RIG_OK; /* then the file is read as it is, with its own errors */
+    if (!r->form->is_any_workload)
+        r->workload = r->form->workload;
     r->is_independent = r->form->has_tuples && are_tuples(r);
-    if (!pair_items(r) || (r->form->prepare != NULL && !r->form->prepare(r)))
-        return rig_cursor_no_memory(&r->parser.cursor);
-    rc = put_items(r);
+    rc = pair_items(r);
+    if (rc == RIG_OK && r->form->prepare != NULL && !r->form->prepare(r))
+        rc = rig_cursor_no_memory(&r->parser.cursor);
+    if (rc == RIG_OK)
+        rc = put_items(r);
     *rewritten = rc == RIG_OK && r->out->size > 0;
     return rc;
 }
@@ -248,8 +267,6 @@ enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char
     enum rig_rc rc = RIG_OK;
     *rewritten = false;
     rig_table_init(&r.known);
-    if (options->workload_given && !is_classic(options->workload))
-        return RIG_OK;
     rig_operation_parser_init(&r.parser, syntax, name, data, size, NULL);
     r.parser.forgets = true;
     r.parser.on_micro = note_micro;
@@ -257,10 +274,10 @@ enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char
     if (is_wanted(&r, options)) {
         r.parser.cursor.err = err;
         rc = rewrite(&r, options, rewritten);
-        if (*rewritten) {
+        if (*rewritten && !r.form->is_any_workload) {
             options->workload = r.workload;
             options->workload_given = true;
-        } else if (rc == RIG_OK && !options->workload_given) {
+        } else if (rc == RIG_OK && !*rewritten && !options->workload_given) {
             *err = (struct rig_err){0};
         }
     }

@@ -51,7 +51,8 @@ struct rig_classic {
 
 struct rig_classic_form {
     enum rig_workload workload;
-    bool has_tuples; /* of jepsen.independent */
+    bool is_any_workload; /* of the transactions that the items are */
+    bool has_tuples;      /* of jepsen.independent */
     /* Whether the functions and values of all items are those of the form, without a workload given. */
     bool (*is_it)(const struct rig_classic *r);
     /* Before anything else is written; NULL: nothing. False when memory runs out. */
@@ -133,6 +134,7 @@ enum rig_rc rig_classic_refuse(const struct rig_classic *r, const struct rig_cla
 /* ---- the forms ---- */
 
 extern const struct rig_classic_form rig_classic_set, rig_classic_counter, rig_classic_bank, rig_classic_long_fork,
-    rig_classic_sequential, rig_classic_dirty_reads, rig_classic_unique_ids, rig_classic_monotonic, rig_classic_log;
+    rig_classic_sequential, rig_classic_dirty_reads, rig_classic_unique_ids, rig_classic_monotonic, rig_classic_log,
+    rig_classic_no_process;
 
 #endif
