@@ -66,7 +66,20 @@ def the_finding_of_three():
     return results_of(FIRST, PIVOT, HELD_UP, ONLY_READER, LAST_OF_TWO)
 
 
+# The same with registers, each of which is read before it is written.
+REGISTERS = [(0, 1000, 2000, [["w", 24, 1], ["w", 23, 1]]),
+             (4, 211936, 212263, [["r", 24, 1], ["r", 23, 1], ["w", 23, 2]]),
+             (5, 211712, 212336, [["r", 24, 1], ["w", 24, 2]]),
+             (2, 212164, 212818, [["r", 23, 1], ["r", 24, 2]]),
+             (0, 900000, 901000, [["r", 24, 2], ["r", 23, 2]])]
+
+
 class Accepted(unittest.TestCase):
+    def test_registers(self):
+        results = results_of(*REGISTERS)
+        self.assertEqual(results["workload"], "rw-register")
+        self.assertIsNone(unlike_the_finding(results))
+
     def test_the_finding(self):
         self.assertIsNone(unlike_the_finding(the_finding()))
 
@@ -127,6 +140,15 @@ class Refused(unittest.TestCase):
     def test_commits_far_apart(self):
         far = (PIVOT, between(HELD_UP, 211712, 212263 + 10100), between(READER, 212164, 212263 + 21000))
         self.refused(results_of(FIRST, *far, LAST), f"^{FAR}$")
+
+    def test_registers_written_far_apart(self):
+        far = [REGISTERS[0], REGISTERS[1], between(REGISTERS[2], 211712, 222400), between(REGISTERS[3], 212164, 232900)]
+        self.refused(results_of(*far, REGISTERS[4]), f"^{FAR}$")
+
+    def test_write_skew_of_two_with_registers(self):
+        skew = [(0, 1000, 2000, [["r", 1, None], ["w", 2, 1]]), (1, 1000, 2000, [["r", 2, None], ["w", 1, 1]]),
+                (0, 3000, 4000, [["r", 1, 1], ["r", 2, 1]])]
+        self.refused(results_of(*skew), "^2 transactions$|^not every")
 
     def test_one_after_the_other(self):
         before = between(PIVOT, 211400, 211700)  # HELD_UP begins after it
