@@ -50,6 +50,7 @@ RULES = {
     "unproven": "a level below read committed, refuted by a write cycle that only contradictory reads show",
     "vacuous": "nothing was observed; the reference counts process or real-time edges alone as an observation",
     "observed": "the reference inferred no edge, and rig did: from aborted or intermediate reads, or writes of unknown fate",
+    "no-process": "no operation has a process: the reference infers no edge, and for rig each has a client of its own",
 }
 
 TRANSACTION_ORDER = "The order of the transactions was given to the reference; rig has no such option."
@@ -141,6 +142,8 @@ def differences(case, result):
     valid = False if fails else "unknown" if result["valid"] == "unknown" else True
     if expected is True and valid == "unknown":
         yield "vacuous", "the reference: valid; rig: nothing was observed"
+    elif expected == "unknown" and all(operation.get("process") is None for operation in case["history"]):
+        yield "no-process", f"the reference: unknown; rig: {valid}"
     elif expected == "unknown" and valid is True:
         yield "observed", "the reference: unknown; rig: valid"
     elif expected != valid:
