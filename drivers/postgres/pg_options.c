@@ -27,6 +27,11 @@ const struct rig_option rig_pg_option_table[] = {
      "rows: a row for each element, for sets only. Registers are always bigint.",
      false},
     {"tables", RIG_OPTION_INT, AT(tables), "1", 1, 1000, NULL, "Number of tables for the keys.", false},
+    {"covering-index", RIG_OPTION_BOOL, AT(covering_index), "false", 0, 0, NULL,
+     "Whether the index of the keys has the values, too, so that reads can be index-only scans (PostgreSQL 11 or "
+     "later). "
+     "Values are limited to about 2,700 bytes then.",
+     false},
     {"write", RIG_OPTION_CHOICE, AT(write), "upsert", 0, 0, write_words,
      "Statements that write a key: INSERT .. ON CONFLICT DO UPDATE, or UPDATE and, if there is no row, INSERT.", false},
     {"prepared", RIG_OPTION_BOOL, AT(prepared), "true", 0, 0, NULL, "Use prepared statements.", false},
@@ -283,6 +288,10 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
     if (options->table_schema == RIG_SQL_LIST_ROWS && options->lock_reads > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.lock-reads: the rows of a set are read as an aggregate, which cannot lock them");
+    if (options->covering_index && (options->table_schema == RIG_SQL_LIST_ROWS || workload == RIG_WORKLOAD_QUEUE ||
+                                    workload == RIG_WORKLOAD_STACK))
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.covering-index: rows, queues and stacks have no value that an index could have");
     if (options->lock_mode != RIG_PG_LOCK_UPDATE && options->lock_reads <= 0)
         return rig_fail(err, RIG_E_PLAN, "database.lock-mode: no read locks; give lock-reads (such as 50%%)");
     if (options->deferrable && !(options->declare_read_only && options->isolation == RIG_PG_SERIALIZABLE))

@@ -31,6 +31,7 @@ struct rig_pg_options {
     int64_t isolation;    /* enum rig_pg_isolation */
     int64_t table_schema; /* enum rig_sql_list_form */
     int64_t tables;
+    bool covering_index;
     int64_t write; /* enum rig_pg_write */
     bool prepared;
     bool pipeline;

@@ -93,12 +93,15 @@ const char *rig_pg_schema_columns(const struct rig_pg_schema *schema)
 {
     if (has_element_rows(schema))
         return "k bigint, v bigint, n bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (k, v)";
-    if (is_number(schema->workload))
-        return "k bigint PRIMARY KEY, v bigint NOT NULL";
     if (is_row(schema->workload))
         return "k bigint PRIMARY KEY, v bigint[] NOT NULL, taken bigint";
-    return schema->options->table_schema == RIG_SQL_LIST_TEXT ? "k bigint PRIMARY KEY, v text NOT NULL"
-                                                              : "k bigint PRIMARY KEY, v bigint[] NOT NULL";
+    /* By the type of the value: a number, a text, an array; then whether the index of the keys has it, too. */
+    static const char *const columns[][2] = {
+        {"k bigint PRIMARY KEY, v bigint NOT NULL", "k bigint, v bigint NOT NULL, PRIMARY KEY (k) INCLUDE (v)"},
+        {"k bigint PRIMARY KEY, v text NOT NULL", "k bigint, v text NOT NULL, PRIMARY KEY (k) INCLUDE (v)"},
+        {"k bigint PRIMARY KEY, v bigint[] NOT NULL", "k bigint, v bigint[] NOT NULL, PRIMARY KEY (k) INCLUDE (v)"}};
+    const size_t type = is_number(schema->workload) ? 0 : schema->options->table_schema == RIG_SQL_LIST_TEXT ? 1 : 2;
+    return columns[type][schema->options->covering_index];
 }
 
 /* The expressions for $2 as a stored value, and for an append to the old value. */
