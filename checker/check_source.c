@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/certificate/certified.h"
 #include "checker/checker_types.h"
 #include "history/row_names.h"
 
@@ -222,6 +223,22 @@ static enum rig_rc judge_somehow(struct run *run, enum rig_workload workload, st
     return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
 }
 
+/*
+ * The certificate is compared with the whole history, which is read once more.
+ */
+static enum rig_rc certify(struct rig_source *source, const char *name, const struct rig_check_options *check,
+                           struct rig_verdict *verdict, struct rig_err *err)
+{
+    const struct rig_load_options options = {.limit_bytes = check->limit_bytes};
+    struct rig_history *history = NULL;
+    if (rig_source_facts(source)->certificate == NULL)
+        return RIG_OK;
+    enum rig_rc rc = rig_source_rewind(source, err);
+    if (rc == RIG_OK)
+        rc = rig_history_take(source, &options, name, &history, err);
+    return rc == RIG_OK ? rig_certify(history, check, verdict, err) : rc;
+}
+
 enum rig_rc rig_check_source(struct rig_source *source, const char *name, const struct rig_stream_options *options,
                              struct rig_verdict **verdict, struct rig_err *err)
 {
@@ -242,6 +259,11 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
     cost->read_ms += (double)run.waited_ns / (double)RIG_NS_PER_MS;
     cost->planned_bytes = limit > 0 && planned > limit ? limit : planned;
     cost->pass_count = run.pass_count;
+    rc = certify(source, name, &options->check, made, err);
+    if (rc != RIG_OK) {
+        rig_verdict_free(made);
+        return rc;
+    }
     *verdict = made;
     return RIG_OK;
 }

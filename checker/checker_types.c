@@ -47,7 +47,7 @@ static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
 #define REGISTERS(...)                                                                                                 \
     {                                                                                                                  \
         .infer = rig_infer_registers, .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                                    \
-        .build_problem = rig_register_problem, .whole = true, .any_initial = true,                                     \
+        .build_problem = rig_register_problem, .whole = true, .any_initial = true, .has_certificates = true,           \
         .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,                                                   \
         .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) |               \
                      A(CYCLIC_VERSIONS) | A(LOST_WRITE),                                                               \
@@ -75,6 +75,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .link_any_order = rig_infer_list_any_order,
             .total_orders = true,
             .has_versions = true,
+            .has_certificates = true,
             .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(INCOMPATIBLE_ORDER) |
                          A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE) |
                          A(LOST_APPEND),

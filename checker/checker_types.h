@@ -59,15 +59,16 @@ struct rig_type_inference {
      * Without memory for it nothing is measured. */
     void (*time_elements)(const struct rig_inference *inference, struct rig_arena *arena,
                           struct rig_element_times *times);
-    unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
-    bool whole;           /* levels need the whole history, or explanations that windows go on from (explained.h) */
-    bool only_whole;      /* and windows find nothing: a history that does not fit into memory is refused */
-    bool no_edges;        /* reads show no dependencies; committed transactions alone are an observation */
-    bool claims;          /* committed transactions are an observation: none met another one at what it claims */
-    const char *open_for; /* why a level that is not refuted is open; NULL: it is not, where every read is known */
-    bool any_initial;     /* a key may begin with a value that no transaction wrote */
-    bool total_orders;    /* reads alone show the order of the versions, but for writes that no read shows */
-    bool has_versions;    /* and inference.versions has it (infer/versions.h) */
+    unsigned assumptions;  /* RIG_ASSUMPTION_BIT()s of what a user may assume */
+    bool whole;            /* levels need the whole history, or explanations that windows go on from (explained.h) */
+    bool only_whole;       /* and windows find nothing: a history that does not fit into memory is refused */
+    bool no_edges;         /* reads show no dependencies; committed transactions alone are an observation */
+    bool claims;           /* committed transactions are an observation: none met another one at what it claims */
+    const char *open_for;  /* why a level that is not refuted is open; NULL: it is not, where every read is known */
+    bool any_initial;      /* a key may begin with a value that no transaction wrote */
+    bool total_orders;     /* reads alone show the order of the versions, but for writes that no read shows */
+    bool has_certificates; /* a certificate of its database shows its versions (certificate/certified.h) */
+    bool has_versions;     /* and inference.versions has it (infer/versions.h) */
 
     /* ---- what it can show ---- */
 

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/asked.h"
+#include "checker/certificate/certified.h"
 #include "checker/fate.h"
 #include "checker/verdict_storage.h"
 
@@ -33,6 +34,7 @@ void rig_verdict_free(struct rig_verdict *verdict)
     if (verdict == NULL)
         return;
     struct rig_verdict_storage *storage = verdict->storage;
+    rig_certified_free(verdict->certified);
     rig_arena_done(&storage->arena);
     rig_history_free(storage->history);
     free(storage);

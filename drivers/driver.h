@@ -32,7 +32,7 @@
 #include "drivers/rows.h"
 #include "history/transaction.h"
 
-#define RIG_DRIVER_ABI    7u
+#define RIG_DRIVER_ABI    8u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -179,6 +179,27 @@ struct rig_accounts {
     bool negative; /* balances may be below 0; else the driver aborts a transfer that would leave one: a fail */
 };
 
+/* A request of the run to the database itself, beside the answers to clients (docs/adr/0034-certificates.md). */
+enum rig_certificate_mode {
+    RIG_CERTIFICATE_NONE,
+    RIG_CERTIFICATE_STREAM, /* the order of commits and versions; what clients send does not change */
+};
+
+/* Where `certify` puts a certificate. The functions return false when memory runs out, or for a commit out of order:
+ * then give up. */
+struct rig_certificate_sink {
+    void *context;
+    /* A commit. `place` ascends: its place in the database's order; `id`: the database's number of the transaction, 0:
+     * none; `timeline`: of the server, 0: there is no such thing. */
+    bool (*commit)(void *context, uint64_t place, uint64_t id, uint32_t timeline);
+    /* A version that the last commit made, in the order in which it made them: all elements of a list, or the one value
+     * of a register; NULL: the key was removed. */
+    bool (*version)(void *context, int64_t key, const int64_t *elements, uint32_t count);
+    /* Once, at the end. `complete`: no commit of the run is missing, and none can follow; else `why` says what may be
+     * missing. */
+    void (*end)(void *context, bool complete, const char *why);
+};
+
 /* The run, as a driver sees it; borrowed, valid until `done` returns. */
 struct rig_run_env {
     const struct rig_core *core;
@@ -198,7 +219,8 @@ struct rig_run_env {
     /* The tables and statements of the programs that clients run by rows->run_program; NULL: they use `transact`. */
     const struct rig_row_schema *rows;
     struct rig_accounts accounts;
-    bool rolls_back; /* some transactions have a rollback */
+    bool rolls_back;                       /* some transactions have a rollback */
+    enum rig_certificate_mode certificate; /* one that rig_driver.certificates has, or NONE */
 };
 
 /* One node, as health and reports show it. */
@@ -277,6 +299,9 @@ struct rig_cluster_ops {
     enum rig_rc (*address)(void *run, uint32_t node, struct rig_node_address *address, struct rig_err *err);
 };
 
+/* Bits for rig_driver.certificates. */
+#define RIG_CERTIFICATE_BIT(mode) (UINT32_C(1) << (mode))
+
 /* Bits for rig_driver.features. */
 #define RIG_DRIVER_HOLDS      UINT64_C(1) /* honours rig_transaction.hold and delayed */
 #define RIG_DRIVER_NODES      UINT64_C(2) /* honours rig_transaction.node */
@@ -354,6 +379,15 @@ struct rig_driver {
     void (*settings)(void *run, void (*tell)(void *context, const char *name, const char *value), void *context);
 
     const struct rig_row_ops *rows; /* optional group: programs over tables (drivers/rows.h) */
+
+    /*
+     * Optional: certificates. With env->certificate, `setup` begins to keep the database's own order of commits, before
+     * any session is opened. `certify` hands it over after the last session was closed, on the main thread, before
+     * `teardown`; it may take as long as reading it takes. It need not end with sink->end() when it fails.
+     */
+    uint32_t certificates;          /* RIG_CERTIFICATE_BIT()s */
+    const char *certificate_source; /* its name in reports: "pgoutput" */
+    enum rig_rc (*certify)(void *run, const struct rig_certificate_sink *sink, struct rig_err *err);
 };
 
 #endif

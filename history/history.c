@@ -20,6 +20,7 @@ void rig_history_free(struct rig_history *history)
         rig_columns_done(&storage->columns);
         rig_fault_event_vec_done(&storage->faults);
         rig_arena_done(&storage->fault_texts);
+        rig_certificate_done(&storage->certificate);
         free(storage);
     }
     free(history->txns);

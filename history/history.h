@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "history/certificate.h"
 #include "history/columns.h"
 #include "history/fault_event.h"
 #include "history/transaction.h"
@@ -111,6 +112,7 @@ struct rig_history {
     uint64_t reused_count;  /* invocations of processes whose earlier one was open: that one is of unknown fate */
     const struct rig_fault_event *faults; /* events of a nemesis, by position; an excerpt has none */
     uint32_t fault_count;
+    const struct rig_certificate *certificate; /* what the database itself says (history/certificate.h); or NULL */
     int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown, or the times are simulated */
     bool is_excerpt;      /* some transactions of a longer history, with times that count from its `zero_ns` */
     int64_t zero_ns;

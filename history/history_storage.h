@@ -4,6 +4,7 @@
 #ifndef RIG_HISTORY_HISTORY_STORAGE_H
 #define RIG_HISTORY_HISTORY_STORAGE_H
 
+#include "history/certificate.h"
 #include "history/columns.h"
 #include "history/fault_event.h"
 #include "history/growing_list.h"
@@ -16,6 +17,7 @@ struct rig_history_storage {
     struct rig_columns columns;
     struct rig_fault_event_vec faults;
     struct rig_arena fault_texts;
+    struct rig_certificate certificate;
 };
 
 #endif

@@ -16,8 +16,8 @@
 #include "history/window.h"
 
 /* Joins all segments in one window and gives the window's history to the caller. */
-static enum rig_rc load_all(struct rig_source *source, const struct rig_load_options *options, const char *name,
-                            struct rig_history **history, struct rig_err *err)
+enum rig_rc rig_history_take(struct rig_source *source, const struct rig_load_options *options, const char *name,
+                             struct rig_history **history, struct rig_err *err)
 {
     const struct rig_source_facts *facts = rig_source_facts(source);
     /* The other half is for decoding (source.c). */
@@ -50,7 +50,7 @@ static enum rig_rc load_all(struct rig_source *source, const struct rig_load_opt
 static enum rig_rc load(struct rig_source *source, const struct rig_load_options *options, const char *name,
                         struct rig_history **history, struct rig_err *err)
 {
-    enum rig_rc rc = load_all(source, options, name, history, err);
+    enum rig_rc rc = rig_history_take(source, options, name, history, err);
     rig_source_close(source);
     return rc;
 }

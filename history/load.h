@@ -46,6 +46,11 @@ enum rig_rc rig_history_load(const char *path, const struct rig_load_options *op
 /* From memory; `name` stands for the file in errors. */
 enum rig_rc rig_history_parse(const char *name, const void *data, size_t size, const struct rig_load_options *options,
                               struct rig_history **history, struct rig_err *err);
+struct rig_source;
+/* The same from a source at its beginning. */
+enum rig_rc rig_history_take(struct rig_source *source, const struct rig_load_options *options, const char *name,
+                             struct rig_history **history, struct rig_err *err);
+
 struct rig_save_options {
     enum rig_form form; /* not RIG_FORM_AUTO */
     bool pack;          /* compressed: rig's own form only; RIG_E_USAGE if this build cannot compress */

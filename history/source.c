@@ -602,6 +602,7 @@ enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
     source->failure = (struct rig_err){0};
     source->faults.count = 0;
     source->facts.fault_count = 0;
+    source->facts.certificate = NULL;
     rig_arena_reset(&source->fault_texts);
     source->ended = false;
     enum rig_rc rc = open_reader(source, &source->failure);

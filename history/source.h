@@ -13,6 +13,7 @@
 #define RIG_HISTORY_SOURCE_H
 
 #include "base/err.h"
+#include "history/certificate.h"
 #include "history/load.h"
 #include "history/segment.h"
 
@@ -39,6 +40,7 @@ struct rig_source_facts {
     uint64_t reused_count; /* likewise */
     const struct rig_fault_event *faults; /* live as long as the source */
     size_t fault_count;
+    const struct rig_certificate *certificate; /* NULL: there is none. Lives as long as the source */
     bool has_invocations;
     bool keyword_keys;
     bool truncated;

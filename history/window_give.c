@@ -52,6 +52,11 @@ static bool take_facts(struct rig_history *history, const struct rig_source_fact
         return false;
     history->faults = storage->faults.at;
     history->fault_count = (uint32_t)storage->faults.count;
+    if (facts->certificate != NULL) {
+        if (!rig_certificate_copy(&storage->certificate, facts->certificate))
+            return false;
+        history->certificate = &storage->certificate;
+    }
     history->row_names = rig_row_names_of(facts->meta);
     history->keyword_keys |= facts->keyword_keys && history->key_texts != NULL;
     if (facts->meta == NULL)

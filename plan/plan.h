@@ -77,6 +77,7 @@ struct rig_plan {
     uint32_t phase_count;                /* 0: the load is one phase, as `workload` and `clients` say */
     const struct rig_driver *driver;
     const void *driver_options; /* of the driver's own type */
+    enum rig_certificate_mode certificate;
     struct rig_check_section check;
     struct rig_nemesis_plan nemesis;
     uint32_t reports;  /* bits 1 << enum rig_report_form */

@@ -8,6 +8,7 @@
 #include "base/password.h"
 #include "base/rng.h"
 #include "base/secret.h"
+#include "checker/checker_types.h"
 #include "checker/levels/assumption.h"
 #include "checker/levels/anomaly.h"
 #include "checker/levels/level.h"
@@ -396,6 +397,8 @@ static enum rig_rc resolve_top(struct reader *reader, const uint64_t *seed, stru
     plan->seed = (uint64_t)top->seed;
     plan->store = top->store;
     plan->compress = (enum rig_record_compression)top->compress;
+    const struct rig_plan_database *database = section_of(reader, RIG_PLAN_DATABASE)->parts[0].object;
+    plan->certificate = (enum rig_certificate_mode)database->certificate;
     const struct rig_option *report = rig_option_find(part->table, "report");
     for (size_t i = 0; i < top->report.count; i++) {
         for (unsigned form = 0; report->choices[form] != NULL; form++)
@@ -552,6 +555,24 @@ static enum rig_rc check_part(const struct reader *reader, const struct load_par
     return rc == RIG_OK ? check_driver_on(reader, part, err) : rc;
 }
 
+static enum rig_rc check_certificate(const struct reader *reader, struct rig_err *err)
+{
+    const struct rig_plan *plan = reader->plan;
+    char problem[RIG_ERR_TEXT_BYTES] = "";
+    const char *mode = rig_option_find(rig_plan_database_table, "certificate")->choices[plan->certificate];
+    const struct rig_type_inference *type = rig_type_inference((enum rig_workload)plan->workload.type);
+    if (plan->certificate == RIG_CERTIFICATE_NONE)
+        return RIG_OK;
+    if ((plan->driver->certificates & RIG_CERTIFICATE_BIT(plan->certificate)) == 0)
+        (void)snprintf(problem, sizeof problem, "the driver %s does not give the `certificate` %s", plan->driver->name,
+                       mode);
+    else if (type == NULL || !type->has_certificates || plan->workload.program)
+        (void)snprintf(
+            problem, sizeof problem,
+            "`certificate` is for lists and registers without programs: list-append, rw-register, long-fork");
+    return problem[0] == '\0' ? RIG_OK : refuse_section(reader, RIG_PLAN_DATABASE, problem, err);
+}
+
 static enum rig_rc check_driver(const struct reader *reader, struct rig_err *err)
 {
     const struct rig_plan *plan = reader->plan;
@@ -566,7 +587,7 @@ static enum rig_rc check_driver(const struct reader *reader, struct rig_err *err
     struct rig_err own = {0};
     if (plan->driver->check != NULL && plan->driver->check(plan->driver_options, workload, &own) != RIG_OK)
         return refuse_section(reader, RIG_PLAN_DATABASE, own.text, err);
-    return RIG_OK;
+    return check_certificate(reader, err);
 }
 
 static enum rig_rc check_parts(const struct reader *reader, struct rig_err *err)

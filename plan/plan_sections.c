@@ -162,12 +162,22 @@ const struct rig_option rig_plan_clients_table[] = {
     {.name = NULL},
 };
 
+/* By enum rig_certificate_mode. */
+static const char *const certificate_choices[] = {"none", "stream", NULL};
+
 const struct rig_option rig_plan_database_table[] = {
     {.name = "driver",
      .type = RIG_OPTION_TEXT,
      .offset = offsetof(struct rig_plan_database, driver),
      .help = "the driver (`rig list drivers`); the other keys belong to this driver",
      .required = true},
+    {.name = "certificate",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_plan_database, certificate),
+     .default_text = "none",
+     .choices = certificate_choices,
+     .help = "what the database itself is asked for: nothing, or the stream of its commits, which the check compares "
+             "with what the clients saw (docs/certificates.md); what clients send does not change"},
     {.name = NULL},
 };
 

@@ -44,6 +44,7 @@ struct rig_plan_top {
 
 struct rig_plan_database {
     const char *driver;
+    int64_t certificate; /* enum rig_certificate_mode */
 };
 
 /* As written; struct rig_check_section is what it means. */

@@ -16,6 +16,7 @@
 #include "checker/witness/case_outline.h"
 #include "checker/witness/sentence.h"
 #include "history/types.h"
+#include "report/certificate_report.h"
 #include "report/conditions.h"
 #include "report/episodes.h"
 #include "report/report.h"
@@ -701,6 +702,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     rig_episodes_init(&episodes, verdict);
     add_anomalies(&w, verdict, &episodes);
     add_phases(&w, &episodes);
+    rig_certificate_json(&w, verdict);
     rig_conditions_json(&w, verdict);
     add_faults(&w, &episodes);
     rig_episodes_done(&episodes);

@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "base/plural.h"
 #include "base/wrap.h"
+#include "report/certificate_report.h"
 #include "report/conditions.h"
 #include "report/episodes.h"
 #include "checker/witness/answered.h"
@@ -464,6 +465,37 @@ static void add_faults(const struct page *page)
     warn_of_barren(page);
 }
 
+static void add_certificate(const struct page *page)
+{
+    struct rig_buf lines;
+    if (page->verdict->certified == NULL)
+        return;
+    heading(page, "Certificate");
+    rig_buf_init(&lines, 0);
+    rig_certificate_lines(&lines, page->verdict);
+    rig_buf_add_char(&lines, '\n');
+    rig_certificate_witnesses(&lines, page->verdict);
+    for (const char *line = rig_buf_text(&lines), *end; *line != '\0'; line = end + (*end == '\n')) {
+        const size_t indent = strspn(line, " ");
+        struct rig_buf one;
+        end = line + strcspn(line, "\n");
+        rig_buf_init(&one, 0);
+        rig_buf_add(&one, line + indent, (size_t)(end - line) - indent);
+        if (one.size == 0 && *end == '\n' && end[1] == '\0') {
+            rig_buf_done(&one);
+            continue;
+        }
+        if (one.size > 0)
+            rig_buf_printf(page->out, "%*s", (int)indent + 2, "");
+        if (one.size > 0 && indent == 0)
+            wrapped(page, rig_buf_text(&one), 4);
+        else
+            rig_buf_printf(page->out, "%s\n", rig_buf_text(&one));
+        rig_buf_done(&one);
+    }
+    rig_buf_done(&lines);
+}
+
 static void add_conditions(const struct page *page)
 {
     const struct rig_effort *effort = &page->verdict->effort;
@@ -667,6 +699,7 @@ void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_
     add_levels(&page);
     add_findings(&page);
     add_elements(&page);
+    add_certificate(&page);
     add_conditions(&page);
     add_phases(&page);
     add_faults(&page);

@@ -1,4 +1,5 @@
 #include "report/words.h"
+#include "report/certificate_report.h"
 #include "report/conditions.h"
 #include "history/value_texts.h"
 
@@ -255,6 +256,11 @@ static void add_broken(struct rig_buf *out, const struct rig_verdict *verdict)
     struct rig_buf conditions;
     rig_buf_init(&conditions, 0);
     rig_conditions_say_broken(&conditions, verdict);
+    if (conditions.size > 0)
+        rig_buf_printf(out, "%s%s", first ? "" : "; ", rig_buf_text(&conditions));
+    first &= conditions.size == 0;
+    rig_buf_clear(&conditions);
+    rig_certificate_say_broken(&conditions, verdict);
     if (conditions.size > 0)
         rig_buf_printf(out, "%s%s", first ? "" : "; ", rig_buf_text(&conditions));
     rig_buf_done(&conditions);

@@ -373,7 +373,12 @@ struct rig_verdict *rig_online_finish(struct rig_online *online, const struct ri
         online->windows = NULL; /* freed in any case */
         goes_on =
             rig_stream_finish(windows, rig_source_facts(online->source), &online->verdict, &online->err) == RIG_OK;
-        if (online->verdict != NULL && leaves_open(online->verdict)) {
+        if (online->verdict != NULL && rig_source_facts(online->source)->certificate != NULL) {
+            rig_verdict_free(online->verdict);
+            online->verdict = NULL;
+            (void)rig_fail(&online->err, RIG_E_LIMIT, "a certificate is compared with the whole history");
+            goes_on = false;
+        } else if (online->verdict != NULL && leaves_open(online->verdict)) {
             rig_verdict_free(online->verdict);
             online->verdict = NULL;
             (void)rig_fail(&online->err, RIG_E_LIMIT, "some levels are open without the whole history");

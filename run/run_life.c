@@ -183,6 +183,7 @@ static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, st
                                            .channel_count = run->client_count,
                                            .simulated_time = run->simulated,
                                            .faults = run->plan->nemesis.entry_count > 0 || run->plan->phase_count > 0,
+                                           .certificate = run->plan->certificate != RIG_CERTIFICATE_NONE,
                                            .columns = columns_of(run->plan),
                                            .names = &run->services.names,
                                            .pack = run->plan->compress == RIG_RECORD_COMPRESS_ZSTD,
@@ -242,8 +243,10 @@ static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *
         hand_over_online(run, result, RIG_E_DRIVER);
         return rc;
     }
+    rig_run_certificate_take(run, rc != RIG_OK || rig_run_stopped(run) >= RIG_STOP_END);
     enum rig_rc closed = rig_recorder_close(run->recorder, err);
     run->recorder = NULL;
+    rig_run_certificate_done(run);
     if (run->clients != NULL)
         rig_run_result_check(run, result);
     free_clients(run);
@@ -412,6 +415,7 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
                                     .work_dir = run->folder.path,
                                     .log_dir = options->folder,
                                     .run_name = run->name,
+                                    .certificate = plan->certificate,
                                     .accounts = rig_generator_accounts(&plan->workload),
                                     .rolls_back = rig_run_rolls_back(plan)};
     return rc == RIG_OK ? rig_run_programs_init(run, err) : rc;

@@ -19,6 +19,7 @@
 #include "generator/generated_questions.h"
 #include "history/record/recorder.h"
 #include "run/run.h"
+#include "run/run_certificate.h"
 #include "run/run_closing.h"
 #include "run/run_counts.h"
 #include "run/run_ending.h"
@@ -80,6 +81,7 @@ struct rig_run_state {
     struct rig_generated_questions generated; /* the plan's own, */
     const struct rig_questions *questions;    /*   or those of the options */
     struct rig_recorder *recorder;
+    struct rig_run_certificate certificate;
     struct rig_online *online; /* NULL: no check while the run goes on */
     struct rig_run_client *clients;
     uint32_t client_count;

@@ -113,6 +113,8 @@ static enum rig_rc compose(struct rig_buf *text, const struct rig_pg_node *node,
 {
     const struct rig_pg_options *options = node->site->options;
     add_basics(text, node->site);
+    if (node->site->local.env->certificate != RIG_CERTIFICATE_NONE)
+        rig_buf_add_text(text, "wal_level = logical\n");
     if (node->site->node_count > 1)
         add_replication(text, node);
     enum rig_rc rc = add_settings(text, &options->settings, err);

@@ -18,6 +18,10 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     run->env = env;
     run->options = env->options;
     rig_pg_cluster_init(&run->cluster, env, run->options);
+    if (env->certificate != RIG_CERTIFICATE_NONE && run->options->hosts.count > 1)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.certificate: a certificate has the commits of one server; give one host, or use "
+                        "certificate: none");
     if (PQisthreadsafe() == 0)
         return rig_fail(err, RIG_E_DRIVER, "this libpq was built without threads");
     enum rig_rc rc = rig_wakes_init(&run->wakes, env->client_count, err);
@@ -102,6 +106,8 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     run->created = rc == RIG_OK;
     if (rc == RIG_OK)
         rc = rig_pg_tables_create(&run->schema, run->env, &own.connection, own.deadline_ns, err);
+    if (rc == RIG_OK && run->env->certificate != RIG_CERTIFICATE_NONE)
+        rc = rig_pg_certificate_begin(&run->certificate, &run->schema, run->env, &own.connection, own.deadline_ns, err);
     if (rc == RIG_OK) {
         const char *version = PQparameterStatus(own.connection.pg, "server_version");
         rig_pg_one_line(run->server_version, sizeof run->server_version, version);
@@ -109,6 +115,38 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     }
     rig_pg_disconnect(&own.connection);
     return rc;
+}
+
+static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink, struct rig_err *err)
+{
+    struct rig_pg_run *run = object;
+    struct own_connection own;
+    enum rig_rc rc = connect_own(&own, run, true, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_certificate_drain(&run->certificate, &run->schema, run->env, &own.connection, sink, err);
+    rig_pg_disconnect(&own.connection);
+    return rc;
+}
+
+/* Also where the tables are kept: a slot would fill the server's disk. */
+static void remove_slot(struct rig_pg_run *run)
+{
+    const struct rig_core *core = run->env->core;
+    struct own_connection own;
+    struct rig_err err = {.rc = RIG_OK};
+    if (!run->certificate.made)
+        return;
+    enum rig_rc rc = connect_own(&own, run, true, &err);
+    if (rc == RIG_OK)
+        rc = rig_pg_certificate_end(run->env, &own.connection, own.deadline_ns, &err);
+    rig_pg_disconnect(&own.connection);
+    if (rc == RIG_OK)
+        core->forget(run->certificate.reminder);
+    else
+        core->log(0, "postgres",
+                  "the run's replication slot remains on the server and keeps its log: %s; `SELECT "
+                  "pg_drop_replication_slot('%s')` and `DROP PUBLICATION %s` remove it",
+                  err.text, run->env->run_name, run->env->run_name);
 }
 
 static void teardown(void *object)
@@ -119,6 +157,7 @@ static void teardown(void *object)
     /* rig's own cluster is removed as a whole. */
     if (cluster_wanted(run->options) || !run->created)
         return;
+    remove_slot(run);
     rig_pg_tables_remedy(&run->schema, remedy, sizeof remedy);
     if (run->options->keep_tables) {
         core->log(2, "postgres", "the run's tables are kept; %s removes them", remedy);
@@ -314,4 +353,7 @@ const struct rig_driver rig_driver = {
     .settings = settings,
     .cluster = &cluster_ops,
     .rows = &row_ops,
+    .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM),
+    .certificate_source = "pgoutput",
+    .certify = certify,
 };

@@ -10,6 +10,7 @@
 #define RIG_DRIVERS_POSTGRES_PG_SESSION_H
 
 #include "drivers/driver.h"
+#include "drivers/postgres/pg_certificate.h"
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_outcome.h"
 #include "drivers/postgres/pg_rows.h"
@@ -26,7 +27,8 @@ struct rig_pg_run {
     struct rig_pg_servers servers;
     char server_version[64];
     uint64_t reminder; /* of the run's tables on given hosts; 0: none */
-    bool created;      /* the server was asked to make the tables */
+    struct rig_pg_certificate certificate;
+    bool created; /* the server was asked to make the tables */
 };
 
 struct rig_pg_session {

@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "history/history.h"
 #include "history/object_kinds.h"
+#include "history/record/record_certificate.h"
 #include "history/record/record_encoder_private.h"
 #include "history/record/varint.h"
 #include "history/types.h"
@@ -458,6 +459,16 @@ const struct rig_buf *rig_record_encoder_frame(struct rig_record_encoder *encode
     if (frame != NULL)
         rig_encoder_consider_block(encoder);
     return frame;
+}
+
+const struct rig_buf *rig_record_encoder_certificate(struct rig_record_encoder *encoder,
+                                                     const struct rig_certificate *certificate, uint32_t *commit,
+                                                     bool *last)
+{
+    RIG_REQUIRE((encoder->head.flags & RIG_RECORD_CERTIFICATE) != 0 && rig_record_encoder_pending_bytes(encoder) == 0);
+    *last = rig_certificate_encode(certificate, commit, &encoder->frame);
+    rig_frame_seal(&encoder->frame, encoder->frame_start, RIG_FRAME_CERTIFICATE, encoder->frame_count++);
+    return give(encoder);
 }
 
 const struct rig_buf *rig_record_encoder_close(struct rig_record_encoder *encoder, unsigned flags)

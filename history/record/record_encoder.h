@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "history/certificate.h"
 #include "history/fault_event.h"
 #include "history/record/record_frame.h"
 #include "history/transaction.h"
@@ -95,6 +96,10 @@ uint64_t rig_record_encoder_event_count(const struct rig_record_encoder *encoder
  * valid until the next call. NULL when memory ran out.
  */
 const struct rig_buf *rig_record_encoder_frame(struct rig_record_encoder *encoder);
+/* A frame of the certificate, from commit `*commit` on; `*last` says that it was the last one. After all events. */
+const struct rig_buf *rig_record_encoder_certificate(struct rig_record_encoder *encoder,
+                                                     const struct rig_certificate *certificate, uint32_t *commit,
+                                                     bool *last);
 const struct rig_buf *rig_record_encoder_close(struct rig_record_encoder *encoder, unsigned flags);
 
 #endif

@@ -331,6 +331,9 @@ static enum rig_rc decode_frame(struct rig_record_run *run, const struct rig_fra
     run->decoder.cursor = (struct rig_record_cursor){.at = frame->payload, .end = frame->payload + frame->size};
     if (type == RIG_FRAME_CLOSE && !packed)
         return decode_close(run);
+    /* Decoded at the end, and only where it is wanted: history/record/record_certificate.h. */
+    if (type == RIG_FRAME_CERTIFICATE && !packed && (shape->flags & RIG_RECORD_CERTIFICATE) != 0)
+        return RIG_OK;
     if (!is_checkpoint && !is_events)
         return rig_record_damaged(&run->decoder, does_not_belong);
     run->decoder.cursor.at += is_checkpoint ? RIG_CHECKPOINT_NUMBER_BYTES : 0;

@@ -28,6 +28,7 @@ enum rig_frame_type {
     RIG_FRAME_HEADER = 'H',
     RIG_FRAME_CHECKPOINT = 'K', /* from version 2: starts a block */
     RIG_FRAME_EVENTS = 'E',
+    RIG_FRAME_CERTIFICATE = 'V', /* version 2, with RIG_RECORD_CERTIFICATE: before the closing frame */
     RIG_FRAME_CLOSE = 'C',
 };
 
@@ -43,7 +44,8 @@ enum {
     RIG_RECORD_PACKED = 16,       /* version 2: frames may be packed */
     RIG_RECORD_FAULTS = 32,       /* version 2: there are events of faults */
     RIG_RECORD_COLUMNS = 64,      /* version 2: completions carry side columns */
-    RIG_RECORD_FLAGS_KNOWN = 127,
+    RIG_RECORD_CERTIFICATE = 128, /* version 2: there are frames of a certificate */
+    RIG_RECORD_FLAGS_KNOWN = 255,
     RIG_RECORD_FLAGS_KNOWN_1 = 7, /* by version 1 */
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "history/record/record_certificate.h"
 #include "history/record/record_damage.h"
 #include "history/record/record_file.h"
 
@@ -24,6 +25,7 @@ struct reader {
     size_t frame_begin, frame_end; /* of the frame in or after which the last cut is */
     struct rig_record_file file;
     struct rig_record_run *run; /* what was decoded last, in the order of the file */
+    struct rig_certificate certificate;
     bool has_lone;
     bool ended; /* the last run stopped: nothing after it counts */
 };
@@ -49,6 +51,7 @@ static void reader_close(void *state)
     if (reader == NULL)
         return;
     free_run(reader->run);
+    rig_certificate_done(&reader->certificate);
     rig_record_file_done(&reader->file);
     free(reader);
 }
@@ -92,10 +95,19 @@ static void tell_damage(const struct reader *reader, struct rig_source_facts *fa
     facts->damaged_txns = damage.txns > last->decoder.txn_count ? damage.txns - last->decoder.txn_count : 0;
 }
 
+static enum rig_rc find_certificate(struct reader *reader, struct rig_source_facts *facts, struct rig_err *err)
+{
+    if ((reader->file.shape.flags & RIG_RECORD_CERTIFICATE) == 0)
+        return RIG_OK;
+    rig_certificate_done(&reader->certificate);
+    const enum rig_rc rc = rig_certificate_decode(&reader->file, reader->run->next, &reader->certificate, err);
+    facts->certificate = rc == RIG_OK ? &reader->certificate : NULL;
+    return rc;
+}
+
 static enum rig_rc reader_finish(void *state, struct rig_source_facts *facts, struct rig_err *err)
 {
-    const struct reader *reader = state;
-    (void)err;
+    struct reader *reader = state;
     facts->truncated = !reader->run->closed || reader->run->was_cut;
     facts->has_invocations = !reader->has_lone;
     facts->workload = reader->file.shape.workload;
@@ -103,7 +115,7 @@ static enum rig_rc reader_finish(void *state, struct rig_source_facts *facts, st
     facts->meta = reader->file.meta;
     if (!reader->run->closed && reader->file.header_end != 0)
         tell_damage(reader, facts);
-    return RIG_OK;
+    return find_certificate(reader, facts, err);
 }
 
 /* ---- In order ---- */

@@ -132,6 +132,17 @@ static enum rig_rc write_frame(struct writer *writer, const struct rig_buf *fram
     return rig_output_write(writer->output, frame->data, frame->size, err);
 }
 
+static enum rig_rc write_certificate(struct writer *writer, struct rig_err *err)
+{
+    const struct rig_certificate *certificate = writer->history->certificate;
+    uint32_t commit = 0;
+    bool last = certificate == NULL;
+    enum rig_rc rc = RIG_OK;
+    while (rc == RIG_OK && !last)
+        rc = write_frame(writer, rig_record_encoder_certificate(writer->encoder, certificate, &commit, &last), err);
+    return rc;
+}
+
 static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *walk, struct rig_err *err)
 {
     struct rig_event event;
@@ -144,6 +155,8 @@ static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *wa
     }
     if (rc == RIG_OK && rig_record_encoder_pending_bytes(writer->encoder) > 0)
         rc = write_frame(writer, rig_record_encoder_frame(writer->encoder), err);
+    if (rc == RIG_OK)
+        rc = write_certificate(writer, err);
     if (rc == RIG_OK) {
         unsigned flags = writer->history->truncated ? RIG_CLOSE_CUT : 0;
         rc = write_frame(writer, rig_record_encoder_close(writer->encoder, flags), err);
@@ -170,7 +183,8 @@ static bool find_flags(const struct rig_history *history, unsigned *flags)
     uint64_t next = 0;
     *flags = (history->key_texts != NULL ? RIG_RECORD_TEXT_KEYS : 0U) |
              (history->keyword_keys ? RIG_RECORD_KEYWORD_KEYS : 0U) |
-             (history->fault_count > 0 ? RIG_RECORD_FAULTS : 0U);
+             (history->fault_count > 0 ? RIG_RECORD_FAULTS : 0U) |
+             (history->certificate != NULL ? RIG_RECORD_CERTIFICATE : 0U);
     if (!rig_event_walk_init(&walk, history))
         return false;
     while (rig_event_walk_next(&walk, &event)) {

@@ -103,8 +103,9 @@ struct rig_recorder {
     int fd;
     size_t file_bytes; /* of whole frames */
     struct rig_record_encoder *encoder;
-    int64_t written_ns; /* the time of the event written last */
-    uint32_t *heap;     /* channels by their next event, earliest first */
+    const struct rig_certificate *certificate; /* borrowed; NULL: none */
+    int64_t written_ns;                        /* the time of the event written last */
+    uint32_t *heap;                            /* channels by their next event, earliest first */
     uint32_t heap_count;
     struct record_read_vec reads;
     struct rig_err err; /* the writer's first */
@@ -612,6 +613,17 @@ static bool wait_for_work(struct rig_recorder *recorder, int64_t wait_ns)
     return stop;
 }
 
+static void write_certificate(struct rig_recorder *recorder)
+{
+    uint32_t commit = 0;
+    bool last = recorder->certificate == NULL;
+    while (!last && !has_failed(recorder)) {
+        const struct rig_buf *frame =
+            rig_record_encoder_certificate(recorder->encoder, recorder->certificate, &commit, &last);
+        write_frame(recorder, frame);
+    }
+}
+
 static void *writer_main(void *argument)
 {
     struct rig_recorder *recorder = argument;
@@ -619,6 +631,7 @@ static void *writer_main(void *argument)
     while (!wait_for_work(recorder, wait_ns))
         wait_ns = drain(recorder, false) >= 10 ? busy_wait_ns : idle_wait_ns;
     drain(recorder, true);
+    write_certificate(recorder);
     if (!has_failed(recorder))
         write_frame(recorder, rig_record_encoder_close(recorder->encoder, 0));
     return NULL;
@@ -693,7 +706,8 @@ static bool allocate(struct rig_recorder *recorder, const struct rig_recorder_op
     }
     struct rig_record_head head = {
         .workload = options->workload,
-        .flags = (options->pack ? RIG_RECORD_PACKED : 0U) | (options->faults ? RIG_RECORD_FAULTS : 0U),
+        .flags = (options->pack ? RIG_RECORD_PACKED : 0U) | (options->faults ? RIG_RECORD_FAULTS : 0U) |
+                 (options->certificate ? RIG_RECORD_CERTIFICATE : 0U),
         .start_utc_ns = origin_utc_ns(recorder),
         .meta = recorder->meta,
         .columns = options->columns,
@@ -765,6 +779,13 @@ struct rig_channel *rig_recorder_channel(struct rig_recorder *recorder, uint32_t
 {
     RIG_REQUIRE(index < recorder->channel_count);
     return &recorder->channels[index];
+}
+
+void rig_recorder_certify(struct rig_recorder *recorder, const struct rig_certificate *certificate)
+{
+    pthread_mutex_lock(&recorder->lock);
+    recorder->certificate = certificate;
+    pthread_mutex_unlock(&recorder->lock);
 }
 
 enum rig_rc rig_recorder_close(struct rig_recorder *recorder, struct rig_err *err)

@@ -14,6 +14,7 @@
 #define RIG_HISTORY_RECORD_RECORDER_H
 
 #include "base/err.h"
+#include "history/certificate.h"
 #include "history/fault_event.h"
 #include "history/names.h"
 #include "history/transaction.h"
@@ -32,6 +33,7 @@ struct rig_recorder_options {
     bool simulated_time; /* times come from a clock that starts at 0 and has nothing to do with rig_clock_now_ns(); what
                             is in a frame is decided by the real time at which it was recorded */
     bool pack;           /* frames are compressed; RIG_E_PLAN if this build cannot */
+    bool certificate;    /* rig_recorder_certify() may be called */
     bool faults;         /* there is a nemesis, or there are phases: rig_recorder_fault() will be called */
     uint32_t columns;    /* RIG_COLUMN_BIT()s of the side columns that transactions may have; others are not recorded */
     struct rig_names *names; /* of columns of names; borrowed, may be NULL without such columns */
@@ -69,6 +71,9 @@ void rig_channel_columns(struct rig_channel *channel, const struct rig_column_ro
  * the recorder sets the position. With simulated time it is the time of a client that has not gone on yet. Texts are cut
  * at RIG_RECORDER_ERROR_BYTES. */
 void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_event *event);
+
+/* The clients have stopped. The certificate is written when the recorder is closed; borrowed until then. */
+void rig_recorder_certify(struct rig_recorder *recorder, const struct rig_certificate *certificate);
 
 /*
  * The clients have stopped: drains, writes the closing frame, syncs, closes, frees. Transactions invoked and never

@@ -1,0 +1,199 @@
+#include "checker/certificate/certificate_judge.h"
+
+#include "history/types.h"
+
+struct comparison {
+    const struct rig_history *history;
+    const struct rig_certificate_chains *chains;
+    struct rig_certified *into;
+    uint8_t *named;   /* per commit: some transaction has a value of it */
+    uint32_t *common; /* per key: rig_certificate_common() */
+    bool failed;
+};
+
+static void note(struct comparison *c, enum rig_discrepancy_kind kind, uint32_t txn, uint32_t op, uint32_t commit)
+{
+    struct rig_certified *into = c->into;
+    const uint64_t at = into->counts[kind]++;
+    if (at >= RIG_DISCREPANCIES_KEPT)
+        return;
+    if (into->kept[kind] == NULL)
+        into->kept[kind] = rig_arena_array(&into->arena, RIG_DISCREPANCIES_KEPT, sizeof *into->kept[kind]);
+    if (into->kept[kind] == NULL)
+        c->failed = true;
+    else
+        into->kept[kind][at] = (struct rig_discrepancy){
+            .kind = kind, .txn = txn, .op = op, .commit = commit, .name = rig_txn_name(c->history, txn)};
+}
+
+/* ---- writes ---- */
+
+/* How a transaction's writes are in the certificate. */
+struct found {
+    uint32_t writes, present;
+    uint32_t commit;                    /* of the first one that is present */
+    uint32_t first_missing, first_here; /* operations */
+    bool one_commit;
+};
+
+static struct found find_writes(const struct comparison *c, uint32_t txn)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
+    struct found found = {
+        .commit = UINT32_MAX, .first_missing = UINT32_MAX, .first_here = UINT32_MAX, .one_commit = true};
+    for (uint32_t i = 0; i < rig_txn_op_count(c->history, txn); i++) {
+        if (rig_op_reads(ops[i].kind))
+            continue;
+        const struct rig_certificate_slot *slot = rig_certificate_find(c->chains, ops[i].key, ops[i].value);
+        found.writes++;
+        if (slot == NULL) {
+            found.first_missing = found.first_missing == UINT32_MAX ? i : found.first_missing;
+            continue;
+        }
+        found.present++;
+        c->named[slot->commit] = 1;
+        if (found.first_here == UINT32_MAX) {
+            found.first_here = i;
+            found.commit = slot->commit;
+        }
+        found.one_commit &= slot->commit == found.commit;
+    }
+    return found;
+}
+
+/* Whether the commit drops elements, or removes a key. */
+static bool is_irregular(const struct comparison *c, uint32_t commit)
+{
+    uint32_t low = 0, high = c->chains->irregular_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (c->chains->commits[middle] < commit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->chains->irregular_count && c->chains->commits[low] == commit;
+}
+
+/* Whether the commit has exactly the transaction's writes, in its order. */
+static bool is_exact(const struct comparison *c, uint32_t txn, uint32_t commit)
+{
+    const struct rig_certificate *certificate = c->history->certificate;
+    const struct rig_change *changes = rig_commit_changes(certificate, commit);
+    const struct rig_txn_op *op = rig_txn_ops(c->history, txn), *end = op + rig_txn_op_count(c->history, txn);
+    for (uint32_t i = 0; i < rig_commit_change_count(certificate, commit); i++) {
+        for (uint32_t j = 0; j < changes[i].count; j++) {
+            while (op < end && rig_op_reads(op->kind))
+                op++;
+            if (op == end || c->history->keys[op->key] != changes[i].key ||
+                op->value != certificate->elements.at[changes[i].first + j])
+                return false;
+            op++;
+        }
+    }
+    while (op < end && rig_op_reads(op->kind))
+        op++;
+    return op == end && !is_irregular(c, commit);
+}
+
+static void compare_unknown(struct comparison *c, const struct found *found, bool exact, uint8_t *never)
+{
+    const bool complete = c->history->certificate->complete;
+    c->into->resolved_ok += exact;
+    c->into->resolved_fail += found->present == 0 && complete;
+    c->into->open_count += !exact && !(found->present == 0 && complete);
+    *never = found->present == 0 && complete;
+}
+
+static void compare_writes(struct comparison *c, uint32_t txn, uint8_t *never)
+{
+    const struct found found = find_writes(c, txn);
+    const bool exact =
+        found.present == found.writes && found.writes > 0 && found.one_commit && is_exact(c, txn, found.commit);
+    if (found.writes == 0)
+        return;
+    switch ((int)c->history->txns[txn].outcome) {
+    case RIG_OUTCOME_OK:
+        if (found.present == 0 && c->history->certificate->complete)
+            note(c, RIG_DISCREPANCY_LOST_COMMIT, txn, found.first_missing, UINT32_MAX);
+        else if (found.present > 0 && !exact)
+            note(c, RIG_DISCREPANCY_TORN_COMMIT, txn, found.first_here, found.commit);
+        break;
+    case RIG_OUTCOME_FAIL:
+        if (found.present > 0)
+            note(c, RIG_DISCREPANCY_RESURRECTED_ABORT, txn, found.first_here, found.commit);
+        break;
+    default:
+        if (found.present > 0 && !exact)
+            note(c, RIG_DISCREPANCY_TORN_COMMIT, txn, found.first_here, found.commit);
+        compare_unknown(c, &found, exact, never);
+        break;
+    }
+}
+
+/* ---- reads ---- */
+
+uint32_t rig_certificate_common(const struct rig_history *history, const struct rig_certificate_chains *chains,
+                                uint32_t key)
+{
+    const struct rig_list *spine = &history->spines[key];
+    const struct rig_certificate_chain *chain = &chains->keys[key];
+    uint32_t common = 0;
+    while (common < spine->count && common < chain->count && spine->at[common] == chain->at[common])
+        common++;
+    return common;
+}
+
+/* Whether the list is a prefix of the chain; or, where the chain may go on, the chain one of the list. */
+static bool is_prefix(const struct comparison *c, const struct rig_txn_op *op)
+{
+    const struct rig_read_list list = rig_txn_op_list(c->history, op);
+    const struct rig_certificate_chain *chain = &c->chains->keys[op->key];
+    const uint32_t most = list.count < chain->count ? list.count : chain->count;
+    uint32_t same = list.shared < c->common[op->key] ? list.shared : c->common[op->key];
+    while (same < most && rig_read_element(&list, same) == chain->at[same])
+        same++;
+    return same == list.count || (same == chain->count && !c->history->certificate->complete);
+}
+
+static bool fits(const struct comparison *c, const struct rig_txn_op *op)
+{
+    if (op->read_state != RIG_READ_SEEN || c->chains->keys[op->key].irregular)
+        return true;
+    if (rig_op_reads_sequence(op->kind))
+        return is_prefix(c, op);
+    return !c->history->certificate->complete || rig_certificate_find(c->chains, op->key, op->value) != NULL;
+}
+
+static void compare_reads(struct comparison *c, uint32_t txn)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(c->history, txn); i++) {
+        if (rig_op_reads(ops[i].kind) && !fits(c, &ops[i]))
+            note(c, RIG_DISCREPANCY_CERTIFICATE_MISMATCH, txn, i, UINT32_MAX);
+    }
+}
+
+/* ---- all of it ---- */
+
+bool rig_certificate_judge(const struct rig_history *history, const struct rig_certificate_chains *chains,
+                           uint8_t *never, struct rig_certified *certified)
+{
+    struct comparison c = {.history = history, .chains = chains, .into = certified};
+    c.named = rig_arena_array(&certified->arena, history->certificate->commits.count + 1, 1);
+    c.common = rig_arena_array(&certified->arena, (size_t)history->key_count + 1, sizeof *c.common);
+    if (c.named == NULL || c.common == NULL)
+        return false;
+    for (uint32_t key = 0; key < history->key_count; key++)
+        c.common[key] = rig_op_reads_sequence(rig_data_types[history->workload].read_op)
+                            ? rig_certificate_common(history, chains, key)
+                            : 0;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        compare_writes(&c, txn, &never[txn]);
+        if (history->txns[txn].outcome == RIG_OUTCOME_OK)
+            compare_reads(&c, txn);
+    }
+    for (size_t i = 0; i < history->certificate->commits.count; i++)
+        certified->foreign_count += !c.named[i];
+    return !c.failed;
+}

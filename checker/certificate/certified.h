@@ -1,0 +1,78 @@
+/*
+ * The result of checking a history against the certificate of its database (docs/adr/0034-certificates.md).
+ *
+ * Two witnesses of one run: what the clients saw, and what the database says that it committed. A discrepancy between
+ * them is a finding of its own, whatever level was asked for. Where they agree, the certificate resolves transactions of
+ * unknown outcome by their content, gives every version its place, and so decides every level.
+ */
+#ifndef RIG_CHECKER_CERTIFICATE_CERTIFIED_H
+#define RIG_CHECKER_CERTIFICATE_CERTIFIED_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "checker/check.h"
+#include "checker/verdict.h"
+
+/* X(id, name, definition) */
+#define RIG_DISCREPANCY_TABLE(X)                                                                                       \
+    X(LOST_COMMIT, "lost-commit", "an acknowledged transaction is missing in the database's stream of commits")        \
+    X(RESURRECTED_ABORT, "resurrected-abort", "a transaction that failed is in the database's stream of commits")      \
+    X(TORN_COMMIT, "torn-commit",                                                                                      \
+      "a commit in the database's stream has other changes than the transaction that its client sent")                 \
+    X(CERTIFICATE_MISMATCH, "certificate-mismatch",                                                                    \
+      "an acknowledged read shows a state that its key never had in the database's stream of commits")
+
+enum rig_discrepancy_kind {
+#define RIG_DISCREPANCY_ENUM(id, name, definition) RIG_DISCREPANCY_##id,
+    RIG_DISCREPANCY_TABLE(RIG_DISCREPANCY_ENUM)
+#undef RIG_DISCREPANCY_ENUM
+        RIG_DISCREPANCY_COUNT
+};
+
+struct rig_discrepancy_info {
+    const char *name, *definition;
+};
+extern const struct rig_discrepancy_info rig_discrepancy_infos[RIG_DISCREPANCY_COUNT];
+
+struct rig_discrepancy {
+    enum rig_discrepancy_kind kind;
+    uint32_t txn;    /* of the history that was compared */
+    uint32_t op;     /* its operation: a write, or of a mismatch the read */
+    uint32_t commit; /* of a torn commit and a resurrected abort: into the certificate's; else UINT32_MAX */
+    uint32_t name;   /* of the transaction in reports */
+    char *text;      /* one or more sentences */
+};
+
+enum { RIG_DISCREPANCIES_KEPT = 8 /* of each kind */ };
+
+struct rig_certified {
+    const char *source, *ending; /* as in struct rig_certificate */
+    bool complete;
+    uint64_t commit_count, change_count;
+    uint64_t foreign_count;                          /* commits with a value that no transaction of the history wrote */
+    uint64_t resolved_ok, resolved_fail, open_count; /* writing transactions of unknown outcome */
+    uint64_t counts[RIG_DISCREPANCY_COUNT];
+    struct rig_discrepancy *kept[RIG_DISCREPANCY_COUNT]; /* at most RIG_DISCREPANCIES_KEPT, the first ones */
+    bool agrees;                                         /* there is no discrepancy */
+    bool decides;                                        /* the fates of the verdict are those of the certificate */
+    enum rig_fate inferred[RIG_LEVEL_COUNT];             /* by the inference from reads alone, and */
+    struct rig_verdict
+        *verdict; /* by the versions of the certificate; NULL: see `unjudged`. Registers are lists there */
+    char *unjudged;
+    struct rig_history *history; /* of that verdict; owned */
+    struct rig_arena arena;
+};
+
+/*
+ * Compares the history with its certificate, and completes the verdict on it. Takes the history, which it changes.
+ * RIG_E_LIMIT where memory runs out; RIG_E_BUG for a discrepancy that cannot be proved.
+ */
+enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_options *options,
+                        struct rig_verdict *verdict, struct rig_err *err);
+/* Takes NULL. */
+void rig_certified_free(struct rig_certified *certified);
+
+/* A place in the database's order as people write it: "0/16B3748", or a number where there are no timelines. */
+void rig_certificate_place(const struct rig_certificate *certificate, uint32_t commit, char text[static 64]);
+
+#endif

@@ -1,0 +1,238 @@
+#include "checker/certificate/certified.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/buf.h"
+#include "checker/certificate/certificate_judge.h"
+#include "checker/certificate/list_history.h"
+#include "checker/checker_types.h"
+#include "checker/verdict_storage.h"
+#include "checker/witness/sentence.h"
+#include "checker/witness/verify_certificate.h"
+#include "history/types.h"
+#include "history/value_texts.h"
+
+const struct rig_discrepancy_info rig_discrepancy_infos[RIG_DISCREPANCY_COUNT] = {
+#define RIG_DISCREPANCY_ROW(id, name, definition) {name, definition},
+    RIG_DISCREPANCY_TABLE(RIG_DISCREPANCY_ROW)
+#undef RIG_DISCREPANCY_ROW
+};
+
+void rig_certificate_place(const struct rig_certificate *certificate, uint32_t commit, char text[static 64])
+{
+    const struct rig_commit *of = &certificate->commits.at[commit];
+    if (of->timeline > 0)
+        (void)snprintf(text, 64, "%" PRIX32 "/%" PRIX32 " on timeline %" PRIu32, (uint32_t)(of->place >> 32),
+                       (uint32_t)of->place, of->timeline);
+    else
+        (void)snprintf(text, 64, "%" PRIu64, of->place);
+}
+
+static enum rig_rc no_memory(struct rig_err *err)
+{
+    return rig_memory_limit(err, "the certificate");
+}
+
+/* ---- words ---- */
+
+static const char *const suspects[RIG_DISCREPANCY_COUNT] = {
+    [RIG_DISCREPANCY_LOST_COMMIT] =
+        "Suspect a commit that a crash or a failover lost, a gap in the stream, or an unlogged table.",
+    [RIG_DISCREPANCY_RESURRECTED_ABORT] = "Suspect a wrong row in the driver's table of outcomes, or the database.",
+    [RIG_DISCREPANCY_TORN_COMMIT] = "Suspect the driver, or an update that the database lost.",
+    [RIG_DISCREPANCY_CERTIFICATE_MISMATCH] =
+        "Suspect the driver, a read of data that was rolled back or lost in a crash, or a lost or forked update.",
+};
+
+static void add_commit(const struct rig_history *history, uint32_t commit, struct rig_buf *text)
+{
+    const struct rig_commit *of = &history->certificate->commits.at[commit];
+    char place[64];
+    rig_certificate_place(history->certificate, commit, place);
+    rig_buf_printf(text, "the commit at %s", place);
+    if (of->id != 0)
+        rig_buf_printf(text, " (transaction %" PRIu64 " of the database)", of->id);
+}
+
+static void add_writing(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
+{
+    const struct rig_txn_op *op = rig_txn_ops(history, found->txn) + found->op;
+    rig_buf_printf(text, "has %s of %s to key ", rig_op_infos[op->kind].noun, RIG_VALUE_SHOWN(op->value));
+    rig_sentence_key(history, op->key, text);
+}
+
+static void add_sentence(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
+{
+    rig_sentence_txn(history, found->txn, text);
+    rig_buf_printf(text, " = process %" PRId32 ": it ", history->txns[found->txn].process);
+    switch (found->kind) {
+    case RIG_DISCREPANCY_LOST_COMMIT:
+        add_writing(history, found, text);
+        rig_buf_printf(text, " and was acknowledged, and none of the %zu commits in the stream has any of its writes. ",
+                       history->certificate->commits.count);
+        break;
+    case RIG_DISCREPANCY_RESURRECTED_ABORT:
+        add_writing(history, found, text);
+        rig_buf_add_text(text, " and failed, and ");
+        add_commit(history, found->commit, text);
+        rig_buf_add_text(text, " has this write. ");
+        break;
+    case RIG_DISCREPANCY_TORN_COMMIT:
+        add_writing(history, found, text);
+        rig_buf_add_text(text, ", and ");
+        add_commit(history, found->commit, text);
+        rig_buf_add_text(text, " has this write, but not exactly the writes of the transaction in their order, each on "
+                               "top of the version before it. ");
+        break;
+    case RIG_DISCREPANCY_CERTIFICATE_MISMATCH:
+        rig_sentence_reading(history, found->txn, found->op, text);
+        rig_buf_add_text(text, ", which is no state of this key in the stream of commits. ");
+        break;
+    case RIG_DISCREPANCY_COUNT:
+        break;
+    }
+    rig_buf_add_text(text, suspects[found->kind]);
+}
+
+/* Proves and words the discrepancies that are kept. */
+static enum rig_rc settle(const struct rig_history *history, struct rig_certified *certified, struct rig_err *err)
+{
+    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
+        const uint64_t count = certified->counts[kind];
+        for (uint64_t i = 0; i < count && i < RIG_DISCREPANCIES_KEPT; i++) {
+            struct rig_discrepancy *found = &certified->kept[kind][i];
+            const char *lacks = rig_verify_discrepancy(history, found);
+            struct rig_buf text;
+            if (lacks != NULL)
+                return rig_fail(err, RIG_E_BUG,
+                                "a witness of %s does not hold: T%" PRIu32 " %s; please report this history",
+                                rig_discrepancy_infos[kind].name, rig_txn_name(history, found->txn), lacks);
+            rig_buf_init(&text, 0);
+            add_sentence(history, found, &text);
+            found->text = text.failed ? NULL : rig_arena_text(&certified->arena, rig_buf_text(&text), text.size);
+            rig_buf_done(&text);
+            if (found->text == NULL)
+                return no_memory(err);
+        }
+    }
+    return RIG_OK;
+}
+
+/* ---- both verdicts ---- */
+
+static uint64_t levels_of(const struct rig_verdict *verdict, enum rig_fate fate)
+{
+    uint64_t levels = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        levels |= verdict->levels[level].fate == fate ? RIG_LEVEL_BIT(level) : 0;
+    return levels;
+}
+
+/* The certificate's verdict takes the place of the inference's where it refutes all that this one refutes. */
+static void take_over(struct rig_verdict *verdict, struct rig_certified *certified)
+{
+    const struct rig_verdict *by = certified->verdict;
+    if ((levels_of(verdict, RIG_FATE_REFUTED) & levels_of(by, RIG_FATE_HELD)) != 0 ||
+        (levels_of(verdict, RIG_FATE_HELD) & levels_of(by, RIG_FATE_REFUTED)) != 0) {
+        certified->agrees = false;
+        return;
+    }
+    if ((levels_of(verdict, RIG_FATE_REFUTED) & ~levels_of(by, RIG_FATE_REFUTED)) != 0 || by->unknown_reason != NULL ||
+        verdict->requested_anomalies != 0)
+        return;
+    certified->decides = true;
+    memcpy(verdict->levels, by->levels, sizeof verdict->levels);
+    verdict->weakest_refuted = by->weakest_refuted;
+    verdict->strongest_unrefuted = by->strongest_unrefuted;
+    verdict->valid = by->valid;
+    verdict->unknown_reason = NULL;
+    verdict->summary = by->summary;
+    verdict->spent_levels = by->spent_levels;
+    verdict->unproven_levels = by->unproven_levels;
+    verdict->too_large_levels = by->too_large_levels;
+}
+
+static enum rig_rc judge_again(struct rig_certified *certified, const struct rig_certificate_chains *chains,
+                               const uint8_t *never, const struct rig_check_options *options, struct rig_err *err)
+{
+    struct rig_check_options of_lists = *options;
+    of_lists.assumptions = 0;
+    of_lists.anomalies = 0;
+    if (!rig_certificate_extend(certified->history, chains, never))
+        return no_memory(err);
+    return rig_check(certified->history, &of_lists, &certified->verdict, err);
+}
+
+static enum rig_rc compare(struct rig_certified *certified, const struct rig_check_options *options,
+                           struct rig_verdict *verdict, struct rig_err *err)
+{
+    const struct rig_history *history = certified->history;
+    struct rig_certificate_chains chains;
+    uint8_t *never = rig_arena_array(&certified->arena, (size_t)history->txn_count + 1, 1);
+    if (never == NULL || !rig_certificate_chains_build(history, &certified->arena, &chains) ||
+        !rig_certificate_judge(history, &chains, never, certified))
+        return no_memory(err);
+    enum rig_rc rc = settle(history, certified, err);
+    certified->agrees = certified->foreign_count == 0;
+    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++)
+        certified->agrees &= certified->counts[kind] == 0;
+    if (rc != RIG_OK || !certified->agrees)
+        return rc;
+    if (!history->certificate->complete && !rig_workload_has_sequences(history->workload)) {
+        static const char why[] = "the certificate is not complete, so it does not order all versions of registers";
+        certified->unjudged = rig_arena_text(&certified->arena, why, strlen(why));
+        return certified->unjudged != NULL ? RIG_OK : no_memory(err);
+    }
+    struct rig_err why = {0};
+    rc = judge_again(certified, &chains, never, options, &why);
+    if (rc == RIG_OK) {
+        take_over(verdict, certified);
+        return RIG_OK;
+    }
+    certified->unjudged = rig_arena_text(&certified->arena, why.text, strlen(why.text));
+    return rc == RIG_E_LIMIT ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+}
+
+enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_options *options,
+                        struct rig_verdict *verdict, struct rig_err *err)
+{
+    const struct rig_certificate *certificate = history->certificate;
+    struct rig_certified *certified = calloc(1, sizeof *certified);
+    RIG_REQUIRE(certificate != NULL && verdict->certified == NULL);
+    if (certified == NULL) {
+        rig_history_free(history);
+        return no_memory(err);
+    }
+    rig_arena_init(&certified->arena, options->limit_bytes);
+    certified->history = history;
+    certified->source = certificate->source;
+    certified->ending = certificate->ending;
+    certified->complete = certificate->complete;
+    certified->commit_count = certificate->commits.count;
+    certified->change_count = certificate->changes.count;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        certified->inferred[level] = verdict->levels[level].fate;
+    verdict->certified = certified;
+    const struct rig_type_inference *type = rig_type_inference(history->workload);
+    const bool known = type != NULL && type->has_certificates && history->key_texts == NULL;
+    enum rig_rc rc =
+        !known ? rig_fail(err, RIG_E_INPUT, "a certificate is for lists and registers whose keys are integers")
+               : compare(certified, options, verdict, err);
+    if (rc == RIG_OK && !certified->agrees)
+        verdict->valid = RIG_VALID_FALSE;
+    return rc;
+}
+
+void rig_certified_free(struct rig_certified *certified)
+{
+    if (certified == NULL)
+        return;
+    rig_verdict_free(certified->verdict);
+    rig_history_free(certified->history);
+    rig_arena_done(&certified->arena);
+    free(certified);
+}

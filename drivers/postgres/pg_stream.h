@@ -1,0 +1,41 @@
+/*
+ * Reads the messages of pgoutput (PostgreSQL's documentation, "Logical Replication Message Formats", protocol version 1)
+ * and hands the commits and the versions of the run's keys to the core.
+ *
+ * Only what the tables of a run can produce is read: two columns, k and v, with text values. Anything else is an error,
+ * because a certificate that leaves something out would accuse the database.
+ *
+ * Threads: one.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_STREAM_H
+#define RIG_DRIVERS_POSTGRES_PG_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drivers/driver.h"
+#include "drivers/sql/sql_values.h"
+
+enum { RIG_PG_STREAM_TABLES = 1000 };
+
+struct rig_pg_stream {
+    const struct rig_certificate_sink *sink; /* borrowed */
+    bool is_list;
+    enum rig_sql_list_form form; /* of lists */
+    uint32_t timeline;
+    uint64_t last_place; /* of the last commit that was handed over; earlier ones are repeated after a crash */
+    bool skipped;        /* the transaction at hand was handed over before */
+    bool begun;          /* its commit was handed over; a transaction without changes is not */
+    uint64_t place, xid;
+    uint32_t tables[RIG_PG_STREAM_TABLES]; /* OIDs of known relations with the columns k and v */
+    uint32_t table_count;
+    int64_t *elements; /* owned */
+    size_t element_capacity;
+};
+
+void rig_pg_stream_init(struct rig_pg_stream *stream, const struct rig_certificate_sink *sink);
+void rig_pg_stream_done(struct rig_pg_stream *stream);
+/* One message. RIG_E_CLUSTER for one that a run's tables do not produce, RIG_E_LIMIT when memory runs out. */
+enum rig_rc rig_pg_stream_take(struct rig_pg_stream *stream, const uint8_t *data, size_t size, struct rig_err *err);
+
+#endif

@@ -1,0 +1,182 @@
+#include "history/record/record_certificate.h"
+
+#include <string.h>
+
+#include "history/record/record_cursor.h"
+
+enum { FRAME_BYTES = 1 << 20 };
+
+/* The first number of a payload: commits follow, or the end. */
+enum { PART_COMMITS = 0, PART_END = 1 };
+
+/* ---- writing ---- */
+
+static void put_change(const struct rig_certificate *certificate, const struct rig_change *change, int64_t *last_key,
+                       struct rig_buf *payload)
+{
+    int64_t last = 0;
+    rig_varint_put_signed(payload, rig_difference(change->key, *last_key));
+    *last_key = change->key;
+    rig_varint_put(payload, (uint64_t)change->kept << 1 | change->removed);
+    if (change->removed)
+        return;
+    rig_varint_put(payload, change->count);
+    for (uint32_t i = 0; i < change->count; i++) {
+        const int64_t element = certificate->elements.at[change->first + i];
+        rig_varint_put_signed(payload, rig_difference(element, last));
+        last = element;
+    }
+}
+
+static void put_commit(const struct rig_certificate *certificate, uint32_t commit, struct rig_commit *last,
+                       int64_t *last_key, struct rig_buf *payload)
+{
+    const struct rig_commit *of = &certificate->commits.at[commit];
+    const uint32_t count = rig_commit_change_count(certificate, commit);
+    rig_varint_put(payload, of->place - last->place);
+    rig_varint_put_signed(payload, rig_difference((int64_t)of->id, (int64_t)last->id));
+    rig_varint_put(payload, of->timeline);
+    rig_varint_put(payload, count);
+    for (uint32_t i = 0; i < count; i++)
+        put_change(certificate, &rig_commit_changes(certificate, commit)[i], last_key, payload);
+    *last = *of;
+}
+
+static void put_text(const char *text, struct rig_buf *payload)
+{
+    rig_varint_put(payload, strlen(text));
+    rig_buf_add(payload, text, strlen(text));
+}
+
+bool rig_certificate_encode(const struct rig_certificate *certificate, uint32_t *commit, struct rig_buf *payload)
+{
+    const size_t begin = payload->size;
+    struct rig_commit last = {0};
+    int64_t last_key = 0;
+    if (*commit == certificate->commits.count) {
+        rig_varint_put(payload, PART_END);
+        rig_varint_put(payload, certificate->complete);
+        rig_varint_put(payload, certificate->commits.count);
+        put_text(certificate->source, payload);
+        put_text(certificate->ending, payload);
+        return true;
+    }
+    rig_varint_put(payload, PART_COMMITS);
+    for (; *commit < certificate->commits.count && payload->size - begin < FRAME_BYTES && !payload->failed; ++*commit)
+        put_commit(certificate, *commit, &last, &last_key, payload);
+    return payload->failed;
+}
+
+/* ---- reading ---- */
+
+struct decoding {
+    struct rig_record_cursor cursor;
+    struct rig_certificate *into;
+    bool ended;
+};
+
+static const char *const no_memory = "", *const damaged = "a certificate that this version does not have";
+
+static const char *get_change(struct decoding *d, int64_t *last_key)
+{
+    struct rig_record_cursor *cursor = &d->cursor;
+    struct rig_certificate *into = d->into;
+    struct rig_change change = {.first = (uint32_t)into->elements.count};
+    int64_t last = 0;
+    *last_key = change.key = rig_sum(*last_key, rig_cursor_signed(cursor));
+    const uint64_t kept = rig_cursor_number(cursor);
+    change.removed = (kept & 1) != 0;
+    const uint64_t count = change.removed ? 0 : rig_cursor_number(cursor);
+    if (cursor->bad != NULL || kept >> 1 > UINT32_MAX || count > rig_cursor_left(cursor) ||
+        (change.removed && kept != 1) || into->elements.count + count > UINT32_MAX)
+        return damaged;
+    change.kept = (uint32_t)(kept >> 1);
+    change.count = (uint32_t)count;
+    if (!rig_change_vec_add(&into->changes, change) ||
+        !rig_certificate_elements_reserve(&into->elements, into->elements.count + count))
+        return no_memory;
+    for (uint64_t i = 0; i < count; i++)
+        into->elements.at[into->elements.count++] = last = rig_sum(last, rig_cursor_signed(cursor));
+    return NULL;
+}
+
+static const char *get_commits(struct decoding *d)
+{
+    struct rig_record_cursor *cursor = &d->cursor;
+    struct rig_commit_vec *commits = &d->into->commits;
+    struct rig_commit last = {0};
+    int64_t last_key = 0;
+    const char *wrong = NULL;
+    while (wrong == NULL && cursor->bad == NULL && rig_cursor_left(cursor) > 0) {
+        struct rig_commit commit = {.first_change = (uint32_t)d->into->changes.count};
+        commit.place = last.place + rig_cursor_number(cursor);
+        commit.id = (uint64_t)rig_sum((int64_t)last.id, rig_cursor_signed(cursor));
+        const uint64_t timeline = rig_cursor_number(cursor), count = rig_cursor_number(cursor);
+        if (cursor->bad != NULL || timeline > UINT32_MAX || count > rig_cursor_left(cursor) ||
+            commits->count >= UINT32_MAX - 1 || d->into->changes.count + count > UINT32_MAX ||
+            (commits->count > 0 && commit.place <= commits->at[commits->count - 1].place))
+            return damaged;
+        commit.timeline = (uint32_t)timeline;
+        wrong = rig_commit_vec_add(commits, commit) ? NULL : no_memory;
+        for (uint64_t i = 0; i < count && wrong == NULL; i++)
+            wrong = get_change(d, &last_key);
+        last = commit;
+    }
+    return wrong;
+}
+
+static bool get_text(struct rig_record_cursor *cursor, char *text, size_t size)
+{
+    const uint64_t length = rig_cursor_number(cursor);
+    if (cursor->bad != NULL || length >= size || length > rig_cursor_left(cursor) ||
+        memchr(cursor->at, 0, (size_t)length) != NULL)
+        return false;
+    memcpy(text, cursor->at, (size_t)length);
+    text[length] = '\0';
+    cursor->at += length;
+    return true;
+}
+
+static const char *get_end(struct decoding *d)
+{
+    const uint64_t complete = rig_cursor_number(&d->cursor), count = rig_cursor_number(&d->cursor);
+    d->ended = true;
+    d->into->complete = complete == 1;
+    return d->cursor.bad == NULL && complete <= 1 && count == d->into->commits.count &&
+                   get_text(&d->cursor, d->into->source, sizeof d->into->source) &&
+                   get_text(&d->cursor, d->into->ending, sizeof d->into->ending) && rig_cursor_left(&d->cursor) == 0
+               ? NULL
+               : damaged;
+}
+
+static const char *get_frame(struct decoding *d, const uint8_t *payload, size_t size)
+{
+    d->cursor = (struct rig_record_cursor){.at = payload, .end = payload + size};
+    const uint64_t part = rig_cursor_number(&d->cursor);
+    if (d->cursor.bad != NULL || d->ended || part > PART_END)
+        return damaged;
+    const char *wrong = part == PART_END ? get_end(d) : get_commits(d);
+    return wrong == NULL && d->cursor.bad != NULL ? damaged : wrong;
+}
+
+enum rig_rc rig_certificate_decode(const struct rig_record_file *file, size_t end, struct rig_certificate *certificate,
+                                   struct rig_err *err)
+{
+    struct decoding d = {.into = certificate};
+    rig_certificate_init(certificate);
+    for (size_t at = file->header_end, next; at < end && (next = rig_record_frame_end(file, at)) != 0; at = next) {
+        if (!rig_record_frame_is(file, at, RIG_FRAME_CERTIFICATE))
+            continue;
+        const char *wrong = get_frame(&d, file->data + at + RIG_FRAME_HEAD_BYTES, next - at - RIG_FRAME_HEAD_BYTES);
+        if (wrong != NULL) {
+            rig_certificate_done(certificate);
+            return wrong == no_memory ? rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "its certificate", file->name)
+                                      : rig_fail(err, RIG_E_INPUT, "%s: byte %zu: %s", file->name, at, wrong);
+        }
+    }
+    if (!d.ended) {
+        certificate->complete = false;
+        (void)snprintf(certificate->ending, sizeof certificate->ending, "the record ends before the certificate does");
+    }
+    return RIG_OK;
+}

@@ -1,0 +1,225 @@
+#include "report/certificate_report.h"
+
+#include <inttypes.h>
+
+#include "base/plural.h"
+#include "checker/certificate/certified.h"
+#include "checker/levels/level.h"
+#include "report/markup.h"
+#include "report/words.h"
+
+void rig_certificate_say_broken(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_certified *certified = verdict->certified;
+    const char *before = "the certificate shows ";
+    if (certified == NULL || certified->agrees)
+        return;
+    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
+        if (certified->counts[kind] == 0)
+            continue;
+        rig_buf_printf(out, "%s%s", before, rig_discrepancy_infos[kind].name);
+        before = ", ";
+    }
+    if (certified->foreign_count > 0) {
+        rig_buf_printf(out, "%scommits that no client made", before);
+        before = ", ";
+    }
+    if (before[0] != ',')
+        rig_buf_add_text(out, "the certificate contradicts the inference");
+}
+
+/* ---- lines ---- */
+
+static void add_source(struct rig_buf *out, const struct rig_certified *certified)
+{
+    rig_words_clean(out, certified->source, false);
+    rig_buf_add_text(out, ": ");
+    rig_words_count(out, certified->commit_count);
+    rig_buf_printf(out, " commit%s with ", rig_plural(certified->commit_count));
+    rig_words_count(out, certified->change_count);
+    rig_buf_printf(out, " version%s; ", rig_plural(certified->change_count));
+    if (certified->complete) {
+        rig_buf_add_text(out, "complete\n");
+        return;
+    }
+    rig_buf_add_text(out, "not complete, so a commit that it lacks proves nothing: ");
+    rig_words_clean(out, certified->ending, false);
+    rig_buf_add_char(out, '\n');
+}
+
+static void add_resolved(struct rig_buf *out, const struct rig_certified *certified)
+{
+    const uint64_t resolved = certified->resolved_ok + certified->resolved_fail;
+    rig_buf_add_text(out, "unknown outcomes of writing transactions: ");
+    rig_words_count(out, resolved);
+    rig_buf_add_text(out, " resolved (");
+    rig_words_count(out, certified->resolved_ok);
+    rig_buf_add_text(out, " committed, ");
+    rig_words_count(out, certified->resolved_fail);
+    rig_buf_add_text(out, " did not), ");
+    rig_words_count(out, certified->open_count);
+    rig_buf_add_text(out, " open\n");
+}
+
+static void add_agreement(struct rig_buf *out, const struct rig_certified *certified)
+{
+    if (certified->agrees)
+        rig_buf_add_text(out, "all transactions and reads agree with it\n");
+    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
+        if (certified->counts[kind] > 0)
+            rig_buf_printf(out, "%s: %" PRIu64 ": %s\n", rig_discrepancy_infos[kind].name, certified->counts[kind],
+                           rig_discrepancy_infos[kind].definition);
+    }
+    if (certified->foreign_count > 0)
+        rig_buf_printf(out, "commits that no client made: %" PRIu64 "\n", certified->foreign_count);
+}
+
+static const char *fate_word(enum rig_fate fate)
+{
+    return fate == RIG_FATE_NOT_REFUTED ? "not refuted" : rig_words_fate(fate);
+}
+
+static void add_levels(struct rig_buf *out, const struct rig_certified *certified)
+{
+    if (certified->verdict == NULL) {
+        if (certified->unjudged != NULL) {
+            rig_buf_add_text(out, "levels: by the inference alone: ");
+            rig_words_clean(out, certified->unjudged, false);
+            rig_buf_add_char(out, '\n');
+        }
+        return;
+    }
+    rig_buf_printf(out, "  %-34s %-12s %s\n", "level", "inference", "certificate");
+    for (unsigned at = RIG_LEVEL_COUNT; at-- > 0;) {
+        const enum rig_fate inferred = certified->inferred[at], by = certified->verdict->levels[at].fate;
+        const bool contradict = inferred != by && inferred != RIG_FATE_NOT_REFUTED && by != RIG_FATE_NOT_REFUTED;
+        rig_buf_printf(out, "  %-34s %-12s %s%s\n", rig_level_info((enum rig_level)at)->name, fate_word(inferred),
+                       fate_word(by), contradict ? " (they contradict each other)" : "");
+    }
+}
+
+void rig_certificate_lines(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_certified *certified = verdict->certified;
+    if (certified == NULL)
+        return;
+    add_source(out, certified);
+    add_resolved(out, certified);
+    add_agreement(out, certified);
+    add_levels(out, certified);
+}
+
+/* Whether only the certificate shows the anomaly. */
+static bool is_further(const struct rig_verdict *verdict, unsigned anomaly)
+{
+    const struct rig_verdict *by = verdict->certified->verdict;
+    return by != NULL && by->findings[anomaly].count > 0 && verdict->findings[anomaly].count == 0;
+}
+
+void rig_certificate_witnesses(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_certified *certified = verdict->certified;
+    if (certified == NULL)
+        return;
+    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
+        for (uint64_t i = 0; i < certified->counts[kind] && i < RIG_DISCREPANCIES_KEPT; i++) {
+            rig_buf_printf(out, "%s #%" PRIu64 ": ", rig_discrepancy_infos[kind].name, i + 1);
+            rig_words_clean(out, certified->kept[kind][i].text, false);
+            rig_buf_add_text(out, "\n\n");
+        }
+    }
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if (!is_further(verdict, anomaly))
+            continue;
+        const struct rig_witness *first = &certified->verdict->findings[anomaly].witnesses[0];
+        rig_words_clean(out, certified->verdict->findings[anomaly].witness_count == 0 ? "" : first->text, true);
+        rig_buf_add_text(out, "\n");
+    }
+}
+
+/* ---- JSON and HTML ---- */
+
+static void add_discrepancies(struct rig_json_writer *w, const struct rig_certified *certified)
+{
+    rig_json_begin_object(w, "discrepancies");
+    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
+        if (certified->counts[kind] == 0)
+            continue;
+        rig_json_begin_object(w, rig_discrepancy_infos[kind].name);
+        rig_json_int(w, "count", (int64_t)certified->counts[kind]);
+        rig_json_begin_array(w, "witnesses");
+        for (uint64_t i = 0; i < certified->counts[kind] && i < RIG_DISCREPANCIES_KEPT; i++) {
+            const struct rig_discrepancy *found = &certified->kept[kind][i];
+            rig_json_begin_object(w, NULL);
+            rig_json_begin_array(w, "transactions");
+            rig_json_int(w, NULL, found->name);
+            rig_json_end(w);
+            rig_json_string(w, "text", found->text);
+            rig_json_end(w);
+        }
+        rig_json_end(w);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+}
+
+void rig_certificate_json(struct rig_json_writer *w, const struct rig_verdict *verdict)
+{
+    const struct rig_certified *certified = verdict->certified;
+    if (certified == NULL)
+        return;
+    rig_json_begin_object(w, "certificate");
+    rig_json_string(w, "source", certified->source);
+    rig_json_bool(w, "complete", certified->complete);
+    if (!certified->complete)
+        rig_json_string(w, "ending", certified->ending);
+    rig_json_int(w, "commits", (int64_t)certified->commit_count);
+    rig_json_int(w, "versions", (int64_t)certified->change_count);
+    rig_json_begin_object(w, "unknown_outcomes");
+    rig_json_int(w, "committed", (int64_t)certified->resolved_ok);
+    rig_json_int(w, "aborted", (int64_t)certified->resolved_fail);
+    rig_json_int(w, "open", (int64_t)certified->open_count);
+    rig_json_end(w);
+    rig_json_bool(w, "agrees", certified->agrees);
+    rig_json_int(w, "foreign_commits", (int64_t)certified->foreign_count);
+    add_discrepancies(w, certified);
+    if (certified->unjudged != NULL)
+        rig_json_string(w, "unjudged", certified->unjudged);
+    rig_json_bool(w, "decides", certified->decides);
+    rig_json_begin_object(w, "levels");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT && certified->verdict != NULL; level++) {
+        rig_json_begin_object(w, rig_level_info((enum rig_level)level)->name);
+        rig_json_string(w, "inference", rig_words_fate(certified->inferred[level]));
+        rig_json_string(w, "certificate", rig_words_fate(certified->verdict->levels[level].fate));
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+    rig_json_begin_object(w, "further_anomalies");
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if (!is_further(verdict, anomaly))
+            continue;
+        const struct rig_finding *finding = &certified->verdict->findings[anomaly];
+        rig_json_begin_object(w, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+        rig_json_int(w, "count", (int64_t)finding->count);
+        if (finding->witness_count > 0)
+            rig_json_string(w, "text", finding->witnesses[0].text);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+    rig_json_end(w);
+}
+
+void rig_certificate_html(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    struct rig_buf lines;
+    if (verdict->certified == NULL)
+        return;
+    rig_buf_init(&lines, 0);
+    rig_certificate_lines(&lines, verdict);
+    rig_buf_add_char(&lines, '\n');
+    rig_certificate_witnesses(&lines, verdict);
+    rig_buf_add_text(out, "<h2>Certificate</h2>\n<pre>");
+    rig_markup_escape(out, rig_buf_text(&lines));
+    rig_buf_add_text(out, "</pre>\n");
+    rig_buf_done(&lines);
+}

@@ -1,0 +1,60 @@
+#include "run/run_certificate.h"
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/printable.h"
+#include "base/secret.h"
+#include "run/run_state.h"
+
+static bool take_commit(void *context, uint64_t place, uint64_t id, uint32_t timeline)
+{
+    return rig_certificate_add_commit(context, place, id, timeline);
+}
+
+static bool take_version(void *context, int64_t key, const int64_t *elements, uint32_t count)
+{
+    return rig_certificate_add_version(context, key, elements, count);
+}
+
+static void take_end(void *context, bool complete, const char *why)
+{
+    struct rig_certificate *certificate = ((struct rig_certificate_builder *)context)->certificate;
+    certificate->complete = complete;
+    (void)snprintf(certificate->ending, sizeof certificate->ending, "%.*s", (int)sizeof certificate->ending - 1,
+                   complete ? "" : why);
+}
+
+/* Without the end of the driver's. */
+static void ask(struct rig_run_state *run, struct rig_certificate *certificate)
+{
+    struct rig_certificate_builder builder;
+    struct rig_err err = {.rc = RIG_OK};
+    rig_certificate_builder_init(&builder, certificate);
+    const struct rig_certificate_sink sink = {
+        .context = &builder, .commit = take_commit, .version = take_version, .end = take_end};
+    if (run->driver->certify(run->driver_run, &sink, &err) != RIG_OK)
+        take_end(&builder, false, err.text);
+    rig_certificate_builder_done(&builder);
+    rig_secret_redact(certificate->ending, sizeof certificate->ending);
+    rig_printable_line(certificate->ending);
+}
+
+void rig_run_certificate_take(struct rig_run_state *run, bool failed)
+{
+    struct rig_certificate *certificate = &run->certificate.of;
+    if (run->env.certificate == RIG_CERTIFICATE_NONE)
+        return;
+    (void)snprintf(certificate->source, sizeof certificate->source, "%s", run->driver->certificate_source);
+    (void)snprintf(certificate->ending, sizeof certificate->ending, "the run ended before the certificate was taken");
+    if (!failed)
+        ask(run, certificate);
+    rig_log(certificate->complete ? RIG_LOG_INFO : RIG_LOG_WARN, "run", "the certificate has %zu commits%s%s",
+            certificate->commits.count, certificate->complete ? "" : " and is not complete: ", certificate->ending);
+    rig_recorder_certify(run->recorder, certificate);
+}
+
+void rig_run_certificate_done(struct rig_run_state *run)
+{
+    rig_certificate_done(&run->certificate.of);
+}

@@ -1,0 +1,299 @@
+/*
+ * Certificates: what agrees, and the negative controls, each found and proved. A certificate is written as commits
+ * separated by ';', each "PLACE: KEY=VERSION KEY=VERSION", where a version is all elements of the list. Transactions are
+ * named in the notation of tests/oracle/small_history.h.
+ */
+#include "tests/unit/given_history.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "checker/certificate/certified.h"
+#include "history/history_storage.h"
+#include "history/load.h"
+#include "history/record/record_writer.h"
+#include "history/source.h"
+
+/* "12: x=1,2 y=3; 13: x=1,2,4": x to w are the keys 0 to 3; "x=-" removes it. */
+static void read_certificate(const char *text, struct rig_certificate *certificate)
+{
+    static const char names[] = "xyzw";
+    struct rig_certificate_builder builder;
+    rig_certificate_init(certificate);
+    rig_certificate_builder_init(&builder, certificate);
+    for (const char *at = text; *at != '\0';) {
+        char *next;
+        const unsigned long place = strtoul(at, &next, 10);
+        assert_true(rig_certificate_add_commit(&builder, place, 700 + place, 1));
+        for (at = next + 1; *at != ';' && *at != '\0'; at += *at == ' ') {
+            int64_t elements[16];
+            uint32_t count = 0;
+            while (*at == ' ')
+                at++;
+            const int64_t key = strchr(names, *at) - names;
+            const bool removed = at[2] == '-';
+            for (at += 1; !removed && (*at == '=' || *at == ','); at = next)
+                elements[count++] = strtol(at + 1, &next, 10);
+            at += removed ? 2 : 0;
+            assert_true(rig_certificate_add_version(&builder, key, removed ? NULL : elements, count));
+        }
+        at += strspn(at, "; ");
+    }
+    rig_certificate_builder_done(&builder);
+    (void)snprintf(certificate->source, sizeof certificate->source, "test");
+}
+
+static struct rig_history *with_certificate(struct rig_history *history, const char *text, bool complete)
+{
+    struct rig_history_storage *storage = history->storage;
+    read_certificate(text, &storage->certificate);
+    storage->certificate.complete = complete;
+    history->certificate = &storage->certificate;
+    return history;
+}
+
+/* The verdict with its certificate; free it, then `whole`. */
+static struct rig_verdict *certify(struct rig_history *history, struct rig_history *whole)
+{
+    struct rig_verdict *verdict = NULL;
+    struct rig_err err = {0};
+    const struct rig_check_options options = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_UNCOMMITTED)};
+    if (rig_check(whole, &options, &verdict, &err) != RIG_OK || rig_certify(history, &options, verdict, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    return verdict;
+}
+
+static const char agreed[] = "ok 0 0-1: ax1; ok 1 2-3: rx[1] ax2 ay1; fail 2 4-5: ax9; ok 3 6-7: rx[1 2] ry[1]";
+
+/* The discrepancy that the certificate shows for the history, or RIG_DISCREPANCY_COUNT where both agree. */
+static unsigned shown_by(const char *notation, const char *certificate, bool complete)
+{
+    struct rig_history *whole = given(notation);
+    struct rig_verdict *verdict = certify(with_certificate(given(notation), certificate, complete), whole);
+    const struct rig_certified *certified = verdict->certified;
+    unsigned found = RIG_DISCREPANCY_COUNT, count = 0;
+    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
+        if (certified->counts[kind] == 0)
+            continue;
+        found = kind;
+        count++;
+        assert_non_null(certified->kept[kind][0].text);
+        assert_non_null(strstr(certified->kept[kind][0].text, "Suspect"));
+    }
+    assert_int_equal(certified->agrees, count == 0 && certified->foreign_count == 0);
+    assert_int_equal(verdict->valid == RIG_VALID_FALSE, !certified->agrees);
+    if (count > 1) /* the most severe one */
+        for (found = 0; certified->counts[found] == 0; found++)
+            ;
+    rig_verdict_free(verdict);
+    rig_history_free(whole);
+    return found;
+}
+
+static void a_right_certificate_agrees(void **state)
+{
+    (void)state;
+    assert_int_equal(shown_by(agreed, "1: x=1; 5: x=1,2 y=1", true), RIG_DISCREPANCY_COUNT);
+    assert_int_equal(shown_by(agreed, "1: x=1; 5: x=1,2 y=1", false), RIG_DISCREPANCY_COUNT);
+    /* One that ends earlier claims nothing about the rest. */
+    assert_int_equal(shown_by(agreed, "1: x=1", false), RIG_DISCREPANCY_COUNT);
+    assert_int_equal(shown_by(agreed, "", false), RIG_DISCREPANCY_COUNT);
+}
+
+static void negative_controls_are_caught(void **state)
+{
+    (void)state;
+    /* A commit dropped from the stream, at its end and in between. */
+    assert_int_equal(shown_by(agreed, "1: x=1", true), RIG_DISCREPANCY_LOST_COMMIT);
+    assert_int_equal(shown_by(agreed, "5: x=2 y=1", true), RIG_DISCREPANCY_LOST_COMMIT);
+    assert_int_equal(shown_by("ok 0 0-1: ax1", "", true), RIG_DISCREPANCY_LOST_COMMIT);
+    /* An aborted transaction inserted. */
+    assert_int_equal(shown_by(agreed, "1: x=1; 5: x=1,2 y=1; 6: x=1,2,9", true), RIG_DISCREPANCY_RESURRECTED_ABORT);
+    assert_int_equal(shown_by(agreed, "1: x=1; 5: x=1,2 y=1; 6: x=1,2,9", false), RIG_DISCREPANCY_RESURRECTED_ABORT);
+    /* The order of two commits swapped. */
+    assert_int_equal(shown_by(agreed, "1: x=2 y=1; 5: x=2,1", true), RIG_DISCREPANCY_CERTIFICATE_MISMATCH);
+    /* A value changed. */
+    assert_int_equal(shown_by(agreed, "1: x=1; 5: x=1,3 y=1", true), RIG_DISCREPANCY_TORN_COMMIT);
+    assert_int_equal(shown_by(agreed, "1: x=7; 5: x=7,2 y=1", true), RIG_DISCREPANCY_LOST_COMMIT);
+    /* A change dropped from a commit, and one moved to another commit. */
+    assert_int_equal(shown_by(agreed, "1: x=1; 5: x=1,2", true), RIG_DISCREPANCY_TORN_COMMIT);
+    assert_int_equal(shown_by(agreed, "1: x=1; 5: x=1,2; 6: y=1", true), RIG_DISCREPANCY_TORN_COMMIT);
+    /* The order within a commit swapped. */
+    assert_int_equal(shown_by(agreed, "1: x=1; 5: y=1 x=1,2", true), RIG_DISCREPANCY_TORN_COMMIT);
+    /* A version that does not build on the one before it, and a key that was removed. */
+    assert_int_equal(shown_by("ok 0 0-1: ax1; ok 1 2-3: ax2", "1: x=1; 5: x=2", true), RIG_DISCREPANCY_TORN_COMMIT);
+    assert_int_equal(shown_by("ok 0 0-1: ax1; ok 1 2-3: ax2", "1: x=1; 5: x=- x=2", true), RIG_DISCREPANCY_TORN_COMMIT);
+    /* A read of a value that never committed. */
+    assert_int_equal(shown_by("ok 0 0-1: ax1; fail 1 2-3: ax2; ok 2 4-5: rx[1 2]", "1: x=1", true),
+                     RIG_DISCREPANCY_CERTIFICATE_MISMATCH);
+    /* A commit that no client made. */
+    assert_int_equal(shown_by(agreed, "1: x=1; 5: x=1,2 y=1; 7: z=5", true), RIG_DISCREPANCY_COUNT);
+}
+
+static void check_resolved(const char *notation, const char *certificate, bool complete, uint64_t ok, uint64_t fail,
+                           uint64_t open)
+{
+    struct rig_history *whole = given(notation);
+    struct rig_verdict *verdict = certify(with_certificate(given(notation), certificate, complete), whole);
+    assert_int_equal(verdict->certified->resolved_ok, ok);
+    assert_int_equal(verdict->certified->resolved_fail, fail);
+    assert_int_equal(verdict->certified->open_count, open);
+    rig_verdict_free(verdict);
+    rig_history_free(whole);
+}
+
+/* Only transactions that write count, and absence proves nothing while the certificate may go on. */
+static void unknown_outcomes_are_resolved_by_content(void **state)
+{
+    (void)state;
+    static const char unknown[] = "ok 0 0-1: ax1; info 1 2-3: ax2; info 2 2-: ax3; info 3 3-4: rx?";
+    check_resolved(unknown, "1: x=1; 5: x=1,2", true, 1, 1, 0);
+    check_resolved(unknown, "1: x=1; 5: x=1,2", false, 1, 0, 1);
+    check_resolved(unknown, "1: x=1; 5: x=1,3; 6: x=1,3,2", true, 2, 0, 0);
+    check_resolved("info 0 0-1: ax1 ay1", "1: x=1", true, 0, 0, 1); /* torn: neither */
+}
+
+static enum rig_fate certified_fate(const char *notation, const char *certificate, enum rig_level level)
+{
+    struct rig_history *whole = given(notation);
+    struct rig_verdict *verdict = certify(with_certificate(given(notation), certificate, true), whole);
+    assert_true(verdict->certified->agrees && verdict->certified->verdict != NULL);
+    const enum rig_fate fate = verdict->levels[level].fate;
+    rig_verdict_free(verdict);
+    rig_history_free(whole);
+    return fate;
+}
+
+/* Two write skews of unread appends: the order in the stream makes one a cycle of writes. */
+static void versions_that_no_read_shows_are_ordered(void **state)
+{
+    (void)state;
+    static const char unread[] = "ok 0 0-10: ax1 ay1; ok 1 0-11: ax2 ay2";
+    assert_int_equal(certified_fate(unread, "1: x=1 y=1; 2: x=1,2 y=1,2", RIG_LEVEL_SERIALIZABLE), RIG_FATE_HELD);
+    /* Commits are atomic in the stream, but their keys need not agree in order: then each overwrote the other. */
+    static const char read[] = "ok 0 0-10: ax1; ok 1 0-11: rx[1] ay1; ok 2 12-13: ax2 ry[]; ok 3 14-15: rx[1 2] ry[1]";
+    assert_int_equal(certified_fate(read, "1: x=1; 2: y=1; 3: x=1,2", RIG_LEVEL_SERIALIZABLE), RIG_FATE_REFUTED);
+}
+
+/* ---- registers ---- */
+
+static struct rig_history *registers(const char *lines)
+{
+    struct rig_history *history = NULL;
+    struct rig_err err = {0};
+    const struct rig_load_options options = {.workload_given = true, .workload = RIG_WORKLOAD_RW_REGISTER};
+    if (rig_history_parse("registers", lines, strlen(lines), &options, &history, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    return history;
+}
+
+#define REGISTER_LINES(last)                                                                                           \
+    "{\"type\":\"ok\",\"process\":0,\"value\":[[\"w\",0,1],[\"w\",1,1]]}\n"                                            \
+    "{\"type\":\"ok\",\"process\":1,\"value\":[[\"w\",0,2],[\"r\",0,2],[\"w\",1,2]]}\n"                                \
+    "{\"type\":\"ok\",\"process\":2,\"value\":[[\"r\",0,1],[\"r\",1," last "]]}\n"
+
+/* Reads alone leave the order of 1 and 2 open. */
+static void registers_are_decided_without_assumptions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lines, *certificate;
+        enum rig_fate inferred, certified;
+    } cases[] = {
+        {REGISTER_LINES("1"), "1: x=1 y=1; 2: x=2 y=2", RIG_FATE_HELD, RIG_FATE_HELD},
+        {REGISTER_LINES("2"), "1: x=1 y=1; 2: x=2 y=2", RIG_FATE_REFUTED, RIG_FATE_REFUTED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct rig_history *whole = registers(cases[i].lines);
+        struct rig_verdict *verdict =
+            certify(with_certificate(registers(cases[i].lines), cases[i].certificate, true), whole);
+        assert_true(verdict->certified->agrees && verdict->certified->decides);
+        assert_int_equal(verdict->certified->inferred[RIG_LEVEL_SERIALIZABLE], cases[i].inferred);
+        assert_int_equal(verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, cases[i].certified);
+        rig_verdict_free(verdict);
+        rig_history_free(whole);
+    }
+}
+
+/* A read of a value that is not in the stream, and a stream that may go on. */
+static void registers_are_not_decided_by_less(void **state)
+{
+    (void)state;
+    struct rig_history *whole = registers(REGISTER_LINES("2"));
+    struct rig_verdict *verdict = certify(with_certificate(registers(REGISTER_LINES("2")), "1: x=1 y=1", false), whole);
+    assert_true(verdict->certified->agrees && !verdict->certified->decides && verdict->certified->unjudged != NULL);
+    rig_verdict_free(verdict);
+    verdict = certify(with_certificate(registers(REGISTER_LINES("2")), "1: x=1 y=1; 2: x=2 y=3", true), whole);
+    assert_true(verdict->certified->counts[RIG_DISCREPANCY_CERTIFICATE_MISMATCH] == 1);
+    assert_true(verdict->certified->counts[RIG_DISCREPANCY_TORN_COMMIT] == 1);
+    rig_verdict_free(verdict);
+    rig_history_free(whole);
+}
+
+/* ---- the record ---- */
+
+static void write_record(const struct rig_history *history, const char *path)
+{
+    struct rig_err err = {0};
+    const struct rig_save_options options = {.form = RIG_FORM_RIG};
+    if (rig_history_save(history, path, &options, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+}
+
+static void a_record_keeps_its_certificate(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/rig-test-certify-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    struct rig_history *history = with_certificate(given(agreed), "1: x=1; 5: x=1,2 y=1; 900: z=-", true), *back;
+    write_record(history, path);
+    struct rig_err err = {0};
+    const struct rig_load_options options = {.form = RIG_FORM_RIG};
+    assert_int_equal(rig_history_load(path, &options, &back, &err), RIG_OK);
+    const struct rig_certificate *a = history->certificate, *b = back->certificate;
+    assert_non_null(b);
+    assert_true(b->complete && strcmp(b->source, "test") == 0 && b->ending[0] == '\0');
+    assert_int_equal(b->commits.count, 3);
+    assert_int_equal(b->changes.count, 4);
+    assert_memory_equal(a->elements.at, b->elements.at, a->elements.count * sizeof *a->elements.at);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(a->commits.at[i].place, b->commits.at[i].place);
+        assert_int_equal(a->commits.at[i].id, b->commits.at[i].id);
+        assert_int_equal(a->commits.at[i].timeline, b->commits.at[i].timeline);
+        assert_int_equal(a->commits.at[i].first_change, b->commits.at[i].first_change);
+    }
+    assert_true(b->changes.at[3].removed && b->changes.at[1].kept == 1);
+    rig_history_free(back);
+    /* A cut record has no end of the certificate, and so none that is complete. */
+    struct rig_buf whole;
+    rig_buf_init(&whole, 1 << 20);
+    assert_int_equal(rig_buf_read_file(&whole, path, &err), RIG_OK);
+    for (size_t size = 17; size < whole.size; size++) {
+        err = (struct rig_err){0};
+        if (rig_history_parse("cut", whole.data, size, &options, &back, &err) != RIG_OK)
+            continue;
+        assert_true(back->certificate == NULL || back->truncated);
+        assert_true(back->certificate == NULL || !back->certificate->complete || back->certificate->commits.count == 3);
+        rig_history_free(back);
+    }
+    rig_buf_done(&whole);
+    rig_history_free(history);
+    (void)unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_right_certificate_agrees),
+        cmocka_unit_test(negative_controls_are_caught),
+        cmocka_unit_test(unknown_outcomes_are_resolved_by_content),
+        cmocka_unit_test(versions_that_no_read_shows_are_ordered),
+        cmocka_unit_test(registers_are_decided_without_assumptions),
+        cmocka_unit_test(registers_are_not_decided_by_less),
+        cmocka_unit_test(a_record_keeps_its_certificate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
