@@ -8,6 +8,10 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/plural.h"
+#include "base/rng.h"
+
+/* Other streams of the seed are numbered by client. */
+static const uint64_t turns_stream = UINT64_C(0x7475) << 40;
 
 struct client {
     pthread_cond_t answered;
@@ -27,6 +31,9 @@ struct rig_sim_scheduler {
     uint32_t waiting_count;
     uint64_t completions;
     bool has_lost_patience;
+    struct rig_rng rng; /* of turns */
+    bool gives_turns;   /* clients wait for turns, not for transactions of the engine */
+    int64_t turns;
 };
 
 static bool init_condition(pthread_cond_t *condition)
@@ -54,6 +61,8 @@ struct rig_sim_scheduler *rig_sim_scheduler_new(const struct rig_run_env *env)
     }
     scheduler->core = env->core;
     scheduler->patience_ns = options->patience_ns;
+    scheduler->gives_turns = env->rows != NULL;
+    rig_rng_init(&scheduler->rng, env->seed, turns_stream);
     scheduler->engine = rig_sim_engine_new(options, env->workload, env->seed, client_count);
     if (scheduler->engine != NULL)
         rig_sim_engine_open_accounts(scheduler->engine, &env->accounts);
@@ -93,10 +102,20 @@ static void note_completion(struct rig_sim_scheduler *scheduler, uint32_t client
     scheduler->completions++;
 }
 
+/* Lock held. One of the clients that wait, each of them alike. */
+static uint32_t choose_waiting(struct rig_sim_scheduler *scheduler)
+{
+    uint32_t rank = (uint32_t)rig_rng_below(&scheduler->rng, scheduler->waiting_count), client = 0;
+    for (;; client++) {
+        if (scheduler->clients[client].waits && rank-- == 0)
+            return client;
+    }
+}
+
 /* Lock held. Runs steps until a transaction completes, and wakes its owner. */
 static void run_until_completion(struct rig_sim_scheduler *scheduler)
 {
-    uint32_t client = RIG_SIM_NONE;
+    uint32_t client = scheduler->gives_turns ? choose_waiting(scheduler) : RIG_SIM_NONE;
     while (client == RIG_SIM_NONE)
         client = rig_sim_engine_step(scheduler->engine);
     note_completion(scheduler, client);
@@ -133,6 +152,34 @@ static void lose_patience(struct rig_sim_scheduler *scheduler)
     run_until_completion(scheduler);
 }
 
+/* Lock held; released while waiting. */
+static void wait_for_completion(struct rig_sim_scheduler *scheduler, struct client *client)
+{
+    client->waits = true;
+    scheduler->waiting_count++;
+    while (client->waits && !client->interrupted) {
+        if (all_are_waiting(scheduler))
+            run_until_completion(scheduler);
+        else if (wait_in_vain(scheduler, client) && client->waits && !client->interrupted)
+            lose_patience(scheduler);
+    }
+}
+
+bool rig_sim_scheduler_turn(struct rig_sim_scheduler *scheduler, uint32_t client, int64_t *now_ns)
+{
+    RIG_REQUIRE(client < scheduler->client_count && scheduler->gives_turns);
+    struct client *c = &scheduler->clients[client];
+    (void)pthread_mutex_lock(&scheduler->mutex);
+    RIG_REQUIRE(!c->waits && c->takes_part);
+    wait_for_completion(scheduler, c);
+    const bool has_turn = !c->waits;
+    if (!has_turn)
+        note_completion(scheduler, client);
+    *now_ns = ++scheduler->turns * RIG_SIM_TICK_NS;
+    (void)pthread_mutex_unlock(&scheduler->mutex);
+    return has_turn;
+}
+
 void rig_sim_scheduler_transact(struct rig_sim_scheduler *scheduler, uint32_t client,
                                 const struct rig_transaction *transaction, struct rig_sim_answer *answer,
                                 int64_t *next_ns)
@@ -144,14 +191,7 @@ void rig_sim_scheduler_transact(struct rig_sim_scheduler *scheduler, uint32_t cl
     rig_sim_engine_begin(scheduler->engine, client, transaction->ops, transaction->op_count, &transaction->hold);
     if (rig_rollback_wanted(&transaction->rollback))
         rig_sim_engine_roll_back_within(scheduler->engine, client, &transaction->rollback);
-    c->waits = true;
-    scheduler->waiting_count++;
-    while (c->waits && !c->interrupted) {
-        if (all_are_waiting(scheduler))
-            run_until_completion(scheduler);
-        else if (wait_in_vain(scheduler, c) && c->waits && !c->interrupted)
-            lose_patience(scheduler);
-    }
+    wait_for_completion(scheduler, c);
     if (c->waits) {
         /* A commit is one step, so an open transaction has not committed: fail is certain. */
         rig_sim_engine_cancel(scheduler->engine, client);
@@ -172,7 +212,8 @@ int64_t rig_sim_scheduler_enter(struct rig_sim_scheduler *scheduler, uint32_t cl
         c->takes_part = true;
         scheduler->taking_part_count++;
     }
-    int64_t next_ns = rig_sim_engine_invoke_ns(scheduler->engine, client);
+    const int64_t next_ns = scheduler->gives_turns ? scheduler->turns * RIG_SIM_TICK_NS + 1 + client
+                                                   : rig_sim_engine_invoke_ns(scheduler->engine, client);
     (void)pthread_mutex_unlock(&scheduler->mutex);
     return next_ns;
 }

@@ -34,6 +34,11 @@ void rig_sim_scheduler_leave(struct rig_sim_scheduler *scheduler, uint32_t clien
 void rig_sim_scheduler_transact(struct rig_sim_scheduler *scheduler, uint32_t client,
                                 const struct rig_transaction *transaction, struct rig_sim_answer *answer,
                                 int64_t *next_ns);
+/*
+ * Programs: waits until the client has the next turn, which one client has at a time, until it waits for another one or
+ * leaves. Gives the time of the turn, which no other has. False: it was interrupted.
+ */
+bool rig_sim_scheduler_turn(struct rig_sim_scheduler *scheduler, uint32_t client, int64_t *now_ns);
 /* Ends the client's waits, now and until it enters again. */
 void rig_sim_scheduler_interrupt(struct rig_sim_scheduler *scheduler, uint32_t client);
 

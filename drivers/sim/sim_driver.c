@@ -8,7 +8,9 @@
 
 #include "drivers/built_in.h"
 #include "base/plural.h"
+#include "base/rng.h"
 #include "drivers/sim/scheduler.h"
+#include "drivers/sim/sim_rows.h"
 
 #define ISOLATION_HELP(id, name, help)              "; " name ": " help
 #define BUG_HELP(id, name, levels, workloads, help) "; " name ": " help
@@ -96,6 +98,7 @@ static const struct rig_option option_table[] = {
 struct sim_run {
     const struct rig_run_env *env;
     struct rig_sim_scheduler *scheduler;
+    struct rig_sim_row_store rows; /* of programs */
 };
 
 struct sim_session {
@@ -106,6 +109,7 @@ struct sim_session {
     bool has_completed; /* and now_ns() has not returned its time yet */
     int64_t complete_ns;
     int64_t next_ns;
+    struct rig_sim_rows rows; /* of programs: the open transaction */
 };
 
 static enum rig_rc sim_check(const void *options, enum rig_workload workload, struct rig_err *err)
@@ -123,12 +127,16 @@ static enum rig_rc sim_init(void *run, const struct rig_run_env *env, struct rig
     r->scheduler = rig_sim_scheduler_new(env);
     if (r->scheduler == NULL)
         return rig_no_memory(err, "the simulated database");
-    return RIG_OK;
+    if (env->rows == NULL)
+        return RIG_OK;
+    const enum rig_rc rc = rig_sim_rows_check(env->options, err);
+    return rc != RIG_OK ? rc : rig_sim_row_store_init(&r->rows, env->rows, env->options, env->seed, err);
 }
 
 static void sim_done(void *run)
 {
     struct sim_run *r = run;
+    rig_sim_row_store_done(&r->rows);
     rig_sim_scheduler_free(r->scheduler);
     r->scheduler = NULL;
 }
@@ -191,6 +199,116 @@ static enum rig_outcome sim_transact(void *session, struct rig_transaction *tran
     return transaction->read_only || answer.outcome == RIG_OUTCOME_FAIL ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
 }
 
+/* ---- programs ---- */
+
+static enum rig_rc sim_load_rows(void *run, uint32_t table, const int64_t *cells, uint32_t row_count,
+                                 struct rig_err *err)
+{
+    struct sim_run *r = run;
+    const uint32_t columns = r->env->rows->tables[table].column_count;
+    for (uint32_t i = 0; i < row_count; i++) {
+        if (!rig_sim_row_store_load(&r->rows, table, cells + (size_t)i * columns))
+            return rig_no_memory(err, "the simulated tables");
+    }
+    return RIG_OK;
+}
+
+/* The session's open transaction as its program sees it. */
+struct sim_open_rows {
+    struct rig_rows rows; /* first */
+    struct sim_session *session;
+};
+
+/* Waits for the session's turn, at which the transaction then is. */
+static bool take_turn(struct sim_session *s)
+{
+    if (rig_sim_scheduler_turn(atomic_load(&s->run)->scheduler, s->client, &s->complete_ns))
+        return true;
+    s->rows.error_code = "interrupted";
+    s->rows.error_text = "the run is ending";
+    return false;
+}
+
+static bool sim_execute(struct rig_rows *object, uint32_t statement, const int64_t *values,
+                        struct rig_row_answer *answer)
+{
+    struct sim_session *s = ((struct sim_open_rows *)object)->session;
+    return take_turn(s) && rig_sim_rows_execute(&s->rows, statement, values, answer);
+}
+
+static bool draws(struct sim_session *s, double rate)
+{
+    return rate > 0 && rig_rng_unit(&s->rows.store->rng) < rate;
+}
+
+/* Commits at the session's turn, or loses its answer. */
+static enum rig_outcome commit_rows(struct sim_session *s, struct rig_transaction *transaction)
+{
+    const struct rig_sim_options *options = atomic_load(&s->run)->env->options;
+    transaction->phase = RIG_PHASE_COMMIT;
+    if (draws(s, options->abort_rate)) {
+        s->rows.error_code = "aborted";
+        s->rows.error_text = "the simulated database aborted the transaction";
+        rig_sim_rows_roll_back(&s->rows);
+        return RIG_OUTCOME_FAIL;
+    }
+    transaction->session_lost = draws(s, options->loss_rate);
+    const bool unheard = draws(s, options->info_rate) || transaction->session_lost;
+    bool committed = false;
+    if (unheard && draws(s, 0.5))
+        rig_sim_rows_roll_back(&s->rows);
+    else
+        committed = rig_sim_rows_commit(&s->rows);
+    if (unheard) {
+        s->rows.error_code = "unknown";
+        s->rows.error_text = "the answer to the commit was lost";
+        return RIG_OUTCOME_INFO;
+    }
+    return committed ? RIG_OUTCOME_OK : RIG_OUTCOME_FAIL;
+}
+
+static enum rig_outcome run_rows(struct sim_session *s, struct rig_transaction *transaction,
+                                 struct rig_row_program *program)
+{
+    struct sim_open_rows open = {.rows = {.execute = sim_execute}, .session = s};
+    transaction->phase = RIG_PHASE_OPERATION;
+    const bool begun = take_turn(s);
+    if (begun)
+        rig_sim_rows_begin(&s->rows, &atomic_load(&s->run)->rows);
+    const bool commits = begun && program->body(program, &open.rows);
+    if (commits && s->rows.error_code == NULL) {
+        program->committing(program);
+        if (take_turn(s))
+            return commit_rows(s, transaction);
+    } else if (begun && s->rows.error_code == NULL) {
+        s->rows.error_code = RIG_ROWS_ROLLED_BACK;
+        s->rows.error_text = "the program rolled its transaction back";
+    }
+    if (begun)
+        rig_sim_rows_roll_back(&s->rows);
+    return RIG_OUTCOME_FAIL;
+}
+
+static enum rig_outcome sim_run_program(void *session, struct rig_transaction *transaction,
+                                        struct rig_row_program *program)
+{
+    struct sim_session *s = session;
+    s->rows.error_code = s->rows.error_text = NULL;
+    const enum rig_outcome outcome = run_rows(s, transaction, program);
+    transaction->session_lost |= atomic_load(&s->interrupted);
+    if (outcome != RIG_OUTCOME_OK) {
+        (void)snprintf(transaction->error_code, sizeof transaction->error_code, "%s", s->rows.error_code);
+        (void)snprintf(transaction->error_text, sizeof transaction->error_text, "%s", s->rows.error_text);
+    }
+    s->next_ns = s->complete_ns + 1 + s->client;
+    s->has_completed = true;
+    return outcome;
+}
+
+/* ---- the contract ---- */
+
+static const struct rig_row_ops row_ops = {.load = sim_load_rows, .run_program = sim_run_program};
+
 static void sim_interrupt(void *session)
 {
     struct sim_session *s = session;
@@ -204,6 +322,7 @@ static void sim_close(void *session, bool last)
 {
     struct sim_session *s = session;
     const struct sim_run *run = atomic_load(&s->run);
+    rig_sim_rows_done(&s->rows);
     if (run != NULL && last)
         rig_sim_scheduler_leave(run->scheduler, s->client);
 }
@@ -248,4 +367,5 @@ const struct rig_driver rig_driver_sim = {
     .close = sim_close,
     .now_ns = sim_now_ns,
     .describe = sim_describe,
+    .rows = &row_ops,
 };

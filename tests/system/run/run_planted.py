@@ -13,8 +13,23 @@ CAS, MUTEX, QUEUE, STACK = "cas-register", "mutex", "queue", "stack"
 SER, SI, RR, RC, RU = "serializable", "snapshot-isolation", "repeatable-read", "read-committed", "read-uncommitted"
 ABORTS = {"database": {"abort-rate": "10%"}}
 RICH = {"workload": {"accounts": {"balance": 100}}}
+BANK_PROGRAM = {"workload": {"shape": "smallbank", "program": True, "users": 20}}
+CARTS = {"workload": {"shape": "cart", "program": True, "users": 20}}
+FEW_CUSTOMERS = {"workload": {"shape": "smallbank", "program": True, "users": 6}, "database": {"bug-rate": "100%"}}
+OFTEN = {"database": {"bug-rate": "50%"}}
 OBJECT = "nonlinearizable", "strict-serializable"
 SESSION_SI, STRONG_SI = "strong-session-snapshot-isolation", "strong-snapshot-isolation"
+
+# Bugs of the rows that programs use.
+PROGRAMS = {
+    "lost-update": [(REGISTER, SER, CARTS, "lost-update", "cursor-stability")],
+    "stale-read": [(REGISTER, SER, {**BANK_PROGRAM, **OFTEN}, "G-single-item-process", SESSION_SI)],
+    "missed-pivot": [(REGISTER, SER, FEW_CUSTOMERS, "no-version-order", "repeatable-read update-serializable")],
+    "moving-snapshot": [(REGISTER, SER, {**BANK_PROGRAM, **OFTEN}, "no-version-order",
+                         "consistent-view read-atomic repeatable-read")],
+    "lost-commit": [(REGISTER, SER, CARTS, "lost-write", "cursor-stability monotonic-view")],
+    "aborted-commit": [(REGISTER, SER, CARTS, "G1a", "read-committed")],
+}
 
 PLANTED = {
     "lost-update": [
@@ -148,7 +163,13 @@ class Planted(RigTest):
         return self.results("out")
 
     def test_each_bug_is_named(self):
-        for bug, rows in PLANTED.items():
+        self.name_bugs(PLANTED)
+
+    def test_each_bug_of_rows_is_named(self):
+        self.name_bugs(PROGRAMS)
+
+    def name_bugs(self, table):
+        for bug, rows in table.items():
             for type, isolation, settings, anomaly, levels in rows:
                 with self.subTest(bug=bug, type=type, isolation=isolation):
                     results = self.run_bug(bug, type, isolation, settings, status=1)
@@ -163,6 +184,8 @@ class Planted(RigTest):
             with self.subTest(type=type):
                 results = self.run_bug("none", type, SER, {}, status=0)
                 self.assertEqual(results["anomalies"], {})
+        for program in (BANK_PROGRAM, CARTS):
+            self.assertEqual(self.run_bug("none", REGISTER, SER, program, status=0)["anomalies"], {})
 
     def test_the_table_has_every_bug(self):
         reference = self.status(0, self.rig("plan", "--reference")).out

@@ -48,6 +48,48 @@ class Applications(RigTest):
         self.assertGreater(self.results("out")["anomalies"]["lost-update"]["count"], 0)
 
 
+class Programs(RigTest):
+    def run_program(self, shape, isolation, status, *settings, out="out"):
+        plan = self.plan(sim_plan(transactions=800, isolation=isolation, level="strict-serializable"))
+        sizes = ["workload.type=rw-register", f"workload.shape={shape}", "workload.program=true", "workload.users=20"]
+        sizes += ["workload.rows=60"] if shape in ("tpcc", "courseware") else []
+        arguments = [text for setting in sizes + list(settings) for text in ("--set", setting)]
+        self.status(status, self.rig("run", plan, "--seed", 5, "-o", out, *arguments))
+        return self.results(out)
+
+    def test_every_program_is_judged_right_at_each_level(self):
+        broken = {"snapshot-isolation": {"tpcc", "smallbank", "courseware"}, "read-committed": {"tpcc", "smallbank", "courseware", "cart"}}
+        kept = {"snapshot-isolation": "strong-snapshot-isolation", "read-committed": "strong-read-committed"}
+        for shape in ("tpcc", "smallbank", "courseware", "cart"):
+            for isolation in ("serializable", "repeatable-read", "snapshot-isolation", "read-committed"):
+                with self.subTest(shape=shape, isolation=isolation):
+                    breaks = shape in broken.get(isolation, set())
+                    results = self.run_program(shape, isolation, 1 if breaks else 0, out=f"{shape}-{isolation}")
+                    self.assertNotEqual(results["levels"][kept.get(isolation, "strict-serializable")], "refuted")
+                    self.assertGreater(results["history"]["ok"], 300)
+
+    def test_the_same_seed_gives_the_same_history(self):
+        texts = []
+        for out in ("one", "two"):
+            self.run_program("tpcc", "read-committed", 1, out=out)
+            self.status(0, self.rig("convert", f"{out}/history.rig", f"{out}.jsonl"))
+            texts.append((self.folder / f"{out}.jsonl").read_text())
+        self.assertEqual(*texts)
+
+    def test_lost_answers_and_aborts(self):
+        settings = ["database.abort-rate=10%", "database.info-rate=10%", "database.loss-rate=5%"]
+        history = self.run_program("smallbank", "serializable", 0, *settings)["history"]
+        self.assertTrue(history["info"] > 50 and history["fail"] > 50, history)
+
+    def test_what_has_no_effect_on_programs_is_refused(self):
+        plan = self.plan(sim_plan())
+        program = ["--set", "workload.type=rw-register", "--set", "workload.shape=cart", "--set", "workload.program=true"]
+        for setting, told in (("database.bug=dirty-read", "does not concern programs"),
+                              ("database.isolation=read-uncommitted", "programs do not run at")):
+            done = self.status(64, self.rig("run", plan, *program, "--set", setting))
+            self.assertIn(told, done.err)
+
+
 class ExitStatus(RigTest):
     def test_a_level_that_held_is_0(self):
         plan = self.plan(sim_plan())
