@@ -102,6 +102,9 @@ struct rig_row_answer {
 struct rig_rows {
     /* Runs the statement and fills the answer. False: the transaction has failed, and the program returns at once. */
     bool (*execute)(struct rig_rows *rows, uint32_t statement, const int64_t *values, struct rig_row_answer *answer);
+    /* Optional: core->hold() for the transaction, such that its time does not count towards a time-out of the driver.
+     * NULL: the core calls core->hold() itself. */
+    void (*hold)(struct rig_rows *rows);
 };
 
 /* A program under way; made by the core. */

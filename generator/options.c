@@ -391,8 +391,6 @@ static enum rig_rc check_program(const struct rig_generator_options *options, st
         return RIG_OK;
     if (!rig_generator_types[options->type].has_rows || rig_data_type_has_sequences(type))
         return rig_fail(err, RIG_E_PLAN, "`program` needs the type `rw-register`");
-    if (options->long_share > 0)
-        return rig_fail(err, RIG_E_PLAN, "`long-transactions` has no effect on programs; leave it out");
     return RIG_OK;
 }
 

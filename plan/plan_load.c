@@ -492,6 +492,9 @@ static enum rig_rc check_driver_on(const struct reader *reader, const struct loa
         (void)snprintf(problem, sizeof problem, "`program`: the driver %s does not run programs", driver->name);
         return refuse_in(reader, part->section, problem, err);
     }
+    if (part->workload->program && part->workload->long_share > 0 && driver->now_ns != NULL)
+        return refuse_in(reader, part->section,
+                         "`long-transactions.share` of programs depends on real time, which the driver simulates", err);
     if (part->workload->long_most > 0 && driver->now_ns != NULL)
         return refuse_in(reader, part->section,
                          "`long-transactions.at-most` depends on real time, which the driver simulates", err);

@@ -51,6 +51,8 @@ static void clear(struct rig_program_call *call)
     call->op_count = 0;
     call->failed = false;
     call->rollback = NULL;
+    call->hold.due = false;
+    call->hold.so_far = 0;
 }
 
 static const struct rig_program_kind *draw_kind(struct rig_program_call *call)
@@ -157,11 +159,31 @@ static int64_t next_value(struct rig_program_call *call)
 
 /* ---- statements ---- */
 
-static bool execute(struct rig_program_call *call, uint32_t statement, const int64_t *values,
+static void hold(struct rig_program_call *call, uint32_t before_op)
+{
+    call->hold.due = false;
+    if (call->hold.hold != NULL)
+        call->hold.hold(call, before_op);
+}
+
+void rig_program_call_hold_at_commit(struct rig_program_call *call)
+{
+    if (call->hold.due && call->hold.place != RIG_HOLD_FIRST_WRITE)
+        hold(call, call->op_count);
+}
+
+/* `writes`: the operations of the statement that are noted already; 0: it reads. */
+static bool execute(struct rig_program_call *call, uint32_t statement, const int64_t *values, uint32_t writes,
                     struct rig_row_answer *answer)
 {
     if (call->failed || call->rollback != NULL)
         return false;
+    const bool is_place = call->hold.place == RIG_HOLD_ANY           ? call->hold.so_far >= call->hold.after
+                          : call->hold.place == RIG_HOLD_FIRST_WRITE ? writes > 0
+                                                                     : false;
+    if (call->hold.due && is_place && call->hold.so_far > 0)
+        hold(call, call->op_count - writes);
+    call->hold.so_far++;
     *answer = (struct rig_row_answer){.cells = call->cells, .cell_capacity = RIG_PROGRAM_MOST_CELLS};
     call->failed = !call->rows->execute(call->rows, statement, values, answer);
     return !call->failed;
@@ -172,7 +194,7 @@ static const int64_t *get(struct rig_program_call *call, uint32_t table, const i
 {
     const struct rig_program_table *described = &call->program->tables[table];
     struct rig_row_answer answer;
-    if (!execute(call, rig_program_table_statement(table, which), key, &answer))
+    if (!execute(call, rig_program_table_statement(table, which), key, 0, &answer))
         return NULL;
     if (answer.count > 0)
         return note_read(call, key_of(call, table, key), writer_of(&described->rows, answer.cells)) ? answer.cells
@@ -211,7 +233,7 @@ uint32_t rig_program_query(struct rig_program_call *call, uint32_t query, const 
     const struct rig_row_table *described = table_of(call, table);
     struct rig_row_answer answer;
     *rows = NULL;
-    if (!execute(call, rig_program_query_statement(call->program, query), values, &answer))
+    if (!execute(call, rig_program_query_statement(call->program, query), values, 0, &answer))
         return 0;
     for (uint32_t i = 0; i < answer.count; i++) {
         const int64_t *row = answer.cells + (size_t)i * described->column_count;
@@ -245,7 +267,8 @@ static bool update(struct rig_program_call *call, uint32_t index, enum rig_progr
     if (note(call, call->type->write_op, row_key, sent[0]) == NULL)
         return false;
     struct rig_row_answer answer;
-    if (!execute(call, rig_program_update_statement(call->program, index, which), sent, &answer))
+    const uint32_t noted = call->op_count - ops_before;
+    if (!execute(call, rig_program_update_statement(call->program, index, which), sent, noted, &answer))
         return false;
     if (answer.count == 0) {
         call->op_count = ops_before;
@@ -296,7 +319,7 @@ bool rig_program_insert(struct rig_program_call *call, uint32_t table, const int
     row[own + 1] = next_value(call);
     struct rig_row_answer answer;
     if (note(call, call->type->write_op, key_of(call, table, cells), row[own + 1]) == NULL ||
-        !execute(call, rig_program_table_statement(table, RIG_PROGRAM_INSERT), row, &answer))
+        !execute(call, rig_program_table_statement(table, RIG_PROGRAM_INSERT), row, 1, &answer))
         return false;
     if (answer.count == 1)
         return true;
@@ -308,7 +331,7 @@ bool rig_program_delete(struct rig_program_call *call, uint32_t table, const int
 {
     struct rig_row_answer answer;
     if (note(call, call->type->write_op, key_of(call, table, key), next_value(call)) == NULL ||
-        !execute(call, rig_program_table_statement(table, RIG_PROGRAM_DELETE), key, &answer))
+        !execute(call, rig_program_table_statement(table, RIG_PROGRAM_DELETE), key, 1, &answer))
         return false;
     *found = answer.count > 0;
     if (!*found)

@@ -13,6 +13,18 @@
 #include "history/types.h"
 #include "programs/program.h"
 
+struct rig_program_call;
+
+/* The place at which a transaction is held open, once. */
+struct rig_program_hold {
+    bool due;        /* it is still to come */
+    int64_t place;   /* enum rig_hold_place; any: before statement `after` or the commit, whichever comes first */
+    uint32_t after;  /* statements, at least 1 */
+    uint32_t so_far; /* statements that were run */
+    /* The core's. `before_op`: the operation before which it is held. NULL: nothing is held. */
+    void (*hold)(struct rig_program_call *call, uint32_t before_op);
+};
+
 struct rig_program_call {
     struct rig_row_program base; /* first: what a driver sees */
     const struct rig_program *program;
@@ -32,6 +44,7 @@ struct rig_program_call {
     bool failed;          /* a statement failed */
     const char *rollback; /* why the program rolls back; NULL: it does not */
     int64_t *cells;
+    struct rig_program_hold hold;
     void *context; /* the core's */
 };
 
@@ -44,6 +57,9 @@ void rig_program_call_done(struct rig_program_call *call);
 void rig_program_call_ask(struct rig_program_call *call, uint64_t seed, uint64_t position);
 /* Makes reads of these rows, by their keys in the history, the next one. The keys are borrowed. */
 void rig_program_call_ask_reads(struct rig_program_call *call, const int64_t *keys, uint32_t key_count);
+
+/* Holds the transaction where that is due at the commit. To be called before `committing` records anything. */
+void rig_program_call_hold_at_commit(struct rig_program_call *call);
 
 /* ---- for programs ---- */
 

@@ -7,7 +7,25 @@ struct program_stream {
     struct rig_program_call call;
     uint64_t seed;
     uint64_t position;
+    const struct rig_generator_options *options;
 };
+
+/* Most transactions have more statements than this. */
+enum { HOLD_AFTER_MOST = 6 };
+
+/* The place is the call's: the operations before it are known only then. */
+static struct rig_hold draw_hold(struct program_stream *stream)
+{
+    const struct rig_generator_options *options = stream->options;
+    struct rig_program_call *call = &stream->call;
+    if (options->long_share <= 0 || rig_rng_unit(&call->rng) >= options->long_share)
+        return (struct rig_hold){0};
+    call->hold.due = true;
+    call->hold.place = options->long_before;
+    call->hold.after = (uint32_t)rig_program_draw(call, 1, HOLD_AFTER_MOST);
+    return (struct rig_hold){
+        .wanted = true, .duration_ns = options->long_duration_ns, .other_commits = (uint64_t)options->long_commits};
+}
 
 static void next(struct rig_question_stream *object, struct rig_transaction *transaction)
 {
@@ -16,7 +34,7 @@ static void next(struct rig_question_stream *object, struct rig_transaction *tra
     transaction->ops = NULL;
     transaction->op_count = 0;
     transaction->read_only = stream->call.kind->read_only;
-    transaction->hold = (struct rig_hold){0};
+    transaction->hold = draw_hold(stream);
     transaction->rollback = (struct rig_rollback){0};
 }
 
@@ -62,6 +80,7 @@ static enum rig_rc open_stream(const struct rig_questions *object, uint32_t clie
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the program of client %u", client);
     made->stream.ops = &stream_ops;
     made->seed = questions->seed;
+    made->options = questions->options;
     const enum rig_rc rc = rig_program_call_init(&made->call, questions->options, client, client_count, err);
     if (rc == RIG_OK)
         *stream = &made->stream;

@@ -194,6 +194,33 @@ const struct rig_program_condition tpcc_conditions[TPCC_CONDITIONS] = {
             " (SELECT sum(h_amount) FROM {history} WHERE h_w_id = d_w_id AND h_d_id = d_id) AS total"
             " FROM {district}) t WHERE total IS NULL OR d_ytd <> total ORDER BY d_w_id, d_id",
      .columns = {"d_w_id", "d_id", "d_ytd", "sum(h_amount)"}},
+    {.name = "tpcc-10",
+     .text = "a customer owes what was delivered and not paid: C_BALANCE = sum of the delivered lines - sum(H_AMOUNT)",
+     .source = "TPC-C 3.3.2.10",
+     .sql = "SELECT c_w_id, c_d_id, c_id, c_balance, COALESCE(delivered, 0), COALESCE(paid, 0) FROM {customer}"
+            " LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, sum(ol_amount) AS delivered FROM {orders} JOIN {order_line}"
+            " ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id WHERE ol_delivery_d <> 0"
+            " GROUP BY o_w_id, o_d_id, o_c_id) d ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id"
+            " LEFT JOIN (SELECT h_c_w_id, h_c_d_id, h_c_id, sum(h_amount) AS paid FROM {history}"
+            " GROUP BY h_c_w_id, h_c_d_id, h_c_id) p ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id"
+            " WHERE c_balance <> COALESCE(delivered, 0) - COALESCE(paid, 0) ORDER BY c_w_id, c_d_id, c_id",
+     .columns = {"c_w_id", "c_d_id", "c_id", "c_balance", "sum(ol_amount)", "sum(h_amount)"}},
+    /* The clause gives the number of the first rows, 2100 of 3000; each later delivery adds one, and counts it for a
+     * customer. */
+    {.name = "tpcc-11",
+     .text =
+         "the delivered orders of a district are the first ones and those counted for its customers: count(ORDER) - "
+         "count(NEW-ORDER) = 7/10 of the customers + sum(C_DELIVERY_CNT)",
+     .source = "TPC-C 3.3.2.11",
+     .sql = "SELECT d_w_id, d_id, orders_found, new_found, counted FROM (SELECT d_w_id, d_id,"
+            " (SELECT count(*) FROM {orders} WHERE o_w_id = d_w_id AND o_d_id = d_id) AS orders_found,"
+            " (SELECT count(*) FROM {new_order} WHERE no_w_id = d_w_id AND no_d_id = d_id) AS new_found,"
+            " (SELECT count(*) FROM {customer} WHERE c_w_id = d_w_id AND c_d_id = d_id) AS customers,"
+            " (SELECT sum(c_delivery_cnt) FROM {customer} WHERE c_w_id = d_w_id AND c_d_id = d_id) AS counted"
+            " FROM {district}) t"
+            " WHERE (orders_found - new_found - counted) * 10 <> customers * 7 - (customers * 7) % 10"
+            " ORDER BY d_w_id, d_id",
+     .columns = {"d_w_id", "d_id", "orders", "new orders", "sum(c_delivery_cnt)"}},
     {.name = "tpcc-12",
      .text = "a customer has paid, or owes, what was delivered: C_BALANCE + C_YTD_PAYMENT = sum of the delivered lines",
      .source = "TPC-C 3.3.2.12",

@@ -80,7 +80,7 @@ enum tpcc_update {
     TPCC_UPDATES,
 };
 
-enum { TPCC_DISTRICTS = 10, TPCC_MOST_LINES = 15, TPCC_LEAST_LINES = 5, TPCC_NAMES = 1000, TPCC_CONDITIONS = 10 };
+enum { TPCC_DISTRICTS = 10, TPCC_MOST_LINES = 15, TPCC_LEAST_LINES = 5, TPCC_NAMES = 1000, TPCC_CONDITIONS = 12 };
 
 extern const struct rig_program_table tpcc_tables[TPCC_TABLES];
 extern const struct rig_row_statement tpcc_queries[TPCC_QUERIES];

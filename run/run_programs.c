@@ -98,7 +98,23 @@ static void record_invocation(struct rig_run_client *client)
 
 static void note_commit(struct rig_row_program *base)
 {
-    record_invocation(((struct rig_program_call *)base)->context);
+    struct rig_program_call *call = (struct rig_program_call *)base;
+    rig_program_call_hold_at_commit(call);
+    record_invocation(call->context);
+}
+
+/* Not where the plan holds as many at a time as it wants (run_load.c). */
+static void hold_open(struct rig_program_call *call, uint32_t before_op)
+{
+    struct rig_run_client *client = call->context;
+    struct rig_transaction *transaction = &client->transaction;
+    if (!transaction->hold.wanted)
+        return;
+    transaction->hold.before_op = before_op;
+    if (call->rows->hold != NULL)
+        call->rows->hold(call->rows);
+    else
+        (void)client->run->env.core->hold(transaction);
 }
 
 void rig_run_client_program_init(struct rig_run_client *client)
@@ -110,6 +126,7 @@ void rig_run_client_program_init(struct rig_run_client *client)
     client->program.call = call;
     call->context = client;
     call->base.committing = note_commit;
+    call->hold.hold = hold_open;
 }
 
 void rig_run_client_program_done(struct rig_run_client *client)

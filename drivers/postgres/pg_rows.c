@@ -108,9 +108,14 @@ static bool execute(struct rig_rows *object, uint32_t index, const int64_t *valu
     return taken;
 }
 
+static void hold(struct rig_rows *object)
+{
+    rig_pg_turn_hold(((struct pg_open_rows *)object)->turn);
+}
+
 void rig_pg_rows_run(struct rig_pg_turn *turn, struct rig_row_program *program)
 {
-    struct pg_open_rows open = {.rows = {.execute = execute}, .turn = turn};
+    struct pg_open_rows open = {.rows = {.execute = execute, .hold = hold}, .turn = turn};
     if (!rig_pg_turn_begin(turn))
         return;
     const bool commits = program->body(program, &open.rows);

@@ -14,8 +14,6 @@ enum rig_rc rig_sim_rows_check(const struct rig_sim_options *options, struct rig
     static const unsigned bugs = 1u << RIG_SIM_BUG_NONE | 1u << RIG_SIM_BUG_LOST_UPDATE | 1u << RIG_SIM_BUG_STALE_READ |
                                  1u << RIG_SIM_BUG_MISSED_PIVOT | 1u << RIG_SIM_BUG_MOVING_SNAPSHOT |
                                  1u << RIG_SIM_BUG_LOST_COMMIT | 1u << RIG_SIM_BUG_ABORTED_COMMIT;
-    if (options->isolation == RIG_SIM_READ_UNCOMMITTED)
-        return rig_fail(err, RIG_E_PLAN, "programs do not run at `isolation: read-uncommitted`; use `read-committed`");
     if (options->bug >= 32 || (bugs >> options->bug & 1) == 0)
         return rig_fail(err, RIG_E_PLAN,
                         "bug `%s` does not concern programs; use `lost-update`, `stale-read`, `missed-pivot`, "
@@ -54,7 +52,7 @@ static bool strikes(struct rig_sim_row_store *store, enum rig_sim_bug bug)
 
 static bool uses_snapshots(const struct rig_sim_row_store *store)
 {
-    return store->options.isolation != RIG_SIM_READ_COMMITTED;
+    return store->options.isolation != RIG_SIM_READ_COMMITTED && store->options.isolation != RIG_SIM_READ_UNCOMMITTED;
 }
 
 /* ---- the transaction ---- */

@@ -8,6 +8,7 @@
  *   repeatable-read      the same, but statements by other than the primary key are not repeated: rows can appear
  *   snapshot-isolation   reads a snapshot; commits when no row that it writes has changed since
  *   read-committed       each statement sees the latest commits; updates overwrite what is committed meanwhile
+ *   read-uncommitted     the same
  *
  * Bugs: those of RIG_SIM_BUG_TABLE that concern snapshots and commits. SELECT ... FOR UPDATE locks nothing: what it would
  * hold up conflicts at the commit.
@@ -55,7 +56,7 @@ struct rig_sim_rows {
     const char *error_code, *error_text; /* static; NULL while nothing failed */
 };
 
-/* The isolation level and the bug are ones of programs. RIG_E_PLAN. */
+/* The bug is one of programs. RIG_E_PLAN. */
 enum rig_rc rig_sim_rows_check(const struct rig_sim_options *options, struct rig_err *err);
 /* RIG_E_LIMIT, and safe for `done` then. */
 enum rig_rc rig_sim_row_store_init(struct rig_sim_row_store *store, const struct rig_row_schema *schema,

@@ -1,5 +1,7 @@
 """Programs on the PostgreSQL that rig starts: transactions whose reads decide what they do next."""
 
+import json
+
 from pg_finding import KEPT, PostgresTest
 from rig_command import RigTest, main
 
@@ -30,6 +32,25 @@ class SmallBank(PostgresTest):
         codes = {row["code"] for row in results["run"]["errors"]}
         self.assertIn("program-rollback", codes)
         self.work_folder_is_empty()
+
+    def test_transactions_are_held_open(self):
+        for before, least in (("any", 1), ("first-write", 1), ("commit", 2)):
+            with self.subTest(before=before):
+                settings = ["workload.long-transactions.share=20%", "workload.long-transactions.hold=20ms",
+                            f"workload.long-transactions.before={before}", "workload.transactions=600",
+                            "database.transaction-timeout=10s"]
+                arguments = [text for setting in settings for text in ("--set", setting)]
+                self.status(0, self.rig("run", self.smallbank("serializable", KEPT), "-o", before, *arguments))
+                self.status(0, self.rig("convert", f"{before}/history.rig", f"{before}.jsonl"))
+                lines = [json.loads(line) for line in (self.folder / f"{before}.jsonl").read_text().splitlines()]
+                held = [line for line in lines if "held" in line]
+                self.assertGreater(len(held), 40)
+                for line in held:
+                    self.assertGreaterEqual(line["held"], 20e6)
+                    self.assertGreaterEqual(line["held-before"], least)
+                    reads = [op[0] == "r" for op in line["value"][:line["held-before"]]]
+                    self.assertTrue(all(reads) or before != "first-write", line)
+                    self.assertTrue(line["held-before"] == len(line["value"]) or before != "commit", line)
 
     def test_snapshot_isolation_shows_write_skew(self):
         done = self.status(1, self.rig("run", self.smallbank("repeatable-read", "serializable"), "-o", "out"))
@@ -84,7 +105,7 @@ class Tpcc(PostgresTest):
         results = self.results("out")
         self.assertGreater(results["history"]["ok"], 200)
         self.assertEqual([condition["name"] for condition in results["conditions"] if condition["state"] != "fulfilled"], [])
-        self.assertEqual(len(results["conditions"]), 10)
+        self.assertEqual(len(results["conditions"]), 12)
 
     def test_read_committed_loses_updates(self):
         plan = self.tpcc("read-committed", "snapshot-isolation")
@@ -118,9 +139,9 @@ class Refused(RigTest):
         done = self.status(64, self.rig("gen", "x.rig", "--shape", "cart", "--set", "workload.type=rw-register", "--set",
                                         "workload.program=true"))
         self.assertIn("`workload.program` needs a database", done.err)
-        sim = self.plan("name: s\nworkload: {type: rw-register, shape: smallbank, program: true, transactions: 9}\n"
-                        "database: {driver: sim}\n", "sim.yaml")
-        self.assertIn("the driver sim does not run programs", self.status(64, self.rig("plan", sim)).err)
+        none = self.plan("name: s\nworkload: {type: rw-register, shape: smallbank, program: true, transactions: 9}\n"
+                        "database: {driver: 'null'}\n", "none.yaml")
+        self.assertIn("the driver null does not run programs", self.status(64, self.rig("plan", none)).err)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ class Programs(RigTest):
         plan = self.plan(sim_plan())
         program = ["--set", "workload.type=rw-register", "--set", "workload.shape=cart", "--set", "workload.program=true"]
         for setting, told in (("database.bug=dirty-read", "does not concern programs"),
-                              ("database.isolation=read-uncommitted", "programs do not run at")):
+                              ("workload.long-transactions={share: 1%, hold: 1ms}", "depends on real time")):
             done = self.status(64, self.rig("run", plan, *program, "--set", setting))
             self.assertIn(told, done.err)
 
