@@ -82,8 +82,11 @@ static bool finish(struct rig_case_graph *graph, bool done)
 bool rig_case_graph_init(struct rig_case_graph *graph, const struct rig_problem *problem, const struct rig_rule *rule,
                          const bool *writes_nothing)
 {
-    *graph = (struct rig_case_graph){
-        .problem = problem, .rule = rule, .writes_nothing = writes_nothing, .deadline_ns = INT64_MAX};
+    *graph = (struct rig_case_graph){.problem = problem,
+                                     .rule = rule,
+                                     .writes_nothing = writes_nothing,
+                                     .deadline_ns = INT64_MAX,
+                                     .nested_most = RIG_CASE_NESTED_MOST};
     return finish(graph, rig_case_edges_all(graph));
 }
 
@@ -91,8 +94,11 @@ bool rig_case_graph_init_given(struct rig_case_graph *graph, const struct rig_pr
                                const struct rig_rule *rule, const bool *writes_nothing,
                                const struct rig_case_pairs *pairs)
 {
-    *graph = (struct rig_case_graph){
-        .problem = problem, .rule = rule, .writes_nothing = writes_nothing, .deadline_ns = INT64_MAX};
+    *graph = (struct rig_case_graph){.problem = problem,
+                                     .rule = rule,
+                                     .writes_nothing = writes_nothing,
+                                     .deadline_ns = INT64_MAX,
+                                     .nested_most = RIG_CASE_NESTED_MOST};
     bool ok = rig_case_pairs_reserve(&graph->pairs, pairs->count);
     for (size_t i = 0; ok && i < pairs->count; i++)
         ok = rig_case_pairs_add(&graph->pairs, pairs->at[i]);

@@ -44,20 +44,25 @@ struct rig_case_arc {
 RIG_VEC(struct rig_case_pair, rig_case_pairs)
 RIG_VEC(struct rig_case_arc, rig_case_arcs)
 
+/* First cases in each other: what recurses over a tree goes so deep, with a few hundred bytes of stack each. Second cases
+ * are loops, and may be any number. */
+enum { RIG_CASE_NESTED_MOST = 250 };
+
 struct rig_case_graph {
     const struct rig_problem *problem; /* borrowed, and */
     const struct rig_rule *rule;
     const bool *writes_nothing; /*   per node, borrowed */
     struct rig_case_pairs pairs;
     struct rig_case_arcs arcs;
-    uint32_t *first_out, *out;      /* per node: its arcs */
-    uint32_t *first_rest, *rest;    /* per pair: the arcs that rest on it */
-    uint8_t *value;                 /* per pair: enum rig_case_value */
-    bool plain;                     /* searches leave out what rests on a transaction's read before its own write */
-    int64_t deadline_ns;            /* of searches; INT64_MAX: none. Set by the caller */
-    bool spent;                     /* it passed in a search, which then may have missed cycles */
-    uint64_t steps;                 /* of all searches */
-    bool too_large;                 /* more edges, pairs or writers than the maximum: no more than this is there */
+    uint32_t *first_out, *out;   /* per node: its arcs */
+    uint32_t *first_rest, *rest; /* per pair: the arcs that rest on it */
+    uint8_t *value;              /* per pair: enum rig_case_value */
+    bool plain;                  /* searches leave out what rests on a transaction's read before its own write */
+    int64_t deadline_ns;         /* of searches; INT64_MAX: none. Set by the caller */
+    bool spent;                  /* it passed in a search, which then may have missed cycles */
+    uint64_t steps;              /* of all searches */
+    uint32_t nested_most;        /* first cases in each other: RIG_CASE_NESTED_MOST, or less where the caller sets it */
+    bool too_large;              /* more edges, pairs or writers than the maximum: no more than this is there */
     size_t arcs_most, arcs_checked; /* while edges are added: parallel ones are looked for at so many */
     struct rig_case_walks *walks;
 };

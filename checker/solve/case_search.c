@@ -477,7 +477,7 @@ bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t 
     tree->spent = h.spent;
     tree->model = h.spent ? NULL : h.model;
     graph->deadline_ns = INT64_MAX; /* the rest only makes it shorter, and has a time of its own */
-    tree->too_deep = found != NULL && !h.spent && found->nested > RIG_CASE_NESTED_MOST;
+    tree->too_deep = found != NULL && !h.spent && found->nested > graph->nested_most;
     if (found != NULL && !h.spent && !h.no_memory && !tree->too_deep) {
         uint8_t *used = rig_arena_alloc(arena, pair_count(&h) + 1);
         h.no_memory |= used == NULL;

@@ -20,10 +20,6 @@ struct rig_case_node {
     uint32_t nested; /* first cases in each other below, at most */
 };
 
-/* First cases in each other: what recurses over a tree goes so deep, with a few hundred bytes of stack each. Second cases
- * are loops, and may be any number. */
-enum { RIG_CASE_NESTED_MOST = 250 };
-
 struct rig_case_tree {
     struct rig_case_node *root; /* NULL: there is an explanation, or it is spent or too_deep; from the arena */
     bool spent;                 /* the deadline came first */
