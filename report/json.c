@@ -238,6 +238,34 @@ static void add_cases(struct rig_json_writer *w, const struct rig_history *histo
     free(places);
 }
 
+/* An object that is not linearizable: the operation that cannot take effect, and what is known of the moment before. */
+static void add_blocked(struct rig_json_writer *w, const struct rig_history *history, const struct rig_witness *witness)
+{
+    const struct rig_blocked *blocked = witness->blocked;
+    rig_json_begin_object(w, "blocked");
+    rig_json_int(w, "transaction", rig_txn_name(history, witness->txns[0]));
+    if (blocked->value_count > 0) {
+        rig_json_begin_array(w, "values");
+        for (uint32_t i = 0; i < blocked->value_count; i++)
+            rig_json_string(w, NULL, RIG_VALUE_SHOWN(blocked->values[i]));
+        rig_json_end(w);
+        rig_json_end(w);
+        return;
+    }
+    rig_json_int(w, "explained", blocked->explained);
+    rig_json_int(w, "state_count", blocked->state_count);
+    rig_json_begin_array(w, "states");
+    for (uint32_t i = 0; i < blocked->state_shown; i++)
+        rig_json_string(w, NULL, blocked->states[i]);
+    rig_json_end(w);
+    rig_json_int(w, "open_count", blocked->open_count);
+    rig_json_begin_array(w, "open");
+    for (uint32_t i = 1; i < witness->txn_count; i++)
+        rig_json_int(w, NULL, rig_txn_name(history, witness->txns[i]));
+    rig_json_end(w);
+    rig_json_end(w);
+}
+
 static void add_witness(struct rig_json_writer *w, const struct rig_history *history,
                         const struct rig_episodes *episodes, const struct rig_witness *witness)
 {
@@ -268,6 +296,8 @@ static void add_witness(struct rig_json_writer *w, const struct rig_history *his
         add_key(w, history, witness->key);
     if (witness->cases != NULL)
         add_cases(w, history, witness->cases);
+    if (witness->blocked != NULL)
+        add_blocked(w, history, witness);
     add_answers(w, history, witness);
     add_during(w, history, episodes, witness);
     rig_json_end(w);

@@ -25,6 +25,8 @@ COMMANDS = [
     ["check", "failed.jsonl"],
     ["check", "registers.jsonl"],
     ["check", "faulty-skew.jsonl"],
+    ["check", "open-object.jsonl", "--workload", "cas-register"],
+    ["check", "odd-queue.jsonl", "--workload", "queue"],
     ["check", "recorded-faults.rig"],
     ["check", "serial.jsonl", "--minimum", "acknowledged=100"],
     ["run", "run.yaml", "--set", "workload.transactions=2000", "--set", "database.bug=stale-read", "--set", "database.bug-rate=5%"],
