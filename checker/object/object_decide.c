@@ -91,6 +91,8 @@ static struct rig_object_key key_of(struct decide *d, uint32_t number)
 /* Later windows need the operations of the key, without those that are done (NULL: none is). */
 static void wait_for(const struct decide *d, const struct rig_object_key *key, const uint8_t *done)
 {
+    if (d->window->only_looks)
+        return;
     for (uint32_t i = 0; i < key->count; i++)
         d->window->waits[key->ops[i].txn] |= done == NULL || !done[i];
 }
@@ -100,7 +102,7 @@ static bool note_refuted(struct decide *d, const struct rig_object_key *key, uin
 {
     struct rig_objects_decided *all = d->decided;
     all->refuted++;
-    if (key->past != NULL)
+    if (key->past != NULL && !d->window->only_looks)
         key->past->standing = RIG_OBJECT_FALLEN;
     return all->witness_count == d->limits->most_witnesses ||
            rig_object_witness(key, number, decided, d->arena, &all->witnesses[all->witness_count++]);
@@ -109,7 +111,7 @@ static bool note_refuted(struct decide *d, const struct rig_object_key *key, uin
 static bool note_explained(const struct decide *d, const struct rig_object_key *key,
                            const struct rig_object_decided *decided)
 {
-    if (!is_going_on(d))
+    if (!is_going_on(d) || d->window->only_looks)
         return true;
     if (!rig_object_key_settle(key, decided, d->window->past, d->done))
         return false;
@@ -143,7 +145,7 @@ static enum rig_object_answer decide_key(struct decide *d, uint32_t number,
 static void give_up(struct decide *d, uint32_t number)
 {
     d->decided->open++;
-    if (d->window != NULL)
+    if (d->window != NULL && !d->window->only_looks)
         rig_object_past_of(d->window->past, number)->standing = RIG_OBJECT_GIVEN_UP;
 }
 

@@ -31,6 +31,7 @@ struct rig_objects_window {
     const uint32_t *open_from; /* per key: the first invocation of an open operation; RIG_POSITION_NONE: none is open */
     uint32_t open_txn;         /* transactions from this one on are open */
     bool is_last;              /* the history has ended: open operations are of unknown outcome */
+    bool only_looks;           /* nothing is carried over: the same operations will be decided again */
     uint8_t *waits;            /* per transaction, set here: later windows need it */
 };
 

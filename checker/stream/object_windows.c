@@ -4,9 +4,12 @@
  */
 #include <string.h>
 
+#include "base/clock.h"
 #include "checker/stream/closing_private.h"
 #include "checker/stream/retired_private.h"
 #include "checker/stream/stream_private.h"
+
+#define LONGEST_LOOK_NS (RIG_NS_PER_S / 2)
 
 /* ---- the type's functions: no key is closed or retired ---- */
 
@@ -32,9 +35,9 @@ const struct rig_type_retired rig_object_retired = {.remember = remember, .admit
 /* ---- judgements ---- */
 
 /* Per key, the first invocation of an open operation. NULL when memory runs out. */
-static uint32_t *find_open(struct rig_stream *w, const struct rig_history *view, uint32_t open_txn)
+static uint32_t *find_open(struct rig_arena *arena, const struct rig_history *view, uint32_t open_txn)
 {
-    uint32_t *from = rig_arena_room(&w->judge.scratch, (size_t)view->key_count + 1, sizeof *from);
+    uint32_t *from = rig_arena_room(arena, (size_t)view->key_count + 1, sizeof *from);
     for (uint32_t key = 0; from != NULL && key < view->key_count; key++)
         from[key] = RIG_POSITION_NONE;
     for (uint32_t txn = open_txn; from != NULL && txn < view->txn_count; txn++) {
@@ -59,7 +62,7 @@ static enum rig_rc decide(struct rig_stream *w, const struct rig_history *view, 
     const uint32_t open_txn = rig_window_txn_count(w->window);
     w->objects_window = (struct rig_objects_window){
         .past = w->objects,
-        .open_from = find_open(w, view, open_txn),
+        .open_from = find_open(&w->judge.scratch, view, open_txn),
         .open_txn = open_txn,
         .waits = rig_arena_array(&w->judge.scratch, (size_t)view->txn_count + 1, 1),
     };
@@ -104,4 +107,22 @@ void rig_stream_end_objects(struct rig_stream *w)
 {
     w->objects_window = (struct rig_objects_window){.past = w->objects, .open_txn = UINT32_MAX, .is_last = true};
     set_limits(w);
+}
+
+enum rig_rc rig_stream_look_at_objects(struct rig_stream *w, struct rig_judge *judge, uint64_t *refuted,
+                                       struct rig_err *err)
+{
+    const uint32_t open_txn = rig_window_txn_count(w->window);
+    const struct rig_objects_window window = {.past = w->objects,
+                                              .open_from = find_open(&judge->scratch, judge->history, open_txn),
+                                              .open_txn = open_txn,
+                                              .only_looks = true};
+    const struct rig_objects_limits limits = {.deadline_ns = rig_clock_now_ns() + LONGEST_LOOK_NS,
+                                              .bytes = judge->scratch.limit_bytes};
+    struct rig_objects_decided decided;
+    if (window.open_from == NULL)
+        return rig_stream_no_memory(err);
+    enum rig_rc rc = w->type->decide_objects(&judge->inference, &window, &limits, &judge->scratch, &decided, err);
+    *refuted = rc == RIG_OK ? decided.refuted : 0;
+    return rc;
 }

@@ -113,6 +113,11 @@ static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *
     for (uint32_t txn = 0; txn < view->txn_count; txn++)
         peek->waiting_count +=
             !rig_txn_is_settled(&view->txns[txn]) && view->txns[txn].complete_at != RIG_POSITION_NONE;
+    if (rc == RIG_OK && w->objects != NULL) {
+        uint64_t refuted = 0;
+        rc = rig_stream_look_at_objects(w, judge, &refuted, err);
+        peek->count[RIG_ANOMALY_NONLINEARIZABLE] += refuted;
+    }
     if (rc == RIG_OK)
         rc = find_denied(w, peek, denied, err);
     for (unsigned anomaly = 0; rc == RIG_OK && anomaly < RIG_ANOMALY_COUNT; anomaly++) {

@@ -279,19 +279,26 @@ static void write_text(const struct history *h, bool tuples, struct rig_buf *tex
 
 /* ---- comparison ---- */
 
-/* In windows of `size` operations each. */
+/* In windows of `size` operations each, or with the operations in one window. *foreseen: a look at a part refuted it. */
 static enum rig_rc check_in_windows(const struct rig_history *history, const struct rig_check_options *check,
-                                    uint32_t size, struct rig_verdict **verdict, struct rig_err *err)
+                                    uint32_t size, bool *foreseen, struct rig_verdict **verdict, struct rig_err *err)
 {
-    const struct rig_stream_options options = {.check = *check, .least_new = 1, .each_segment = true};
+    const struct rig_stream_options options = {
+        .check = *check, .least_new = size % 4 != 0 ? 1 : 0, .each_segment = size % 4 != 0};
     const struct rig_source_facts facts = {.workload = history->workload, .has_invocations = history->has_invocations};
     struct rig_stream *windows = NULL;
     struct cut_history cut;
     const struct rig_segment *segment;
     cut_history_init(&cut, history, size);
     enum rig_rc rc = rig_stream_begin(history->workload, &options, &windows, err);
-    while (rc == RIG_OK && (segment = cut_history_next(&cut)) != NULL)
+    for (uint32_t fed = 0; rc == RIG_OK && (segment = cut_history_next(&cut)) != NULL; fed++) {
+        struct rig_stream_peek peek = {0};
         rc = rig_stream_feed(windows, segment, err);
+        if (rc == RIG_OK && fed % 2 == 0)
+            rc = rig_stream_peek(windows, &peek, err);
+        *foreseen |= peek.count[RIG_ANOMALY_NONLINEARIZABLE] > 0 &&
+                     (peek.refuted & RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE)) != 0;
+    }
     if (rc == RIG_OK)
         rc = rig_stream_finish(windows, &facts, verdict, err);
     else
@@ -318,11 +325,17 @@ static bool is_same(const struct rig_verdict *whole, const struct rig_verdict *w
            a->witnesses[0].blocked->explained == b->witnesses[0].blocked->explained;
 }
 
+static uint64_t foreseen_count; /* histories that a look at a part refuted */
+
 static enum rig_rc compare_windows(const struct rig_history *history, const struct rig_check_options *options,
                                    uint64_t choice, const struct rig_verdict *whole, struct rig_err *err)
 {
     struct rig_verdict *windowed = NULL;
-    enum rig_rc rc = check_in_windows(history, options, 1 + (uint32_t)(choice / 6 % 4), &windowed, err);
+    bool foreseen = false;
+    enum rig_rc rc = check_in_windows(history, options, 1 + (uint32_t)(choice / 6 % 4), &foreseen, &windowed, err);
+    if (rc == RIG_OK && foreseen && whole->findings[RIG_ANOMALY_NONLINEARIZABLE].count == 0)
+        rc = rig_fail(err, RIG_E_BUG, "a part was refuted, and the whole is not");
+    foreseen_count += foreseen;
     if (rc == RIG_OK && !is_same(whole, windowed))
         rc = rig_fail(err, RIG_E_BUG, "windows have another verdict: %s instead of %s", windowed->summary,
                       whole->summary);
@@ -395,8 +408,8 @@ int main(int argc, char **argv)
                       expected ? "linearizable" : "nonlinearizable", rig_buf_text(&text));
         return 1;
     }
-    (void)printf("%llu histories agree; %llu are not linearizable\n", (unsigned long long)count,
-                 (unsigned long long)refuted);
+    (void)printf("%llu histories agree; %llu are not linearizable, %llu of them by a part of them\n",
+                 (unsigned long long)count, (unsigned long long)refuted, (unsigned long long)foreseen_count);
     rig_buf_done(&text);
-    return refuted * 10 > count && refuted < count * 9 / 10 ? 0 : 1;
+    return refuted * 10 > count && refuted < count * 9 / 10 && foreseen_count > refuted / 10 ? 0 : 1;
 }
