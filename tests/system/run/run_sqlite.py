@@ -11,7 +11,7 @@ seed: 3
 workload: {{type: {type}, {bound}}}
 clients: {{count: 6}}
 database: {{driver: sqlite, begin: immediate}}
-check: {{levels: [strict-serializable]}}
+check: {{levels: [strict-serializable], minimum: {{acknowledged: 20, answering: 0%}}}}
 report: [json, text]
 """
 
