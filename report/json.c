@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/version.h"
+#include "checker/witness/object_words.h"
 #include "checker/minimum.h"
 #include "checker/witness/answered.h"
 #include "checker/witness/case_outline.h"
@@ -249,6 +250,9 @@ static void add_blocked(struct rig_json_writer *w, const struct rig_history *his
         for (uint32_t i = 0; i < blocked->value_count; i++)
             rig_json_string(w, NULL, RIG_VALUE_SHOWN(blocked->values[i]));
         rig_json_end(w);
+        const char *phenomenon = rig_object_phenomenon(history, witness);
+        if (phenomenon != NULL)
+            rig_json_string(w, "phenomenon", phenomenon);
         rig_json_end(w);
         return;
     }

@@ -56,6 +56,9 @@ static void add_alone(const struct rig_history *history, const struct rig_witnes
         add_operation(history, w->txns[i], text);
     }
     rig_buf_add_char(text, '.');
+    const char *phenomenon = rig_object_phenomenon(history, w);
+    if (phenomenon != NULL)
+        rig_buf_printf(text, " Phenomenon: %s.", phenomenon);
 }
 
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)

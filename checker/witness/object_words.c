@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/verdict.h"
 #include "history/types.h"
 #include "history/value_texts.h"
 
@@ -128,4 +129,48 @@ void rig_object_words_op(enum rig_workload workload, const struct rig_txn_op *op
         break;
     }
     rig_buf_printf(text, " %s", RIG_VALUE_SHOWN(op->value));
+}
+
+/* The certain operations of a witness on one of its values. */
+struct value_uses {
+    uint32_t additions, takes, nothings; /* and takes that found nothing */
+};
+
+/* False: an operation of unknown outcome takes part. */
+static bool count_uses(const struct rig_history *history, const struct rig_witness *witness, int64_t value,
+                       struct value_uses *uses)
+{
+    *uses = (struct value_uses){0};
+    for (uint32_t i = 0; i < witness->txn_count; i++) {
+        const struct rig_txn_op *op = rig_txn_ops(history, witness->txns[i]);
+        const struct rig_txn_op *end = op + rig_txn_op_count(history, witness->txns[i]);
+        if (history->txns[witness->txns[i]].outcome != RIG_OUTCOME_OK)
+            return false;
+        for (; op < end; op++) {
+            const bool reads = rig_op_reads(op->kind);
+            uses->nothings += reads && op->read_state == RIG_READ_NIL;
+            uses->takes += reads && op->read_state == RIG_READ_SEEN && op->value == value;
+            uses->additions += !reads && op->value == value;
+        }
+    }
+    return true;
+}
+
+const char *rig_object_phenomenon(const struct rig_history *history, const struct rig_witness *witness)
+{
+    const struct rig_blocked *blocked = witness->blocked;
+    bool lost = false;
+    struct value_uses uses = {0};
+    for (uint32_t i = 0; i < blocked->value_count; i++) {
+        if (!count_uses(history, witness, blocked->values[i], &uses))
+            return NULL;
+        if (uses.takes > 1)
+            return "duplicated-element";
+        if (uses.additions == 0)
+            return "phantom-element";
+        lost |= uses.takes == 0;
+    }
+    if (blocked->value_count == 0)
+        return NULL;
+    return lost ? "lost-element" : uses.nothings > 0 ? "false-empty" : "reordered-elements";
 }

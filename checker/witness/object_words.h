@@ -11,6 +11,15 @@
 #include "base/buf.h"
 #include "history/history.h"
 
+/*
+ * The phenomenon that a small refutation of a queue or a stack shows: "duplicated-element", "phantom-element" (a value is
+ * taken that is not there: it was never added, or earlier windows saw it taken), "lost-element" (a value had to be taken, and
+ * no take gives it; it is only late if a later one does), "false-empty" (a take found nothing, and values were there) or
+ * "reordered-elements". NULL: the witness shows none, or operations of unknown outcome take part.
+ */
+struct rig_witness;
+const char *rig_object_phenomenon(const struct rig_history *history, const struct rig_witness *witness);
+
 /* The value of a register that was not written, and of a free lock. */
 int64_t rig_object_nil(enum rig_workload workload);
 /* Adds a value of a string register: a text without its quotes, any other value as it is shown. */

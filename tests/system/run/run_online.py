@@ -152,6 +152,14 @@ class StopOn(OnlineTest):
         again = self.status(1, self.rig("report", "out"))
         self.assertIn(f"stopped at the first {stopped_by}", " ".join(again.out.split()))
 
+    def test_an_object_that_cannot_be_linearizable_ends_the_load(self):
+        plan = self.plan(online_plan("queue", ENDLESS, level="strict-serializable"))
+        self.status(1, self.rig("run", plan, "-o", "out", "--set", "check.stop-on=anomaly", "--set",
+                                "database.bug=double-take", "--set", "database.bug-rate=0.1%"))
+        blocked = self.results("out")["anomalies"]["nonlinearizable"]["witnesses"][0]["blocked"]
+        self.assertEqual("duplicated-element", blocked["phenomenon"])
+        self.was_checked_during_the_run("out")
+
     def test_an_anomaly_that_no_level_forbids_does_not(self):
         plan = self.plan(online_plan(isolation="snapshot-isolation", level="snapshot-isolation"))
         self.status(0, self.rig("run", plan, "-o", "out", "--set", "check.stop-on=anomaly"))
