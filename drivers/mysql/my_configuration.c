@@ -21,7 +21,7 @@ static void add_basics(struct rig_buf *text, const struct rig_my_node *node)
         rig_buf_printf(text, "port = %u\nbind_address = 127.0.0.1\n", rig_my_node_port(node, RIG_MY_PORT_SQL));
     else
         rig_buf_add_text(text, "skip_networking\n");
-    rig_buf_printf(text, "server_id = %u\n", node->index + 1);
+    rig_buf_printf(text, "server_id = %u\n", node->generation * RIG_NODES_MOST + node->index + 1);
     rig_buf_add_text(text, "skip_name_resolve\n");
     rig_buf_printf(text, "max_connections = %u\n", connections < CONNECTIONS_LEAST ? CONNECTIONS_LEAST : connections);
     rig_buf_add_text(text, "max_allowed_packet = 64M\ninnodb_buffer_pool_size = 64M\n"

@@ -15,6 +15,7 @@ void rig_my_node_init(struct rig_my_node *node, struct rig_my_site *site, uint32
     node->site = site;
     node->index = index;
     node->semi_sync = node->bootstraps = false;
+    node->generation = 0;
     atomic_store(&node->writable, index == 0 || rig_my_site_is_galera(site));
     for (int i = 0; i < RIG_MY_PORTS; i++)
         atomic_store(&node->ports[i], 0);

@@ -25,6 +25,7 @@ struct rig_my_node {
     atomic_int ports[RIG_MY_PORTS];  /* 0: none yet */
     atomic_bool writable;            /* its role: it takes writes, and starts with that */
     bool semi_sync;                  /* as the primary it waits for replicas from its start on */
+    uint32_t generation;             /* how often its data were made; its server_id follows it */
     bool bootstraps;                 /* Galera: its next start makes a new cluster of its data */
     char group[RIG_NODES_MOST * 24]; /* Galera: the addresses of all nodes' groups */
 };

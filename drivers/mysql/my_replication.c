@@ -180,6 +180,8 @@ static enum rig_rc create_again(struct rig_my_cluster *cluster, struct rig_my_no
     enum rig_rc rc = rig_my_node_stop(node, RIG_NODE_KILL, err);
     if (rc != RIG_OK)
         return rc;
+    /* A server skips events with its own number: as the one that wrote them it would stay empty. */
+    node->generation++;
     rig_folder_remove(node->local.data);
     rc = rig_folder_copy(cluster->pristine, node->local.data, &cluster->site.local.account, err);
     if (rc == RIG_OK)

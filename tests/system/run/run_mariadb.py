@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import sys
+import unittest
 
 from rig_command import RigTest, main
 
@@ -68,6 +69,32 @@ class Types(RigTest):
 
     def test_queues_are_linearizable(self):
         self.holds("--set", "workload.transactions=600", type="queue")
+
+
+class Clusters(RigTest):
+    def test_a_replaced_primary_follows_the_new_one(self):
+        text = plan(database="{driver: mysql, cluster: {local: {nodes: 3}}}", level="read-committed")
+        text = text.replace("transactions: 3000", "duration: 8s")
+        text += "nemesis: [{fault: promote, after: 2s, every: 20s, for: 1s}]\n"
+        done = self.rig("run", self.plan(text), "-o", "out", timeout=200)
+        self.assertIn(done.status, (0, 1), repr(done))  # asynchronous replication may lose commits
+        log = (self.folder / "out" / "rig.log").read_text()
+        self.assertIn("roles were restored", log)
+        self.assertNotIn("does not follow", log)
+
+    def test_semi_synchronous_replicas_serve_reads(self):
+        database = "{driver: mysql, reads-from: any, cluster: {local: {nodes: 2, replication: semi-sync}}}"
+        self.status(0, self.rig("run", self.plan(plan(transactions=1500, database=database, level="read-committed")),
+                                "-o", "out"))
+
+    @unittest.skipUnless(os.path.exists("/usr/lib/galera/libgalera_smm.so") and shutil.which("rsync"),
+                         "there is no Galera (Debian: galera-4, rsync)")
+    def test_galera_loses_updates_across_nodes(self):
+        self.status(1, self.rig("run", CONFIGS / "galera-repeatable-read.yaml", "-o", "out", timeout=200))
+        results = self.results("out")
+        self.assertIn("lost-update", results["anomalies"])
+        self.assertNotEqual(results["levels"]["read-committed"], "refuted")
+        self.work_folder_is_empty()
 
 
 class Ends(RigTest):
