@@ -269,7 +269,7 @@ const struct rig_driver rig_driver = {
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK),
-    .features = RIG_DRIVER_HOLDS,
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_SAVEPOINTS,
     .options = rig_sqlite_option_table,
     .options_size = sizeof(struct rig_sqlite_options),
     .run_size = sizeof(struct rig_sqlite_run),

@@ -100,6 +100,8 @@ enum rig_rc rig_sqlite_schema_init(struct rig_sqlite_schema *schema, const struc
     add(schema, "BEGIN DEFERRED");
     add(schema, "COMMIT");
     add(schema, "ROLLBACK");
+    add(schema, "SAVEPOINT rig_savepoint");
+    add(schema, "ROLLBACK TO rig_savepoint");
     RIG_INVARIANT(schema->statement_count == RIG_SQLITE_FIXED_COUNT);
     for (int64_t table = 0; env->rows == NULL && table < options->tables; table++)
         add_statements_of_table(schema, table);

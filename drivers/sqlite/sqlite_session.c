@@ -9,6 +9,7 @@
 #include "drivers/sqlite/sqlite_outcome.h"
 
 enum { NS_PER_MS = 1000000 };
+#define NO_OPERATION UINT32_MAX /* in the place of one: a savepoint, or the return to it */
 
 /* ---- opening and closing ---- */
 
@@ -202,7 +203,7 @@ static void take_results(struct turn *turn)
         memcpy(&op, turn->session->sent.data + i * sizeof op, sizeof op);
         if (i >= link->answer.step_count || !rig_sqlite_next_rows(&cursor, &rows))
             fail(turn, phase_of_results(turn), RIG_SQLITE_PROTOCOL, "an answer without the results of all steps");
-        else if (rig_op_reads(turn->transaction->ops[op].kind))
+        else if (op != NO_OPERATION && rig_op_reads(turn->transaction->ops[op].kind))
             take_read(turn, op, &rows, &cursor);
     }
 }
@@ -266,11 +267,23 @@ static bool add_op(struct turn *turn, uint32_t op)
     return true;
 }
 
+/* Sets the savepoint before the first operation that is undone, and returns to it behind the last one. */
+static void add_savepoint(struct turn *turn, uint32_t op)
+{
+    const struct rig_rollback *rollback = &turn->transaction->rollback;
+    if (!rig_rollback_wanted(rollback) || (op != rollback->from && op != rollback->to))
+        return;
+    const struct rig_sqlite_call call = {
+        .step = {.statement = op == rollback->from ? RIG_SQLITE_SAVEPOINT : RIG_SQLITE_ROLLBACK_TO}};
+    add_call(turn, &call, NO_OPERATION);
+}
+
 static void run_operations(struct turn *turn)
 {
     for (uint32_t op = 0; op <= turn->transaction->op_count; op++) {
         if (!pause_before(turn, op))
             return;
+        add_savepoint(turn, op);
         if (op < turn->transaction->op_count && !add_op(turn, op))
             return;
     }

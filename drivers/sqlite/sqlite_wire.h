@@ -40,6 +40,8 @@ enum rig_sqlite_fixed {
     RIG_SQLITE_BEGIN_READ,
     RIG_SQLITE_COMMIT,
     RIG_SQLITE_ROLLBACK,
+    RIG_SQLITE_SAVEPOINT, /* this one and those after it are steps */
+    RIG_SQLITE_ROLLBACK_TO,
     RIG_SQLITE_FIXED_COUNT,
 };
 

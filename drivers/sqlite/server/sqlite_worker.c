@@ -278,7 +278,7 @@ static int greet(struct worker *worker)
 
 static int run_fixed(struct worker *worker, uint32_t index)
 {
-    if (index >= worker->statement_count || index >= RIG_SQLITE_FIXED_COUNT)
+    if (index >= worker->statement_count || index >= RIG_SQLITE_SAVEPOINT)
         return RIG_SQLITE_BAD_MESSAGE;
     sqlite3_stmt *statement = worker->statements[index];
     const int code = sqlite3_step(statement) == SQLITE_DONE ? SQLITE_OK : sqlite3_extended_errcode(worker->db);
@@ -291,7 +291,7 @@ static int run_step(struct worker *worker, size_t *at)
     struct rig_sqlite_step step;
     int64_t values[RIG_SQLITE_VALUES_MOST];
     if (!take(&worker->question, at, &step, sizeof step) || step.value_count > RIG_SQLITE_VALUES_MOST ||
-        step.statement < RIG_SQLITE_FIXED_COUNT || step.statement >= worker->statement_count ||
+        step.statement < RIG_SQLITE_SAVEPOINT || step.statement >= worker->statement_count ||
         !take(&worker->question, at, values, step.value_count * sizeof values[0]))
         return RIG_SQLITE_BAD_MESSAGE;
     sqlite3_stmt *statement = worker->statements[step.statement];

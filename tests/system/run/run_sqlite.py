@@ -43,6 +43,12 @@ class Types(SqliteTest):
                                             "database.synchronous=off", "workload.transactions=300")
                     self.assertEqual(results["anomalies"], {})
 
+    def test_savepoints(self):
+        """A write that was rolled back to a savepoint would be an aborted read of those that see it."""
+        results = self.run_plan("workload.savepoints.share=50%", "database.synchronous=off", "workload.transactions=2000")
+        self.assertEqual(results["levels"]["strict-serializable"], "held")
+        self.assertGreater(results["history"]["fail"], 500)  # the parts that were rolled back
+
     def test_conflicts_are_failures(self):
         """A transaction that reads first and writes later, after another one has committed, cannot commit."""
         results = self.run_plan("database.begin=deferred", "database.synchronous=off", "workload.operations.delay=1ms",
