@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 #include "base/bug.h"
+#include "checker/certificate/certified.h"
+#include "report/certificate_report.h"
 #include "report/conditions.h"
 #include "report/markup.h"
 #include "report/report.h"
@@ -66,6 +68,8 @@ static void count_cases(const struct rig_verdict *verdict, unsigned *tests, unsi
         ++*tests;
         *failures += condition_failed(verdict, &verdict->effort.conditions[i]);
     }
+    *tests += verdict->certified != NULL;
+    *failures += verdict->certified != NULL && !verdict->certified->agrees;
 }
 
 static void add_attribute(struct rig_buf *out, const char *name, const char *text)
@@ -168,6 +172,27 @@ static void add_conditions(struct rig_buf *out, const struct rig_verdict *verdic
     }
 }
 
+static void add_certificate(struct rig_buf *out, const struct rig_verdict *verdict, const char *name)
+{
+    if (verdict->certified == NULL)
+        return;
+    begin_case(out, name, "certificate", "agreement");
+    if (!verdict->certified->agrees) {
+        struct rig_buf text;
+        rig_buf_init(&text, 0);
+        rig_certificate_say_broken(&text, verdict);
+        rig_buf_add_text(out, "\n      <failure type=\"certificate\"");
+        add_attribute(out, "message", rig_buf_text(&text));
+        rig_buf_add_char(out, '>');
+        rig_buf_clear(&text);
+        rig_certificate_witnesses(&text, verdict);
+        rig_markup_escape(out, rig_buf_text(&text));
+        rig_buf_add_text(out, "</failure>\n    ");
+        rig_buf_done(&text);
+    }
+    rig_buf_add_text(out, "</testcase>\n");
+}
+
 void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                       struct rig_buf *out)
 {
@@ -201,6 +226,7 @@ void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report
     }
     add_cases(out, verdict, name);
     add_conditions(out, verdict, name);
+    add_certificate(out, verdict, name);
     rig_buf_add_text(out, "    <system-out>");
     struct rig_buf text;
     rig_buf_init(&text, 0);

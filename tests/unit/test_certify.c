@@ -14,6 +14,7 @@
 #include "history/load.h"
 #include "history/record/record_writer.h"
 #include "history/source.h"
+#include "report/report.h"
 
 /* "12: x=1,2 y=3; 13: x=1,2,4": x to w are the keys 0 to 3; "x=-" removes it. */
 static void read_certificate(const char *text, struct rig_certificate *certificate)
@@ -231,6 +232,38 @@ static void registers_are_not_decided_by_less(void **state)
     rig_history_free(whole);
 }
 
+/* ---- reports ---- */
+
+/* Every form says it: a job that reads only one of them must not take the run for a good one. */
+static void reports_show_discrepancies(void **state)
+{
+    (void)state;
+    struct rig_history *whole = given(agreed);
+    struct rig_verdict *verdict = certify(with_certificate(given(agreed), "1: x=1", true), whole);
+    struct rig_buf text, json, junit, html;
+    rig_buf_init(&text, 0);
+    rig_buf_init(&json, 0);
+    rig_buf_init(&junit, 0);
+    rig_buf_init(&html, 0);
+    rig_report_text(verdict, NULL, false, 0, &text);
+    rig_report_json(verdict, NULL, &json);
+    rig_report_junit(verdict, NULL, "t", &junit);
+    rig_report_html(verdict, NULL, "t", &html);
+    assert_non_null(strstr(rig_buf_text(&text), "the certificate shows lost-commit"));
+    assert_non_null(strstr(rig_buf_text(&text), "lost-commit #1: T3 = process 1: it has an append of 2 to key 0"));
+    assert_non_null(strstr(rig_buf_text(&json), "\"valid\": false"));
+    assert_non_null(strstr(rig_buf_text(&json), "\"lost-commit\": {"));
+    assert_non_null(strstr(rig_buf_text(&junit), "failures=\"1\""));
+    assert_non_null(strstr(rig_buf_text(&junit), "<failure type=\"certificate\""));
+    assert_non_null(strstr(rig_buf_text(&html), "lost-commit #1"));
+    rig_buf_done(&text);
+    rig_buf_done(&json);
+    rig_buf_done(&junit);
+    rig_buf_done(&html);
+    rig_verdict_free(verdict);
+    rig_history_free(whole);
+}
+
 /* ---- the record ---- */
 
 static void write_record(const struct rig_history *history, const char *path)
@@ -293,6 +326,7 @@ int main(void)
         cmocka_unit_test(versions_that_no_read_shows_are_ordered),
         cmocka_unit_test(registers_are_decided_without_assumptions),
         cmocka_unit_test(registers_are_not_decided_by_less),
+        cmocka_unit_test(reports_show_discrepancies),
         cmocka_unit_test(a_record_keeps_its_certificate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
