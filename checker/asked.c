@@ -151,8 +151,6 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
         return "an omitted operation may have written the value";
     if (asked == RIG_ANOMALY_LOST_WRITE && verdict->scope.lost_count > 0)
         return "an omitted operation may have overwritten the value";
-    if (asked == RIG_ANOMALY_LOST_WRITE && verdict->cost.window_count > 1)
-        return "the history was judged in windows, and a read of another window may show the value";
     if ((asked == RIG_ANOMALY_LOST_APPEND || asked == RIG_ANOMALY_LOST_WRITE) && !verdict->scope.has_invocations)
         return "the history has no invocations, and so no real-time order";
     return NULL;

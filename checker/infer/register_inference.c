@@ -323,8 +323,8 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
                        .links = &inference->links};
     if (!rig_links_init(in.links, arena, history->txn_count, 0, history->op_count) || !take_txns(&in) ||
         !link_versions(&in) ||
-        (!assumptions.in_part && !rig_register_lost_writes(&inference->registers, assumptions.open_keys, arena,
-                                                           &inference->noncyclic, &inference->lost)))
+        !rig_register_lost_writes(&inference->registers, assumptions.open_keys, arena, &inference->noncyclic,
+                                  &inference->lost))
         rc = rig_memory_limit(err, "the dependencies");
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
     inference->unknown_reads = in.unknown_reads;

@@ -36,7 +36,6 @@ struct rig_assumptions {
     unsigned made;            /* RIG_ASSUMPTION_BIT()s */
     unsigned contradicted;    /* those that other parts of the history are known to contradict: they order nothing */
     const uint8_t *open_keys; /* per key: it may be used again, so a value without a writer may get one; NULL: no key */
-    bool in_part;             /* the history has further transactions, before these or after them */
 };
 
 #endif

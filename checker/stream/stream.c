@@ -355,7 +355,6 @@ static enum rig_rc begin_judgement(struct rig_stream *w, bool last, struct judge
         return rig_stream_no_memory(err);
     w->judge.assumptions.contradicted = contradicted_before(w);
     w->judge.assumptions.open_keys = open ? w->open_keys : NULL;
-    w->judge.assumptions.in_part = !last || w->judged_count > 0;
     enum rig_rc rc = rig_judge_infer(&w->judge, j->view, true, err);
     if (rc == RIG_OK)
         note_contradictions(w);
@@ -372,16 +371,31 @@ static size_t kept_bytes(const struct judgement *j)
     return (size_t)(bytes / (j->view->txn_count + 1) * j->closing.waiting_count);
 }
 
-/* Finds the closing set; with a shorter idle time when too little could be judged. */
 static bool find_closing(struct judgement *j)
 {
     struct rig_stream *w = j->w;
+    const int64_t start = rig_clock_now_ns();
+    uint8_t *alive = find_alive(j);
+    const bool found =
+        alive != NULL && rig_closing_find(&w->judge.inference, alive, NULL, &w->judge.scratch, &j->closing);
+    w->judge.search_ns += rig_clock_now_ns() - start;
+    return found;
+}
+
+/* Infers, and finds the closing set; with a shorter idle time when too little could be judged. */
+static enum rig_rc infer_closing(struct rig_stream *w, struct judgement *j, struct rig_err *err)
+{
+    bool again = false;
     do {
-        uint8_t *alive = find_alive(j);
-        if (alive == NULL || !rig_closing_find(&w->judge.inference, alive, NULL, &w->judge.scratch, &j->closing))
-            return false;
-    } while (w->options.census == NULL && rig_budget_lower_idle(&w->budget, kept_bytes(j)));
-    return true;
+        /* The inference may depend on which keys may be used again. */
+        enum rig_rc rc = again && !w->type->any_initial ? RIG_OK : begin_judgement(w, false, j, err);
+        if (rc != RIG_OK || w->conflict != NULL)
+            return rc;
+        if (!find_closing(j))
+            return rig_stream_no_memory(err);
+        again = w->options.census == NULL && rig_budget_lower_idle(&w->budget, kept_bytes(j));
+    } while (again);
+    return RIG_OK;
 }
 
 /*
@@ -457,21 +471,16 @@ static void save_memory(struct rig_stream *w, unsigned times)
 
 static enum rig_rc begin_closing(struct rig_stream *w, struct judgement *j, struct rig_err *err)
 {
-    enum rig_rc rc = begin_judgement(w, false, j, err);
+    enum rig_rc rc = infer_closing(w, j, err);
     if (rc != RIG_OK || w->conflict != NULL)
         return rc;
     struct rig_explained explained;
-    int64_t start = rig_clock_now_ns();
-    bool found = find_closing(j);
+    rc = explain(w, j->view, &explained, err);
+    const int64_t start = rig_clock_now_ns();
+    if (rc == RIG_OK && !close_along(j, &explained))
+        rc = rig_stream_no_memory(err);
+    rig_explained_done(&explained);
     w->judge.search_ns += rig_clock_now_ns() - start;
-    rc = found ? explain(w, j->view, &explained, err) : rig_stream_no_memory(err);
-    if (found) {
-        start = rig_clock_now_ns();
-        if (rc == RIG_OK && !close_along(j, &explained))
-            rc = rig_stream_no_memory(err);
-        rig_explained_done(&explained);
-        w->judge.search_ns += rig_clock_now_ns() - start;
-    }
     return rc;
 }
 

@@ -107,7 +107,6 @@ static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *
     if (w->type->any_initial && !rig_stream_open_keys(w, view, true))
         return rig_stream_no_memory(err);
     judge->assumptions.open_keys = w->type->any_initial ? w->open_keys : NULL;
-    judge->assumptions.in_part = true;
     enum rig_rc rc = search_fresh(judge, view, err);
     peek->contradicted = judge->inference.contradicted;
     for (uint32_t txn = 0; txn < view->txn_count; txn++)

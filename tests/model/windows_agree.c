@@ -109,8 +109,7 @@ static void compare(struct totals *totals, const struct cutting *cutting, const 
         const struct rig_finding *found = a->count > 0 ? a : b;
         bool longer = found->witness_count > 0 && found->witnesses[0].txn_count > 2 && !found->exact;
         /* A level is not put to the solver once an anomaly refuted it, which a window may not know of yet. */
-        const bool unasked =
-            anomaly == RIG_ANOMALY_NO_VERSION_ORDER || (anomaly == RIG_ANOMALY_LOST_WRITE && b->count == 0);
+        const bool unasked = anomaly == RIG_ANOMALY_NO_VERSION_ORDER;
         bool more = (a->count > 0) != (b->count > 0) && (longer || unasked);
         totals->other_types += more;
         if (more)
