@@ -77,6 +77,14 @@ class Postgres(TypesTest):
                     self.assertEqual(results["history"]["info"], 0)
                     self.assertGreater(results["history"]["fail"], 100) # comparisons that did not hold
 
+    def test_queues_and_stacks_are_linearizable(self):
+        for type in ("queue", "stack"):
+            for settings in ((), ("database.isolation=read-committed", "database.pipeline=false")):
+                with self.subTest(type=type, settings=settings):
+                    results = self.run_type(type, POSTGRES, "strict-serializable", *settings, transactions=1500)
+                    self.assertEqual("held", results["levels"]["strict-serializable"])
+                    self.assertGreater(results["history"]["ok"], 300)
+
     def test_counters(self):
         results = self.run_type("counter", POSTGRES, "strict-serializable", "workload.amount.negative=20%")
         self.assertEqual(results["anomalies"], {})
@@ -187,6 +195,10 @@ class Etcd(TypesTest):
             with self.subTest(type=type):
                 results = self.run_type(type, ETCD, "strict-serializable", transactions=800)
                 self.assertGreater(results["history"]["fail"], 50)  # comparisons that did not hold
+
+    def test_queues(self):
+        results = self.run_type("queue", ETCD, "strict-serializable", transactions=800)
+        self.assertEqual("held", results["levels"]["strict-serializable"])
 
     def test_registers_while_members_are_killed(self):
         nemesis = "nemesis: [{fault: kill, target: leader, after: 1s, every: 3s, for: 1s}]"
