@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/infer/counter_halves.h"
 #include "history/window_view.h"
 
 static const uint64_t most_in_all = UINT64_C(1) << 62;
@@ -308,6 +309,24 @@ static enum rig_rc check_transfers(const struct infer *in)
     return RIG_OK;
 }
 
+/* A total that differs from the expected one, which the read `first` shows, or the user knows. */
+static bool note_total(const struct infer *in, uint32_t txn, int64_t total, int64_t expected, uint32_t first)
+{
+    struct rig_noncyclic_findings *noncyclic = &in->inference->noncyclic;
+    struct rig_noncyclic found = {.anomaly = RIG_ANOMALY_WRONG_TOTAL,
+                                  .key = rig_txn_ops(in->history, txn)->key,
+                                  .txn = txn,
+                                  .other = first,
+                                  .other_op = UINT32_MAX,
+                                  .value = total,
+                                  .other_value = expected};
+    if (!rig_noncyclic_count(noncyclic, &found))
+        return true;
+    const uint32_t half_seen = rig_counter_half_seen(in->history, txn, total - expected);
+    found.further = half_seen == UINT32_MAX ? 0 : half_seen + 1;
+    return rig_noncyclic_list_add(&noncyclic->kept, found);
+}
+
 /* Whether the transaction reads each of the accounts, and changes none; their total. */
 static bool is_full_read(const struct infer *in, uint32_t txn, uint8_t *seen, uint32_t accounts, int64_t *total)
 {
@@ -383,7 +402,7 @@ static enum rig_rc infer_bank(struct infer *in, const struct rig_assumptions *as
             known = true;
             first = txn;
             expected = total;
-        } else if (total != expected && !note(in, RIG_ANOMALY_WRONG_TOTAL, txn, 0, total, expected, first)) {
+        } else if (total != expected && !note_total(in, txn, total, expected, first)) {
             return no_memory(in);
         }
     }

@@ -20,7 +20,8 @@ struct rig_noncyclic {
     uint32_t other_op; /* its operation, or UINT32_MAX */
     int64_t value;     /* the element in question */
     int64_t other_value;
-    bool unsettled; /* `txn` is of unknown fate */
+    bool unsettled;   /* `txn` is of unknown fate */
+    uint32_t further; /* one more than another transaction that explains it; 0: there is none */
 };
 
 RIG_VEC(struct rig_noncyclic, rig_noncyclic_list)

@@ -13,6 +13,7 @@ struct chain {
     uint32_t *fresh;                    /* elements that the read adds to the chain; and */
     uint32_t fresh_count;
     uint32_t total; /* elements of the key, of committed transactions */
+    bool is_plain;  /* the largest read and the reads so far show the first elements of the spine, each different */
     /* The last read of the chain: */
     uint32_t size, up, down; /* `up`: the relay from the writers of what it shows; `down`: to those of what it misses */
     uint32_t latest_writer, latest_reader; /* so far, plus 1; 0: none */
@@ -84,6 +85,22 @@ static bool fits(struct chain *chain, const struct rig_set_read *read)
     return known == chain->size && in_largest == read->size;
 }
 
+/* Whether all elements of the read count, and are the first ones of the key's spine. */
+static bool is_plain(const struct chain *chain, const struct rig_set_read *read, struct rig_read_list *list)
+{
+    *list = rig_txn_op_list(chain->sets->history, op_of(chain, read));
+    return list->shared == list->count && list->count == read->size;
+}
+
+/* The same as fits() for a plain read after plain ones: it adds what lies between the last one's end and its own. */
+static void fit_plainly(struct chain *chain, const struct rig_set_read *read, const struct rig_read_list *list)
+{
+    RIG_INVARIANT(list->count >= chain->size);
+    chain->fresh_count = 0;
+    for (uint32_t at = chain->size; at < list->count; at++)
+        chain->fresh[chain->fresh_count++] = rig_sets_find(chain->sets, read->key, list->at[at]);
+}
+
 /* An edge from the last `down` to the writer of an element. */
 static bool link_down(struct chain *chain, uint32_t element)
 {
@@ -149,8 +166,14 @@ static bool link_key(struct chain *chain, const struct rig_set_read *reads, uint
     chain->up = chain->down = RIG_NODE_NONE;
     chain->total = count_committed(chain->sets, reads[0].key);
     rig_set_marks_take(&chain->largest, chain->sets, op_of(chain, &reads[count - 1]));
+    struct rig_read_list list;
+    chain->is_plain = is_plain(chain, &reads[count - 1], &list);
     for (uint32_t i = 0; i < count; i++) {
-        const bool is_next = fits(chain, &reads[i]);
+        const bool plain = chain->is_plain && is_plain(chain, &reads[i], &list);
+        if (plain)
+            fit_plainly(chain, &reads[i], &list);
+        const bool is_next = plain || fits(chain, &reads[i]);
+        chain->is_plain &= plain || !is_next || chain->fresh_count == 0;
         const bool extends = is_next && (chain->up == RIG_NODE_NONE || chain->fresh_count > 0);
         if (!is_next ? !alone(context, &reads[i]) : (extends && !extend(chain)) || !link_read(chain, reads[i].txn))
             return false;

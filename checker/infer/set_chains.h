@@ -12,7 +12,8 @@
  * that add nothing to the key take part, so no transaction reaches itself. A read that does not fit the chain, or shows
  * what the largest read misses, is linked alone.
  *
- * Time: sorting the reads, and a look-up for each element that they show. Space: two relays and six edges a read, two
+ * Time: sorting the reads, and a look-up for each element that the largest read shows, or that reads show which are not
+ * the first elements of the spine. Space: two relays and six edges a read, two
  * edges an element, 16 bytes a read, 16 an element. Everything lies in the arena.
  */
 #ifndef RIG_CHECKER_INFER_SET_CHAINS_H

@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "checker/infer/set_chains.h"
+#include "checker/infer/set_plain.h"
 
 /* Per key: the last known read of the transaction that is being visited, and the last transaction that adds to it. */
 struct access {
@@ -17,6 +18,7 @@ struct infer {
     struct rig_noncyclic_findings *noncyclic;
     struct rig_links *links;
     struct rig_set_chains chains;
+    struct rig_set_plain plain;
     struct access *keys;
     struct rig_set_marks seen, before; /* by the read that is being visited, and by the one before it */
     uint32_t *linked_wr, *linked_rw;   /* per transaction: the read (`seen.count`) that it was linked with last */
@@ -151,7 +153,10 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t place)
     key->visitor = txn;
     key->last_read = place;
     shown.is_chained = in->chains.pays[shown.op->key] && key->adder != txn;
-    if (!take_elements(in, &shown))
+    const struct rig_read_list list = rig_txn_op_list(in->history, shown.op);
+    if (shown.is_chained && last_read == UINT32_MAX && rig_set_plain_is(&in->plain, shown.op->key, &list))
+        shown.size = list.count;
+    else if (!take_elements(in, &shown))
         return false;
     if (shown.is_chained)
         rig_set_chains_add(&in->chains,
@@ -178,7 +183,7 @@ static bool prepare(struct infer *in, struct rig_arena *arena)
     in->linked_rw = rig_arena_array(arena, txn_count, sizeof *in->linked_rw);
     if (in->keys == NULL || in->linked_wr == NULL || in->linked_rw == NULL ||
         !rig_set_chains_init(&in->chains, in->sets, arena) || !rig_set_marks_init(&in->seen, in->sets, arena) ||
-        !rig_set_marks_init(&in->before, in->sets, arena))
+        !rig_set_marks_init(&in->before, in->sets, arena) || !rig_set_plain_init(&in->plain, in->sets, arena))
         return false;
     memset(in->keys, 0xff, key_count * sizeof *in->keys);
     return rig_links_init(in->links, arena, in->history->txn_count, 0, in->history->op_count);

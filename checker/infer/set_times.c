@@ -17,6 +17,10 @@ struct timing {
     const struct rig_sets *sets;
     struct rig_set_marks marks;
     struct sight *sights; /* per element */
+    /* Reads that show the first n elements of their key's spine, together, at prefix_first[key] + n. */
+    struct sight *prefixes;
+    uint32_t *prefix_first; /* per key, and one more */
+    uint32_t *place;        /* per element: its first place in the spine; or the spine's length */
 };
 
 static void become_known(struct sight *sight, const struct rig_txn *by)
@@ -32,9 +36,24 @@ static bool is_later(uint32_t at, uint32_t than)
     return than == RIG_POSITION_NONE || at > than;
 }
 
+/* A read that shows some elements, and misses the others. */
+static void take_prefix(struct sight *prefix, const struct rig_txn *reader)
+{
+    become_known(prefix, reader);
+    if (!is_later(reader->invoke_at, prefix->absent_at))
+        return;
+    prefix->present_at = prefix->absent_at = reader->invoke_at;
+    prefix->absent_ns = reader->invoke_ns;
+}
+
 static void take_read(struct timing *timing, const struct rig_txn *reader, const struct rig_txn_op *read)
 {
     const struct rig_sets *sets = timing->sets;
+    const struct rig_read_list list = rig_txn_op_list(timing->history, read);
+    if (list.shared == list.count) {
+        take_prefix(&timing->prefixes[timing->prefix_first[read->key] + list.count], reader);
+        return;
+    }
     rig_set_marks_take(&timing->marks, sets, read);
     for (uint32_t i = sets->key_first[read->key]; i < sets->key_first[read->key + 1]; i++) {
         struct sight *sight = &timing->sights[i];
@@ -49,14 +68,98 @@ static void take_read(struct timing *timing, const struct rig_txn *reader, const
     }
 }
 
+/* The reads that show an element, and those that miss it, become part of its sight. */
+static void add_present(struct sight *sight, const struct sight *reads)
+{
+    if (reads->known_at == RIG_POSITION_NONE)
+        return;
+    if (sight->known_at == RIG_POSITION_NONE || reads->known_at < sight->known_at) {
+        sight->known_at = reads->known_at;
+        sight->known_ns = reads->known_ns;
+    }
+    if (is_later(reads->present_at, sight->present_at))
+        sight->present_at = reads->present_at;
+}
+
+static void add_absent(struct sight *sight, const struct sight *reads)
+{
+    if (reads->absent_at == RIG_POSITION_NONE || !is_later(reads->absent_at, sight->absent_at))
+        return;
+    sight->absent_at = reads->absent_at;
+    sight->absent_ns = reads->absent_ns;
+}
+
+static const struct sight no_sight = {
+    .known_at = RIG_POSITION_NONE, .present_at = RIG_POSITION_NONE, .absent_at = RIG_POSITION_NONE};
+
+/* The element at its first place there; RIG_SET_NONE: none. */
+static uint32_t element_at(const struct timing *timing, uint32_t key, uint32_t place)
+{
+    const uint32_t element = rig_sets_find(timing->sets, key, timing->history->spines[key].at[place]);
+    return element != RIG_SET_NONE && timing->place[element] == place ? element : RIG_SET_NONE;
+}
+
+/* Reads of more than its place show an element, all others miss it. */
+static void spread_prefixes(struct timing *timing, uint32_t key)
+{
+    const struct rig_sets *sets = timing->sets;
+    const struct sight *prefixes = &timing->prefixes[timing->prefix_first[key]];
+    const uint32_t length = timing->prefix_first[key + 1] - timing->prefix_first[key] - 1;
+    struct sight present = no_sight, absent = no_sight;
+    for (uint32_t i = sets->key_first[key]; i < sets->key_first[key + 1]; i++)
+        timing->place[i] = length;
+    for (uint32_t at = length; at > 0; at--) {
+        const uint32_t element = rig_sets_find(sets, key, timing->history->spines[key].at[at - 1]);
+        if (element != RIG_SET_NONE)
+            timing->place[element] = at - 1;
+    }
+    for (uint32_t at = length; at > 0; at--) {
+        const uint32_t element = element_at(timing, key, at - 1);
+        add_present(&present, &prefixes[at]);
+        if (element != RIG_SET_NONE)
+            add_present(&timing->sights[element], &present);
+    }
+    for (uint32_t at = 0; at < length; at++) {
+        const uint32_t element = element_at(timing, key, at);
+        add_absent(&absent, &prefixes[at]);
+        if (element != RIG_SET_NONE)
+            add_absent(&timing->sights[element], &absent);
+    }
+    add_absent(&absent, &prefixes[length]);
+    for (uint32_t i = sets->key_first[key]; i < sets->key_first[key + 1]; i++) {
+        if (timing->place[i] == length)
+            add_absent(&timing->sights[i], &absent);
+    }
+}
+
+static bool init_prefixes(struct timing *timing, struct rig_arena *arena)
+{
+    const struct rig_history *history = timing->history;
+    timing->prefix_first = rig_arena_room(arena, (size_t)history->key_count + 1, sizeof *timing->prefix_first);
+    timing->place = rig_arena_room(arena, (size_t)timing->sets->element_count + 1, sizeof *timing->place);
+    if (timing->prefix_first == NULL || timing->place == NULL)
+        return false;
+    size_t total = 0;
+    for (uint32_t key = 0; key < history->key_count; key++) {
+        timing->prefix_first[key] = (uint32_t)total;
+        total += (size_t)history->spines[key].count + 1;
+        if (total >= UINT32_MAX)
+            return false;
+    }
+    timing->prefix_first[history->key_count] = (uint32_t)total;
+    timing->prefixes = rig_arena_room(arena, total + 1, sizeof *timing->prefixes);
+    for (size_t i = 0; timing->prefixes != NULL && i < total; i++)
+        timing->prefixes[i] = no_sight;
+    return timing->prefixes != NULL;
+}
+
 /* False: the history has no times. */
 static bool take_txns(struct timing *timing)
 {
     const struct rig_history *history = timing->history;
     for (uint32_t i = 0; i < timing->sets->element_count; i++) {
         const struct rig_txn *writer = &history->txns[timing->sets->elements[i].writer];
-        timing->sights[i] = (struct sight){
-            .known_at = RIG_POSITION_NONE, .present_at = RIG_POSITION_NONE, .absent_at = RIG_POSITION_NONE};
+        timing->sights[i] = no_sight;
         if (writer->outcome == RIG_OUTCOME_OK)
             become_known(&timing->sights[i], writer);
     }
@@ -72,6 +175,8 @@ static bool take_txns(struct timing *timing)
                 take_read(timing, reader, &ops[i]);
         }
     }
+    for (uint32_t key = 0; key < history->key_count; key++)
+        spread_prefixes(timing, key);
     return true;
 }
 
@@ -148,7 +253,8 @@ void rig_set_times(const struct rig_inference *inference, struct rig_arena *aren
         return;
     int64_t *latencies = rig_arena_room(arena, room, sizeof *latencies);
     timing.sights = rig_arena_room(arena, room, sizeof *timing.sights);
-    if (latencies == NULL || timing.sights == NULL || !rig_set_marks_init(&timing.marks, timing.sets, arena))
+    if (latencies == NULL || timing.sights == NULL || !rig_set_marks_init(&timing.marks, timing.sets, arena) ||
+        !init_prefixes(&timing, arena))
         return;
     times->measured = take_txns(&timing);
     if (times->measured)

@@ -121,15 +121,19 @@ uint32_t rig_sets_find(const struct rig_sets *sets, uint32_t key, int64_t value)
 
 /* ---- committed transactions ---- */
 
-/* Transactions of unknown fate committed if this one read their elements. False when memory runs out. */
-static bool follow_reads(struct rig_sets *sets, uint32_t txn, struct txn_stack *fresh)
+/* Transactions of unknown fate committed if this one read their elements. The first `followed` elements of a key's spine
+ * need no other look. False when memory runs out. */
+static bool follow_reads(struct rig_sets *sets, uint32_t txn, uint32_t *followed, struct txn_stack *fresh)
 {
     const struct rig_history *history = sets->history;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         const struct rig_read_list list =
             rig_set_is_read(&ops[i]) ? rig_txn_op_list(history, &ops[i]) : (struct rig_read_list){0};
-        for (uint32_t at = 0; at < list.count; at++) {
+        uint32_t *known = &followed[ops[i].key];
+        const uint32_t from = *known < list.shared ? *known : list.shared;
+        *known = *known < list.shared ? list.shared : *known;
+        for (uint32_t at = from; at < list.count; at++) {
             const uint32_t element = rig_sets_find(sets, ops[i].key, rig_read_element(&list, at));
             const uint32_t writer = element == RIG_SET_NONE ? RIG_SET_NONE : sets->elements[element].writer;
             if (writer == RIG_SET_NONE || sets->committed[writer] || history->txns[writer].outcome != RIG_OUTCOME_INFO)
@@ -149,7 +153,8 @@ static bool find_committed(struct rig_sets *sets, struct rig_arena *arena)
     struct txn_stack fresh = {0};
     bool any_open = false, done = true;
     sets->committed = rig_arena_room(arena, (size_t)history->txn_count + 1, sizeof *sets->committed);
-    if (sets->committed == NULL)
+    uint32_t *followed = rig_arena_array(arena, (size_t)history->key_count + 1, sizeof *followed);
+    if (sets->committed == NULL || followed == NULL)
         return false;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const bool counts = rig_txn_is_committed(&history->txns[txn]);
@@ -158,9 +163,9 @@ static bool find_committed(struct rig_sets *sets, struct rig_arena *arena)
         any_open |= !counts && history->txns[txn].outcome == RIG_OUTCOME_INFO;
     }
     for (uint32_t txn = 0; done && any_open && txn < history->txn_count; txn++)
-        done = !sets->committed[txn] || follow_reads(sets, txn, &fresh);
+        done = !sets->committed[txn] || follow_reads(sets, txn, followed, &fresh);
     while (done && fresh.count > 0)
-        done = follow_reads(sets, fresh.at[--fresh.count], &fresh);
+        done = follow_reads(sets, fresh.at[--fresh.count], followed, &fresh);
     txn_stack_done(&fresh);
     RIG_INVARIANT(sets->committed_count <= history->txn_count);
     return done;

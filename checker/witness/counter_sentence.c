@@ -36,18 +36,54 @@ static void add_bounds(const struct rig_witness *w, struct rig_buf *text)
                        w->other_value);
 }
 
+static const struct rig_txn_op *increment_of(const struct rig_history *history, uint32_t txn, bool up)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].kind == RIG_OP_INCREMENT && (ops[i].value > 0) == up)
+            return &ops[i];
+    }
+    return NULL;
+}
+
+/* The transfer of which the read shows a half. */
+static void add_half(const struct rig_history *history, const struct rig_witness *w, uint32_t txn, struct rig_buf *text)
+{
+    const struct rig_txn_op *from = increment_of(history, txn, false), *to = increment_of(history, txn, true);
+    if (from == NULL || to == NULL)
+        return;
+    const bool low = w->value < w->other_value;
+    rig_buf_add_char(text, ' ');
+    rig_sentence_txn(history, txn, text);
+    rig_buf_printf(text, " moves %" PRId64 " from account ", to->value);
+    rig_sentence_key(history, from->key, text);
+    rig_buf_add_text(text, " to account ");
+    rig_sentence_key(history, to->key, text);
+    rig_buf_printf(text, "; with its %s and without its %s the total is %" PRId64 " too %s.",
+                   low ? "withdrawal" : "deposit", low ? "deposit" : "withdrawal", to->value, low ? "low" : "high");
+}
+
+static void add_total(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    const uint32_t last = w->txns[w->txn_count - 1];
+    const bool has_half = w->txn_count > 1 && increment_of(history, last, true) != NULL;
+    rig_buf_printf(text, "read all accounts with a total of %" PRId64 ", and ", w->value);
+    if (w->txn_count - has_half == 1) {
+        rig_buf_printf(text, "it is %" PRId64 "; transfers do not change it.", w->other_value);
+    } else {
+        rig_sentence_txn(history, w->txns[1], text);
+        rig_buf_printf(text, " with %" PRId64 "; transfers do not change the total.", w->other_value);
+    }
+    if (has_half)
+        add_half(history, w, last, text);
+}
+
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     rig_sentence_txn(history, w->txns[0], text);
     rig_buf_add_char(text, ' ');
     if (w->anomaly == RIG_ANOMALY_WRONG_TOTAL) {
-        rig_buf_printf(text, "read all accounts with a total of %" PRId64 ", and ", w->value);
-        if (w->txn_count == 1) {
-            rig_buf_printf(text, "it is %" PRId64 "; transfers do not change it.", w->other_value);
-            return;
-        }
-        rig_sentence_txn(history, w->txns[1], text);
-        rig_buf_printf(text, " with %" PRId64 "; transfers do not change the total.", w->other_value);
+        add_total(history, w, text);
         return;
     }
     rig_sentence_reading(history, w->txns[0], w->op, text);

@@ -130,13 +130,49 @@ static const char *check_known_total(const struct rig_history *history, const st
     return total == w->value && total != w->other_value ? NULL : "read the known total";
 }
 
+/* The transfer that explains the difference: it may have committed, had begun, and moves just as much. */
+static const char *check_half(const struct rig_history *history, const struct rig_witness *w, uint32_t txn)
+{
+    const struct rig_txn *t = &history->txns[txn], *reader = &history->txns[w->txns[0]];
+    const int64_t difference = w->value - w->other_value;
+    uint32_t deposits = 0, withdrawals = 0, others = 0;
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].kind != RIG_OP_INCREMENT)
+            continue;
+        const int64_t size = ops[i].value < 0 ? -ops[i].value : ops[i].value;
+        others += size != difference && size != -difference;
+        deposits += ops[i].value > 0;
+        withdrawals += ops[i].value < 0;
+    }
+    if (t->outcome == RIG_OUTCOME_FAIL || deposits != 1 || withdrawals != 1 || others > 0)
+        return "is not explained by the transfer";
+    if (history->has_invocations && t->invoke_at != RIG_POSITION_NONE && t->invoke_at > reader->complete_at)
+        return "ended before the transfer began";
+    return NULL;
+}
+
+static bool changes(const struct rig_history *history, uint32_t txn)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].kind == RIG_OP_INCREMENT)
+            return true;
+    }
+    return false;
+}
+
 static const char *check_total(const struct rig_history *history, const struct rig_witness *w)
 {
     int64_t total, other;
-    if (w->txn_count == 1)
-        return check_known_total(history, w);
-    if (w->txn_count != 2 || history->txns[w->txns[1]].outcome != RIG_OUTCOME_OK ||
-        !total_of(history, w->txns[0], &total) || !total_of(history, w->txns[1], &other))
+    const uint32_t last = w->txns[w->txn_count - 1];
+    const bool has_half = w->txn_count > 1 && changes(history, last);
+    const char *why = has_half ? check_half(history, w, last) : NULL;
+    const uint32_t readers = w->txn_count - has_half;
+    if (why != NULL || readers == 1)
+        return why != NULL ? why : check_known_total(history, w);
+    if (readers != 2 || history->txns[w->txns[1]].outcome != RIG_OUTCOME_OK || !total_of(history, w->txns[0], &total) ||
+        !total_of(history, w->txns[1], &other))
         return "is not compared with a read of the accounts";
     if (rig_txn_op_count(history, w->txns[0]) != rig_txn_op_count(history, w->txns[1]))
         return "read other accounts than the other one";

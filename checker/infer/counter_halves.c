@@ -1,0 +1,77 @@
+#include "checker/infer/counter_halves.h"
+
+#include "history/types.h"
+
+/* A transfer takes the amount from one account and adds it to another. */
+struct transfer {
+    uint32_t from, to;
+    int64_t amount;
+};
+
+/* Whether the increments of the transaction are those of one transfer. */
+static bool is_transfer(const struct rig_history *history, uint32_t txn, struct transfer *transfer)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    uint32_t increments = 0;
+    *transfer = (struct transfer){0};
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].kind != RIG_OP_INCREMENT)
+            continue;
+        increments++;
+        *(ops[i].value < 0 ? &transfer->from : &transfer->to) = ops[i].key;
+        transfer->amount = ops[i].value > 0 ? ops[i].value : transfer->amount;
+    }
+    return increments == 2 && transfer->amount > 0 && transfer->from != transfer->to;
+}
+
+/* The balance that the transaction read first of the account; false: it read none. */
+static bool balance_of(const struct rig_history *history, uint32_t txn, uint32_t account, int64_t *balance)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].key != account)
+            continue;
+        if (ops[i].kind == RIG_OP_INCREMENT || ops[i].read_state == RIG_READ_UNKNOWN)
+            return false;
+        *balance = ops[i].read_state == RIG_READ_SEEN ? ops[i].value : 0;
+        return true;
+    }
+    return false;
+}
+
+/* How well the transfer explains the read; 0: not at all. */
+static unsigned rank_of(const struct rig_history *history, uint32_t reader, uint32_t txn, int64_t difference)
+{
+    enum { BEFORE = 1, MEANWHILE, SHOWN };
+    const struct rig_txn *read = &history->txns[reader], *t = &history->txns[txn];
+    struct transfer transfer;
+    int64_t from, to, read_from, read_to;
+    if (txn == reader || t->outcome == RIG_OUTCOME_FAIL || !is_transfer(history, txn, &transfer) ||
+        (difference != transfer.amount && difference != -transfer.amount))
+        return 0;
+    if (history->has_invocations && t->invoke_at != RIG_POSITION_NONE && t->invoke_at > read->complete_at)
+        return 0;
+    if (balance_of(history, reader, transfer.from, &read_from) && balance_of(history, reader, transfer.to, &read_to) &&
+        balance_of(history, txn, transfer.from, &from) && balance_of(history, txn, transfer.to, &to)) {
+        const bool took = difference < 0;
+        return read_from == from - (took ? transfer.amount : 0) && read_to == to + (took ? 0 : transfer.amount) ? SHOWN
+                                                                                                                : 0;
+    }
+    const bool ended = t->outcome == RIG_OUTCOME_OK && history->has_invocations &&
+                       read->invoke_at != RIG_POSITION_NONE && t->complete_at < read->invoke_at;
+    return ended ? BEFORE : MEANWHILE;
+}
+
+uint32_t rig_counter_half_seen(const struct rig_history *history, uint32_t reader, int64_t difference)
+{
+    uint32_t best = UINT32_MAX;
+    unsigned rank = 0;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const unsigned found = rank_of(history, reader, txn, difference);
+        if (found == 0 || found < rank)
+            continue;
+        rank = found;
+        best = txn; /* the last one: transactions are in the order of their completion */
+    }
+    return best;
+}
