@@ -341,18 +341,32 @@ static bool pauses_before(const struct rig_transaction *transaction, uint32_t op
            (transaction->delayed && op > 0 && op < transaction->op_count);
 }
 
-/* Pauses as the transaction requires; the deadline moves along. */
+/* The time of a pause does not count. */
+static void move_deadline(struct rig_my_turn *turn, int64_t start_ns)
+{
+    turn->deadline_ns += turn->session->run->env->core->now_ns() - start_ns;
+    turn->connection->deadline_ns = turn->deadline_ns;
+}
+
+void rig_my_turn_hold(struct rig_my_turn *turn)
+{
+    const struct rig_core *core = turn->session->run->env->core;
+    const int64_t start_ns = core->now_ns();
+    (void)core->hold(turn->transaction);
+    move_deadline(turn, start_ns);
+}
+
+/* Pauses as the transaction requires. */
 static void pause_before(struct rig_my_turn *turn, uint32_t op)
 {
     const struct rig_core *core = turn->session->run->env->core;
-    struct rig_transaction *transaction = turn->transaction;
+    const struct rig_transaction *transaction = turn->transaction;
     const int64_t start_ns = core->now_ns();
-    if (transaction->hold.wanted && transaction->hold.before_op == op)
-        (void)core->hold(transaction);
     if (transaction->delayed && op > 0 && op < transaction->op_count)
-        (void)core->delay(transaction);
-    turn->deadline_ns += core->now_ns() - start_ns;
-    turn->connection->deadline_ns = turn->deadline_ns;
+        (void)core->delay(turn->transaction);
+    move_deadline(turn, start_ns);
+    if (transaction->hold.wanted && transaction->hold.before_op == op)
+        rig_my_turn_hold(turn);
 }
 
 /* Whether the operation depends on a read that the request already has. */

@@ -27,6 +27,8 @@ void rig_my_turn_commit(struct rig_my_turn *turn);
 /* Ends the transaction after an error; false: the session cannot be used any longer. */
 bool rig_my_turn_roll_back(struct rig_my_turn *turn);
 
+/* Calls core->hold(); the deadline moves along. */
+void rig_my_turn_hold(struct rig_my_turn *turn);
 /* Runs statement `number` of the schema with its values; false, and the turn failed, on an error. Release the answer. */
 bool rig_my_turn_perform(struct rig_my_turn *turn, uint32_t number, const int64_t *values,
                          struct rig_my_answer *answer);

@@ -128,9 +128,14 @@ static bool execute(struct rig_rows *object, uint32_t index, const int64_t *valu
     return true;
 }
 
+static void hold(struct rig_rows *object)
+{
+    rig_my_turn_hold(((struct open_rows *)object)->turn);
+}
+
 void rig_my_rows_run(struct rig_my_turn *turn, struct rig_row_program *program)
 {
-    struct open_rows open = {.rows = {.execute = execute}, .turn = turn};
+    struct open_rows open = {.rows = {.execute = execute, .hold = hold}, .turn = turn};
     if (!rig_my_turn_begin(turn))
         return;
     const bool commits = program->body(program, &open.rows);
