@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "checker/check.h"
 #include "checker/solve/breach.h"
 #include "checker/solve/case_search.h"
@@ -228,6 +229,70 @@ static void test_budget_of_orders(void **state)
     rig_problem_done(&problem);
 }
 
+/* Past the deadline nothing that has no explanation is explained, by any rule. */
+static void test_budget_of_refuted(void **state)
+{
+    (void)state;
+    const struct rig_solve_budget nothing = {0};
+    uint32_t refuted = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct rig_rng rng;
+        struct rig_problem problem;
+        rig_rng_init(&rng, seed, 4);
+        random_problem(&rng, 4, &problem);
+        for (int form = 0; form < RIG_RULE_COUNT; form++) {
+            const struct rig_rule rule = {(enum rig_rule_form)form, RIG_ALONG_PROCESS, false};
+            struct rig_solution solution;
+            struct rig_err err = {0};
+            if (slow_breach_explains(&problem, &rule))
+                continue;
+            assert_int_equal(rig_solve(&problem, &rule, &nothing, &solution, &err), RIG_OK);
+            assert_int_not_equal(solution.answer, RIG_ANSWER_YES);
+            rig_solution_done(&solution);
+            refuted++;
+        }
+        rig_problem_done(&problem);
+    }
+    assert_true(refuted > 50);
+}
+
+/* Two transactions, each before the other by the order of one key: no order of the nodes keeps both pairs. */
+static void test_circle_of_pairs(void **state)
+{
+    (void)state;
+    const uint64_t levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_UNCOMMITTED) | RIG_LEVEL_BIT(RIG_LEVEL_CURSOR_STABILITY);
+    static const char lines[] = "{\"type\":\"ok\",\"process\":0,\"value\":[[\"append\",0,1],[\"append\",1,1]]}\n"
+                                "{\"type\":\"ok\",\"process\":1,\"value\":[[\"append\",0,2],[\"append\",1,2]]}\n";
+    const struct rig_load_options options = {.workload_given = true, .workload = RIG_WORKLOAD_LIST_APPEND};
+    struct rig_history *history = NULL;
+    const struct rig_solve_budget shrinks_for_1_s = {.deadline_ns = rig_clock_now_ns() + 4 * RIG_NS_PER_S};
+    struct rig_problem problem = {0};
+    struct rig_decisions decisions;
+    struct rig_err err = {0};
+    struct rig_arena arena;
+    rig_arena_init(&arena, 0);
+    if (rig_history_parse("given", lines, sizeof lines - 1, &options, &history, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    for (uint32_t txn = 0; txn < 2; txn++) {
+        assert_true(rig_problem_add_txn(
+            &problem,
+            &(struct rig_problem_txn){.txn = txn, .session = txn, .before = RIG_PROBLEM_NONE, .ended = UINT32_MAX}));
+        for (uint32_t key = 0; key < 2; key++)
+            assert_true(rig_problem_add_write(&problem, key, key));
+    }
+    for (uint32_t key = 0; key < 2; key++)
+        assert_true(
+            rig_problem_add_pair(&problem, &(struct rig_problem_pair){.before = key, .after = 1 - key, .key = key}));
+    assert_true(rig_problem_finish(&problem));
+    assert_int_equal(rig_decide(&problem, history, levels, &shrinks_for_1_s, &arena, &decisions, &err), RIG_OK);
+    assert_int_equal(decisions.held, 0);
+    assert_int_equal(decisions.refuted, levels);
+    rig_decisions_done(&decisions);
+    rig_arena_done(&arena);
+    rig_problem_done(&problem);
+    rig_history_free(history);
+}
+
 /* Numbers of nodes have 32 bits: a larger problem is left open, before anything is done with it. */
 static void test_too_large(void **state)
 {
@@ -389,6 +454,8 @@ int main(void)
         cmocka_unit_test(test_brute_force),
         cmocka_unit_test(test_larger),
         cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_budget_of_refuted),
+        cmocka_unit_test(test_circle_of_pairs),
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_budget_of_orders),
     };
