@@ -46,10 +46,8 @@ static const struct rig_app_card cards[] = {
 };
 
 const struct rig_application rig_app_cart = {
-    .tables = tables,
-    .table_count = sizeof tables / sizeof tables[0],
-    .cards = cards,
-    .card_count = sizeof cards / sizeof cards[0],
+    RIG_ARRAY(tables, table_count, tables),
+    RIG_ARRAY(cards, card_count, cards),
     .most_operations = 1 + LINES,
     .most_keys = 1 + LINES,
     .has_popularity = true,

@@ -78,10 +78,8 @@ static const struct rig_app_card cards[] = {
 };
 
 const struct rig_application rig_app_smallbank = {
-    .tables = tables,
-    .table_count = sizeof tables / sizeof tables[0],
-    .cards = cards,
-    .card_count = sizeof cards / sizeof cards[0],
+    RIG_ARRAY(tables, table_count, tables),
+    RIG_ARRAY(cards, card_count, cards),
     .most_operations = 8,
     .most_keys = 5,
 };

@@ -190,12 +190,9 @@ static const struct rig_app_card cards[] = {
 };
 
 const struct rig_application rig_app_tpcc = {
-    .tables = tables,
-    .table_count = sizeof tables / sizeof tables[0],
-    .unit_rows = unit_rows,
-    .unit_count = sizeof unit_rows / sizeof unit_rows[0],
-    .cards = cards,
-    .card_count = sizeof cards / sizeof cards[0],
+    RIG_ARRAY(tables, table_count, tables),
+    RIG_ARRAY(unit_rows, unit_count, unit_rows),
+    RIG_ARRAY(cards, card_count, cards),
     .most_operations = 1 + LEVEL_ORDERS * MOST_LINES * 2,
     .most_keys = 1 + LEVEL_ORDERS * MOST_LINES * 2,
     .has_row = has_row,

@@ -68,13 +68,7 @@ static const struct rig_app_card cards[] = {
 };
 
 const struct rig_application rig_app_twitter = {
-    .tables = tables,
-    .table_count = sizeof tables / sizeof tables[0],
-    .unit_rows = unit_rows,
-    .unit_count = sizeof unit_rows / sizeof unit_rows[0],
-    .cards = cards,
-    .card_count = sizeof cards / sizeof cards[0],
-    .most_operations = 1 + 2 * MOST_TWEETS_SHOWN,
-    .most_keys = 1 + 2 * MOST_TWEETS_SHOWN,
-    .has_popularity = true,
+    RIG_ARRAY(tables, table_count, tables), RIG_ARRAY(unit_rows, unit_count, unit_rows),
+    RIG_ARRAY(cards, card_count, cards),    .most_operations = 1 + 2 * MOST_TWEETS_SHOWN,
+    .most_keys = 1 + 2 * MOST_TWEETS_SHOWN, .has_popularity = true,
 };

@@ -26,6 +26,7 @@
 #ifndef RIG_GENERATOR_APPLICATION_H
 #define RIG_GENERATOR_APPLICATION_H
 
+#include "base/array.h"
 #include "generator/generator.h"
 #include "generator/weighted_choice.h"
 #include "history/types.h"

@@ -209,6 +209,20 @@ enum rig_rc rig_await_effect(const struct rig_fault_site *site, const struct rig
     return RIG_OK;
 }
 
+enum rig_rc rig_await_effects(const struct rig_fault_site *site, const struct rig_effect *effect, size_t context_bytes,
+                              const char *told, struct rig_evidence *evidence, struct rig_err *err)
+{
+    for (uint32_t i = 0; i < site->node_count; i++) {
+        struct rig_effect of_node = *effect;
+        of_node.context = (char *)effect->context + i * context_bytes;
+        const enum rig_rc rc = rig_await_effect(site, &of_node, err);
+        if (rc != RIG_OK)
+            return rc;
+        rig_evidence_add(evidence, "%s: %s", rig_target_name(site, i), told);
+    }
+    return RIG_OK;
+}
+
 enum rig_rc rig_revive(const struct rig_fault_site *site, uint32_t node, bool always, struct rig_err *err)
 {
     struct rig_fleet *fleet = rig_fleet_of(site);

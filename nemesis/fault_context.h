@@ -85,6 +85,10 @@ struct rig_effect {
     const char *what; /* "there were no ..." */
 };
 enum rig_rc rig_await_effect(const struct rig_fault_site *site, const struct rig_effect *effect, struct rig_err *err);
+/* The same for each node of the site, one after the other: `effect->context` is an array with an element of
+ * `context_bytes` a node. Where it is met, evidence says "NODE: TOLD". */
+enum rig_rc rig_await_effects(const struct rig_fault_site *site, const struct rig_effect *effect, size_t context_bytes,
+                              const char *told, struct rig_evidence *evidence, struct rig_err *err);
 /* One of the node's processes that is not the main one, at random; RIG_E_CLUSTER when there is none. */
 enum rig_rc rig_choose_process(const struct rig_fault_site *site, uint32_t node, struct rig_process *process,
                                struct rig_err *err);

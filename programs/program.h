@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/err.h"
 #include "base/rng.h"
 #include "drivers/rows.h"
@@ -104,10 +105,6 @@ struct rig_program {
     /* RIG_E_PLAN for sizes that its keys cannot hold. */
     enum rig_rc (*check)(const struct rig_program_size *size, struct rig_err *err);
 };
-
-/* Members of a program that are an array and its length, such as `tables` and `table_count`. */
-#define RIG_PROGRAM_ARRAY(member, count_member, array)                                                                 \
-    .member = (array), .count_member = sizeof(array) / sizeof(array)[0]
 
 /* The program of a shape (enum rig_load_shape); NULL: it has none. */
 const struct rig_program *rig_program_of(int64_t shape);

@@ -173,9 +173,9 @@ static const struct rig_program_condition conditions[] = {
 
 const struct rig_program rig_program_smallbank = {
     .name = "smallbank",
-    RIG_PROGRAM_ARRAY(tables, table_count, tables),
-    RIG_PROGRAM_ARRAY(updates, update_count, updates),
-    RIG_PROGRAM_ARRAY(kinds, kind_count, kinds),
-    RIG_PROGRAM_ARRAY(conditions, condition_count, conditions),
+    RIG_ARRAY(tables, table_count, tables),
+    RIG_ARRAY(updates, update_count, updates),
+    RIG_ARRAY(kinds, kind_count, kinds),
+    RIG_ARRAY(conditions, condition_count, conditions),
     .load = load,
 };

@@ -295,10 +295,10 @@ static const struct rig_program_kind kinds[] = {
 
 const struct rig_program rig_program_tpcc = {
     .name = "tpcc",
-    RIG_PROGRAM_ARRAY(tables, table_count, tpcc_tables),
-    RIG_PROGRAM_ARRAY(queries, query_count, tpcc_queries),
-    RIG_PROGRAM_ARRAY(updates, update_count, tpcc_updates),
-    RIG_PROGRAM_ARRAY(kinds, kind_count, kinds),
-    RIG_PROGRAM_ARRAY(conditions, condition_count, tpcc_conditions),
+    RIG_ARRAY(tables, table_count, tpcc_tables),
+    RIG_ARRAY(queries, query_count, tpcc_queries),
+    RIG_ARRAY(updates, update_count, tpcc_updates),
+    RIG_ARRAY(kinds, kind_count, kinds),
+    RIG_ARRAY(conditions, condition_count, tpcc_conditions),
     .load = tpcc_load,
 };

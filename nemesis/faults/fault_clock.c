@@ -97,14 +97,11 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     enum rig_rc rc = check_options(site->options, err);
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
         rc = set_clock(site, site->nodes[i], &state->targets[i], err);
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        const struct rig_effect effect = {
-            .count = count, .context = &state->targets[i], .what = "readings of the clock through rig's shim"};
-        rc = rig_await_effect(site, &effect, err);
-        if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: its programs read a wrong clock", rig_target_name(site, i));
-    }
-    return rc;
+    const struct rig_effect effect = {
+        .count = count, .context = state->targets, .what = "readings of the clock through rig's shim"};
+    return rc != RIG_OK ? rc
+                        : rig_await_effects(site, &effect, sizeof state->targets[0], "its programs read a wrong clock",
+                                            evidence, err);
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,

@@ -45,14 +45,11 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
         rc = fill(site, site->nodes[i], &state->targets[i], err);
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        const struct rig_effect effect = {
-            .count = count, .context = &state->targets[i], .what = "writes through rig's shim that make a file grow"};
-        rc = rig_await_effect(site, &effect, err);
-        if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: a write was refused", rig_target_name(site, i));
-    }
-    return rc;
+    const struct rig_effect effect = {
+        .count = count, .context = state->targets, .what = "writes through rig's shim that make a file grow"};
+    return rc != RIG_OK
+               ? rc
+               : rig_await_effects(site, &effect, sizeof state->targets[0], "a write was refused", evidence, err);
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,

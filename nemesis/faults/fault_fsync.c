@@ -14,7 +14,7 @@
 
 enum { MODE_SLOW, MODE_FAIL, MODE_LIE };
 static const char *const modes[] = {"slow", "fail", "lie", NULL};
-static const char *const happens[] = {"are slowed down", "fail", "are lied about"};
+static const char *const happens[] = {"calls are slowed down", "calls fail", "calls are lied about"};
 static const char *const happened[] = {" slowed down", "failed", " lied about"};
 
 struct options {
@@ -118,14 +118,11 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
         rc = strike(site, site->nodes[i], &state->targets[i], err);
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        const struct rig_effect effect = {
-            .count = count, .context = &state->targets[i], .what = "calls of fsync through rig's shim"};
-        rc = rig_await_effect(site, &effect, err);
-        if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: calls %s", rig_target_name(site, i), happens[options->mode]);
-    }
-    return rc;
+    const struct rig_effect effect = {
+        .count = count, .context = state->targets, .what = "calls of fsync through rig's shim"};
+    return rc != RIG_OK
+               ? rc
+               : rig_await_effects(site, &effect, sizeof state->targets[0], happens[options->mode], evidence, err);
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,

@@ -135,14 +135,11 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
         rc = strike(site, site->nodes[i], &state->targets[i], err);
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        const struct rig_effect effect = {
-            .count = count, .context = &state->targets[i], .what = "calls that were delayed by rig's shim"};
-        rc = rig_await_effect(site, &effect, err);
-        if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: calls are delayed", rig_target_name(site, i));
-    }
-    return rc;
+    const struct rig_effect effect = {
+        .count = count, .context = state->targets, .what = "calls that were delayed by rig's shim"};
+    return rc != RIG_OK
+               ? rc
+               : rig_await_effects(site, &effect, sizeof state->targets[0], "calls are delayed", evidence, err);
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,

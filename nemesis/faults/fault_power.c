@@ -91,14 +91,11 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
         rc = strike(site, site->nodes[i], &state->targets[i], err);
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        const struct rig_effect effect = {
-            .count = count, .context = &state->targets[i], .what = "writes to files through rig's shim"};
-        rc = rig_await_effect(site, &effect, err);
-        if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: writes are not durable until they are synced", rig_target_name(site, i));
-    }
-    return rc;
+    const struct rig_effect effect = {
+        .count = count, .context = state->targets, .what = "writes to files through rig's shim"};
+    return rc != RIG_OK ? rc
+                        : rig_await_effects(site, &effect, sizeof state->targets[0],
+                                            "writes are not durable until they are synced", evidence, err);
 }
 
 static enum rig_rc tend(const struct rig_fault_site *site, void *private_state, struct rig_err *err)
