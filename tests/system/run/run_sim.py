@@ -84,9 +84,10 @@ class Programs(RigTest):
     def test_what_has_no_effect_on_programs_is_refused(self):
         plan = self.plan(sim_plan())
         program = ["--set", "workload.type=rw-register", "--set", "workload.shape=cart", "--set", "workload.program=true"]
-        for setting, told in (("database.bug=dirty-read", "does not concern programs"),
-                              ("workload.long-transactions={share: 1%, hold: 1ms}", "depends on real time")):
-            done = self.status(64, self.rig("run", plan, *program, "--set", setting))
+        held = ["--set", "workload.long-transactions.share=1%", "--set", "workload.long-transactions.hold=1ms"]
+        for settings, told in ((["--set", "database.bug=dirty-read"], "does not concern programs"),
+                               (held, "depends on real time")):
+            done = self.status(64, self.rig("run", plan, *program, *settings))
             self.assertIn(told, done.err)
 
 
