@@ -30,6 +30,9 @@
 
 enum { MOST_OPEN = 10000 }; /* one level in so many may be left open */
 
+/* A busy machine must not spend it: an hour. */
+static const int64_t budget_ns = INT64_C(3600000000000);
+
 struct totals {
     uint64_t checks, conflicts, contradictions, windows, exact_windows, other_types, levels, open_levels, problems;
 };
@@ -223,14 +226,15 @@ static bool check_cut_once(struct totals *totals, struct cutting *cutting, const
     struct rig_stream *windows = NULL;
     struct rig_census *census = cutting->exact ? take_census(cutting, history) : NULL;
     const unsigned contradicted_before = cutting->contradicted;
-    struct rig_stream_options options = {.check = {.assumptions = cutting->assumptions, .lattice = cutting->lattice},
-                                         .least_new = cutting->least_new,
-                                         .growth = cutting->growth,
-                                         .idle = cutting->idle,
-                                         .contradicted = &cutting->contradicted,
-                                         .in_windows = true,
-                                         .each_segment = cutting->each_segment,
-                                         .census = census};
+    struct rig_stream_options options = {
+        .check = {.assumptions = cutting->assumptions, .lattice = cutting->lattice, .budget_ns = budget_ns},
+        .least_new = cutting->least_new,
+        .growth = cutting->growth,
+        .idle = cutting->idle,
+        .contradicted = &cutting->contradicted,
+        .in_windows = true,
+        .each_segment = cutting->each_segment,
+        .census = census};
     struct cut_history cut;
     cut_history_init(&cut, history, cutting->segment);
     enum rig_rc rc = rig_stream_begin(history->workload, &options, &windows, &err);
@@ -269,7 +273,7 @@ static struct rig_verdict *check_whole(const struct rig_history *history, unsign
 {
     struct rig_err err = {0};
     struct rig_verdict *whole = NULL;
-    const struct rig_check_options options = {.assumptions = assumptions, .lattice = lattice};
+    const struct rig_check_options options = {.assumptions = assumptions, .lattice = lattice, .budget_ns = budget_ns};
     return rig_check(history, &options, &whole, &err) == RIG_OK ? whole : NULL; /* NULL: unusable as a whole */
 }
 
