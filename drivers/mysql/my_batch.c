@@ -194,6 +194,39 @@ static void separate(struct rig_buf *sql)
         rig_buf_add_char(sql, ';');
 }
 
+/* The statement that sets the savepoint before the first operation that is undone, or returns to it behind the last
+ * one; NULL: none stands before operation `op`. */
+static const char *savepoint_before(const struct rig_transaction *transaction, uint32_t op)
+{
+    const struct rig_rollback *rollback = &transaction->rollback;
+    if (!rig_rollback_wanted(rollback))
+        return NULL;
+    return op == rollback->from ? "SAVEPOINT rig_savepoint"
+           : op == rollback->to ? "ROLLBACK TO SAVEPOINT rig_savepoint"
+                                : NULL;
+}
+
+/* The same in a request of several statements; without them it is a request of its own. */
+static const char *savepoint_within(const struct rig_my_turn *turn, uint32_t op)
+{
+    return turn->session->run->options->pipeline ? savepoint_before(turn->transaction, op) : NULL;
+}
+
+static void run_savepoint(struct rig_my_turn *turn, uint32_t op)
+{
+    const char *savepoint = savepoint_before(turn->transaction, op);
+    struct rig_my_answer answer;
+    bool sent = false;
+    if (savepoint == NULL || turn->session->run->options->pipeline)
+        return;
+    turn->phase = RIG_PHASE_OPERATION;
+    rig_buf_clear(&turn->session->sql);
+    turn->session->sql.failed = false;
+    rig_buf_add_text(&turn->session->sql, savepoint);
+    if (next_answer(turn, &sent, RIG_PHASE_OPERATION, &answer))
+        rig_my_answer_release(&answer);
+}
+
 /* Writes the request. False, and the turn failed, when it must not be sent. */
 static bool compose(struct rig_my_turn *turn, const struct batch *batch)
 {
@@ -211,6 +244,11 @@ static bool compose(struct rig_my_turn *turn, const struct batch *batch)
             return false;
         }
         const uint32_t number = rig_my_schema_of_op(schema, turn->transaction, op, &numbers);
+        const char *savepoint = savepoint_within(turn, op);
+        if (savepoint != NULL) {
+            separate(sql);
+            rig_buf_add_text(sql, savepoint);
+        }
         if (number == UINT32_MAX)
             continue;
         const int64_t values[] = {numbers.key, numbers.value, numbers.expected};
@@ -244,6 +282,8 @@ static void run_texts(struct rig_my_turn *turn, const struct batch *batch)
     if (batch->begins && !next_answer(turn, &sent, RIG_PHASE_BEGIN, &answer))
         return;
     for (uint32_t op = batch->from; op < batch->to; op++) {
+        if (savepoint_within(turn, op) != NULL && !next_answer(turn, &sent, RIG_PHASE_OPERATION, &answer))
+            return;
         if (!has_statement(turn, op))
             continue;
         if (!next_answer(turn, &sent, RIG_PHASE_OPERATION, &answer))
@@ -402,6 +442,10 @@ void rig_my_batch_run(struct rig_my_turn *turn)
         if (!batch.begins && pauses_before(turn->transaction, batch.from))
             pause_before(turn, batch.from);
         extend(turn, &batch);
+        if (batch.to > batch.from)
+            run_savepoint(turn, batch.from);
+        if (turn->failed)
+            return;
         if (turn->session->run->options->prepared && batch.to > batch.from)
             run_prepared(turn, batch.from);
         else

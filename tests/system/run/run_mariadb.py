@@ -61,6 +61,19 @@ class Types(RigTest):
     def test_sets_as_rows_by_prepared_statements(self):
         self.holds(type="set", database="{driver: mysql, table-schema: rows, pipeline: false, prepared: true}")
 
+    def test_savepoints(self):
+        """A write that was rolled back to a savepoint would be an aborted read of those that see it."""
+        for requests in ("pipeline: true", "pipeline: false", "pipeline: false, prepared: true"):
+            with self.subTest(requests):
+                out = requests.replace(" ", "").replace(":", "-").replace(",", "-")
+                text = plan(transactions=2000, database=f"{{driver: mysql, {requests}}}")
+                self.status(0, self.rig("run", self.plan(text), "--set", "workload.savepoints.share=50%", "-o", out))
+                results = self.results(out)
+                self.assertEqual(results["levels"]["strict-serializable"], "held")
+                # Most of the failures are the parts that were rolled back; deadlocks are in run.errors.
+                self.assertGreater(results["history"]["fail"], 500)
+                self.assertNotIn("1305", results["run"]["errors"])  # no such savepoint
+
     def test_accounts_keep_their_sum(self):
         self.holds(type="bank", database=SNAPSHOT, level="snapshot-isolation")
 
