@@ -9,6 +9,7 @@
 #include "report/markup.h"
 #include "report/report.h"
 #include "report/svg_layout.h"
+#include "report/svg_timeline.h"
 #include "report/words.h"
 
 #define TITLE_HEIGHT   74.0
@@ -35,6 +36,9 @@ static const char *const style[] = {
     ".rig-svg .ww{stroke:#8250df}.rig-svg .wr{stroke:#1a7f37}.rig-svg .rw{stroke:#cf222e}",
     ".rig-svg .order{stroke:#57606a;stroke-dasharray:7 5}",
     ".rig-svg .odd{stroke:#bc4c00}.rig-svg .tip.odd{fill:#bc4c00}",
+    ".rig-svg .bar{fill:#d0e3fa;stroke:#4d7fb8;stroke-width:1.3}.rig-svg .fade{fill:#d0e3fa}",
+    ".rig-svg .bar.blocked{fill:#ffd8d5;stroke:#cf222e;stroke-width:2.4}.rig-svg .order-number{fill:#0550ae}",
+    ".rig-svg .moment{fill:none;stroke:#cf222e;stroke-width:1.5;stroke-dasharray:5 4}",
     ".rig-svg .tip{stroke:none}.rig-svg .tip.ww{fill:#8250df}.rig-svg .tip.wr{fill:#1a7f37}",
     ".rig-svg .tip.rw{fill:#cf222e}.rig-svg .tip.order{fill:#57606a}.rig-svg .pill.order{stroke-dasharray:none}",
     "@media(prefers-color-scheme:dark){.rig-svg .bg{fill:#0d1117}.rig-svg text{fill:#e6edf3}",
@@ -45,6 +49,8 @@ static const char *const style[] = {
     ".rig-svg .rw{stroke:#ff7b72}.rig-svg .order{stroke:#9198a1}.rig-svg .tip.ww{fill:#bc8cff}",
     ".rig-svg .tip.wr{fill:#3fb950}.rig-svg .tip.rw{fill:#ff7b72}.rig-svg .tip.order{fill:#9198a1}",
     ".rig-svg .plumb,.rig-svg .pause{stroke:#9198a1}",
+    ".rig-svg .bar{fill:#14304f;stroke:#58a6ff}.rig-svg .fade{fill:#14304f}.rig-svg .order-number{fill:#79c0ff}",
+    ".rig-svg .bar.blocked{fill:#5d1215;stroke:#ff7b72}.rig-svg .moment{stroke:#ff7b72}",
     ".rig-svg .odd{stroke:#f0883e}.rig-svg .tip.odd{fill:#f0883e}.rig-svg .tip{stroke:none}}",
 };
 
@@ -201,6 +207,16 @@ static void add_sentence(struct rig_buf *note, const struct rig_witness *witness
     rig_buf_add(note, text, strcspn(text, "\n"));
 }
 
+static void note_refuted(struct rig_buf *note, const struct rig_witness *witness)
+{
+    if (witness->refutes == 0)
+        return;
+    rig_buf_add_text(note, " Refuted: ");
+    uint64_t weakest = rig_levels_weakest(witness->refutes);
+    rig_words_levels(note, weakest);
+    rig_buf_add_text(note, weakest == witness->refutes ? "." : ", and every level above.");
+}
+
 /* An explanation of the picture, for a reader that has nothing else. */
 static void note_text(struct rig_buf *note, const struct rig_witness *witness)
 {
@@ -214,12 +230,7 @@ static void note_text(struct rig_buf *note, const struct rig_witness *witness)
                                "saw.");
     else
         add_sentence(note, witness);
-    if (witness->refutes != 0) {
-        rig_buf_add_text(note, " Refuted: ");
-        uint64_t weakest = rig_levels_weakest(witness->refutes);
-        rig_words_levels(note, weakest);
-        rig_buf_add_text(note, weakest == witness->refutes ? "." : ", and every level above.");
-    }
+    note_refuted(note, witness);
 }
 
 /* Writes the note below `y`, broken to the picture's width; gives the y below it. Dry when `out` is NULL. */
@@ -252,6 +263,8 @@ static void add_heading(struct rig_buf *out, const struct rig_witness *witness)
     if (witness->cases != NULL)
         rig_buf_printf(out, "%s: %" PRIu32 " transactions at %s", name, witness->txn_count,
                        rig_level_info(witness->cases->level)->name);
+    else if (witness->blocked != NULL)
+        rig_buf_printf(out, "%s: an operation that cannot take effect", name);
     else if (witness->step_count > 0)
         rig_buf_printf(out, "%s: a cycle of %" PRIu32 " transactions", name, witness->txn_count);
     else
@@ -390,6 +403,34 @@ static void draw_one(const struct rig_witness *witness, const struct rig_history
     free(layout);
 }
 
+/* ---- an object that is not linearizable ---- */
+
+/* The note belongs to the picture wherever it stands: it explains the numbers and colours. */
+static void draw_timeline(const struct rig_witness *witness, const struct rig_history *history, bool alone,
+                          struct rig_buf *out)
+{
+    struct rig_timeline *timeline = malloc(sizeof *timeline);
+    if (timeline == NULL) {
+        out->failed = true;
+        return;
+    }
+    struct rig_buf note;
+    rig_buf_init(&note, 0);
+    rig_timeline_layout(history, witness, alone ? TITLE_HEIGHT : 10, 640, timeline);
+    rig_timeline_note(timeline, history, witness, &note);
+    if (alone)
+        note_refuted(&note, witness);
+    const double width = timeline->width, bottom = timeline->height;
+    begin_svg(out, witness, width, add_note(NULL, rig_buf_text(&note), width, bottom) + 12, alone);
+    if (alone)
+        add_title(out, witness);
+    rig_timeline_draw(timeline, history, out);
+    (void)add_note(out, rig_buf_text(&note), width, bottom);
+    rig_buf_add_text(out, "</svg>\n");
+    rig_buf_done(&note);
+    free(timeline);
+}
+
 void rig_svg_witness(const struct rig_witness *witness, const struct rig_history *history, bool alone,
                      struct rig_buf *out)
 {
@@ -400,6 +441,8 @@ void rig_svg_witness(const struct rig_witness *witness, const struct rig_history
         return;
     if (witness->cases != NULL)
         draw_cases(witness, history, out);
+    else if (witness->blocked != NULL)
+        draw_timeline(witness, history, alone, out);
     else
         draw_one(&shown, history, alone, out);
 }

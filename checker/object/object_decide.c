@@ -214,7 +214,7 @@ static bool make_room(struct decide *d, struct rig_arena *scratch)
     uint32_t most = 0;
     d->decided->witnesses =
         rig_arena_array(d->arena, (size_t)d->limits->most_witnesses + 1, sizeof *d->decided->witnesses);
-    if (d->decided->witnesses == NULL || !rig_object_ops_build(d->history, &d->model, scratch, &d->ops))
+    if (d->decided->witnesses == NULL || !rig_object_ops_build(d->history, UINT32_MAX, &d->model, scratch, &d->ops))
         return false;
     for (uint32_t key = 0; key < d->ops.key_count; key++) {
         const uint32_t count = d->ops.first[key + 1] - d->ops.first[key];

@@ -47,6 +47,7 @@ enum rig_rc rig_object_ops_check(const struct rig_history *history, struct rig_e
 
 struct build {
     const struct rig_history *history;
+    uint32_t only;
     struct rig_object_model *model;
     struct rig_object_ops *ops;
     uint32_t *next; /* per key */
@@ -70,6 +71,8 @@ static bool take_txn(const struct build *build, uint32_t txn)
 {
     const struct rig_txn_op *ops = rig_txn_ops(build->history, txn);
     const uint32_t count = rig_txn_op_count(build->history, txn);
+    if (count > 0 && build->only != UINT32_MAX && ops->key != build->only)
+        return true;
     const uint32_t step = count > 0 && is_drain(ops, count) ? 1 : count;
     for (uint32_t i = 0; i < count; i += step) {
         const uint32_t class = rig_object_class_of(build->model, ops + i, step);
@@ -101,13 +104,13 @@ static int compare_invocations(const void *left, const void *right)
                                   : (a->end > b->end) - (a->end < b->end);
 }
 
-bool rig_object_ops_build(const struct rig_history *history, struct rig_object_model *model, struct rig_arena *arena,
-                          struct rig_object_ops *ops)
+bool rig_object_ops_build(const struct rig_history *history, uint32_t only, struct rig_object_model *model,
+                          struct rig_arena *arena, struct rig_object_ops *ops)
 {
     const uint32_t key_count = history->key_count;
     uint32_t total = 0;
     *ops = (struct rig_object_ops){.key_count = key_count};
-    struct build build = {history, model, ops, rig_arena_array(arena, (size_t)key_count + 1, sizeof *build.next)};
+    struct build build = {history, only, model, ops, rig_arena_array(arena, (size_t)key_count + 1, sizeof *build.next)};
     ops->first = rig_arena_array(arena, (size_t)key_count + 1, sizeof *ops->first);
     if (build.next == NULL || ops->first == NULL || !take_txns(&build))
         return false;

@@ -29,8 +29,9 @@ struct rig_object_ops {
 
 /* RIG_E_INPUT for a transaction that is no operation on one object; RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_object_ops_check(const struct rig_history *history, struct rig_err *err);
-/* The history was checked. Arrays come from the arena. False when memory runs out. */
-bool rig_object_ops_build(const struct rig_history *history, struct rig_object_model *model, struct rig_arena *arena,
-                          struct rig_object_ops *ops);
+/* The history was checked. `only`: the operations of this key, UINT32_MAX: those of all keys. Arrays come from the arena.
+ * False when memory runs out. */
+bool rig_object_ops_build(const struct rig_history *history, uint32_t only, struct rig_object_model *model,
+                          struct rig_arena *arena, struct rig_object_ops *ops);
 
 #endif

@@ -28,18 +28,6 @@ static void add_operation(const struct rig_history *history, uint32_t txn, struc
     rig_buf_add_char(text, ')');
 }
 
-/* "3", "3 or 4", "3, 4 or one of 7 other states". */
-static void add_states(const struct rig_blocked *blocked, struct rig_buf *text)
-{
-    const uint32_t more = blocked->state_count - blocked->state_shown;
-    for (uint32_t i = 0; i < blocked->state_shown; i++) {
-        const bool is_last = more == 0 && i + 1 == blocked->state_shown;
-        rig_buf_printf(text, "%s%s", i == 0 ? "" : is_last ? " or " : ", ", blocked->states[i]);
-    }
-    if (more > 0)
-        rig_buf_printf(text, " or in one of %" PRIu32 " other states", more);
-}
-
 /* Operations on a few values that have no order by themselves. */
 static void add_alone(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
@@ -78,7 +66,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_buf_printf(text, "\n  The %" PRIu32 " operation%s on this key that completed before can be explained",
                        blocked->explained, rig_plural(blocked->explained));
     rig_buf_add_text(text, "; the object is then ");
-    add_states(blocked, text);
+    rig_object_words_states(blocked, text);
     rig_buf_add_char(text, '.');
     if (blocked->open_count == 0)
         rig_buf_add_text(text, " No other operation was open");

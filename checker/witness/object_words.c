@@ -1,5 +1,6 @@
 #include "checker/witness/object_words.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/bug.h"
@@ -76,6 +77,17 @@ void rig_object_words_state(enum rig_workload workload, const void *bytes, size_
         rig_buf_add_text(text, value == 0 ? "free" : "held");
     else
         rig_value_add(text, value);
+}
+
+void rig_object_words_states(const struct rig_blocked *blocked, struct rig_buf *text)
+{
+    const uint32_t more = blocked->state_count - blocked->state_shown;
+    for (uint32_t i = 0; i < blocked->state_shown; i++) {
+        const bool is_last = more == 0 && i + 1 == blocked->state_shown;
+        rig_buf_printf(text, "%s%s", i == 0 ? "" : is_last ? " or " : ", ", blocked->states[i]);
+    }
+    if (more > 0)
+        rig_buf_printf(text, " or in one of %" PRIu32 " other states", more);
 }
 
 static void add_result(const struct rig_txn_op *op, struct rig_buf *text)

@@ -18,6 +18,7 @@
  * "reordered-elements". NULL: the witness shows none, or operations of unknown outcome take part.
  */
 struct rig_witness;
+struct rig_blocked;
 const char *rig_object_phenomenon(const struct rig_history *history, const struct rig_witness *witness);
 
 /* The value of a register that was not written, and of a free lock. */
@@ -26,6 +27,8 @@ int64_t rig_object_nil(enum rig_workload workload);
 void rig_object_string(int64_t value, struct rig_buf *text);
 /* Adds a state (checker/object/object_model.h): "3", "nil", "held", "[1 2]". */
 void rig_object_words_state(enum rig_workload workload, const void *bytes, size_t size, struct rig_buf *text);
+/* Adds the states that are possible before the blocked operation: "3", "3 or 4", "3, 4 or in one of 7 other states". */
+void rig_object_words_states(const struct rig_blocked *blocked, struct rig_buf *text);
 /* Adds the operation of a transaction, from its micro-operation `op` on: "read 3", "compare-and-set 3 to 4". */
 void rig_object_words_op(enum rig_workload workload, const struct rig_txn_op *op, uint32_t count, struct rig_buf *text);
 

@@ -4,7 +4,8 @@
     golden.py [--update] [NAME...]
 
 cases/TYPE.jsonl has a line for each history of a data type. It states, written by hand, the expected result: the exit
-status, `valid`, the weakest levels refuted (`not`) and the anomalies found. reports/NAME.txt holds the exact text;
+status, `valid`, the weakest levels refuted (`not`) and the anomalies found; and with `picture` the texts of the operations
+in the first witness's picture, from left to right. reports/NAME.txt holds the exact text;
 --update rewrites it (review the difference: the facts in cases/ are never written). Times and sizes, which differ from
 run to run, are blanked before comparing.
 
@@ -19,6 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
 RIG = os.environ.get("RIG", str(HERE.parents[1] / "build/release/rig"))
@@ -37,9 +39,25 @@ def check(case, *arguments):
     return subprocess.run(command, cwd=HERE, env=environment, capture_output=True, text=True, timeout=60)
 
 
+def operations(picture):
+    """The texts of the operations in an SVG file; it must be well-formed."""
+    texts = xml.etree.ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}text")
+    drawn = [(float(text.get("x")), "".join(text.itertext())) for text in texts if "op" in text.get("class", "").split()]
+    return [text for _, text in sorted(drawn)]
+
+
+def differences_in_pictures(case, folder):
+    pictures = {path.name: operations(path) for path in sorted(pathlib.Path(folder).glob("witnesses/*.svg"))}
+    if "picture" in case:
+        shown = next(iter(pictures.values()), None)
+        if shown != case["picture"]:
+            yield f"the picture shows {shown}, expected {case['picture']}"
+
+
 def differences_in_facts(case):
     with tempfile.TemporaryDirectory() as folder:  # all reports and pictures can be made
         done = check(case, "--format", "json", "--output", folder)
+        yield from differences_in_pictures(case, folder)
     if done.returncode != case["exit"]:
         yield f"exit status {done.returncode}, expected {case['exit']}; {done.stderr.strip()}"
     if done.returncode > 2:

@@ -1,6 +1,6 @@
 /*
  * Verdicts made by hand, for the tests of the reports: write skew between two transactions, a clean history, longer
- * cycles, non-cyclic anomalies, and one with hostile texts. hand_verdict_done() frees the results of hand_verdict_*().
+ * cycles, non-cyclic anomalies, an object that is not linearizable, and one with hostile texts. hand_verdict_done() frees the results of hand_verdict_*().
  */
 #ifndef RIG_TESTS_UNIT_HAND_VERDICT_H
 #define RIG_TESTS_UNIT_HAND_VERDICT_H
@@ -10,6 +10,7 @@
 
 #include "checker/verdict.h"
 #include "history/builder.h"
+#include "history/value_texts.h"
 
 enum { HAND_TXNS_MAX = 64, HAND_ROOM = 300 }; /* of a picture; of anything */
 
@@ -19,6 +20,8 @@ struct hand_verdict {
     struct rig_witness witnesses[4];
     uint32_t txns[HAND_ROOM];
     struct rig_step steps[HAND_ROOM];
+    struct rig_blocked blocked;
+    char *states[2];
 };
 
 #define HAND_HOSTILE "<script>alert(\"x\")</script> & ]]> 'q' \033[31m\001\xff\xfe \xc2\x9b \xed\xa0\x80 end"
@@ -216,6 +219,48 @@ static inline void hand_verdict_noncyclic(struct hand_verdict *hand, enum rig_an
     hand->verdict.findings[anomaly] =
         (struct rig_finding){.count = 1, .exact = true, .witnesses = hand->witnesses, .witness_count = 1};
     hand_refute(&hand->verdict, RIG_LEVEL_READ_COMMITTED, anomaly);
+    hand_close(&hand->verdict);
+}
+
+/*
+ * A register with compare-and-set: `count` writes of 1, 2, ... one after the other by processes 0 to 2, a write of a hostile
+ * text that never completes (process 3), and a read of the first value (process 5), which cannot take effect when there
+ * are more.
+ */
+static inline void hand_verdict_blocked(struct hand_verdict *hand, uint32_t count)
+{
+    *hand = (struct hand_verdict){0};
+    struct rig_history_builder *builder = rig_history_builder_new(RIG_WORKLOAD_CAS_REGISTER, 0);
+    int64_t hostile = 0;
+    if (!rig_value_number(HAND_HOSTILE, strlen(HAND_HOSTILE), &hostile))
+        abort();
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rig_op write = {RIG_OP_WRITE, 5, 1 + i};
+        hand_add(builder, i % 3, 2 * i, 2 * i + 1, RIG_OUTCOME_OK, &write, NULL, 1, NULL);
+    }
+    const struct rig_op read = {RIG_OP_READ_REGISTER, 5, 0}, never = {RIG_OP_WRITE, 5, hostile};
+    const struct rig_read seen = {.state = RIG_READ_SEEN, .value = 1};
+    hand_add(builder, 5, 2 * count + 1, 2 * count + 2, RIG_OUTCOME_OK, &read, &seen, 1, NULL);
+    hand_add(builder, 3, 2 * count, RIG_POSITION_NONE, RIG_OUTCOME_INFO, &never, NULL, 1, NULL);
+    hand_finish(hand, builder);
+    hand->txns[0] = count;
+    hand->txns[1] = count + 1;
+    hand->states[0] = (char *)HAND_HOSTILE;
+    hand->states[1] = (char *)"42";
+    hand->blocked = (struct rig_blocked){
+        .explained = count, .open_count = 1, .state_count = 2, .state_shown = 2, .states = hand->states};
+    hand->witnesses[0] = (struct rig_witness){.anomaly = RIG_ANOMALY_NONLINEARIZABLE,
+                                              .txns = hand->txns,
+                                              .txn_count = 2,
+                                              .blocked = &hand->blocked,
+                                              .key = 0,
+                                              .op = 0,
+                                              .other_op = UINT32_MAX,
+                                              .refutes = rig_level_info(RIG_LEVEL_STRICT_SERIALIZABLE)->above,
+                                              .text = (char *)"nonlinearizable: one operation"};
+    hand->verdict.findings[RIG_ANOMALY_NONLINEARIZABLE] =
+        (struct rig_finding){.count = 1, .exact = true, .witnesses = hand->witnesses, .witness_count = 1};
+    hand_refute(&hand->verdict, RIG_LEVEL_STRICT_SERIALIZABLE, RIG_ANOMALY_NONLINEARIZABLE);
     hand_close(&hand->verdict);
 }
 

@@ -124,6 +124,23 @@ static void nothing_foreign_gets_out(void **state)
     hand_verdict_done(&hand);
 }
 
+/* Values and states of an object are texts from outside, too. */
+static void hostile_values_stay_text(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    hand_verdict_blocked(&hand, 3);
+    struct rig_buf out;
+    page_of(&hand.verdict, NULL, "history.jsonl", &out);
+    assert_null(strstr(out.data, "<script"));
+    assert_null(strstr(out.data, "\033"));
+    assert_non_null(strstr(out.data, "write &lt;script&gt;"));
+    assert_non_null(strstr(out.data, "the object is &lt;script&gt;"));
+    assert_non_null(strstr(out.data, "class=\"bar blocked\""));
+    rig_buf_done(&out);
+    hand_verdict_done(&hand);
+}
+
 static void a_clean_history_says_so(void **state)
 {
     (void)state;
@@ -176,9 +193,8 @@ static void pages_for_the_eye(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_is_on_the_page),
-        cmocka_unit_test(nothing_foreign_gets_out),
-        cmocka_unit_test(a_clean_history_says_so),
+        cmocka_unit_test(everything_is_on_the_page), cmocka_unit_test(nothing_foreign_gets_out),
+        cmocka_unit_test(hostile_values_stay_text),  cmocka_unit_test(a_clean_history_says_so),
         cmocka_unit_test(pages_for_the_eye),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

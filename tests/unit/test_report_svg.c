@@ -7,6 +7,7 @@
 #include "base/output_file.h"
 #include "report/report.h"
 #include "report/svg_layout.h"
+#include "report/svg_timeline.h"
 #include "tests/unit/hand_verdict.h"
 
 struct area {
@@ -232,6 +233,90 @@ static void real_time_runs_along_the_axis(void **state)
     free(layout);
 }
 
+static struct area bar_area(const struct rig_timeline_bar *bar)
+{
+    return (struct area){bar->x, bar->row, bar->width, 0.5};
+}
+
+static uint32_t bar_of(const struct rig_timeline *timeline, uint32_t txn)
+{
+    uint32_t bar = 0;
+    while (bar < timeline->bar_count && timeline->bars[bar].txn != txn)
+        bar++;
+    return bar;
+}
+
+/* Bars keep the order of the events at any number of operations; those left out are counted. */
+static void a_timeline_keeps_the_order_of_events(void **state)
+{
+    (void)state;
+    struct rig_timeline *timeline = malloc(sizeof *timeline);
+    assert_non_null(timeline);
+    for (uint32_t count = 2; count <= HAND_TXNS_MAX; count++) {
+        struct hand_verdict hand;
+        hand_verdict_blocked(&hand, count);
+        rig_timeline_layout(hand.history, &hand.witnesses[0], 74, 640, timeline);
+        const uint32_t shown = count + 2 < RIG_TIMELINE_BARS ? count + 2 : RIG_TIMELINE_BARS;
+        assert_int_equal(timeline->bar_count, shown);
+        assert_int_equal(timeline->left_out, count + 2 - shown);
+        assert_int_equal(timeline->row_count, count < 3 ? 4 : 5);
+        assert_int_equal(timeline->bars[0].txn, count);
+        assert_true(timeline->is_ordered);
+        assert_int_equal(timeline->bars[0].order, 0);
+        for (uint32_t i = 0; i < timeline->bar_count; i++) {
+            const struct rig_timeline_bar *bar = &timeline->bars[i];
+            assert_true(bar->x > 0 && bar->x + bar->width <= timeline->width);
+            assert_true(bar->txn >= count || bar->order == bar->txn + 1);
+            for (uint32_t j = 0; j < i; j++)
+                assert_false(overlap(bar_area(bar), bar_area(&timeline->bars[j])));
+        }
+        const struct rig_timeline_bar *last = &timeline->bars[bar_of(timeline, count - 1)];
+        const struct rig_timeline_bar *open = &timeline->bars[bar_of(timeline, count + 1)];
+        assert_true(last->x + last->width < open->x && open->x < timeline->bars[0].x);
+        assert_int_equal(open->end, RIG_POSITION_NONE);
+        assert_true(open->x + open->width > timeline->end_x);
+        hand_verdict_done(&hand);
+    }
+    free(timeline);
+}
+
+/* Operations of one process that overlap (a history that uses a process again) stand in rows of their own. */
+static void overlapping_operations_of_a_process_have_rows(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    hand_verdict_blocked(&hand, 4);
+    struct rig_timeline *timeline = malloc(sizeof *timeline);
+    assert_non_null(timeline);
+    hand.history->txns[5].process = 5;
+    rig_timeline_layout(hand.history, &hand.witnesses[0], 74, 640, timeline);
+    assert_int_equal(timeline->row_count, 5);
+    assert_int_equal(timeline->processes[3], 5);
+    assert_int_equal(timeline->processes[4], 5);
+    assert_true(timeline->bars[0].row != timeline->bars[1].row);
+    free(timeline);
+    hand_verdict_done(&hand);
+}
+
+/* An excerpt has the witness's operations only: no order is known, and the others are counted by the witness. */
+static void a_timeline_of_an_excerpt_has_no_numbers(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    hand_verdict_blocked(&hand, 4);
+    hand.history->is_excerpt = true;
+    hand.blocked.explained = 1000;
+    struct rig_buf out;
+    rig_buf_init(&out, 0);
+    rig_report_svg(&hand.verdict, &hand.witnesses[0], &out);
+    assert_null(strstr(out.data, "<tspan"));
+    assert_null(strstr(out.data, "The numbers are"));
+    assert_non_null(strstr(out.data, "996 other"));
+    assert_non_null(strstr(out.data, "class=\"fade\""));
+    rig_buf_done(&out);
+    hand_verdict_done(&hand);
+}
+
 /* RIG_SVG_DIR: a folder to store the pictures in, for a person to look at. */
 static void pictures_for_the_eye(void **state)
 {
@@ -266,6 +351,9 @@ int main(void)
         cmocka_unit_test(one_process_has_one_lane),
         cmocka_unit_test(noncyclic_anomalies_have_sentences),
         cmocka_unit_test(real_time_runs_along_the_axis),
+        cmocka_unit_test(a_timeline_keeps_the_order_of_events),
+        cmocka_unit_test(overlapping_operations_of_a_process_have_rows),
+        cmocka_unit_test(a_timeline_of_an_excerpt_has_no_numbers),
         cmocka_unit_test(pictures_for_the_eye),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
