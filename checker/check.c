@@ -54,6 +54,7 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
     verdict->history = history;
     rig_verdict_add_scope(verdict, &judge->inference, NULL);
     verdict->scope.truncated = history->truncated;
+    verdict->scope.sorted = history->sorted;
     verdict->scope.damaged_at = history->damaged_at;
     verdict->scope.damaged_bytes = history->damaged_bytes;
     verdict->scope.damaged_txns = history->damaged_txns;

@@ -239,13 +239,13 @@ static enum rig_rc certify(struct rig_source *source, const char *name, const st
     return rc == RIG_OK ? rig_certify(history, check, verdict, err) : rc;
 }
 
-enum rig_rc rig_check_source(struct rig_source *source, const char *name, const struct rig_stream_options *options,
-                             struct rig_verdict **verdict, struct rig_err *err)
+static enum rig_rc check(struct rig_source *source, const char *name, const struct rig_stream_options *options,
+                         struct rig_verdict **verdict, struct rig_err *err)
 {
     const struct rig_source_facts *facts = rig_source_facts(source);
     const uint64_t planned = planned_bytes(facts->form, facts->size_bytes);
     const size_t limit = options->check.limit_bytes;
-    struct run run = {.source = source, .options = *options, .pass_count = 1, .err = err};
+    struct run run = {.source = source, .options = *options, .pass_count = facts->sorted ? 2 : 1, .err = err};
     struct rig_verdict *made = NULL;
     run.options.name = name;
     run.options.row_names = rig_row_names_of(facts->meta);
@@ -266,6 +266,16 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
     }
     *verdict = made;
     return RIG_OK;
+}
+
+enum rig_rc rig_check_source(struct rig_source *source, const char *name, const struct rig_stream_options *options,
+                             struct rig_verdict **verdict, struct rig_err *err)
+{
+    struct rig_err why = {0};
+    enum rig_rc rc = check(source, name, options, verdict, &why);
+    if (rc == RIG_E_INPUT && rig_source_sort(source, &why))
+        rc = check(source, name, options, verdict, &why);
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, why.rc, "%s", why.text);
 }
 
 enum rig_rc rig_check_file(const char *path, const struct rig_source_options *source,

@@ -167,6 +167,7 @@ struct rig_cost {
 struct rig_scope {
     enum rig_workload workload;
     bool has_invocations;
+    bool sorted; /* see struct rig_history */
     bool truncated;
     uint64_t damaged_at, damaged_bytes, damaged_txns; /* see struct rig_history */
     int64_t start_utc_ns;                             /* see struct rig_history */

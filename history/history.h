@@ -102,6 +102,7 @@ struct rig_history {
 
     enum rig_workload workload;
     bool has_invocations;   /* false for completions-only histories: no real-time order beyond that of completions */
+    bool sorted;            /* its operations were in another order than their indices; see rig_source_sort() */
     bool truncated;         /* the record was cut or damaged; the history is complete up to there */
     uint64_t damaged_at;    /* offset of the damage; 0: none */
     uint64_t damaged_bytes; /* bytes from there on, which are missing */

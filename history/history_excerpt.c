@@ -96,6 +96,7 @@ static void copy_facts(const struct rig_history *from, struct rig_history *to)
 {
     to->has_invocations = from->has_invocations;
     to->truncated = from->truncated;
+    to->sorted = from->sorted;
     to->damaged_at = from->damaged_at;
     to->damaged_bytes = from->damaged_bytes;
     to->damaged_txns = from->damaged_txns;

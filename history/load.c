@@ -16,8 +16,8 @@
 #include "history/window.h"
 
 /* Joins all segments in one window and gives the window's history to the caller. */
-enum rig_rc rig_history_take(struct rig_source *source, const struct rig_load_options *options, const char *name,
-                             struct rig_history **history, struct rig_err *err)
+static enum rig_rc take(struct rig_source *source, const struct rig_load_options *options, const char *name,
+                        struct rig_history **history, struct rig_err *err)
 {
     const struct rig_source_facts *facts = rig_source_facts(source);
     /* The other half is for decoding (source.c). */
@@ -45,6 +45,16 @@ enum rig_rc rig_history_take(struct rig_source *source, const struct rig_load_op
         return rig_fail(err, why.rc, "%s: needs more memory than the %zu bytes allowed; raise --max-memory", name,
                         options->limit_bytes);
     return why.rc == RIG_OK ? rc : rig_fail(err, why.rc, "%s: %s", name, why.text);
+}
+
+enum rig_rc rig_history_take(struct rig_source *source, const struct rig_load_options *options, const char *name,
+                             struct rig_history **history, struct rig_err *err)
+{
+    struct rig_err why = {0};
+    enum rig_rc rc = take(source, options, name, history, &why);
+    if (rc == RIG_E_INPUT && rig_source_sort(source, &why))
+        rc = take(source, options, name, history, &why);
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, why.rc, "%s", why.text);
 }
 
 static enum rig_rc load(struct rig_source *source, const struct rig_load_options *options, const char *name,

@@ -12,6 +12,7 @@
 #include "history/record/record_reader.h"
 #include "history/source_bytes.h"
 #include "history/text/classic_operations.h"
+#include "history/text/index_order.h"
 #include "history/text/text_reader.h"
 
 enum {
@@ -49,6 +50,7 @@ struct rig_source {
     struct rig_fault_event_vec faults; /* of all segments given to the caller */
     struct rig_arena fault_texts;
     struct rig_text_origin origin; /* of a text that was rewritten */
+    bool sorted;                   /*   by rig_source_sort() */
     struct rig_source_bytes bytes; /* change only while no part is being parsed */
     bool ended;
     struct rig_err failure; /* the error of every further call */
@@ -310,7 +312,8 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
         .workload = source->options.load.workload,
         .size_bytes = source->bytes.size,
         .has_invocations = true,
-        .held_bytes = source->bytes.buf.size,
+        .held_bytes = source->bytes.buf.size + source->origin.count * sizeof *source->origin.at,
+        .sorted = source->sorted,
         .parts_bytes = source->planned_bytes,
         .most_bytes = source->most_bytes,
     };
@@ -610,6 +613,40 @@ enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
         return rig_fail(err, rc, "%s", source->failure.text);
     resume_from_beginning(source);
     return RIG_OK;
+}
+
+/* Replaces the text by a sorted one, if that is what it lacks. Nothing is being parsed. */
+static enum rig_rc sort_text(struct rig_source *source, struct rig_err *err)
+{
+    const struct rig_load_options *load = &source->options.load;
+    const size_t all = (load->limit_bytes == 0 ? rig_machine_memory_bytes() : load->limit_bytes) / 2;
+    const size_t held = source->bytes.buf.size;
+    const bool edn = load->form == RIG_FORM_EDN;
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    const enum rig_rc rc = rig_index_order_restore(edn ? &rig_text_syntax_edn : &rig_text_syntax_json, source->name,
+                                                   source->bytes.data, source->bytes.size, all > held ? all - held : 0,
+                                                   &text, &source->origin, &source->sorted, err);
+    if (rc == RIG_OK && source->sorted)
+        rig_source_bytes_replace(&source->bytes, &text);
+    rig_buf_done(&text);
+    return rc;
+}
+
+bool rig_source_sort(struct rig_source *source, struct rig_err *why)
+{
+    const enum rig_form form = source->facts.form;
+    struct rig_err err = {0};
+    if (source->failure.rc != RIG_E_INPUT || (form != RIG_FORM_JSON_LINES && form != RIG_FORM_EDN) ||
+        source->origin.count > 0)
+        return false;
+    pause_parsing(source);
+    enum rig_rc rc = sort_text(source, &err);
+    if (rc == RIG_OK && source->sorted)
+        rc = rig_source_rewind(source, &err);
+    if (rc != RIG_OK || source->sorted)
+        *why = err;
+    return rc == RIG_OK && source->sorted;
 }
 
 double rig_source_share(const struct rig_source *source)

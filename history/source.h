@@ -43,6 +43,7 @@ struct rig_source_facts {
     const struct rig_certificate *certificate; /* NULL: there is none. Lives as long as the source */
     bool has_invocations;
     bool keyword_keys;
+    bool sorted; /* the operations were sorted by their indices: see rig_source_sort() */
     bool truncated;
     uint64_t damaged_at;     /* offset of the damage, where reading stopped; 0: none */
     uint64_t damaged_bytes;  /*   from there to the end of the file */
@@ -70,6 +71,13 @@ void rig_source_settle(struct rig_source *source);
 /* Restarts from the beginning. */
 enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
 /* How much of the source lies before the end of the last segment given: 0 to 1. */
+/*
+ * After rig_source_next() failed: whether the failure came from operations of JSON lines or EDN whose indices do not
+ * ascend. Then they are sorted, in memory, and the source restarts from its beginning. `why` holds the failure; it is
+ * cleared, or replaced where sorting fails. Sorting may take half of the limit, less what is held of a pipe; it takes a
+ * copy of the file and 72 bytes an operation (text/index_order.h).
+ */
+bool rig_source_sort(struct rig_source *source, struct rig_err *why);
 double rig_source_share(const struct rig_source *source);
 const struct rig_source_facts *rig_source_facts(const struct rig_source *source);
 /* Stops the threads. Takes NULL. */

@@ -40,6 +40,7 @@ static void move_arrays(struct rig_window *window, struct rig_history *history)
 static bool take_facts(struct rig_history *history, const struct rig_source_facts *facts)
 {
     history->truncated = facts->truncated;
+    history->sorted = facts->sorted;
     history->damaged_at = facts->damaged_at;
     history->damaged_bytes = facts->damaged_bytes;
     history->damaged_txns = facts->damaged_txns;

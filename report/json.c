@@ -402,6 +402,8 @@ static void add_history(struct rig_json_writer *w, const struct rig_verdict *ver
         rig_json_int(w, "lost", (int64_t)scope->lost_count);
     if (scope->reused_count > 0)
         rig_json_int(w, "reused", (int64_t)scope->reused_count);
+    if (scope->sorted)
+        rig_json_bool(w, "sorted", true);
     rig_json_bool(w, "truncated", scope->truncated);
     if (rig_answered_utc(scope->start_utc_ns, 0, utc))
         rig_json_string(w, "started", utc);

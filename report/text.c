@@ -605,6 +605,8 @@ static void add_outcomes(const struct page *page)
     rig_words_reused(&verdict->scope, &line);
     if (line.size > 0)
         wrapped_line(page, "warning", rig_buf_text(&line));
+    if (verdict->scope.sorted)
+        wrapped_line(page, "warning", rig_words_sorted(&verdict->scope));
     rig_buf_done(&line);
     if (rig_words_blunt(verdict)) {
         label(page, "");

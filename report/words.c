@@ -453,6 +453,11 @@ void rig_words_reused(const struct rig_scope *scope, struct rig_buf *text)
                                  "unknown");
 }
 
+const char *rig_words_sorted(const struct rig_scope *scope)
+{
+    return scope->sorted ? "the operations of the file are not in the order of their indices; they were sorted" : "";
+}
+
 void rig_words_provenance(struct rig_buf *out, const struct rig_report_provenance *facts)
 {
     if (facts->kernel != NULL)

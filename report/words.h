@@ -82,6 +82,8 @@ void rig_words_elements(struct rig_buf *out, const struct rig_verdict *verdict);
 void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text);
 /* How often a process invoked although its earlier transaction was open; adds nothing where none did. */
 void rig_words_reused(const struct rig_scope *scope, struct rig_buf *text);
+/* A warning about the order of the file; empty if there is none. */
+const char *rig_words_sorted(const struct rig_scope *scope);
 
 /* "Linux 6.1 x86_64, 2 cores of a CPU, 24 GiB, overlay (/tmp)"; what is not known is left out. */
 void rig_words_provenance(struct rig_buf *out, const struct rig_report_provenance *facts);

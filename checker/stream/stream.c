@@ -703,6 +703,7 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
     storage->history->row_names = w->options.row_names;
     storage->verdict.history = storage->history;
     storage->verdict.scope.truncated = facts->truncated;
+    storage->verdict.scope.sorted = facts->sorted;
     storage->verdict.scope.damaged_at = facts->damaged_at;
     storage->verdict.scope.damaged_bytes = facts->damaged_bytes;
     storage->verdict.scope.damaged_txns = facts->damaged_txns;

@@ -596,6 +596,8 @@ static enum rig_rc get_field(struct rig_operation_parser *parser, enum field fie
     case FIELD_TIME:
         return get_time(parser);
     case FIELD_VALUE:
+        if (parser->passes_values)
+            return parser->syntax->skip(&parser->cursor);
         return parser->takes_functions ? put_off(parser, &parser->operation.value_text) : get_value(parser);
     case FIELD_ERROR:
         return get_error(parser);

@@ -60,6 +60,7 @@ struct rig_operation_parser {
     enum rig_rc (*on_micro)(void *context, const struct rig_micro *micro);
     void *context;
     bool stopped;
+    bool passes_values;   /* values are skipped unread */
     bool takes_functions; /* operations on one object, such as {:f :cas :value [1 2]}, are read as transactions */
     bool repeats;         /*   of `workload`; and completions follow invocations */
     enum rig_workload workload;

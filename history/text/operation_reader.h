@@ -1,6 +1,7 @@
 /*
  * The rules for operations, in any syntax:
- *  - indices, where given, ascend; else the order of the file numbers the operations;
+ *  - indices, where given, ascend (history/text/index_order.h sorts others); else the order of the file numbers the
+ *    operations;
  *  - operations that are not of a client, or without a transaction, are left out and counted;
  *  - a history has either invocations for all its completions, or none at all;
  *  - a completion carries the operations that were invoked, or none (then its results are unknown, and it is not ok);
