@@ -44,7 +44,8 @@ def judged(text, *arguments):
                           capture_output=True, text=True, timeout=60)
     if done.returncode not in (0, 1, 2):
         raise AssertionError(done.stderr)
-    return {**json.loads(done.stdout), "completions": completions_of(map(json.loads, text.splitlines()))}
+    events = json.loads(text) if text.startswith("[") else map(json.loads, text.splitlines())
+    return {**json.loads(done.stdout), "completions": completions_of(events)}
 
 
 def results_of(*txns, unknown=()):
