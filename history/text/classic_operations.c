@@ -163,16 +163,34 @@ static enum rig_rc put_item(struct rig_classic *r, const struct rig_classic_item
         return rig_cursor_no_memory(&r->parser.cursor);
     if (r->form->put_all != NULL)
         return r->form->put_all(r, item);
-    const int64_t index = r->renumbers ? r->written : (item->has_index ? item->index : (int64_t)number) + r->shift;
+    const int64_t index = (item->has_index ? item->index : (int64_t)number) + r->shift;
     rig_classic_begin(r, item, index);
     const enum rig_rc rc = r->form->put(r, item);
     rig_classic_end(r);
     return rc;
 }
 
+/* Some forms count positions anew, so the reader of what they write cannot see that the file is out of order. */
+static enum rig_rc check_order(const struct rig_classic *r)
+{
+    int64_t last = -1;
+    for (size_t i = 0; i < r->items.count; i++) {
+        const struct rig_classic_item *item = &r->items.at[i];
+        if (!item->is_client || !item->has_index)
+            continue;
+        if (item->index <= last)
+            return rig_cursor_fail(&r->parser.cursor, item->at,
+                                   "index %lld %s index %lld; sort the operations and give them different numbers",
+                                   (long long)item->index, item->index == last ? "again after" : "after",
+                                   (long long)last);
+        last = item->index;
+    }
+    return RIG_OK;
+}
+
 static enum rig_rc put_items(struct rig_classic *r)
 {
-    enum rig_rc rc = RIG_OK;
+    enum rig_rc rc = check_order(r);
     for (size_t i = 0; rc == RIG_OK && i < r->items.count; i++) {
         const struct rig_classic_item *item = &r->items.at[i];
         if (item->is_client && (r->form->skips == NULL || !r->form->skips(r, item)))

@@ -40,8 +40,7 @@ struct rig_classic {
     struct rig_text_origin *origin;
     struct rig_text_place place; /* of the last operation written, in the user's file: here `at` counts in it */
     uint32_t shift;              /* of all indices, for transactions that the file does not show */
-    bool renumbers;              /* positions count the written operations, `written` so far */
-    int64_t written;
+    int64_t written;             /* operations so far, of forms that count positions anew */
     struct rig_text_slices keys; /* a bank's accounts, or rows: those that acknowledged reads show */
     struct rig_table known;      /* of a form */
     size_t group;                /* keys that are read together */
