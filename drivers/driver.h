@@ -301,6 +301,8 @@ struct rig_cluster_ops {
 
 /* Bits for rig_driver.certificates. */
 #define RIG_CERTIFICATE_BIT(mode) (UINT32_C(1) << (mode))
+/* Beside them: a commit has only the last version of each key, in any order of the keys (history/certificate.h). */
+#define RIG_CERTIFICATE_LAST_VERSIONS (UINT32_C(1) << 31)
 
 /* Bits for rig_driver.features. */
 #define RIG_DRIVER_HOLDS      UINT64_C(1) /* honours rig_transaction.hold and delayed */

@@ -45,7 +45,8 @@ struct rig_certificate {
     struct rig_change_vec changes;
     struct rig_certificate_elements elements;
     bool complete;
-    char source[64];                         /* "pgoutput" */
+    bool last_only;  /* a commit has only the last version of each of its keys, and the keys in any order */
+    char source[64]; /* "pgoutput" */
     char ending[RIG_CERTIFICATE_TEXT_BYTES]; /* why it is not complete; else empty */
 };
 

@@ -45,6 +45,7 @@ void rig_run_certificate_take(struct rig_run_state *run, bool failed)
     struct rig_certificate *certificate = &run->certificate.of;
     if (run->env.certificate == RIG_CERTIFICATE_NONE)
         return;
+    certificate->last_only = (run->driver->certificates & RIG_CERTIFICATE_LAST_VERSIONS) != 0;
     (void)snprintf(certificate->source, sizeof certificate->source, "%s", run->driver->certificate_source);
     (void)snprintf(certificate->ending, sizeof certificate->ending, "the run ended before the certificate was taken");
     if (!failed)

@@ -135,3 +135,25 @@ const struct rig_certificate_slot *rig_certificate_find(const struct rig_certifi
     const struct rig_certificate_slot *slot = &chains->slots[low];
     return low < chains->slot_count && slot->key == key && slot->value == value ? slot : NULL;
 }
+
+bool rig_certificate_hides(const struct rig_history *history, uint32_t txn, uint32_t op)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    if (!history->certificate->last_only || rig_workload_has_sequences(history->workload))
+        return false;
+    for (uint32_t i = op + 1; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].key == ops[op].key && !rig_op_reads(ops[i].kind))
+            return true;
+    }
+    return false;
+}
+
+const struct rig_txn_op *rig_certificate_own_write(const struct rig_history *history, uint32_t txn, uint32_t op)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = op; i-- > 0;) {
+        if (ops[i].key == ops[op].key && !rig_op_reads(ops[i].kind))
+            return &ops[i];
+    }
+    return NULL;
+}

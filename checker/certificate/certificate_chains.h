@@ -41,5 +41,10 @@ bool rig_certificate_chains_build(const struct rig_history *history, struct rig_
 /* NULL: the certificate does not have the value. */
 const struct rig_certificate_slot *rig_certificate_find(const struct rig_certificate_chains *chains, uint32_t key,
                                                         int64_t value);
+/* Whether a commit need not show the write: a later operation of its transaction writes the register anew, and the
+ * certificate has only last versions. */
+bool rig_certificate_hides(const struct rig_history *history, uint32_t txn, uint32_t op);
+/* The last write of the transaction to the key of operation `op` before it; NULL: none. */
+const struct rig_txn_op *rig_certificate_own_write(const struct rig_history *history, uint32_t txn, uint32_t op);
 
 #endif

@@ -42,7 +42,7 @@ static struct found find_writes(const struct comparison *c, uint32_t txn)
     struct found found = {
         .commit = UINT32_MAX, .first_missing = UINT32_MAX, .first_here = UINT32_MAX, .one_commit = true};
     for (uint32_t i = 0; i < rig_txn_op_count(c->history, txn); i++) {
-        if (rig_op_reads(ops[i].kind))
+        if (rig_op_reads(ops[i].kind) || rig_certificate_hides(c->history, txn, i))
             continue;
         const struct rig_certificate_slot *slot = rig_certificate_find(c->chains, ops[i].key, ops[i].value);
         found.writes++;
@@ -73,6 +73,35 @@ static bool is_irregular(const struct comparison *c, uint32_t commit)
             high = middle;
     }
     return low < c->chains->irregular_count && c->chains->commits[low] == commit;
+}
+
+/* Whether the writes of the transaction to the key of the change are its elements, in this order. */
+static bool is_change(const struct comparison *c, uint32_t txn, const struct rig_change *change)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
+    uint32_t same = 0;
+    for (uint32_t i = 0; i < rig_txn_op_count(c->history, txn); i++) {
+        if (rig_op_reads(ops[i].kind) || c->history->keys[ops[i].key] != change->key ||
+            rig_certificate_hides(c->history, txn, i))
+            continue;
+        if (same == change->count || ops[i].value != c->history->certificate->elements.at[change->first + same])
+            return false;
+        same++;
+    }
+    return same > 0 && same == change->count;
+}
+
+/* As is_exact(), key by key. Each key of the commit has one change, and all of its keys are the transaction's. */
+static bool has_last_versions(const struct comparison *c, uint32_t txn, uint32_t commit, uint32_t writes)
+{
+    const struct rig_change *changes = rig_commit_changes(c->history->certificate, commit);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < rig_commit_change_count(c->history->certificate, commit); i++) {
+        if (!is_change(c, txn, &changes[i]))
+            return false;
+        found += changes[i].count;
+    }
+    return found == writes && !is_irregular(c, commit);
 }
 
 /* Whether the commit has exactly the transaction's writes, in its order. */
@@ -108,10 +137,11 @@ static void compare_unknown(struct comparison *c, const struct found *found, boo
 static void compare_writes(struct comparison *c, uint32_t txn, uint8_t *never)
 {
     const struct found found = find_writes(c, txn);
-    const bool exact =
-        found.present == found.writes && found.writes > 0 && found.one_commit && is_exact(c, txn, found.commit);
     if (found.writes == 0)
         return;
+    const bool exact = found.present == found.writes && found.one_commit &&
+                       (c->history->certificate->last_only ? has_last_versions(c, txn, found.commit, found.writes)
+                                                           : is_exact(c, txn, found.commit));
     switch ((int)c->history->txns[txn].outcome) {
     case RIG_OUTCOME_OK:
         if (found.present == 0 && c->history->certificate->complete)
@@ -156,20 +186,24 @@ static bool is_prefix(const struct comparison *c, const struct rig_txn_op *op)
     return same == list.count || (same == chain->count && !c->history->certificate->complete);
 }
 
-static bool fits(const struct comparison *c, const struct rig_txn_op *op)
+static bool fits(const struct comparison *c, uint32_t txn, uint32_t at)
 {
+    const struct rig_txn_op *op = rig_txn_ops(c->history, txn) + at, *own;
     if (op->read_state != RIG_READ_SEEN || c->chains->keys[op->key].irregular)
         return true;
     if (rig_op_reads_sequence(op->kind))
         return is_prefix(c, op);
-    return !c->history->certificate->complete || rig_certificate_find(c->chains, op->key, op->value) != NULL;
+    if (!c->history->certificate->complete || rig_certificate_find(c->chains, op->key, op->value) != NULL)
+        return true;
+    return c->history->certificate->last_only && (own = rig_certificate_own_write(c->history, txn, at)) != NULL &&
+           own->value == op->value;
 }
 
 static void compare_reads(struct comparison *c, uint32_t txn)
 {
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(c->history, txn); i++) {
-        if (rig_op_reads(ops[i].kind) && !fits(c, &ops[i]))
+        if (rig_op_reads(ops[i].kind) && !fits(c, txn, i))
             note(c, RIG_DISCREPANCY_CERTIFICATE_MISMATCH, txn, i, UINT32_MAX);
     }
 }

@@ -17,22 +17,12 @@ static bool is_certified(const struct rig_history *history, const struct rig_cer
 
 /* ---- registers as lists ---- */
 
-/* The last write of the transaction to the key before operation `op`; NULL: none. */
-static const struct rig_txn_op *last_write(const struct rig_txn_op *ops, uint32_t op)
-{
-    for (uint32_t i = op; i-- > 0;) {
-        if (ops[i].key == ops[op].key && !rig_op_reads(ops[i].kind))
-            return &ops[i];
-    }
-    return NULL;
-}
-
 /* Makes a read of a register one of a list; false where it is left out. */
-static bool show_chain(const struct rig_certificate_chains *chains, const struct rig_txn_op *ops, uint32_t op,
-                       struct rig_txn_op *into)
+static bool show_chain(const struct rig_history *history, const struct rig_certificate_chains *chains, uint32_t txn,
+                       uint32_t op, struct rig_txn_op *into)
 {
-    const struct rig_txn_op *own = last_write(ops, op);
-    const struct rig_txn_op read = ops[op];
+    const struct rig_txn_op *own = rig_certificate_own_write(history, txn, op);
+    const struct rig_txn_op read = rig_txn_ops(history, txn)[op];
     into->kind = RIG_OP_READ_LIST;
     into->key = read.key;
     into->read_state = read.read_state;
@@ -57,7 +47,8 @@ static void turn_into_lists(struct rig_history *history, const struct rig_certif
         const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < count; i++) {
             struct rig_txn_op op = ops[i];
-            if (rig_op_reads(op.kind) && !show_chain(chains, ops, i, &op))
+            if (rig_op_reads(op.kind) ? !show_chain(history, chains, txn, i, &op)
+                                      : rig_certificate_hides(history, txn, i))
                 continue;
             op.kind = rig_op_reads(op.kind) ? RIG_OP_READ_LIST : RIG_OP_APPEND;
             scratch[kept++] = op;

@@ -55,6 +55,39 @@ static bool differs(const struct rig_history *history, uint32_t txn, uint32_t co
     return changes_left > 0;
 }
 
+/* A certificate with last versions only: whether replaying the transaction's writes to each key of the commit gives
+ * other elements than its change, or the transaction writes a key that the commit does not have. */
+static bool differs_at_last(const struct rig_history *history, uint32_t txn, uint32_t commit)
+{
+    const struct rig_certificate *certificate = history->certificate;
+    const struct rig_change *changes = rig_commit_changes(certificate, commit);
+    const uint32_t change_count = rig_commit_change_count(certificate, commit);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    const bool is_list = rig_workload_has_sequences(history->workload);
+    for (uint32_t j = 0; j < change_count; j++) {
+        const int64_t *elements = certificate->elements.at + changes[j].first;
+        uint32_t written = 0;
+        bool same = true;
+        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+            if (rig_op_reads(ops[i].kind) || history->keys[ops[i].key] != changes[j].key)
+                continue;
+            written = is_list ? written : 0;
+            same = (is_list ? same : true) && written < changes[j].count && elements[written] == ops[i].value;
+            written++;
+        }
+        if (!same || written != changes[j].count || written == 0)
+            return true;
+    }
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        uint32_t j = 0;
+        while (j < change_count && changes[j].key != history->keys[ops[i].key])
+            j++;
+        if (j == change_count && !rig_op_reads(ops[i].kind))
+            return true;
+    }
+    return false;
+}
+
 /* Whether a change of the commit keeps fewer elements than the state before it had, or removes a key; of registers,
  * whether it makes no new value. */
 static bool drops(const struct rig_history *history, uint32_t commit)
@@ -91,8 +124,9 @@ static const char *check_writes(const struct rig_history *history, const struct 
         return "is not in the commit that it names";
     if (found->kind == RIG_DISCREPANCY_RESURRECTED_ABORT)
         return outcome == RIG_OUTCOME_FAIL ? NULL : "did not fail";
-    return differs(history, found->txn, found->commit) || drops(history, found->commit) ? NULL
-                                                                                        : "is the commit that it names";
+    const bool other = history->certificate->last_only ? differs_at_last(history, found->txn, found->commit)
+                                                       : differs(history, found->txn, found->commit);
+    return other || drops(history, found->commit) ? NULL : "is the commit that it names";
 }
 
 /* Whether the list is a state of the key, or continues the last state of a certificate that may go on. */
@@ -133,5 +167,12 @@ const char *rig_verify_discrepancy(const struct rig_history *history, const stru
         return "names no read with a known result";
     if (history->txns[found->txn].outcome != RIG_OUTCOME_OK)
         return "was not acknowledged";
+    if (history->certificate->last_only && !rig_op_reads_sequence(read->kind)) {
+        const struct rig_txn_op *own = NULL;
+        for (const struct rig_txn_op *op = rig_txn_ops(history, found->txn); op < read; op++)
+            own = op->key == read->key && !rig_op_reads(op->kind) ? op : own;
+        if (own != NULL && own->value == read->value)
+            return "read its own write";
+    }
     return is_state(history, read) ? "read a state that its key had" : NULL;
 }

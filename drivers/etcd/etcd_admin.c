@@ -69,8 +69,7 @@ bool rig_etcd_answers(const struct rig_etcd_asked *asked)
     return true;
 }
 
-/* The gateway writes numbers of 64 bits as texts, and leaves out what is 0. */
-static uint64_t number(const json_t *object, const char *name)
+uint64_t rig_etcd_number(const json_t *object, const char *name)
 {
     const json_t *value = json_object_get(object, name);
     if (json_is_integer(value))
@@ -87,11 +86,11 @@ enum rig_rc rig_etcd_say(const struct rig_etcd_asked *asked, struct rig_etcd_sai
     const json_t *header = json_object_get(answer, "header");
     const char *version = json_string_value(json_object_get(answer, "version"));
     *said = (struct rig_etcd_said){
-        .member = number(header, "member_id"),
-        .leader = number(answer, "leader"),
-        .revision = (int64_t)number(header, "revision"),
-        .raft_index = (int64_t)number(answer, "raftIndex"),
-        .applied_index = (int64_t)number(answer, "raftAppliedIndex"),
+        .member = rig_etcd_number(header, "member_id"),
+        .leader = rig_etcd_number(answer, "leader"),
+        .revision = (int64_t)rig_etcd_number(header, "revision"),
+        .raft_index = (int64_t)rig_etcd_number(answer, "raftIndex"),
+        .applied_index = (int64_t)rig_etcd_number(answer, "raftAppliedIndex"),
     };
     (void)snprintf(said->version, sizeof said->version, "%s", version == NULL ? "" : version);
     json_decref(answer);
@@ -143,7 +142,7 @@ enum rig_rc rig_etcd_add_member(const struct rig_etcd_asked *asked, const char *
     const enum rig_rc rc = rig_etcd_call(asked, "/v3/cluster/member/add", body, &answer, err);
     if (rc != RIG_OK)
         return rc;
-    *member = number(json_object_get(answer, "member"), "ID");
+    *member = rig_etcd_number(json_object_get(answer, "member"), "ID");
     json_decref(answer);
     return RIG_OK;
 }

@@ -33,6 +33,8 @@ struct rig_etcd_said {
 /* Sends `body` to `path`; `*answer` is a JSON object for the caller to release. Unchanged on failure. */
 enum rig_rc rig_etcd_call(const struct rig_etcd_asked *asked, const char *path, const char *body, json_t **answer,
                           struct rig_err *err);
+/* The gateway writes numbers of 64 bits as texts, and leaves out what is 0. */
+uint64_t rig_etcd_number(const json_t *object, const char *name);
 /* Whether it listens, with or without a leader. */
 bool rig_etcd_answers(const struct rig_etcd_asked *asked);
 enum rig_rc rig_etcd_say(const struct rig_etcd_asked *asked, struct rig_etcd_said *said, struct rig_err *err);

@@ -54,6 +54,21 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     return rc;
 }
 
+static enum rig_rc setup(void *object, struct rig_err *err)
+{
+    struct rig_etcd_run *run = object;
+    enum rig_rc rc = rig_http_run_setup(&run->http, err);
+    if (rc == RIG_OK && run->http.env->certificate != RIG_CERTIFICATE_NONE)
+        rc = rig_etcd_certificate_begin(&run->certificate, &run->http, err);
+    return rc;
+}
+
+static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink, struct rig_err *err)
+{
+    const struct rig_etcd_run *run = object;
+    return rig_etcd_certificate_drain(&run->certificate, &run->http, run->cluster.options->election_ns, sink, err);
+}
+
 static void done(void *object)
 {
     struct rig_etcd_run *run = object;
@@ -225,7 +240,7 @@ const struct rig_driver rig_driver = {
     .check = check,
     .init = init,
     .done = done,
-    .setup = rig_http_run_setup,
+    .setup = setup,
     .teardown = teardown,
     .open = rig_http_session_open,
     .transact = rig_http_session_transact,
@@ -237,4 +252,7 @@ const struct rig_driver rig_driver = {
     .cluster = &cluster_ops,
     .most_keys = most_keys,
     .preview = preview,
+    .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM) | RIG_CERTIFICATE_LAST_VERSIONS,
+    .certificate_source = "etcd's watch",
+    .certify = certify,
 };

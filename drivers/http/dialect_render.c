@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/json_write.h"
+#include "drivers/http/base64.h"
 
 enum { VALUE_BYTES_MOST = 64 << 20 };
 
@@ -87,23 +88,6 @@ static struct rig_value variable_value(const struct rig_text_part *part, const s
     return (struct rig_value){.kind = RIG_IS_NOTHING};
 }
 
-static void encode_text(const char *bytes, size_t size, enum rig_dialect_filter filter, struct rig_buf *out)
-{
-    static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    static const char url[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    const char *digits = filter == RIG_FILTER_BASE64 ? base64 : url;
-    for (size_t at = 0; at < size; at += 3) {
-        uint32_t bits = (uint32_t)(unsigned char)bytes[at] << 16;
-        bits |= at + 1 < size ? (uint32_t)(unsigned char)bytes[at + 1] << 8 : 0;
-        bits |= at + 2 < size ? (uint32_t)(unsigned char)bytes[at + 2] : 0;
-        const size_t chars = size - at >= 3 ? 4 : size - at + 1;
-        for (size_t i = 0; i < chars; i++)
-            rig_buf_add_char(out, digits[bits >> (18 - 6 * i) & 63]);
-        for (size_t i = chars; filter == RIG_FILTER_BASE64 && i < 4; i++)
-            rig_buf_add_char(out, '=');
-    }
-}
-
 static void encode_url(const char *bytes, size_t size, struct rig_buf *out)
 {
     for (size_t i = 0; i < size; i++) {
@@ -162,7 +146,7 @@ static void apply_filter(enum rig_dialect_filter filter, struct rig_value *value
         if (filter == RIG_FILTER_URL)
             encode_url(rig_buf_text(&before), before.size, out);
         else
-            encode_text(rig_buf_text(&before), before.size, filter, out);
+            rig_base64_add(rig_buf_text(&before), before.size, filter == RIG_FILTER_BASE64URL, out);
         out->failed = out->failed || before.failed;
         rig_buf_done(&before);
     }

@@ -8,6 +8,7 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
+#include "drivers/http/base64.h"
 
 struct taking {
     const struct rig_answer_rule *rule;
@@ -58,43 +59,14 @@ static bool as_text(struct taking *taking, struct piece *piece)
     return true;
 }
 
-static int base64_digit(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    if (c == '+' || c == '-')
-        return 62;
-    return c == '/' || c == '_' ? 63 : -1;
-}
-
 static bool decode_base64(struct taking *taking, struct piece *piece)
 {
-    size_t length = piece->size;
-    while (length > 0 && piece->text[length - 1] == '=' && piece->size - length < 2)
-        length--;
-    char *bytes = rig_arena_room(taking->state->arena, length / 4 * 3 + 4, 1);
+    char *bytes = rig_arena_room(taking->state->arena, rig_base64_room(piece->size), 1);
     if (bytes == NULL)
         return refuse_memory(taking);
-    size_t count = 0;
-    uint32_t bits = 0;
-    for (size_t i = 0; i < length; i++) {
-        const int digit = base64_digit(piece->text[i]);
-        if (digit < 0)
-            return refuse(taking, "a value that is not base64");
-        bits = bits << 6 | (uint32_t)digit;
-        if (i % 4 == 1)
-            bytes[count++] = (char)(bits >> 4 & 0xFF);
-        else if (i % 4 == 2)
-            bytes[count++] = (char)(bits >> 2 & 0xFF);
-        else if (i % 4 == 3)
-            bytes[count++] = (char)(bits & 0xFF);
-    }
-    if (length % 4 == 1)
-        return refuse(taking, "a value with incomplete base64");
+    const size_t count = rig_base64_decode(piece->text, piece->size, bytes);
+    if (count == SIZE_MAX)
+        return refuse(taking, "a value that is not base64");
     piece->text = bytes;
     piece->size = count;
     return true;

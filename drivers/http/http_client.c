@@ -26,6 +26,9 @@ enum rig_rc rig_http_library_init(struct rig_err *err)
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct rig_http_client *client = context;
+    const struct rig_http_request *request = client->request;
+    if (request->take != NULL)
+        return request->take(request->context, bytes, size * count) ? size * count : 0;
     rig_buf_add(&client->answer.body, bytes, size * count);
     return client->answer.body.failed ? 0 : size * count;
 }
@@ -362,6 +365,7 @@ const struct rig_http_answer *rig_http_client_send(struct rig_http_client *clien
     answer->status = 0;
     answer->detail[0] = '\0';
     client->attempts = 0;
+    client->request = request;
     client->problem[0] = '\0';
     const int64_t left_ns = request->deadline_ns - client->core->now_ns();
     const int64_t time_ns =
@@ -387,6 +391,7 @@ const struct rig_http_answer *rig_http_client_send(struct rig_http_client *clien
         (void)curl_easy_setopt(client->easy, CURLOPT_HTTPHEADER, NULL);
     }
     curl_slist_free_all(headers);
+    client->request = NULL;
     return answer;
 }
 

@@ -57,6 +57,10 @@ struct rig_http_request {
     const char *body; /* NULL: none */
     size_t body_size;
     int64_t deadline_ns; /* on the monotonic clock; its own time-out if that comes first */
+    /* Takes the body piece by piece as it arrives, which then is not kept and has no maximum; false ends the request as
+     * RIG_HTTP_LOST. NULL: the answer has the body. */
+    bool (*take)(void *context, const char *bytes, size_t size);
+    void *context;
 };
 
 struct rig_http_answer {
@@ -80,8 +84,9 @@ struct rig_http_client {
     CURL *easy;
     CURLM *multi;
     struct curl_slist *fixed_headers;
-    struct rig_buf line;         /* a header that is being received */
-    const struct rig_wake *wake; /* borrowed; NULL: nothing interrupts it */
+    struct rig_buf line;                    /* a header that is being received */
+    const struct rig_wake *wake;            /* borrowed; NULL: nothing interrupts it */
+    const struct rig_http_request *request; /* while it is sent */
     struct rig_http_answer answer;
     unsigned attempts;  /* connections that were about to carry this request */
     size_t head_bytes;  /* of all heads, also 1xx, and of trailers */

@@ -26,9 +26,10 @@ struct rig_http_run {
     bool set_up;       /* the setup was answered with ok: objects with the run's name are the run's */
     uint64_t reminder; /* for the run's data on given servers; 0: none */
     struct rig_wakes wakes;
-    atomic_uint *shifts;      /* by client: the number of servers that it has left behind */
-    char version[64];         /* of the server, for reports */
-    atomic_bool told_version; /* of HTTP, to the log */
+    atomic_uint *shifts;        /* by client: the number of servers that it has left behind */
+    char version[64];           /* of the server, for reports */
+    atomic_bool told_version;   /* of HTTP, to the log */
+    _Atomic int64_t unknown_ns; /* when a transaction last ended with an unknown outcome; 0: none did */
 };
 
 /* Takes the dialect, also when it fails. Safe for rig_http_run_done() in any case. Borrows `env` and `options`. */

@@ -336,6 +336,8 @@ enum rig_outcome rig_http_session_transact(void *object, struct rig_transaction 
     if (done)
         outcome = conclude(&exchange);
     give_member(session, transaction);
+    if (outcome == RIG_OUTCOME_INFO)
+        atomic_store(&run->unknown_ns, run->env->core->now_ns());
     if (transaction->session_lost)
         (void)atomic_fetch_add(&run->shifts[session->client_index], 1);
     return outcome;

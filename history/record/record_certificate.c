@@ -55,7 +55,7 @@ bool rig_certificate_encode(const struct rig_certificate *certificate, uint32_t 
     int64_t last_key = 0;
     if (*commit == certificate->commits.count) {
         rig_varint_put(payload, PART_END);
-        rig_varint_put(payload, certificate->complete);
+        rig_varint_put(payload, (uint64_t)certificate->complete | (uint64_t)certificate->last_only << 1);
         rig_varint_put(payload, certificate->commits.count);
         put_text(certificate->source, payload);
         put_text(certificate->ending, payload);
@@ -139,10 +139,11 @@ static bool get_text(struct rig_record_cursor *cursor, char *text, size_t size)
 
 static const char *get_end(struct decoding *d)
 {
-    const uint64_t complete = rig_cursor_number(&d->cursor), count = rig_cursor_number(&d->cursor);
+    const uint64_t flags = rig_cursor_number(&d->cursor), count = rig_cursor_number(&d->cursor);
     d->ended = true;
-    d->into->complete = complete == 1;
-    return d->cursor.bad == NULL && complete <= 1 && count == d->into->commits.count &&
+    d->into->complete = (flags & 1) != 0;
+    d->into->last_only = (flags & 2) != 0;
+    return d->cursor.bad == NULL && flags <= 3 && count == d->into->commits.count &&
                    get_text(&d->cursor, d->into->source, sizeof d->into->source) &&
                    get_text(&d->cursor, d->into->ending, sizeof d->into->ending) && rig_cursor_left(&d->cursor) == 0
                ? NULL

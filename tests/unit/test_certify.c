@@ -16,14 +16,15 @@
 #include "history/source.h"
 #include "report/report.h"
 
-/* "12: x=1,2 y=3; 13: x=1,2,4": x to w are the keys 0 to 3; "x=-" removes it. */
+/* "12: x=1,2 y=3; 13: x=1,2,4": x to w are the keys 0 to 3; "x=-" removes it. "last;" at the beginning: last versions only. */
 static void read_certificate(const char *text, struct rig_certificate *certificate)
 {
     static const char names[] = "xyzw";
     struct rig_certificate_builder builder;
     rig_certificate_init(certificate);
     rig_certificate_builder_init(&builder, certificate);
-    for (const char *at = text; *at != '\0';) {
+    certificate->last_only = strncmp(text, "last;", 5) == 0;
+    for (const char *at = text + (certificate->last_only ? 5 : 0); *at != '\0';) {
         char *next;
         const unsigned long place = strtoul(at, &next, 10);
         assert_true(rig_certificate_add_commit(&builder, place, 700 + place, 1));
@@ -232,6 +233,53 @@ static void registers_are_not_decided_by_less(void **state)
     rig_history_free(whole);
 }
 
+/* ---- last versions only ---- */
+
+/* The order of keys does not matter then, nor that a value is missing which its transaction replaced. */
+static void last_versions_agree(void **state)
+{
+    (void)state;
+    static const char lists[] = "ok 0 0-1: ax1 ay1 ax2; ok 1 2-3: rx[1 2] ax3 rx[1 2 3]";
+    assert_int_equal(shown_by(lists, "last;1: y=1 x=1,2; 2: x=1,2,3", true), RIG_DISCREPANCY_COUNT);
+    assert_int_equal(shown_by(lists, "last;1: x=1,2 y=1; 2: x=1,2,3", true), RIG_DISCREPANCY_COUNT);
+    assert_int_equal(shown_by(lists, "last;1: x=1,2; 2: x=1,2,3", true), RIG_DISCREPANCY_TORN_COMMIT);
+    assert_int_equal(shown_by(lists, "last;1: x=1,2 y=1 z=1; 2: x=1,2,3", true), RIG_DISCREPANCY_TORN_COMMIT);
+    assert_int_equal(shown_by(lists, "last;1: x=1 y=1; 2: x=1,3", true), RIG_DISCREPANCY_TORN_COMMIT);
+    assert_int_equal(shown_by("ok 0 0-1: ax1 ax2", "last;1: x=2,1", true), RIG_DISCREPANCY_TORN_COMMIT);
+}
+
+#define LAST_LINES(first, last)                                                                                        \
+    "{\"type\":\"ok\",\"process\":0,\"value\":[[\"w\",0,1],[\"r\",0," first "],[\"w\",0,2],[\"w\",1,1]]}\n"            \
+    "{\"type\":\"ok\",\"process\":1,\"value\":[[\"r\",0," last "],[\"w\",0,3]]}\n"
+
+static void last_versions_of_registers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lines, *certificate;
+        unsigned found;
+    } cases[] = {
+        {LAST_LINES("1", "2"), "last;1: y=1 x=2; 2: x=3", RIG_DISCREPANCY_COUNT},
+        {LAST_LINES("1", "1"), "last;1: y=1 x=2; 2: x=3", RIG_DISCREPANCY_CERTIFICATE_MISMATCH}, /* intermediate */
+        {LAST_LINES("1", "2"), "last;1: y=1 x=1; 2: x=3", RIG_DISCREPANCY_TORN_COMMIT},
+        {LAST_LINES("1", "2"), "last;2: x=3", RIG_DISCREPANCY_LOST_COMMIT},
+        {LAST_LINES("9", "2"), "last;1: y=1 x=2; 2: x=3", RIG_DISCREPANCY_CERTIFICATE_MISMATCH},
+        {LAST_LINES("1", "2"), "1: y=1 x=2; 2: x=3", RIG_DISCREPANCY_TORN_COMMIT}, /* all versions were promised */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct rig_history *whole = registers(cases[i].lines);
+        struct rig_verdict *verdict =
+            certify(with_certificate(registers(cases[i].lines), cases[i].certificate, true), whole);
+        const struct rig_certified *certified = verdict->certified;
+        assert_int_equal(certified->agrees, cases[i].found == RIG_DISCREPANCY_COUNT);
+        assert_true(certified->agrees ? certified->decides : certified->counts[cases[i].found] > 0);
+        if (certified->agrees)
+            assert_int_equal(verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, RIG_FATE_HELD);
+        rig_verdict_free(verdict);
+        rig_history_free(whole);
+    }
+}
+
 /* ---- reports ---- */
 
 /* Every form says it: a job that reads only one of them must not take the run for a good one. */
@@ -281,14 +329,14 @@ static void a_record_keeps_its_certificate(void **state)
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
     (void)close(fd);
-    struct rig_history *history = with_certificate(given(agreed), "1: x=1; 5: x=1,2 y=1; 900: z=-", true), *back;
+    struct rig_history *history = with_certificate(given(agreed), "last;1: x=1; 5: x=1,2 y=1; 900: z=-", true), *back;
     write_record(history, path);
     struct rig_err err = {0};
     const struct rig_load_options options = {.form = RIG_FORM_RIG};
     assert_int_equal(rig_history_load(path, &options, &back, &err), RIG_OK);
     const struct rig_certificate *a = history->certificate, *b = back->certificate;
     assert_non_null(b);
-    assert_true(b->complete && strcmp(b->source, "test") == 0 && b->ending[0] == '\0');
+    assert_true(b->complete && b->last_only && strcmp(b->source, "test") == 0 && b->ending[0] == '\0');
     assert_int_equal(b->commits.count, 3);
     assert_int_equal(b->changes.count, 4);
     assert_memory_equal(a->elements.at, b->elements.at, a->elements.count * sizeof *a->elements.at);
@@ -326,6 +374,8 @@ int main(void)
         cmocka_unit_test(versions_that_no_read_shows_are_ordered),
         cmocka_unit_test(registers_are_decided_without_assumptions),
         cmocka_unit_test(registers_are_not_decided_by_less),
+        cmocka_unit_test(last_versions_agree),
+        cmocka_unit_test(last_versions_of_registers),
         cmocka_unit_test(reports_show_discrepancies),
         cmocka_unit_test(a_record_keeps_its_certificate),
     };

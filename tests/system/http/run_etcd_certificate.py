@@ -1,0 +1,65 @@
+"""Certificates of etcd, from its watch: both witnesses agree, unknown outcomes are resolved and none wrongly, registers are
+decided, updates that a wrong dialect loses are found, and a compaction bounds the claim."""
+
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
+import rig_command
+import run_certificates
+
+CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
+PLAN = """
+name: certificate
+seed: 7
+workload: {{type: {type}, {load}, operations: {{min: 1, max: 6}}, final-reads: all, keys: {{active: 6}}}}
+clients: {{count: 6}}
+database: {{driver: etcd, certificate: stream, request-timeout: 500ms, transaction-timeout: 1s, cluster: {{local: {{nodes: {nodes}}}}}}}
+nemesis: [{nemesis}]
+check: {{levels: [strict-serializable], minimum: {{answering: 0%, load: 0%}}}}
+report: [json]
+"""
+
+
+def certificate_plan(type="list-append", load="duration: 4s", nodes=1, nemesis=""):
+    return PLAN.format(type=type, load=load, nodes=nodes, nemesis=nemesis)
+
+
+class Certificates(rig_command.RigTest):
+    def test_unknown_outcomes_are_resolved_and_none_wrongly(self):
+        plan = self.plan(certificate_plan(nodes=3, nemesis="{fault: pause, target: leader, after: 500ms, every: 2s, for: 1s}"))
+        self.status(0, self.rig("run", plan, "-o", "run"))
+        certificate = self.results("run")["certificate"]
+        self.assertTrue(certificate["complete"] and certificate["agrees"], certificate)
+        committed, aborted = run_certificates.Faults.outcomes_by_final_state(self, "run")
+        self.assertGreater(committed + aborted, 0)
+        self.assertEqual(certificate["unknown_outcomes"], {"committed": committed, "aborted": aborted, "open": 0})
+        again = json.loads(self.status(0, self.rig("check", "run", "--format", "json")).out)
+        self.assertEqual(again["certificate"], certificate)
+
+    def test_registers_are_decided_at_every_level(self):
+        self.status(0, self.rig("run", self.plan(certificate_plan("rw-register", "transactions: 1500")), "-o", "run"))
+        certificate = self.results("run")["certificate"]
+        self.assertTrue(certificate["complete"] and certificate["agrees"] and certificate["decides"], certificate)
+        self.assertEqual({level["certificate"] for level in certificate["levels"].values()}, {"held"})
+
+    def test_an_append_without_its_compare_is_seen_in_the_stream(self):
+        done = self.rig("run", CONFIGS / "etcd-blind-append.yaml", "--set", "database.certificate=stream", "--set",
+                        "workload.transactions=300", "--seed", "3", "-o", "run")
+        self.status(1, done)
+        self.assertGreater(self.results("run")["certificate"]["discrepancies"]["torn-commit"]["count"], 0)
+
+    def test_a_compaction_bounds_the_claim(self):
+        plan = self.plan(certificate_plan(load="duration: 2s", nemesis="{fault: compact, at: [1s], for: 100ms}"))
+        self.status(0, self.rig("run", plan, "-o", "run"))
+        certificate = self.results("run")["certificate"]
+        self.assertFalse(certificate["complete"])
+        self.assertTrue(certificate["agrees"], certificate)
+        self.assertIn("etcd was compacted at revision ", certificate["ending"])
+
+
+if __name__ == "__main__":
+    unittest.main()

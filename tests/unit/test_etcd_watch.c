@@ -1,0 +1,147 @@
+/* Lines of a watch: those of a run are handed over, whatever the pieces in which they arrive; all others are refused. */
+#include "tests/unit/cmocka_first.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/etcd/etcd_watch.h"
+
+/* The commits and versions that were handed over, in words. */
+static struct rig_buf taken;
+
+static bool take_commit(void *context, uint64_t place, uint64_t id, uint32_t timeline)
+{
+    (void)context;
+    assert_true(id == 0 && timeline == 0);
+    rig_buf_printf(&taken, "commit %llu;", (unsigned long long)place);
+    return true;
+}
+
+static bool take_version(void *context, int64_t key, const int64_t *elements, uint32_t count)
+{
+    (void)context;
+    rig_buf_printf(&taken, " %lld=", (long long)key);
+    for (uint32_t i = 0; elements != NULL && i < count; i++)
+        rig_buf_printf(&taken, "%s%lld", i == 0 ? "" : ",", (long long)elements[i]);
+    rig_buf_add_text(&taken, elements == NULL ? "removed;" : ";");
+    return true;
+}
+
+static const struct rig_certificate_sink sink = {.commit = take_commit, .version = take_version};
+
+#define LINE(events) "{\"result\":{\"header\":{\"revision\":\"9\"},\"events\":[" events "]}}\n"
+#define CREATED      "{\"result\":{\"header\":{\"revision\":\"9\"},\"created\":true}}\n"
+#define PUT(key, revision, version, value)                                                                             \
+    "{\"kv\":{\"key\":\"" key "\",\"create_revision\":\"2\",\"mod_revision\":\"" revision "\",\"version\":\"" version  \
+    "\",\"value\":\"" value "\"}}"
+#define REMOVED(key, revision) "{\"type\":\"DELETE\",\"kv\":{\"key\":\"" key "\",\"mod_revision\":\"" revision "\"}}"
+/* run/5, run/6, run/end, run/x, other/5; [], [1], [1,2], [-3], 12, [1 */
+#define RUN_5  "cnVuLzU="
+#define RUN_6  "cnVuLzY="
+#define END    "cnVuL2VuZA=="
+#define RUN_X  "cnVuL3g="
+#define OTHER  "b3RoZXIvNQ=="
+#define EMPTY  "W10="
+#define ONE    "WzFd"
+#define TWO    "WzEsMl0="
+#define THREE  "Wy0zXQ=="
+#define TWELVE "MTI="
+#define OPEN   "WzE="
+
+/* The words for the text, in pieces of so many bytes; `*err` is the watch's. */
+static const char *take(const char *text, bool is_list, size_t piece, struct rig_err *err, bool *ended)
+{
+    struct rig_etcd_watch watch;
+    rig_etcd_watch_init(&watch, &sink, "run", is_list, 1);
+    rig_buf_clear(&taken);
+    for (size_t at = 0, size = strlen(text); at < size; at += piece) {
+        if (!rig_etcd_watch_take(&watch, text + at, size - at < piece ? size - at : piece))
+            break;
+    }
+    *err = watch.err;
+    *ended = watch.ended;
+    rig_etcd_watch_done(&watch);
+    return rig_buf_text(&taken);
+}
+
+static const char whole[] =
+    CREATED LINE(PUT(RUN_5, "2", "1", EMPTY) "," PUT(RUN_6, "2", "1", ONE) "," PUT(RUN_6, "3", "2", TWO))
+        LINE(REMOVED(RUN_6, "5") "," PUT(RUN_6, "6", "1", THREE)) LINE(PUT(END, "7", "1", "MQ=="));
+
+static void revisions_become_commits(void **state)
+{
+    (void)state;
+    static const size_t pieces[] = {1, 7, sizeof whole};
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        struct rig_err err;
+        bool ended;
+        assert_string_equal(take(whole, true, pieces[i], &err, &ended),
+                            "commit 2; 5=; 6=1;commit 3; 6=1,2;commit 5; 6=removed;commit 6; 6=-3;");
+        assert_true(ended && err.rc == RIG_OK);
+    }
+    struct rig_err err;
+    bool ended;
+    assert_string_equal(take(LINE(PUT(RUN_5, "2", "1", TWELVE)), false, 9, &err, &ended), "commit 2; 5=12;");
+    assert_true(!ended && err.rc == RIG_OK);
+}
+
+/* A connection that ends within a line goes on after the last revision of the line before. */
+static void a_watch_resumes_after_whole_lines(void **state)
+{
+    (void)state;
+    static const char first[] = LINE(PUT(RUN_5, "2", "1", ONE)), second[] = LINE(PUT(RUN_5, "3", "2", TWO));
+    struct rig_etcd_watch watch;
+    rig_etcd_watch_init(&watch, &sink, "run", true, 1);
+    rig_buf_clear(&taken);
+    assert_true(rig_etcd_watch_take(&watch, first, strlen(first)));
+    assert_true(rig_etcd_watch_take(&watch, second, 40));
+    rig_etcd_watch_resume(&watch);
+    assert_int_equal(watch.revision, 2);
+    assert_true(rig_etcd_watch_take(&watch, second, strlen(second)));
+    assert_string_equal(rig_buf_text(&taken), "commit 2; 5=1;commit 3; 5=1,2;");
+    rig_etcd_watch_done(&watch);
+}
+
+static void gaps_and_foreign_lines_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *problem;
+    } cases[] = {
+        {LINE(PUT(RUN_5, "2", "1", ONE) "," PUT(RUN_5, "4", "3", TWO)), "a version of a key is missing"},
+        {LINE(PUT(RUN_5, "2", "2", ONE)), "a version of a key is missing"},
+        {LINE(PUT(RUN_5, "2", "0", ONE)), "a version of a key is missing"},
+        {LINE(PUT(RUN_5, "3", "1", ONE) "," PUT(RUN_6, "2", "1", ONE)), "revisions that do not ascend"},
+        {LINE(PUT(RUN_5, "1", "1", ONE)), "revisions that do not ascend"},
+        {LINE(PUT(RUN_X, "2", "1", ONE)), "a key that rig did not write"},
+        {LINE(PUT(OTHER, "2", "1", ONE)), "a key of another run"},
+        {LINE(PUT(RUN_5, "2", "1", OPEN)), "a value that rig did not write"},
+        {LINE(PUT(RUN_5, "2", "1", TWELVE)), "a value that rig did not write"},
+        {LINE(PUT("!", "2", "1", ONE)), "no text in base64"},
+        {"{\"result\":{\"canceled\":true,\"compact_revision\":\"40\"}}\n",
+         "etcd was compacted at revision 40, and the certificate ends at revision 1"},
+        {"{\"result\":{\"canceled\":true}}\n", "etcd ended it"},
+        {"{\"error\":{\"code\":5}}\n", "{\"error\":{\"code\":5}}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct rig_err err;
+        bool ended;
+        (void)take(cases[i].text, true, 4096, &err, &ended);
+        assert_true(!ended && err.rc == RIG_E_CLUSTER);
+        if (strstr(err.text, cases[i].problem) == NULL)
+            fail_msg("%zu: %s", i, err.text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(revisions_become_commits),
+        cmocka_unit_test(a_watch_resumes_after_whole_lines),
+        cmocka_unit_test(gaps_and_foreign_lines_are_refused),
+    };
+    rig_buf_init(&taken, 0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rig_buf_done(&taken);
+    return failed;
+}
