@@ -3,9 +3,7 @@
  */
 #include <malloc.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/nearest.h"
 #include "base/output_file.h"
 #include "checker/check_source.h"
 #include "checker/minimum.h"
@@ -24,16 +22,10 @@
 enum { MOST_THREADS = 64, MAPPED_BYTES = 128 << 10 };
 
 static const struct rig_argument check_arguments[] = {
-    {.name = "workload",
-     .value = "WORKLOAD",
-     .choices = rig_data_type_names,
-     .help = "kind of the transactions (rig list workloads); found in the history when not given"},
+    RIG_ARGUMENT_WORKLOAD,
     RIG_ARGUMENT_LEVEL,
     RIG_ARGUMENT_ANOMALY,
-    {.name = "assume",
-     .value = "LIST",
-     .repeatable = true,
-     .help = "order of register versions to assume: wfr-keys, sequential-keys, linearizable-keys"},
+    RIG_ARGUMENT_ASSUME,
     {.name = "negative-balances", .help = "accounts of a bank may have balances below 0"},
     {.name = "total", .value = "N", .help = "total of all accounts of a bank; that of the first read when not given"},
     RIG_ARGUMENT_LATTICE,
@@ -70,32 +62,6 @@ static const struct rig_arguments_table check_table = {
     .arguments = check_arguments,
 };
 
-/* Refuses what is no assumption. */
-static bool read_assumption(const char *name, size_t length, unsigned *assumptions)
-{
-#define ASSUMPTION_NAME(id, name, meaning) name,
-    static const char *const known[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) NULL};
-#undef ASSUMPTION_NAME
-    char text[64];
-    if (length >= sizeof text)
-        length = sizeof text - 1;
-    memcpy(text, name, length);
-    text[length] = '\0';
-    for (unsigned i = 0; known[i] != NULL; i++) {
-        if (strcmp(known[i], text) == 0) {
-            *assumptions |= RIG_ASSUMPTION_BIT(i);
-            return true;
-        }
-    }
-    const char *near = rig_nearest_of(text, known);
-    if (near != NULL)
-        rig_cli_complain("--assume: unknown assumption `%s`; did you mean `%s`?", text, near);
-    else
-        rig_cli_complain("--assume: unknown assumption `%s`; expected wfr-keys, sequential-keys or linearizable-keys",
-                         text);
-    return false;
-}
-
 static bool read_assumptions(const struct rig_arguments *args, struct rig_check_options *options)
 {
     unsigned *assumptions = &options->assumptions;
@@ -105,29 +71,7 @@ static bool read_assumptions(const struct rig_arguments *args, struct rig_check_
     options->total = (struct rig_known_total){.known = rig_arguments_has(args, "total"), .value = (int64_t)total};
     if (rig_arguments_has(args, "negative-balances"))
         *assumptions |= RIG_ASSUMES_NEGATIVE_BALANCES;
-    const char *list;
-    for (size_t i = 0; (list = rig_arguments_value_at(args, "assume", i)) != NULL; i++) {
-        for (const char *at = list;; at++) {
-            size_t length = strcspn(at, ",");
-            if (!read_assumption(at, length, assumptions))
-                return false;
-            at += length;
-            if (*at == '\0')
-                break;
-        }
-    }
-    return true;
-}
-
-static void read_workload(const struct rig_arguments *args, struct rig_load_options *options)
-{
-    const char *workload = rig_arguments_value(args, "workload");
-    for (size_t i = 0; workload != NULL && rig_data_type_names[i] != NULL; i++) {
-        if (strcmp(rig_data_type_names[i], workload) == 0) {
-            options->workload_given = true;
-            options->workload = (enum rig_workload)i;
-        }
-    }
+    return rig_cli_read_assume(args, assumptions);
 }
 
 /*
@@ -254,23 +198,6 @@ static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_er
     return rc;
 }
 
-/* Where a run's folder is given, takes the run's requests and its effort from it, so that the verdict is the run's. */
-static enum rig_rc take_run(const char *given, const struct rig_arguments *args, struct rig_check_options *options,
-                            struct rig_minimum *minimum, struct rig_cli_saved_run *saved, struct rig_err *err)
-{
-    char folder[RIG_CLI_PATH_BYTES];
-    struct stat status;
-    *saved = (struct rig_cli_saved_run){.storage = NULL};
-    if (stat(given, &status) != 0 || !S_ISDIR(status.st_mode))
-        return RIG_OK;
-    if (rig_cli_find_run(given, folder, NULL) != RIG_OK)
-        return RIG_OK; /* the history of another program */
-    enum rig_rc rc = rig_cli_saved_run_load(folder, saved, err);
-    if (rc == RIG_OK)
-        rig_cli_saved_run_ask(saved, args, options, minimum);
-    return rc;
-}
-
 static int judge(const struct rig_arguments *args, struct rig_source_options *source,
                  struct rig_stream_options *options, const struct rig_minimum *minimum,
                  const struct rig_cli_saved_run *saved, const char *title)
@@ -307,13 +234,13 @@ int rig_cli_check(int argc, char **argv)
         !rig_cli_read_minimum(&args, &minimum) || !read_assumptions(&args, &options.check) ||
         !reports_are_known(&args) || !read_amounts(&args, &source, &options))
         return RIG_EXIT_USAGE;
-    read_workload(&args, &source.load);
+    rig_cli_read_workload(&args, &source.load);
     mind_memory(options.check.limit_bytes);
     const char *title = title_of(args.positionals[0]);
     struct rig_cli_saved_run saved = {.storage = NULL};
     enum rig_rc rc = rig_cli_find_history(args.positionals[0], path, &err);
     if (rc == RIG_OK)
-        rc = take_run(args.positionals[0], &args, &options.check, &minimum, &saved, &err);
+        rc = rig_cli_saved_run_take(args.positionals[0], &args, &options.check, &minimum, &saved, &err);
     args.positionals[0] = path;
     if (rc == RIG_OK)
         rc = check_outputs(&args, &err);

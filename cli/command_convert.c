@@ -14,17 +14,13 @@
 #include "cli/output_form.h"
 #include "cli/requests.h"
 #include "history/load.h"
-#include "history/types.h"
 
 static const struct rig_argument convert_arguments[] = {
     {.name = "to",
      .value = RIG_CLI_ALL_FORM_VALUE,
      .choices = rig_cli_all_form_names,
      .help = "form to write; found from the suffix of OUT when not given (.rig, .jsonl, .json, .edn, .txt, .bincode)"},
-    {.name = "workload",
-     .value = "WORKLOAD",
-     .choices = rig_data_type_names,
-     .help = "kind of the transactions (rig list workloads); found in the history when not given"},
+    RIG_ARGUMENT_WORKLOAD,
     RIG_ARGUMENT_MAX_MEMORY,
     {.name = "compress", .help = "compress with zstd; rig's own form only"},
     {.name = "force", .help = "replace OUT if it exists"},
@@ -121,13 +117,7 @@ int rig_cli_convert(int argc, char **argv)
     struct rig_load_options options = {.form = RIG_FORM_AUTO};
     if (!rig_cli_read_max_memory(&args, &options.limit_bytes))
         return RIG_EXIT_USAGE;
-    const char *workload = rig_arguments_value(&args, "workload");
-    for (size_t i = 0; workload != NULL && rig_data_type_names[i] != NULL; i++) {
-        if (strcmp(workload, rig_data_type_names[i]) == 0) {
-            options.workload_given = true;
-            options.workload = (enum rig_workload)i;
-        }
-    }
+    rig_cli_read_workload(&args, &options);
     struct rig_history *history = NULL;
     rig_cli_interruption_begin(describe, &args);
     enum rig_rc rc = rig_history_load(in, &options, &history, &err);

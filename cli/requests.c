@@ -4,6 +4,7 @@
 
 #include "base/nearest.h"
 #include "base/option_parse.h"
+#include "checker/levels/assumption.h"
 #include "cli/cli.h"
 
 static void complain_unknown(const char *what, const char *name, const char *nearest)
@@ -176,5 +177,58 @@ bool rig_cli_add_request(const char *name, struct rig_check_options *options)
         options->anomalies |= anomalies;
     else
         return false;
+    return true;
+}
+
+void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_options *options)
+{
+    const char *workload = rig_arguments_value(args, "workload");
+    for (size_t i = 0; workload != NULL && rig_data_type_names[i] != NULL; i++) {
+        if (strcmp(rig_data_type_names[i], workload) == 0) {
+            options->workload_given = true;
+            options->workload = (enum rig_workload)i;
+        }
+    }
+}
+
+/* Refuses what is no assumption. */
+static bool read_assumption(const char *name, size_t length, unsigned *assumptions)
+{
+#define ASSUMPTION_NAME(id, name, meaning) name,
+    static const char *const known[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) NULL};
+#undef ASSUMPTION_NAME
+    char text[64];
+    if (length >= sizeof text)
+        length = sizeof text - 1;
+    memcpy(text, name, length);
+    text[length] = '\0';
+    for (unsigned i = 0; known[i] != NULL; i++) {
+        if (strcmp(known[i], text) == 0) {
+            *assumptions |= RIG_ASSUMPTION_BIT(i);
+            return true;
+        }
+    }
+    const char *near = rig_nearest_of(text, known);
+    if (near != NULL)
+        rig_cli_complain("--assume: unknown assumption `%s`; did you mean `%s`?", text, near);
+    else
+        rig_cli_complain("--assume: unknown assumption `%s`; expected wfr-keys, sequential-keys or linearizable-keys",
+                         text);
+    return false;
+}
+
+bool rig_cli_read_assume(const struct rig_arguments *args, unsigned *assumptions)
+{
+    const char *list;
+    for (size_t i = 0; (list = rig_arguments_value_at(args, "assume", i)) != NULL; i++) {
+        for (const char *at = list;; at++) {
+            size_t length = strcspn(at, ",");
+            if (!read_assumption(at, length, assumptions))
+                return false;
+            at += length;
+            if (*at == '\0')
+                break;
+        }
+    }
     return true;
 }

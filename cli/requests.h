@@ -1,6 +1,6 @@
 /*
- * The requests of `rig check` and `rig report`: --level, --anomaly, --max-witnesses, --max-memory and --report,
- * read from the command line, with the nearest name in each refusal.
+ * Options about a history that several commands share: --level, --anomaly, --workload, --assume, --max-witnesses,
+ * --max-memory, --report and others, read from the command line, with the nearest name in each refusal.
  */
 #ifndef RIG_CLI_REQUESTS_H
 #define RIG_CLI_REQUESTS_H
@@ -9,6 +9,8 @@
 
 #include "checker/check.h"
 #include "cli/arguments.h"
+#include "history/load.h"
+#include "history/types.h"
 #include "plan/plan.h"
 
 #define RIG_ARGUMENT_LEVEL                                                                                             \
@@ -20,6 +22,16 @@
     {                                                                                                                  \
         .name = "anomaly", .value = "ANOMALY", .repeatable = true,                                                     \
         .help = "further anomaly that must not occur (rig list anomalies)"                                             \
+    }
+#define RIG_ARGUMENT_WORKLOAD                                                                                          \
+    {                                                                                                                  \
+        .name = "workload", .value = "WORKLOAD", .choices = rig_data_type_names,                                       \
+        .help = "kind of the transactions (rig list workloads); found in the history when not given"                   \
+    }
+#define RIG_ARGUMENT_ASSUME                                                                                            \
+    {                                                                                                                  \
+        .name = "assume", .value = "LIST", .repeatable = true,                                                         \
+        .help = "order of register versions to assume: wfr-keys, sequential-keys, linearizable-keys"                   \
     }
 #define RIG_ARGUMENT_MAX_WITNESSES                                                                                     \
     {                                                                                                                  \
@@ -70,6 +82,10 @@ bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_op
 extern const char *const rig_cli_lattice_choices[];
 /* --lattice and --budget, over what `options` say. False after a complaint. */
 bool rig_cli_read_decision(const struct rig_arguments *args, struct rig_check_options *options);
+/* --workload. */
+void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_options *options);
+/* Adds the RIG_ASSUMPTION_BIT()s of --assume. False after a complaint. */
+bool rig_cli_read_assume(const struct rig_arguments *args, unsigned *assumptions);
 extern const char *const rig_cli_require_choices[];
 /* --minimum and --require, over what `minimum` says. False after a complaint. */
 bool rig_cli_read_minimum(const struct rig_arguments *args, struct rig_minimum *minimum);

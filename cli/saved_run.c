@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/input_path.h"
 #include "cli/requests.h"
 #include "checker/levels/level.h"
 #include "report/run_facts.h"
@@ -289,8 +291,10 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
         options->budget_ns = check.budget_ns;
         (void)rig_cli_read_decision(args,
                                     options); /* over what the plan says; it was read without a complaint before */
-        *minimum = check.minimum;
-        (void)rig_cli_read_minimum(args, minimum); /* over what the plan says; it was read without a complaint before */
+        if (minimum != NULL) {
+            *minimum = check.minimum;
+            (void)rig_cli_read_minimum(args, minimum); /* likewise */
+        }
     }
     const bool asked = rig_arguments_has(args, "level") || rig_arguments_has(args, "anomaly");
     if (!asked && (saved->found || is_planned)) {
@@ -315,4 +319,21 @@ void rig_cli_saved_run_done(struct rig_cli_saved_run *saved)
         free(saved->storage);
     }
     *saved = (struct rig_cli_saved_run){0};
+}
+
+enum rig_rc rig_cli_saved_run_take(const char *given, const struct rig_arguments *args,
+                                   struct rig_check_options *options, struct rig_minimum *minimum,
+                                   struct rig_cli_saved_run *saved, struct rig_err *err)
+{
+    char folder[RIG_CLI_PATH_BYTES];
+    struct stat status;
+    *saved = (struct rig_cli_saved_run){.storage = NULL};
+    if (stat(given, &status) != 0 || !S_ISDIR(status.st_mode))
+        return RIG_OK;
+    if (rig_cli_find_run(given, folder, NULL) != RIG_OK)
+        return RIG_OK; /* the history of another program */
+    enum rig_rc rc = rig_cli_saved_run_load(folder, saved, err);
+    if (rc == RIG_OK)
+        rig_cli_saved_run_ask(saved, args, options, minimum);
+    return rc;
 }

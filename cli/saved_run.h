@@ -25,11 +25,15 @@ struct rig_cli_saved_run {
 enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run *saved, struct rig_err *err);
 /*
  * Where `args` ask for nothing, the requests of the run hold: levels and anomalies, assumptions, the minimum of
- * evidence. They stand in results.json, or in the plan when rig was killed before it wrote that; complains where
+ * evidence (unless `minimum` is NULL). They stand in results.json, or in the plan when rig was killed before it wrote that; complains where
  * neither tells.
  */
 void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct rig_arguments *args,
                            struct rig_check_options *options, struct rig_minimum *minimum);
+/* Both, where `given` names the folder of a run; else nothing, and *saved is empty. Release it in any case. */
+enum rig_rc rig_cli_saved_run_take(const char *given, const struct rig_arguments *args,
+                                   struct rig_check_options *options, struct rig_minimum *minimum,
+                                   struct rig_cli_saved_run *saved, struct rig_err *err);
 void rig_cli_saved_run_done(struct rig_cli_saved_run *saved);
 
 #endif

@@ -168,7 +168,7 @@ enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const s
 
 enum rig_rc rig_history_builder_add_like(struct rig_history_builder *builder, const struct rig_history *history,
                                          uint32_t txn, const struct rig_op *ops, const struct rig_read *reads,
-                                         const int64_t *const *lists, struct rig_err *err)
+                                         const int64_t *const *lists, uint32_t op_count, struct rig_err *err)
 {
     const struct rig_txn *like = &history->txns[txn];
     struct rig_column_row row;
@@ -181,7 +181,7 @@ enum rig_rc rig_history_builder_add_like(struct rig_history_builder *builder, co
                                   .ops = ops,
                                   .reads = reads,
                                   .lists = lists,
-                                  .op_count = rig_txn_op_count(history, txn),
+                                  .op_count = op_count,
                                   .error = like->error == 0 ? NULL : history->errors[like->error - 1]};
     if (history->columns != NULL) {
         row = rig_columns_row(history->columns, txn);

@@ -11,6 +11,7 @@
 /* A transaction on its way; the arrays have room for the longest one. */
 struct passing {
     const struct rig_history *history;
+    const struct rig_history_choice *choice;
     struct rig_history_builder *builder;
     struct rig_op *ops;
     struct rig_read *reads;
@@ -24,8 +25,9 @@ static enum rig_rc no_memory(struct rig_err *err)
     return rig_no_memory(err, "an excerpt of the history");
 }
 
-static bool make_room(struct passing *p, const uint8_t *keep)
+static bool make_room(struct passing *p)
 {
+    const uint8_t *keep = p->choice->txns;
     uint32_t most = 1;
     for (uint32_t txn = 0; txn < p->history->txn_count; txn++) {
         p->kept_count += keep[txn] != 0;
@@ -36,6 +38,25 @@ static bool make_room(struct passing *p, const uint8_t *keep)
     p->reads = calloc(most, sizeof *p->reads);
     p->lists = calloc(most, sizeof *p->lists);
     return p->ops != NULL && p->reads != NULL && p->lists != NULL;
+}
+
+/* Takes the hidden elements out of a list, which may be the history's own. False when memory runs out. */
+static bool hide_elements(struct passing *p, uint32_t key, const int64_t **list, uint32_t *count)
+{
+    const struct rig_history_choice *choice = p->choice;
+    uint32_t shown = 0;
+    if (choice->hides == NULL || *count == 0)
+        return true;
+    int64_t *copy = rig_arena_room(&p->copies, *count, sizeof *copy);
+    if (copy == NULL)
+        return false;
+    for (uint32_t i = 0; i < *count; i++) {
+        if (!choice->hides(choice->context, key, (*list)[i]))
+            copy[shown++] = (*list)[i];
+    }
+    *list = copy;
+    *count = shown;
+    return true;
 }
 
 static enum rig_rc pass_op(struct passing *p, const struct rig_txn_op *op, uint32_t i, struct rig_err *err)
@@ -51,7 +72,7 @@ static enum rig_rc pass_op(struct passing *p, const struct rig_txn_op *op, uint3
     if (seen && reads && !rig_op_reads_sequence(op->kind))
         p->reads[i].value = op->value;
     p->lists[i] = rig_read_whole(&list, &p->copies);
-    if (p->lists[i] == NULL)
+    if (p->lists[i] == NULL || !hide_elements(p, op->key, &p->lists[i], &p->reads[i].count))
         return no_memory(err);
     if (history->key_texts != NULL) {
         const char *text = history->key_texts[history->keys[op->key]];
@@ -65,20 +86,25 @@ static enum rig_rc pass_txn(struct passing *p, uint32_t txn, struct rig_err *err
     const struct rig_history *history = p->history;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const uint32_t count = rig_txn_op_count(history, txn);
+    const uint8_t *keep = p->choice->ops == NULL ? NULL : p->choice->ops + history->txns[txn].first_op;
+    uint32_t kept = 0;
     enum rig_rc rc = RIG_OK;
     rig_arena_reset(&p->copies);
-    for (uint32_t i = 0; rc == RIG_OK && i < count; i++)
-        rc = pass_op(p, &ops[i], i, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < count; i++) {
+        if (keep == NULL || keep[i])
+            rc = pass_op(p, &ops[i], kept++, err);
+    }
     if (rc != RIG_OK)
         return rc;
-    return rig_history_builder_add_like(p->builder, history, txn, p->ops, p->reads, p->lists, err);
+    return rig_history_builder_add_like(p->builder, history, txn, p->ops, p->reads, p->lists, kept, err);
 }
 
-static enum rig_rc pass_all(struct passing *p, const uint8_t *keep, struct rig_err *err)
+static enum rig_rc pass_all(struct passing *p, struct rig_err *err)
 {
     const struct rig_history *history = p->history;
+    const uint8_t *keep = p->choice->txns;
     enum rig_rc rc = RIG_OK;
-    if (p->builder == NULL || !make_room(p, keep))
+    if (p->builder == NULL || !make_room(p))
         return no_memory(err);
     if (history->keyword_keys)
         rig_history_builder_keyword_keys(p->builder);
@@ -112,10 +138,17 @@ static void copy_facts(const struct rig_history *from, struct rig_history *to)
 enum rig_rc rig_history_excerpt(const struct rig_history *history, const uint8_t *keep, struct rig_history **excerpt,
                                 struct rig_err *err)
 {
-    struct passing p = {.history = history, .builder = rig_history_builder_new(history->workload, 0)};
+    const struct rig_history_choice choice = {.txns = keep};
+    return rig_history_excerpt_of(history, &choice, excerpt, err);
+}
+
+enum rig_rc rig_history_excerpt_of(const struct rig_history *history, const struct rig_history_choice *choice,
+                                   struct rig_history **excerpt, struct rig_err *err)
+{
+    struct passing p = {.history = history, .choice = choice, .builder = rig_history_builder_new(history->workload, 0)};
     struct rig_history *out = NULL;
     rig_arena_init(&p.copies, 0);
-    enum rig_rc rc = pass_all(&p, keep, err);
+    enum rig_rc rc = pass_all(&p, err);
     if (rc == RIG_OK) {
         rc = rig_history_builder_finish(p.builder, &out, err);
         p.builder = NULL;

@@ -21,4 +21,17 @@
 enum rig_rc rig_history_excerpt(const struct rig_history *history, const uint8_t *keep, struct rig_history **excerpt,
                                 struct rig_err *err);
 
+/* The parts of a history that an excerpt keeps. */
+struct rig_history_choice {
+    const uint8_t *txns; /* a byte a transaction; not 0: keep */
+    const uint8_t *ops;  /* a byte an operation of the history; NULL: all of a kept transaction are kept */
+    /* Whether reads leave this element of the key out; NULL: they show all. It is asked of sequences only. */
+    bool (*hides)(const void *context, uint32_t key, int64_t element);
+    const void *context;
+};
+
+/* The same with some operations of the kept transactions, and reads of sequences without hidden elements. */
+enum rig_rc rig_history_excerpt_of(const struct rig_history *history, const struct rig_history_choice *choice,
+                                   struct rig_history **excerpt, struct rig_err *err);
+
 #endif

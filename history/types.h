@@ -59,6 +59,12 @@ static inline bool rig_workload_is_object(enum rig_workload workload)
     return (RIG_OBJECT_TYPES >> (unsigned)workload & 1) != 0;
 }
 
+/* Types whose written values are unique, so that a value that was read names its writer, a bit each: all but objects and
+ * those that add numbers. */
+#define RIG_WORKLOAD_NAMES_WRITERS(name, text, write, ...) +(((write) != RIG_OP_INCREMENT) << (name))
+enum { RIG_WORKLOADS_OF_NAMED_WRITERS = (0 RIG_WORKLOAD_TABLE(RIG_WORKLOAD_NAMES_WRITERS)) & ~RIG_OBJECT_TYPES };
+#undef RIG_WORKLOAD_NAMES_WRITERS
+
 /* The operation that the type has besides the two of struct rig_data_type; RIG_OP_KIND_COUNT: none. */
 enum rig_op_kind rig_object_further_op(enum rig_workload workload);
 

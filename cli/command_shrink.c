@@ -1,0 +1,149 @@
+/*
+ * rig shrink HISTORY: the smallest part of a history that has its anomaly.
+ */
+#include <stdio.h>
+
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/input_path.h"
+#include "cli/interruption.h"
+#include "cli/output_form.h"
+#include "cli/requests.h"
+#include "cli/saved_run.h"
+#include "history/load.h"
+#include "report/shrunk_report.h"
+#include "shrink/shrink_history.h"
+
+static const struct rig_argument shrink_arguments[] = {
+    RIG_ARGUMENT_WORKLOAD,
+    {.name = "level",
+     .value = "LEVEL",
+     .repeatable = true,
+     .help = "isolation level that the part must refute, or a weaker one (rig list levels)"},
+    {.name = "anomaly",
+     .value = "ANOMALY",
+     .repeatable = true,
+     .help = "anomaly that the part must have (rig list anomalies)"},
+    RIG_ARGUMENT_ASSUME,
+    RIG_ARGUMENT_LATTICE,
+    {.name = "budget",
+     .value = "TIME",
+     .help = "time for the search; 60s when not given. The smallest part found until then is the result"},
+    {.name = "max-witnesses", .value = "N", .help = "witnesses that the search begins with; 8 when not given"},
+    RIG_ARGUMENT_MAX_MEMORY,
+    {.name = "output", .letter = 'o', .value = "FILE", .help = "also write the part, as a history, into FILE"},
+    {.name = "to",
+     .value = RIG_CLI_FORM_VALUE,
+     .choices = rig_cli_form_names,
+     .help = "form of FILE; found from its suffix when not given (.rig, .jsonl, .json, .edn)"},
+    {.name = "force", .help = "replace FILE if it exists"},
+    RIG_ARGUMENT_FORMAT,
+    {.name = NULL},
+};
+
+static const struct rig_arguments_table shrink_table = {
+    .command = "shrink",
+    .positionals = "HISTORY",
+    .least_positionals = 1,
+    .most_positionals = 1,
+    .description =
+        "Takes transactions and operations out of a history with an anomaly until none can go, and shows what is "
+        "left:\n"
+        "its witness, and its statements in an order that gives these results. A write that goes takes its value out "
+        "of\n"
+        "the reads, so the part has no anomaly that the whole does not have. Each part is checked like any history.\n"
+        "HISTORY is what `rig check` reads: also the folder of a run, whose requests then hold. Without --level and\n"
+        "--anomaly it is the anomaly that refutes the weakest level.\n"
+        "Objects, counters and banks cannot be shrunk: their values do not name their writers.\n"
+        "Exit status: 0 after a part was found; 64 where the history has no such anomaly.\n",
+    .arguments = shrink_arguments,
+};
+
+static enum rig_rc show(const struct rig_arguments *args, const struct rig_smallest_part *shrunk, struct rig_err *err)
+{
+    struct rig_interleaving interleaving;
+    struct rig_buf text;
+    const char *file = rig_arguments_value(args, "output");
+    enum rig_rc rc = rig_interleaving_init(&interleaving, shrunk->history, shrunk->verdict, err);
+    if (rc == RIG_E_LIMIT && !shrunk->minimal) { /* too large for an order; the rest is shown */
+        err->rc = RIG_OK;
+        rc = RIG_OK;
+    }
+    rig_buf_init(&text, 0);
+    if (rc == RIG_OK && rig_arguments_json(args))
+        rig_report_shrunk_json(shrunk, &interleaving, file, &text);
+    else if (rc == RIG_OK)
+        rig_report_shrunk_text(shrunk, &interleaving, file, &text);
+    if (rc == RIG_OK)
+        (void)fputs(rig_buf_text(&text), stdout);
+    rig_buf_done(&text);
+    rig_interleaving_done(&interleaving);
+    return rc;
+}
+
+static void describe(void *context, char *text, unsigned long size)
+{
+    const struct rig_arguments *args = context;
+    const char *out = rig_arguments_value(args, "output");
+    if (out == NULL)
+        (void)snprintf(text, size, "the search was interrupted");
+    else
+        (void)snprintf(text, size, "the search was interrupted; %s is as it was", out);
+}
+
+static enum rig_rc shrink(const struct rig_arguments *args, const char *path, const struct rig_load_options *load,
+                          const struct rig_shrink_options *options, const struct rig_save_options *save,
+                          struct rig_err *err)
+{
+    struct rig_history *history = NULL;
+    struct rig_smallest_part shrunk = {0};
+    const char *out = rig_arguments_value(args, "output");
+    enum rig_rc rc = rig_history_load(path, load, &history, err);
+    if (rc == RIG_OK)
+        rc = rig_shrink_history(history, options, &shrunk, err);
+    if (rc == RIG_OK && out != NULL)
+        rc = rig_history_save(shrunk.history, out, save, err);
+    if (rc == RIG_OK)
+        rc = show(args, &shrunk, err);
+    rig_smallest_part_done(&shrunk);
+    rig_history_free(history);
+    return rc;
+}
+
+int rig_cli_shrink(int argc, char **argv)
+{
+    struct rig_arguments args;
+    const int status = rig_arguments_parse(&shrink_table, argc, argv, &args);
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    struct rig_shrink_options options = {.budget_ns = 0};
+    struct rig_load_options load = {.form = RIG_FORM_AUTO};
+    struct rig_save_options save = {.form = RIG_FORM_AUTO};
+    struct rig_cli_saved_run saved = {.storage = NULL};
+    struct rig_err err = {0};
+    char path[RIG_CLI_PATH_BYTES];
+    const char *out = rig_arguments_value(&args, "output");
+    if (!rig_cli_read_requests(&args, &options.check) || !rig_cli_read_decision(&args, &options.check) ||
+        !rig_cli_read_assume(&args, &options.check.assumptions))
+        return RIG_EXIT_USAGE;
+    load.limit_bytes = options.check.limit_bytes;
+    rig_cli_read_workload(&args, &load);
+    enum rig_rc rc = rig_cli_find_history(args.positionals[0], path, &err);
+    if (rc == RIG_OK)
+        rc = rig_cli_saved_run_take(args.positionals[0], &args, &options.check, NULL, &saved, &err);
+    if (rc == RIG_OK && out != NULL) {
+        rig_cli_guard_history(path);
+        save.form = rig_cli_output_form(&args, "to", &rig_cli_forms, out);
+        if (save.form == RIG_FORM_AUTO || !rig_cli_may_write(&args, out)) {
+            rig_cli_saved_run_done(&saved);
+            return RIG_EXIT_USAGE;
+        }
+    }
+    options.budget_ns = options.check.budget_ns;
+    rig_cli_interruption_begin(describe, &args);
+    if (rc == RIG_OK)
+        rc = shrink(&args, path, &load, &options, &save, &err);
+    rig_cli_interruption_end();
+    rig_cli_saved_run_done(&saved);
+    return rc == RIG_OK ? RIG_EXIT_OK : rig_cli_fail(&err);
+}

@@ -1,0 +1,130 @@
+#include "report/shrunk_report.h"
+
+#include "base/json_write.h"
+#include "base/plural.h"
+#include "checker/levels/anomaly.h"
+#include "history/types.h"
+#include "report/words.h"
+
+static const char *end_of(const struct rig_history *history, uint32_t txn)
+{
+    static const char *const words[] = {[RIG_OUTCOME_OK] = "commit",
+                                        [RIG_OUTCOME_FAIL] = "rollback",
+                                        [RIG_OUTCOME_INFO] = "commit, with an unknown outcome"};
+    return words[history->txns[txn].outcome];
+}
+
+static void add_statement(struct rig_buf *out, const struct rig_history *history, const struct rig_interleaved *step)
+{
+    switch (step->statement) {
+    case RIG_STATEMENT_BEGIN:
+        rig_buf_add_text(out, "begin");
+        break;
+    case RIG_STATEMENT_OPERATION:
+        rig_words_op(out, history, &history->ops[step->op]);
+        break;
+    case RIG_STATEMENT_END:
+        rig_buf_add_text(out, end_of(history, step->txn));
+        break;
+    }
+}
+
+static const struct rig_witness *witness_of(const struct rig_smallest_part *shrunk)
+{
+    return &shrunk->verdict->findings[shrunk->anomaly].witnesses[0];
+}
+
+static void add_counts(struct rig_buf *out, const struct rig_smallest_part *shrunk)
+{
+    const struct rig_history *history = shrunk->history;
+    rig_buf_printf(out, "%s: %u of ", rig_anomaly_info(shrunk->anomaly)->name, (unsigned)history->txn_count);
+    rig_words_count(out, shrunk->txns);
+    rig_buf_printf(out, " transaction%s, with %u of ", rig_plural(shrunk->txns), (unsigned)history->op_count);
+    rig_words_count(out, shrunk->ops);
+    rig_buf_printf(out, " operation%s on %u key%s.\n", rig_plural(shrunk->ops), (unsigned)history->key_count,
+                   rig_plural(history->key_count));
+    if (shrunk->minimal)
+        rig_buf_add_text(out, "Without any one of these operations the anomaly is gone.\n");
+    else
+        rig_buf_add_text(out, "The budget was spent: a smaller part may have the anomaly, too.\n");
+    rig_buf_printf(out, "%u parts were checked.\n", (unsigned)shrunk->candidate_count);
+}
+
+static void add_order(struct rig_buf *out, const struct rig_smallest_part *shrunk,
+                      const struct rig_interleaving *interleaving)
+{
+    if (interleaving->step_count == 0)
+        return;
+    rig_buf_add_char(out, '\n');
+    rig_buf_add_text(out, interleaving->explains_reads
+                              ? "An order of the statements that gives these results:\n"
+                              : "The statements in the order of their times; no order gives these results where a "
+                                "read sees all that was committed before:\n");
+    for (uint32_t i = 0; i < interleaving->step_count; i++) {
+        rig_buf_printf(out, "  %3u  ", (unsigned)i + 1);
+        rig_words_txn(out, shrunk->history, interleaving->steps[i].txn);
+        rig_buf_add_text(out, "  ");
+        add_statement(out, shrunk->history, &interleaving->steps[i]);
+        rig_buf_add_char(out, '\n');
+    }
+}
+
+void rig_report_shrunk_text(const struct rig_smallest_part *shrunk, const struct rig_interleaving *interleaving,
+                            const char *file, struct rig_buf *out)
+{
+    add_counts(out, shrunk);
+    rig_buf_add_char(out, '\n');
+    rig_words_clean(out, witness_of(shrunk)->text, true);
+    rig_buf_add_char(out, '\n');
+    add_order(out, shrunk, interleaving);
+    if (file != NULL)
+        rig_buf_printf(out, "\nhistory: %s\n", file);
+}
+
+static void add_json_step(struct rig_json_writer *json, const struct rig_history *history,
+                          const struct rig_interleaved *step)
+{
+    struct rig_buf words;
+    rig_buf_init(&words, 0);
+    add_statement(&words, history, step);
+    rig_json_begin_object(json, NULL);
+    rig_json_int(json, "transaction", rig_txn_name(history, step->txn));
+    rig_json_string(json, "statement", rig_buf_text(&words));
+    rig_json_end(json);
+    rig_buf_done(&words);
+}
+
+static void add_json_count(struct rig_json_writer *json, const char *name, uint64_t kept, uint64_t whole)
+{
+    rig_json_begin_object(json, name);
+    rig_json_int(json, "kept", (int64_t)kept);
+    rig_json_int(json, "whole", (int64_t)whole);
+    rig_json_end(json);
+}
+
+void rig_report_shrunk_json(const struct rig_smallest_part *shrunk, const struct rig_interleaving *interleaving,
+                            const char *file, struct rig_buf *out)
+{
+    struct rig_json_writer json;
+    const struct rig_history *history = shrunk->history;
+    rig_json_init(&json, out);
+    rig_json_begin_object(&json, NULL);
+    rig_json_string(&json, "anomaly", rig_anomaly_info(shrunk->anomaly)->name);
+    rig_json_string(&json, "workload", rig_data_types[history->workload].name);
+    if (shrunk->level != RIG_LEVEL_COUNT)
+        rig_json_string(&json, "level", rig_level_info(shrunk->level)->name);
+    add_json_count(&json, "transactions", history->txn_count, shrunk->txns);
+    add_json_count(&json, "operations", history->op_count, shrunk->ops);
+    rig_json_bool(&json, "minimal", shrunk->minimal);
+    rig_json_int(&json, "candidates", shrunk->candidate_count);
+    rig_json_string(&json, "witness", witness_of(shrunk)->text);
+    rig_json_bool(&json, "explains-reads", interleaving->explains_reads);
+    rig_json_begin_array(&json, "order");
+    for (uint32_t i = 0; i < interleaving->step_count; i++)
+        add_json_step(&json, history, &interleaving->steps[i]);
+    rig_json_end(&json);
+    if (file != NULL)
+        rig_json_string(&json, "file", file);
+    rig_json_end(&json);
+    rig_buf_add_char(out, '\n');
+}

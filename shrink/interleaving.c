@@ -1,0 +1,347 @@
+#include "shrink/interleaving.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "base/vec.h"
+#include "history/types.h"
+#include "shrink/value_writers.h"
+
+/* Step `from` comes before step `to`, as far as the rule is obeyed. */
+enum rule {
+    RULE_ALWAYS,          /* the order within a transaction, and real time */
+    RULE_SHOWN,           /* a read comes after the write that it shows */
+    RULE_WRITTEN,         /* a write comes after that of the version before */
+    RULE_UNSEEN,          /* a read comes before the end of a writer that it did not see */
+    RULE_WRITTEN_LOCKED,  /* a write comes after the end of the writer of the version before */
+    RULE_SHOWN_COMMITTED, /* a read comes after the end of the writer that it shows */
+    RULE_MAYBE_UNSEEN     /* as RULE_UNSEEN, of a version whose place is not known */
+};
+
+struct before {
+    uint32_t from, to;
+    enum rule rule;
+};
+
+RIG_VEC(struct before, before_vec)
+RIG_VEC(struct rig_interleaved, step_vec)
+
+/* Which rules are obeyed, the most first. */
+#define OBEY(rule) (1u << (rule))
+static const unsigned obeyed[] = {
+    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_MAYBE_UNSEEN) | OBEY(RULE_WRITTEN_LOCKED) |
+        OBEY(RULE_SHOWN_COMMITTED),
+    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_WRITTEN_LOCKED) | OBEY(RULE_SHOWN_COMMITTED),
+    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_WRITTEN_LOCKED) | OBEY(RULE_SHOWN),
+    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_WRITTEN) | OBEY(RULE_SHOWN),
+    OBEY(RULE_ALWAYS) | OBEY(RULE_WRITTEN_LOCKED) | OBEY(RULE_SHOWN_COMMITTED),
+    OBEY(RULE_ALWAYS) | OBEY(RULE_WRITTEN) | OBEY(RULE_SHOWN),
+    OBEY(RULE_ALWAYS) | OBEY(RULE_SHOWN),
+    OBEY(RULE_ALWAYS),
+};
+enum { OBEYED_COUNT = sizeof obeyed / sizeof obeyed[0] };
+
+struct weave {
+    const struct rig_history *history;
+    struct rig_value_writers writers;
+    struct before_vec befores;
+    bool full; /* memory ran out */
+};
+
+/* Steps are numbered transaction by transaction: begin, operations, end. */
+static uint32_t begin_of(const struct rig_history *history, uint32_t txn)
+{
+    return history->txns[txn].first_op + 2 * txn;
+}
+
+static uint32_t end_of(const struct rig_history *history, uint32_t txn)
+{
+    return begin_of(history, txn) + rig_txn_op_count(history, txn) + 1;
+}
+
+static uint32_t step_of(const struct rig_history *history, uint32_t op)
+{
+    return op + 2 * rig_history_txn_of(history, op) + 1;
+}
+
+static void add_before(struct weave *weave, uint32_t from, uint32_t to, enum rule rule)
+{
+    if (!before_vec_add(&weave->befores, (struct before){from, to, rule}))
+        weave->full = true;
+}
+
+/* ---- rules ---- */
+
+static void add_order_of_times(struct weave *weave)
+{
+    const struct rig_history *history = weave->history;
+    for (uint32_t a = 0; a < history->txn_count; a++) {
+        for (uint32_t step = begin_of(history, a); step < end_of(history, a); step++)
+            add_before(weave, step, step + 1, RULE_ALWAYS);
+        for (uint32_t b = 0; b < history->txn_count; b++) {
+            const uint32_t invoked = history->txns[b].invoke_at;
+            if (a != b && invoked != RIG_POSITION_NONE && rig_txn_end(history, a) < invoked)
+                add_before(weave, end_of(history, a), begin_of(history, b), RULE_ALWAYS);
+        }
+    }
+}
+
+static bool commits(const struct rig_history *history, uint32_t txn)
+{
+    return history->txns[txn].outcome != RIG_OUTCOME_FAIL;
+}
+
+/* A read shows what operation `write` wrote. */
+static void add_shown(struct weave *weave, uint32_t read, uint32_t write)
+{
+    const struct rig_history *history = weave->history;
+    const uint32_t writer = rig_history_txn_of(history, write);
+    if (writer == rig_history_txn_of(history, read))
+        return;
+    add_before(weave, step_of(history, write), step_of(history, read), RULE_SHOWN);
+    if (commits(history, writer))
+        add_before(weave, end_of(history, writer), step_of(history, read), RULE_SHOWN_COMMITTED);
+}
+
+/* A read came, perhaps, before the version that operation `write` made. */
+static void add_unseen(struct weave *weave, uint32_t read, uint32_t write, enum rule rule)
+{
+    const struct rig_history *history = weave->history;
+    const uint32_t writer = rig_history_txn_of(history, write);
+    if (writer != rig_history_txn_of(history, read) && commits(history, writer))
+        add_before(weave, step_of(history, read), end_of(history, writer), rule);
+}
+
+static void add_written(struct weave *weave, uint32_t first, uint32_t second)
+{
+    const struct rig_history *history = weave->history;
+    const uint32_t writer = rig_history_txn_of(history, first), other = rig_history_txn_of(history, second);
+    if (writer == other || !commits(history, writer) || !commits(history, other))
+        return;
+    add_before(weave, step_of(history, first), step_of(history, second), RULE_WRITTEN);
+    add_before(weave, end_of(history, writer), step_of(history, second), RULE_WRITTEN_LOCKED);
+}
+
+static bool shows(const struct rig_read_list *list, int64_t value)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (rig_read_element(list, i) == value)
+            return true;
+    }
+    return false;
+}
+
+/* Reads of sequences show each write that they saw; the others came later. */
+static void add_read_of_many(struct weave *weave, uint32_t read)
+{
+    const struct rig_history *history = weave->history;
+    const struct rig_txn_op *op = &history->ops[read];
+    const struct rig_read_list list = rig_txn_op_list(history, op);
+    for (uint32_t i = 0; i < history->op_count; i++) {
+        const struct rig_txn_op *write = &history->ops[i];
+        if (rig_op_reads(write->kind) || write->key != op->key)
+            continue;
+        if (shows(&list, write->value))
+            add_shown(weave, read, i);
+        else
+            add_unseen(weave, read, i, RULE_UNSEEN);
+    }
+}
+
+/* Whether the transaction of operation `write` read the same as operation `read` before it wrote. */
+static bool replaces(const struct rig_history *history, uint32_t write, const struct rig_txn_op *read)
+{
+    for (uint32_t i = history->txns[rig_history_txn_of(history, write)].first_op; i < write; i++) {
+        const struct rig_txn_op *op = &history->ops[i];
+        if (op->kind == read->kind && op->key == read->key && op->read_state == read->read_state &&
+            (op->read_state == RIG_READ_NIL || op->value == read->value))
+            return true;
+    }
+    return false;
+}
+
+/* A read of one value shows one write. Later are all writes of a key that was read in its initial state, and those of
+ * transactions that read the same. */
+static void add_read_of_one(struct weave *weave, uint32_t read)
+{
+    const struct rig_history *history = weave->history;
+    const struct rig_txn_op *op = &history->ops[read];
+    const uint32_t began = history->txns[rig_history_txn_of(history, read)].invoke_at;
+    const uint32_t shown =
+        op->read_state == RIG_READ_SEEN ? rig_value_writer(&weave->writers, op->key, op->value) : UINT32_MAX;
+    if (shown != UINT32_MAX)
+        add_shown(weave, read, shown);
+    for (uint32_t i = 0; i < history->op_count; i++) {
+        const struct rig_txn_op *write = &history->ops[i];
+        if (i == shown || rig_op_reads(write->kind) || write->key != op->key)
+            continue;
+        if (op->read_state == RIG_READ_NIL || replaces(history, i, op))
+            add_unseen(weave, read, i, RULE_UNSEEN);
+        else if (began == RIG_POSITION_NONE || rig_txn_end(history, rig_history_txn_of(history, i)) > began)
+            add_unseen(weave, read, i, RULE_MAYBE_UNSEEN);
+    }
+}
+
+/* Neighbours in the longest list of each key. */
+static void add_spines(struct weave *weave)
+{
+    const struct rig_history *history = weave->history;
+    if (!rig_workload_has_sequences(history->workload) || rig_data_types[history->workload].shape != RIG_RESULT_LIST)
+        return;
+    for (uint32_t key = 0; key < history->key_count; key++) {
+        uint32_t last = UINT32_MAX;
+        for (uint32_t i = 0; i < history->spines[key].count; i++) {
+            const uint32_t write = rig_value_writer(&weave->writers, key, history->spines[key].at[i]);
+            if (last != UINT32_MAX && write != UINT32_MAX)
+                add_written(weave, last, write);
+            last = write;
+        }
+    }
+}
+
+/* The orders of versions that a witness shows. */
+static void add_witness(struct weave *weave, const struct rig_witness *witness)
+{
+    for (uint32_t i = 0; i < witness->step_count; i++) {
+        const struct rig_step *step = &witness->steps[i];
+        if (step->kind != RIG_EDGE_WW && step->kind != RIG_EDGE_RW)
+            continue;
+        const uint32_t later = rig_value_writer(&weave->writers, step->key, step->to_value);
+        if (later == UINT32_MAX)
+            continue;
+        if (step->kind == RIG_EDGE_RW && step->from_op != UINT32_MAX) {
+            add_unseen(weave, weave->history->txns[step->from].first_op + step->from_op, later, RULE_UNSEEN);
+            continue;
+        }
+        const uint32_t earlier = rig_value_writer(&weave->writers, step->key, step->from_value);
+        if (step->kind == RIG_EDGE_WW && earlier != UINT32_MAX)
+            add_written(weave, earlier, later);
+    }
+}
+
+static void add_rules(struct weave *weave, const struct rig_verdict *verdict)
+{
+    const struct rig_history *history = weave->history;
+    add_order_of_times(weave);
+    for (uint32_t i = 0; i < history->op_count; i++) {
+        const struct rig_txn_op *op = &history->ops[i];
+        if (!rig_op_reads(op->kind) || op->read_state == RIG_READ_UNKNOWN)
+            continue;
+        if (rig_op_reads_sequence(op->kind))
+            add_read_of_many(weave, i);
+        else
+            add_read_of_one(weave, i);
+    }
+    add_spines(weave);
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        for (uint32_t i = 0; i < verdict->findings[anomaly].witness_count; i++)
+            add_witness(weave, &verdict->findings[anomaly].witnesses[i]);
+    }
+}
+
+/* ---- an order ---- */
+
+/* The next step that waits for none: the running transaction's, else that of the transaction that began first. */
+static uint32_t choose_step(const struct rig_history *history, const uint32_t *waits, const uint32_t *next,
+                            uint32_t running)
+{
+    uint32_t best = UINT32_MAX;
+    if (running != UINT32_MAX && next[running] <= end_of(history, running) && waits[next[running]] == 0)
+        return running;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (next[txn] > end_of(history, txn) || waits[next[txn]] != 0)
+            continue;
+        const uint32_t invoked = history->txns[txn].invoke_at;
+        if (best == UINT32_MAX || invoked < history->txns[best].invoke_at)
+            best = txn;
+    }
+    return best;
+}
+
+static struct rig_interleaved step_at(const struct rig_history *history, uint32_t txn, uint32_t step)
+{
+    const uint32_t begin = begin_of(history, txn);
+    if (step == begin)
+        return (struct rig_interleaved){txn, RIG_STATEMENT_BEGIN, UINT32_MAX};
+    if (step == end_of(history, txn))
+        return (struct rig_interleaved){txn, RIG_STATEMENT_END, UINT32_MAX};
+    return (struct rig_interleaved){txn, RIG_STATEMENT_OPERATION, history->txns[txn].first_op + step - begin - 1};
+}
+
+/* Topological order under the rules of `obey`. False where they contradict each other. */
+static bool order_steps(const struct weave *weave, unsigned obey, uint32_t *waits, uint32_t *next,
+                        struct step_vec *steps)
+{
+    const struct rig_history *history = weave->history;
+    const uint32_t step_count = history->op_count + 2 * history->txn_count;
+    uint32_t running = UINT32_MAX;
+    steps->count = 0;
+    for (uint32_t step = 0; step < step_count; step++)
+        waits[step] = 0;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++)
+        next[txn] = begin_of(history, txn);
+    for (size_t i = 0; i < weave->befores.count; i++)
+        waits[weave->befores.at[i].to] += (obey & OBEY(weave->befores.at[i].rule)) != 0;
+    while (steps->count < step_count) {
+        running = choose_step(history, waits, next, running);
+        if (running == UINT32_MAX)
+            return false;
+        const uint32_t step = next[running]++;
+        steps->at[steps->count++] = step_at(history, running, step);
+        for (size_t i = 0; i < weave->befores.count; i++) {
+            const struct before *before = &weave->befores.at[i];
+            if (before->from == step && (obey & OBEY(before->rule)) != 0)
+                waits[before->to]--;
+        }
+    }
+    return true;
+}
+
+static enum rig_rc order_all(struct weave *weave, struct rig_interleaving *interleaving, struct rig_err *err)
+{
+    const struct rig_history *history = weave->history;
+    const uint32_t step_count = history->op_count + 2 * history->txn_count;
+    uint32_t *waits = calloc((size_t)step_count + 1, sizeof *waits);
+    uint32_t *next = calloc((size_t)history->txn_count + 1, sizeof *next);
+    struct step_vec steps = {0};
+    bool done = false;
+    unsigned tried = 0;
+    const bool fits = waits != NULL && next != NULL && !weave->full && step_vec_reserve(&steps, (size_t)step_count + 1);
+    for (; fits && !done && tried < OBEYED_COUNT; tried++)
+        done = order_steps(weave, obeyed[tried], waits, next, &steps);
+    free(waits);
+    free(next);
+    if (!fits) {
+        step_vec_done(&steps);
+        return rig_no_memory(err, "an order of statements");
+    }
+    RIG_INVARIANT(done); /* the order of times alone contradicts nothing */
+    interleaving->steps = steps.at;
+    interleaving->step_count = (uint32_t)steps.count;
+    interleaving->explains_reads = (obeyed[tried - 1] & OBEY(RULE_UNSEEN)) != 0;
+    return RIG_OK;
+}
+
+enum rig_rc rig_interleaving_init(struct rig_interleaving *interleaving, const struct rig_history *history,
+                                  const struct rig_verdict *verdict, struct rig_err *err)
+{
+    struct weave weave = {.history = history};
+    *interleaving = (struct rig_interleaving){0};
+    if ((uint64_t)history->op_count + 2 * (uint64_t)history->txn_count > RIG_INTERLEAVING_STEPS_MOST)
+        return rig_fail(err, RIG_E_LIMIT, "an order of more than %d statements is not shown",
+                        (int)RIG_INTERLEAVING_STEPS_MOST);
+    enum rig_rc rc = rig_value_writers_init(&weave.writers, history, err);
+    if (rc == RIG_OK) {
+        add_rules(&weave, verdict);
+        rc = order_all(&weave, interleaving, err);
+    }
+    rig_value_writers_done(&weave.writers);
+    before_vec_done(&weave.befores);
+    return rc;
+}
+
+void rig_interleaving_done(struct rig_interleaving *interleaving)
+{
+    free(interleaving->steps);
+    *interleaving = (struct rig_interleaving){0};
+}

@@ -1,0 +1,45 @@
+/*
+ * The order in which the statements of a few transactions must have run for the clients to see what they saw.
+ *
+ * Each transaction begins, runs its operations in their order, and ends. A transaction that completed before another
+ * one began stays before it. Further rules are the usual ones of databases, and are given up from the last one on
+ * where no order obeys all of them, because an anomaly breaks some of them:
+ *   a read comes before the end of the writer of the next version, which it did not see;
+ *   a write comes after the end of the writer of the version that it replaces;
+ *   a read comes after the end of the writer whose value it shows;
+ *   a read comes before the end of any other writer that ended after the reader began.
+ *
+ * Time: quadratic in the operations. Space: as well, in bits. For histories in which values name their writers.
+ */
+#ifndef RIG_SHRINK_INTERLEAVING_H
+#define RIG_SHRINK_INTERLEAVING_H
+
+#include "base/err.h"
+#include "checker/verdict.h"
+#include "history/history.h"
+
+enum { RIG_INTERLEAVING_STEPS_MOST = 4096 };
+
+enum rig_statement { RIG_STATEMENT_BEGIN, RIG_STATEMENT_OPERATION, RIG_STATEMENT_END };
+
+struct rig_interleaved {
+    uint32_t txn;
+    enum rig_statement statement;
+    uint32_t op; /* RIG_STATEMENT_OPERATION: into the history's operations; else UINT32_MAX */
+};
+
+struct rig_interleaving {
+    struct rig_interleaved *steps;
+    uint32_t step_count;
+    bool explains_reads; /* each read comes before the end of the writer that it did not see, and after the writes that
+                          * it saw */
+};
+
+/* `verdict`: of the history; its witnesses order versions that reads do not order. RIG_E_LIMIT for more than
+ * RIG_INTERLEAVING_STEPS_MOST steps, or when memory runs out. */
+enum rig_rc rig_interleaving_init(struct rig_interleaving *interleaving, const struct rig_history *history,
+                                  const struct rig_verdict *verdict, struct rig_err *err);
+/* Takes a zeroed one, too. */
+void rig_interleaving_done(struct rig_interleaving *interleaving);
+
+#endif

@@ -1,0 +1,142 @@
+/* Smallest parts of histories, and the order of their statements. */
+#include "tests/unit/given_history.h"
+
+#include "shrink/interleaving.h"
+#include "shrink/shrink_history.h"
+
+static struct rig_smallest_part shrunk(struct rig_history *history, const struct rig_shrink_options *options)
+{
+    struct rig_smallest_part part = {0};
+    struct rig_err err = {0};
+    if (rig_shrink_history(history, options, &part, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    return part;
+}
+
+static struct rig_interleaving woven(const struct rig_smallest_part *part)
+{
+    struct rig_interleaving order = {0};
+    struct rig_err err = {0};
+    if (rig_interleaving_init(&order, part->history, part->verdict, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(order.step_count, part->history->op_count + 2 * part->history->txn_count);
+    return order;
+}
+
+/* The place of a transaction's n-th statement; its operations are statements 1 and on. */
+static uint32_t place_of(const struct rig_interleaving *order, uint32_t txn, uint32_t n)
+{
+    for (uint32_t i = 0; i < order->step_count; i++) {
+        if (order->steps[i].txn == txn && n-- == 0)
+            return i;
+    }
+    fail_msg("transaction %u has no such statement", (unsigned)txn);
+    return UINT32_MAX;
+}
+
+static void leaves_out_the_others(void **state)
+{
+    (void)state;
+    struct rig_history *history = given("ok 0 1-2: ax1 ay2 rz[]\n"
+                                        "ok 1 3-9: rx[1] ry[2] ax3 rz[]\n"
+                                        "ok 2 4-10: rx[1] ry[2] ay4\n"
+                                        "ok 3 11-12: rx[1 3] ry[2 4]\n"
+                                        "info 4 13-14: ax5 rz?\n");
+    const struct rig_shrink_options options = {.check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)}};
+    struct rig_smallest_part part = shrunk(history, &options);
+    assert_int_equal(part.anomaly, RIG_ANOMALY_G2_ITEM);
+    assert_true(part.minimal && part.txns == 5 && part.ops == 14);
+    /* the writes of the others are gone from the reads */
+    assert_int_equal(part.history->txn_count, 2);
+    assert_int_equal(part.history->op_count, 4);
+    for (uint32_t i = 0; i < part.history->op_count; i++) {
+        const struct rig_txn_op *op = &part.history->ops[i];
+        assert_true(!rig_op_reads(op->kind) || rig_txn_op_list(part.history, op).count == 0);
+    }
+    /* what the whole history says of them stays */
+    assert_int_equal(rig_txn_name(part.history, 0), 9);
+    assert_int_equal(rig_txn_name(part.history, 1), 10);
+    rig_smallest_part_done(&part);
+    rig_history_free(history);
+}
+
+static void orders_a_write_skew(void **state)
+{
+    (void)state;
+    struct rig_history *history = given("ok 0 1-3: rx[] ay1; ok 1 2-4: ry[] ax2");
+    const struct rig_shrink_options options = {.check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)}};
+    struct rig_smallest_part part = shrunk(history, &options);
+    struct rig_interleaving order = woven(&part);
+    assert_true(order.explains_reads);
+    assert_true(place_of(&order, 0, 1) < place_of(&order, 1, 3)); /* each read before the end of the other */
+    assert_true(place_of(&order, 1, 1) < place_of(&order, 0, 3));
+    rig_interleaving_done(&order);
+    rig_smallest_part_done(&part);
+    rig_history_free(history);
+}
+
+static void orders_a_dirty_read(void **state)
+{
+    (void)state;
+    struct rig_history *history = given("fail 0 1-4: ax1; ok 1 2-3: rx[1]");
+    const struct rig_shrink_options options = {.check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_COMMITTED)}};
+    struct rig_smallest_part part = shrunk(history, &options);
+    assert_int_equal(part.anomaly, RIG_ANOMALY_G1A);
+    struct rig_interleaving order = woven(&part);
+    const uint32_t writer = part.history->txns[0].outcome == RIG_OUTCOME_FAIL ? 0 : 1, reader = 1 - writer;
+    assert_true(place_of(&order, writer, 1) < place_of(&order, reader, 1));
+    rig_interleaving_done(&order);
+    rig_smallest_part_done(&part);
+    rig_history_free(history);
+}
+
+/* No order explains a stale read: that of the times is shown, and it is not called an explanation. */
+static void orders_a_stale_read(void **state)
+{
+    (void)state;
+    struct rig_history *history = given("ok 0 1-2: ax1; ok 1 3-4: rx[]; ok 0 5-6: rx[1]");
+    const struct rig_shrink_options options = {.check = {.levels = 0}};
+    struct rig_smallest_part part = shrunk(history, &options);
+    struct rig_interleaving order = woven(&part);
+    assert_false(order.explains_reads);
+    for (uint32_t txn = 1; txn < part.history->txn_count; txn++)
+        assert_true(place_of(&order, txn - 1, 2) < place_of(&order, txn, 0));
+    rig_interleaving_done(&order);
+    rig_smallest_part_done(&part);
+    rig_history_free(history);
+}
+
+static void says_when_the_budget_is_spent(void **state)
+{
+    (void)state;
+    struct rig_history *history = given("ok 0 1-3: rx[] ay1 rz[]; ok 1 2-4: ry[] ax2 rw[]");
+    const struct rig_shrink_options options = {.check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)},
+                                               .budget_ns = 1};
+    struct rig_smallest_part part = shrunk(history, &options);
+    assert_false(part.minimal);
+    assert_int_equal(part.verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, RIG_FATE_REFUTED);
+    rig_smallest_part_done(&part);
+    rig_history_free(history);
+}
+
+static void refuses_what_shows_nothing(void **state)
+{
+    (void)state;
+    struct rig_history *history = given("ok 0 1-2: ax1; ok 1 3-4: rx[1]");
+    const struct rig_shrink_options options = {.check = {.levels = 0}};
+    struct rig_smallest_part part = {0};
+    struct rig_err err = {0};
+    assert_int_equal(rig_shrink_history(history, &options, &part, &err), RIG_E_USAGE);
+    assert_null(part.history);
+    rig_history_free(history);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(leaves_out_the_others),         cmocka_unit_test(orders_a_write_skew),
+        cmocka_unit_test(orders_a_dirty_read),           cmocka_unit_test(orders_a_stale_read),
+        cmocka_unit_test(says_when_the_budget_is_spent), cmocka_unit_test(refuses_what_shows_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
