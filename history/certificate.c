@@ -14,6 +14,7 @@ void rig_certificate_done(struct rig_certificate *certificate)
     rig_commit_vec_done(&certificate->commits);
     rig_change_vec_done(&certificate->changes);
     rig_certificate_elements_done(&certificate->elements);
+    rig_txn_views_done(&certificate->views);
     rig_certificate_init(certificate);
 }
 
@@ -32,7 +33,8 @@ bool rig_certificate_copy(struct rig_certificate *into, const struct rig_certifi
     into->commits = (struct rig_commit_vec){0};
     into->changes = (struct rig_change_vec){0};
     into->elements = (struct rig_certificate_elements){0};
-    if (!rig_commit_vec_widen(&into->commits, from->commits.count) ||
+    into->views = (struct rig_txn_views){0};
+    if (!rig_txn_views_copy(&into->views, &from->views) || !rig_commit_vec_widen(&into->commits, from->commits.count) ||
         !rig_change_vec_widen(&into->changes, from->changes.count) ||
         !rig_certificate_elements_widen(&into->elements, from->elements.count)) {
         rig_certificate_done(into);

@@ -18,6 +18,7 @@
 
 #include "base/table.h"
 #include "base/vec.h"
+#include "history/txn_views.h"
 
 struct rig_commit {
     uint64_t place; /* ascends from commit to commit */
@@ -44,6 +45,7 @@ struct rig_certificate {
     struct rig_commit_vec commits;
     struct rig_change_vec changes;
     struct rig_certificate_elements elements;
+    struct rig_txn_views views; /* what statements were shown; empty unless the run asked for it */
     bool complete;
     bool last_only;  /* a commit has only the last version of each of its keys, and the keys in any order */
     char source[64]; /* "pgoutput" */

@@ -181,7 +181,8 @@ enum rig_read_state {
     X(RIG_COLUMN_HELD_BEFORE, "held-before", NUMBER, NOTHING, "operation before which it was held, from 0")            \
     X(RIG_COLUMN_MEANWHILE, "meanwhile", NUMBER, DERIVED, "transactions that committed while this one was open")       \
     X(RIG_COLUMN_SAVEPOINT, "savepoint", NUMBER, NOTHING,                                                              \
-      "of the part that the process's next transaction rolled back: that one's operations before the savepoint")
+      "of the part that the process's next transaction rolled back: that one's operations before the savepoint")       \
+    X(RIG_COLUMN_VIEW, "view", NUMBER, NEXT, "number of what the database showed to the transaction, from 1")
 
 enum rig_column {
 #define RIG_COLUMN_ENUM(name, text, type, expected, help) name,

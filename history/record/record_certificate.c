@@ -3,11 +3,15 @@
 #include <string.h>
 
 #include "history/record/record_cursor.h"
+#include "history/record/record_views.h"
 
 enum { FRAME_BYTES = 1 << 20 };
 
-/* The first number of a payload: commits follow, or the end. */
-enum { PART_COMMITS = 0, PART_END = 1 };
+/* The first number of a payload: commits follow, the end, or views. */
+enum { PART_COMMITS = 0, PART_END = 1, PART_VIEWS = 2 };
+
+/* The first number of the end. */
+enum { END_COMPLETE = 1, END_LAST_ONLY = 2, END_HAS_VIEWS = 4, END_FLAGS = 7 };
 
 /* ---- writing ---- */
 
@@ -48,22 +52,38 @@ static void put_text(const char *text, struct rig_buf *payload)
     rig_buf_add(payload, text, strlen(text));
 }
 
-bool rig_certificate_encode(const struct rig_certificate *certificate, uint32_t *commit, struct rig_buf *payload)
+static void put_end(const struct rig_certificate *certificate, struct rig_buf *payload)
 {
-    const size_t begin = payload->size;
+    const size_t views = certificate->views.views.count;
+    rig_varint_put(payload, PART_END);
+    rig_varint_put(payload, (certificate->complete ? END_COMPLETE : 0U) |
+                                (certificate->last_only ? END_LAST_ONLY : 0U) | (views > 0 ? END_HAS_VIEWS : 0U));
+    rig_varint_put(payload, certificate->commits.count);
+    put_text(certificate->source, payload);
+    put_text(certificate->ending, payload);
+    if (views > 0)
+        rig_varint_put(payload, views);
+}
+
+bool rig_certificate_encode(const struct rig_certificate *certificate, size_t *item, struct rig_buf *payload)
+{
+    const size_t begin = payload->size, commits = certificate->commits.count;
     struct rig_commit last = {0};
     int64_t last_key = 0;
-    if (*commit == certificate->commits.count) {
-        rig_varint_put(payload, PART_END);
-        rig_varint_put(payload, (uint64_t)certificate->complete | (uint64_t)certificate->last_only << 1);
-        rig_varint_put(payload, certificate->commits.count);
-        put_text(certificate->source, payload);
-        put_text(certificate->ending, payload);
+    if (*item == commits + certificate->views.views.count) {
+        put_end(certificate, payload);
         return true;
     }
+    if (*item >= commits) {
+        uint32_t view = (uint32_t)(*item - commits);
+        rig_varint_put(payload, PART_VIEWS);
+        rig_txn_views_encode(&certificate->views, &view, FRAME_BYTES, payload);
+        *item = commits + view;
+        return payload->failed;
+    }
     rig_varint_put(payload, PART_COMMITS);
-    for (; *commit < certificate->commits.count && payload->size - begin < FRAME_BYTES && !payload->failed; ++*commit)
-        put_commit(certificate, *commit, &last, &last_key, payload);
+    for (; *item < commits && payload->size - begin < FRAME_BYTES && !payload->failed; ++*item)
+        put_commit(certificate, (uint32_t)*item, &last, &last_key, payload);
     return payload->failed;
 }
 
@@ -140,22 +160,27 @@ static bool get_text(struct rig_record_cursor *cursor, char *text, size_t size)
 static const char *get_end(struct decoding *d)
 {
     const uint64_t flags = rig_cursor_number(&d->cursor), count = rig_cursor_number(&d->cursor);
+    bool fits = d->cursor.bad == NULL && flags <= END_FLAGS && count == d->into->commits.count &&
+                get_text(&d->cursor, d->into->source, sizeof d->into->source) &&
+                get_text(&d->cursor, d->into->ending, sizeof d->into->ending);
+    const uint64_t views = fits && (flags & END_HAS_VIEWS) != 0 ? rig_cursor_number(&d->cursor) : 0;
+    fits = fits && d->cursor.bad == NULL && views == d->into->views.views.count && rig_cursor_left(&d->cursor) == 0;
     d->ended = true;
-    d->into->complete = (flags & 1) != 0;
-    d->into->last_only = (flags & 2) != 0;
-    return d->cursor.bad == NULL && flags <= 3 && count == d->into->commits.count &&
-                   get_text(&d->cursor, d->into->source, sizeof d->into->source) &&
-                   get_text(&d->cursor, d->into->ending, sizeof d->into->ending) && rig_cursor_left(&d->cursor) == 0
-               ? NULL
-               : damaged;
+    d->into->complete = fits && (flags & END_COMPLETE) != 0;
+    d->into->last_only = fits && (flags & END_LAST_ONLY) != 0;
+    return fits ? NULL : damaged;
 }
 
 static const char *get_frame(struct decoding *d, const uint8_t *payload, size_t size)
 {
     d->cursor = (struct rig_record_cursor){.at = payload, .end = payload + size};
     const uint64_t part = rig_cursor_number(&d->cursor);
-    if (d->cursor.bad != NULL || d->ended || part > PART_END)
+    if (d->cursor.bad != NULL || d->ended || part > PART_VIEWS)
         return damaged;
+    if (part == PART_VIEWS) {
+        const enum rig_txn_views_decoded got = rig_txn_views_decode(&d->cursor, &d->into->views);
+        return got == RIG_VIEWS_DECODED ? NULL : got == RIG_VIEWS_DAMAGED ? damaged : no_memory;
+    }
     const char *wrong = part == PART_END ? get_end(d) : get_commits(d);
     return wrong == NULL && d->cursor.bad != NULL ? damaged : wrong;
 }

@@ -8,9 +8,9 @@
 #include "history/certificate.h"
 #include "history/record/record_file.h"
 
-/* The payload of a frame with the commits from `*commit` on, as many as fit; advances `*commit`. The last frame has the
- * end: call it until it returns true. */
-bool rig_certificate_encode(const struct rig_certificate *certificate, uint32_t *commit, struct rig_buf *payload);
+/* The payload of a frame with the commits and then the views from item `*item` on, as many as fit; advances `*item`,
+ * which begins at 0. The last frame has the end: call it until it returns true. */
+bool rig_certificate_encode(const struct rig_certificate *certificate, size_t *item, struct rig_buf *payload);
 
 /*
  * The certificate in the frames [header, end) of a record, whose checksums are verified. A record without the last

@@ -462,11 +462,11 @@ const struct rig_buf *rig_record_encoder_frame(struct rig_record_encoder *encode
 }
 
 const struct rig_buf *rig_record_encoder_certificate(struct rig_record_encoder *encoder,
-                                                     const struct rig_certificate *certificate, uint32_t *commit,
+                                                     const struct rig_certificate *certificate, size_t *item,
                                                      bool *last)
 {
     RIG_REQUIRE((encoder->head.flags & RIG_RECORD_CERTIFICATE) != 0 && rig_record_encoder_pending_bytes(encoder) == 0);
-    *last = rig_certificate_encode(certificate, commit, &encoder->frame);
+    *last = rig_certificate_encode(certificate, item, &encoder->frame);
     rig_frame_seal(&encoder->frame, encoder->frame_start, RIG_FRAME_CERTIFICATE, encoder->frame_count++);
     return give(encoder);
 }

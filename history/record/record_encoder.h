@@ -96,9 +96,9 @@ uint64_t rig_record_encoder_event_count(const struct rig_record_encoder *encoder
  * valid until the next call. NULL when memory ran out.
  */
 const struct rig_buf *rig_record_encoder_frame(struct rig_record_encoder *encoder);
-/* A frame of the certificate, from commit `*commit` on; `*last` says that it was the last one. After all events. */
+/* A frame of the certificate, from item `*item` on; `*last` says that it was the last one. After all events. */
 const struct rig_buf *rig_record_encoder_certificate(struct rig_record_encoder *encoder,
-                                                     const struct rig_certificate *certificate, uint32_t *commit,
+                                                     const struct rig_certificate *certificate, size_t *item,
                                                      bool *last);
 const struct rig_buf *rig_record_encoder_close(struct rig_record_encoder *encoder, unsigned flags);
 

@@ -135,11 +135,11 @@ static enum rig_rc write_frame(struct writer *writer, const struct rig_buf *fram
 static enum rig_rc write_certificate(struct writer *writer, struct rig_err *err)
 {
     const struct rig_certificate *certificate = writer->history->certificate;
-    uint32_t commit = 0;
+    size_t item = 0;
     bool last = certificate == NULL;
     enum rig_rc rc = RIG_OK;
     while (rc == RIG_OK && !last)
-        rc = write_frame(writer, rig_record_encoder_certificate(writer->encoder, certificate, &commit, &last), err);
+        rc = write_frame(writer, rig_record_encoder_certificate(writer->encoder, certificate, &item, &last), err);
     return rc;
 }
 

@@ -615,11 +615,11 @@ static bool wait_for_work(struct rig_recorder *recorder, int64_t wait_ns)
 
 static void write_certificate(struct rig_recorder *recorder)
 {
-    uint32_t commit = 0;
+    size_t item = 0;
     bool last = recorder->certificate == NULL;
     while (!last && !has_failed(recorder)) {
         const struct rig_buf *frame =
-            rig_record_encoder_certificate(recorder->encoder, recorder->certificate, &commit, &last);
+            rig_record_encoder_certificate(recorder->encoder, recorder->certificate, &item, &last);
         write_frame(recorder, frame);
     }
 }
