@@ -16,13 +16,20 @@ struct rig_case_walks {
 
 /* ---- indexes ---- */
 
+enum bucket { BY_FROM, BY_TO, BY_PAIR };
+
+static uint32_t bucket_of(const struct rig_case_arc *arc, enum bucket by)
+{
+    return by == BY_PAIR ? arc->pair : by == BY_FROM ? arc->arc.from : arc->arc.to;
+}
+
 /* Fills in first[bucket] to first[bucket + 1] of `items`, for the arcs of each bucket. */
-static void fill_index(const struct rig_case_graph *graph, bool by_pair, uint32_t buckets, uint32_t *first,
+static void fill_index(const struct rig_case_graph *graph, enum bucket by, uint32_t buckets, uint32_t *first,
                        uint32_t *items)
 {
     uint32_t total = 0;
     for (size_t i = 0; i < graph->arcs.count; i++) {
-        const uint32_t bucket = by_pair ? graph->arcs.at[i].pair : graph->arcs.at[i].arc.from;
+        const uint32_t bucket = bucket_of(&graph->arcs.at[i], by);
         if (bucket != RIG_CASE_NONE) {
             first[bucket + 1]++;
             total++;
@@ -31,7 +38,7 @@ static void fill_index(const struct rig_case_graph *graph, bool by_pair, uint32_
     for (uint32_t i = 0; i < buckets; i++)
         first[i + 1] += first[i];
     for (size_t i = graph->arcs.count; i-- > 0;) {
-        const uint32_t bucket = by_pair ? graph->arcs.at[i].pair : graph->arcs.at[i].arc.from;
+        const uint32_t bucket = bucket_of(&graph->arcs.at[i], by);
         if (bucket != RIG_CASE_NONE)
             items[--first[bucket + 1]] = (uint32_t)i;
     }
@@ -51,11 +58,13 @@ static bool make_indexes(struct rig_case_graph *graph)
     struct rig_case_walks *walks = graph->walks = calloc(1, sizeof *walks);
     graph->first_out = numbers(nodes);
     graph->out = numbers(arcs);
+    graph->first_in = numbers(nodes);
+    graph->in = numbers(arcs);
     graph->first_rest = numbers(pairs);
     graph->rest = numbers(arcs);
     graph->value = calloc(pairs + 1, 1);
-    if (walks == NULL || graph->first_out == NULL || graph->out == NULL || graph->first_rest == NULL ||
-        graph->rest == NULL || graph->value == NULL)
+    if (walks == NULL || graph->first_out == NULL || graph->out == NULL || graph->first_in == NULL ||
+        graph->in == NULL || graph->first_rest == NULL || graph->rest == NULL || graph->value == NULL)
         return false;
     walks->came_from = numbers(2 * arcs);
     walks->length = numbers(2 * arcs);
@@ -73,8 +82,9 @@ static bool finish(struct rig_case_graph *graph, bool done)
     }
     if (!graph->too_large) {
         const uint32_t nodes = graph->problem->txn_count, pairs = (uint32_t)graph->pairs.count;
-        fill_index(graph, false, nodes, graph->first_out, graph->out);
-        fill_index(graph, true, pairs, graph->first_rest, graph->rest);
+        fill_index(graph, BY_FROM, nodes, graph->first_out, graph->out);
+        fill_index(graph, BY_TO, nodes, graph->first_in, graph->in);
+        fill_index(graph, BY_PAIR, pairs, graph->first_rest, graph->rest);
     }
     return true;
 }
@@ -82,11 +92,8 @@ static bool finish(struct rig_case_graph *graph, bool done)
 bool rig_case_graph_init(struct rig_case_graph *graph, const struct rig_problem *problem, const struct rig_rule *rule,
                          const bool *writes_nothing)
 {
-    *graph = (struct rig_case_graph){.problem = problem,
-                                     .rule = rule,
-                                     .writes_nothing = writes_nothing,
-                                     .deadline_ns = INT64_MAX,
-                                     .nested_most = RIG_CASE_NESTED_MOST};
+    *graph = (struct rig_case_graph){
+        .problem = problem, .rule = rule, .writes_nothing = writes_nothing, .deadline_ns = INT64_MAX};
     return finish(graph, rig_case_edges_all(graph));
 }
 
@@ -94,11 +101,8 @@ bool rig_case_graph_init_given(struct rig_case_graph *graph, const struct rig_pr
                                const struct rig_rule *rule, const bool *writes_nothing,
                                const struct rig_case_pairs *pairs)
 {
-    *graph = (struct rig_case_graph){.problem = problem,
-                                     .rule = rule,
-                                     .writes_nothing = writes_nothing,
-                                     .deadline_ns = INT64_MAX,
-                                     .nested_most = RIG_CASE_NESTED_MOST};
+    *graph = (struct rig_case_graph){
+        .problem = problem, .rule = rule, .writes_nothing = writes_nothing, .deadline_ns = INT64_MAX};
     bool ok = rig_case_pairs_reserve(&graph->pairs, pairs->count);
     for (size_t i = 0; ok && i < pairs->count; i++)
         ok = rig_case_pairs_add(&graph->pairs, pairs->at[i]);
@@ -111,6 +115,8 @@ void rig_case_graph_done(struct rig_case_graph *graph)
     rig_case_arcs_done(&graph->arcs);
     free(graph->first_out);
     free(graph->out);
+    free(graph->first_in);
+    free(graph->in);
     free(graph->first_rest);
     free(graph->rest);
     free(graph->value);
@@ -122,6 +128,44 @@ void rig_case_graph_done(struct rig_case_graph *graph)
     }
     free(graph->walks);
     *graph = (struct rig_case_graph){0};
+}
+
+/* ---- what is near ---- */
+
+static bool is_put(const struct rig_case_graph *graph, const struct rig_case_arc *arc)
+{
+    return arc->pair == RIG_CASE_NONE || graph->value[arc->pair] == arc->value;
+}
+
+static void mark_near(const struct rig_case_graph *graph, uint32_t pair, bool forward, bool *marked, uint32_t *queue)
+{
+    const uint32_t *first = forward ? graph->first_out : graph->first_in, *items = forward ? graph->out : graph->in;
+    uint32_t head = 0, tail = 0;
+    memset(marked, 0, graph->problem->txn_count * sizeof marked[0]);
+    for (uint32_t i = graph->first_rest[pair]; i < graph->first_rest[pair + 1]; i++) {
+        const struct rig_case_arc *arc = &graph->arcs.at[graph->rest[i]];
+        const uint32_t node = forward ? arc->arc.to : arc->arc.from;
+        if (is_put(graph, arc) && !marked[node])
+            queue[tail++] = node;
+        marked[node] |= is_put(graph, arc);
+    }
+    while (head < tail) {
+        const uint32_t node = queue[head++];
+        for (uint32_t i = first[node]; i < first[node + 1]; i++) {
+            const struct rig_case_arc *arc = &graph->arcs.at[items[i]];
+            const uint32_t next = forward ? arc->arc.to : arc->arc.from;
+            if (!is_put(graph, arc) || marked[next])
+                continue;
+            marked[next] = true;
+            queue[tail++] = next;
+        }
+    }
+}
+
+void rig_case_graph_near(const struct rig_case_graph *graph, uint32_t pair, bool *after, bool *before, uint32_t *queue)
+{
+    mark_near(graph, pair, true, after, queue);
+    mark_near(graph, pair, false, before, queue);
 }
 
 /* ---- the shortest cycle ---- */

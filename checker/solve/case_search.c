@@ -14,7 +14,12 @@ struct hunt {
     uint8_t *scratch; /* of the search for few cycles: two rows of pairs for each number of cycles */
     int64_t deadline_ns;
     uint32_t calls;
-    uint8_t *model; /* the first order of all pairs that makes no cycle, or NULL */
+    uint64_t turns;       /* second cases that this attempt may still begin */
+    bool *after, *before; /* scratch, per node, as is */
+    uint32_t *queue;      /*   this */
+    uint64_t *weight;     /* per pair: what followed from its orders when they were last tried */
+    uint8_t *model;       /* the first order of all pairs that makes no cycle, or NULL */
+    bool given_up;        /* no turns are left */
     bool spent, no_memory;
 };
 
@@ -23,7 +28,7 @@ static bool is_over(struct hunt *h)
     if (!h->spent && ++h->calls % CALLS_A_CLOCK == 0)
         h->spent = rig_clock_now_ns() > h->deadline_ns;
     h->spent |= h->graph->spent;
-    return h->spent || h->no_memory;
+    return h->spent || h->no_memory || h->given_up || h->model != NULL;
 }
 
 static uint32_t pair_count(const struct hunt *h)
@@ -87,17 +92,20 @@ static struct rig_case_node *leaf_of(struct hunt *h, uint32_t pair, enum rig_cas
     return leaf;
 }
 
+/* Either case may come first: that in which fewer cases nest does, so that a tree nests at most the logarithm of its
+ * leaves. */
 static struct rig_case_node *split(struct hunt *h, uint32_t pair, enum rig_case_value supposed,
                                    struct rig_case_node *first, struct rig_case_node *second)
 {
     struct rig_case_node *node = first == NULL || second == NULL ? NULL : new_node(h);
-    if (node != NULL)
-        *node =
-            (struct rig_case_node){.first = first,
-                                   .second = second,
-                                   .pair = pair,
-                                   .supposed = supposed,
-                                   .nested = first->nested + 1 > second->nested ? first->nested + 1 : second->nested};
+    if (node == NULL)
+        return NULL;
+    const bool turned = first->nested > second->nested;
+    node->first = turned ? second : first;
+    node->second = turned ? first : second;
+    node->pair = pair;
+    node->supposed = turned ? reverse(supposed) : supposed;
+    node->nested = node->first->nested + 1 > node->second->nested ? node->first->nested + 1 : node->second->nested;
     return node;
 }
 
@@ -224,45 +232,126 @@ static struct rig_case_node *prune(struct hunt *h, struct rig_case_node *node, u
 struct conclusion {
     uint32_t pair;
     enum rig_case_value refuted;
-    struct rig_case_node *leaf;
+    struct rig_case_node *first; /* NULL: it gives a cycle at once */
 };
 
 RIG_VEC(struct conclusion, conclusions)
 
-/* Puts each pair whose one order gives a cycle into the other, until none does. Gives the tree where both do. */
-static struct rig_case_node *propagate(struct hunt *h, struct conclusions *made)
+static void conclude(struct hunt *h, struct conclusions *made, struct conclusion conclusion)
 {
-    for (size_t before = SIZE_MAX; before != made->count && !is_over(h);) {
-        before = made->count;
-        for (uint32_t pair = 0; pair < pair_count(h); pair++) {
-            if (h->graph->value[pair] != RIG_CASE_OPEN)
-                continue;
-            const uint32_t forward = refuted_by(h, pair, RIG_CASE_FORWARD);
-            const uint32_t backward = refuted_by(h, pair, RIG_CASE_BACKWARD);
-            if (forward > 0 && backward > 0)
-                return split_at_once(h, pair);
-            if (forward == 0 && backward == 0)
-                continue;
-            const enum rig_case_value refuted = forward > 0 ? RIG_CASE_FORWARD : RIG_CASE_BACKWARD;
-            const struct conclusion conclusion = {pair, refuted, leaf_of(h, pair, refuted)};
-            h->no_memory |= !conclusions_add(made, conclusion);
-            if (is_over(h))
-                break;
-            put(h, pair, reverse(refuted));
-        }
+    if (!conclusions_add(made, conclusion))
+        h->no_memory = true;
+    else
+        put(h, conclusion.pair, reverse(conclusion.refuted));
+}
+
+/* Takes the conclusions back, the last one first, and adds them to the tree of what followed (NULL: nothing did). */
+static struct rig_case_node *take_back(struct hunt *h, struct conclusions *made, struct rig_case_node *tree)
+{
+    for (size_t i = made->count; i-- > 0;) {
+        const struct conclusion *c = &made->at[i];
+        put(h, c->pair, RIG_CASE_OPEN);
+        if (tree != NULL)
+            tree = split(h, c->pair, c->refuted, c->first != NULL ? c->first : leaf_of(h, c->pair, c->refuted), tree);
     }
+    conclusions_done(made);
+    return tree;
+}
+
+/* Concludes from an order of the pair that gives a cycle. Gives the tree where both do. A pair is only put in an order
+ * that gives none with all that is put by then. */
+static struct rig_case_node *test_pair(struct hunt *h, uint32_t pair, struct conclusions *made)
+{
+    const bool forward = refuted_by(h, pair, RIG_CASE_FORWARD) > 0;
+    const bool backward = refuted_by(h, pair, RIG_CASE_BACKWARD) > 0;
+    if (forward && backward)
+        return split_at_once(h, pair);
+    if (forward || backward)
+        conclude(h, made, (struct conclusion){pair, forward ? RIG_CASE_FORWARD : RIG_CASE_BACKWARD, NULL});
     return NULL;
 }
 
-/* The open pair that most edges rest on, or NONE. */
-static uint32_t choose(const struct hunt *h)
+/* Tests the open pairs with arcs that may lie on a cycle through those of `pair`, which has just been put. */
+static struct rig_case_node *test_near(struct hunt *h, uint32_t pair, struct conclusions *made)
 {
-    uint32_t best = RIG_CASE_NONE, most = 0;
+    const struct rig_case_graph *graph = h->graph;
+    struct rig_case_node *tree = NULL;
+    rig_case_graph_near(graph, pair, h->after, h->before, h->queue);
+    for (uint32_t other = 0; tree == NULL && other < pair_count(h) && !is_over(h); other++) {
+        bool near = false;
+        for (uint32_t i = graph->first_rest[other];
+             !near && graph->value[other] == RIG_CASE_OPEN && i < graph->first_rest[other + 1]; i++) {
+            const struct rig_arc *arc = &graph->arcs.at[graph->rest[i]].arc;
+            near = h->after[arc->from] && h->before[arc->to];
+        }
+        if (near)
+            tree = test_pair(h, other, made);
+    }
+    return tree;
+}
+
+/* Puts each pair whose one order gives a cycle into the other, until none does. Gives the tree where both do. `fresh`: the
+ * pair that was put since nothing followed any more; NONE: all pairs are tested. */
+static struct rig_case_node *propagate(struct hunt *h, uint32_t fresh, struct conclusions *made)
+{
+    struct rig_case_node *tree = NULL;
+    size_t next = made->count;
+    for (uint32_t pair = 0; fresh == RIG_CASE_NONE && tree == NULL && pair < pair_count(h) && !is_over(h); pair++) {
+        if (h->graph->value[pair] == RIG_CASE_OPEN)
+            tree = test_pair(h, pair, made);
+    }
+    if (fresh != RIG_CASE_NONE)
+        tree = test_near(h, fresh, made);
+    for (; tree == NULL && next < made->count && !is_over(h); next++)
+        tree = test_near(h, made->at[next].pair, made);
+    return tree;
+}
+
+static struct rig_case_node *saturate(struct hunt *h, uint32_t fresh, struct conclusions *made, uint32_t depth);
+
+/* The tree that refutes this order of the pair, or NULL; `followed`: how many pairs it puts. */
+static struct rig_case_node *try_order(struct hunt *h, uint32_t pair, enum rig_case_value value, uint32_t depth,
+                                       uint32_t *followed)
+{
+    struct conclusions made = {0};
+    put(h, pair, value);
+    struct rig_case_node *tree = saturate(h, pair, &made, depth);
+    *followed = (uint32_t)made.count;
+    tree = take_back(h, &made, tree);
+    put(h, pair, RIG_CASE_OPEN);
+    return tree;
+}
+
+/* Tries both orders of each open pair, and concludes; gives the tree where something refutes what is put. */
+static struct rig_case_node *try_pairs(struct hunt *h, struct conclusions *made, uint32_t depth)
+{
+    struct rig_case_node *tree = NULL;
+    for (uint32_t pair = 0; tree == NULL && pair < pair_count(h) && !is_over(h); pair++) {
+        uint32_t followed[2] = {0, 0};
+        for (unsigned i = 0; tree == NULL && i < 2 && h->graph->value[pair] == RIG_CASE_OPEN && !is_over(h); i++) {
+            const enum rig_case_value value = i == 0 ? RIG_CASE_FORWARD : RIG_CASE_BACKWARD;
+            struct rig_case_node *first = try_order(h, pair, value, depth - 1, &followed[i]);
+            if (first == NULL)
+                continue;
+            conclude(h, made, (struct conclusion){pair, value, first});
+            tree = saturate(h, pair, made, depth - 1);
+        }
+        h->weight[pair] = (uint64_t)(followed[0] + 1) * (followed[1] + 1);
+    }
+    return tree;
+}
+
+/* The open pair from whose orders most follows, if they were tried, or that most edges rest on; or NONE. */
+static uint32_t choose(const struct hunt *h, bool tried)
+{
+    uint32_t best = RIG_CASE_NONE;
+    uint64_t most = 0;
     for (uint32_t pair = 0; pair < pair_count(h); pair++) {
         const uint32_t arcs = h->graph->first_rest[pair + 1] - h->graph->first_rest[pair];
-        if (h->graph->value[pair] == RIG_CASE_OPEN && arcs > most) {
+        const uint64_t weight = tried ? h->weight[pair] : arcs;
+        if (h->graph->value[pair] == RIG_CASE_OPEN && weight > most) {
             best = pair;
-            most = arcs;
+            most = weight;
         }
     }
     return best;
@@ -270,10 +359,28 @@ static uint32_t choose(const struct hunt *h)
 
 static void take_model(struct hunt *h)
 {
-    h->model = rig_arena_alloc(h->arena, pair_count(h) + 1);
-    h->no_memory |= h->model == NULL;
-    if (h->model != NULL)
-        memcpy(h->model, h->graph->value, pair_count(h));
+    uint8_t *model = rig_arena_alloc(h->arena, pair_count(h) + 1);
+    h->no_memory |= model == NULL;
+    if (model != NULL)
+        memcpy(model, h->graph->value, pair_count(h));
+    h->model = model;
+}
+
+/*
+ * Concludes what follows where cases nest at most `depth` deep (Sheeran and Stalmarck, "A Tutorial on Stalmarck's Proof
+ * Procedure", FMSD 2000, section 3.2; without what both cases share). Gives the tree where both orders of a pair are
+ * refuted. Depth of the recursion: that of the cases.
+ */
+static struct rig_case_node *saturate(struct hunt *h, uint32_t fresh, struct conclusions *made, uint32_t depth)
+{
+    struct rig_case_node *tree = depth == 0 ? propagate(h, fresh, made) : saturate(h, fresh, made, depth - 1);
+    for (size_t before = SIZE_MAX; depth > 0 && tree == NULL && before != made->count && !is_over(h);) {
+        before = made->count;
+        tree = try_pairs(h, made, depth);
+    }
+    if (tree == NULL && !is_over(h) && choose(h, false) == RIG_CASE_NONE)
+        take_model(h);
+    return tree;
 }
 
 /* A case that is being proved. */
@@ -286,16 +393,14 @@ struct trial {
 RIG_VEC(struct trial, trials)
 
 /* Begins a case. Gives its tree; NULL where it is split, and its first case comes next, or where there is none. */
-static struct rig_case_node *open_trial(struct hunt *h, struct trials *trials)
+static struct rig_case_node *open_trial(struct hunt *h, struct trials *trials, uint32_t depth)
 {
     struct trial trial = {.pair = RIG_CASE_NONE};
-    struct rig_case_node *tree = propagate(h, &trial.made);
+    const uint32_t fresh = trials->count == 0 ? RIG_CASE_NONE : trials->at[trials->count - 1].pair;
+    struct rig_case_node *tree = saturate(h, fresh, &trial.made, depth);
     if (tree == NULL && !is_over(h)) {
-        trial.pair = choose(h);
-        if (trial.pair == RIG_CASE_NONE)
-            take_model(h);
-        else
-            put(h, trial.pair, RIG_CASE_FORWARD);
+        trial.pair = choose(h, depth > 0);
+        put(h, trial.pair, RIG_CASE_FORWARD);
     }
     if (!trials_add(trials, trial)) {
         h->no_memory = true;
@@ -308,13 +413,7 @@ static struct rig_case_node *open_trial(struct hunt *h, struct trials *trials)
 static struct rig_case_node *close_trial(struct hunt *h, struct trials *trials, struct rig_case_node *tree)
 {
     struct trial *trial = &trials->at[--trials->count];
-    for (size_t i = trial->made.count; i-- > 0;) {
-        const struct conclusion *made = &trial->made.at[i];
-        put(h, made->pair, RIG_CASE_OPEN);
-        tree = split(h, made->pair, made->refuted, made->leaf, tree);
-    }
-    conclusions_done(&trial->made);
-    return tree;
+    return take_back(h, &trial->made, tree);
 }
 
 /* Takes the tree of a case to those around it, up to one whose second case is next (*more), or the outermost. */
@@ -323,9 +422,11 @@ static struct rig_case_node *ascend(struct hunt *h, struct trials *trials, struc
     tree = close_trial(h, trials, tree);
     for (*more = false; trials->count > 0; tree = close_trial(h, trials, tree)) {
         struct trial *around = &trials->at[trials->count - 1];
-        if (around->first == NULL && tree != NULL) {
+        h->given_up |= around->first == NULL && tree != NULL && h->turns == 0;
+        if (around->first == NULL && tree != NULL && !h->given_up) {
             around->first = tree;
             put(h, around->pair, RIG_CASE_BACKWARD);
+            h->turns--;
             *more = true;
             return NULL;
         }
@@ -335,14 +436,14 @@ static struct rig_case_node *ascend(struct hunt *h, struct trials *trials, struc
     return tree;
 }
 
-/* A proof from the pairs as they are put, which give no cycle; NULL: there is none, or time or memory runs out. The
+/* A proof from the pairs as they are put, which give no cycle; NULL: there is none, or turns, time or memory run out. The
  * cases in each other may be as many as the pairs, so they are on a stack in the heap. */
-static struct rig_case_node *prove(struct hunt *h)
+static struct rig_case_node *attempt(struct hunt *h, uint32_t depth)
 {
     struct trials trials = {0};
     struct rig_case_node *tree = NULL;
     for (bool more = true; more;) {
-        tree = open_trial(h, &trials);
+        tree = open_trial(h, &trials, depth);
         if (h->no_memory) {
             for (; trials.count > 0; trials.count--)
                 conclusions_done(&trials.at[trials.count - 1].made);
@@ -353,6 +454,29 @@ static struct rig_case_node *prove(struct hunt *h)
     }
     trials_done(&trials);
     return h->no_memory ? NULL : tree;
+}
+
+/*
+ * Splits go wrong where much must be supposed before anything follows, and a tree of them can be exponential. So an
+ * attempt has so many second cases, and the next one looks deeper before it splits.
+ */
+static struct rig_case_node *prove(struct hunt *h)
+{
+    static const uint64_t turns[] = {8, 1 << 12, 1 << 16};
+    const uint32_t count = sizeof turns / sizeof turns[0];
+    struct rig_case_node *tree = NULL;
+    h->weight = rig_arena_array(h->arena, (size_t)pair_count(h) + 1, sizeof h->weight[0]);
+    const size_t nodes = (size_t)h->graph->problem->txn_count + 1;
+    h->after = rig_arena_array(h->arena, nodes, sizeof h->after[0]);
+    h->before = rig_arena_array(h->arena, nodes, sizeof h->before[0]);
+    h->queue = rig_arena_array(h->arena, nodes, sizeof h->queue[0]);
+    h->no_memory |= h->weight == NULL || h->after == NULL || h->before == NULL || h->queue == NULL;
+    for (uint32_t depth = 0; tree == NULL && !is_over(h); depth++) {
+        h->turns = depth < count ? turns[depth] : UINT64_MAX;
+        tree = attempt(h, depth < count ? depth : count);
+        h->given_up = false;
+    }
+    return tree;
 }
 
 /* ---- with the fewest cycles ---- */
@@ -477,8 +601,7 @@ bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t 
     tree->spent = h.spent;
     tree->model = h.spent ? NULL : h.model;
     graph->deadline_ns = INT64_MAX; /* the rest only makes it shorter, and has a time of its own */
-    tree->too_deep = found != NULL && !h.spent && found->nested > graph->nested_most;
-    if (found != NULL && !h.spent && !h.no_memory && !tree->too_deep) {
+    if (found != NULL && !h.spent && !h.no_memory) {
         uint8_t *used = rig_arena_alloc(arena, pair_count(&h) + 1);
         h.no_memory |= used == NULL;
         tree->root = used == NULL ? NULL : prune(&h, found, used);

@@ -2,7 +2,7 @@
  * The search for a proof by cases over a few transactions: a tree of suppositions with a forbidden cycle at each leaf.
  *
  * First a proof by propagation (each order whose reverse gives a cycle at once is concluded; a case split where there
- * is none), less what it does not use; then the proof with the fewest cycles, by iterative deepening, while time lasts.
+ * is none; after many splits, conclusions from cases in each other come before them), less what it does not use; then the proof with the fewest cycles, by iterative deepening, while time lasts.
  */
 #ifndef RIG_CHECKER_SOLVE_CASE_SEARCH_H
 #define RIG_CHECKER_SOLVE_CASE_SEARCH_H
@@ -21,9 +21,8 @@ struct rig_case_node {
 };
 
 struct rig_case_tree {
-    struct rig_case_node *root; /* NULL: there is an explanation, or it is spent or too_deep; from the arena */
+    struct rig_case_node *root; /* NULL: there is an explanation, or it is spent; from the arena */
     bool spent;                 /* the deadline came first */
-    bool too_deep;              /* there is a proof, in which more cases nest than the maximum */
     uint8_t *model; /* an order of each pair that makes no cycle: where there is an explanation; from the arena */
 };
 

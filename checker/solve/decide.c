@@ -14,6 +14,7 @@ enum {
     CYCLES_TRIED = 4, /* of a guess, each of */
     CYCLE_MOST = 32,  /*   so many transactions at the most */
     SHRINK_SHARE = 4, /* of the time: for fewer transactions, in all. A witness that is not minimal is one, too. */
+    ROUNDS = 3,       /* in which the solver is asked about the levels that are open */
 };
 
 struct decide {
@@ -22,16 +23,18 @@ struct decide {
     struct rig_decisions *out;
     uint32_t *place; /* the order of the versions where it is known, else a guess that keeps the pairs */
     bool has_place;
-    bool is_guess;         /* a good one */
-    uint32_t *explanation; /* of the last level that the solver explained, or NULL; owned */
-    uint64_t levels;       /* those asked about */
-    struct rig_solve_budget budget;
+    bool is_guess;                  /* a good one */
+    uint32_t *explanation;          /* of the last level that the solver explained, or NULL; owned */
+    uint64_t levels;                /* those asked about */
+    struct rig_solve_budget budget; /* of the question that is asked */
+    int64_t begin_ns, end_ns;       /* of all questions; end: INT64_MAX: none */
+    bool last_round;
     int64_t shrink_ns; /* left for fewer transactions */
     struct rig_arena *arena;
-    /* Levels may share a rule. Rules that are kept, those that are not, and those that are not by the solver's answer,
-     * without a proof within the budget. */
+    /* Levels may share a rule. Rules that are kept, those that are not, and those that this round left open: one more
+     * than the level that was asked. */
     bool explained[RIG_RULE_COUNT][RIG_ALONG_COUNT], broken[RIG_RULE_COUNT][RIG_ALONG_COUNT];
-    bool unproved[RIG_RULE_COUNT][RIG_ALONG_COUNT];
+    uint8_t open[RIG_RULE_COUNT][RIG_ALONG_COUNT];
     struct rig_err *err;
 };
 
@@ -228,23 +231,29 @@ static enum rig_rc ask_order(struct decide *d, enum rig_level level, enum rig_an
 
 /* ---- proofs of the solver's answer ---- */
 
+/* The budget of a proof: it may take longer than the question, because the answer is known. In the last round it may
+ * take all that is left. */
+static struct rig_solve_budget proof_budget(const struct decide *d, int64_t start_ns)
+{
+    const int64_t left_ns = d->end_ns > start_ns ? d->end_ns - start_ns : 0;
+    const int64_t end_ns = d->last_round ? d->end_ns : start_ns + left_ns / 2;
+    return (struct rig_solve_budget){d->end_ns == INT64_MAX ? INT64_MAX : end_ns, d->budget.limit_bytes};
+}
+
 /* `core`: nodes of `part`. `shrunk`: the transactions of another proof, or NULL. Without a proof, `proof` has no lines,
  * and the level stays open. */
 static enum rig_rc prove_part(struct decide *d, const struct rig_problem *part, enum rig_level level,
                               const uint32_t *core, uint32_t core_count, const struct rig_case_proof *shrunk,
                               struct rig_case_proof *proof)
 {
-    const struct rig_rule *rule = rig_level_rule(level);
     const int64_t start_ns = rig_clock_now_ns();
-    const struct rig_prove_options options = {.budget = d->budget,
+    const struct rig_prove_options options = {.budget = proof_budget(d, start_ns),
                                               .shrink_deadline_ns = start_ns + d->shrink_ns,
                                               .shrunk = shrunk != NULL,
                                               .minimal = shrunk != NULL && shrunk->minimal};
     enum rig_rc rc = rig_prove_no(part, d->history, level, core, core_count, &options, d->arena, proof, d->err);
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
     d->shrink_ns -= took_ns < d->shrink_ns ? took_ns : d->shrink_ns;
-    if (rc == RIG_OK && proof->line_count == 0)
-        d->unproved[rule->form][rule->along] = true;
     if (rc == RIG_OK && proof->too_large)
         d->out->unproven |= RIG_LEVEL_BIT(level);
     return rc;
@@ -427,13 +436,17 @@ static enum rig_rc ask_solver(struct decide *d, enum rig_level level, enum rig_a
         return RIG_OK;
     }
     *answer = RIG_ANSWER_SPENT;
-    if (d->unproved[rule->form][rule->along] || (d->out->spent != 0 && rig_clock_now_ns() >= d->budget.deadline_ns))
-        return RIG_OK;
     const int64_t start_ns = rig_clock_now_ns();
+    uint8_t *open = &d->open[rule->form][rule->along];
+    if (*open > 0)
+        d->out->effort[level] = d->out->effort[*open - 1];
+    if (*open > 0 || (d->out->spent != 0 && start_ns >= d->end_ns))
+        return RIG_OK;
     enum rig_rc rc = solve(d, rule, &solution);
     *answer = solution.answer;
     if (rc == RIG_OK && solution.answer == RIG_ANSWER_NO)
         rc = prove(d, level, &solution, answer);
+    *open = *answer == RIG_ANSWER_SPENT ? (uint8_t)(level + 1) : 0;
     rig_effort_add(&d->out->effort[level], start_ns, &solution, d->problem, d->history);
     if (rc == RIG_OK && solution.answer == RIG_ANSWER_SPENT && solution.too_large)
         d->out->too_large |= RIG_LEVEL_BIT(level);
@@ -446,6 +459,56 @@ static enum rig_rc ask_solver(struct decide *d, enum rig_level level, enum rig_a
     return rc;
 }
 
+/* The rules of the levels, as questions to the solver. */
+static int64_t count_questions(uint64_t levels)
+{
+    bool counted[RIG_RULE_COUNT][RIG_ALONG_COUNT] = {{false}};
+    int64_t count = 0;
+    for (; levels != 0; levels &= levels - 1) {
+        const struct rig_rule *rule = rig_level_rule((enum rig_level)__builtin_ctzll(levels));
+        count += !counted[rule->form][rule->along];
+        counted[rule->form][rule->along] = true;
+    }
+    return count;
+}
+
+/* Until when the next question may take: the one about the strongest of the levels that are left. */
+static int64_t question_end_ns(const struct decide *d, bool ordered, unsigned round, uint64_t left)
+{
+    static const int64_t shares[ROUNDS] = {64, 8, 0};
+    const int64_t now_ns = rig_clock_now_ns();
+    if (ordered || d->end_ns == INT64_MAX || now_ns >= d->end_ns)
+        return d->end_ns;
+    const int64_t left_ns = d->end_ns - now_ns;
+    const int64_t may_ns =
+        shares[round] > 0 ? (d->end_ns - d->begin_ns) / shares[round] : left_ns / count_questions(left);
+    return now_ns + (may_ns < left_ns ? may_ns : left_ns);
+}
+
+/*
+ * Asks about each level that is open. One hard question would take the time of all others, so the solver's first rounds
+ * give each a share, and the last one divides what is left.
+ */
+static enum rig_rc ask_round(struct decide *d, bool ordered, unsigned round)
+{
+    const uint64_t asked = d->levels & ~(d->out->held | d->out->refuted | d->out->unproven | d->out->too_large);
+    enum rig_rc rc = RIG_OK;
+    d->last_round = round + 1 == ROUNDS;
+    memset(d->open, 0, sizeof d->open);
+    for (unsigned i = 0; rc == RIG_OK && i < RIG_LEVEL_COUNT; i++) {
+        const enum rig_level level = (enum rig_level)(ordered ? i : RIG_LEVEL_COUNT - 1 - i);
+        const uint64_t left = asked & ~(d->out->held | d->out->refuted) & (2 * RIG_LEVEL_BIT(level) - 1);
+        enum rig_answer answer;
+        if ((left & RIG_LEVEL_BIT(level)) == 0)
+            continue;
+        d->budget.deadline_ns = question_end_ns(d, ordered, round, left);
+        rc = ordered ? ask_order(d, level, &answer) : ask_solver(d, level, &answer);
+        if (rc == RIG_OK)
+            note_answer(d, level, answer);
+    }
+    return rc;
+}
+
 enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_history *history, uint64_t levels,
                        const struct rig_solve_budget *budget, struct rig_arena *arena, struct rig_decisions *decisions,
                        struct rig_err *err)
@@ -455,10 +518,12 @@ enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_histo
                        .out = decisions,
                        .levels = levels,
                        .budget = *budget,
-                       .shrink_ns = (budget->deadline_ns - rig_clock_now_ns()) / SHRINK_SHARE,
+                       .begin_ns = rig_clock_now_ns(),
+                       .end_ns = budget->deadline_ns,
                        .arena = arena,
                        .err = err};
     *decisions = (struct rig_decisions){0};
+    d.shrink_ns = (d.end_ns - d.begin_ns) / SHRINK_SHARE;
     d.place = calloc((size_t)problem->txn_count + 1, sizeof *d.place);
     bool done = d.place != NULL;
     d.has_place = done && follow_pairs(problem, d.place);
@@ -467,15 +532,8 @@ enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_histo
     const bool total = rig_type_inference(history->workload)->total_orders;
     const bool ordered = total && d.has_place && is_ordered(problem, d.place, &done);
     enum rig_rc rc = done ? RIG_OK : no_memory(&d);
-    for (unsigned i = 0; rc == RIG_OK && i < RIG_LEVEL_COUNT; i++) {
-        const enum rig_level level = (enum rig_level)(ordered ? i : RIG_LEVEL_COUNT - 1 - i);
-        enum rig_answer answer;
-        if ((levels & RIG_LEVEL_BIT(level)) == 0 || is_answered(&d, level))
-            continue;
-        rc = ordered ? ask_order(&d, level, &answer) : ask_solver(&d, level, &answer);
-        if (rc == RIG_OK)
-            note_answer(&d, level, answer);
-    }
+    for (unsigned round = ordered ? ROUNDS - 1 : 0; rc == RIG_OK && round < ROUNDS; round++)
+        rc = ask_round(&d, ordered, round);
     decisions->spent &= ~(decisions->held | decisions->refuted);
     decisions->too_large &= decisions->spent;
     free(d.place);

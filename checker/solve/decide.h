@@ -2,7 +2,8 @@
  * Decides levels on one problem. Where the order of all versions is known, the search for a forbidden cycle decides
  * each (breach.h), weaker levels first, because a refuted level refutes those above it. Else the solver does (solve.h),
  * stronger levels first, because an explanation explains those below it; and the transactions of each proof, and of the
- * cycles in a guess, are tried by themselves at each open level.
+ * cycles in a guess, are tried by themselves at each open level. In rounds, so that one hard question leaves time for the
+ * others: a 64th of the time for each question, an eighth, and what is left in equal parts. A proof may take half of what is left.
  *
  * Threads: one. Memory: the heap, and the arena for proofs.
  */

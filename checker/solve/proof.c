@@ -222,7 +222,7 @@ static enum rig_rc prove_part(const struct rig_problem *part, const struct rig_h
         struct writing w = {history, part, &p.graph, proof};
         done = write_proof(&w, p.tree.root, arena) && list_txns(&w, p.tree.root);
     }
-    proof->too_large = p.graph.too_large || p.tree.too_deep;
+    proof->too_large = p.graph.too_large;
     rig_case_graph_done(&p.graph);
     if (done && p.explained)
         return rig_fail(err, RIG_E_BUG, "%s: a core of %u transactions has an explanation; please report this history",
@@ -248,22 +248,46 @@ static enum rig_rc shrink(const struct rig_problem *problem, enum rig_level leve
     return RIG_OK;
 }
 
+static enum rig_rc prove_nodes(const struct rig_problem *problem, const struct rig_history *history,
+                               const struct rig_shrunk *shrunk, int64_t deadline_ns, struct rig_arena *arena,
+                               struct rig_case_proof *proof, struct rig_err *err)
+{
+    struct rig_problem part;
+    if (!rig_problem_part(problem, shrunk->nodes, shrunk->count, &part))
+        return no_memory(err);
+    const enum rig_rc rc = prove_part(&part, history, deadline_ns, arena, proof, err);
+    rig_problem_done(&part);
+    return rc;
+}
+
+/* The transactions are too many for a proof: looks for fewer while the budget lasts. */
+static enum rig_rc prove_fewer(const struct rig_problem *problem, const struct rig_history *history,
+                               struct rig_shrunk *shrunk, const struct rig_solve_budget *budget,
+                               struct rig_arena *arena, struct rig_case_proof *proof, struct rig_err *err)
+{
+    struct rig_shrunk fewer;
+    enum rig_rc rc =
+        rig_shrink(problem, rig_level_rule(proof->level), shrunk->nodes, shrunk->count, budget, &fewer, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_shrunk_done(shrunk);
+    *shrunk = fewer;
+    *proof = (struct rig_case_proof){.level = proof->level, .minimal = shrunk->minimal};
+    return prove_nodes(problem, history, shrunk, budget->deadline_ns, arena, proof, err);
+}
+
 enum rig_rc rig_prove_no(const struct rig_problem *problem, const struct rig_history *history, enum rig_level level,
                          const uint32_t *core, uint32_t core_count, const struct rig_prove_options *options,
                          struct rig_arena *arena, struct rig_case_proof *proof, struct rig_err *err)
 {
     struct rig_shrunk shrunk;
-    struct rig_problem part;
     enum rig_rc rc = shrink(problem, level, core, core_count, options, &shrunk, err);
     if (rc != RIG_OK)
         return rc;
     struct rig_case_proof made = {.level = level, .minimal = shrunk.minimal};
-    if (rig_problem_part(problem, shrunk.nodes, shrunk.count, &part)) {
-        rc = prove_part(&part, history, options->budget.deadline_ns, arena, &made, err);
-        rig_problem_done(&part);
-    } else {
-        rc = no_memory(err);
-    }
+    rc = prove_nodes(problem, history, &shrunk, options->budget.deadline_ns, arena, &made, err);
+    if (rc == RIG_OK && made.too_large && !shrunk.minimal)
+        rc = prove_fewer(problem, history, &shrunk, &options->budget, arena, &made, err);
     rig_shrunk_done(&shrunk);
     if (rc == RIG_OK)
         *proof = made;

@@ -31,8 +31,7 @@ struct rig_case_line {
 };
 
 struct rig_case_proof {
-    bool too_large; /* there is none: the edges or pairs of the transactions are too many (case_graph.h), or cases nest
-                     * too deep (case_search.h) */
+    bool too_large; /* there is none: the edges of the transactions are too many (case_graph.h) */
     enum rig_level level;
     struct rig_case_line *lines;
     uint32_t line_count; /* 0: the budget was spent before a proof was found */

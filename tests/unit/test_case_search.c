@@ -270,9 +270,8 @@ static void test_parallel_edges(void **state)
 struct deep {
     struct rig_problem problem;
     struct rig_case_pairs pairs;
-    uint32_t nested_most; /* 0: as many as ever */
     uint32_t leaves, nested;
-    bool has_model, too_deep;
+    bool has_model;
 };
 
 static void *search_deep(void *argument)
@@ -285,11 +284,9 @@ static void *search_deep(void *argument)
     bool *nothing = calloc(deep->problem.txn_count, sizeof nothing[0]);
     rig_arena_init(&arena, 0);
     assert_true(rig_case_graph_init_given(&graph, &deep->problem, &rule, nothing, &deep->pairs));
-    graph.nested_most = deep->nested_most > 0 ? deep->nested_most : graph.nested_most;
     assert_true(rig_case_search(&graph, INT64_MAX, 0, &arena, &tree));
     assert_false(tree.spent);
     deep->has_model = tree.model != NULL;
-    deep->too_deep = tree.too_deep;
     deep->leaves = tree.root == NULL ? 0 : rig_case_leaves(tree.root);
     deep->nested = tree.root == NULL ? 0 : tree.root->nested;
     for (size_t pair = 0; pair < graph.pairs.count; pair++)
@@ -329,13 +326,12 @@ static void test_free_pairs(void **state)
     }
     run_deep(&deep, STACK_BYTES);
     assert_true(deep.has_model);
-    assert_false(deep.too_deep);
 }
 
 /*
  * Steps of one chain: a -> b -> the next step's a, and the last b -> the first a. Each a comes before its b, or nothing
  * explains c and d: one that saw a and c's version comes before d, which b saw; the other likewise before c. Readers of
- * a's version make a and b the first pair to split. So the cases "a before b" are in each other, one a step.
+ * a's version only make more edges.
  */
 enum step_txn { STEP_A, STEP_B, STEP_C, STEP_D, STEP_SAW_C, STEP_SAW_D, STEP_READER, STEP_TXNS = STEP_READER + 4 };
 
@@ -375,34 +371,19 @@ static void add_deep_step(struct deep *deep, uint32_t step, uint32_t steps)
                 rig_case_pairs_add(&deep->pairs, (struct rig_case_pair){first + STEP_C, first + STEP_D, key + 1}));
 }
 
-static void search_steps(uint32_t steps, uint32_t nested_most, struct deep *deep)
-{
-    enum { STACK_BYTES = 64 << 10 };
-    *deep = (struct deep){.nested_most = nested_most};
-    for (uint32_t step = 0; step < steps; step++)
-        add_deep_step(deep, step, steps);
-    run_deep(deep, STACK_BYTES);
-    assert_false(deep->has_model);
-}
-
-/* A proof that nests more cases than the maximum is not made; one at the maximum is. The time grows with the cube of the
- * steps, so the maximum is a smaller one, and the stack is, too. */
+/* Each step takes a case of its own: splits of c and d come to nothing before all steps are split, so that a tree of them
+ * would have 2^steps leaves. Looking deeper first refutes "a before b" in each step by itself. */
 static void test_deep_cases(void **state)
 {
     (void)state;
-    enum { MOST = 63, SHARE = 4 };
-    struct deep deep;
-    assert_in_range(RIG_CASE_NESTED_MOST, MOST, SHARE * MOST); /* so 256 KiB are enough for it */
-    search_steps(20, 0, &deep);
-    assert_in_range(deep.nested, 19, 21);
-    const uint32_t more = deep.nested - 20; /* innermost cases of one cycle */
-    search_steps(MOST - more, MOST, &deep);
-    assert_false(deep.too_deep);
-    assert_int_equal(deep.nested, MOST);
-    assert_true(deep.leaves > MOST);
-    search_steps(MOST - more + 1, MOST, &deep);
-    assert_true(deep.too_deep);
-    assert_int_equal(deep.leaves, 0);
+    enum { STEPS = 100, STACK_BYTES = 64 << 10 };
+    struct deep deep = {0};
+    for (uint32_t step = 0; step < STEPS; step++)
+        add_deep_step(&deep, step, STEPS);
+    run_deep(&deep, STACK_BYTES);
+    assert_false(deep.has_model);
+    assert_int_equal(deep.leaves, 2 * STEPS + 1);
+    assert_in_range(deep.nested, 1, 2);
 }
 
 /* The deadline comes before a cycle is found: the order does not count as an explanation. */
