@@ -32,7 +32,7 @@
 #include "drivers/rows.h"
 #include "history/transaction.h"
 
-#define RIG_DRIVER_ABI    8u
+#define RIG_DRIVER_ABI    9u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -355,6 +355,12 @@ struct rig_driver {
      * are taken from it, before and after transact on the same thread.
      */
     int64_t (*now_ns)(void *session);
+    /*
+     * With now_ns, optional; without it all phases of a plan have the same number of clients. `rests`: the session asks
+     * for nothing until further notice, and simulated time passes without it; on the client's thread. Else it takes part
+     * again, from the present time on; from any thread, while the client's own waits for that.
+     */
+    void (*rest)(void *session, bool rests);
 
     /* Optional: the server's name and version, for reports ("PostgreSQL 15.4"); after setup. */
     void (*describe)(void *run, char *text, size_t size);

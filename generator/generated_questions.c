@@ -184,7 +184,7 @@ void rig_generated_questions_init(struct rig_generated_questions *generated,
 {
     RIG_REQUIRE(phase_count > 0);
     *generated = (struct rig_generated_questions){
-        .questions = {.open = open_stream, .key_schedule = make_schedule},
+        .questions = {.phase_count = phase_count, .open = open_stream, .key_schedule = make_schedule},
         .phases = phases,
         .client_counts = client_counts,
         .phase_count = phase_count,

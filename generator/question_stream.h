@@ -73,6 +73,7 @@ struct rig_question_stream {
 /* The first member of an implementation's source. Immutable during the run. */
 struct rig_questions {
     uint32_t most_operations; /* of a transaction */
+    uint32_t phase_count;     /* of the load; 0 or 1: there is one only */
     /* The stream of `client`, from 0 on. RIG_E_LIMIT. (required) */
     enum rig_rc (*open)(const struct rig_questions *questions, uint32_t client, uint32_t client_count,
                         struct rig_question_stream **stream, struct rig_err *err);

@@ -507,11 +507,12 @@ static enum rig_rc check_driver_on(const struct reader *reader, const struct loa
                        part->workload->program ? "" : driver->name);
         return refuse_in(reader, part->section, problem, err);
     }
-    if (part->clients->count != plan->clients.count && driver->now_ns != NULL)
-        return refuse_in(reader, part->section,
-                         "`clients.count` differs between phases, and the driver simulates time, for which all clients "
-                         "are needed",
-                         err);
+    if (part->clients->count != plan->clients.count && driver->now_ns != NULL && driver->rest == NULL)
+        return refuse_in(
+            reader, part->section,
+            "`clients.count` differs between phases, and the driver simulates time, for which it needs all "
+            "clients",
+            err);
     const enum rig_workload workload = (enum rig_workload)plan->workload.type;
     const int64_t most = driver->most_keys == NULL ? 0 : driver->most_keys(plan->driver_options, workload);
     return most > 0 ? check_most_keys(reader, part, most, err) : RIG_OK;
@@ -539,6 +540,13 @@ static enum rig_rc check_pauses(const struct reader *reader, const struct load_p
     return problem[0] == '\0' ? RIG_OK : refuse_in(reader, section, problem, err);
 }
 
+/* Two phases that need different tables of programs. */
+static bool differs_in_tables(const struct rig_generator_options *a, const struct rig_generator_options *b)
+{
+    const bool same_sizes = a->warehouses == b->warehouses && a->users == b->users && a->rows == b->rows;
+    return a->program != b->program || (a->program && (a->shape != b->shape || !same_sizes));
+}
+
 static enum rig_rc check_part(const struct reader *reader, const struct load_part *part, struct rig_err *err)
 {
     struct rig_err own = {0};
@@ -546,9 +554,11 @@ static enum rig_rc check_part(const struct reader *reader, const struct load_par
         return refuse_in(reader, part->section, own.text, err);
     if (part->workload->program && rig_program_check(part->workload, &own) != RIG_OK)
         return refuse_in(reader, part->section, own.text, err);
-    if (part->workload->program && reader->plan->phase_count > 0)
+    if (differs_in_tables(part->workload, &reader->plan->workload))
         return refuse_in(reader, part->section,
-                         "`program` has no phases: its tables are filled once; leave out `phases`", err);
+                         "`program`, its `shape`, `warehouses`, `users` and `rows` are the same in all phases, whose "
+                         "tables are filled once; give them in `workload`",
+                         err);
     if (part->clients->count == 1 && part->workload->long_commits > 0 && part->workload->long_duration_ns == 0)
         return refuse_in(reader, part->section,
                          "`long-transactions.until-commits` waits for other clients, and clients.count is 1; give "

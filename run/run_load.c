@@ -27,13 +27,28 @@ static const struct rig_generator_options *workload_of(const struct rig_run_clie
     return rig_plan_workload(client->run->plan, client->load.phase);
 }
 
+/* The clients that take part in the client's phase: the first ones. */
+static uint32_t clients_of(const struct rig_run_client *client)
+{
+    const struct rig_run_state *run = client->run;
+    return run->load.phase_count == 1 ? run->client_count
+                                      : (uint32_t)rig_plan_clients(run->plan, client->load.phase)->count;
+}
+
+static bool is_part_of(const struct rig_run_client *client)
+{
+    return client->index < clients_of(client);
+}
+
 /* -- life ---------------------------------------------------------------------------------------------------------- */
 
 /* With simulated time nothing may depend on which thread comes first: each client gets its share beforehand. */
 static void take_share(struct rig_run_client *client)
 {
+    if (!is_part_of(client))
+        return;
     const struct rig_run_load_phase *phase = phase_of(client);
-    const int64_t count = client->run->client_count;
+    const int64_t count = clients_of(client);
     const int64_t share = phase->total / count + (client->index < phase->total % count ? 1 : 0);
     RIG_REQUIRE(share <= UINT32_MAX);
     client->load.claims = (uint32_t)share;
@@ -87,7 +102,7 @@ static void sum_bounds(struct rig_run_state *run)
 enum rig_rc rig_run_load_init(struct rig_run_state *run, struct rig_err *err)
 {
     struct rig_run_load *load = &run->load;
-    load->phase_count = run->questions == &run->generated.questions ? rig_plan_phases(run->plan) : 1;
+    load->phase_count = run->questions->phase_count > 1 ? run->questions->phase_count : 1;
     load->phases = calloc(load->phase_count, sizeof *load->phases);
     if (load->phases == NULL)
         return rig_no_memory(err, "the phases of the load");
@@ -169,6 +184,19 @@ static void note_begin(struct rig_run_state *run, uint32_t phase, int64_t at_ns)
     record_step(run, phase, RIG_FAULT_INJECTED, at_ns);
 }
 
+/* Lock held. Clients that have waited for the phase take part again, before simulated time goes on. */
+static void end_rests(struct rig_run_state *run, uint32_t phase, int64_t at_ns)
+{
+    for (uint32_t i = 0; run->load.phase_count > 1 && i < rig_plan_clients(run->plan, phase)->count; i++) {
+        struct rig_run_client *client = &run->clients[i];
+        if (!client->load.rests)
+            continue;
+        run->driver->rest(client->session.object, false);
+        client->load.rests = false;
+        client->load.rested_until_ns = at_ns;
+    }
+}
+
 /* Lock held, or before the clients start. `at_ns` in the recorder's time. */
 static void begin_phase(struct rig_run_state *run, uint32_t number, int64_t now_ns, int64_t at_ns)
 {
@@ -179,6 +207,7 @@ static void begin_phase(struct rig_run_state *run, uint32_t number, int64_t now_
         note_end(run, number - 1, at_ns);
     atomic_store(&phase->start_ns, now_ns);
     atomic_store(&phase->deadline_ns, is_timed ? now_ns + duration_ns : INT64_MAX);
+    end_rests(run, number, at_ns);
     atomic_store(&run->load.phase, number);
     note_begin(run, number, at_ns);
 }
@@ -235,13 +264,6 @@ static void note_exhausted(struct rig_run_state *run)
     (void)atomic_compare_exchange_strong(&run->load.exhausted_ns, &never, rig_clock_now_ns());
 }
 
-/* The client takes part in the phase. */
-static bool is_part_of(const struct rig_run_client *client)
-{
-    return client->run->load.phase_count == 1 ||
-           client->index < rig_plan_clients(client->run->plan, client->load.phase)->count;
-}
-
 /* Goes on to the next phase, or to the present one of a run that is further. */
 static void enter(struct rig_run_client *client, uint32_t phase)
 {
@@ -277,15 +299,12 @@ static bool time_is_over(const struct rig_run_client *client)
  */
 static void rejoin_others(struct rig_run_client *client)
 {
-    struct rig_run_state *run = client->run;
     struct rig_run_load_phase *phase = phase_of(client);
     const struct rig_question_stream_ops *stream = client->stream->ops;
     if (stream->skip_to == NULL)
         return;
-    const int64_t count =
-        run->load.phase_count == 1 ? run->client_count : rig_plan_clients(run->plan, client->load.phase)->count;
     uint64_t position = rig_position_in_phase(stream->position(client->stream));
-    uint64_t average = atomic_load_explicit(&phase->positions, memory_order_relaxed) / (uint64_t)count;
+    uint64_t average = atomic_load_explicit(&phase->positions, memory_order_relaxed) / clients_of(client);
     if (position + MOST_BEHIND < average)
         stream->skip_to(client->stream, rig_phase_position(client->load.phase, average));
     position = rig_position_in_phase(stream->position(client->stream));
@@ -317,14 +336,36 @@ static bool claim(struct rig_run_client *client)
     return true;
 }
 
-/* Waits until a phase begins in which the client takes part. */
-static void wait_for_phase(struct rig_run_client *client)
+/* With simulated time that of the others goes on without a client that waits, unless they are further already. */
+static void rest(struct rig_run_client *client)
+{
+    struct rig_run_state *run = client->run;
+    pthread_mutex_lock(&run->faults.lock);
+    if (run->simulated && !client->load.rests && atomic_load(&run->load.phase) == client->load.phase) {
+        client->load.rests = true;
+        run->driver->rest(client->session.object, true);
+    }
+    pthread_mutex_unlock(&run->faults.lock);
+}
+
+/* Waits for the end of a phase in which the client does not take part. False: the load ends. */
+static bool wait_for_phase(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
     rig_run_closing_leave(client);
-    while (atomic_load(&run->load.phase) == client->load.phase &&
-           rig_run_wait_until(run, rig_clock_now_ns() + phase_wait_ns)) {
-    }
+    rest(client);
+    bool goes_on = true;
+    while (goes_on && atomic_load(&run->load.phase) == client->load.phase)
+        goes_on = rig_run_wait_until(run, rig_clock_now_ns() + phase_wait_ns);
+    pthread_mutex_lock(&run->faults.lock);
+    client->load.rests &= goes_on; /* else its session may be closed from now on */
+    const int64_t until_ns = client->load.rested_until_ns;
+    pthread_mutex_unlock(&run->faults.lock);
+    client->load.last_ns = until_ns > client->load.last_ns ? until_ns : client->load.last_ns;
+    if (!goes_on)
+        return false;
+    enter(client, run->simulated ? client->load.phase + 1 : atomic_load(&run->load.phase));
+    return true;
 }
 
 /* Takes a transaction of the present phase, or of the next one when it is over. False: the load is. */
@@ -339,8 +380,7 @@ static bool claim_in_phases(struct rig_run_client *client)
         }
         const bool is_last = client->load.phase + 1 >= run->load.phase_count;
         if (!is_part_of(client)) {
-            wait_for_phase(client);
-            if (is_last || rig_run_is_ending(run))
+            if (is_last || !wait_for_phase(client))
                 return false;
             continue;
         }
@@ -378,10 +418,7 @@ bool rig_run_load_has_work(struct rig_run_client *client)
 /* The time of the client's next transaction, fractions of a nanosecond not accumulated. */
 static int64_t scheduled_ns(const struct rig_run_client *client, double rate)
 {
-    const struct rig_run_state *run = client->run;
-    const double clients =
-        (double)(run->load.phase_count == 1 ? run->client_count
-                                            : rig_plan_clients(run->plan, client->load.phase)->count);
+    const double clients = (double)clients_of(client);
     double interval_ns = (double)RIG_NS_PER_S * clients / rate;
     double turns = (double)(client->load.issued - client->load.issued_before) + (double)client->index / clients;
     return atomic_load_explicit(&phase_of(client)->start_ns, memory_order_relaxed) + (int64_t)(turns * interval_ns);

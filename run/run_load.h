@@ -10,7 +10,7 @@
  * A phase begins when a client, or the monitor, finds that the one before it is over. The others follow with their next
  * transaction, so that no client waits at the border; only transactions under way then overlap it. Clients beyond the number
  * of a phase keep their sessions and wait for the next one. With simulated time each client goes on by itself, after its
- * share of the transactions or its own time.
+ * share of the transactions or its own time, and time passes without those that wait (rig_driver.rest).
  *
  * Private to run/.
  */
@@ -67,6 +67,8 @@ struct rig_run_client_load {
     enum rig_error_class failing; /* the class of its last transactions of the load, and */
     uint32_t failures;            /* their number in a row; 0: the last one did not fail */
     bool holds;                   /* its transaction is one of those of rig_run_load.held */
+    bool rests;                   /* rig_driver.rest; under faults.lock, */
+    int64_t rested_until_ns;      /*   and when that ended last, in the recorder's time */
     int64_t intended_ns;          /* monotonic; under a rate */
     int64_t last_ns;              /* latest completion of the load, in the recorder's time */
 };

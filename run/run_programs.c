@@ -18,7 +18,7 @@ enum rig_rc rig_run_programs_init(struct rig_run_state *run, struct rig_err *err
     if (!run->plan->workload.program)
         return RIG_OK;
     programs->program = rig_program_of(run->plan->workload.shape);
-    rig_program_questions_init(&programs->questions, &run->plan->workload, run->plan->seed);
+    rig_program_questions_init(&programs->questions, run->phases, rig_plan_phases(run->plan), run->plan->seed);
     run->questions = &programs->questions.questions;
     const enum rig_rc rc = rig_program_schema_new(programs->program, &programs->schema, err);
     run->env.rows = programs->schema;

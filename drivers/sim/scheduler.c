@@ -211,6 +211,7 @@ int64_t rig_sim_scheduler_enter(struct rig_sim_scheduler *scheduler, uint32_t cl
     if (!c->takes_part) {
         c->takes_part = true;
         scheduler->taking_part_count++;
+        rig_sim_engine_catch_up(scheduler->engine, client);
     }
     const int64_t next_ns = scheduler->gives_turns ? scheduler->turns * RIG_SIM_TICK_NS + 1 + client
                                                    : rig_sim_engine_invoke_ns(scheduler->engine, client);

@@ -336,6 +336,16 @@ static int64_t sim_now_ns(void *session)
     return s->complete_ns;
 }
 
+static void sim_rest(void *session, bool rests)
+{
+    struct sim_session *s = session;
+    struct rig_sim_scheduler *scheduler = atomic_load(&s->run)->scheduler;
+    if (rests)
+        rig_sim_scheduler_leave(scheduler, s->client);
+    else
+        s->next_ns = rig_sim_scheduler_enter(scheduler, s->client);
+}
+
 static void sim_describe(void *run, char *text, size_t size)
 {
     const struct sim_run *r = run;
@@ -366,6 +376,7 @@ const struct rig_driver rig_driver_sim = {
     .interrupt = sim_interrupt,
     .close = sim_close,
     .now_ns = sim_now_ns,
+    .rest = sim_rest,
     .describe = sim_describe,
     .rows = &row_ops,
 };

@@ -29,6 +29,7 @@ struct fake_options {
     enum rig_error_class error_class; /* of transactions that fail */
     bool final_fails;                 /* read-only transactions fail */
     void (*at_transaction)(uint64_t number);
+    void (*at_open)(uint32_t client);
 };
 
 static struct fake_options fake;
@@ -40,8 +41,9 @@ static atomic_int fake_open_failures_left;
 static atomic_int fake_holding, fake_most_holding; /* at a time */
 static char fake_work_dir[256];
 enum { FAKE_STEP_CLIENTS = 64 };
-static atomic_int fake_steps[FAKE_STEP_CLIENTS]; /* of each client; INT_MAX: it is past the load */
-static const struct rig_run_env *fake_env;       /* of the run under way */
+static atomic_int fake_steps[FAKE_STEP_CLIENTS];      /* of each client; INT_MAX: it is past the load */
+static atomic_llong fake_appended[FAKE_STEP_CLIENTS]; /* the last key that each client appended to; -1: none yet */
+static const struct rig_run_env *fake_env;            /* of the run under way */
 
 struct fake_run {
     const struct rig_run_env *env;
@@ -69,8 +71,10 @@ static void fake_reset(void)
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
         atomic_store(counters[i], 0);
     atomic_store(&fake_transactions, 0);
-    for (int i = 0; i < FAKE_STEP_CLIENTS; i++)
+    for (int i = 0; i < FAKE_STEP_CLIENTS; i++) {
         atomic_store(&fake_steps[i], 0);
+        atomic_store(&fake_appended[i], -1);
+    }
 }
 
 static void fake_raise(atomic_int *most, int value)
@@ -165,6 +169,8 @@ static enum rig_rc fake_open(void *session, void *run, uint32_t client, struct r
         fail_msg("open was given a session that is not zeroed");
     s->run = run;
     s->client = client;
+    if (fake.at_open != NULL)
+        fake.at_open(client);
     if (fake.fail_opens != 0 && (fake.fail_opens < 0 || atomic_fetch_sub(&fake_open_failures_left, 1) > 0))
         return rig_fail(err, RIG_E_CLUSTER, "db1:5432 refused the\x1b connection, password hunter2secret");
     s->open = true;
@@ -198,6 +204,10 @@ static enum rig_outcome fake_transact(void *session, struct rig_transaction *tra
     if (!s->open || transaction->client != s->client || transaction->element_count != 0)
         fail_msg("a transaction that breaks the contract");
     fake_keep_step(s);
+    for (uint32_t i = 0; i < transaction->op_count; i++) {
+        if (transaction->ops[i].kind == RIG_OP_APPEND)
+            atomic_store(&fake_appended[s->client % FAKE_STEP_CLIENTS], transaction->ops[i].key);
+    }
     if (fake.at_transaction != NULL)
         fake.at_transaction(number);
     if (fake.stuck && s->client == 0) {

@@ -241,7 +241,8 @@ static void a_stream_is_the_same_each_time(void **state)
     struct stage stage;
     set_up(&stage, RIG_LOAD_SMALLBANK, RIG_LOCKING_NONE);
     struct rig_program_questions source;
-    rig_program_questions_init(&source, &stage.options, 9);
+    const struct rig_generator_options *const phases[] = {&stage.options};
+    rig_program_questions_init(&source, phases, 1, 9);
     struct rig_question_stream *streams[2] = {0};
     struct rig_transaction transaction = {0};
     for (int i = 0; i < 2; i++)
@@ -258,6 +259,42 @@ static void a_stream_is_the_same_each_time(void **state)
     assert_int_equal(rig_program_draw(calls[0], 0, INT32_MAX), rig_program_draw(calls[1], 0, INT32_MAX));
     for (int i = 0; i < 2; i++)
         streams[i]->ops->free(streams[i]);
+    tear_down(&stage);
+}
+
+/* A stream goes on to another phase wherever it is; the phase has transactions and a way to lock of its own. */
+static void a_stream_has_phases(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, RIG_LOAD_SMALLBANK, RIG_LOCKING_NONE);
+    struct rig_generator_options locking = stage.options;
+    locking.locking = RIG_LOCKING_FOR_UPDATE;
+    const struct rig_generator_options *const phases[] = {&stage.options, &locking};
+    struct rig_program_questions source;
+    rig_program_questions_init(&source, phases, 2, 9);
+    struct rig_transaction transaction = {0};
+    int64_t draws[2][20];
+    for (int i = 0; i < 2; i++) { /* the first stream leaves the phase after 3 transactions, the second at once */
+        struct rig_question_stream *stream;
+        assert_int_equal(source.questions.open(&source.questions, 1, CLIENTS, &stream, &(struct rig_err){0}), RIG_OK);
+        for (int k = 0; i == 0 && k < 3; k++) {
+            stream->ops->next(stream, &transaction);
+            assert_int_equal(rig_program_stream_call(stream)->locking, RIG_LOCKING_NONE);
+        }
+        stream->ops->skip_to(stream, rig_phase_position(1, 5)); /* of another phase: no effect */
+        assert_int_equal(stream->ops->position(stream), i == 0 ? 3 : 0);
+        stream->ops->enter(stream, 1);
+        assert_int_equal(stream->ops->position(stream), rig_phase_position(1, 0));
+        assert_int_equal(stream->ops->behind(stream, 0), i == 0 ? 3 : 0);
+        for (int k = 0; k < 20; k++) {
+            stream->ops->next(stream, &transaction);
+            draws[i][k] = rig_program_draw(rig_program_stream_call(stream), 0, INT32_MAX);
+            assert_int_equal(rig_program_stream_call(stream)->locking, RIG_LOCKING_FOR_UPDATE);
+        }
+        stream->ops->free(stream);
+    }
+    assert_memory_equal(draws[0], draws[1], sizeof draws[0]);
     tear_down(&stage);
 }
 
@@ -278,6 +315,7 @@ int main(void)
         cmocka_unit_test(a_failed_statement_ends_the_program),
         cmocka_unit_test(a_lost_row_has_a_value_that_nothing_wrote),
         cmocka_unit_test(a_stream_is_the_same_each_time),
+        cmocka_unit_test(a_stream_has_phases),
         cmocka_unit_test(shapes_without_a_program_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

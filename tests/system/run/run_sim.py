@@ -91,6 +91,56 @@ class Programs(RigTest):
             self.assertIn(told, done.err)
 
 
+PHASES = """
+name: sim-phases
+workload: {{{workload}}}
+clients: {{count: 4}}
+database: {{driver: sim, loss-rate: 2%}}
+check: {{levels: [strict-serializable]}}
+phases:
+  - {{name: fill, transactions: 200}}
+  - {{name: crowd, transactions: 300, clients: {{count: 9}}}}
+  - {{name: few, duration: 200ms, clients: {{count: 2}}}}
+  - {{name: back, transactions: 300, clients: {{count: 6}}}}
+  - {{name: alone, transactions: 50, clients: {{count: 1}}}}
+"""
+
+
+class Phases(RigTest):
+    CLIENTS = {"fill": 4, "crowd": 9, "few": 2, "back": 6, "alone": 1}
+
+    def history(self, workload, seed, out):
+        plan = self.plan(PHASES.format(workload=workload))
+        self.status(0, self.rig("run", plan, "--seed", seed, "-o", out))
+        self.status(0, self.rig("convert", f"{out}/history.rig", f"{out}.jsonl"))
+        return [json.loads(line) for line in (self.folder / f"{out}.jsonl").read_text().splitlines()]
+
+    def clients_by_phase(self, events, out):
+        # A client has process numbers that are the same modulo the number of clients.
+        phases = [(phase["name"], phase["from_ns"], phase["to_ns"]) for phase in self.results(out)["phases"]]
+        found = {name: set() for name in self.CLIENTS}
+        for event in events:
+            if event["process"] != "nemesis" and event["type"] == "invoke":
+                names = [name for name, from_ns, to_ns in phases if from_ns <= event["time"] < to_ns]
+                found[names[0] if names else "alone"].add(event["process"] % 9)
+        return found
+
+    def test_phases_have_their_own_clients_and_a_seed_one_history(self):
+        program = "type: rw-register, shape: smallbank, program: true, users: 20, final-reads: none"
+        for number, workload in enumerate((program, "type: list-append, final-reads: none")):
+            with self.subTest(workload=workload):
+                one = self.history(workload, 5, f"one-{number}")
+                self.assertEqual(one, self.history(workload, 5, f"two-{number}"))
+                self.assertNotEqual(one, self.history(workload, 6, f"three-{number}"))
+                found = self.clients_by_phase(one, f"one-{number}")
+                self.assertGreaterEqual(found["crowd"], set(range(9)))
+                for name in ("fill", "back", "alone"):
+                    # The others may be late in an earlier phase, by a transaction or two.
+                    self.assertGreaterEqual(found[name], set(range(self.CLIENTS[name])), name)
+                last = [e["process"] % 9 for e in one if e["process"] != "nemesis" and e["type"] == "invoke"][-10:]
+                self.assertEqual(set(last), {0})
+
+
 class ExitStatus(RigTest):
     def test_a_level_that_held_is_0(self):
         plan = self.plan(sim_plan())
