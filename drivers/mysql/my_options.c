@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "drivers/sql/sql_options.h"
+
 #define AT(member) offsetof(struct rig_my_options, member)
 #define SECONDS(n) ((n)*1e9)
 
@@ -109,31 +111,6 @@ static bool given(const char *text)
     return text != NULL && text[0] != '\0';
 }
 
-static enum rig_rc check_endpoints(const char *option, const struct rig_text_list *list, struct rig_err *err)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        struct rig_sql_endpoint endpoint;
-        if (!rig_sql_endpoint_parse(list->at[i], &endpoint))
-            return rig_fail(err, RIG_E_PLAN,
-                            "database.cluster.%s: `%s` is not a server: expected host, host:port, [address]:port or "
-                            "the path of a socket",
-                            option, list->at[i]);
-    }
-    return RIG_OK;
-}
-
-/* They become arguments of the server: --name=value. */
-static enum rig_rc check_settings(const struct rig_text_list *list, struct rig_err *err)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        char name[64];
-        const char *value;
-        if (!rig_sql_setting_split(list->at[i], name, sizeof name, &value))
-            return rig_fail(err, RIG_E_PLAN, "database.cluster.local.settings: `%s` is not name=value", list->at[i]);
-    }
-    return RIG_OK;
-}
-
 /* It is written in backquotes, and in texts. */
 static enum rig_rc check_dbname(const char *dbname, struct rig_err *err)
 {
@@ -159,50 +136,36 @@ static enum rig_rc check_dbname(const char *dbname, struct rig_err *err)
     return RIG_OK;
 }
 
-static enum rig_rc check_replication(const struct rig_my_options *options, struct rig_err *err)
+static enum rig_rc check_cluster(const struct rig_my_options *options, struct rig_err *err)
 {
-    const int64_t hosts = (int64_t)(options->hosts.count + options->read_only_hosts.count);
-    const int64_t others = (options->hosts.count > 0 ? hosts : options->nodes) - 1;
-    if (options->replication != RIG_MY_ASYNC && options->hosts.count > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.local.replication: this is for servers that rig starts; leave out "
-                        "cluster.hosts");
+    const bool galera = options->replication == RIG_MY_GALERA;
+    const struct rig_sql_cluster_options shared = {
+        .hosts = &options->hosts,
+        .read_only_hosts = &options->read_only_hosts,
+        .nodes = options->nodes,
+        .reads_from = (enum rig_sql_reads_from)options->reads_from,
+        .replicates = options->replication != RIG_MY_ASYNC,
+        .has_settings = options->settings.count > 0,
+        .binary = "bin-dir",
+        .has_binary = given(options->bin_dir),
+    };
+    const int64_t others = rig_sql_options_others(&shared);
+    enum rig_rc rc = rig_sql_options_check_cluster(&shared, err);
+    if (rc == RIG_OK)
+        rc = rig_sql_options_check_settings("settings", &options->settings, err);
+    if (rc != RIG_OK)
+        return rc;
     if (options->replication == RIG_MY_SEMI_SYNC && others < 1)
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.local.replication: COMMIT waits for a replica, and there is none: give more "
                         "nodes, or replication: async");
-    if (options->replication == RIG_MY_GALERA && options->nodes > 5)
+    if (galera && options->nodes > 5)
         return rig_fail(err, RIG_E_PLAN, "database.cluster.local.nodes: a Galera cluster of rig's has 5 nodes at most");
-    if (options->reads_from == RIG_MY_READS_REPLICA && (others < 1 || options->replication == RIG_MY_GALERA))
+    if (options->reads_from == RIG_SQL_READS_REPLICA && (others < 1 || galera))
         return rig_fail(err, RIG_E_PLAN,
                         "database.reads-from: there is no replica: give cluster.local.nodes: 2 without Galera, or more "
                         "hosts");
-    if (options->reads_from == RIG_MY_READS_PRIMARY && options->read_only_hosts.count > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.reads-from: primary sends no reads to cluster.read-only-hosts; leave out one of "
-                        "them");
     return RIG_OK;
-}
-
-static enum rig_rc check_cluster(const struct rig_my_options *options, struct rig_err *err)
-{
-    if (options->hosts.count > 0 && options->nodes > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster: give either hosts (existing servers) or local.nodes (servers that rig "
-                        "starts), not both");
-    if (options->hosts.count == 0 && options->read_only_hosts.count > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.read-only-hosts: this needs cluster.hosts, the servers for writes");
-    if (options->hosts.count > 0 && (options->settings.count > 0 || given(options->bin_dir)))
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.local: settings and bin-dir are for a server that rig starts; leave out "
-                        "cluster.hosts or them");
-    enum rig_rc rc = check_replication(options, err);
-    if (rc == RIG_OK)
-        rc = check_settings(&options->settings, err);
-    if (rc == RIG_OK)
-        rc = check_endpoints("hosts", &options->hosts, err);
-    return rc != RIG_OK ? rc : check_endpoints("read-only-hosts", &options->read_only_hosts, err);
 }
 
 enum rig_rc rig_my_options_check(const void *object, enum rig_workload workload, struct rig_err *err)

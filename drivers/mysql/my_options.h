@@ -5,14 +5,13 @@
 #define RIG_DRIVERS_MYSQL_MY_OPTIONS_H
 
 #include "drivers/driver.h"
-#include "drivers/sql/sql_endpoint.h"
+#include "drivers/sql/sql_servers.h"
 
 /* Indexes into the choices of the options of the same name. */
 enum rig_my_isolation { RIG_MY_READ_UNCOMMITTED, RIG_MY_READ_COMMITTED, RIG_MY_REPEATABLE_READ, RIG_MY_SERIALIZABLE };
 enum rig_my_switch { RIG_MY_SERVER_DEFAULT, RIG_MY_ON, RIG_MY_OFF };
 enum rig_my_list_form { RIG_MY_LIST_TEXT, RIG_MY_LIST_ROWS };
 enum rig_my_lock_mode { RIG_MY_LOCK_UPDATE, RIG_MY_LOCK_SHARE };
-enum rig_my_reads_from { RIG_MY_READS_AUTO, RIG_MY_READS_PRIMARY, RIG_MY_READS_REPLICA, RIG_MY_READS_ANY };
 enum rig_my_replication { RIG_MY_ASYNC, RIG_MY_SEMI_SYNC, RIG_MY_GALERA };
 enum rig_my_listen { RIG_MY_LISTEN_SOCKET, RIG_MY_LISTEN_TCP };
 
@@ -43,7 +42,7 @@ struct rig_my_options {
 
     struct rig_text_list hosts; /* empty: rig starts a cluster */
     struct rig_text_list read_only_hosts;
-    int64_t reads_from;  /* enum rig_my_reads_from */
+    int64_t reads_from;  /* enum rig_sql_reads_from */
     int64_t nodes;       /* 0: one, unless hosts are given */
     int64_t replication; /* enum rig_my_replication */
     int64_t listen;      /* enum rig_my_listen */

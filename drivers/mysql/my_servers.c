@@ -14,51 +14,29 @@ enum rig_rc rig_my_servers_init(struct rig_my_servers *servers, const struct rig
                                 const struct rig_my_options *options, struct rig_my_cluster *cluster,
                                 struct rig_err *err)
 {
-    const struct rig_text_list *lists[] = {&options->hosts, &options->read_only_hosts};
-    const size_t count = lists[0]->count + lists[1]->count;
     *servers = (struct rig_my_servers){.env = env, .options = options, .cluster = cluster};
-    if (count == 0)
-        return RIG_OK;
-    servers->endpoints = calloc(count, sizeof *servers->endpoints);
-    if (servers->endpoints == NULL)
-        return rig_no_memory(err, "the hosts");
-    struct rig_sql_endpoint *endpoint = servers->endpoints;
-    for (size_t list = 0; list < 2; list++) {
-        for (size_t i = 0; i < lists[list]->count; i++) {
-            if (!rig_sql_endpoint_parse(lists[list]->at[i], endpoint++))
-                return rig_fail(err, RIG_E_PLAN, "`%s` is not a server", lists[list]->at[i]);
-        }
-    }
-    servers->host_count = (uint32_t)lists[0]->count;
-    servers->read_only_host_count = (uint32_t)lists[1]->count;
-    return RIG_OK;
+    return rig_sql_hosts_init(&servers->hosts, &options->hosts, &options->read_only_hosts, err);
 }
 
 void rig_my_servers_done(struct rig_my_servers *servers)
 {
-    free(servers->endpoints);
-    servers->endpoints = NULL;
+    rig_sql_hosts_done(&servers->hosts);
 }
 
 static bool is_local(const struct rig_my_servers *servers)
 {
-    return servers->host_count == 0;
+    return rig_sql_hosts_count(&servers->hosts) == 0;
 }
 
 uint32_t rig_my_servers_count(const struct rig_my_servers *servers)
 {
-    return is_local(servers) ? rig_my_cluster_count(servers->cluster)
-                             : servers->host_count + servers->read_only_host_count;
+    return is_local(servers) ? rig_my_cluster_count(servers->cluster) : rig_sql_hosts_count(&servers->hosts);
 }
 
 const char *rig_my_servers_name(const struct rig_my_servers *servers, uint32_t server)
 {
-    const struct rig_my_options *options = servers->options;
     RIG_REQUIRE(server < rig_my_servers_count(servers));
-    if (is_local(servers))
-        return servers->cluster->nodes[server].local.name;
-    return server < servers->host_count ? options->hosts.at[server]
-                                        : options->read_only_hosts.at[server - servers->host_count];
+    return is_local(servers) ? servers->cluster->nodes[server].local.name : rig_sql_hosts_name(&servers->hosts, server);
 }
 
 static bool given(const char *text)
@@ -88,7 +66,7 @@ enum rig_rc rig_my_servers_connect(const struct rig_my_servers *servers, uint32_
         target.tls = false;
         rc = rig_my_cluster_endpoint(servers->cluster, server, &endpoint, err);
     } else {
-        endpoint = servers->endpoints[server];
+        endpoint = servers->hosts.endpoints[server];
         if (endpoint.host[0] != '/' && endpoint.port[0] == '\0')
             (void)snprintf(endpoint.port, sizeof endpoint.port, "%d", DEFAULT_PORT);
     }
@@ -103,53 +81,36 @@ enum rig_rc rig_my_servers_connect(const struct rig_my_servers *servers, uint32_
 
 /* ---- choosing ---- */
 
-/* A search over servers `first`, first + 1, ... in a circle of `count` from `base`. */
-struct search {
+/* The connection of a search. */
+struct opening {
     const struct rig_my_servers *servers;
-    uint32_t base;
-    uint32_t count;
-    uint32_t first;
-    bool want_read_only;
-    bool any_role;
     rig_my_open_function open;
     void *context;
+    struct rig_my_connection *connection;
 };
 
-/* `misfit`: it answers, in another role than the requested one. */
-static enum rig_rc try_server(const struct search *search, uint32_t server, int64_t deadline_ns,
-                              struct rig_my_connection *connection, struct rig_err *misfit, struct rig_err *err)
+static enum rig_rc open_server(void *context, uint32_t server, int64_t deadline_ns, bool *refuses_writes,
+                               struct rig_err *err)
 {
-    enum rig_rc rc = search->open(search->context, connection, server, deadline_ns, err);
-    if (rc == RIG_OK && !search->any_role && connection->read_only != search->want_read_only)
-        rc = rig_fail(misfit, RIG_E_CLUSTER, "%s %s", rig_my_servers_name(search->servers, server),
-                      connection->read_only ? "is read-only" : "is not a replica");
-    if (rc != RIG_OK)
-        rig_my_disconnect(connection);
+    const struct opening *opening = context;
+    const enum rig_rc rc = opening->open(opening->context, opening->connection, server, deadline_ns, err);
+    *refuses_writes = opening->connection->read_only;
     return rc;
 }
 
-static enum rig_rc find_server(const struct search *search, struct rig_my_connection *connection, uint32_t *server,
-                               struct rig_err *err)
+static void drop(void *context)
 {
-    const struct rig_core *core = search->servers->env->core;
-    const int64_t deadline_ns = core->now_ns() + search->servers->options->connect_timeout_ns;
-    struct rig_err problem = {.rc = RIG_OK};
-    struct rig_err misfit = {.rc = RIG_OK};
-    for (uint32_t i = 0; i < search->count; i++) {
-        const uint32_t candidate = search->base + (search->first + i) % search->count;
-        /* A server that does not answer uses up its own share of the time, not that of the others. */
-        const int64_t now_ns = core->now_ns();
-        const int64_t share_ns = (deadline_ns - now_ns) / (int64_t)(search->count - i);
-        if (try_server(search, candidate, now_ns + share_ns, connection, &misfit, &problem) == RIG_OK) {
-            *server = candidate;
-            return RIG_OK;
-        }
-        if (core->stopping())
-            break;
-    }
-    /* The first of many reasons; a wrong role counts least. */
-    const struct rig_err *why = problem.rc != RIG_OK ? &problem : &misfit;
-    return rig_fail(err, RIG_E_CLUSTER, "%s%s", why->text, search->count > 1 ? "; no other server fits either" : "");
+    rig_my_disconnect(((const struct opening *)context)->connection);
+}
+
+static const char *name_of(void *context, uint32_t server)
+{
+    return rig_my_servers_name(((const struct opening *)context)->servers, server);
+}
+
+static struct rig_sql_search search_with(struct opening *opening)
+{
+    return (struct rig_sql_search){.open = open_server, .drop = drop, .name = name_of, .context = opening};
 }
 
 enum rig_rc rig_my_servers_open_writer(const struct rig_my_servers *servers, uint32_t client, rig_my_open_function open,
@@ -158,35 +119,24 @@ enum rig_rc rig_my_servers_open_writer(const struct rig_my_servers *servers, uin
 {
     const bool local = is_local(servers);
     const bool equal = !local || rig_my_site_is_galera(&servers->cluster->site);
-    struct search search = {.servers = servers,
-                            .count = local ? rig_my_servers_count(servers) : servers->host_count,
-                            .open = open,
-                            .context = context};
+    struct opening opening = {servers, open, context, connection};
+    struct rig_sql_search search = search_with(&opening);
+    search.count = local ? rig_my_servers_count(servers) : (uint32_t)servers->options->hosts.count;
     search.first = equal ? client % search.count : rig_my_cluster_primary(servers->cluster);
-    return find_server(&search, connection, server, err);
+    return rig_sql_search_run(&search, servers->env->core, servers->options->connect_timeout_ns, server, err);
 }
 
 enum rig_rc rig_my_servers_open_reader(const struct rig_my_servers *servers, uint32_t client, uint32_t writer,
                                        rig_my_open_function open, void *context, struct rig_my_connection *connection,
                                        uint32_t *server, struct rig_err *err)
 {
-    struct search search = {.servers = servers, .open = open, .context = context, .want_read_only = true};
-    const enum rig_my_reads_from from = (enum rig_my_reads_from)servers->options->reads_from;
+    struct opening opening = {servers, open, context, connection};
+    struct rig_sql_search search = search_with(&opening);
+    const enum rig_sql_reads_from from = (enum rig_sql_reads_from)servers->options->reads_from;
     *server = writer;
-    if (from == RIG_MY_READS_AUTO && servers->read_only_host_count > 0) {
-        search.base = servers->host_count;
-        search.count = servers->read_only_host_count;
-        search.any_role = true;
-    } else if (from == RIG_MY_READS_REPLICA || from == RIG_MY_READS_ANY) {
-        search.count = rig_my_servers_count(servers);
-        search.any_role = from == RIG_MY_READS_ANY;
-    } else {
+    if (!rig_sql_search_readers(&search, from, &servers->hosts, rig_my_servers_count(servers), client, writer))
         return RIG_OK;
-    }
-    search.first = client % search.count;
-    if (from == RIG_MY_READS_ANY && search.first == writer)
-        return RIG_OK;
-    return find_server(&search, connection, server, err);
+    return rig_sql_search_run(&search, servers->env->core, servers->options->connect_timeout_ns, server, err);
 }
 
 /* ---- status ---- */
@@ -229,7 +179,7 @@ enum rig_rc rig_my_servers_address(const struct rig_my_servers *servers, uint32_
     if (is_local(servers))
         rig_my_node_socket(&cluster->nodes[server], &endpoint);
     else
-        endpoint = servers->endpoints[server];
+        endpoint = servers->hosts.endpoints[server];
     if (endpoint.host[0] == '/') {
         (void)snprintf(found.socket, sizeof found.socket, "%s", endpoint.host);
     } else {

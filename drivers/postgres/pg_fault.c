@@ -31,19 +31,6 @@ struct rig_pg_node *rig_pg_fault_primary(const struct rig_fault_site *site)
     return &run->cluster.nodes[rig_pg_cluster_primary(&run->cluster)];
 }
 
-void rig_pg_fault_say(struct rig_evidence *evidence, const char *format, ...)
-{
-    size_t length = strlen(evidence->text);
-    if (length > 0)
-        length += (size_t)snprintf(evidence->text + length, sizeof evidence->text - length, "; ");
-    if (length >= sizeof evidence->text)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(evidence->text + length, sizeof evidence->text - length, format, arguments);
-    va_end(arguments);
-}
-
 /* ---- sessions ---- */
 
 /* Whether a wait can succeed: it runs, and no fault has stopped it. */

@@ -10,6 +10,7 @@
 
 #include "base/process.h"
 #include "drivers/driver.h"
+#include "drivers/local/local_fault.h"
 #include "drivers/postgres/pg_cluster.h"
 #include "drivers/postgres/pg_schema.h"
 
@@ -33,8 +34,6 @@ extern const struct rig_fault rig_pg_fault_deadlocks;
 struct rig_pg_node *rig_pg_fault_node(const struct rig_fault_site *site, uint32_t i);
 /* The current primary. */
 struct rig_pg_node *rig_pg_fault_primary(const struct rig_fault_site *site);
-/* Appends to the evidence, with "; " in between. */
-void rig_pg_fault_say(struct rig_evidence *evidence, const char *format, ...) RIG_PRINTF(2, 3);
 /* A session of the fault's own; it outlives inject where its state holds it. */
 struct rig_pg_fault_session {
     struct rig_sql_waiter waiter;

@@ -75,8 +75,7 @@ static enum rig_rc change_table(const struct rig_pg_node *node, struct rig_pg_fa
         rc = rig_fail(err, RIG_E_CLUSTER, "%s: ALTER TABLE %s changed nothing: the catalogue shows %s as before",
                       node->local.name, name, after);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s: the catalogue shows %s for %s, before %s", node->local.name, after, name,
-                         before);
+        rig_local_say(evidence, "%s: the catalogue shows %s for %s, before %s", node->local.name, after, name, before);
     return rc;
 }
 
@@ -132,8 +131,8 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
     bool undone = undo(primary, template, &problem) == RIG_OK;
     *state = (struct state){{false}};
     /* The change does no harm: when another fault has stopped the primary, the run need not end. */
-    rig_pg_fault_say(evidence, "%s: %s", primary->local.name,
-                     undone ? "changed back" : "not changed back, the server does not answer");
+    rig_local_say(evidence, "%s: %s", primary->local.name,
+                  undone ? "changed back" : "not changed back, the server does not answer");
     (void)err;
     return RIG_OK;
 }

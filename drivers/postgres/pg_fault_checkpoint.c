@@ -30,7 +30,7 @@ static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, vo
                       "%s: the last checkpoint is still at %s: a standby makes one only after its primary",
                       node->local.name, after);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s: the last checkpoint is at %s, before at %s", node->local.name, after, before);
+        rig_local_say(evidence, "%s: the last checkpoint is at %s, before at %s", node->local.name, after, before);
     return rc;
 }
 

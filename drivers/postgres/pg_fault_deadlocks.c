@@ -121,9 +121,9 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
         rc = site->core->stopping() ? rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", pair.node->local.name)
                                     : rig_fail(err, RIG_E_CLUSTER, "%s: no deadlock occurred", pair.node->local.name);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s: %d deadlock%s detected by the server in %lld round%s", pair.node->local.name,
-                         deadlocks, rig_plural((uint64_t)deadlocks), (long long)options->rounds,
-                         rig_plural((uint64_t)options->rounds));
+        rig_local_say(evidence, "%s: %d deadlock%s detected by the server in %lld round%s", pair.node->local.name,
+                      deadlocks, rig_plural((uint64_t)deadlocks), (long long)options->rounds,
+                      rig_plural((uint64_t)options->rounds));
     return rc;
 }
 

@@ -51,7 +51,7 @@ static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, vo
     if (!rig_process_await_end(&victim, RIG_PG_FAULT_NS / 4))
         return rig_fail(err, RIG_E_CLUSTER, "%s: process %d still runs after signal %d", node->local.name,
                         (int)victim.pid, signal_number);
-    rig_pg_fault_say(evidence, "%s: process %d of a session is gone", node->local.name, (int)victim.pid);
+    rig_local_say(evidence, "%s: process %d of a session is gone", node->local.name, (int)victim.pid);
     return RIG_OK;
 }
 
@@ -65,7 +65,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
         return RIG_OK;
     enum rig_rc rc = rig_pg_node_start(node, true, site->core->now_ns() + RIG_PG_FAULT_NS, err);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s answers", node->local.name);
+        rig_local_say(evidence, "%s answers", node->local.name);
     state->struck[i] = rc != RIG_OK;
     return rc;
 }

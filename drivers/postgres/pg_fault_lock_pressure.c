@@ -79,8 +79,8 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     if (rc == RIG_OK && strtol(answer, NULL, 10) == 0)
         rc = rig_fail(err, RIG_E_CLUSTER, "%s: no lock was granted", node->local.name);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s: %s locks in the lock table%s", node->local.name, answer,
-                         misses > 0 ? ", which is full" : "");
+        rig_local_say(evidence, "%s: %s locks in the lock table%s", node->local.name, answer,
+                      misses > 0 ? ", which is full" : "");
     return rc;
 }
 

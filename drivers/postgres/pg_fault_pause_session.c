@@ -25,7 +25,7 @@ static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, vo
     (void)rig_process_signal(victim, SIGSTOP);
     if (!rig_process_await_state(victim, true, RIG_PG_FAULT_NS / 4))
         return rig_fail(err, RIG_E_CLUSTER, "%s: process %d does not stop", node->local.name, (int)victim->pid);
-    rig_pg_fault_say(evidence, "%s: process %d of a session is stopped", node->local.name, (int)victim->pid);
+    rig_local_say(evidence, "%s: process %d of a session is stopped", node->local.name, (int)victim->pid);
     return RIG_OK;
 }
 
@@ -41,7 +41,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
     bool goes_on = rig_process_await_state(victim, false, RIG_PG_FAULT_NS / 4);
     if (!goes_on && rig_process_lives(victim))
         return rig_fail(err, RIG_E_CLUSTER, "%s: process %d does not resume", node->local.name, (int)victim->pid);
-    rig_pg_fault_say(evidence, "%s: %s", node->local.name, goes_on ? "it resumed" : "it is gone");
+    rig_local_say(evidence, "%s: %s", node->local.name, goes_on ? "it resumed" : "it is gone");
     victim->pid = 0;
     return RIG_OK;
 }

@@ -54,7 +54,7 @@ static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, vo
     if (options->share >= 1 && !rig_process_await_end(&first, RIG_PG_FAULT_NS / 4))
         return rig_fail(err, RIG_E_CLUSTER, "%s: process %d was asked to end, and still runs", node->local.name,
                         (int)first.pid);
-    rig_pg_fault_say(evidence, "%s: %ld session%s ended", node->local.name, told, rig_plural((uint64_t)told));
+    rig_local_say(evidence, "%s: %ld session%s ended", node->local.name, told, rig_plural((uint64_t)told));
     return RIG_OK;
 }
 

@@ -26,7 +26,7 @@ static enum rig_rc rewrite(const struct rig_pg_node *node, struct rig_pg_fault_s
         rc = rig_fail(err, RIG_E_CLUSTER, "%s: %s was not rewritten: it is still in the file %s", node->local.name,
                       name, after);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s: %s moved from file %s to %s", node->local.name, name, before, after);
+        rig_local_say(evidence, "%s: %s moved from file %s to %s", node->local.name, name, before, after);
     return rc;
 }
 

@@ -3,6 +3,8 @@
 #include <libpq-fe.h>
 #include <string.h>
 
+#include "drivers/sql/sql_options.h"
+
 #define AT(member) offsetof(struct rig_pg_options, member)
 #define SECONDS(n) ((n)*1e9)
 
@@ -180,30 +182,6 @@ static enum rig_rc check_version(const struct rig_pg_options *options, struct ri
     return RIG_OK;
 }
 
-static enum rig_rc check_endpoints(const char *option, const struct rig_text_list *list, struct rig_err *err)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        struct rig_sql_endpoint endpoint;
-        if (!rig_sql_endpoint_parse(list->at[i], &endpoint))
-            return rig_fail(err, RIG_E_PLAN,
-                            "database.cluster.%s: `%s` is not a server: expected host, host:port, [address]:port or "
-                            "the folder of a socket",
-                            option, list->at[i]);
-    }
-    return RIG_OK;
-}
-
-static enum rig_rc check_settings(const char *option, const struct rig_text_list *list, struct rig_err *err)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        char name[64];
-        const char *value;
-        if (!rig_sql_setting_split(list->at[i], name, sizeof name, &value))
-            return rig_fail(err, RIG_E_PLAN, "database.cluster.local.%s: `%s` is not name=value", option, list->at[i]);
-    }
-    return RIG_OK;
-}
-
 /* It is written in quotes, in names and in texts. */
 static enum rig_rc check_schema(const char *schema, struct rig_err *err)
 {
@@ -226,56 +204,37 @@ static enum rig_rc check_schema(const char *schema, struct rig_err *err)
     return RIG_OK;
 }
 
-/* Options that need standbys, and the number needed. */
-static enum rig_rc check_replication(const struct rig_pg_options *options, struct rig_err *err)
+static enum rig_rc check_cluster(const struct rig_pg_options *options, struct rig_err *err)
 {
-    int64_t others = options->hosts.count > 0 ? (int64_t)(options->hosts.count + options->read_only_hosts.count) - 1
-                     : options->nodes > 1     ? options->nodes - 1
-                                              : 0;
-    if (options->replication != RIG_PG_ASYNC && options->hosts.count > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.local.replication: this is for servers that rig starts; leave out "
-                        "cluster.hosts");
-    if (options->replication != RIG_PG_ASYNC && options->synchronous_standbys > others)
+    const struct rig_sql_cluster_options shared = {
+        .hosts = &options->hosts,
+        .read_only_hosts = &options->read_only_hosts,
+        .nodes = options->nodes,
+        .reads_from = (enum rig_sql_reads_from)options->reads_from,
+        .replicates = options->replication != RIG_PG_ASYNC,
+        .has_settings = options->settings.count > 0 || options->standby_settings.count > 0,
+        .binary = "bin-dir, version and servers",
+        .has_binary = given(options->bin_dir) || given(options->version) || given(options->servers),
+    };
+    const int64_t others = rig_sql_options_others(&shared);
+    enum rig_rc rc = rig_sql_options_check_cluster(&shared, err);
+    if (rc == RIG_OK)
+        rc = check_version(options, err);
+    if (rc == RIG_OK)
+        rc = rig_sql_options_check_settings("settings", &options->settings, err);
+    if (rc == RIG_OK)
+        rc = rig_sql_options_check_settings("standby-settings", &options->standby_settings, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (shared.replicates && options->synchronous_standbys > others)
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.local.replication: COMMIT waits for %lld standby, and there are %lld: give "
                         "more nodes, or replication: async",
                         (long long)options->synchronous_standbys, (long long)others);
-    if (options->reads_from == RIG_PG_READS_STANDBY && others == 0)
+    if (options->reads_from == RIG_SQL_READS_REPLICA && others == 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.reads-from: there is no standby: give cluster.local.nodes: 2, or more hosts");
-    if (options->reads_from == RIG_PG_READS_PRIMARY && options->read_only_hosts.count > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.reads-from: primary sends no reads to cluster.read-only-hosts; leave out one of "
-                        "them");
     return RIG_OK;
-}
-
-static enum rig_rc check_cluster(const struct rig_pg_options *options, struct rig_err *err)
-{
-    if (options->hosts.count > 0 && options->nodes > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster: give either hosts (existing servers) or local.nodes (servers that rig "
-                        "starts), not both");
-    if (options->hosts.count == 0 && options->read_only_hosts.count > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.read-only-hosts: this needs cluster.hosts, the servers for writes");
-    if (options->hosts.count > 0 && (options->settings.count > 0 || options->standby_settings.count > 0 ||
-                                     given(options->bin_dir) || given(options->version) || given(options->servers)))
-        return rig_fail(
-            err, RIG_E_PLAN,
-            "database.cluster.local: settings, bin-dir, version and servers are for a server that rig starts; "
-            "leave out cluster.hosts or them");
-    enum rig_rc rc = check_version(options, err);
-    if (rc == RIG_OK)
-        rc = check_replication(options, err);
-    if (rc == RIG_OK)
-        rc = check_settings("settings", &options->settings, err);
-    if (rc == RIG_OK)
-        rc = check_settings("standby-settings", &options->standby_settings, err);
-    if (rc == RIG_OK)
-        rc = check_endpoints("hosts", &options->hosts, err);
-    return rc != RIG_OK ? rc : check_endpoints("read-only-hosts", &options->read_only_hosts, err);
 }
 
 enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload, struct rig_err *err)

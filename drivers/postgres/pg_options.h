@@ -5,7 +5,7 @@
 #define RIG_DRIVERS_POSTGRES_PG_OPTIONS_H
 
 #include "drivers/driver.h"
-#include "drivers/sql/sql_endpoint.h"
+#include "drivers/sql/sql_servers.h"
 #include "drivers/sql/sql_values.h"
 
 /* Indexes into the choices of the options of the same name. */
@@ -17,8 +17,7 @@ enum rig_pg_isolation {
 };
 enum rig_pg_write { RIG_PG_UPSERT, RIG_PG_INSERT_THEN_UPDATE };
 enum rig_pg_synchronous_commit { RIG_PG_SYNC_SERVER_DEFAULT }; /* the other choices are PostgreSQL's own words */
-enum rig_pg_reads_from { RIG_PG_READS_AUTO, RIG_PG_READS_PRIMARY, RIG_PG_READS_STANDBY, RIG_PG_READS_ANY };
-enum rig_pg_replication { RIG_PG_ASYNC }; /* the other choices are words of synchronous_commit */
+enum rig_pg_replication { RIG_PG_ASYNC };                      /* the other choices are words of synchronous_commit */
 enum rig_pg_listen { RIG_PG_LISTEN_SOCKET, RIG_PG_LISTEN_TCP };
 
 /* A schema's name has 63 bytes at most; a run's name leaves space for the suffix in a table's. */
@@ -54,7 +53,7 @@ struct rig_pg_options {
 
     struct rig_text_list hosts; /* empty: rig starts a cluster */
     struct rig_text_list read_only_hosts;
-    int64_t reads_from;  /* enum rig_pg_reads_from */
+    int64_t reads_from;  /* enum rig_sql_reads_from */
     int64_t nodes;       /* 0: one, unless hosts are given */
     int64_t replication; /* enum rig_pg_replication */
     int64_t synchronous_standbys;

@@ -1,10 +1,6 @@
 /*
- * The servers of a run as a client sees them: rig's own nodes, or the given hosts followed by the read-only hosts; the
- * ones that take writes now, and those that answer reads.
- *
- * Each connect searches a server that takes writes: the expected one first (rig's own primary; each client's own among
- * given hosts), then the others; a server in recovery is skipped. So clients find the primary again after a failover,
- * and given hosts that all take writes are used evenly.
+ * The servers of a run (drivers/sql/sql_servers.h): addresses, accounts, roles and status. Writers expect rig's own
+ * primary; among given hosts each client expects its own server.
  *
  * Threads: any; the servers are constant once rig's own are started, and the primary is determined by a request.
  */
@@ -12,14 +8,13 @@
 #define RIG_DRIVERS_POSTGRES_PG_SERVERS_H
 
 #include "drivers/postgres/pg_cluster.h"
+#include "drivers/sql/sql_servers.h"
 
 struct rig_pg_servers {
     const struct rig_run_env *env;
     const struct rig_pg_options *options;
-    struct rig_pg_cluster *cluster;     /* borrowed; used when no hosts are given */
-    struct rig_sql_endpoint *endpoints; /* owned: the hosts, then the read-only hosts */
-    uint32_t host_count;
-    uint32_t read_only_host_count;
+    struct rig_pg_cluster *cluster; /* borrowed; used when no hosts are given */
+    struct rig_sql_hosts hosts;
 };
 
 /* Connects to one server for a client; a callback, since it also sets the session up. */

@@ -55,11 +55,11 @@ static void servers_fit_each_other(void **state)
     options.replication = RIG_MY_SEMI_SYNC;
     expect(&options, RIG_WORKLOAD_SET, "there is none");
     options.nodes = 2;
-    options.reads_from = RIG_MY_READS_REPLICA;
+    options.reads_from = RIG_SQL_READS_REPLICA;
     expect(&options, RIG_WORKLOAD_SET, NULL);
     options.replication = RIG_MY_GALERA;
     expect(&options, RIG_WORKLOAD_SET, "no replica");
-    options.reads_from = RIG_MY_READS_AUTO;
+    options.reads_from = RIG_SQL_READS_AUTO;
     options.nodes = 6;
     expect(&options, RIG_WORKLOAD_SET, "5 nodes at most");
 }

@@ -110,7 +110,7 @@ static void clusters_are_checked(void **state)
     options.nodes = 3;
     options.replication = 1;
     options.synchronous_standbys = 2;
-    options.reads_from = RIG_PG_READS_STANDBY;
+    options.reads_from = RIG_SQL_READS_REPLICA;
     assert_int_equal(rig_pg_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
     options.synchronous_standbys = 3;
     expect_refused(&options, "COMMIT waits for 3 standby, and there are 2");
@@ -125,7 +125,7 @@ static void clusters_are_checked(void **state)
     expect_refused(&options, "leave out cluster.hosts");
     options.replication = RIG_PG_ASYNC;
     options.read_only_hosts = (struct rig_text_list){two, 1};
-    options.reads_from = RIG_PG_READS_PRIMARY;
+    options.reads_from = RIG_SQL_READS_PRIMARY;
     expect_refused(&options, "sends no reads");
     options = plain();
     options.standby_settings = (struct rig_text_list){nonsense, 1};

@@ -316,7 +316,7 @@ static void synchronous_replication_is_as_asked(void **state)
 static void reads_go_where_they_should(void **state)
 {
     (void)state;
-    static const enum rig_pg_reads_from modes[] = {RIG_PG_READS_PRIMARY, RIG_PG_READS_STANDBY, RIG_PG_READS_ANY};
+    static const enum rig_sql_reads_from modes[] = {RIG_SQL_READS_PRIMARY, RIG_SQL_READS_REPLICA, RIG_SQL_READS_ANY};
     static const char *const settings[] = {"recovery_min_apply_delay=2s"};
     struct harness server;
     struct rig_pg_options options;
@@ -335,7 +335,7 @@ static void reads_go_where_they_should(void **state)
         client_open(&client, &server);
         const struct rig_pg_session *session = client.session;
         assert_int_equal(session->main_server, 0);
-        assert_int_equal(session->reader.pg != NULL, modes[i] == RIG_PG_READS_STANDBY);
+        assert_int_equal(session->reader.pg != NULL, modes[i] == RIG_SQL_READS_REPLICA);
         if (session->reader.pg != NULL)
             assert_int_equal(session->reader_server, 1);
         /* A write reaches the standby after the delay of its setting. */
@@ -344,7 +344,7 @@ static void reads_go_where_they_should(void **state)
         client_read(&client, 1);
         expect_outcome(&client, client_run(&client), RIG_OUTCOME_OK, "");
         bool stale = strchr(client_seen(&client, 0), '2' + (int)i) == NULL;
-        assert_int_equal(stale, modes[i] == RIG_PG_READS_STANDBY);
+        assert_int_equal(stale, modes[i] == RIG_SQL_READS_REPLICA);
         client_close(&client);
     }
     harness_stop(&server);

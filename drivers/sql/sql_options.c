@@ -1,0 +1,59 @@
+#include "drivers/sql/sql_options.h"
+
+static enum rig_rc check_endpoints(const char *option, const struct rig_text_list *list, struct rig_err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct rig_sql_endpoint endpoint;
+        if (!rig_sql_endpoint_parse(list->at[i], &endpoint))
+            return rig_fail(err, RIG_E_PLAN,
+                            "database.cluster.%s: `%s` is not a server: expected host, host:port, [address]:port or "
+                            "the path of a socket",
+                            option, list->at[i]);
+    }
+    return RIG_OK;
+}
+
+enum rig_rc rig_sql_options_check_settings(const char *option, const struct rig_text_list *list, struct rig_err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        char name[64];
+        const char *value;
+        if (!rig_sql_setting_split(list->at[i], name, sizeof name, &value))
+            return rig_fail(err, RIG_E_PLAN, "database.cluster.local.%s: `%s` is not name=value", option, list->at[i]);
+    }
+    return RIG_OK;
+}
+
+int64_t rig_sql_options_others(const struct rig_sql_cluster_options *options)
+{
+    if (options->hosts->count > 0)
+        return (int64_t)(options->hosts->count + options->read_only_hosts->count) - 1;
+    return options->nodes > 1 ? options->nodes - 1 : 0;
+}
+
+enum rig_rc rig_sql_options_check_cluster(const struct rig_sql_cluster_options *options, struct rig_err *err)
+{
+    const bool given = options->hosts->count > 0;
+    if (given && options->nodes > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster: give either hosts (existing servers) or local.nodes (servers that rig "
+                        "starts), not both");
+    if (!given && options->read_only_hosts->count > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.read-only-hosts: this needs cluster.hosts, the servers for writes");
+    if (given && (options->has_settings || options->has_binary))
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local: settings and %s are for a server that rig starts; leave out "
+                        "cluster.hosts or them",
+                        options->binary);
+    if (given && options->replicates)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local.replication: this is for servers that rig starts; leave out "
+                        "cluster.hosts");
+    if (options->reads_from == RIG_SQL_READS_PRIMARY && options->read_only_hosts->count > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.reads-from: primary sends no reads to cluster.read-only-hosts; leave out one of "
+                        "them");
+    const enum rig_rc rc = check_endpoints("hosts", options->hosts, err);
+    return rc != RIG_OK ? rc : check_endpoints("read-only-hosts", options->read_only_hosts, err);
+}
