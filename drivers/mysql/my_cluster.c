@@ -191,6 +191,16 @@ enum rig_rc rig_my_cluster_stop_node(struct rig_my_cluster *cluster, uint32_t no
     return rig_my_node_stop(&cluster->nodes[node], how, err);
 }
 
+enum rig_rc rig_my_cluster_empty(struct rig_my_cluster *cluster, struct rig_my_node *node, struct rig_err *err)
+{
+    RIG_REQUIRE(cluster->count > 1);
+    const enum rig_rc rc = rig_my_node_stop(node, RIG_NODE_KILL, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_folder_remove(node->local.data);
+    return rig_folder_copy(cluster->pristine, node->local.data, &cluster->site.local.account, err);
+}
+
 enum rig_rc rig_my_cluster_start_node(struct rig_my_cluster *cluster, uint32_t node, struct rig_err *err)
 {
     RIG_REQUIRE(node < cluster->count);

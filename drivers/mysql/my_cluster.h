@@ -41,6 +41,9 @@ enum rig_rc rig_my_cluster_start_node(struct rig_my_cluster *cluster, uint32_t n
 enum rig_rc rig_my_cluster_promote(struct rig_my_cluster *cluster, uint32_t node, struct rig_err *err);
 enum rig_rc rig_my_cluster_restore(struct rig_my_cluster *cluster, struct rig_err *err);
 
+/* Kills the node, and replaces its data by those of a server that has never run. */
+enum rig_rc rig_my_cluster_empty(struct rig_my_cluster *cluster, struct rig_my_node *node, struct rig_err *err);
+
 /* The number of nodes, also before the start. */
 uint32_t rig_my_cluster_count(const struct rig_my_cluster *cluster);
 /* The node that was made the primary last. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/mysql/my_fault.h"
 #include "drivers/mysql/my_replication.h"
 #include "drivers/mysql/my_rows.h"
 #include "drivers/mysql/my_session.h"
@@ -18,6 +19,11 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     run->env = env;
     run->options = env->options;
     rig_my_cluster_init(&run->cluster, env, run->options);
+    if (env->rolls_back && run->options->pipeline && rig_my_site_is_galera(&run->cluster.site))
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.pipeline: a Galera node can execute the later statements of a request outside of the "
+                        "transaction, where no savepoint undoes them: give pipeline: false, or leave out "
+                        "workload.savepoints");
     if (mysql_server_init(0, NULL, NULL) != 0 || mysql_thread_safe() == 0)
         return rig_fail(err, RIG_E_DRIVER, "libmariadb cannot be used with threads here");
     enum rig_rc rc = rig_wakes_init(&run->wakes, env->client_count, err);
@@ -285,6 +291,7 @@ static const struct rig_cluster_ops cluster_ops = {
     .processes = cluster_processes,
     .data_dir = cluster_data_dir,
     .set_environment = cluster_set_environment,
+    .faults = rig_my_faults,
     .address = cluster_address,
 };
 

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 
 #define STATUS_NS INT64_C(1000000000)
+#define SETTLE_NS (10 * STATUS_NS) /* twice the time after which members drop one that is silent */
 
 enum { PATH_BYTES = RIG_LOCAL_PATH_BYTES + 64 };
 
@@ -100,6 +102,62 @@ static enum rig_rc make_group(struct rig_my_cluster *cluster, int64_t deadline_n
     return rc;
 }
 
+/* ---- a group that lost nodes ---- */
+
+enum membership { MEMBERS_UNKNOWN, MEMBERS_PRIMARY, MEMBERS_NO_QUORUM };
+
+/* As the node sees its group; unknown while that has more members than `running` nodes. */
+static enum membership membership_of(const struct rig_my_node *node, uint32_t running)
+{
+    static const char sql[] = "SELECT GROUP_CONCAT(VARIABLE_VALUE ORDER BY VARIABLE_NAME SEPARATOR ' ') FROM "
+                              "information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN ('wsrep_cluster_size', "
+                              "'wsrep_cluster_status')";
+    char answer[RIG_MY_ANSWER_BYTES];
+    char *status = NULL;
+    struct rig_err ignored = {.rc = RIG_OK};
+    if (rig_my_node_ask(node, sql, STATUS_NS, answer, &ignored) != RIG_OK || strtoul(answer, &status, 10) > running ||
+        *status != ' ')
+        return MEMBERS_UNKNOWN;
+    return strcmp(status + 1, "Primary") == 0 ? MEMBERS_PRIMARY : MEMBERS_NO_QUORUM;
+}
+
+/*
+ * When too many nodes have ended at once, the others wait for them as the group without a quorum, and those wait for the
+ * group when they come back. One of the waiting nodes is told to go on: they have all that was acknowledged. Not while one
+ * does not answer: it may be a group of its own.
+ */
+enum rig_rc rig_my_galera_settle(struct rig_my_cluster *cluster, struct rig_err *err)
+{
+    const struct rig_core *core = cluster->site.local.env->core;
+    const int64_t deadline_ns = core->now_ns() + SETTLE_NS;
+    do {
+        uint32_t running = 0, without = 0;
+        const struct rig_my_node *any = NULL;
+        for (uint32_t i = 0; i < cluster->count; i++)
+            running += rig_local_node_runs(&cluster->nodes[i].local);
+        if (running == cluster->count || running == 0)
+            return RIG_OK;
+        for (uint32_t i = 0; i < cluster->count; i++) {
+            const struct rig_my_node *node = &cluster->nodes[i];
+            const enum membership found =
+                rig_local_node_runs(&node->local) ? membership_of(node, running) : MEMBERS_UNKNOWN;
+            if (found == MEMBERS_PRIMARY)
+                return RIG_OK;
+            if (found == MEMBERS_NO_QUORUM) {
+                any = node;
+                without++;
+            }
+        }
+        if (any != NULL && without == running) {
+            core->log(2, "mysql", "%s has no quorum: it goes on as the group", any->local.name);
+            return rig_my_node_ask(any, "SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES'", 5 * STATUS_NS, NULL,
+                                   err);
+        }
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + STATUS_NS / 10);
+    } while (core->now_ns() < deadline_ns);
+    return RIG_OK;
+}
+
 /* ---- nodes ---- */
 
 enum rig_rc rig_my_galera_start_node(struct rig_my_cluster *cluster, uint32_t node, int64_t deadline_ns,
@@ -108,7 +166,7 @@ enum rig_rc rig_my_galera_start_node(struct rig_my_cluster *cluster, uint32_t no
     bool runs = false;
     for (uint32_t i = 0; i < cluster->count; i++)
         runs = runs || rig_local_node_runs(&cluster->nodes[i].local);
-    enum rig_rc rc = runs ? RIG_OK : make_group(cluster, deadline_ns, err);
+    enum rig_rc rc = runs ? rig_my_galera_settle(cluster, err) : make_group(cluster, deadline_ns, err);
     return rc == RIG_OK ? rig_my_node_start(&cluster->nodes[node], true, deadline_ns, err) : rc;
 }
 

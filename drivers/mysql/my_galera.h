@@ -18,6 +18,8 @@ enum rig_rc rig_my_galera_prepare(struct rig_my_cluster *cluster, struct rig_err
 enum rig_rc rig_my_galera_start(struct rig_my_cluster *cluster, int64_t deadline_ns, struct rig_err *err);
 enum rig_rc rig_my_galera_start_node(struct rig_my_cluster *cluster, uint32_t node, int64_t deadline_ns,
                                      struct rig_err *err);
+/* Waits until the running nodes have noticed the end of the others, and lets them go on without a quorum. */
+enum rig_rc rig_my_galera_settle(struct rig_my_cluster *cluster, struct rig_err *err);
 /* Starts those that are down and waits until each is synchronised. */
 enum rig_rc rig_my_galera_restore(struct rig_my_cluster *cluster, int64_t deadline_ns, struct rig_err *err);
 void rig_my_galera_judge(struct rig_my_cluster *cluster, uint32_t node, struct rig_node_status *status);

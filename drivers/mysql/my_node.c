@@ -70,7 +70,7 @@ enum rig_rc rig_my_node_choose_ports(struct rig_my_node *node, bool another, str
     return rc;
 }
 
-static enum rig_rc launch(struct rig_my_node *node, struct rig_err *err)
+enum rig_rc rig_my_node_launch(struct rig_my_node *node, struct rig_err *err)
 {
     char path[PATH_BYTES];
     char file[PATH_BYTES + 32];
@@ -117,7 +117,7 @@ enum rig_rc rig_my_node_start(struct rig_my_node *node, bool always, int64_t dea
         /* The members of a Galera cluster know each other's ports. */
         rc = rig_my_node_choose_ports(node, tries > 1 && !rig_my_site_is_galera(node->site), &attempt);
         if (rc == RIG_OK)
-            rc = launch(node, &attempt);
+            rc = rig_my_node_launch(node, &attempt);
         if (rc == RIG_OK)
             rc = await_answer(node, always, deadline_ns, &attempt);
         if (rc == RIG_OK)

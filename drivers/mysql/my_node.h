@@ -36,6 +36,8 @@ void rig_my_node_init(struct rig_my_node *node, struct rig_my_site *site, uint32
 enum rig_rc rig_my_node_choose_ports(struct rig_my_node *node, bool another, struct rig_err *err);
 /* Starts it over its data and waits until it answers. RIG_OK when it runs. `always`: also while the run ends. */
 enum rig_rc rig_my_node_start(struct rig_my_node *node, bool always, int64_t deadline_ns, struct rig_err *err);
+/* Starts the process of a node that is down, and has ports, without waiting. */
+enum rig_rc rig_my_node_launch(struct rig_my_node *node, struct rig_err *err);
 enum rig_rc rig_my_node_stop(struct rig_my_node *node, enum rig_node_end how, struct rig_err *err);
 
 uint16_t rig_my_node_port(const struct rig_my_node *node, enum rig_my_port which);

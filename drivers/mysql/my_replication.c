@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/folder.h"
 
 #define SECOND_NS   INT64_C(1000000000)
 #define STATUS_NS   SECOND_NS
@@ -177,13 +176,9 @@ static enum rig_rc create_again(struct rig_my_cluster *cluster, struct rig_my_no
 {
     cluster->site.local.env->core->log(2, "mysql", "%s has transactions that the primary lacks: it is created again",
                                        node->local.name);
-    enum rig_rc rc = rig_my_node_stop(node, RIG_NODE_KILL, err);
-    if (rc != RIG_OK)
-        return rc;
+    enum rig_rc rc = rig_my_cluster_empty(cluster, node, err);
     /* A server skips events with its own number: as the one that wrote them it would stay empty. */
     node->generation++;
-    rig_folder_remove(node->local.data);
-    rc = rig_folder_copy(cluster->pristine, node->local.data, &cluster->site.local.account, err);
     if (rc == RIG_OK)
         rc = rig_my_node_start(node, true, deadline_ns, err);
     return rc == RIG_OK ? follow(cluster, node, err) : rc;

@@ -115,6 +115,8 @@ void rig_my_turn_fail_answer(struct rig_my_turn *turn, enum rig_phase answered, 
         rig_my_turn_fail(turn, turn->phase, reason != NULL ? reason : RIG_MY_PROTOCOL, NULL);
         return;
     }
+    if (number == 1317)
+        (void)atomic_fetch_add(&turn->session->run->interrupted, 1);
     /* A proxy that lost its server answers with a connection error; a Galera node's refusal is its own answer. */
     const bool refused = number == 1047;
     const bool lost = rig_my_is_client_error(number) || (strncmp(sqlstate, "08", 2) == 0 && !refused);

@@ -26,8 +26,9 @@ struct rig_my_run {
     struct rig_my_cluster cluster;
     struct rig_my_servers servers;
     char server_version[96];
-    uint64_t reminder; /* of the run's tables on given hosts; 0: none */
-    bool created;      /* the server was asked to make the tables */
+    uint64_t reminder;         /* of the run's tables on given hosts; 0: none */
+    bool created;              /* the server was asked to make the tables */
+    atomic_ullong interrupted; /* statements of clients that were answered with error 1317 */
 };
 
 struct rig_my_session {

@@ -110,6 +110,12 @@ class Clusters(RigTest):
         self.work_folder_is_empty()
 
 
+    def test_galera_refuses_savepoints_in_one_request(self):
+        text = plan(database="{driver: mysql, cluster: {local: {replication: galera}}}")
+        done = self.rig("run", self.plan(text), "--set", "workload.savepoints.share=50%", "-o", "out")
+        self.assertIn("database.pipeline: a Galera node can execute", self.status(64, done).err)
+
+
 class Ends(RigTest):
     def test_nothing_is_lost_when_the_server_is_killed(self):
         # Without a binary log readers see commits before they are durable: docs/findings.md.
