@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/solve/forced_shown.h"
 #include "checker/solve/forced_steps.h"
 
 static bool add_pair(struct rig_forced *forced, struct rig_forced_pair pair)
@@ -416,6 +417,31 @@ static bool go_round(struct rig_forced *forced, bool *any)
     return ok;
 }
 
+static bool force_write(void *context, uint32_t read, uint32_t write)
+{
+    struct rig_forced *forced = context;
+    const uint32_t writer = forced->problem->reads.at[read].writer, before = forced->problem->write_txn[write];
+    if (writer == RIG_PROBLEM_INITIAL) {
+        refute(forced, before, forced->problem->read_txn[read], RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
+        return false;
+    }
+    if (has_pair(forced, write, writer))
+        return true;
+    return force(forced, (struct rig_forced_pair){.write = write,
+                                                  .after = writer,
+                                                  .read = read,
+                                                  .earlier = RIG_PROBLEM_NONE,
+                                                  .reason = RIG_FORCED_READ}) &&
+           !forced->refuted && !is_over(forced, forced->clocks.chains.count + 1);
+}
+
+static bool force_shown(struct rig_forced *forced)
+{
+    bool ended;
+    return rig_forced_shown(forced->problem, forced->frame, force_write, forced, &ended) &&
+           (!ended || forced->refuted || forced->deadline.spent);
+}
+
 bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent)
 {
     bool any = true;
@@ -423,6 +449,8 @@ bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent)
     for (uint32_t p = 0;
          p < forced->pairs.count && !forced->refuted && !is_over(forced, forced->clocks.chains.count + 1); p++)
         take_pair(forced, p);
+    if (forced->frame->shown && !forced->refuted && !force_shown(forced))
+        return false;
     while (any && !forced->refuted && !forced->deadline.spent) {
         if (!go_round(forced, &any))
             return false;

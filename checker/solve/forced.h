@@ -3,6 +3,7 @@
  *
  *   reads    v reaches the start of a transaction that read u's version of a key that v writes: v comes before u
  *   commits  u reaches the commit of x, and both write a key: u comes before x, and with it the readers of u's version
+ *   shown    a transaction read from v, and u's version of another key that v writes: v comes before u (forced_shown.h)
  *
  * until nothing new follows. Reachability is a clock a node (clocks.h). Only the last writer of each chain is looked at,
  * and only if no other candidate follows it: the other pairs follow along paths. Each pair keeps its reason, so that a

@@ -36,9 +36,12 @@ static void set_form(struct rig_rule_frame *frame, enum rig_rule_form form)
     case RIG_RULE_WRITES:
         frame->reads_order = false;
         break;
-    case RIG_RULE_FLOW:
     case RIG_RULE_READ_ATOMIC:
     case RIG_RULE_MONOTONIC_ATOMIC:
+        frame->shown = true;
+        frame->shown_in_order = form == RIG_RULE_MONOTONIC_ATOMIC;
+        break;
+    case RIG_RULE_FLOW:
         break;
     case RIG_RULE_COUNT:
         RIG_REQUIRE(false);

@@ -15,7 +15,9 @@
  *   MONOTONIC_VIEW, MONOTONIC_SNAPSHOT   1 it           none          from what earlier operations saw
  *   CAUSAL                          1      (no path)    none          all
  *   CURSOR, UPDATE_ATOMIC           1      it           none          of keys that the reader writes
- *   FLOW, WRITES, READ_ATOMIC, MONOTONIC_ATOMIC    1   it            none          none
+ *   FLOW, WRITES                    1      it           none          none
+ *   READ_ATOMIC, MONOTONIC_ATOMIC   1      it           none          from the other writes of the transactions that they
+ *                                                                     show (forced_shown.h)
  */
 #ifndef RIG_CHECKER_SOLVE_FRAME_H
 #define RIG_CHECKER_SOLVE_FRAME_H
@@ -38,6 +40,8 @@ struct rig_rule_frame {
     bool reads_order;      /* wr, process and real-time edges order transactions: all but WRITES (process, real time) */
     bool ww_starts;        /* a ww edge leads to the start */
     bool ww_path, rw_path; /* these edges are part of paths */
+    bool shown;            /* a transaction sees all writes of those that it reads from; */
+    bool shown_in_order;   /*   only its later operations do */
     bool sinks;            /* no path goes through a transaction that writes nothing, and there are such */
     enum rig_rule_frame_reads reads;
     uint32_t *moment_txn;  /* per moment: the one that is invoked */

@@ -7,6 +7,7 @@
 #include "checker/solve/breach.h"
 #include "checker/solve/forced_explain.h"
 #include "checker/solve/forced_open.h"
+#include "checker/solve/forced_shown.h"
 #include "checker/solve/near_serial.h"
 #include "checker/solve/order_graph.h"
 #include "checker/solve/sat.h"
@@ -283,12 +284,57 @@ static bool try_sorted(struct search *search, bool *explains)
     return ok;
 }
 
+/* These rules ask for no more than the saturation forces, apart from what real time shows: no order needs to be close
+ * to a serial one. */
+static bool is_forced(const struct search *search)
+{
+    return search->frame.shown || search->rule->form == RIG_RULE_CAUSAL;
+}
+
 /* Most problems that have an explanation need nothing but this. Where reads order nothing, each order that keeps what is
  * known is one; where there are sinks, the graph does not have all edges. */
 static bool try_serial(struct search *search, bool *explains)
 {
     *explains = !search->frame.reads_order;
-    return *explains || search->frame.sinks || improve(search, RIG_NEAR_SERIAL_STRICT, explains);
+    if (*explains || search->frame.sinks || is_forced(search))
+        return true;
+    return improve(search, RIG_NEAR_SERIAL_STRICT, explains);
+}
+
+/* Whether an order that keeps what is forced explains the problem. */
+static bool try_forced(struct search *search, bool *explains)
+{
+    search->cycles.edges.count = 0;
+    search->cycles.ends.count = 0;
+    if (!is_forced(search))
+        return true;
+    return rig_order_graph_sort(&search->graph, search->rank, search->place, &search->cycles) &&
+           (search->cycles.ends.count > 0 || try_sorted(search, explains));
+}
+
+static bool add_shown(void *context, uint32_t read, uint32_t write)
+{
+    struct search *search = context;
+    const struct rig_problem_read *r = &search->problem->reads.at[read];
+    return r->writer != RIG_PROBLEM_INITIAL &&
+           rig_order_graph_add(&search->graph, r->key, search->problem->write_txn[write], r->writer);
+}
+
+/* Whether an order that keeps what single reads force explains the problem: no clocks are needed for that. Where there is
+ * none, the saturation explains why. */
+static bool try_shown(struct search *search, bool *explains)
+{
+    bool ended;
+    if (!search->frame.shown)
+        return true;
+    if (!rig_forced_shown(search->problem, &search->frame, add_shown, search, &ended))
+        return false;
+    if (!ended && !try_forced(search, explains))
+        return false;
+    rig_order_graph_forget(&search->graph);
+    search->cycles.edges.count = 0;
+    search->cycles.ends.count = 0;
+    return *explains || rig_order_graph_sort(&search->graph, search->rank, search->place, &search->cycles);
 }
 
 static bool run(struct search *search, enum rig_answer *answer)
@@ -299,14 +345,21 @@ static bool run(struct search *search, enum rig_answer *answer)
         return false;
     if (search->refuted)
         return true;
-    if (!try_sorted(search, &explained) || (!explained && !try_serial(search, &explained)))
+    /* Without times the order says nothing, and does not explain what can be forced at once. */
+    const bool told = !is_forced(search) || !rig_order_graph_in_turn(search->problem);
+    if ((told && !try_sorted(search, &explained)) || (!explained && !try_serial(search, &explained)) ||
+        (!explained && !try_shown(search, &explained)))
         return false;
     if (explained) {
         *answer = RIG_ANSWER_YES;
         return true;
     }
-    if (!force_pairs(search, answer))
+    if (!force_pairs(search, answer) || (!search->refuted && !try_forced(search, &explained)))
         return false;
+    if (explained) {
+        *answer = RIG_ANSWER_YES;
+        return true;
+    }
     while (!search->refuted) {
         bool explains = false;
         if (!guess(search, &explains))
