@@ -72,7 +72,14 @@ struct rig_row_statement {
     bool descending;
     uint32_t limit;  /* 0: none */
     bool for_update; /* a selection that locks its rows until the end, where the database can */
+    bool counted;    /* an update that gives the number of its rows alone, and sends no other statement for them */
 };
+
+/* Whether the statement gives rows, not only their number. */
+static inline bool rig_row_gives_rows(const struct rig_row_statement *statement)
+{
+    return statement->act == RIG_ROW_SELECT || (statement->act == RIG_ROW_UPDATE && !statement->counted);
+}
 
 /* The number of values that the statement takes. */
 static inline uint32_t rig_row_value_count(const struct rig_row_statement *statement, const struct rig_row_table *table)
@@ -91,7 +98,7 @@ struct rig_row_schema {
 };
 
 /* The rows that a statement gives: all columns of each, in order. A selection gives those selected, an update those
- * updated, as they are afterwards; an insertion and a deletion give their number alone. */
+ * updated, as they are afterwards; insertions, deletions and updates that are counted give their number alone. */
 struct rig_row_answer {
     uint32_t count;
     int64_t *cells;       /* the caller's memory */

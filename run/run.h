@@ -72,6 +72,14 @@ struct rig_run_result { /* some 190 KiB: not for the stack of a thread */
 struct rig_questions;
 struct rig_schedule;
 
+/* Work for a database that was set up with these tables, in place of a load: without clients, record or final reads. */
+struct rig_run_errand {
+    const struct rig_row_schema *rows;
+    enum rig_rc (*run)(void *context, const struct rig_driver *driver, void *driver_run, const struct rig_run_env *env,
+                       struct rig_err *err);
+    void *context;
+};
+
 struct rig_run_options {
     /* How often the user has asked the run to end, so far: once ends the load, twice interrupts the clients. May rise at
        any time, from a signal handler too. NULL: never. Borrowed; of a run that failed because a client did not come back
@@ -85,6 +93,7 @@ struct rig_run_options {
     const struct rig_questions *questions;
     /* When the plan's faults come (nemesis/schedule.h); NULL: as the plan says. Borrowed, and used up. */
     struct rig_schedule *schedule;
+    const struct rig_run_errand *errand; /* NULL: the plan's load */
 };
 
 /* Whether the plan can be run with this driver on this machine; every fault that cannot happen here is named with the

@@ -300,7 +300,9 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
             driver->settings(run->driver_run, take_setting, result);
         rig_log(RIG_LOG_INFO, "run", "%u client%s against %s (%s), seed %llu", run->client_count,
                 rig_plural(run->client_count), driver->name, result->server, (unsigned long long)run->plan->seed);
-        rc = record_run(run, result, err);
+        const struct rig_run_errand *errand = run->options->errand;
+        rc = errand == NULL ? record_run(run, result, err)
+                            : errand->run(errand->context, driver, run->driver_run, &run->env, err);
     }
     if (driver->teardown != NULL && !atomic_load(&run->ending.abandoned))
         driver->teardown(run->driver_run);
@@ -418,14 +420,18 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
                                     .certificate = plan->certificate,
                                     .accounts = rig_generator_accounts(&plan->workload),
                                     .rolls_back = rig_run_rolls_back(plan)};
-    return rc == RIG_OK ? rig_run_programs_init(run, err) : rc;
+    if (options->errand != NULL)
+        run->env.rows = options->errand->rows;
+    else if (rc == RIG_OK)
+        rc = rig_run_programs_init(run, err);
+    return rc;
 }
 
 /* A run that issued nothing has failed, and where a signal came before, the signal is why. */
 static enum rig_rc explain_nothing(const struct rig_run_state *run, const struct rig_run_result *result, enum rig_rc rc,
                                    struct rig_err *err)
 {
-    if (result->counters.invoked > 0)
+    if (result->counters.invoked > 0 || run->options->errand != NULL)
         return rc;
     if (rig_run_interrupts(run) == 0)
         return rc == RIG_OK ? rig_fail(err, RIG_E_CLUSTER, "no transaction was issued") : rc;

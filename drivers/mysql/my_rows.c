@@ -122,7 +122,7 @@ static bool execute(struct rig_rows *object, uint32_t index, const int64_t *valu
     rig_my_answer_release(&done);
     if (!taken || described->act == RIG_ROW_SELECT)
         return taken;
-    if (described->act == RIG_ROW_UPDATE)
+    if (rig_row_gives_rows(described))
         return select_updated(turn, index, values, affected, answer);
     answer->count = (uint32_t)affected;
     return true;

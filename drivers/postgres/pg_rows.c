@@ -100,7 +100,7 @@ static bool execute(struct rig_rows *object, uint32_t index, const int64_t *valu
     if (!rig_pg_turn_perform(turn, statement->name, statement->text, statement->parameter_count, pointers, &result))
         return false;
     bool taken = true;
-    if (described->act == RIG_ROW_SELECT || described->act == RIG_ROW_UPDATE)
+    if (rig_row_gives_rows(described))
         taken = take_rows(turn, &rows->schema->tables[described->table], result, answer);
     else
         answer->count = (uint32_t)strtoul(PQcmdTuples(result), NULL, 10);

@@ -133,7 +133,7 @@ void rig_sql_statement(const struct rig_sql_dialect *dialect, const struct rig_r
         add_name(dialect, table->name, sql);
         add_assignments(dialect, table, statement, &value, sql);
         add_conditions(dialect, table, statement, &value, sql);
-        if (!dialect->returning)
+        if (!dialect->returning || statement->counted)
             break;
         rig_buf_add_text(sql, " RETURNING ");
         add_columns(table, table->column_count, sql);

@@ -1,0 +1,365 @@
+/*
+ * rig scenario PLAN.yaml SCENARIO.yaml...: sessions whose statements run in a written order, on the plan's database.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/folder.h"
+#include "base/vec.h"
+#include "checker/levels/level.h"
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/stop_signals.h"
+#include "plan/plan.h"
+#include "run/run.h"
+#include "scenario/scenario_report.h"
+
+enum { COLUMNS_MOST = 256, OVERRIDES_MOST = 64 };
+
+static const struct rig_argument scenario_arguments[] = {
+    {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, overriding the file"},
+    {.name = "vary",
+     .value = "A.B=C,D",
+     .repeatable = true,
+     .help = "play on several databases: with each of these values of a key of the plan, and with each combination"},
+    {.name = "patience",
+     .value = "MS",
+     .help = "milliseconds after which a statement that has not returned counts as waiting; 250 when not given"},
+    {.name = "steps", .help = "also with several databases: each step and its answer"},
+    RIG_ARGUMENT_FORMAT,
+    {.name = NULL},
+};
+
+static const struct rig_arguments_table scenario_table = {
+    .command = "scenario",
+    .positionals = "PLAN.yaml SCENARIO.yaml...",
+    .least_positionals = 2,
+    .most_positionals = RIG_ARGUMENTS_MAX,
+    .description =
+        "Plays scenarios: a few sessions whose statements run one after the other as the file says, on the database "
+        "of\n"
+        "the plan, whose load and faults do not run. A scenario says which answers show its anomaly. With --vary the\n"
+        "result is a grid: `shown`, the code of the error that prevented the anomaly, `waits` where a session had to\n"
+        "wait for another one, or `no`.\n"
+        "Exit status: 1 when an anomaly is shown that a level of the plan's check.levels forbids; 3 when a database\n"
+        "could not be used.\n",
+    .arguments = scenario_arguments,
+};
+
+/* The settings of the plan for one column of the grid. */
+struct column {
+    struct rig_plan_override overrides[OVERRIDES_MOST];
+    size_t override_count;
+    char name[256];   /* the values that vary; empty: none do */
+    char server[128]; /* when it was played */
+    uint64_t levels;  /* that the plan asks for */
+};
+
+struct job {
+    const struct rig_arguments *args;
+    struct rig_scenario *scenarios[RIG_ARGUMENTS_MAX];
+    uint32_t scenario_count;
+    struct rig_scenario_schema joined;
+    struct column *columns;
+    size_t column_count;
+    struct rig_performance **performances; /* by scenario, then by column; NULL: not played */
+    const atomic_int *interrupts;
+    struct column *column; /* that is under way */
+    char clients[64];
+};
+
+/* ---- columns ---- */
+
+static bool add_override(struct column *column, const char *text)
+{
+    if (column->override_count == OVERRIDES_MOST)
+        return false;
+    column->overrides[column->override_count++].text = text;
+    return true;
+}
+
+/* "key=value" of the value at `at`, in the job's memory. */
+static const char *vary_text(struct job *job, const char *argument, const char *at, size_t length)
+{
+    const size_t key = strcspn(argument, "=") + 1;
+    char *text = rig_arena_alloc(&job->joined.arena, key + length + 1);
+    if (text != NULL) {
+        memcpy(text, argument, key);
+        memcpy(text + key, at, length);
+    }
+    return text;
+}
+
+/* Makes each column one for each value of the argument. False after a complaint. */
+static bool multiply(struct job *job, const char *argument)
+{
+    const char *values = strchr(argument, '=');
+    if (values == NULL || values == argument || values[1] == '\0') {
+        rig_cli_complain("--vary %s: expected KEY=VALUE,VALUE", argument);
+        return false;
+    }
+    struct column *made = calloc(COLUMNS_MOST, sizeof *made);
+    size_t count = 0;
+    bool fits = made != NULL;
+    for (size_t i = 0; i < job->column_count && fits; i++) {
+        for (const char *at = values + 1; fits; at++) {
+            const size_t length = strcspn(at, ",");
+            const char *text = vary_text(job, argument, at, length);
+            fits = count < COLUMNS_MOST && text != NULL;
+            if (fits) {
+                made[count] = job->columns[i];
+                fits = add_override(&made[count], text);
+                const size_t named = strlen(made[count].name);
+                (void)snprintf(made[count].name + named, sizeof made[count].name - named, "%s%s", named > 0 ? ", " : "",
+                               text);
+                count++;
+            }
+            at += length;
+            if (*at == '\0')
+                break;
+        }
+    }
+    free(job->columns);
+    job->columns = made;
+    job->column_count = count;
+    if (!fits)
+        rig_cli_complain("--vary %s: more than %d databases in all", argument, (int)COLUMNS_MOST);
+    return fits;
+}
+
+static bool make_columns(struct job *job)
+{
+    const char *text;
+    uint32_t sessions = 1;
+    for (uint32_t i = 0; i < job->scenario_count; i++)
+        sessions = job->scenarios[i]->session_count > sessions ? job->scenarios[i]->session_count : sessions;
+    (void)snprintf(job->clients, sizeof job->clients, "clients.count=%u", (unsigned)sessions);
+    job->columns = calloc(1, sizeof *job->columns);
+    job->column_count = 1;
+    bool fits = job->columns != NULL;
+    for (size_t i = 0; fits && (text = rig_arguments_value_at(job->args, "set", i)) != NULL; i++)
+        fits = add_override(job->columns, text);
+    fits = fits && add_override(job->columns, job->clients);
+    for (size_t i = 0; fits && (text = rig_arguments_value_at(job->args, "vary", i)) != NULL; i++)
+        fits = multiply(job, text);
+    return fits;
+}
+
+/* ---- playing ---- */
+
+static enum rig_rc play_all(void *context, const struct rig_driver *driver, void *driver_run,
+                            const struct rig_run_env *env, struct rig_err *err)
+{
+    struct job *job = context;
+    uint64_t patience_ms = 0;
+    enum rig_rc rc = RIG_OK;
+    (void)env;
+    (void)rig_arguments_number(job->args, "patience", 1, 60000, &patience_ms);
+    if (driver->describe != NULL)
+        driver->describe(driver_run, job->column->server, sizeof job->column->server);
+    for (uint32_t i = 0; i < job->scenario_count && rc == RIG_OK; i++) {
+        const struct rig_play_options options = {.table = i,
+                                                 .first_statement = job->joined.first_statement[i],
+                                                 .patience_ms = (uint32_t)patience_ms,
+                                                 .interrupts = job->interrupts};
+        struct rig_performance **place =
+            &job->performances[i * job->column_count + (size_t)(job->column - job->columns)];
+        *place = calloc(1, sizeof **place);
+        if (*place == NULL)
+            return rig_no_memory(err, "a scenario");
+        rc = rig_scenario_play(job->scenarios[i], driver, driver_run, &options, *place, err);
+        if (rc != RIG_OK) {
+            rig_performance_done(*place);
+            free(*place);
+            *place = NULL;
+        }
+    }
+    return rc;
+}
+
+static enum rig_rc check_driver(const struct rig_plan *plan, struct rig_err *err)
+{
+    const struct rig_driver *driver = plan->driver;
+    if (driver->rows == NULL)
+        return rig_fail(err, RIG_E_PLAN, "the driver %s runs no statements on tables, so it plays no scenarios",
+                        driver->name);
+    if (driver->now_ns != NULL)
+        return rig_fail(err, RIG_E_PLAN, "the driver %s has a time of its own, so it plays no scenarios", driver->name);
+    return RIG_OK;
+}
+
+static enum rig_rc play_column(struct job *job, struct column *column, struct rig_err *err)
+{
+    struct rig_plan *plan = NULL;
+    char folder[256];
+    const char *temporary = getenv("TMPDIR");
+    const struct rig_run_errand errand = {.rows = &job->joined.schema, .run = play_all, .context = job};
+    struct rig_run_result *result = calloc(1, sizeof *result);
+    job->column = column;
+    enum rig_rc rc = result == NULL ? rig_no_memory(err, "a run") : RIG_OK;
+    if (rc == RIG_OK)
+        rc = rig_plan_load(job->args->positionals[0], column->overrides, column->override_count, NULL, &plan, err);
+    if (rc == RIG_OK)
+        rc = check_driver(plan, err);
+    (void)snprintf(folder, sizeof folder, "%s/rig-scenario-XXXXXX",
+                   temporary == NULL || temporary[0] == '\0' ? "/tmp" : temporary);
+    if (rc == RIG_OK && mkdtemp(folder) == NULL)
+        rc = rig_fail(err, RIG_E_IO, "%s: the folder for the logs cannot be made: %s", folder, strerror(errno));
+    else if (rc == RIG_OK) {
+        const struct rig_run_options options = {.interrupts = job->interrupts, .folder = folder, .errand = &errand};
+        column->levels = plan->check.levels;
+        rc = rig_run(plan, &options, result, err);
+        rig_folder_remove(folder);
+    }
+    rig_plan_free(plan);
+    free(result);
+    return rc;
+}
+
+/* ---- the result ---- */
+
+static struct rig_scenario_cell cell_at(const struct job *job, size_t scenario, size_t column)
+{
+    const struct column *of = &job->columns[column];
+    return (struct rig_scenario_cell){.scenario = job->scenarios[scenario],
+                                      .performance = job->performances[scenario * job->column_count + column],
+                                      .column = of->name[0] == '\0' ? NULL : of->name,
+                                      .server = of->server[0] == '\0' ? "not played" : of->server};
+}
+
+static void print_text(const struct job *job)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    const bool grid = job->column_count > 1;
+    for (size_t row = 0; row < job->scenario_count && (!grid || rig_arguments_has(job->args, "steps")); row++) {
+        for (size_t column = 0; column < job->column_count; column++) {
+            const struct rig_scenario_cell cell = cell_at(job, row, column);
+            if (cell.performance == NULL)
+                continue;
+            rig_scenario_write_text(&cell, &text);
+            rig_buf_add_char(&text, '\n');
+        }
+    }
+    struct rig_scenario_cell *cells = calloc(job->scenario_count * job->column_count, sizeof *cells);
+    for (size_t i = 0; cells != NULL && i < job->scenario_count * job->column_count; i++)
+        cells[i] = cell_at(job, i / job->column_count, i % job->column_count);
+    if (grid && cells != NULL)
+        rig_scenario_write_grid(cells, job->scenario_count, job->column_count, &text);
+    free(cells);
+    (void)fputs(rig_buf_text(&text), stdout);
+    rig_buf_done(&text);
+}
+
+static void print_json(const struct job *job)
+{
+    struct rig_buf text;
+    struct rig_json_writer json;
+    rig_buf_init(&text, 0);
+    rig_json_init(&json, &text);
+    rig_json_begin_object(&json, NULL);
+    rig_json_begin_array(&json, "results");
+    for (size_t i = 0; i < job->scenario_count * job->column_count; i++) {
+        const struct rig_scenario_cell cell = cell_at(job, i / job->column_count, i % job->column_count);
+        if (cell.performance != NULL)
+            rig_scenario_write_json(&cell, &json);
+    }
+    rig_json_end(&json);
+    rig_json_end(&json);
+    puts(rig_buf_text(&text));
+    rig_buf_done(&text);
+}
+
+/* Whether an anomaly is shown that a level which was asked for forbids. */
+static bool is_refuted(const struct job *job)
+{
+    for (size_t row = 0; row < job->scenario_count; row++) {
+        enum rig_level level = RIG_LEVEL_COUNT;
+        (void)rig_level_find(job->scenarios[row]->level, &level);
+        for (size_t column = 0; column < job->column_count; column++) {
+            const struct rig_performance *performance = job->performances[row * job->column_count + column];
+            if (performance != NULL && performance->shows &&
+                (job->columns[column].levels & rig_level_info(level)->above) != 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static enum rig_rc load_scenarios(struct job *job, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 1; i < job->args->positional_count && rc == RIG_OK; i++) {
+        enum rig_level level;
+        rc = rig_scenario_load(job->args->positionals[i], &job->scenarios[job->scenario_count], err);
+        if (rc == RIG_OK && !rig_level_find(job->scenarios[job->scenario_count++]->level, &level))
+            rc = rig_fail(err, RIG_E_PLAN, "%s: unknown level `%s`; `rig list levels` shows them",
+                          job->args->positionals[i], job->scenarios[job->scenario_count - 1]->level);
+    }
+    return rc == RIG_OK ? rig_scenario_schema_init(&job->joined, job->scenarios, job->scenario_count, err) : rc;
+}
+
+static void free_job(struct job *job)
+{
+    for (size_t i = 0; job->performances != NULL && i < job->scenario_count * job->column_count; i++) {
+        if (job->performances[i] != NULL)
+            rig_performance_done(job->performances[i]);
+        free(job->performances[i]);
+    }
+    free(job->performances);
+    free(job->columns);
+    for (uint32_t i = 0; i < job->scenario_count; i++)
+        rig_scenario_free(job->scenarios[i]);
+    rig_scenario_schema_done(&job->joined);
+}
+
+static int play(struct job *job)
+{
+    struct rig_err err = {0};
+    int status = RIG_EXIT_OK;
+    enum rig_rc rc = load_scenarios(job, &err);
+    if (rc != RIG_OK)
+        return rig_cli_fail(&err);
+    if (!make_columns(job))
+        return RIG_EXIT_USAGE;
+    job->performances = calloc(job->scenario_count * job->column_count, sizeof *job->performances);
+    if (job->performances == NULL)
+        return RIG_EXIT_FAILED;
+    for (size_t i = 0; i < job->column_count; i++) {
+        struct rig_err failure = {0};
+        rc = play_column(job, &job->columns[i], &failure);
+        if (rc != RIG_OK)
+            status = rig_cli_fail(&failure);
+        if (rc == RIG_E_PLAN || rc == RIG_E_INTERRUPTED)
+            break;
+    }
+    if (rig_arguments_json(job->args))
+        print_json(job);
+    else
+        print_text(job);
+    return is_refuted(job) ? RIG_EXIT_ANOMALY : status;
+}
+
+int rig_cli_scenario(int argc, char **argv)
+{
+    struct rig_arguments args;
+    int status = rig_arguments_parse(&scenario_table, argc, argv, &args);
+    uint64_t patience_ms;
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    if (!rig_arguments_number(&args, "patience", 1, 60000, &patience_ms))
+        return RIG_EXIT_USAGE;
+    struct job *job = calloc(1, sizeof *job);
+    if (job == NULL)
+        return RIG_EXIT_FAILED;
+    job->args = &args;
+    job->interrupts = rig_cli_stop_signals_begin();
+    rig_arena_init(&job->joined.arena, 0);
+    status = play(job);
+    free_job(job);
+    free(job);
+    return status;
+}

@@ -1,0 +1,61 @@
+/*
+ * Plays a scenario on a database that a driver has set up: each session in a thread of its own, one step at a time, in
+ * the written order.
+ *
+ * A step that has not returned after `patience_ms` waits for another session (a lock); the steps of other sessions go
+ * on meanwhile, and the next step of its own session waits for it. So a slow server can make a step look as if it
+ * waited, but never changes the order of two steps of a session, or of two steps neither of which waited. After the
+ * end of a transaction, waiting steps get as long to return before the next step begins.
+ *
+ * Time: that of the steps, plus patience_ms for each that waits. Threads: the caller's and one a session.
+ */
+#ifndef RIG_SCENARIO_PLAY_H
+#define RIG_SCENARIO_PLAY_H
+
+#include <stdatomic.h>
+
+#include "drivers/driver.h"
+#include "scenario/scenario.h"
+
+enum rig_played_state {
+    RIG_PLAYED_NOT, /* the transaction was over before */
+    RIG_PLAYED_DONE,
+    RIG_PLAYED_FAILED, /* and with it the transaction, with `code` and `text` */
+    RIG_PLAYED_STUCK,  /* it never returned, and was interrupted */
+};
+
+struct rig_played_step {
+    enum rig_played_state state;
+    uint32_t until;                /* it waited, and returned after this step began; UINT32_MAX: it did not wait */
+    struct rig_scenario_rows rows; /* of a selection; in the performance's arena */
+    char code[RIG_ERROR_CODE_BYTES];
+    char text[RIG_ERROR_TEXT_BYTES];
+};
+
+struct rig_performance {
+    struct rig_played_step steps[RIG_SCENARIO_STEPS_MOST];
+    enum rig_outcome outcomes[RIG_SCENARIO_SESSIONS_MOST];
+    bool shows;    /* the anomaly */
+    uint32_t sign; /* by which entry of `shows` */
+    struct rig_arena arena;
+};
+
+struct rig_play_options {
+    uint32_t table;               /* the scenario's in the driver's schema, and */
+    uint32_t first_statement;     /* where its statements begin there */
+    uint32_t patience_ms;         /* 0: 250 */
+    uint32_t stuck_ms;            /* a step that waits longer is interrupted; 0: 10 s */
+    const atomic_int *interrupts; /* above 0: give up; NULL: never */
+};
+
+/*
+ * Loads the rows into the table, which `setup` has made. RIG_E_DRIVER or RIG_E_CLUSTER
+ * where a session cannot be opened, RIG_E_INTERRUPTED; rig_performance_done() in any case.
+ */
+enum rig_rc rig_scenario_play(const struct rig_scenario *scenario, const struct rig_driver *driver, void *driver_run,
+                              const struct rig_play_options *options, struct rig_performance *performance,
+                              struct rig_err *err);
+/* Takes a zeroed one, too. */
+void rig_performance_done(struct rig_performance *performance);
+
+#endif

@@ -1,0 +1,85 @@
+"""Scenarios on real servers: Hermitage's table of PostgreSQL, MariaDB and SQLite, as its author and the manuals have it."""
+
+import json
+import os
+import pathlib
+import unittest
+
+from rig_command import RigTest, main
+
+CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
+SCENARIOS = sorted((CONFIGS / "scenarios").glob("*.yaml"))
+POSTGRES = {
+    "read-committed": {"g-single", "g-single-predicate", "g-single-write", "g2", "g2-item", "g2-two-edges", "p4", "pmp", "pmp-write"},
+    "repeatable-read": {"g2", "g2-item", "g2-two-edges"},
+    "serializable": set(),
+}
+MARIADB = {
+    "read-uncommitted": {"g-single", "g-single-predicate", "g-single-write", "g1a", "g1b", "g1c", "g2", "g2-item", "g2-two-edges", "p4", "pmp"},
+    "repeatable-read": {"g2", "g2-item", "g2-two-edges", "p4"},
+    "serializable": set(),
+}
+
+
+class ScenarioTest(RigTest):
+    def shown(self, config, levels, *arguments):
+        """By level, the scenarios that show their anomaly."""
+        done = self.rig("scenario", config, *SCENARIOS, "--vary", "database.isolation=" + ",".join(levels), "--format",
+                        "json", *arguments)
+        shown = {level: set() for level in levels}
+        results = json.loads(done.out)["results"]
+        self.assertEqual(len(results), len(SCENARIOS) * len(levels), done)
+        for result in results:
+            if result["shown"]:
+                shown[result["column"].split("=")[1]].add(result["scenario"])
+        self.work_folder_is_empty()
+        return done, shown
+
+
+class Scenarios(ScenarioTest):
+    def test_postgresql(self):
+        done, shown = self.shown(CONFIGS / "pg-serializable.yaml", list(POSTGRES))
+        self.assertEqual(shown, POSTGRES)
+        self.status(1, done)  # serializability was asked for, also of the weaker levels
+
+    def test_what_the_level_allows_is_no_failure(self):
+        scenarios = [CONFIGS / "scenarios" / f"{name}.yaml" for name in ("g2-item", "g-single", "g1a")]
+        done = self.status(0, self.rig("scenario", CONFIGS / "pg-repeatable-read.yaml", *scenarios))
+        self.assertIn("the anomaly is shown", done.out)
+
+    def test_a_session_that_waits(self):
+        done = self.status(0, self.rig("scenario", CONFIGS / "pg-read-committed.yaml", CONFIGS / "scenarios/g0.yaml"))
+        self.assertIn("done (waited until step 4)", done.out)
+
+    def test_sqlite_is_serializable(self):
+        done = self.rig("scenario", CONFIGS / "sqlite-wal.yaml", *SCENARIOS, "--set", "database.begin=deferred", "--set",
+                        "database.busy-timeout=500ms", "--format", "json")
+        self.status(0, done)
+        results = json.loads(done.out)["results"]
+        self.assertEqual([result["scenario"] for result in results if result["shown"]], [])
+        self.assertEqual(len(results), len(SCENARIOS))
+
+    def test_what_cannot_be_played(self):
+        scenario = SCENARIOS[0]
+        done = self.status(64, self.rig("scenario", CONFIGS / "sim-serializable.yaml", scenario))
+        self.assertIn("has a time of its own", done.err)
+        done = self.status(64, self.rig("scenario", CONFIGS / "etcd-cas-register.yaml", scenario))
+        self.assertIn("runs no statements on tables", done.err)
+        done = self.status(64, self.rig("scenario", CONFIGS / "pg-serializable.yaml", scenario, "--vary", "isolation"))
+        self.assertIn("expected KEY=VALUE,VALUE", done.err)
+        done = self.status(64, self.rig("scenario", CONFIGS / "pg-serializable.yaml", scenario, "--vary", "database.isolation=high"))
+        self.assertIn("high", done.err)
+        self.work_folder_is_empty()
+
+
+@unittest.skipUnless((pathlib.Path(os.environ["RIG"]).parent / "rig-driver-mysql.so").exists(), "no driver for MariaDB")
+class MariaDb(ScenarioTest):
+    def test_mariadb(self):
+        # a lock that is not granted ends the statement only after its time-out
+        done, shown = self.shown(CONFIGS / "mariadb-repeatable-read.yaml", list(MARIADB), "--set", "database.lock-timeout=1s")
+        self.assertEqual(shown, MARIADB)
+        self.status(1, done)
+
+
+if __name__ == "__main__":
+    main()
