@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/input_path.h"
 #include "cli/outputs.h"
+#include "cli/proof_file.h"
 #include "cli/requests.h"
 #include "cli/saved_run.h"
 #include "history/types.h"
@@ -42,6 +43,9 @@ static const struct rig_argument check_arguments[] = {
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_FORMAT,
     RIG_ARGUMENT_REPORT,
+    {.name = "proof",
+     .value = "FILE",
+     .help = "write a proof of the verdict to FILE, which rig-verify replays (docs/proof-format.md)"},
     {.name = "output", .letter = 'o', .value = "DIR", .help = "also write all reports and the witnesses into DIR"},
     {.name = NULL},
 };
@@ -126,10 +130,13 @@ static void take_accounts(const struct rig_source *source, struct rig_check_opti
         options->total = check.total;
 }
 
+/* `unproved`: why there is a verdict and no proof, where one is asked for. */
 static enum rig_rc check(const struct rig_arguments *args, struct rig_source_options *from,
-                         struct rig_stream_options *options, struct rig_verdict **verdict, struct rig_err *err)
+                         struct rig_stream_options *options, struct rig_verdict **verdict, struct rig_err *unproved,
+                         struct rig_err *err)
 {
-    const char *path = args->positionals[0];
+    const char *path = args->positionals[0], *proof = rig_arguments_value(args, "proof");
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
     struct rig_source *source;
     from->load.limit_bytes = options->check.limit_bytes;
     enum rig_rc rc = rig_source_open(path, from, &source, err);
@@ -142,9 +149,13 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
                       rig_data_types[workload].name);
     if (rc == RIG_OK)
         rc = check_bank(args, workload, err);
+    if (rc == RIG_OK && proof != NULL)
+        rc = rig_cli_proof_check(workload, options->check.lattice, err);
     take_accounts(source, &options->check);
     if (rc == RIG_OK)
-        rc = rig_check_source(source, strcmp(path, "-") == 0 ? "standard input" : path, options, verdict, err);
+        rc = rig_check_source(source, name, options, verdict, err);
+    if (rc == RIG_OK && proof != NULL)
+        (void)rig_cli_proof_write(source, name, &options->check, proof, unproved);
     rig_source_close(source);
     return rc;
 }
@@ -192,7 +203,10 @@ static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_er
     struct rig_cli_report_request request;
     const char *folder = rig_arguments_value(args, "output");
     rig_cli_guard_history(args->positionals[0]);
+    const char *proof = rig_arguments_value(args, "proof");
     enum rig_rc rc = folder == NULL ? RIG_OK : rig_cli_check_folder(folder, err);
+    if (rc == RIG_OK && proof != NULL)
+        rc = rig_output_check(proof, err);
     for (size_t i = 0; rc == RIG_OK && rig_cli_read_report(args, i, &request) && request.path != NULL; i++)
         rc = rig_output_check(request.path, err);
     return rc;
@@ -202,19 +216,23 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
                  struct rig_stream_options *options, const struct rig_minimum *minimum,
                  const struct rig_cli_saved_run *saved, const char *title)
 {
-    struct rig_err err = {0};
+    struct rig_err err = {0}, unproved = {0};
     struct rig_verdict *verdict = NULL;
     struct rig_cli_check_progress progress;
     const struct rig_report_run *run = saved->found ? &saved->run : NULL;
     rig_cli_check_progress_init(&progress, rig_cli_wants_progress(args));
     options->watch = rig_cli_check_progress_watch(&progress);
-    enum rig_rc rc = check(args, source, options, &verdict, &err);
+    enum rig_rc rc = check(args, source, options, &verdict, &unproved, &err);
     rig_cli_check_progress_done(&progress);
     if (rc == RIG_OK)
         rc = rig_verdict_weigh(verdict, minimum, &saved->effort, &err);
     if (rc == RIG_OK)
         rc = write_all(args, saved->run.name != NULL ? saved->run.name : title, run, verdict, &err);
-    const int status = rc == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
+    int status = rc == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
+    if (rc == RIG_OK && unproved.rc != RIG_OK) {
+        const int failed = rig_cli_fail(&unproved);
+        status = verdict->valid == RIG_VALID_FALSE ? status : failed;
+    }
     rig_verdict_free(verdict);
     return status;
 }
@@ -234,6 +252,10 @@ int rig_cli_check(int argc, char **argv)
         !rig_cli_read_minimum(&args, &minimum) || !read_assumptions(&args, &options.check) ||
         !reports_are_known(&args) || !read_amounts(&args, &source, &options))
         return RIG_EXIT_USAGE;
+    if (rig_arguments_has(&args, "proof") && rig_arguments_has(&args, "window")) {
+        rig_cli_complain("--proof needs the whole history at once: leave --window out");
+        return RIG_EXIT_USAGE;
+    }
     rig_cli_read_workload(&args, &source.load);
     mind_memory(options.check.limit_bytes);
     const char *title = title_of(args.positionals[0]);

@@ -115,6 +115,15 @@ class Checks(unittest.TestCase):
             "verify.c -> checker/witness/text.h -> checker/graph/graph.h",
         )
 
+    def test_program_that_replays_proofs_and_shares_code_with_the_checker(self):
+        self.passes("check-layers", **{"verify/facts.c": '#include "history/history.h"\n'})
+        status, output = run("check-layers", {**CLEAN, "verify/facts.c": '#include "checker/witness/verify.h"\n'})
+        self.assertEqual(status, 1, output)
+        self.assertIn("verify may not include checker/witness/verify.h", output)
+        self.assertIn("verify/facts.c:1: must share nothing with checker/witness/verify.h", output)
+        linked = {"verify/CMakeLists.txt": "rig_library(verify SOURCES facts.c LINKS rig_checker)\n"}
+        self.catches("check-layers", linked, "verify may not know checker")
+
     def test_tag_of_two_files(self):
         twice = {"base/source.h": "struct rig_source {\n    int a;\n};\n", "history/source.h": "\nenum rig_source { A };\n"}
         self.catches("check-layers", twice, "history/source.h:2: rig_source is defined in base/source.h:1 as well")

@@ -1,0 +1,233 @@
+#include "checker/prove/prove.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "checker/checker_types.h"
+#include "checker/judge.h"
+#include "checker/prove/prove_order.h"
+#include "checker/prove/witness_lines.h"
+#include "checker/solve/explanations.h"
+#include "history/fingerprint.h"
+#include "history/types.h"
+
+enum {
+    NAMES_A_LINE = 16,
+    /* A question about sets has a read for each element of each read set. */
+    MOST_SET_READS = 1 << 26,
+};
+
+struct proving {
+    const struct rig_history *history;
+    const struct rig_verdict *verdict;
+    const struct rig_check_options *options;
+    struct rig_judge judge;
+    struct rig_problem problem;
+    bool has_problem;
+    struct rig_prove_events events;
+    struct rig_buf *text;
+    struct rig_err *err;
+};
+
+const char *rig_prove_lacks(enum rig_workload workload)
+{
+    const struct rig_type_inference *type = rig_type_inference(workload);
+    return type == NULL || type->build_problem == NULL
+               ? "its reads show no versions, so that no order of the transactions proves them"
+               : NULL;
+}
+
+/* Bits: the levels of this fate. */
+static uint64_t levels_of(const struct rig_verdict *verdict, enum rig_fate fate)
+{
+    uint64_t levels = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        levels |= verdict->levels[level].fate == fate ? RIG_LEVEL_BIT(level) : 0;
+    return levels;
+}
+
+static enum rig_rc no_memory(const struct proving *p)
+{
+    return rig_memory_limit(p->err, "the proof");
+}
+
+static void say_open(struct proving *p, enum rig_level level, const char *why)
+{
+    rig_buf_printf(p->text, "open %s %s\n", rig_level_info(level)->name, why);
+}
+
+/* ---- levels held ---- */
+
+static void write_order(struct proving *p, enum rig_level level, const char *kind)
+{
+    struct rig_buf *text = p->text;
+    rig_buf_printf(text, "held %s %s\n", kind, rig_level_info(level)->name);
+    for (size_t i = 0; i < p->events.count; i++) {
+        rig_buf_add_int(text, rig_txn_name(p->history, p->events.at[i]));
+        rig_buf_add_char(text, i % NAMES_A_LINE == NAMES_A_LINE - 1 || i + 1 == p->events.count ? '\n' : ' ');
+    }
+    rig_buf_add_text(text, ".\n");
+}
+
+/* Whether the question of the solver fits: of sets it has a read for each element of each read. */
+static bool problem_fits(const struct proving *p)
+{
+    const struct rig_history *history = p->history;
+    uint64_t reads = 0;
+    if (rig_data_types[history->workload].shape != RIG_RESULT_SET)
+        return true;
+    for (uint32_t op = 0; op < history->op_count; op++)
+        reads += rig_op_reads(history->ops[op].kind) ? p->judge.inference.sets.key_first[history->ops[op].key + 1] -
+                                                           p->judge.inference.sets.key_first[history->ops[op].key]
+                                                     : 0;
+    return reads <= MOST_SET_READS;
+}
+
+static enum rig_rc need_problem(struct proving *p)
+{
+    if (p->has_problem)
+        return RIG_OK;
+    p->has_problem = true;
+    return p->judge.type->build_problem(&p->judge.inference, NULL, &p->problem, p->err);
+}
+
+/* The solver's order, of levels whose versions have no known one. */
+static enum rig_rc ask_solver(struct proving *p, enum rig_level level, bool *found)
+{
+    struct rig_explanations answers;
+    const int64_t budget_ns = p->options->budget_ns == 0 ? RIG_DEFAULT_BUDGET_NS : p->options->budget_ns;
+    const struct rig_solve_budget budget = {.deadline_ns = rig_clock_now_ns() + budget_ns,
+                                            .limit_bytes = p->options->limit_bytes};
+    enum rig_rc rc = rig_explanations_find(&p->problem, p->history, RIG_LEVEL_BIT(level), &budget, &answers, p->err);
+    p->events.count = 0;
+    *found = false;
+    if (rc == RIG_OK && answers.count > 0 &&
+        !rig_prove_order(&p->problem, p->history, rig_level_rule(level), answers.at[0].place, &p->events, found))
+        rc = no_memory(p);
+    rig_explanations_done(&answers);
+    return rc;
+}
+
+/* By the edges of the inference where reads show all orders that matter, else by those of a question. */
+static enum rig_rc find_order(struct proving *p, enum rig_level level, bool *found)
+{
+    const struct rig_rule *rule = rig_level_rule(level);
+    const struct rig_type_inference *type = p->judge.type;
+    const bool writes = rule->form == RIG_RULE_WRITES;
+    enum rig_rc rc = RIG_OK;
+    p->events.count = 0;
+    *found = false;
+    if (writes || (type->total_orders && (rule->form == RIG_RULE_SERIAL || rule->form == RIG_RULE_FLOW))) {
+        const unsigned links = rule->form == RIG_RULE_SERIAL ? RIG_LINKS_ALL
+                               : writes                      ? RIG_LINKS_WW
+                                                             : RIG_LINKS_WW | RIG_LINKS_WR;
+        if (!rig_prove_links_order(&p->judge.inference, links, writes, rule->along, &p->events, found))
+            return no_memory(p);
+    }
+    if (*found || writes || !problem_fits(p))
+        return rc;
+    rc = need_problem(p);
+    if (rc == RIG_OK && type->total_orders) {
+        p->events.count = 0;
+        if (!rig_prove_order(&p->problem, p->history, rule, NULL, &p->events, found))
+            rc = no_memory(p);
+    }
+    return rc != RIG_OK || *found ? rc : ask_solver(p, level, found);
+}
+
+/* The strongest first: the levels that follow from one need no order of their own. */
+static enum rig_rc prove_held(struct proving *p)
+{
+    uint64_t left = levels_of(p->verdict, RIG_FATE_HELD);
+    enum rig_rc rc = RIG_OK;
+    for (unsigned i = RIG_LEVEL_COUNT; rc == RIG_OK && i-- > 0;) {
+        const enum rig_level level = (enum rig_level)i;
+        const char *kind = rig_prove_kind(rig_level_rule(level)->form);
+        bool found = false;
+        if ((left & RIG_LEVEL_BIT(i)) == 0)
+            continue;
+        if (kind != NULL)
+            rc = find_order(p, level, &found);
+        if (rc != RIG_OK)
+            break;
+        if (found)
+            write_order(p, level, kind);
+        else
+            say_open(p, level, kind == NULL ? "held, but no kind of order proves it" : "held, but no order was found");
+        left &= ~(found ? rig_level_info(level)->below : RIG_LEVEL_BIT(i));
+    }
+    return rc;
+}
+
+/* ---- levels refuted ---- */
+
+static bool prove_refuted(struct proving *p, enum rig_level level)
+{
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_finding *finding = &p->verdict->findings[anomaly];
+        for (uint32_t i = 0; i < finding->witness_count; i++) {
+            const size_t size = p->text->size;
+            if ((finding->witnesses[i].refutes & RIG_LEVEL_BIT(level)) == 0)
+                continue;
+            rig_buf_printf(p->text, "refuted %s\n", rig_level_info(level)->name);
+            if (rig_prove_witness(p->history, &finding->witnesses[i], p->text)) {
+                rig_buf_add_text(p->text, ".\n");
+                return true;
+            }
+            if (!p->text->failed)
+                p->text->size = size;
+        }
+    }
+    return false;
+}
+
+/* The weakest first: the levels above one that is proved need no witness of their own. */
+static void prove_all_refuted(struct proving *p)
+{
+    uint64_t left = levels_of(p->verdict, RIG_FATE_REFUTED);
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        const enum rig_level level = (enum rig_level)i;
+        if ((left & RIG_LEVEL_BIT(i)) == 0)
+            continue;
+        if (prove_refuted(p, level))
+            left &= ~rig_level_info(level)->above;
+        else
+            say_open(p, level, "refuted, but its witness rests on an assumption, or has no form in a proof");
+    }
+}
+
+/* ---- the file ---- */
+
+static enum rig_rc prove_all(struct proving *p)
+{
+    uint64_t fingerprint = 0;
+    enum rig_rc rc = rig_history_fingerprint(p->history, &fingerprint, p->err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_buf_printf(p->text, "rig-proof 1\nhistory %016" PRIx64 "\n", fingerprint);
+    prove_all_refuted(p);
+    if (levels_of(p->verdict, RIG_FATE_HELD) != 0)
+        rc = rig_judge_infer(&p->judge, p->history, false, p->err);
+    if (rc == RIG_OK)
+        rc = prove_held(p);
+    for (unsigned i = 0; rc == RIG_OK && i < RIG_LEVEL_COUNT; i++) {
+        if (p->verdict->levels[i].fate == RIG_FATE_NOT_REFUTED)
+            say_open(p, (enum rig_level)i, "not decided");
+    }
+    rig_buf_add_text(p->text, "end\n");
+    return rc == RIG_OK && p->text->failed ? no_memory(p) : rc;
+}
+
+enum rig_rc rig_prove(const struct rig_history *history, const struct rig_verdict *verdict,
+                      const struct rig_check_options *options, struct rig_buf *text, struct rig_err *err)
+{
+    struct proving p = {.history = history, .verdict = verdict, .options = options, .text = text, .err = err};
+    /* An order that rests on assumptions explains a history with them; one without them is as good. */
+    rig_judge_init(&p.judge, 1, (struct rig_assumptions){.total = options->total}, options->limit_bytes);
+    const enum rig_rc rc = prove_all(&p);
+    rig_judge_done(&p.judge);
+    rig_problem_done(&p.problem);
+    rig_prove_events_done(&p.events);
+    return rc;
+}

@@ -1,0 +1,193 @@
+#include "checker/prove/witness_lines.h"
+
+#include <inttypes.h>
+
+#include "checker/witness/assumed.h"
+
+static const uint32_t none = UINT32_MAX;
+
+/* The transaction's operation that writes the value; the last one that writes the key if none does. */
+static uint32_t write_of(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    uint32_t last = none;
+    for (uint32_t op = 0; op < rig_txn_op_count(history, txn); op++) {
+        if (rig_op_reads(ops[op].kind) || ops[op].key != key)
+            continue;
+        if (ops[op].value == value)
+            return op;
+        last = op;
+    }
+    return last;
+}
+
+static bool shows(const struct rig_history *history, const struct rig_txn_op *op, int64_t value)
+{
+    if (!rig_op_reads(op->kind) || op->read_state != RIG_READ_SEEN)
+        return false;
+    if (!rig_op_reads_sequence(op->kind))
+        return op->value == value;
+    const struct rig_read_list list = rig_txn_op_list(history, op);
+    for (uint32_t i = 0; i < list.count; i++) {
+        if (rig_read_element(&list, i) == value)
+            return true;
+    }
+    return false;
+}
+
+/* The transaction's operation that reads what the value's writer wrote to the key. */
+static uint32_t read_of(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
+{
+    for (uint32_t op = 0; op < rig_txn_op_count(history, txn); op++) {
+        const struct rig_txn_op *at = rig_txn_ops(history, txn) + op;
+        if (at->key == key && shows(history, at, value))
+            return op;
+    }
+    return none;
+}
+
+static void add_line(const struct rig_history *history, const char *kind, uint32_t from, uint32_t from_op, uint32_t to,
+                     uint32_t to_op, struct rig_buf *text)
+{
+    rig_buf_printf(text, "%s %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32, kind, rig_txn_name(history, from), from_op,
+                   rig_txn_name(history, to), to_op);
+}
+
+static bool add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    static const char *const kinds[] = {[RIG_EDGE_WW] = "ww", [RIG_EDGE_WR] = "wr", [RIG_EDGE_RW] = "rw"};
+    uint32_t from_op, to_op;
+    if (step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME) {
+        rig_buf_printf(text, "%s %" PRIu32 " %" PRIu32 "\n", step->kind == RIG_EDGE_PROCESS ? "process" : "realtime",
+                       rig_txn_name(history, step->from), rig_txn_name(history, step->to));
+        return true;
+    }
+    from_op = step->kind == RIG_EDGE_RW ? step->from_op : write_of(history, step->from, step->key, step->from_value);
+    to_op = step->to_op;
+    if (step->kind == RIG_EDGE_RW || (step->kind == RIG_EDGE_WW && to_op == none))
+        to_op = write_of(history, step->to, step->key, step->to_value);
+    if (step->kind == RIG_EDGE_WR && to_op == none)
+        to_op = read_of(history, step->to, step->key, step->from_value);
+    if (from_op == none || to_op == none)
+        return false;
+    add_line(history, kinds[step->kind], step->from, from_op, step->to, to_op, text);
+    if (step->kind != RIG_EDGE_WR && step->order == RIG_ORDER_UPDATE)
+        rig_buf_printf(text, " update %" PRIu32, step->order_op);
+    else if (step->kind != RIG_EDGE_WR && step->order == RIG_ORDER_CASE)
+        rig_buf_add_text(text, " case");
+    rig_buf_add_char(text, '\n');
+    return true;
+}
+
+static bool add_cycle(const struct rig_history *history, const struct rig_step *steps, uint32_t count,
+                      struct rig_buf *text)
+{
+    bool done = count > 1;
+    for (uint32_t i = 0; done && i < count; i++)
+        done = add_step(history, &steps[i], text);
+    rig_buf_add_text(text, "cycle\n");
+    return done;
+}
+
+static bool add_cases(const struct rig_history *history, const struct rig_cases *cases, struct rig_buf *text)
+{
+    bool done = true;
+    for (uint32_t i = 0; done && i < cases->line_count; i++) {
+        const struct rig_case *line = &cases->lines[i];
+        if (line->kind == RIG_CASE_SUPPOSE)
+            rig_buf_printf(text, "suppose %" PRIu32 " %" PRIu32 "\n", rig_txn_name(history, line->before),
+                           rig_txn_name(history, line->after));
+        else
+            done = add_cycle(history, cases->steps + line->first_step, line->step_count, text);
+    }
+    return done;
+}
+
+/* A read that began after the append was acknowledged and misses it: it comes before and behind it. */
+static bool add_lost_append(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    const uint32_t writer = witness->txns[0], reader = witness->txns[1];
+    const uint32_t write = write_of(history, writer, witness->key, witness->value);
+    if (witness->txn_count != 2 || write == none || witness->other_op == none)
+        return false;
+    add_line(history, "rw", reader, witness->other_op, writer, write, text);
+    rig_buf_printf(text, "\nrealtime %" PRIu32 " %" PRIu32 "\ncycle\n", rig_txn_name(history, writer),
+                   rig_txn_name(history, reader));
+    return true;
+}
+
+/* The read that shows the aborted element under a committed one: by any transaction that was acknowledged. */
+static bool add_dirty_update(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    const uint32_t aborted = witness->txns[witness->txn_count - 1];
+    const uint32_t write = write_of(history, aborted, witness->key, witness->other_value);
+    for (uint32_t txn = 0; txn < history->txn_count && write != none; txn++) {
+        const uint32_t read = history->txns[txn].outcome == RIG_OUTCOME_OK
+                                  ? read_of(history, txn, witness->key, witness->other_value)
+                                  : none;
+        if (read == none)
+            continue;
+        add_line(history, "G1a", txn, read, aborted, write, text);
+        rig_buf_add_char(text, '\n');
+        return true;
+    }
+    return false;
+}
+
+/* A read of the first transaction, and an operation of the second one, or of itself. */
+static bool add_impossible(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    const uint32_t first = witness->txns[0];
+    uint32_t second = witness->txns[witness->txn_count > 1 ? 1 : 0];
+    uint32_t other = witness->other_op;
+    switch ((int)witness->anomaly) {
+    case RIG_ANOMALY_G1A:
+    case RIG_ANOMALY_G1B:
+        other = write_of(history, second, witness->key, witness->value);
+        break;
+    case RIG_ANOMALY_FRACTURED_APPEND:
+        other = write_of(history, second, witness->key, witness->other_value);
+        break;
+    case RIG_ANOMALY_DUPLICATE_ELEMENTS:
+    case RIG_ANOMALY_FUTURE_READ:
+    case RIG_ANOMALY_INTERNAL:
+        second = first;
+        other = witness->op;
+        break;
+    case RIG_ANOMALY_GARBAGE_READ:
+        second = other == none ? first : second;
+        other = other == none ? witness->op : other;
+        break;
+    case RIG_ANOMALY_INCOMPATIBLE_ORDER:
+    case RIG_ANOMALY_LOST_UPDATE:
+        break;
+    default:
+        return false;
+    }
+    if (witness->op == none || other == none)
+        return false;
+    add_line(history, rig_anomaly_info(witness->anomaly)->name, first, witness->op, second, other, text);
+    rig_buf_add_char(text, '\n');
+    return true;
+}
+
+bool rig_prove_witness(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    const size_t size = text->size;
+    bool done;
+    if (rig_witness_assumed(witness) != 0)
+        return false;
+    if (witness->cases != NULL)
+        done = add_cases(history, witness->cases, text);
+    else if (witness->step_count > 0)
+        done = add_cycle(history, witness->steps, witness->step_count, text);
+    else if (witness->anomaly == RIG_ANOMALY_LOST_APPEND)
+        done = add_lost_append(history, witness, text);
+    else if (witness->anomaly == RIG_ANOMALY_DIRTY_UPDATE)
+        done = add_dirty_update(history, witness, text);
+    else
+        done = add_impossible(history, witness, text);
+    if (!done && !text->failed)
+        text->size = size;
+    return done;
+}

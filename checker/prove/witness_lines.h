@@ -1,0 +1,16 @@
+/*
+ * The lines of a proof for a refuted level, from the checker's witness (docs/proof-format.md, "Witnesses").
+ */
+#ifndef RIG_CHECKER_PROVE_WITNESS_LINES_H
+#define RIG_CHECKER_PROVE_WITNESS_LINES_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "checker/verdict.h"
+
+/* Adds the lines to `text`. False where the witness has no such form: it rests on an assumption, or on the fate of a
+ * register; `text` is as it was then. */
+bool rig_prove_witness(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text);
+
+#endif
