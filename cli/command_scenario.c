@@ -1,6 +1,7 @@
 /*
  * rig scenario PLAN.yaml SCENARIO.yaml...: sessions whose statements run in a written order, on the plan's database.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "base/option_parse.h"
 #include "base/vec.h"
 #include "checker/levels/level.h"
 #include "cli/arguments.h"
@@ -16,8 +18,9 @@
 #include "plan/plan.h"
 #include "run/run.h"
 #include "scenario/scenario_report.h"
+#include "scenario/script.h"
 
-enum { COLUMNS_MOST = 256, OVERRIDES_MOST = 64 };
+enum { COLUMNS_MOST = 256, OVERRIDES_MOST = 64, PLAYS_MOST = 1000 };
 
 static const struct rig_argument scenario_arguments[] = {
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, overriding the file"},
@@ -28,6 +31,11 @@ static const struct rig_argument scenario_arguments[] = {
     {.name = "patience",
      .value = "MS",
      .help = "milliseconds after which a statement that has not returned counts as waiting; 250 when not given"},
+    {.name = "repeat", .value = "N", .help = "play each scenario N times, and count; 1 when not given"},
+    {.name = "export",
+     .value = "psql|mysql|isolationtester",
+     .choices = rig_script_form_names,
+     .help = "do not play: print a script that plays the scenario without rig, at the isolation of the plan"},
     {.name = "steps", .help = "also with several databases: each step and its answer"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
@@ -65,7 +73,10 @@ struct job {
     struct rig_scenario_schema joined;
     struct column *columns;
     size_t column_count;
-    struct rig_performance **performances; /* by scenario, then by column; NULL: not played */
+    struct rig_performance **performances; /* by scenario, then by column: the first one that shows the anomaly, else
+                                            * the last; NULL: not played */
+    uint32_t *shown;                       /* likewise: how many plays showed it */
+    uint32_t repeat;                       /* plays of each scenario on each database */
     const atomic_int *interrupts;
     struct column *column; /* that is under way */
     char clients[64];
@@ -150,6 +161,27 @@ static bool make_columns(struct job *job)
 
 /* ---- playing ---- */
 
+static void free_performance(struct rig_performance *performance)
+{
+    if (performance != NULL)
+        rig_performance_done(performance);
+    free(performance);
+}
+
+/* Takes the performance: it replaces an earlier one that did not show the anomaly. */
+static void keep_performance(struct job *job, uint32_t scenario, bool is_whole, struct rig_performance *played)
+{
+    const size_t place = scenario * job->column_count + (size_t)(job->column - job->columns);
+    struct rig_performance **kept = &job->performances[place];
+    job->shown[place] += is_whole && played->shows;
+    if (!is_whole || (*kept != NULL && (*kept)->shows)) {
+        free_performance(played);
+        return;
+    }
+    free_performance(*kept);
+    *kept = played;
+}
+
 static enum rig_rc play_all(void *context, const struct rig_driver *driver, void *driver_run,
                             const struct rig_run_env *env, struct rig_err *err)
 {
@@ -160,22 +192,16 @@ static enum rig_rc play_all(void *context, const struct rig_driver *driver, void
     (void)rig_arguments_number(job->args, "patience", 1, 60000, &patience_ms);
     if (driver->describe != NULL)
         driver->describe(driver_run, job->column->server, sizeof job->column->server);
-    for (uint32_t i = 0; i < job->scenario_count && rc == RIG_OK; i++) {
+    for (uint32_t i = 0; i < job->scenario_count * job->repeat && rc == RIG_OK; i++) {
         const struct rig_play_options options = {.table = i,
                                                  .first_statement = job->joined.first_statement[i],
                                                  .patience_ms = (uint32_t)patience_ms,
                                                  .interrupts = job->interrupts};
-        struct rig_performance **place =
-            &job->performances[i * job->column_count + (size_t)(job->column - job->columns)];
-        *place = calloc(1, sizeof **place);
-        if (*place == NULL)
+        struct rig_performance *played = calloc(1, sizeof *played);
+        if (played == NULL)
             return rig_no_memory(err, "a scenario");
-        rc = rig_scenario_play(job->scenarios[i], driver, driver_run, &options, *place, err);
-        if (rc != RIG_OK) {
-            rig_performance_done(*place);
-            free(*place);
-            *place = NULL;
-        }
+        rc = rig_scenario_play(job->scenarios[i / job->repeat], driver, driver_run, &options, played, err);
+        keep_performance(job, i / job->repeat, rc == RIG_OK, played);
     }
     return rc;
 }
@@ -227,7 +253,9 @@ static struct rig_scenario_cell cell_at(const struct job *job, size_t scenario, 
     return (struct rig_scenario_cell){.scenario = job->scenarios[scenario],
                                       .performance = job->performances[scenario * job->column_count + column],
                                       .column = of->name[0] == '\0' ? NULL : of->name,
-                                      .server = of->server[0] == '\0' ? "not played" : of->server};
+                                      .server = of->server[0] == '\0' ? "not played" : of->server,
+                                      .shown = job->shown[scenario * job->column_count + column],
+                                      .played = job->repeat};
 }
 
 static void print_text(const struct job *job)
@@ -289,6 +317,20 @@ static bool is_refuted(const struct job *job)
     return false;
 }
 
+/* Each play has a table of its own. */
+static enum rig_rc join_schemas(struct job *job, struct rig_err *err)
+{
+    const uint32_t count = job->scenario_count * job->repeat;
+    struct rig_scenario **plays = calloc(count, sizeof(struct rig_scenario *));
+    if (plays == NULL)
+        return rig_no_memory(err, "scenarios");
+    for (uint32_t i = 0; i < count; i++)
+        plays[i] = job->scenarios[i / job->repeat];
+    const enum rig_rc rc = rig_scenario_schema_init(&job->joined, plays, count, err);
+    free(plays);
+    return rc;
+}
+
 static enum rig_rc load_scenarios(struct job *job, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
@@ -299,21 +341,54 @@ static enum rig_rc load_scenarios(struct job *job, struct rig_err *err)
             rc = rig_fail(err, RIG_E_PLAN, "%s: unknown level `%s`; `rig list levels` shows them",
                           job->args->positionals[i], job->scenarios[job->scenario_count - 1]->level);
     }
-    return rc == RIG_OK ? rig_scenario_schema_init(&job->joined, job->scenarios, job->scenario_count, err) : rc;
+    return rc == RIG_OK ? join_schemas(job, err) : rc;
 }
 
 static void free_job(struct job *job)
 {
-    for (size_t i = 0; job->performances != NULL && i < job->scenario_count * job->column_count; i++) {
-        if (job->performances[i] != NULL)
-            rig_performance_done(job->performances[i]);
-        free(job->performances[i]);
-    }
+    for (size_t i = 0; job->performances != NULL && i < job->scenario_count * job->column_count; i++)
+        free_performance(job->performances[i]);
     free(job->performances);
+    free(job->shown);
     free(job->columns);
     for (uint32_t i = 0; i < job->scenario_count; i++)
         rig_scenario_free(job->scenarios[i]);
     rig_scenario_schema_done(&job->joined);
+}
+
+/* The isolation of the plan as SQL names it: "REPEATABLE READ". */
+static void add_isolation(const struct rig_plan *plan, struct rig_buf *out)
+{
+    const struct rig_option *option = rig_option_find(plan->driver->options, "isolation");
+    if (option != NULL)
+        rig_option_format(option, plan->driver_options, out);
+    if (out->size == 0)
+        rig_buf_add_text(out, "serializable");
+    for (size_t i = 0; i < out->size; i++)
+        out->data[i] = out->data[i] == '-' ? ' ' : (char)toupper((unsigned char)out->data[i]);
+}
+
+static int export(struct job *job, const char *form)
+{
+    struct rig_plan *plan = NULL;
+    struct rig_err err = {0};
+    struct rig_buf isolation, text;
+    unsigned number = 0;
+    while (strcmp(rig_script_form_names[number], form) != 0)
+        number++;
+    if (rig_plan_load(job->args->positionals[0], job->columns->overrides, job->columns->override_count, NULL, &plan,
+                      &err) != RIG_OK)
+        return rig_cli_fail(&err);
+    rig_buf_init(&isolation, 0);
+    rig_buf_init(&text, 0);
+    add_isolation(plan, &isolation);
+    for (uint32_t i = 0; i < job->scenario_count; i++)
+        rig_scenario_write_script(job->scenarios[i], (enum rig_script_form)number, rig_buf_text(&isolation), &text);
+    (void)fputs(rig_buf_text(&text), stdout);
+    rig_buf_done(&text);
+    rig_buf_done(&isolation);
+    rig_plan_free(plan);
+    return RIG_EXIT_OK;
 }
 
 static int play(struct job *job)
@@ -325,8 +400,11 @@ static int play(struct job *job)
         return rig_cli_fail(&err);
     if (!make_columns(job))
         return RIG_EXIT_USAGE;
+    if (rig_arguments_has(job->args, "export"))
+        return export(job, rig_arguments_value(job->args, "export"));
     job->performances = calloc(job->scenario_count * job->column_count, sizeof *job->performances);
-    if (job->performances == NULL)
+    job->shown = calloc(job->scenario_count * job->column_count, sizeof *job->shown);
+    if (job->performances == NULL || job->shown == NULL)
         return RIG_EXIT_FAILED;
     for (size_t i = 0; i < job->column_count; i++) {
         struct rig_err failure = {0};
@@ -347,15 +425,21 @@ int rig_cli_scenario(int argc, char **argv)
 {
     struct rig_arguments args;
     int status = rig_arguments_parse(&scenario_table, argc, argv, &args);
-    uint64_t patience_ms;
+    uint64_t patience_ms, repeat = 1;
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
-    if (!rig_arguments_number(&args, "patience", 1, 60000, &patience_ms))
+    if (!rig_arguments_number(&args, "patience", 1, 60000, &patience_ms) ||
+        !rig_arguments_number(&args, "repeat", 1, PLAYS_MOST, &repeat))
         return RIG_EXIT_USAGE;
+    if (rig_arguments_has(&args, "export") && (args.positional_count > 2 || rig_arguments_has(&args, "vary"))) {
+        rig_cli_complain("--export prints one scenario, for one database");
+        return RIG_EXIT_USAGE;
+    }
     struct job *job = calloc(1, sizeof *job);
     if (job == NULL)
         return RIG_EXIT_FAILED;
     job->args = &args;
+    job->repeat = (uint32_t)repeat;
     job->interrupts = rig_cli_stop_signals_begin();
     rig_arena_init(&job->joined.arena, 0);
     status = play(job);

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 
+#include "base/output_file.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
@@ -12,6 +13,7 @@
 #include "cli/saved_run.h"
 #include "history/load.h"
 #include "report/shrunk_report.h"
+#include "shrink/scenario_text.h"
 #include "shrink/shrink_history.h"
 
 static const struct rig_argument shrink_arguments[] = {
@@ -36,7 +38,10 @@ static const struct rig_argument shrink_arguments[] = {
      .value = RIG_CLI_FORM_VALUE,
      .choices = rig_cli_form_names,
      .help = "form of FILE; found from its suffix when not given (.rig, .jsonl, .json, .edn)"},
-    {.name = "force", .help = "replace FILE if it exists"},
+    {.name = "scenario",
+     .value = "FILE",
+     .help = "also write the part, of lists or registers, as a scenario for `rig scenario` into FILE"},
+    {.name = "force", .help = "replace files that exist"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
 };
@@ -59,6 +64,21 @@ static const struct rig_arguments_table shrink_table = {
     .arguments = shrink_arguments,
 };
 
+static enum rig_rc write_scenario(const struct rig_arguments *args, const struct rig_smallest_part *part,
+                                  const struct rig_interleaving *interleaving, struct rig_err *err)
+{
+    const char *path = rig_arguments_value(args, "scenario");
+    struct rig_buf yaml;
+    if (path == NULL)
+        return RIG_OK;
+    rig_buf_init(&yaml, 0);
+    enum rig_rc rc = rig_scenario_text(part, interleaving, &yaml, err);
+    if (rc == RIG_OK)
+        rc = rig_output_save(&yaml, path, err);
+    rig_buf_done(&yaml);
+    return rc;
+}
+
 static enum rig_rc show(const struct rig_arguments *args, const struct rig_smallest_part *shrunk, struct rig_err *err)
 {
     struct rig_interleaving interleaving;
@@ -69,6 +89,8 @@ static enum rig_rc show(const struct rig_arguments *args, const struct rig_small
         err->rc = RIG_OK;
         rc = RIG_OK;
     }
+    if (rc == RIG_OK)
+        rc = write_scenario(args, shrunk, &interleaving, err);
     rig_buf_init(&text, 0);
     if (rc == RIG_OK && rig_arguments_json(args))
         rig_report_shrunk_json(shrunk, &interleaving, file, &text);
@@ -110,6 +132,18 @@ static enum rig_rc shrink(const struct rig_arguments *args, const char *path, co
     return rc;
 }
 
+/* Whether the files can be written; false after a complaint. */
+static bool outputs_fit(const struct rig_arguments *args, const char *history, struct rig_save_options *save)
+{
+    const char *out = rig_arguments_value(args, "output"), *scenario = rig_arguments_value(args, "scenario");
+    rig_cli_guard_history(history);
+    if (out != NULL)
+        save->form = rig_cli_output_form(args, "to", &rig_cli_forms, out);
+    if (out != NULL && (save->form == RIG_FORM_AUTO || !rig_cli_may_write(args, out)))
+        return false;
+    return scenario == NULL || rig_cli_may_write(args, scenario);
+}
+
 int rig_cli_shrink(int argc, char **argv)
 {
     struct rig_arguments args;
@@ -122,7 +156,6 @@ int rig_cli_shrink(int argc, char **argv)
     struct rig_cli_saved_run saved = {.storage = NULL};
     struct rig_err err = {0};
     char path[RIG_CLI_PATH_BYTES];
-    const char *out = rig_arguments_value(&args, "output");
     if (!rig_cli_read_requests(&args, &options.check) || !rig_cli_read_decision(&args, &options.check) ||
         !rig_cli_read_assume(&args, &options.check.assumptions))
         return RIG_EXIT_USAGE;
@@ -131,13 +164,9 @@ int rig_cli_shrink(int argc, char **argv)
     enum rig_rc rc = rig_cli_find_history(args.positionals[0], path, &err);
     if (rc == RIG_OK)
         rc = rig_cli_saved_run_take(args.positionals[0], &args, &options.check, NULL, &saved, &err);
-    if (rc == RIG_OK && out != NULL) {
-        rig_cli_guard_history(path);
-        save.form = rig_cli_output_form(&args, "to", &rig_cli_forms, out);
-        if (save.form == RIG_FORM_AUTO || !rig_cli_may_write(&args, out)) {
-            rig_cli_saved_run_done(&saved);
-            return RIG_EXIT_USAGE;
-        }
+    if (rc == RIG_OK && !outputs_fit(&args, path, &save)) {
+        rig_cli_saved_run_done(&saved);
+        return RIG_EXIT_USAGE;
     }
     options.budget_ns = options.check.budget_ns;
     rig_cli_interruption_begin(describe, &args);

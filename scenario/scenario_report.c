@@ -57,14 +57,17 @@ static void add_result(const struct rig_scenario *scenario, const struct rig_pla
         rig_buf_printf(out, " (waited until step %u)", (unsigned)played->until + 1);
 }
 
-void rig_scenario_write_word(const struct rig_performance *performance, const struct rig_scenario *scenario,
-                             struct rig_buf *out)
+void rig_scenario_write_word(const struct rig_scenario_cell *cell, struct rig_buf *out)
 {
+    const struct rig_performance *performance = cell->performance;
+    const struct rig_scenario *scenario = cell->scenario;
     bool waited = false;
-    if (performance->shows) {
+    if (performance->shows && cell->played > 1)
+        rig_buf_printf(out, "%u/%u", (unsigned)cell->shown, (unsigned)cell->played);
+    else if (performance->shows)
         rig_buf_add_text(out, "shown");
+    if (performance->shows)
         return;
-    }
     for (uint32_t i = 0; i < scenario->step_count; i++) {
         const struct rig_played_step *played = &performance->steps[i];
         if (played->state == RIG_PLAYED_FAILED || played->state == RIG_PLAYED_STUCK) {
@@ -79,21 +82,26 @@ void rig_scenario_write_word(const struct rig_performance *performance, const st
 void rig_scenario_write_text(const struct rig_scenario_cell *cell, struct rig_buf *out)
 {
     const struct rig_scenario *scenario = cell->scenario;
-    size_t widest = 0;
+    size_t widest = 0, name = 0;
     rig_buf_printf(out, "%s: %s (%s), on %s", scenario->name, scenario->title, scenario->anomaly, cell->server);
     rig_buf_printf(out, "%s%s\n", cell->column == NULL ? "" : ", ", cell->column == NULL ? "" : cell->column);
     for (uint32_t i = 0; i < scenario->step_count; i++) {
         const size_t length = strlen(scenario->steps[i].text);
         widest = length > widest ? length : widest;
     }
+    for (uint32_t i = 0; i < scenario->session_count; i++)
+        name = strlen(scenario->sessions[i]) > name ? strlen(scenario->sessions[i]) : name;
     for (uint32_t i = 0; i < scenario->step_count; i++) {
         const struct rig_scenario_step *step = &scenario->steps[i];
-        rig_buf_printf(out, "  %3u  %s  %-*s  ", (unsigned)i + 1, scenario->sessions[step->session], (int)widest,
-                       step->text);
+        rig_buf_printf(out, "  %3u  %-*s  %-*s  ", (unsigned)i + 1, (int)name, scenario->sessions[step->session],
+                       (int)widest, step->text);
         add_result(scenario, &cell->performance->steps[i], i, out);
         rig_buf_add_char(out, '\n');
     }
-    rig_buf_printf(out, "  %s\n", cell->performance->shows ? "the anomaly is shown" : "the anomaly is not shown");
+    rig_buf_add_text(out, cell->performance->shows ? "  the anomaly is shown" : "  the anomaly is not shown");
+    if (cell->played > 1)
+        rig_buf_printf(out, " (in %u of %u plays)", (unsigned)cell->shown, (unsigned)cell->played);
+    rig_buf_add_char(out, '\n');
 }
 
 static void add_json_rows(const struct rig_scenario_rows *rows, uint32_t column_count, struct rig_json_writer *json)
@@ -144,6 +152,8 @@ void rig_scenario_write_json(const struct rig_scenario_cell *cell, struct rig_js
         rig_json_string(json, "column", cell->column);
     rig_json_string(json, "server", cell->server);
     rig_json_bool(json, "shown", cell->performance->shows);
+    rig_json_int(json, "plays", cell->played);
+    rig_json_int(json, "plays-shown", cell->shown);
     rig_json_begin_array(json, "steps");
     for (uint32_t i = 0; i < scenario->step_count; i++)
         add_json_step(cell, i, json);
@@ -154,7 +164,7 @@ void rig_scenario_write_json(const struct rig_scenario_cell *cell, struct rig_js
 static void add_word(const struct rig_scenario_cell *cell, struct rig_buf *out)
 {
     if (cell->performance != NULL)
-        rig_scenario_write_word(cell->performance, cell->scenario, out);
+        rig_scenario_write_word(cell, out);
     else
         rig_buf_add_char(out, '?');
 }

@@ -14,15 +14,16 @@
 struct rig_scenario_cell {
     const struct rig_scenario *scenario;
     const struct rig_performance *performance;
-    const char *column; /* "database.isolation=serializable"; NULL: nothing varies */
-    const char *server; /* "PostgreSQL 15.8" */
+    const char *column;     /* "database.isolation=serializable"; NULL: nothing varies */
+    const char *server;     /* "PostgreSQL 15.8" */
+    uint32_t shown, played; /* so many of so many plays showed the anomaly; the performance is of one */
 };
 
 /* A line a step, and whether the anomaly was shown. */
 void rig_scenario_write_text(const struct rig_scenario_cell *cell, struct rig_buf *out);
-/* In a word: "shown", the code of the error that prevented it, "waits" where a session waited, or "no". */
-void rig_scenario_write_word(const struct rig_performance *performance, const struct rig_scenario *scenario,
-                             struct rig_buf *out);
+/* In a word: "shown", or of several plays "3/10"; the code of the error that prevented it, "waits" where a session
+ * waited, or "no". */
+void rig_scenario_write_word(const struct rig_scenario_cell *cell, struct rig_buf *out);
 /* An object. */
 void rig_scenario_write_json(const struct rig_scenario_cell *cell, struct rig_json_writer *json);
 /* A row a scenario, a column a server. `cells`: row by row, so many a row; one with a NULL performance was not played. */

@@ -3,8 +3,10 @@
 import json
 import os
 import pathlib
+import subprocess
 import unittest
 
+from pg_server import Server
 from rig_command import RigTest, main
 
 CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
@@ -19,6 +21,10 @@ MARIADB = {
     "repeatable-read": {"g2", "g2-item", "g2-two-edges", "p4"},
     "serializable": set(),
 }
+
+
+def played(script, folder, environment):
+    return subprocess.run(["bash", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
 
 
 class ScenarioTest(RigTest):
@@ -58,6 +64,39 @@ class Scenarios(ScenarioTest):
         results = json.loads(done.out)["results"]
         self.assertEqual([result["scenario"] for result in results if result["shown"]], [])
         self.assertEqual(len(results), len(SCENARIOS))
+
+    def test_the_script_for_psql(self):
+        done = self.status(0, self.rig("scenario", CONFIGS / "pg-repeatable-read.yaml", CONFIGS / "scenarios/g-single-write.yaml",
+                                       "--export", "psql"))
+        (self.folder / "script").write_text(done.out)
+        server = Server(self.folder / "server")
+        try:
+            environment = dict(os.environ, PGHOST="127.0.0.1", PGPORT=str(server.port), PGUSER="postgres",
+                               PGPASSWORD=server.secret, PGDATABASE="postgres")
+            for _ in range(2):  # the table of the first play is gone
+                play = played("script", self.folder, environment)
+                self.assertEqual(play.returncode, 0, play)
+                self.assertIn("T1: 1|10\n", play.stdout)
+                self.assertIn("could not serialize access due to concurrent update", play.stdout)
+                self.assertNotIn("2|18", play.stdout)
+            # A table of this name is not touched.
+            server.sql("CREATE TABLE test (a int); INSERT INTO test VALUES (7)")
+            refused = played("script", self.folder, environment)
+            self.assertEqual(refused.returncode, 3, refused)
+            self.assertEqual(server.sql("SELECT a FROM test"), "7")
+        finally:
+            server.stop()
+
+    def test_from_a_history_to_a_reproduction(self):
+        self.status(1, self.rig("run", CONFIGS / "pg-repeatable-read.yaml", "--set", "workload.transactions=4000", "--level",
+                                "serializable", "-o", "out"))
+        self.status(0, self.rig("shrink", "out", "--scenario", "skew.yaml"))
+        self.assertLess(len((self.folder / "skew.yaml").read_text().splitlines()), 40)
+        again = ["scenario", CONFIGS / "pg-repeatable-read.yaml", "skew.yaml", "--repeat", "3"]
+        done = self.status(0, self.rig(*again))
+        self.assertIn("the anomaly is shown (in 3 of 3 plays)", done.out)
+        done = self.status(0, self.rig(*again, "--set", "database.isolation=serializable"))
+        self.assertIn("the anomaly is not shown (in 0 of 3 plays)", done.out)
 
     def test_what_cannot_be_played(self):
         scenario = SCENARIOS[0]
