@@ -222,10 +222,15 @@ static const char *why_open_without_edges(const struct rig_verdict *verdict, con
     return NULL;
 }
 
+static const uint64_t claims = RIG_ANOMALY_BIT(RIG_ANOMALY_ORDER_MISMATCH) | RIG_ANOMALY_BIT(RIG_ANOMALY_G_SIA) |
+                               RIG_ANOMALY_BIT(RIG_ANOMALY_G_SIB) | RIG_ANOMALY_BIT(RIG_ANOMALY_STALE_SNAPSHOT);
+
 /* Why the existence of an anomaly that was not found is open; NULL: it certainly does not exist. */
 static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, uint64_t open)
 {
     const struct rig_type_inference *type = rig_type_inference(verdict->scope.workload);
+    if ((claims & RIG_ANOMALY_BIT(asked)) != 0)
+        return NULL; /* rig_claims_conclude() */
     if (type->no_edges)
         return why_open_without_edges(verdict, type, asked);
     if (asked == RIG_ANOMALY_NO_VERSION_ORDER)

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/certificate/certified.h"
+#include "checker/certificate/claims.h"
 #include "checker/checker_types.h"
 #include "history/row_names.h"
 
@@ -25,7 +26,8 @@ struct run {
     const char *conflict;      /* why the history has to be read again, or NULL */
     unsigned contradicted;     /* assumptions that the history contradicts */
     struct rig_stretches undivided;
-    bool unordered; /* its events are not in the order of their times */
+    bool unordered;  /* its events are not in the order of their times */
+    bool has_claims; /* some transaction has a place in the database's own order */
     uint32_t pass_count;
     struct rig_check_progress progress;
     int64_t waited_ns;
@@ -50,6 +52,7 @@ static enum rig_rc next(struct run *run, const struct rig_segment **segment)
     if (rc != RIG_OK || *segment == NULL)
         return rc;
     run->unordered |= (*segment)->unordered;
+    run->has_claims |= (rig_columns_given(&(*segment)->columns) & RIG_CLAIM_COLUMNS) != 0;
     run->progress.txn_count += (*segment)->txns.count;
     if (run->census != NULL && run->options.census == NULL && !rig_census_note(run->census, *segment))
         return rig_memory_limit(run->err, "the keys of the history");
@@ -223,20 +226,39 @@ static enum rig_rc judge_somehow(struct run *run, enum rig_workload workload, st
     return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
 }
 
+/* The claims of a history without a certificate. Takes it. */
+static enum rig_rc claim(struct rig_history *history, const struct rig_check_options *check,
+                         struct rig_verdict *verdict, struct rig_err *err)
+{
+    const struct rig_type_inference *type = rig_type_inference(history->workload);
+    enum rig_rc rc = RIG_OK;
+    if (type != NULL && type->has_certificates && rig_claims_given(history))
+        rc = rig_claims_judge(history, NULL, NULL, check->limit_bytes, verdict, err);
+    rig_history_free(history);
+    return rc;
+}
+
 /*
- * The certificate is compared with the whole history, which is read once more.
+ * The certificate and the claims of the database are compared with the whole history, which is read once more. Claims
+ * of a history that cannot be read again are left unchecked.
  */
-static enum rig_rc certify(struct rig_source *source, const char *name, const struct rig_check_options *check,
-                           struct rig_verdict *verdict, struct rig_err *err)
+static enum rig_rc compare(struct rig_source *source, const char *name, const struct rig_check_options *check,
+                           bool has_claims, struct rig_verdict *verdict, struct rig_err *err)
 {
     const struct rig_load_options options = {.limit_bytes = check->limit_bytes};
+    const bool certified = rig_source_facts(source)->certificate != NULL;
     struct rig_history *history = NULL;
-    if (rig_source_facts(source)->certificate == NULL)
+    struct rig_err why = {0};
+    if (!certified && !has_claims)
         return RIG_OK;
-    enum rig_rc rc = rig_source_rewind(source, err);
+    enum rig_rc rc = rig_source_rewind(source, &why);
     if (rc == RIG_OK)
-        rc = rig_history_take(source, &options, name, &history, err);
-    return rc == RIG_OK ? rig_certify(history, check, verdict, err) : rc;
+        rc = rig_history_take(source, &options, name, &history, &why);
+    if (rc == RIG_OK)
+        rc = certified ? rig_certify(history, check, verdict, &why) : claim(history, check, verdict, &why);
+    if (rc != RIG_OK && rc != RIG_E_BUG && !certified)
+        return rig_claims_leave(why.text, verdict, err);
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
 }
 
 static enum rig_rc check(struct rig_source *source, const char *name, const struct rig_stream_options *options,
@@ -259,11 +281,12 @@ static enum rig_rc check(struct rig_source *source, const char *name, const stru
     cost->read_ms += (double)run.waited_ns / (double)RIG_NS_PER_MS;
     cost->planned_bytes = limit > 0 && planned > limit ? limit : planned;
     cost->pass_count = run.pass_count;
-    rc = certify(source, name, &options->check, made, err);
+    rc = compare(source, name, &options->check, run.has_claims, made, err);
     if (rc != RIG_OK) {
         rig_verdict_free(made);
         return rc;
     }
+    rig_claims_conclude(made);
     *verdict = made;
     return RIG_OK;
 }

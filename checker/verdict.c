@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "checker/asked.h"
 #include "checker/certificate/certified.h"
+#include "checker/certificate/claims.h"
 #include "checker/fate.h"
 #include "checker/verdict_storage.h"
 
@@ -35,6 +36,7 @@ void rig_verdict_free(struct rig_verdict *verdict)
         return;
     struct rig_verdict_storage *storage = verdict->storage;
     rig_certified_free(verdict->certified);
+    rig_claims_free(verdict->claims);
     rig_arena_done(&storage->arena);
     rig_history_free(storage->history);
     free(storage);

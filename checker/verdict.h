@@ -237,6 +237,7 @@ struct rig_verdict {
     char *shortfall; /* how the evidence falls short of the minimum; NULL: it does not */
     char *summary;   /* a sentence a person can quote */
     struct rig_cost cost;
+    struct rig_order_claims *claims; /* checker/certificate/claims.h; NULL: the history has none. Owned */
     struct rig_certified *certified; /* checker/certificate/certified.h; NULL: there is no certificate. Owned */
     void *storage;
 };

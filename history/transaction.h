@@ -182,7 +182,9 @@ enum rig_read_state {
     X(RIG_COLUMN_MEANWHILE, "meanwhile", NUMBER, DERIVED, "transactions that committed while this one was open")       \
     X(RIG_COLUMN_SAVEPOINT, "savepoint", NUMBER, NOTHING,                                                              \
       "of the part that the process's next transaction rolled back: that one's operations before the savepoint")       \
-    X(RIG_COLUMN_VIEW, "view", NUMBER, NEXT, "number of what the database showed to the transaction, from 1")
+    X(RIG_COLUMN_VIEW, "view", NUMBER, NEXT, "number of what the database showed to the transaction, from 1")          \
+    X(RIG_COLUMN_START_TS, "start-ts", NUMBER, NEXT, "the database's timestamp of the snapshot that it read")          \
+    X(RIG_COLUMN_COMMIT_TS, "commit-ts", NUMBER, NEXT, "the database's timestamp of its commit")
 
 enum rig_column {
 #define RIG_COLUMN_ENUM(name, text, type, expected, help) name,

@@ -8,12 +8,22 @@
 #include "report/markup.h"
 #include "report/words.h"
 
+bool rig_certificate_is_broken(const struct rig_verdict *verdict)
+{
+    return verdict->certified != NULL &&
+           (!verdict->certified->agrees || verdict->findings[RIG_ANOMALY_ORDER_MISMATCH].count > 0);
+}
+
 void rig_certificate_say_broken(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     const struct rig_certified *certified = verdict->certified;
     const char *before = "the certificate shows ";
-    if (certified == NULL || certified->agrees)
+    if (!rig_certificate_is_broken(verdict))
         return;
+    if (certified->agrees) {
+        rig_buf_add_text(out, "the database's own order does not give its answers");
+        return;
+    }
     for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
         if (certified->counts[kind] == 0)
             continue;

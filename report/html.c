@@ -9,6 +9,7 @@
 #include "base/plural.h"
 #include "checker/witness/answered.h"
 #include "report/certificate_report.h"
+#include "report/claims_report.h"
 #include "report/conditions.h"
 #include "report/episodes.h"
 #include "report/html_parts.h"
@@ -450,6 +451,7 @@ void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_
     add_findings(&page);
     add_elements(&page);
     rig_certificate_html(out, verdict);
+    rig_claims_html(out, verdict);
     rig_conditions_html(out, verdict);
     rig_html_phases(out, &page.episodes);
     rig_html_faults(out, &page.episodes, run);

@@ -18,6 +18,7 @@
 #include "checker/witness/sentence.h"
 #include "history/types.h"
 #include "report/certificate_report.h"
+#include "report/claims_report.h"
 #include "report/conditions.h"
 #include "report/episodes.h"
 #include "report/report.h"
@@ -739,6 +740,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     add_anomalies(&w, verdict, &episodes);
     add_phases(&w, &episodes);
     rig_certificate_json(&w, verdict);
+    rig_claims_json(&w, verdict);
     rig_conditions_json(&w, verdict);
     add_faults(&w, &episodes);
     rig_episodes_done(&episodes);

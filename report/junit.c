@@ -69,7 +69,7 @@ static void count_cases(const struct rig_verdict *verdict, unsigned *tests, unsi
         *failures += condition_failed(verdict, &verdict->effort.conditions[i]);
     }
     *tests += verdict->certified != NULL;
-    *failures += verdict->certified != NULL && !verdict->certified->agrees;
+    *failures += rig_certificate_is_broken(verdict);
 }
 
 static void add_attribute(struct rig_buf *out, const char *name, const char *text)
@@ -177,7 +177,7 @@ static void add_certificate(struct rig_buf *out, const struct rig_verdict *verdi
     if (verdict->certified == NULL)
         return;
     begin_case(out, name, "certificate", "agreement");
-    if (!verdict->certified->agrees) {
+    if (rig_certificate_is_broken(verdict)) {
         struct rig_buf text;
         rig_buf_init(&text, 0);
         rig_certificate_say_broken(&text, verdict);

@@ -9,6 +9,7 @@
 #include "base/plural.h"
 #include "base/wrap.h"
 #include "report/certificate_report.h"
+#include "report/claims_report.h"
 #include "report/conditions.h"
 #include "report/episodes.h"
 #include "checker/witness/answered.h"
@@ -465,17 +466,10 @@ static void add_faults(const struct page *page)
     warn_of_barren(page);
 }
 
-static void add_certificate(const struct page *page)
+/* A section's lines: indented ones as they are, others wrapped. */
+static void add_lines(const struct page *page, const struct rig_buf *lines)
 {
-    struct rig_buf lines;
-    if (page->verdict->certified == NULL)
-        return;
-    heading(page, "Certificate");
-    rig_buf_init(&lines, 0);
-    rig_certificate_lines(&lines, page->verdict);
-    rig_buf_add_char(&lines, '\n');
-    rig_certificate_witnesses(&lines, page->verdict);
-    for (const char *line = rig_buf_text(&lines), *end; *line != '\0'; line = end + (*end == '\n')) {
+    for (const char *line = rig_buf_text(lines), *end; *line != '\0'; line = end + (*end == '\n')) {
         const size_t indent = strspn(line, " ");
         struct rig_buf one;
         end = line + strcspn(line, "\n");
@@ -493,6 +487,31 @@ static void add_certificate(const struct page *page)
             rig_buf_printf(page->out, "%s\n", rig_buf_text(&one));
         rig_buf_done(&one);
     }
+}
+
+static void add_certificate(const struct page *page)
+{
+    struct rig_buf lines;
+    if (page->verdict->certified == NULL)
+        return;
+    heading(page, "Certificate");
+    rig_buf_init(&lines, 0);
+    rig_certificate_lines(&lines, page->verdict);
+    rig_buf_add_char(&lines, '\n');
+    rig_certificate_witnesses(&lines, page->verdict);
+    add_lines(page, &lines);
+    rig_buf_done(&lines);
+}
+
+static void add_claims(const struct page *page)
+{
+    struct rig_buf lines;
+    if (page->verdict->claims == NULL)
+        return;
+    heading(page, "The database's own order");
+    rig_buf_init(&lines, 0);
+    rig_claims_lines(&lines, page->verdict);
+    add_lines(page, &lines);
     rig_buf_done(&lines);
 }
 
@@ -702,6 +721,7 @@ void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_
     add_findings(&page);
     add_elements(&page);
     add_certificate(&page);
+    add_claims(&page);
     add_conditions(&page);
     add_phases(&page);
     add_faults(&page);

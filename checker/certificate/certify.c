@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "base/buf.h"
 #include "checker/certificate/certificate_judge.h"
+#include "checker/certificate/claims.h"
 #include "checker/certificate/list_history.h"
 #include "checker/checker_types.h"
 #include "checker/verdict_storage.h"
@@ -180,6 +181,8 @@ static enum rig_rc compare(struct rig_certified *certified, const struct rig_che
     certified->agrees = certified->foreign_count == 0;
     for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++)
         certified->agrees &= certified->counts[kind] == 0;
+    if (rc == RIG_OK && rig_claims_given(history))
+        rc = rig_claims_judge(history, &chains, never, options->limit_bytes, verdict, err);
     if (rc != RIG_OK || !certified->agrees)
         return rc;
     if (!history->certificate->complete && !rig_workload_has_sequences(history->workload)) {
@@ -222,7 +225,8 @@ enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_opti
     enum rig_rc rc =
         !known ? rig_fail(err, RIG_E_INPUT, "a certificate is for lists and registers whose keys are integers")
                : compare(certified, options, verdict, err);
-    if (rc == RIG_OK && !certified->agrees)
+    /* The database contradicts itself where its order does not give what it answered. */
+    if (rc == RIG_OK && (!certified->agrees || verdict->findings[RIG_ANOMALY_ORDER_MISMATCH].count > 0))
         verdict->valid = RIG_VALID_FALSE;
     return rc;
 }

@@ -4,7 +4,8 @@
  *
  * Sources: ALO00 = Adya, Liskov & O'Neil, Generalized Isolation Level Definitions, ICDE 2000; Adya99 = Adya's thesis;
  * CBG15 = Cerone, Bernardi & Gotsman, CONCUR 2015; CG18 = Cerone & Gotsman, JACM 2018; KA20 = Kingsbury & Alvaro, Elle,
- * VLDB 2020; HW90 = Herlihy & Wing, Linearizability, TOPLAS 1990; TAN20 = Tan et al., Cobra, OSDI 2020.
+ * VLDB 2020; HW90 = Herlihy & Wing, Linearizability, TOPLAS 1990; TAN20 = Tan et al., Cobra, OSDI 2020;
+ * CDWR24 = Clark, Donaldson, Wickerson & Rigger, EuroSys 2024.
  */
 #ifndef RIG_CHECKER_LEVELS_ANOMALY_H
 #define RIG_CHECKER_LEVELS_ANOMALY_H
@@ -60,7 +61,17 @@
     X(G_SINGLE_REALTIME, "G-single-item-realtime", true, "G-single-item, with real-time order", "KA20 5.1")            \
     X(G_NONADJACENT_REALTIME, "G-nonadjacent-item-realtime", true, "G-nonadjacent-item, with real-time order",         \
       "KA20 5.1")                                                                                                      \
-    X(G2_ITEM_REALTIME, "G2-item-realtime", true, "G2-item, with real-time order", "KA20 5.1")
+    X(G2_ITEM_REALTIME, "G2-item-realtime", true, "G2-item, with real-time order", "KA20 5.1")                         \
+    X(ORDER_MISMATCH, "order-mismatch", false,                                                                         \
+      "a read differs from the replay of the transactions in the order that the database gives", "CDWR24 4")           \
+    X(G_SIA, "G-SIa", false,                                                                                           \
+      "a transaction read or replaced a version whose commit timestamp is later than its start timestamp",             \
+      "Adya99 4.3; KA20 5.1")                                                                                          \
+    X(G_SIB, "G-SIb", false,                                                                                           \
+      "a transaction missed a version whose commit timestamp is earlier than its start timestamp",                     \
+      "Adya99 4.3; KA20 5.1")                                                                                          \
+    X(STALE_SNAPSHOT, "stale-snapshot", false,                                                                         \
+      "the database's order puts a transaction before one that was acknowledged before it began", "KA20 5.1")
 
 enum rig_anomaly {
 #define RIG_ANOMALY_ENUM(id, name, cyclic, definition, source) RIG_ANOMALY_##id,

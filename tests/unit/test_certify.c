@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "checker/certificate/certified.h"
+#include "checker/certificate/claims.h"
 #include "history/history_storage.h"
 #include "history/load.h"
 #include "history/record/record_writer.h"
@@ -280,6 +281,51 @@ static void last_versions_of_registers(void **state)
     }
 }
 
+/* ---- places ---- */
+
+/* Gives the transactions their places, in their order; 0: none. */
+static void place(struct rig_history *history, const int64_t *places, uint32_t count)
+{
+    struct rig_history_storage *storage = history->storage;
+    for (uint32_t txn = 0; txn < count; txn++)
+        assert_true(places[txn] == 0 || rig_columns_set(&storage->columns, RIG_COLUMN_ORDER, txn, places[txn]));
+    history->columns = &storage->columns;
+}
+
+/* The certificate places a transaction of unknown outcome; a place in an answer that it does not have is a mismatch. */
+static void places_agree_with_the_certificate(void **state)
+{
+    (void)state;
+    static const char notation[] = "ok 0 0-1: ax1; ok 1 4-5: rx[1 2]; ok 2 6-7: ax3; info 3 2-: ax2";
+    static const struct {
+        int64_t places[4];
+        const char *certificate;
+        uint64_t mismatches, stale, excluded;
+    } cases[] = {
+        {{2, 3, 4, 0}, "1: y=9; 2: x=1; 3: x=1,2; 4: x=1,2,3", 0, 0, 0},
+        {{2, 2, 4, 0}, "2: x=1; 3: x=1,2; 4: x=1,2,3", 1, 0, 0}, /* it shows the append at 3 */
+        {{2, 3, 5, 0}, "2: x=1; 3: x=1,2; 4: x=1,2,3", 1, 0, 0}, /* the certificate has 4 */
+        {{3, 5, 4, 0}, "3: x=1; 4: x=1,3; 6: x=1,3,2", 1, 1, 0},
+        {{2, 3, 4, 0}, "", 0, 0, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct rig_history *whole = given(notation), *history = given(notation);
+        place(history, cases[i].places, 4);
+        struct rig_verdict *verdict =
+            certify(with_certificate(history, cases[i].certificate, cases[i].certificate[0] != '\0'), whole);
+        const uint64_t mismatches = verdict->findings[RIG_ANOMALY_ORDER_MISMATCH].count;
+        if (mismatches != cases[i].mismatches ||
+            verdict->findings[RIG_ANOMALY_STALE_SNAPSHOT].count != cases[i].stale ||
+            verdict->claims->excluded_count != cases[i].excluded)
+            fail_msg("case %zu: %u, %u, %u", i, (unsigned)mismatches,
+                     (unsigned)verdict->findings[RIG_ANOMALY_STALE_SNAPSHOT].count,
+                     (unsigned)verdict->claims->excluded_count);
+        assert_true(mismatches == 0 || verdict->valid == RIG_VALID_FALSE);
+        rig_verdict_free(verdict);
+        rig_history_free(whole);
+    }
+}
+
 /* ---- reports ---- */
 
 /* Every form says it: a job that reads only one of them must not take the run for a good one. */
@@ -415,6 +461,7 @@ int main(void)
         cmocka_unit_test(registers_are_not_decided_by_less),
         cmocka_unit_test(last_versions_agree),
         cmocka_unit_test(last_versions_of_registers),
+        cmocka_unit_test(places_agree_with_the_certificate),
         cmocka_unit_test(reports_show_discrepancies),
         cmocka_unit_test(a_record_keeps_its_certificate),
     };

@@ -37,12 +37,19 @@ class Etcd(rig_command.RigTest):
         for fault in ("kill", "pause", "partition"):
             self.assertIn(f"healed #{('kill', 'pause', 'partition').index(fault) + 1} {fault}", log, repr(done))
         self.assertNotIn("0 bytes and 0 connections held up\n", log)
+        self.assertTrue(results["certificate"]["complete"] and results["certificate"]["agrees"], results["certificate"])
+        self.assertEqual((results["claims"]["cases"], results["claims"]["keys_left_out"]), ({}, 0))
 
     def test_stale_reads_are_refuted_in_real_time_only(self):
         done, results = self.config(1, "etcd-serializable-reads", "workload.transactions=2500")
         self.assertEqual(results["levels"]["strict-serializable"], "refuted")
         self.assertIn(results["levels"]["serializable"], ("held", "not-refuted"), repr(done))
+        stale = results["anomalies"].pop("stale-snapshot")
         self.assertTrue(all(name.endswith("-realtime") for name in results["anomalies"]), results["anomalies"].keys())
+        self.assertTrue(results["certificate"]["complete"] and results["certificate"]["agrees"], results["certificate"])
+        self.assertEqual(list(results["claims"]["cases"]), ["stale-snapshot"])
+        self.assertEqual(results["claims"]["cases"]["stale-snapshot"]["count"], stale["count"])
+        self.assertIn("was acknowledged before it began", results["claims"]["cases"]["stale-snapshot"]["witnesses"][0]["text"])
 
     def test_an_append_without_its_compare_loses_updates(self):
         _, results = self.config(1, "etcd-blind-append", "workload.transactions=600")

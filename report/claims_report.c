@@ -1,0 +1,118 @@
+#include "report/claims_report.h"
+
+#include <inttypes.h>
+
+#include "base/plural.h"
+#include "checker/certificate/claims.h"
+#include "report/markup.h"
+#include "report/words.h"
+
+static const char *name_of(unsigned kind)
+{
+    return rig_anomaly_info(rig_claim_anomalies[kind])->name;
+}
+
+static void add_coverage(struct rig_buf *out, const struct rig_order_claims *claims)
+{
+    rig_words_count(out, claims->placed_count);
+    rig_buf_printf(out, " transaction%s with %s; ", rig_plural(claims->placed_count),
+                   claims->is_order ? "a place in the database's order" : "timestamps of the database");
+    rig_words_count(out, claims->read_count);
+    rig_buf_printf(out, " read%s replayed", rig_plural(claims->read_count));
+    if (claims->excluded_count > 0) {
+        rig_buf_add_text(out, "; ");
+        rig_words_count(out, claims->excluded_count);
+        rig_buf_add_text(out, " of ");
+        rig_words_count(out, claims->key_count);
+        rig_buf_printf(out, " keys left out, whose versions have no known order");
+    }
+    rig_buf_add_char(out, '\n');
+}
+
+void rig_claims_lines(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_order_claims *claims = verdict->claims;
+    bool any = false;
+    if (claims == NULL)
+        return;
+    if (claims->unjudged != NULL) {
+        rig_buf_add_text(out, "not checked: ");
+        rig_words_clean(out, claims->unjudged, false);
+        rig_buf_add_char(out, '\n');
+        return;
+    }
+    add_coverage(out, claims);
+    for (unsigned kind = 0; kind < RIG_CLAIM_COUNT; kind++) {
+        any |= claims->counts[kind] > 0;
+        if (claims->counts[kind] > 0)
+            rig_buf_printf(out, "%s: %" PRIu64 ": %s\n", name_of(kind), claims->counts[kind],
+                           rig_anomaly_info(rig_claim_anomalies[kind])->definition);
+    }
+    rig_buf_add_text(out, any ? "\n" : "all of it agrees with the reads and with real time\n");
+    for (unsigned kind = 0; kind < RIG_CLAIM_COUNT; kind++) {
+        for (uint64_t i = 0; i < claims->counts[kind] && i < RIG_CLAIMS_KEPT; i++) {
+            rig_buf_printf(out, "%s #%" PRIu64 ": ", name_of(kind), i + 1);
+            rig_words_clean(out, claims->kept[kind][i].text, false);
+            rig_buf_add_text(out, "\n\n");
+        }
+    }
+}
+
+static void add_cases(struct rig_json_writer *w, const struct rig_order_claims *claims, unsigned kind)
+{
+    rig_json_begin_object(w, name_of(kind));
+    rig_json_int(w, "count", (int64_t)claims->counts[kind]);
+    rig_json_begin_array(w, "witnesses");
+    for (uint64_t i = 0; i < claims->counts[kind] && i < RIG_CLAIMS_KEPT; i++) {
+        const struct rig_claim_case *found = &claims->kept[kind][i];
+        rig_json_begin_object(w, NULL);
+        rig_json_begin_array(w, "transactions");
+        rig_json_int(w, NULL, found->names[0]);
+        if (found->other != UINT32_MAX)
+            rig_json_int(w, NULL, found->names[1]);
+        rig_json_end(w);
+        rig_json_string(w, "text", found->text);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+    rig_json_end(w);
+}
+
+void rig_claims_json(struct rig_json_writer *w, const struct rig_verdict *verdict)
+{
+    const struct rig_order_claims *claims = verdict->claims;
+    if (claims == NULL)
+        return;
+    rig_json_begin_object(w, "claims");
+    if (claims->unjudged != NULL) {
+        rig_json_string(w, "unjudged", claims->unjudged);
+        rig_json_end(w);
+        return;
+    }
+    rig_json_string(w, "kind", claims->is_order ? "order" : "timestamps");
+    rig_json_int(w, "placed", (int64_t)claims->placed_count);
+    rig_json_int(w, "unplaced", (int64_t)claims->unplaced_count);
+    rig_json_int(w, "keys", (int64_t)claims->key_count);
+    rig_json_int(w, "keys_left_out", (int64_t)claims->excluded_count);
+    rig_json_int(w, "reads", (int64_t)claims->read_count);
+    rig_json_begin_object(w, "cases");
+    for (unsigned kind = 0; kind < RIG_CLAIM_COUNT; kind++) {
+        if (claims->counts[kind] > 0)
+            add_cases(w, claims, kind);
+    }
+    rig_json_end(w);
+    rig_json_end(w);
+}
+
+void rig_claims_html(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    struct rig_buf lines;
+    if (verdict->claims == NULL)
+        return;
+    rig_buf_init(&lines, 0);
+    rig_claims_lines(&lines, verdict);
+    rig_buf_add_text(out, "<h2>The database\'s own order</h2>\n<pre>");
+    rig_markup_escape(out, rig_buf_text(&lines));
+    rig_buf_add_text(out, "</pre>\n");
+    rig_buf_done(&lines);
+}
