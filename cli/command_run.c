@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/leftovers.h"
 #include "cli/outputs.h"
+#include "cli/proof_file.h"
 #include "cli/plan_arguments.h"
 #include "cli/provenance.h"
 #include "cli/stop_signals.h"
@@ -370,6 +371,29 @@ static int report_failure(struct job *job, const struct rig_err *why)
     return failed == RIG_EXIT_FAILED && rc == RIG_OK && status == RIG_EXIT_ANOMALY ? status : failed;
 }
 
+/* The verdict stands without its proof, so that an anomaly keeps its status. */
+static int keep_proof(struct job *job, int status)
+{
+    char record[RIG_STORE_PATH_BYTES + 64], path[RIG_STORE_PATH_BYTES + 64];
+    const struct rig_check_options options = requests_of(job);
+    const struct rig_source_options from = {.load = {.form = RIG_FORM_RIG}};
+    struct rig_source *source = NULL;
+    struct rig_err err = {0};
+    if (!job->plan->check.proof)
+        return status;
+    path_in(job, "history.rig", record);
+    path_in(job, "proof", path);
+    enum rig_rc rc = rig_source_open(record, &from, &source, &err);
+    if (rc == RIG_OK)
+        rc = rig_cli_proof_write(source, record, &options, path, &err);
+    rig_source_close(source);
+    if (rc == RIG_OK)
+        return status;
+    rig_log(RIG_LOG_INFO, "run", "no proof was written: %s", err.text);
+    const int failed = rig_cli_fail(&err);
+    return status == RIG_EXIT_ANOMALY ? status : failed;
+}
+
 static int run_job(struct job *job)
 {
     struct rig_err err = {0};
@@ -385,7 +409,7 @@ static int run_job(struct job *job)
         return report_failure(job, &err);
     rc = judge(job, &status, &err);
     if (rc == RIG_OK)
-        return status;
+        return keep_proof(job, status);
     rig_log(RIG_LOG_INFO, "run", "the record could not be judged: %s", err.text);
     /* A record of rig's own that rig cannot use is not the user's mistake. */
     if (err.rc == RIG_E_INPUT)

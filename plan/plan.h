@@ -52,6 +52,7 @@ struct rig_check_section {
     int64_t max_witnesses;
     bool online;     /* check while the run goes on */
     int64_t stop_on; /* enum rig_stop_on */
+    bool proof;      /* write a proof of the verdict */
     struct rig_minimum minimum;
 };
 

@@ -12,6 +12,7 @@
 #include "checker/levels/assumption.h"
 #include "checker/levels/anomaly.h"
 #include "checker/levels/level.h"
+#include "checker/prove/prove.h"
 #include "drivers/loader.h"
 #include "plan/plan_nemesis.h"
 #include "plan/plan_sections.h"
@@ -352,6 +353,7 @@ static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
     plan->check.max_witnesses = check->max_witnesses;
     plan->check.online = check->online;
     plan->check.stop_on = check->stop_on;
+    plan->check.proof = check->proof;
     plan->check.minimum = (struct rig_minimum){.acknowledged = (uint64_t)check->least_acknowledged,
                                                .load = check->least_load,
                                                .answering = check->least_answering,
@@ -438,6 +440,10 @@ static enum rig_rc check_clients(const struct reader *reader, struct rig_err *er
 static enum rig_rc check_checking(const struct reader *reader, struct rig_err *err)
 {
     const struct rig_check_section *check = &reader->plan->check;
+    if (check->proof && check->lattice != RIG_LATTICE_EXACT)
+        return refuse_section(reader, RIG_PLAN_CHECK, "`proof` needs `lattice: exact`", err);
+    if (check->proof && rig_prove_lacks((enum rig_workload)reader->plan->workload.type) != NULL)
+        return refuse_section(reader, RIG_PLAN_CHECK, "`proof`: there are no proofs for this workload", err);
     if (check->stop_on == RIG_STOP_ON_NOTHING || check->online)
         return RIG_OK;
     return refuse_section(reader, RIG_PLAN_CHECK,

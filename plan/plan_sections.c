@@ -276,5 +276,12 @@ const struct rig_option rig_plan_check_table[] = {
      .default_text = "never",
      .choices = stop_on_choices,
      .help = "end the load at the first anomaly that `levels` or `anomalies` forbid; needs `online: true`"},
+    {.name = "proof",
+     .type = RIG_OPTION_BOOL,
+     .offset = offsetof(struct rig_plan_check, proof),
+     .default_text = "false",
+     .help = "after the check, write a proof of the verdict into the run's folder, as `proof`, for rig-verify; it "
+             "takes memory "
+             "for the whole history"},
     {.name = NULL},
 };

@@ -57,6 +57,7 @@ struct rig_plan_check {
     int64_t max_witnesses;
     bool online;
     int64_t stop_on;
+    bool proof;
     int64_t least_acknowledged;
     double least_load, least_answering;
     int64_t require; /* enum rig_require */

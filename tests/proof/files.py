@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Proofs as files: of a run (`check.proof`), also with a check during the run; where none can be made, the reason and the exit
+status; and the exit statuses of rig-verify."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RIG = os.environ.get("RIG", str(ROOT / "build/release/rig"))
+VERIFY = str(pathlib.Path(RIG).with_name("rig-verify"))
+HISTORIES = ROOT / "tests/golden/histories"
+PLAN = """name: proof
+workload: {type: list-append, transactions: 400}
+database: {driver: sim, isolation: snapshot-isolation}
+check: {levels: [%s], proof: true, online: %s}
+report: [json]
+"""
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120, **options)
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+        self.proof = self.folder / "proof"
+
+    def run_plan(self, level, online):
+        (self.folder / "plan.yaml").write_text(PLAN % (level, online))
+        done = run(RIG, "run", "plan.yaml", "-o", "out", cwd=self.folder)
+        return done, run(VERIFY, "out/history.rig", "out/proof", cwd=self.folder)
+
+    def test_of_a_run(self):
+        for online in ("true", "false"):
+            with self.subTest(online=online):
+                done, replay = self.run_plan("snapshot-isolation", online)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(replay.returncode, 0, replay.stderr)
+                self.assertRegex(replay.stdout, r"(?m)^snapshot-isolation +held$")
+                run("rm", "-r", "out", cwd=self.folder)
+
+    def test_where_none_can_be_made(self):
+        objects = run(RIG, "check", "--workload", "cas-register", "--proof", self.proof, next(HISTORIES.glob("cas-*.jsonl")))
+        self.assertEqual(objects.returncode, 64)
+        self.assertIn("there are no proofs for cas-register", objects.stderr)
+        windows = run(RIG, "check", "--window", "5", "--proof", self.proof, HISTORIES / "G0.jsonl")
+        self.assertEqual(windows.returncode, 64)
+        self.assertIn("--proof needs the whole history at once", windows.stderr)
+        reference = run(RIG, "check", "--lattice", "reference", "--proof", self.proof, HISTORIES / "G0.jsonl")
+        self.assertEqual(reference.returncode, 64)
+        self.assertFalse(self.proof.exists())
+
+    def test_without_memory_for_the_whole(self):
+        history = self.folder / "long.rig"
+        run(RIG, "gen", "--transactions", 400000, history)
+        done = run(RIG, "check", "--max-memory", "40MiB", "--proof", self.proof, history)
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("VALID", done.stdout)
+        self.assertIn("a proof needs the whole history in memory", done.stderr)
+        self.assertFalse(self.proof.exists())
+
+    def test_of_standard_input(self):
+        history = HISTORIES / "G0.jsonl"
+        with history.open() as file:
+            done = run(RIG, "check", "--proof", self.proof, "-", stdin=file)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(run(VERIFY, "--quiet", history, self.proof).returncode, 0)
+
+    def test_of_another_form_of_the_history(self):
+        history, record = HISTORIES / "G-single-item.jsonl", self.folder / "same.rig"
+        run(RIG, "check", "--proof", self.proof, history)
+        run(RIG, "convert", history, record)
+        self.assertEqual(run(VERIFY, record, self.proof).returncode, 0)
+
+    def test_statuses(self):
+        history = HISTORIES / "G0.jsonl"
+        self.assertEqual(run(VERIFY, history).returncode, 64)
+        self.assertEqual(run(VERIFY, "--what", history, history).returncode, 64)
+        self.assertEqual(run(VERIFY, self.folder / "none", history).returncode, 3)
+        self.assertEqual(run(VERIFY, history, self.folder / "none").returncode, 3)
+        self.assertEqual(run(VERIFY, history, history).returncode, 1)
+        self.assertEqual(run(VERIFY, "--help").returncode, 0)
+        fingerprint = run(VERIFY, "--fingerprint", history).stdout.strip()
+        self.proof.write_text(f"rig-proof 1\nhistory {fingerprint}\nopen serializable why\nend\n")
+        self.assertEqual(run(VERIFY, history, self.proof).returncode, 2)
+        counters = HISTORIES / "bank-known-total.jsonl"
+        self.assertEqual(run(VERIFY, counters, self.proof).returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
