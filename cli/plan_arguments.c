@@ -1,5 +1,9 @@
 #include "cli/plan_arguments.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/buf.h"
 #include "cli/cli.h"
 
@@ -68,6 +72,20 @@ static void collect(const struct rig_arguments *arguments, struct overrides *ove
         overrides->at[i].text = texts + overrides->offsets[i];
 }
 
+/* --servers is $RIG_SERVERS, which drivers read. */
+static enum rig_rc name_servers(const struct rig_arguments *arguments, struct rig_err *err)
+{
+    const char *folder = rig_arguments_value_at(arguments, "servers", 0);
+    if (folder == NULL)
+        return RIG_OK;
+    char *path = realpath(folder, NULL);
+    if (path == NULL)
+        return rig_fail(err, RIG_E_PLAN, "--servers: %s: %s", folder, strerror(errno));
+    const bool named = setenv("RIG_SERVERS", path, 1) == 0;
+    free(path);
+    return named ? RIG_OK : rig_no_memory(err, "--servers");
+}
+
 int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **plan)
 {
     uint64_t seed = 0;
@@ -79,6 +97,8 @@ int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **p
     collect(arguments, &overrides);
     struct rig_err err = {0};
     enum rig_rc rc = overrides.buf.failed ? rig_no_memory(&err, "the options") : RIG_OK;
+    if (rc == RIG_OK)
+        rc = name_servers(arguments, &err);
     if (rc == RIG_OK)
         rc = rig_plan_load(arguments->positionals[0], overrides.at, overrides.count, given_seed, plan, &err);
     rig_buf_done(&overrides.buf);

@@ -1,5 +1,5 @@
 /*
- * The options of the commands that load a plan: --set, --seed, and the requests of `rig check` that a plan has keys for.
+ * The options of the commands that load a plan: --set, --seed, --servers, and the requests of `rig check` that a plan has keys for.
  *
  * `--level X --level Y` is short for `--set check.levels=X,Y`, and wins over --set; so do the others for their keys.
  */
@@ -14,6 +14,9 @@
 #define RIG_ARGUMENTS_OF_PLAN                                                                                          \
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, overriding the file"},       \
         {.name = "seed", .value = "N", .help = "seed of every random choice"},                                         \
+        {.name = "servers",                                                                                            \
+         .value = "DIR",                                                                                               \
+         .help = "folder of servers by version, for database.cluster.local.version; $RIG_SERVERS by default"},         \
         {.name = "level",                                                                                              \
          .value = "LEVEL",                                                                                             \
          .repeatable = true,                                                                                           \

@@ -32,6 +32,9 @@ static void add_basics(struct rig_buf *text, const struct rig_my_node *node)
     rig_buf_add_text(text, "innodb_lock_wait_timeout = 5\n");
     if (!atomic_load(&node->writable))
         rig_buf_add_text(text, "read_only = ON\n");
+    if (site->root[0] != '\0')
+        rig_buf_printf(text, "lc_messages_dir = %s/share\ncharacter_sets_dir = %s/share/charsets\n", site->root,
+                       site->root);
 }
 
 static void add_replication(struct rig_buf *text, const struct rig_my_node *node)

@@ -77,6 +77,11 @@ enum rig_rc rig_my_node_launch(struct rig_my_node *node, struct rig_err *err)
     (void)snprintf(path, sizeof path, "%s/%s.cnf", node->site->local.folder, node->local.name);
     (void)snprintf(file, sizeof file, "--defaults-file=%s", path);
     enum rig_rc rc = rig_my_configuration_write(node, path, err);
+    /* MySQL's package has the libraries that it needs. */
+    char libraries[RIG_MY_PROGRAM_BYTES + 8];
+    (void)snprintf(libraries, sizeof libraries, "%s/lib", node->site->root);
+    if (rc == RIG_OK && node->site->root[0] != '\0')
+        rc = rig_local_node_set_variable(&node->local, "LD_LIBRARY_PATH", libraries, err);
     const char *const arguments[] = {node->site->server, file, node->bootstraps ? "--wsrep-new-cluster" : NULL, NULL};
     return rc != RIG_OK ? rc : rig_local_node_launch(&node->local, arguments, node->site->local.folder, err);
 }

@@ -95,6 +95,12 @@ const struct rig_option rig_my_option_table[] = {
      false},
     {"cluster.local.bin-dir", RIG_OPTION_TEXT, AT(bin_dir), NULL, 0, 0, NULL,
      "Folder of mariadbd and mariadb-install-db; without it /usr/sbin and /usr/bin, then PATH.", false},
+    {"cluster.local.version", RIG_OPTION_TEXT, AT(version), NULL, 0, 0, NULL,
+     "Version of the server, such as 10.11 of MariaDB or 5.6 of MySQL, found by the names of folders in `servers`, "
+     "$RIG_SERVERS or the cache of scripts/servers.",
+     false},
+    {"cluster.local.servers", RIG_OPTION_TEXT, AT(servers), NULL, 0, 0, NULL,
+     "Folder with servers in folders named after their versions, such as mysql-5.6.24/bin/mysqld.", false},
     {"cluster.local.run-as", RIG_OPTION_TEXT, AT(run_as), "mysql", 0, 0, NULL,
      "The system user under which the server runs if rig runs as root.", false},
     {"cluster.local.settings", RIG_OPTION_TEXT_LIST, AT(settings), NULL, 0, 0, NULL,
@@ -146,11 +152,13 @@ static enum rig_rc check_cluster(const struct rig_my_options *options, struct ri
         .reads_from = (enum rig_sql_reads_from)options->reads_from,
         .replicates = options->replication != RIG_MY_ASYNC,
         .has_settings = options->settings.count > 0,
-        .binary = "bin-dir",
-        .has_binary = given(options->bin_dir),
+        .binary = "bin-dir, version and servers",
+        .has_binary = given(options->bin_dir) || given(options->version) || given(options->servers),
     };
     const int64_t others = rig_sql_options_others(&shared);
     enum rig_rc rc = rig_sql_options_check_cluster(&shared, err);
+    if (rc == RIG_OK)
+        rc = rig_sql_options_check_version(options->version, options->servers, options->bin_dir, err);
     if (rc == RIG_OK)
         rc = rig_sql_options_check_settings("settings", &options->settings, err);
     if (rc != RIG_OK)

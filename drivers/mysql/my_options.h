@@ -47,6 +47,8 @@ struct rig_my_options {
     int64_t replication; /* enum rig_my_replication */
     int64_t listen;      /* enum rig_my_listen */
     const char *bin_dir;
+    const char *version; /* "5.6"; NULL or empty: the machine's */
+    const char *servers; /* a folder of servers, by version */
     const char *run_as;
     struct rig_text_list settings;
     int64_t start_timeout_ns;

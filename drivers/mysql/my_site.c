@@ -7,7 +7,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "drivers/local/local_machine.h"
+#include "drivers/local/local_versions.h"
 
 static const struct rig_local_kind kind = {
     .name = "mysql",
@@ -67,6 +69,46 @@ static enum rig_rc find_program(const char *bin_dir, const char *name, char path
         name);
 }
 
+/* A folder of MySQL or MariaDB by its version. */
+static enum rig_rc find_version(struct rig_my_site *site, char folder[static RIG_MY_PROGRAM_BYTES], struct rig_err *err)
+{
+    static const char *const maria[] = {"mariadbd", "mariadb-install-db", NULL}, *const mysql[] = {"mysqld", NULL};
+    const struct rig_my_options *options = site->options;
+    struct rig_local_version asked = {0, -1};
+    (void)rig_local_version_read(options->version, &asked);
+    if (rig_local_version_find(options->servers, NULL, maria, &asked, folder, RIG_MY_PROGRAM_BYTES))
+        return RIG_OK;
+    if (!rig_local_version_find(options->servers, NULL, mysql, &asked, folder, RIG_MY_PROGRAM_BYTES))
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "database.cluster.local.version: there is no MariaDB or MySQL %s in "
+                        "database.cluster.local.servers, in $RIG_SERVERS or in the caches of scripts/servers: "
+                        "`scripts/servers mysql-5.6` installs one",
+                        options->version);
+    (void)snprintf(site->root, sizeof site->root, "%.*s", (int)(strlen(folder) - strlen("/bin")), folder);
+    if (site->node_count > 1 || rig_my_site_is_galera(site))
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "MySQL %s: rig starts replicas and Galera clusters of MariaDB only: give "
+                        "cluster.local.nodes: 1",
+                        options->version);
+    return RIG_OK;
+}
+
+static enum rig_rc find_programs(struct rig_my_site *site, struct rig_err *err)
+{
+    const struct rig_my_options *options = site->options;
+    char folder[RIG_MY_PROGRAM_BYTES];
+    const char *bin_dir = options->bin_dir;
+    if (options->version != NULL && options->version[0] != '\0') {
+        const enum rig_rc rc = find_version(site, folder, err);
+        if (rc != RIG_OK)
+            return rc;
+        bin_dir = folder;
+    }
+    const bool mysql = site->root[0] != '\0';
+    const enum rig_rc rc = find_program(bin_dir, mysql ? "mysqld" : "mariadbd", site->server, err);
+    return rc != RIG_OK || mysql ? rc : find_program(bin_dir, "mariadb-install-db", site->install, err);
+}
+
 static enum rig_rc find_provider(struct rig_my_site *site, struct rig_err *err)
 {
     static const char *const paths[] = {"/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so",
@@ -103,9 +145,7 @@ enum rig_rc rig_my_site_open(struct rig_my_site *site, struct rig_err *err)
         return rig_fail(err, RIG_E_CLUSTER,
                         "faults of the network cannot reach the connections between Galera's nodes, which tell each "
                         "other their own addresses: leave them out, or use another replication");
-    enum rig_rc rc = find_program(options->bin_dir, "mariadbd", site->server, err);
-    if (rc == RIG_OK)
-        rc = find_program(options->bin_dir, "mariadb-install-db", site->install, err);
+    enum rig_rc rc = find_programs(site, err);
     if (rc == RIG_OK && rig_my_site_is_galera(site))
         rc = find_provider(site, err);
     if (rc == RIG_OK)
@@ -121,6 +161,12 @@ void rig_my_site_close(struct rig_my_site *site)
 enum rig_rc rig_my_site_make_data(struct rig_my_site *site, const char *data, bool always, int64_t deadline_ns,
                                   struct rig_err *err)
 {
+    /* The package of MySQL brings the data of a server that has never run. */
+    if (site->root[0] != '\0') {
+        char made[RIG_MY_PROGRAM_BYTES + 8];
+        (void)snprintf(made, sizeof made, "%s/data", site->root);
+        return rig_folder_copy(made, data, &site->local.account, err);
+    }
     char folder[RIG_LOCAL_PATH_BYTES + 16];
     char temporary[RIG_LOCAL_PATH_BYTES + 16];
     (void)snprintf(folder, sizeof folder, "--datadir=%s", data);

@@ -21,8 +21,9 @@ enum { RIG_MY_PROGRAM_BYTES = 512 };
 struct rig_my_site {
     struct rig_local_site local;
     const struct rig_my_options *options;
-    char server[RIG_MY_PROGRAM_BYTES];   /* mariadbd */
+    char server[RIG_MY_PROGRAM_BYTES];   /* mariadbd, or mysqld */
     char install[RIG_MY_PROGRAM_BYTES];  /* mariadb-install-db */
+    char root[RIG_MY_PROGRAM_BYTES];     /* MySQL's folder, with bin, lib, share and data; empty: it is MariaDB */
     char provider[RIG_MY_PROGRAM_BYTES]; /* Galera's library; empty without it */
     char password[33];                   /* of clients and replicas */
     bool tcp;                            /* clients use TCP */

@@ -159,29 +159,6 @@ static enum rig_rc check_conninfo(const char *conninfo, struct rig_err *err)
     return rc;
 }
 
-/* "14" or "14.3". */
-static enum rig_rc check_version(const struct rig_pg_options *options, struct rig_err *err)
-{
-    if (given(options->servers) && options->servers[0] != '/')
-        return rig_fail(err, RIG_E_PLAN, "database.cluster.local.servers: `%s` is not an absolute path",
-                        options->servers);
-    if (!given(options->version))
-        return RIG_OK;
-    static const char digits[] = "0123456789";
-    const char *rest = options->version + strspn(options->version, digits);
-    if (rest > options->version && rest[0] == '.' && strspn(rest + 1, digits) > 0)
-        rest += 1 + strspn(rest + 1, digits);
-    if (rest == options->version || *rest != '\0')
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.local.version: expected a version such as 14 or 14.3, not `%s`",
-                        options->version);
-    if (given(options->bin_dir))
-        return rig_fail(
-            err, RIG_E_PLAN,
-            "database.cluster.local: `bin-dir` names a server, and so does `version`: leave out one of them");
-    return RIG_OK;
-}
-
 /* It is written in quotes, in names and in texts. */
 static enum rig_rc check_schema(const char *schema, struct rig_err *err)
 {
@@ -219,7 +196,7 @@ static enum rig_rc check_cluster(const struct rig_pg_options *options, struct ri
     const int64_t others = rig_sql_options_others(&shared);
     enum rig_rc rc = rig_sql_options_check_cluster(&shared, err);
     if (rc == RIG_OK)
-        rc = check_version(options, err);
+        rc = rig_sql_options_check_version(options->version, options->servers, options->bin_dir, err);
     if (rc == RIG_OK)
         rc = rig_sql_options_check_settings("settings", &options->settings, err);
     if (rc == RIG_OK)

@@ -8,6 +8,7 @@
 
 #include "base/bug.h"
 #include "drivers/local/local_machine.h"
+#include "drivers/local/local_versions.h"
 
 enum { ARGUMENTS_MOST = 32 };
 
@@ -54,7 +55,7 @@ static bool has_program(const struct rig_pg_site *site, const char *name)
 }
 
 /* "postgres (PostgreSQL) 14.3", as the program says. */
-static enum rig_rc ask_version(struct rig_pg_site *site, struct rig_pg_version *version, struct rig_err *err)
+static enum rig_rc ask_version(struct rig_pg_site *site, struct rig_local_version *version, struct rig_err *err)
 {
     static const char log_name[] = "pg-version.log", product[] = "(PostgreSQL) ";
     static const char *const arguments[] = {"postgres", "--version", NULL};
@@ -65,13 +66,13 @@ static enum rig_rc ask_version(struct rig_pg_site *site, struct rig_pg_version *
         return rc;
     rig_local_log_tail(&site->local, log_name, text);
     const char *number = strstr(text, product);
-    if (number != NULL && rig_pg_version_read(number + sizeof product - 1, version))
+    if (number != NULL && rig_local_version_read(number + sizeof product - 1, version))
         return RIG_OK;
     return rig_fail(err, RIG_E_CLUSTER, "%.400s/postgres --version: `%.100s` is no version", site->bin_dir, text);
 }
 
 /* Clusters of several nodes need settings and programs that not every server has. */
-static enum rig_rc check_replication(const struct rig_pg_site *site, const struct rig_pg_version *version,
+static enum rig_rc check_replication(const struct rig_pg_site *site, const struct rig_local_version *version,
                                      struct rig_err *err)
 {
     const struct rig_core *core = site->local.env->core;
@@ -92,7 +93,7 @@ static enum rig_rc check_programs(struct rig_pg_site *site, struct rig_err *err)
 {
     const char *asked = site->options->version;
     const bool of_version = asked != NULL && asked[0] != '\0';
-    struct rig_pg_version version, wanted;
+    struct rig_local_version version, wanted;
     if (!rig_account_can_reach(&site->local.account, site->bin_dir))
         return rig_fail(err, RIG_E_CLUSTER,
                         "the user `%s` cannot reach %.400s, in which PostgreSQL's programs are: put them where it can, "
@@ -101,7 +102,8 @@ static enum rig_rc check_programs(struct rig_pg_site *site, struct rig_err *err)
     if (!of_version && site->node_count == 1)
         return RIG_OK;
     enum rig_rc rc = ask_version(site, &version, err);
-    if (rc == RIG_OK && of_version && rig_pg_version_read(asked, &wanted) && !rig_pg_version_fits(&wanted, &version))
+    if (rc == RIG_OK && of_version && rig_local_version_read(asked, &wanted) &&
+        !rig_local_version_fits(&wanted, &version))
         rc =
             rig_fail(err, RIG_E_CLUSTER,
                      "database.cluster.local.version: %s is PostgreSQL %ld.%ld, and %s was asked for: `scripts/servers "

@@ -1,5 +1,7 @@
 #include "drivers/sql/sql_options.h"
 
+#include <string.h>
+
 static enum rig_rc check_endpoints(const char *option, const struct rig_text_list *list, struct rig_err *err)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -56,4 +58,30 @@ enum rig_rc rig_sql_options_check_cluster(const struct rig_sql_cluster_options *
                         "them");
     const enum rig_rc rc = check_endpoints("hosts", options->hosts, err);
     return rc != RIG_OK ? rc : check_endpoints("read-only-hosts", options->read_only_hosts, err);
+}
+
+static bool given(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+enum rig_rc rig_sql_options_check_version(const char *version, const char *servers, const char *bin_dir,
+                                          struct rig_err *err)
+{
+    static const char digits[] = "0123456789";
+    if (given(servers) && servers[0] != '/')
+        return rig_fail(err, RIG_E_PLAN, "database.cluster.local.servers: `%s` is not an absolute path", servers);
+    if (!given(version))
+        return RIG_OK;
+    const char *rest = version + strspn(version, digits);
+    if (rest > version && rest[0] == '.' && strspn(rest + 1, digits) > 0)
+        rest += 1 + strspn(rest + 1, digits);
+    if (rest == version || *rest != '\0')
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local.version: expected a version such as 14 or 14.3, not `%s`", version);
+    if (given(bin_dir))
+        return rig_fail(
+            err, RIG_E_PLAN,
+            "database.cluster.local: `bin-dir` names a server, and so does `version`: leave out one of them");
+    return RIG_OK;
 }

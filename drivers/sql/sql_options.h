@@ -26,5 +26,8 @@ int64_t rig_sql_options_others(const struct rig_sql_cluster_options *options);
 enum rig_rc rig_sql_options_check_cluster(const struct rig_sql_cluster_options *options, struct rig_err *err);
 /* Each is `name=value`; `option` is the key below cluster.local. */
 enum rig_rc rig_sql_options_check_settings(const char *option, const struct rig_text_list *list, struct rig_err *err);
+/* The keys version (one or two numbers), servers (an absolute path) and bin-dir; each may be NULL or empty. */
+enum rig_rc rig_sql_options_check_version(const char *version, const char *servers, const char *bin_dir,
+                                          struct rig_err *err);
 
 #endif

