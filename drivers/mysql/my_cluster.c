@@ -86,12 +86,12 @@ static enum rig_rc make_account(struct rig_my_cluster *cluster, struct rig_err *
     char sql[2048];
     size_t length = 0;
     for (size_t i = 0; i < 2; i++)
-        length +=
-            (size_t)snprintf(sql + length, sizeof sql - length,
-                             "CREATE USER '" RIG_MY_CLIENT "'@'%s' IDENTIFIED BY '%s'; GRANT SELECT, INSERT, UPDATE, "
-                             "DELETE, CREATE, DROP, INDEX, ALTER, PROCESS, REPLICATION SLAVE ON *.* TO "
-                             "'" RIG_MY_CLIENT "'@'%s';",
-                             hosts[i], cluster->site.password, hosts[i]);
+        length += (size_t)snprintf(
+            sql + length, sizeof sql - length,
+            "CREATE USER '" RIG_MY_CLIENT "'@'%s' IDENTIFIED BY '%s'; GRANT SELECT, INSERT, UPDATE, "
+            "DELETE, CREATE, DROP, INDEX, ALTER, PROCESS, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO "
+            "'" RIG_MY_CLIENT "'@'%s';",
+            hosts[i], cluster->site.password, hosts[i]);
     RIG_INVARIANT(length < sizeof sql);
     return rig_my_node_ask(&cluster->nodes[0], sql, 10 * STATUS_NS, NULL, err);
 }

@@ -91,6 +91,8 @@ enum rig_rc rig_my_configuration_write(const struct rig_my_node *node, const cha
         add_galera(&text, node);
     else if (node->site->node_count > 1)
         add_replication(&text, node);
+    else if (node->site->local.env->certificate != RIG_CERTIFICATE_NONE)
+        rig_buf_add_text(&text, "log_bin = binlog\nbinlog_format = ROW\nbinlog_row_image = FULL\nsync_binlog = 1\n");
     enum rig_rc rc = add_settings(&text, &node->site->options->settings, err);
     if (rc == RIG_OK && text.failed)
         rc = rig_fail(err, RIG_E_LIMIT, "settings longer than %d bytes", CONFIGURATION_MOST);

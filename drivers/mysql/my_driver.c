@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/mysql/my_certificate.h"
 #include "drivers/mysql/my_fault.h"
 #include "drivers/mysql/my_replication.h"
 #include "drivers/mysql/my_rows.h"
@@ -29,7 +30,11 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     enum rig_rc rc = rig_wakes_init(&run->wakes, env->client_count, err);
     if (rc == RIG_OK)
         rc = rig_my_servers_init(&run->servers, env, run->options, &run->cluster, err);
-    return rc != RIG_OK ? rc : rig_my_schema_init(&run->schema, env, run->options, err);
+    if (rc == RIG_OK)
+        rc = rig_my_schema_init(&run->schema, env, run->options, err);
+    if (rc == RIG_OK && env->certificate != RIG_CERTIFICATE_NONE)
+        rc = rig_my_certificate_check(&run->schema, run->options, rig_my_site_is_galera(&run->cluster.site), err);
+    return rc;
 }
 
 static void done(void *object)
@@ -97,6 +102,8 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     run->created = rc == RIG_OK;
     if (rc == RIG_OK)
         rc = rig_my_tables_create(&run->schema, run->env, &own.connection, own.deadline_ns, err);
+    if (rc == RIG_OK && run->env->certificate != RIG_CERTIFICATE_NONE)
+        rc = rig_my_certificate_begin(&run->certificate, &own.connection, own.deadline_ns, err);
     if (rc == RIG_OK)
         (void)snprintf(run->server_version, sizeof run->server_version, "%s", mysql_get_server_info(own.connection.my));
     rig_my_disconnect(&own.connection);
@@ -104,6 +111,17 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     if (rc == RIG_OK && cluster_wanted(run->options) && run->cluster.count > 1 &&
         !rig_my_site_is_galera(&run->cluster.site))
         rc = rig_my_replication_await(&run->cluster, run->env->core->now_ns() + SETUP_NS, err);
+    return rc;
+}
+
+static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink, struct rig_err *err)
+{
+    struct rig_my_run *run = object;
+    struct own_connection own;
+    enum rig_rc rc = connect_own(&own, run, true, err);
+    if (rc == RIG_OK)
+        rc = rig_my_certificate_drain(&run->certificate, &run->schema, run->env, &own.connection, sink, err);
+    rig_my_disconnect(&own.connection);
     return rc;
 }
 
@@ -326,4 +344,7 @@ const struct rig_driver rig_driver = {
     .settings = settings,
     .cluster = &cluster_ops,
     .rows = &row_ops,
+    .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM),
+    .certificate_source = "binary log",
+    .certify = certify,
 };

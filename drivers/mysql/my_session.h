@@ -13,6 +13,7 @@
 #include "drivers/driver.h"
 #include "drivers/mysql/my_connection.h"
 #include "drivers/mysql/my_outcome.h"
+#include "drivers/mysql/my_certificate.h"
 #include "drivers/mysql/my_schema.h"
 #include "drivers/mysql/my_servers.h"
 
@@ -22,6 +23,7 @@ struct rig_my_run {
     const struct rig_run_env *env;
     const struct rig_my_options *options;
     struct rig_my_schema schema;
+    struct rig_my_certificate certificate;
     struct rig_wakes wakes;
     struct rig_my_cluster cluster;
     struct rig_my_servers servers;
