@@ -15,6 +15,7 @@
 #include "checker/solve/case_search.h"
 #include "checker/solve/decide.h"
 #include "checker/solve/forced.h"
+#include "checker/solve/near_serial.h"
 #include "checker/solve/solve.h"
 #include "history/load.h"
 #include "tests/unit/random_problem.h"
@@ -392,6 +393,56 @@ static void test_clocks(void **state)
 }
 
 /* Write skews of which no read shows the order of the appends, one pair of clients after the other. */
+/* The order that is nearest to a serial execution of the problem, in `place`, with so much memory; whether it is serial. */
+static bool near_serial(const struct rig_problem *problem, size_t limit_bytes, uint32_t *sorted, uint32_t *place)
+{
+    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true};
+    const struct rig_solve_budget budget = {INT64_MAX, limit_bytes};
+    struct rig_rule_frame frame;
+    struct rig_order_graph graph;
+    struct rig_order_cycles cycles = {0};
+    uint32_t rank[SLOW_TXNS];
+    bool is_serial = false;
+    assert_true(rig_rule_frame_init(&frame, problem, &rule) && rig_order_graph_init(&graph, problem, &frame));
+    for (uint32_t node = 0; node < problem->txn_count; node++)
+        rank[node] = problem->txn_count - node; /* far from a serial execution */
+    assert_true(rig_order_graph_sort(&graph, rank, sorted, &cycles));
+    if (cycles.ends.count == 0) {
+        memcpy(place, sorted, problem->txn_count * sizeof place[0]);
+        assert_true(rig_near_serial_improve(&graph, RIG_NEAR_SERIAL_BEST, &budget, place, &is_serial));
+    }
+    rig_order_edges_done(&cycles.edges);
+    rig_order_ends_done(&cycles.ends);
+    rig_order_graph_done(&graph);
+    rig_rule_frame_done(&frame);
+    return is_serial;
+}
+
+/* Less memory than the moves take in any case leaves the order as it was sorted, and says nothing of it. */
+static void test_near_serial_memory(void **state)
+{
+    (void)state;
+    uint32_t serial = 0, moved = 0;
+    for (uint64_t seed = 1; seed <= 1000; seed++) {
+        struct rig_rng rng;
+        struct rig_problem problem;
+        uint32_t sorted[SLOW_TXNS], place[SLOW_TXNS] = {0}, other[SLOW_TXNS] = {0};
+        rig_rng_init(&rng, seed, 7);
+        random_problem(&rng, 6, &problem);
+        const size_t bytes = problem.txn_count * sizeof place[0];
+        if (near_serial(&problem, 0, sorted, place)) {
+            serial++;
+            moved += memcmp(sorted, place, bytes) != 0;
+            assert_true(near_serial(&problem, 1 << 20, sorted, other));
+            assert_memory_equal(place, other, bytes);
+            assert_false(near_serial(&problem, (size_t)problem.txn_count * 28 - 1, sorted, other));
+            assert_memory_equal(sorted, other, bytes);
+        }
+        rig_problem_done(&problem);
+    }
+    assert_true(serial > 500 && moved > 10);
+}
+
 static struct rig_history *many_skews(uint32_t count)
 {
     const struct rig_load_options options = {.workload_given = true, .workload = RIG_WORKLOAD_LIST_APPEND};
@@ -446,17 +497,12 @@ static void test_verdict_short_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_open_pairs),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_verdict_short_of_memory),
-        cmocka_unit_test(test_clocks),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_brute_force),
-        cmocka_unit_test(test_larger),
-        cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_budget_of_refuted),
-        cmocka_unit_test(test_circle_of_pairs),
-        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_open_pairs),       cmocka_unit_test(test_near_serial_memory),
+        cmocka_unit_test(test_memory),           cmocka_unit_test(test_verdict_short_of_memory),
+        cmocka_unit_test(test_clocks),           cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_brute_force),      cmocka_unit_test(test_larger),
+        cmocka_unit_test(test_budget),           cmocka_unit_test(test_budget_of_refuted),
+        cmocka_unit_test(test_circle_of_pairs),  cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_budget_of_orders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
