@@ -372,42 +372,31 @@ static enum rig_rc decide_open(const struct adding *a, const struct rig_problem 
     return rc;
 }
 
-enum { PLAIN_SHARE = 8 }; /* of the time that is left, for such a question of a part */
-
-/* The levels to be decided here without assumptions, because only these refute them so far. Assumptions order the
- * versions of registers only, whose other orders are open. */
-static uint64_t plain_levels(const struct adding *a)
-{
-    if (a->judge->assumptions.made == 0 || a->judge->type->total_orders)
-        return 0;
-    return decidable_levels(a->findings, a->judge) & refuted_by_assumption(a->findings) & ~a->findings->plain_spent;
-}
-
-/* Drops the problem's pairs. Each window asks: so in a part a question may take an eighth of the time that is left, and a
- * level for which that is too little is not asked about again. */
+/* Whether the levels that only assumptions refute so far are refuted without them. Drops the problem's pairs. */
 static enum rig_rc decide_plainly(const struct adding *a, struct rig_problem *problem,
                                   const struct rig_solve_budget *budget)
 {
-    const uint64_t levels = plain_levels(a);
-    struct rig_solve_budget share = *budget;
+    const uint64_t levels = decidable_levels(a->findings, a->judge) & refuted_by_assumption(a->findings);
     struct rig_decisions decisions = {0};
     enum rig_rc rc = RIG_OK;
     if (levels != 0) {
-        const int64_t now_ns = rig_clock_now_ns();
-        if (is_part(a->judge) && budget->deadline_ns > now_ns)
-            share.deadline_ns = now_ns + (budget->deadline_ns - now_ns) / PLAIN_SHARE;
         problem->pairs.count = 0;
-        rc = decide_problem(a, problem, levels, &share, &decisions);
+        rc = decide_problem(a, problem, levels, budget, &decisions);
     }
-    if (rc == RIG_OK && is_part(a->judge))
-        a->findings->plain_spent |= decisions.spent;
     rig_decisions_done(&decisions);
     return rc;
 }
 
+/* Assumptions order the versions of registers only, whose other orders are open. In windows, each would ask again. */
+static bool may_assume(const struct rig_judge *judge)
+{
+    return judge->assumptions.made != 0 && !judge->type->total_orders && !is_part(judge);
+}
+
 static bool needs_decisions(const struct adding *a)
 {
-    return (open_levels(a) | plain_levels(a)) != 0;
+    return open_levels(a) != 0 || (may_assume(a->judge) &&
+                                   (decidable_levels(a->findings, a->judge) & refuted_by_assumption(a->findings)) != 0);
 }
 
 /* A part is searched for a refutation in all that is known of it, transactions judged before and waiting ones too:
@@ -422,7 +411,7 @@ static enum rig_rc decide(const struct adding *a)
     enum rig_rc rc = judge->type->build_problem(&judge->inference, among, &problem, a->err);
     if (rc == RIG_OK)
         rc = decide_open(a, &problem, &budget);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK && may_assume(judge))
         rc = decide_plainly(a, &problem, &budget);
     rig_problem_done(&problem);
     const int64_t took_ns = rig_clock_now_ns() - start_ns;

@@ -40,8 +40,6 @@ struct rig_findings {
     uint64_t denied, apart;
     uint64_t doomed; /* likewise: those that anomalies of waiting transactions will refute; not asked about before */
     uint64_t unfit;  /* likewise: those given up because what their explanations keep did not fit into memory */
-    uint64_t plain_spent; /* levels that only assumptions refute, and that windows do not ask about without these again:
-                           * the time was too short */
     int64_t decide_ns;
 };
 

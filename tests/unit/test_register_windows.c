@@ -282,36 +282,6 @@ static void assumptions_on_top_of_a_dropped_one_are_tried_again(void **state)
     free_judged(&f);
 }
 
-/* Process 0 wrote 1 to x before 2; T8 read the latter and then y from T6, which had read the former after it: a cycle if x
- * is sequentially consistent, else T2's 2 comes before 1. */
-#define CYCLE_ON_AN_ASSUMPTION "ok 0 0-1: ax1; ok 0 2-3: ax2; ok 1 4-5: rx[2] ay1; ok 2 6-7: ry[1] rx[1]"
-#define RELEASED               "; ok 3 8-9: az1; ok 3 10-11: rz[1]"
-#define CYCLE_IN_EACH_ORDER    "; ok 4 12-14: rz[1] rw[] az2 aw1; ok 5 13-15: rw[] aw2; ok 6 16-17: rw[1]"
-
-/* Windows ask without assumptions about levels that only these refute. */
-static void a_later_window_refutes_without_assumptions(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *notation;
-        bool assumed;
-    } cases[] = {
-        {CYCLE_ON_AN_ASSUMPTION RELEASED, true},
-        {CYCLE_ON_AN_ASSUMPTION RELEASED CYCLE_IN_EACH_ORDER, false},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct judged f;
-        judge(&f, cases[i].notation, SEQUENTIAL, NULL);
-        assert_non_null(f.verdict);
-        assert_true(f.verdict->cost.window_count > 1);
-        const struct rig_level_result *level = &f.verdict->levels[RIG_LEVEL_SERIALIZABLE];
-        assert_int_equal(level->fate, RIG_FATE_REFUTED);
-        if ((strstr(level->reason, "assuming sequential-keys") != NULL) != cases[i].assumed)
-            fail_msg("%s: %s", cases[i].notation, level->reason);
-        free_judged(&f);
-    }
-}
-
 /* Whether a key began with a value that no transaction wrote depends on all its uses, so that nothing is guessed. */
 static void values_without_a_writer_are_conflicts(void **state)
 {
@@ -573,7 +543,6 @@ int main(void)
         cmocka_unit_test(old_values_are_conflicts),
         cmocka_unit_test(an_assumption_is_dropped_for_judged_windows_too),
         cmocka_unit_test(assumptions_on_top_of_a_dropped_one_are_tried_again),
-        cmocka_unit_test(a_later_window_refutes_without_assumptions),
         cmocka_unit_test(values_without_a_writer_are_conflicts),
         cmocka_unit_test(registers_are_judged_in_windows),
         cmocka_unit_test(explanations_delay_what_they_order_later),
