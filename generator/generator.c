@@ -63,9 +63,10 @@ static double turns(const struct rig_generator_options *options, uint32_t client
 {
     const double operations = (double)(options->min_operations + options->max_operations) / 2;
     const struct rig_generator_type *type = &rig_generator_types[options->type];
-    const double writes = type->writes != NULL               ? type->writes(options)
-                          : options->shape == RIG_LOAD_PAIRS ? rig_pair_writes(options)
-                                                             : operations * (1 - options->reads);
+    const double writes = type->writes != NULL ? type->writes(options)
+                          : options->shape == RIG_LOAD_PAIRS
+                              ? rig_pair_writes(options)
+                              : operations * (1 - options->reads) * (1 - options->read_only);
     return writes * client_count / (double)options->appends_per_key;
 }
 
@@ -174,11 +175,10 @@ static struct rig_hold draw_hold(struct rig_generator *generator, uint32_t op_co
 }
 
 /* Returns the number of operations. */
-static uint32_t draw_operations(struct rig_generator *generator, bool *read_only)
+static uint32_t draw_by_type(struct rig_generator *generator, bool *read_only)
 {
     const struct rig_generator_options *options = &generator->options;
     const struct rig_generator_type *type = &rig_generator_types[options->type];
-    rig_key_pool_advance(&generator->keys, generator->position);
     if (type->draw_transaction != NULL)
         return type->draw_transaction(generator, generator->ops, read_only);
     uint64_t choices = (uint64_t)(options->max_operations - options->min_operations) + 1;
@@ -189,6 +189,17 @@ static uint32_t draw_operations(struct rig_generator *generator, bool *read_only
         const bool reads = generator->draw(generator, &generator->ops[i]);
         *read_only &= reads;
     }
+    return op_count;
+}
+
+static uint32_t draw_operations(struct rig_generator *generator, bool *read_only)
+{
+    const bool reads_only = generator->reads_only;
+    const double share = generator->options.read_only;
+    rig_key_pool_advance(&generator->keys, generator->position);
+    generator->reads_only |= share > 0 && rig_rng_unit(&generator->rng) < share;
+    const uint32_t op_count = draw_by_type(generator, read_only);
+    generator->reads_only = reads_only;
     return op_count;
 }
 

@@ -106,6 +106,7 @@ struct rig_generator_options {
     int64_t long_commits;            /* until this many others have committed */
     int64_t long_before;             /* enum rig_hold_place */
     int64_t long_most;               /* held at a time at most; 0: any number */
+    double read_only;                /* share of transactions that only read, beside those that happen to */
     double rollback_share;           /* share of transactions that roll back to a savepoint, */
     int64_t rollback_most;           /*   and the most operations that they undo so */
     bool program;                    /* the shape's application runs as a program (programs/program.h) */

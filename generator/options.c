@@ -258,6 +258,11 @@ const struct rig_option rig_generator_option_table[] = {
      .least = 0,
      .most = 4096,
      .help = "transactions that are held at a time at most, the others are not held; 0: no limit"},
+    {.name = "read-only",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(read_only),
+     .default_text = "0%",
+     .help = "share of the transactions whose operations all read, beside those that read only by chance"},
     {.name = "savepoints.share",
      .type = RIG_OPTION_SHARE,
      .offset = AT(rollback_share),
@@ -322,6 +327,7 @@ static const struct effect {
     {"users", APPLICATIONS, ANY_TYPE},
     {"rows", S(GENERAL) | S(TPCC) | S(RUBIS) | S(COURSEWARE), ANY_TYPE},
     {"long-transactions.share", DRAWN | APPLICATIONS, ~(unsigned)RIG_OBJECT_TYPES},
+    {"read-only", DRAWN, OPERATIONS},
     {"savepoints.share", DRAWN, T(LIST_APPEND) | T(RW_REGISTER) | T(SET)},
 };
 

@@ -22,5 +22,6 @@ double rig_pair_writes(const struct rig_generator_options *options)
     double pairs = 0;
     for (int64_t count = options->min_operations; count <= options->max_operations; count++)
         pairs += (double)(count / 2);
-    return pairs / (double)(options->max_operations - options->min_operations + 1) * (1 - options->reads);
+    return pairs / (double)(options->max_operations - options->min_operations + 1) * (1 - options->reads) *
+           (1 - options->read_only);
 }

@@ -89,8 +89,11 @@ static void remind(struct rig_pg_run *run, const struct rig_pg_connection *conne
     char text[RIG_ERR_TEXT_BYTES];
     rig_pg_tables_remedy(&run->schema, remedy, sizeof remedy);
     (void)snprintf(text, sizeof text,
-                   "tables of a run are on PostgreSQL at %.250s:%.6s, database %.63s: %s removes them",
-                   PQhost(connection->pg), PQport(connection->pg), PQdb(connection->pg), remedy);
+                   "tables of a run are on PostgreSQL at %.250s:%.6s, database %.63s: %s removes them%s",
+                   PQhost(connection->pg), PQport(connection->pg), PQdb(connection->pg), remedy,
+                   run->options->two_phase <= 0 ? ""
+                                                : ", after ROLLBACK PREPARED for each of its transactions in "
+                                                  "pg_prepared_xacts");
     run->reminder = run->env->core->remind(text);
 }
 
@@ -104,6 +107,8 @@ static enum rig_rc setup(void *object, struct rig_err *err)
         remind(run, &own.connection);
     }
     run->created = rc == RIG_OK;
+    if (rc == RIG_OK && run->options->two_phase > 0)
+        rc = rig_pg_two_phase_check(&own.connection, own.deadline_ns, err);
     if (rc == RIG_OK)
         rc = rig_pg_tables_create(&run->schema, run->env, &own.connection, own.deadline_ns, err);
     if (rc == RIG_OK && run->env->certificate != RIG_CERTIFICATE_NONE)
@@ -126,6 +131,40 @@ static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink
         rc = rig_pg_certificate_drain(&run->certificate, &run->schema, run->env, &own.connection, sink, err);
     rig_pg_disconnect(&own.connection);
     return rc;
+}
+
+/* They would block the removal of the tables. */
+static void remove_prepared(struct rig_pg_run *run)
+{
+    struct own_connection own;
+    struct rig_err err = {.rc = RIG_OK};
+    if (run->options->two_phase <= 0)
+        return;
+    enum rig_rc rc = connect_own(&own, run, true, &err);
+    if (rc == RIG_OK)
+        rc = rig_pg_two_phase_resolve(&run->two_phase, run->env, UINT32_MAX, &own.connection, own.deadline_ns, &err);
+    rig_pg_disconnect(&own.connection);
+    if (rc != RIG_OK)
+        run->env->core->log(
+            0, "postgres",
+            "transactions whose names begin with %s. may stay prepared on the server (pg_prepared_xacts): "
+            "%s; ROLLBACK PREPARED removes each",
+            run->env->run_name, err.text);
+}
+
+static void log_shares(const struct rig_pg_run *run)
+{
+    const struct rig_core *core = run->env->core;
+    const struct rig_pg_two_phase *numbers = &run->two_phase;
+    if (run->options->two_phase > 0)
+        core->log(
+            2, "postgres",
+            "two-phase: %llu transactions were prepared, %llu of them answered as committed, %llu rolled back later",
+            (unsigned long long)atomic_load(&numbers->prepared), (unsigned long long)atomic_load(&numbers->committed),
+            (unsigned long long)atomic_load(&numbers->rolled_back));
+    if (run->options->deferrable > 0)
+        core->log(2, "postgres", "%llu transactions began READ ONLY DEFERRABLE",
+                  (unsigned long long)atomic_load(&run->deferrable_count));
 }
 
 /* Also where the tables are kept: a slot would fill the server's disk. */
@@ -154,9 +193,13 @@ static void teardown(void *object)
     struct rig_pg_run *run = object;
     const struct rig_core *core = run->env->core;
     char remedy[RIG_PG_TABLE_BYTES + 64];
+    if (run->created && cluster_wanted(run->options))
+        log_shares(run);
     /* rig's own cluster is removed as a whole. */
     if (cluster_wanted(run->options) || !run->created)
         return;
+    remove_prepared(run);
+    log_shares(run);
     remove_slot(run);
     rig_pg_tables_remedy(&run->schema, remedy, sizeof remedy);
     if (run->options->keep_tables) {

@@ -46,8 +46,12 @@ const struct rig_option rig_pg_option_table[] = {
      "The lock of these reads: SELECT .. FOR UPDATE, or SELECT .. FOR SHARE, which others may take too.", false},
     {"declare-read-only", RIG_OPTION_BOOL, AT(declare_read_only), "false", 0, 0, NULL,
      "Begin transactions that only read with READ ONLY.", false},
-    {"deferrable", RIG_OPTION_BOOL, AT(deferrable), "false", 0, 0, NULL,
-     "Begin them with READ ONLY DEFERRABLE; only for serializable, with declare-read-only.", false},
+    {"deferrable", RIG_OPTION_SHARE, AT(deferrable), "0%", 0, 1, NULL,
+     "Share of them that begin with READ ONLY DEFERRABLE; only for serializable, with declare-read-only.", false},
+    {"two-phase", RIG_OPTION_SHARE, AT(two_phase), "0%", 0, 1, NULL,
+     "Share of the transactions that write and commit in two phases: PREPARE TRANSACTION, then COMMIT PREPARED. A hold "
+     "before the commit comes between the two.",
+     false},
     {"statement-timeout", RIG_OPTION_DURATION, AT(statement_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
      "The server's statement_timeout; 0ms keeps the server's own.", false},
     {"lock-timeout", RIG_OPTION_DURATION, AT(lock_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
@@ -230,7 +234,7 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
                         "database.covering-index: rows, queues and stacks have no value that an index could have");
     if (options->lock_mode != RIG_PG_LOCK_UPDATE && options->lock_reads <= 0)
         return rig_fail(err, RIG_E_PLAN, "database.lock-mode: no read locks; give lock-reads (such as 50%%)");
-    if (options->deferrable && !(options->declare_read_only && options->isolation == RIG_PG_SERIALIZABLE))
+    if (options->deferrable > 0 && !(options->declare_read_only && options->isolation == RIG_PG_SERIALIZABLE))
         return rig_fail(err, RIG_E_PLAN,
                         "database.deferrable: this needs isolation: serializable and declare-read-only: true");
     if (options->table_schema == RIG_SQL_LIST_ROWS && workload != RIG_WORKLOAD_SET)

@@ -37,7 +37,8 @@ struct rig_pg_options {
     double lock_reads; /* share */
     int64_t lock_mode; /* enum rig_pg_lock_mode */
     bool declare_read_only;
-    bool deferrable;
+    double deferrable;            /* share */
+    double two_phase;             /* share */
     int64_t statement_timeout_ns; /* 0: the server's own */
     int64_t lock_timeout_ns;      /* 0: the server's own */
     int64_t connect_timeout_ns;

@@ -6,7 +6,7 @@
 #include "drivers/sql/sql_ops.h"
 
 /* A queued statement: an operation's index, or one of these. */
-enum { OF_BEGIN = -1, OF_COMMIT = -2, OF_SAVEPOINT = -3 };
+enum { OF_BEGIN = -1, OF_COMMIT = -2, OF_SAVEPOINT = -3, OF_PREPARE = -4, OF_NOTHING = -5 };
 
 static const struct rig_sql_numbers no_numbers;
 
@@ -121,6 +121,8 @@ static bool take(struct rig_pg_turn *turn, int which)
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) {
         if (which == OF_COMMIT)
             rig_pg_turn_take_commit(turn, result);
+        else if (which == OF_PREPARE)
+            rig_pg_turn_take_prepare(turn, result);
         else if (which >= 0)
             rig_pg_turn_take(turn, (uint32_t)which,
                              RIG_PHASE_COMMIT == turn->phase ? RIG_PHASE_COMMIT : phase_of(which), result);
@@ -166,22 +168,23 @@ static bool take_range(struct rig_pg_turn *turn, bool with_begin, uint32_t from,
     return true;
 }
 
-/* Ends the pipeline with a Sync, sends it and takes the answers; false when it broke off. */
-static bool synchronize(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to, bool with_commit)
+/* Ends the pipeline with a Sync, sends it and takes the answers, also that of its last statement; false when it broke
+ * off. */
+static bool synchronize(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to, int last)
 {
     PGconn *pg = turn->connection->pg;
     if (PQpipelineSync(pg) != 1) {
         rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(pg));
         return false;
     }
-    return flush(turn) && take_range(turn, with_begin, from, to) && (!with_commit || take(turn, OF_COMMIT)) &&
+    return flush(turn) && take_range(turn, with_begin, from, to) && (last == OF_NOTHING || take(turn, last)) &&
            take_sync(turn);
 }
 
 /* Sends operations, and takes their answers. */
 static bool run_part(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to)
 {
-    return queue_operations(turn, from, to) && synchronize(turn, with_begin, from, to, false) && !turn->failed;
+    return queue_operations(turn, from, to) && synchronize(turn, with_begin, from, to, OF_NOTHING) && !turn->failed;
 }
 
 /* Whether the operation needs the answer to a read from `from` on. */
@@ -192,19 +195,43 @@ static bool waits(const struct rig_pg_turn *turn, uint32_t op, uint32_t from)
 }
 
 /* Whether the plan wants a hold or a delay when `at` operations are done. */
-static bool pauses(const struct rig_transaction *transaction, uint32_t at)
+static bool pauses(const struct rig_pg_turn *turn, uint32_t at)
 {
-    const bool is_held = transaction->hold.wanted && transaction->hold.before_op == at;
-    return is_held || (transaction->delayed && at > 0 && at < transaction->op_count);
+    const struct rig_transaction *transaction = turn->transaction;
+    return rig_pg_turn_holds_at(turn, at) || (transaction->delayed && at > 0 && at < transaction->op_count);
 }
 
 static void pause_as_wanted(struct rig_pg_turn *turn, uint32_t at)
 {
     const struct rig_transaction *transaction = turn->transaction;
-    if (transaction->hold.wanted && transaction->hold.before_op == at)
+    if (rig_pg_turn_holds_at(turn, at))
         rig_pg_turn_hold(turn);
     if (transaction->delayed && at > 0 && at < transaction->op_count)
         rig_pg_turn_delay(turn);
+}
+
+static bool queue_ending(struct rig_pg_turn *turn, const char *statement)
+{
+    char sql[RIG_PG_ENDING_BYTES];
+    rig_pg_turn_print_ending(turn, statement, sql);
+    const bool queued = PQsendQueryParams(turn->connection->pg, sql, 0, NULL, NULL, NULL, NULL, 0) == 1;
+    if (!queued)
+        rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(turn->connection->pg));
+    return queued;
+}
+
+/* The commit comes in a round trip of its own, when the transaction is prepared. */
+static void end_in_two_phases(struct rig_pg_turn *turn, bool with_begin, uint32_t from)
+{
+    const struct rig_transaction *transaction = turn->transaction;
+    if (!queue_ending(turn, "PREPARE TRANSACTION") ||
+        !synchronize(turn, with_begin, from, transaction->op_count, OF_PREPARE) || turn->failed)
+        return;
+    if (transaction->hold.wanted && transaction->hold.before_op == transaction->op_count)
+        rig_pg_turn_hold(turn);
+    turn->phase = RIG_PHASE_COMMIT;
+    if (queue_ending(turn, "COMMIT PREPARED"))
+        (void)synchronize(turn, false, transaction->op_count, transaction->op_count, OF_COMMIT);
 }
 
 /* In one round trip, but for the parts before an operation that needs an answer, and before a hold or a delay: the server
@@ -220,7 +247,7 @@ void rig_pg_pipeline_run(struct rig_pg_turn *turn)
     if (!queue(turn, rig_pg_turn_begin_statement(turn), &no_numbers))
         return;
     for (uint32_t i = 0; i <= op_count; i++) {
-        if (!pauses(transaction, i) && !waits(turn, i, from))
+        if (!pauses(turn, i) && !waits(turn, i, from))
             continue;
         if (!run_part(turn, with_begin, from, i))
             return;
@@ -230,9 +257,13 @@ void rig_pg_pipeline_run(struct rig_pg_turn *turn)
     }
     if (!queue_operations(turn, from, op_count))
         return;
+    if (turn->gid[0] != '\0') {
+        end_in_two_phases(turn, with_begin, from);
+        return;
+    }
     turn->phase = RIG_PHASE_COMMIT;
     if (queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), &no_numbers))
-        (void)synchronize(turn, with_begin, from, op_count, true);
+        (void)synchronize(turn, with_begin, from, op_count, OF_COMMIT);
 }
 
 bool rig_pg_pipeline_rollback(struct rig_pg_turn *turn)

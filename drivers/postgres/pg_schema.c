@@ -205,11 +205,10 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_ru
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%zu statement%s", schema->statement_count,
                         rig_plural(schema->statement_count));
     const char *isolation = isolation_sql[options->isolation];
-    const char *read_only = !options->declare_read_only ? ""
-                            : options->deferrable       ? ", READ ONLY, DEFERRABLE"
-                                                        : ", READ ONLY";
+    const char *read_only = options->declare_read_only ? ", READ ONLY" : "";
     set_statement(schema, RIG_PG_BEGIN, 0, "BEGIN ISOLATION LEVEL %s", isolation);
     set_statement(schema, RIG_PG_BEGIN_READ_ONLY, 0, "BEGIN ISOLATION LEVEL %s%s", isolation, read_only);
+    set_statement(schema, RIG_PG_BEGIN_DEFERRABLE, 0, "BEGIN ISOLATION LEVEL %s, READ ONLY, DEFERRABLE", isolation);
     enum rig_pg_isolation most = options->isolation < RIG_PG_REPEATABLE_READ ? (enum rig_pg_isolation)options->isolation
                                                                              : RIG_PG_REPEATABLE_READ;
     set_statement(schema, RIG_PG_BEGIN_STANDBY, 0, "BEGIN ISOLATION LEVEL %s, READ ONLY", isolation_sql[most]);

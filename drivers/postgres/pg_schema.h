@@ -45,6 +45,7 @@ struct rig_pg_statement {
 enum rig_pg_fixed {
     RIG_PG_BEGIN,
     RIG_PG_BEGIN_READ_ONLY,
+    RIG_PG_BEGIN_DEFERRABLE,
     RIG_PG_BEGIN_STANDBY, /* repeatable read at most */
     RIG_PG_COMMIT,
     RIG_PG_ROLLBACK,

@@ -5,86 +5,13 @@
 
 #include "base/bug.h"
 #include "drivers/postgres/pg_pipeline.h"
+#include "drivers/postgres/pg_preparation.h"
 #include "drivers/sql/sql_ops.h"
 
+/* Other streams of the seed are numbered by client. */
+static const uint64_t shares_stream = UINT64_C(0x7067) << 40;
+
 /* ---- opening ---- */
-
-/* Sends SET for the session's options; one round trip, none when there are none. */
-static enum rig_rc set_up_session(struct rig_pg_connection *connection, const struct rig_pg_options *options,
-                                  int64_t deadline_ns, struct rig_err *err)
-{
-    char sql[256];
-    size_t length = 0;
-    sql[0] = '\0';
-    if (options->statement_timeout_ns > 0)
-        length += (size_t)snprintf(sql + length, sizeof sql - length, "SET statement_timeout = %lld;",
-                                   (long long)(options->statement_timeout_ns + 999999) / 1000000);
-    if (options->lock_timeout_ns > 0)
-        length += (size_t)snprintf(sql + length, sizeof sql - length, "SET lock_timeout = %lld;",
-                                   (long long)(options->lock_timeout_ns + 999999) / 1000000);
-    if (options->synchronous_commit != RIG_PG_SYNC_SERVER_DEFAULT)
-        length += (size_t)snprintf(sql + length, sizeof sql - length, "SET synchronous_commit = %s;",
-                                   rig_pg_synchronous_commit_words[options->synchronous_commit]);
-    RIG_INVARIANT(length < sizeof sql);
-    return length == 0 ? RIG_OK : rig_pg_query(connection, sql, deadline_ns, NULL, err);
-}
-
-/* Waits for the results of one prepared statement, or of the Sync, in pipeline mode. */
-static enum rig_rc take_prepared(struct rig_pg_connection *connection, ExecStatusType expected, int64_t deadline_ns,
-                                 struct rig_err *err)
-{
-    PGresult *result = NULL;
-    const char *reason = rig_pg_next(connection, deadline_ns, &result);
-    ExecStatusType status = result == NULL ? PGRES_FATAL_ERROR : PQresultStatus(result);
-    if (reason != NULL || status != expected) {
-        char line[512];
-        rig_pg_one_line(line, sizeof line,
-                        reason != NULL   ? reason
-                        : result != NULL ? PQresultErrorMessage(result)
-                                         : PQerrorMessage(connection->pg));
-        (void)rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: preparing statements: %s", line);
-    }
-    PQclear(result);
-    if (reason != NULL || status != expected)
-        return RIG_E_CLUSTER;
-    /* The results of a statement end with NULL, those of a Sync do not. */
-    if (expected == PGRES_COMMAND_OK && rig_pg_next(connection, deadline_ns, &result) != NULL)
-        return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: preparing statements: no answer");
-    return RIG_OK;
-}
-
-/* Prepares all statements in one round trip; leaves the connection out of pipeline mode. */
-static enum rig_rc prepare_statements(struct rig_pg_connection *connection, const struct rig_pg_run *run,
-                                      int64_t deadline_ns, struct rig_err *err)
-{
-    const struct rig_pg_schema *schema = &run->schema;
-    PGconn *pg = connection->pg;
-    size_t count = 0;
-    bool sent = PQenterPipelineMode(pg) == 1;
-    for (size_t i = 0; sent && i < schema->statement_count; i++) {
-        if (!rig_pg_schema_uses(schema, i))
-            continue;
-        sent = PQsendPrepare(pg, schema->statements[i].name, schema->statements[i].text, 0, NULL) == 1;
-        count++;
-    }
-    for (uint32_t i = 0; sent && run->rows.schema != NULL && i < run->rows.schema->statement_count; i++) {
-        sent = PQsendPrepare(pg, run->rows.statements[i].name, run->rows.statements[i].text, 0, NULL) == 1;
-        count++;
-    }
-    if (!sent || PQpipelineSync(pg) != 1)
-        return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: preparing statements: %s", PQerrorMessage(pg));
-    const char *reason = rig_pg_flush(connection, deadline_ns);
-    if (reason != NULL)
-        return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: preparing statements: %s", reason);
-    enum rig_rc rc = RIG_OK;
-    for (size_t i = 0; rc == RIG_OK && i < count; i++)
-        rc = take_prepared(connection, PGRES_COMMAND_OK, deadline_ns, err);
-    if (rc == RIG_OK)
-        rc = take_prepared(connection, PGRES_PIPELINE_SYNC, deadline_ns, err);
-    if (rc == RIG_OK && PQexitPipelineMode(pg) != 1)
-        rc = rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: preparing statements: %s", PQerrorMessage(pg));
-    return rc;
-}
 
 /* Programs wait for each answer. */
 static bool is_pipelined(const struct rig_pg_run *run)
@@ -109,9 +36,11 @@ static enum rig_rc open_connection(void *context, struct rig_pg_connection *conn
     connection->backend = PQbackendPID(connection->pg);
     /* A single server is used without checking its role. */
     connection->standby = rig_pg_servers_count(&run->servers) > 1 && rig_pg_in_recovery(connection, deadline_ns);
-    rc = set_up_session(connection, options, deadline_ns, err);
+    rc = rig_pg_preparation_set(connection, options, deadline_ns, err);
+    if (rc == RIG_OK && options->two_phase > 0 && !connection->standby)
+        rc = rig_pg_two_phase_resolve(&run->two_phase, run->env, session->client, connection, deadline_ns, err);
     if (rc == RIG_OK && options->prepared)
-        rc = prepare_statements(connection, run, deadline_ns, err);
+        rc = rig_pg_preparation_statements(connection, run, deadline_ns, err);
     if (rc == RIG_OK && is_pipelined(run))
         rc = rig_pg_pipeline_enter(connection, err);
     return rc;
@@ -122,6 +51,8 @@ enum rig_rc rig_pg_session_open(void *object, void *run_object, uint32_t client,
     struct rig_pg_session *session = object;
     struct rig_pg_run *run = run_object;
     session->run = run;
+    session->client = client;
+    rig_rng_init(&session->rng, run->env->seed, shares_stream + client);
     session->waiter.core = run->env->core;
     rig_wake_arm(&session->waiter.wake, &run->wakes, client);
     enum rig_rc rc = rig_pg_servers_open_writer(&run->servers, client, open_connection, session, &session->main,
@@ -261,11 +192,39 @@ void rig_pg_turn_take_commit(struct rig_pg_turn *turn, const PGresult *result)
     const char *tag = PQcmdStatus((PGresult *)(uintptr_t)result);
     if (strcmp(tag, "ROLLBACK") == 0)
         rig_pg_turn_fail(turn, RIG_PHASE_COMMIT, RIG_PG_ROLLED_BACK, NULL);
-    else if (strcmp(tag, "COMMIT") != 0)
+    else if (strcmp(tag, turn->gid[0] != '\0' ? "COMMIT PREPARED" : "COMMIT") != 0)
         rig_pg_turn_fail(turn, RIG_PHASE_COMMIT, RIG_PG_PROTOCOL, tag);
     else if (connection->commit_warned)
         rig_pg_turn_fail(turn, RIG_PHASE_COMMIT, RIG_PG_COMMIT_WARNING, connection->warning_text);
     turn->committed = !turn->failed;
+    if (turn->committed && turn->gid[0] != '\0')
+        (void)atomic_fetch_add(&turn->session->run->two_phase.committed, 1);
+}
+
+void rig_pg_turn_take_prepare(struct rig_pg_turn *turn, const PGresult *result)
+{
+    const char *tag = PQcmdStatus((PGresult *)(uintptr_t)result);
+    if (strcmp(tag, "ROLLBACK") == 0)
+        rig_pg_turn_fail(turn, RIG_PHASE_OPERATION, RIG_PG_ROLLED_BACK, NULL);
+    else if (strcmp(tag, "PREPARE TRANSACTION") != 0)
+        rig_pg_turn_fail(turn, RIG_PHASE_OPERATION, RIG_PG_PROTOCOL, tag);
+    else
+        turn->prepared = true;
+    if (turn->prepared)
+        (void)atomic_fetch_add(&turn->session->run->two_phase.prepared, 1);
+}
+
+void rig_pg_turn_print_ending(const struct rig_pg_turn *turn, const char *statement,
+                              char sql[static RIG_PG_ENDING_BYTES])
+{
+    (void)snprintf(sql, RIG_PG_ENDING_BYTES, "%s '%s'", statement, turn->gid);
+}
+
+bool rig_pg_turn_holds_at(const struct rig_pg_turn *turn, uint32_t at)
+{
+    const struct rig_hold *hold = &turn->transaction->hold;
+    const bool comes_later = turn->gid[0] != '\0' && at == turn->transaction->op_count;
+    return hold->wanted && hold->before_op == at && !comes_later;
 }
 
 void rig_pg_turn_hold(struct rig_pg_turn *turn)
@@ -296,6 +255,7 @@ const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_t
 {
     enum rig_pg_fixed which = !turn->transaction->read_only ? RIG_PG_BEGIN
                               : turn->connection->standby   ? RIG_PG_BEGIN_STANDBY
+                              : turn->deferrable            ? RIG_PG_BEGIN_DEFERRABLE
                                                             : RIG_PG_BEGIN_READ_ONLY;
     return rig_pg_schema_fixed(&turn->session->run->schema, which);
 }
@@ -488,13 +448,40 @@ bool rig_pg_turn_begin(struct rig_pg_turn *turn)
     return true;
 }
 
+static bool perform_ending(struct rig_pg_turn *turn, const char *statement, PGresult **result)
+{
+    char sql[RIG_PG_ENDING_BYTES];
+    rig_pg_turn_print_ending(turn, statement, sql);
+    const int sent = PQsendQuery(turn->connection->pg, sql);
+    return check_statement(turn, sent == 1 ? await_statement(turn, result) : NULL, result);
+}
+
+/* The first phase. A program's hold has come before. */
+static bool prepare(struct rig_pg_turn *turn)
+{
+    PGresult *result = NULL;
+    if (perform_ending(turn, "PREPARE TRANSACTION", &result))
+        rig_pg_turn_take_prepare(turn, result);
+    PQclear(result);
+    if (turn->failed)
+        return false;
+    const struct rig_hold *hold = &turn->transaction->hold;
+    if (turn->program == NULL && hold->wanted && hold->before_op == turn->transaction->op_count)
+        rig_pg_turn_hold(turn);
+    return true;
+}
+
 void rig_pg_turn_commit(struct rig_pg_turn *turn)
 {
     PGresult *result = NULL;
+    const bool in_two_phases = turn->gid[0] != '\0';
+    if (in_two_phases && !prepare(turn))
+        return;
     turn->phase = RIG_PHASE_COMMIT;
     turn->connection->awaiting_commit = true;
-    const bool answered =
-        perform(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), &no_numbers, &result);
+    const bool answered = in_two_phases ? perform_ending(turn, "COMMIT PREPARED", &result)
+                                        : perform(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT),
+                                                  &no_numbers, &result);
     turn->connection->awaiting_commit = false;
     if (answered)
         rig_pg_turn_take_commit(turn, result);
@@ -507,7 +494,7 @@ static void run_by_statements(struct rig_pg_turn *turn)
     if (!rig_pg_turn_begin(turn))
         return;
     for (uint32_t i = 0; i <= transaction->op_count; i++) {
-        if (transaction->hold.wanted && transaction->hold.before_op == i)
+        if (rig_pg_turn_holds_at(turn, i))
             rig_pg_turn_hold(turn);
         if (transaction->delayed && i > 0 && i < transaction->op_count)
             rig_pg_turn_delay(turn);
@@ -538,12 +525,14 @@ static enum rig_outcome conclude(struct rig_pg_turn *turn)
     const struct rig_pg_outcome_row *row = rig_pg_outcome_find(turn->phase, transaction->error_code);
     transaction->phase = turn->phase;
     transaction->error_class = rig_pg_error_class(transaction->error_code);
-    turn->session_lost = turn->session_lost || row->session_lost;
+    /* The next session rolls back what stays prepared. */
+    turn->session_lost = turn->session_lost || row->session_lost || turn->prepared;
     /* After an error answered to COMMIT the server has ended the transaction itself. */
     if (!turn->session_lost && turn->phase != RIG_PHASE_COMMIT)
         turn->session_lost = !roll_back(turn);
     transaction->session_lost = turn->session_lost;
-    return row->outcome;
+    /* An error that ends a COMMIT without effect does not end a prepared transaction: its request may still come. */
+    return turn->prepared && turn->phase == RIG_PHASE_COMMIT ? RIG_OUTCOME_INFO : row->outcome;
 }
 
 /* Nothing was sent: the session is as it was. */
@@ -584,6 +573,23 @@ static void give_columns(const struct rig_pg_connection *connection, struct rig_
         rig_column_give(&transaction->columns, RIG_COLUMN_BACKEND, connection->backend);
 }
 
+static bool draws(struct rig_pg_session *session, double share)
+{
+    return share > 0 && rig_rng_unit(&session->rng) < share;
+}
+
+static void draw_shares(struct rig_pg_turn *turn)
+{
+    struct rig_pg_session *session = turn->session;
+    struct rig_pg_run *run = session->run;
+    if (!turn->transaction->read_only && draws(session, run->options->two_phase))
+        rig_pg_two_phase_name(&run->two_phase, run->env, session->client, turn->gid);
+    turn->deferrable =
+        turn->transaction->read_only && !turn->connection->standby && draws(session, run->options->deferrable);
+    if (turn->deferrable)
+        (void)atomic_fetch_add(&run->deferrable_count, 1);
+}
+
 enum rig_outcome rig_pg_session_transact(void *object, struct rig_transaction *transaction)
 {
     return rig_pg_session_run_program(object, transaction, NULL);
@@ -612,6 +618,7 @@ enum rig_outcome rig_pg_session_run_program(void *object, struct rig_transaction
         .phase = RIG_PHASE_CONNECT,
     };
     RIG_INVARIANT(turn.connection->pg != NULL);
+    draw_shares(&turn);
     give_columns(connection, transaction);
     run_turn(&turn);
     RIG_INVARIANT(turn.failed != turn.committed);

@@ -9,6 +9,7 @@
 #ifndef RIG_DRIVERS_POSTGRES_PG_SESSION_H
 #define RIG_DRIVERS_POSTGRES_PG_SESSION_H
 
+#include "base/rng.h"
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_certificate.h"
 #include "drivers/postgres/pg_connection.h"
@@ -16,6 +17,7 @@
 #include "drivers/postgres/pg_rows.h"
 #include "drivers/postgres/pg_schema.h"
 #include "drivers/postgres/pg_servers.h"
+#include "drivers/postgres/pg_two_phase.h"
 
 struct rig_pg_run {
     const struct rig_run_env *env;
@@ -29,6 +31,8 @@ struct rig_pg_run {
     uint64_t reminder; /* of the run's tables on given hosts; 0: none */
     struct rig_pg_certificate certificate;
     bool created; /* the server was asked to make the tables */
+    struct rig_pg_two_phase two_phase;
+    _Atomic uint64_t deferrable_count; /* transactions that began DEFERRABLE */
 };
 
 struct rig_pg_session {
@@ -40,6 +44,8 @@ struct rig_pg_session {
     uint32_t main_server;
     uint32_t reader_server;
     uint32_t visit_server;
+    uint32_t client;
+    struct rig_rng rng; /* of shares of transactions */
 };
 
 /* A transaction in progress: the state that its statements share. */
@@ -53,6 +59,9 @@ struct rig_pg_turn {
     bool failed;          /* the transaction has an error_code, answered or seen in `phase` */
     bool committed;       /* COMMIT was acknowledged: no later event can change the outcome */
     bool session_lost;
+    bool deferrable;
+    char gid[RIG_PG_GID_BYTES]; /* of a commit in two phases; empty: it has one */
+    bool prepared;              /* by its first phase */
 };
 
 /* The driver's hooks: `session` is a struct rig_pg_session, `run` a struct rig_pg_run. */
@@ -73,6 +82,14 @@ void rig_pg_turn_fail_result(struct rig_pg_turn *turn, enum rig_phase phase, con
 void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result);
 /* Takes the answer to COMMIT, which is no error. */
 void rig_pg_turn_take_commit(struct rig_pg_turn *turn, const PGresult *result);
+/* The same of PREPARE TRANSACTION. */
+void rig_pg_turn_take_prepare(struct rig_pg_turn *turn, const PGresult *result);
+enum { RIG_PG_ENDING_BYTES = RIG_PG_GID_BYTES + 32 };
+/* The statement of a commit in two phases. */
+void rig_pg_turn_print_ending(const struct rig_pg_turn *turn, const char *statement,
+                              char sql[static RIG_PG_ENDING_BYTES]);
+/* Whether the plan wants a hold when `at` operations are done, before PREPARE TRANSACTION. */
+bool rig_pg_turn_holds_at(const struct rig_pg_turn *turn, uint32_t at);
 /* Pauses as the transaction requires, and moves the deadline by the time held. */
 void rig_pg_turn_hold(struct rig_pg_turn *turn);
 /* False, and the turn failed: the operation would take more from an account than there is. The read that it builds on was

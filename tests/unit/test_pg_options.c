@@ -80,7 +80,8 @@ static void contradictions_are_refused(void **state)
     options.write = RIG_PG_INSERT_THEN_UPDATE;
     expect_refused(&options, "pipeline: false");
     options = plain();
-    options.deferrable = options.declare_read_only = true;
+    options.declare_read_only = true;
+    options.deferrable = 1;
     assert_int_equal(rig_pg_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
     options.isolation = RIG_PG_REPEATABLE_READ;
     expect_refused(&options, "isolation: serializable");
@@ -189,9 +190,12 @@ static void statements_are_written(void **state)
     assert_string_equal(rig_pg_schema_of_key(&schema, 7, RIG_PG_READ)->text,
                         "SELECT v FROM \"Mine\".rig_1_2_list_7 WHERE k = $1::bigint");
     rig_pg_schema_done(&schema);
-    options.declare_read_only = options.deferrable = true;
+    options.declare_read_only = true;
+    options.deferrable = 0.05;
     assert_int_equal(rig_pg_schema_init(&schema, &env, &options, &err), RIG_OK);
     assert_string_equal(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_READ_ONLY)->text,
+                        "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY");
+    assert_string_equal(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_DEFERRABLE)->text,
                         "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE");
     assert_string_equal(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_STANDBY)->text,
                         "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");

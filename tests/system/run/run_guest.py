@@ -34,6 +34,27 @@ class Guest(RigTest):
         self.assertEqual(done.err.count("password authentication failed"), 1, done.err)
         self.assertNotIn("tables", done.err, "none were made")
 
+    def test_transactions_that_stay_prepared_are_rolled_back(self):
+        """An operator ends sessions while their transactions are prepared."""
+        ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE 'PREPARE TRANSACTION%'"
+        plan = self.guest_plan(transactions=4_000_000_000)
+        settings = ["workload.duration=3s", "database.two-phase=100%", "workload.long-transactions.share=100%",
+                    "workload.long-transactions.hold=20ms", "workload.long-transactions.before=commit"]
+        settings = [a for s in settings for a in ("--set", s)]
+        done = self.status(3, self.rig("run", plan, *settings, "-o", "refused"))
+        self.assertIn("max_prepared_transactions", done.err)
+        self.server.sql("ALTER SYSTEM SET max_prepared_transactions = 50")
+        self.server.run("pg_ctl", "-D", self.server.data, "-l", self.server.folder / "log", "-w", "-m", "fast", "restart")
+        process = self.start("run", plan, *settings, "-o", "out")
+        self.wait_for_record(process, "out", 2000)
+        self.assertGreater(sum(int(self.server.sql(ended)) for _ in range(5)), 0)
+        self.finish(process)
+        self.assertIn(process.returncode, (0, 1, 2))
+        self.assertEqual(self.server.sql("SELECT count(*) FROM pg_prepared_xacts"), "0")
+        self.assertEqual(self.server.sql(SCHEMAS), "")
+        log = (self.folder / "out" / "rig.log").read_text()
+        self.assertGreater(int(re.search(r"as committed, (\d+) rolled back later", log)[1]), 0)
+
     def kill_one(self, run):
         """Starts a run and kills it; returns the schema that remains."""
         before = set(self.server.sql(SCHEMAS).split())

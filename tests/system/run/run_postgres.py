@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import shutil
 import signal
 import sys
@@ -78,6 +79,55 @@ class Levels(PostgresTest):
         self.assertGreaterEqual(time.monotonic() - begin, 1.9)
         self.assertIn("from intended start", done.out)
         self.keeps_serializable(self.results("out"))
+
+
+class Shares(PostgresTest):
+    TWO_PHASE = r"two-phase: (\d+) transactions were prepared, (\d+) of them answered as committed, (\d+) rolled back"
+
+    def run_of(self, plan, settings):
+        """The folder of a serializable run."""
+        self.serializable_run(plan, *[a for s in settings for a in ("--set", s)])
+        return max(self.folder.glob("serializable-*"))
+
+    def log_numbers(self, folder, pattern):
+        return [int(text) for text in re.search(pattern, (folder / "rig.log").read_text()).groups()]
+
+    def crashes_meet_prepared_transactions(self, pipeline):
+        # Every transaction stays prepared for a while, so that a crash meets some.
+        plan = self.plan(pg_plan(transactions=10**9) + "nemesis: [{fault: kill-session, after: 1s, every: 1500ms}]")
+        held = ["share=100%", "hold=50ms", "before=commit"]
+        settings = ["workload.duration=5s", "workload.keys.active=100", "database.two-phase=100%", f"database.pipeline={pipeline}"]
+        # On a busy machine a recovery takes most of the time.
+        settings += ["check.minimum.acknowledged=0", "check.minimum.load=0%", "check.minimum.answering=0%"]
+        folder = self.run_of(plan, settings + [f"workload.long-transactions.{text}" for text in held])
+        prepared, committed, rolled_back = self.log_numbers(folder, self.TWO_PHASE)
+        self.assertGreater(committed, 0)
+        self.assertGreater(rolled_back, 0)
+        # A PREPARE that a crash left without an answer is not among the prepared ones; each client has one at a time.
+        self.assertLessEqual(committed + rolled_back, prepared + 3 * 8)
+
+    def test_commits_in_two_phases_survive_crashes(self):
+        self.crashes_meet_prepared_transactions("true")
+
+    def test_commits_in_two_phases_survive_crashes_without_pipelines(self):
+        self.crashes_meet_prepared_transactions("false")
+
+    def test_a_program_commits_in_two_phases(self):
+        settings = ["workload.type=rw-register", "workload.shape=smallbank", "workload.program=true", "database.two-phase=50%"]
+        prepared, committed, _ = self.log_numbers(self.run_of(self.plan(pg_plan()), settings), self.TWO_PHASE)
+        self.assertGreater(committed, 100)
+        self.assertEqual(prepared, committed)
+
+    def test_a_share_of_the_reads_is_deferrable(self):
+        settings = ["workload.read-only=40%", "database.declare-read-only=true", "database.deferrable=25%"]
+        folder = self.run_of(self.plan(pg_plan()), settings)
+        deferrable, = self.log_numbers(folder, r"(\d+) transactions began READ ONLY DEFERRABLE")
+        self.status(0, self.rig("convert", folder / "history.rig", "out.jsonl"))
+        invoked = [json.loads(line) for line in (self.folder / "out.jsonl").read_text().splitlines()]
+        invoked = [event["value"] for event in invoked if event["type"] == "invoke"]
+        read_only = sum(all(op[0] == "r" for op in ops) for ops in invoked)
+        self.assertGreater(read_only, 0.4 * 3000)
+        self.assertTrue(0.15 < deferrable / read_only < 0.35, (deferrable, read_only))
 
 
 class Online(PostgresTest):
