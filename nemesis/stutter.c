@@ -44,6 +44,7 @@ bool rig_stutter_may(enum rig_stutter_priorities priorities)
 {
     switch (priorities) {
     case RIG_STUTTER_FIFO:
+    case RIG_STUTTER_PCT:
         return may_fifo();
     case RIG_STUTTER_NICE:
         return may_nice();
@@ -52,6 +53,14 @@ bool rig_stutter_may(enum rig_stutter_priorities priorities)
         break;
     }
     return true;
+}
+
+double rig_stutter_chance(uint64_t processes, int64_t steps, uint32_t depth)
+{
+    double chance = 1 / (double)processes;
+    for (uint32_t i = 1; i < depth; i++)
+        chance /= (double)steps;
+    return chance;
 }
 
 enum rig_stutter_priorities rig_stutter_best(void)
@@ -135,6 +144,9 @@ enum rig_rc rig_stutter_start(struct rig_stutter *stutter, const struct rig_stut
                               const cpu_set_t *helper_cpus, struct rig_err *err)
 {
     RIG_REQUIRE(orders->priorities != RIG_STUTTER_AUTO);
+    RIG_REQUIRE(orders->priorities != RIG_STUTTER_PCT ||
+                (orders->depth >= 1 && orders->depth <= RIG_STUTTER_DEPTH_MOST && orders->step_ns > 0 &&
+                 orders->round_ns >= orders->step_ns));
     RIG_REQUIRE(orders->gap.least_ns <= orders->gap.most_ns && orders->stop.least_ns <= orders->stop.most_ns &&
                 orders->redraw.least_ns <= orders->redraw.most_ns && orders->stop.least_ns > 0);
     struct rig_stutter_table *table =

@@ -13,7 +13,12 @@
  *
  * Source of the priorities: probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi & Nagarakatte 2010). Each
  * process gets a random priority, and a few change at random moments; a low priority keeps a process inside the window of
- * a race for as long as others run.
+ * a race for as long as others run. RIG_STUTTER_PCT is their algorithm, one round after the other: n processes get the
+ * priorities d to d + n - 1 in a random order, and at the i-th of d - 1 random change points, each one of k steps of the
+ * round, the process that runs gets priority d - i. A round hits a race of depth d (d ordering constraints between steps)
+ * with a chance of at least 1 / (n * k^(d-1)), their theorem 9, if the race lies in the round, the processes share one
+ * processor, and nothing else delays them. A step is a length of time here, not an operation: the bound is for races whose
+ * constraints are a step or more apart.
  *
  * Limits: RIG_STUTTER_MOST processes a fault, the others are left alone. Threads: one at a time.
  */
@@ -30,7 +35,9 @@
 
 enum { RIG_STUTTER_MOST = 400 }; /* two descriptors each */
 
-enum rig_stutter_priorities { RIG_STUTTER_AUTO, RIG_STUTTER_FIFO, RIG_STUTTER_NICE, RIG_STUTTER_OFF };
+enum rig_stutter_priorities { RIG_STUTTER_AUTO, RIG_STUTTER_FIFO, RIG_STUTTER_NICE, RIG_STUTTER_OFF, RIG_STUTTER_PCT };
+
+enum { RIG_STUTTER_DEPTH_MOST = 10 };
 
 struct rig_stutter_range {
     int64_t least_ns, most_ns;
@@ -44,6 +51,10 @@ struct rig_stutter_orders {
     double share;                           /* of the processes, stopped at a time at most (but one); 0: no stops */
     bool running_only;                      /* only processes that run, or wait for a processor, are stopped */
     enum rig_stutter_priorities priorities; /* never AUTO */
+    /* of PCT */
+    uint32_t depth;   /* 1 to RIG_STUTTER_DEPTH_MOST */
+    int64_t round_ns; /* at least one step */
+    int64_t step_ns;
     uint64_t seed;
 };
 
@@ -71,10 +82,13 @@ struct rig_stutter_table {
     _Atomic uint32_t end;      /* 1: restore everything and end */
     _Atomic uint32_t restored; /* 1: the helper has done so */
     _Atomic uint64_t stops;
-    _Atomic uint64_t seen_stopped; /* of the stops that were looked at: /proc showed the process stopped */
-    _Atomic uint64_t held_ns;      /* total time for which processes were stopped */
-    _Atomic uint64_t priorities;   /* priorities that were set */
-    _Atomic uint64_t seen_set;     /* of those that were looked at: the kernel reported the new one */
+    _Atomic uint64_t seen_stopped;  /* of the stops that were looked at: /proc showed the process stopped */
+    _Atomic uint64_t held_ns;       /* total time for which processes were stopped */
+    _Atomic uint64_t priorities;    /* priorities that were set */
+    _Atomic uint64_t seen_set;      /* of those that were looked at: the kernel reported the new one */
+    _Atomic uint64_t rounds;        /* of PCT */
+    _Atomic uint64_t most_in_round; /* processes */
+    _Atomic uint64_t changes_made;  /* at change points */
     struct rig_stutter_slot slots[RIG_STUTTER_MOST];
 };
 
@@ -83,6 +97,8 @@ void rig_stutter_help(struct rig_stutter_table *table);
 
 /* Whether rig may give processes such priorities and take them back. */
 bool rig_stutter_may(enum rig_stutter_priorities priorities);
+/* The chance that a round of PCT hits a race of depth `depth`, at least. */
+double rig_stutter_chance(uint64_t processes, int64_t steps, uint32_t depth);
 /* FIFO where permitted, else NICE, else OFF. */
 enum rig_stutter_priorities rig_stutter_best(void);
 

@@ -30,6 +30,7 @@ static const int64_t idle_ns = 10 * RIG_NS_PER_MS;
 struct held {
     int pid_fd, stat_fd;       /* -1: none */
     int64_t from_ns, until_ns; /* of its stop; `until_ns` 0: it is not stopped */
+    int priority;              /* that PCT gave it; 0: none yet */
 };
 
 struct helper {
@@ -41,6 +42,10 @@ struct helper {
     uint32_t count, stopped;
     uint32_t changes; /* that were looked at */
     int64_t next_stop_ns, next_draw_ns;
+    /* of PCT */
+    int64_t round_end_ns;
+    int64_t change_ns[RIG_STUTTER_DEPTH_MOST]; /* ascending */
+    uint32_t changed;                          /* change points that have passed */
 };
 
 static volatile sig_atomic_t rig_is_gone;
@@ -205,23 +210,105 @@ static void stop_one(struct helper *helper, int64_t now_ns)
 
 /* -- priorities ---------------------------------------------------------------------------------------------------- */
 
-static void set_priority(struct helper *helper, uint32_t slot)
+static bool set_fifo(pid_t pid, int priority)
+{
+    const struct sched_param param = {.sched_priority = priority};
+    return sched_setscheduler(pid, SCHED_FIFO, &param) == 0;
+}
+
+static void set_priority(struct helper *helper, uint32_t slot, bool fifo, int priority)
 {
     const pid_t pid = helper->table->slots[slot].process.pid;
-    const bool fifo = helper->orders->priorities == RIG_STUTTER_FIFO;
-    const int drawn = (int)rig_rng_below(&helper->rng, fifo ? HIGHEST : NICEST + 1);
-    const struct sched_param param = {.sched_priority = 1 + drawn};
     if (has_ended(&helper->held[slot]))
         return;
-    const bool set =
-        fifo ? sched_setscheduler(pid, SCHED_FIFO, &param) == 0 : setpriority(PRIO_PROCESS, (id_t)pid, drawn) == 0;
-    if (!set)
+    if (fifo ? !set_fifo(pid, priority) : setpriority(PRIO_PROCESS, (id_t)pid, priority) != 0)
         return;
     const uint64_t number = atomic_fetch_add_explicit(&helper->table->priorities, 1, memory_order_relaxed);
     struct sched_param now = {.sched_priority = 0};
-    if (number % LOOK_EVERY == 0 && (fifo ? sched_getparam(pid, &now) == 0 && now.sched_priority == 1 + drawn
-                                          : getpriority(PRIO_PROCESS, (id_t)pid) == drawn))
+    if (number % LOOK_EVERY == 0 && (fifo ? sched_getparam(pid, &now) == 0 && now.sched_priority == priority
+                                          : getpriority(PRIO_PROCESS, (id_t)pid) == priority))
         add(&helper->table->seen_set, 1);
+}
+
+static void draw_priority(struct helper *helper)
+{
+    const bool fifo = helper->orders->priorities == RIG_STUTTER_FIFO;
+    if (helper->count == 0)
+        return;
+    const uint32_t slot = helper->taken[rig_rng_below(&helper->rng, helper->count)];
+    const int drawn = (int)rig_rng_below(&helper->rng, fifo ? HIGHEST : NICEST + 1);
+    set_priority(helper, slot, fifo, fifo ? 1 + drawn : drawn);
+}
+
+/* -- rounds of PCT ------------------------------------------------------------------------------------------------- */
+
+static void give(struct helper *helper, uint32_t slot, int priority)
+{
+    helper->held[slot].priority = priority;
+    set_priority(helper, slot, true, priority);
+}
+
+/* Inserts by size; some points may be the same step. */
+static void draw_change_points(struct helper *helper, int64_t now_ns)
+{
+    const struct rig_stutter_orders *orders = helper->orders;
+    const uint64_t steps = (uint64_t)(orders->round_ns / orders->step_ns);
+    for (uint32_t i = 0; i + 1 < orders->depth; i++) {
+        const int64_t at_ns = now_ns + (int64_t)rig_rng_below(&helper->rng, steps) * orders->step_ns;
+        uint32_t place = i;
+        for (; place > 0 && helper->change_ns[place - 1] > at_ns; place--)
+            helper->change_ns[place] = helper->change_ns[place - 1];
+        helper->change_ns[place] = at_ns;
+    }
+}
+
+static void begin_round(struct helper *helper, int64_t now_ns)
+{
+    const struct rig_stutter_orders *orders = helper->orders;
+    for (uint32_t i = helper->count; i > 1; i--) {
+        const uint32_t other = (uint32_t)rig_rng_below(&helper->rng, i);
+        const uint32_t slot = helper->taken[i - 1];
+        helper->taken[i - 1] = helper->taken[other];
+        helper->taken[other] = slot;
+    }
+    for (uint32_t i = helper->count; i-- > 0;) {
+        const int priority = (int)(orders->depth + i);
+        give(helper, helper->taken[i], priority < OWN_PRIORITY ? priority : OWN_PRIORITY - 1);
+    }
+    draw_change_points(helper, now_ns);
+    helper->changed = 0;
+    helper->round_end_ns = now_ns + orders->round_ns;
+    add(&helper->table->rounds, helper->count > 0);
+    if (helper->count > atomic_load(&helper->table->most_in_round))
+        atomic_store(&helper->table->most_in_round, helper->count);
+}
+
+/* The process that runs, or would run next, falls below all others. */
+static void change(struct helper *helper)
+{
+    const int priority = (int)(helper->orders->depth - ++helper->changed);
+    uint32_t highest = RIG_STUTTER_MOST;
+    for (uint32_t i = 0; i < helper->count; i++) {
+        const uint32_t slot = helper->taken[i];
+        if ((highest == RIG_STUTTER_MOST || helper->held[slot].priority > helper->held[highest].priority) &&
+            state_of(&helper->held[slot]) == 'R')
+            highest = slot;
+    }
+    if (highest == RIG_STUTTER_MOST)
+        return;
+    give(helper, highest, priority);
+    add(&helper->table->changes_made, 1);
+}
+
+/* Returns when the next change point, or the next round, is due. */
+static int64_t step_round(struct helper *helper, int64_t now_ns)
+{
+    const uint32_t points = helper->orders->depth - 1;
+    while (helper->round_end_ns != 0 && helper->changed < points && helper->change_ns[helper->changed] <= now_ns)
+        change(helper);
+    if (now_ns >= helper->round_end_ns)
+        begin_round(helper, now_ns);
+    return helper->changed < points ? helper->change_ns[helper->changed] : helper->round_end_ns;
 }
 
 /* -- the loop ------------------------------------------------------------------------------------------------------ */
@@ -236,9 +323,11 @@ static void step(struct helper *helper)
         helper->next_stop_ns = now_ns + draw_uniform(helper, &helper->orders->gap);
     }
     if (helper->orders->priorities != RIG_STUTTER_OFF && now_ns >= helper->next_draw_ns) {
-        if (helper->count > 0)
-            set_priority(helper, helper->taken[rig_rng_below(&helper->rng, helper->count)]);
-        helper->next_draw_ns = now_ns + draw_uniform(helper, &helper->orders->redraw);
+        const bool rounds = helper->orders->priorities == RIG_STUTTER_PCT;
+        if (!rounds)
+            draw_priority(helper);
+        helper->next_draw_ns =
+            rounds ? step_round(helper, now_ns) : now_ns + draw_uniform(helper, &helper->orders->redraw);
     }
     now_ns = rig_clock_now_ns();
     const int64_t resume_ns = resume_due(helper, now_ns);

@@ -14,7 +14,8 @@
 #include "nemesis/fault_context.h"
 #include "nemesis/stutter.h"
 
-static const char *const priority_names[] = {"auto", "fifo", "nice", "off", NULL}; /* enum rig_stutter_priorities */
+static const char *const priority_names[] = {"auto", "fifo", "nice",
+                                             "off",  "pct",  NULL}; /* enum rig_stutter_priorities */
 static const char *const process_names[] = {"running", "any", NULL};
 enum { PROCESSES_RUNNING };
 
@@ -22,6 +23,7 @@ struct options {
     struct rig_stutter_range gap, stop, redraw;
     double share;
     int64_t processes, priorities, cores;
+    int64_t depth, round_ns, step_ns;
     bool background;
 };
 
@@ -67,7 +69,28 @@ static const struct rig_option table[] = {
      .default_text = "auto",
      .choices = priority_names,
      .help = "random priorities; fifo: SCHED_FIFO 1 to 40; nice: 0 to 19; auto: fifo where permitted, else nice, else "
-             "off"},
+             "off; pct: rounds of probabilistic concurrency testing, by SCHED_FIFO"},
+    {.name = "depth",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct options, depth),
+     .default_text = "3",
+     .least = 1,
+     .most = RIG_STUTTER_DEPTH_MOST,
+     .help = "pct: the depth of the races to find; a round has one change point less"},
+    {.name = "round",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct options, round_ns),
+     .default_text = "20ms",
+     .least = 1e5,
+     .most = 10e9,
+     .help = "pct: length of a round, at whose begin all processes get new priorities"},
+    {.name = "step",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct options, step_ns),
+     .default_text = "100us",
+     .least = 1e4,
+     .most = 10e9,
+     .help = "pct: a change point comes at the begin of a step of the round, drawn at random"},
     RANGE("redraw", redraw, "500us", "2ms", "time from one new priority to the next"),
     {.name = "cores",
      .type = RIG_OPTION_INT,
@@ -112,6 +135,8 @@ static const char *contradiction(const struct options *options)
         return "`redraw.min` is longer than `redraw.max`";
     if (options->share <= 0 && options->priorities == RIG_STUTTER_OFF)
         return "`share` is 0% and `priorities` is off: nothing would happen";
+    if (options->priorities == RIG_STUTTER_PCT && options->step_ns > options->round_ns)
+        return "`step` is longer than `round`";
     if (!rig_stutter_may((enum rig_stutter_priorities)options->priorities))
         return "rig may not give processes these priorities: run rig as root, or leave `priorities` out";
     return NULL;
@@ -266,6 +291,9 @@ static enum rig_rc start(const struct rig_fault_site *site, struct state *state,
         .share = options->share,
         .running_only = options->processes == PROCESSES_RUNNING,
         .priorities = (enum rig_stutter_priorities)options->priorities,
+        .depth = (uint32_t)options->depth,
+        .round_ns = options->round_ns,
+        .step_ns = options->step_ns,
         .seed = site->random,
     };
     if (orders.priorities == RIG_STUTTER_AUTO)
@@ -291,7 +319,8 @@ static uint64_t count_effects(const void *context)
 
 static void describe(const struct rig_fault_site *site, const struct state *state, struct rig_evidence *evidence)
 {
-    static const char *const kinds[] = {"", "random SCHED_FIFO priorities", "random nice values", ""};
+    static const char *const kinds[] = {"", "random SCHED_FIFO priorities", "random nice values", "",
+                                        "priorities by PCT"};
     const struct rig_stutter_orders *orders = &state->stutter.table->orders;
     const uint64_t cores = (uint64_t)CPU_COUNT(&state->cpus);
     char on[64] = "";
@@ -365,6 +394,21 @@ static enum rig_rc restore_all(const struct rig_fault_site *site, struct state *
     return rc;
 }
 
+/* The bound needs strict priorities: one processor, and no stops. */
+static void describe_rounds(const struct state *state, struct rig_evidence *evidence)
+{
+    const struct rig_stutter_table *shared = state->stutter.table;
+    const struct rig_stutter_orders *orders = &shared->orders;
+    const unsigned long long rounds = atomic_load(&shared->rounds), processes = atomic_load(&shared->most_in_round);
+    if (orders->priorities != RIG_STUTTER_PCT || rounds == 0)
+        return;
+    rig_evidence_add(evidence, "%llu round%s of %llu process%s, %llu changes", rounds, rig_plural(rounds), processes,
+                     processes == 1 ? "" : "es", (unsigned long long)atomic_load(&shared->changes_made));
+    if (orders->share <= 0 && CPU_COUNT(&state->cpus) == 1)
+        rig_evidence_add(evidence, "a round hits a race of depth %u with a chance of at least %.2g", orders->depth,
+                         rig_stutter_chance(processes, orders->round_ns / orders->step_ns, orders->depth));
+}
+
 static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
                         struct rig_err *err)
 {
@@ -385,6 +429,7 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
                          (double)atomic_load(&shared->held_ns) / 1e9);
     if (set > 0)
         rig_evidence_add(evidence, "%llu priorit%s set", set, set == 1 ? "y" : "ies");
+    describe_rounds(state, evidence);
     rig_stutter_done(&state->stutter);
     free(state->known);
     state->known = NULL;

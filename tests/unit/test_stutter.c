@@ -251,6 +251,19 @@ static void a_process_with_another_start_is_not_taken(void **state)
 
 /* -- priorities and processors ------------------------------------------------------------------------------------- */
 
+static cpu_set_t share_a_processor(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++) {
+        if (CPU_ISSET(cpu, &workers.normal[0].cpus))
+            CPU_SET(cpu, &one);
+    }
+    for (int i = 0; i < WORKERS; i++)
+        assert_true(rig_stutter_pin(workers.at[i].pid, &one));
+    return one;
+}
+
 static void check_priorities(enum rig_stutter_priorities priorities)
 {
     struct rig_stutter_orders orders = default_orders();
@@ -279,21 +292,64 @@ static void nice_values_are_drawn_and_taken_back(void **state)
     check_priorities(RIG_STUTTER_NICE);
 }
 
+/* Four spinning processes on one processor: a round gives them 3 to 6, and its two change points 2 and 1. */
+static void rounds_of_pct_give_each_process_a_priority_of_its_own(void **state)
+{
+    (void)state;
+    struct rig_stutter_orders orders = default_orders();
+    struct rig_stutter_normal now[WORKERS];
+    const int64_t until_ns = rig_clock_now_ns() + patience_ns;
+    bool whole = false, lowered[3] = {false};
+    if (!rig_stutter_may(RIG_STUTTER_PCT))
+        skip();
+    orders.share = 0;
+    orders.priorities = RIG_STUTTER_PCT;
+    orders.depth = 3;
+    orders.round_ns = 40 * RIG_NS_PER_MS;
+    orders.step_ns = RIG_NS_PER_MS;
+    start_workers(true);
+    share_a_processor();
+    begin(&orders);
+    await_count(&stutter.table->rounds, 5);
+    while (!whole || !lowered[1] || !lowered[2]) {
+        assert_true(rig_clock_now_ns() < until_ns);
+        uint32_t given = 0;
+        for (int i = 0; i < WORKERS; i++) {
+            assert_true(rig_stutter_look(workers.at[i].pid, &now[i]));
+            assert_in_range(now[i].priority, 1, 6);
+            given |= UINT32_C(1) << now[i].priority;
+        }
+        whole |= given == (UINT32_C(1) << 3 | UINT32_C(1) << 4 | UINT32_C(1) << 5 | UINT32_C(1) << 6);
+        lowered[1] |= (given & UINT32_C(1) << 1) != 0;
+        lowered[2] |= (given & UINT32_C(1) << 2) != 0;
+    }
+    assert_int_equal(atomic_load(&stutter.table->most_in_round), WORKERS);
+    assert_true(rig_stutter_end(&stutter));
+    /* Each round has its two changes, as there is always a process that runs. */
+    const uint64_t rounds = atomic_load(&stutter.table->rounds), changes = atomic_load(&stutter.table->changes_made);
+    assert_true(changes <= 2 * rounds && changes + 2 >= 2 * rounds);
+    for (int i = 0; i < WORKERS; i++)
+        assert_true(rig_stutter_restore(&workers.at[i], &workers.normal[i]));
+    assert_normal();
+}
+
+static void the_bound_is_that_of_the_theorem(void **state)
+{
+    (void)state;
+    assert_true(rig_stutter_chance(4, 10, 1) == 0.25);
+    assert_true(rig_stutter_chance(5, 10, 3) > 0.00199 && rig_stutter_chance(5, 10, 3) < 0.00201);
+}
+
 static void a_process_shares_a_processor_and_gets_the_others_back(void **state)
 {
     (void)state;
-    cpu_set_t one;
     struct rig_stutter_normal now;
     start_workers(false);
-    CPU_ZERO(&one);
-    for (size_t cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++) {
-        if (CPU_ISSET(cpu, &workers.normal[0].cpus))
-            CPU_SET(cpu, &one);
-    }
-    assert_true(rig_stutter_pin(workers.at[0].pid, &one));
+    const cpu_set_t one = share_a_processor();
     assert_true(rig_stutter_look(workers.at[0].pid, &now));
     assert_true(CPU_EQUAL(&now.cpus, &one));
-    assert_true(rig_stutter_restore(&workers.at[0], &workers.normal[0]));
+    for (int i = 0; i < WORKERS; i++)
+        assert_true(rig_stutter_restore(&workers.at[i], &workers.normal[i]));
     assert_normal();
 }
 
@@ -365,6 +421,8 @@ int main(void)
         STUTTER_TEST(a_process_with_another_start_is_not_taken),
         STUTTER_TEST(real_time_priorities_are_drawn_and_taken_back),
         STUTTER_TEST(nice_values_are_drawn_and_taken_back),
+        STUTTER_TEST(rounds_of_pct_give_each_process_a_priority_of_its_own),
+        STUTTER_TEST(the_bound_is_that_of_the_theorem),
         STUTTER_TEST(a_process_shares_a_processor_and_gets_the_others_back),
         STUTTER_TEST(rig_restores_what_a_killed_helper_left),
         STUTTER_TEST(the_helper_restores_everything_when_rig_is_killed),
