@@ -58,6 +58,7 @@ class Installed(RigTest):
             self.assertRegex(results["run"]["server"], rf"^PostgreSQL {version}(\.|$)")
             self.assertGreater(results["history"]["ok"], 500)
             self.assertIn("valid", line)
+            self.assertNotIn("/min", line)
 
     def test_standbys_of_a_server_without_pg_rewind(self):
         plan = self.plan(PLAN)
