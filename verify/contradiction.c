@@ -33,6 +33,7 @@ struct proof {
     struct orders orders;
     struct open_cases open;
     uint32_t refuted; /* levels that forbid all cycles so far */
+    unsigned assumed;
     struct rig_err *err;
 };
 
@@ -75,6 +76,44 @@ static bool list_shows(const struct proof *p, uint32_t read, int64_t first, int6
     return met;
 }
 
+/* The last write of the key by the transaction, in history->ops, or RIG_FACT_NONE. */
+static uint32_t last_write(const struct proof *p, uint32_t txn, uint32_t key)
+{
+    uint32_t last = RIG_FACT_NONE;
+    for (uint32_t op = p->history->txns[txn].first_op; op < p->history->txns[txn + 1].first_op; op++)
+        last = !rig_op_reads(p->history->ops[op].kind) && p->history->ops[op].key == key ? op : last;
+    return last;
+}
+
+/* The write behind the read with which the transaction begins on the key; RIG_FACT_NONE: it begins otherwise. */
+static uint32_t first_met(const struct proof *p, uint32_t txn, uint32_t key)
+{
+    const struct rig_txn_op *ops = p->history->ops;
+    uint32_t op = p->history->txns[txn].first_op;
+    while (op < p->history->txns[txn + 1].first_op && ops[op].key != key)
+        op++;
+    const bool read =
+        op < p->history->txns[txn + 1].first_op && rig_op_reads(ops[op].kind) && ops[op].read_state == RIG_READ_SEEN;
+    const struct rig_fact_write *write = read ? rig_facts_writer(p->facts, key, ops[op].value) : NULL;
+    return write == NULL ? RIG_FACT_NONE : write->op;
+}
+
+/* An assumption orders what one transaction leaves (its last write, else what it read) and what a later one meets (what it
+ * reads first, else its last write). */
+static bool assumed_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t key)
+{
+    const struct rig_txn *left = &p->history->txns[line->left], *met = &p->history->txns[line->met];
+    const bool invoked = met->invoke_at != RIG_POSITION_NONE, in_process = line->reason == RIG_REASON_SEQUENTIAL;
+    const uint32_t begin = invoked ? met->invoke_at : met->complete_at;
+    uint32_t earlier = last_write(p, line->left, key), later = first_met(p, line->met, key);
+    earlier = earlier == RIG_FACT_NONE ? first_met(p, line->left, key) : earlier;
+    later = later == RIG_FACT_NONE ? last_write(p, line->met, key) : later;
+    return (p->assumed & RIG_ASSUMES(line->reason)) != 0 && left->outcome == RIG_OUTCOME_OK &&
+           met->outcome == RIG_OUTCOME_OK && (in_process ? left->process == met->process : invoked) &&
+           left->complete_at < begin && earlier != RIG_FACT_NONE && earlier == last_write(p, before, key) &&
+           later != RIG_FACT_NONE && later == last_write(p, line->to, key);
+}
+
 /* The transaction `before` wrote a version of the key before that of the line's `to`, for the line's reason. */
 static bool known_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t key)
 {
@@ -85,6 +124,8 @@ static bool known_order(const struct proof *p, const struct rig_witness_line *li
         const struct rig_fact_write *write = known ? rig_facts_writer(p->facts, key, read->value) : NULL;
         return write != NULL && write->txn == before && before != line->to;
     }
+    if (line->reason == RIG_REASON_SEQUENTIAL || line->reason == RIG_REASON_LINEARIZABLE)
+        return p->facts->shape == RIG_RESULT_VALUE && assumed_order(p, line, before, key);
     for (size_t i = 0; line->reason == RIG_REASON_CASE && i < p->orders.count; i++) {
         if (p->orders.at[i].before == before && p->orders.at[i].after == line->to && writes(p, before, key))
             return true;
@@ -163,13 +204,19 @@ static enum rig_rc check_step(const struct proof *p, const struct rig_witness_li
     return lack == NULL ? RIG_OK : refuse(p, line, lack);
 }
 
-/* Whether acknowledged reads alone order the versions of a ww step. */
+/* Whether acknowledged reads, or an assumption, order the versions of a ww step below read committed, too. */
 static bool is_acknowledged(const struct proof *p, const struct rig_witness_line *step)
 {
     if (p->history->txns[step->from].outcome != RIG_OUTCOME_OK || p->history->txns[step->to].outcome != RIG_OUTCOME_OK)
         return false;
     if (step->kind != RIG_WITNESS_WW)
         return true;
+    if (p->facts->shape == RIG_RESULT_VALUE) {
+        const uint32_t first = p->history->txns[step->to].first_op,
+                       write = last_write(p, step->to, p->history->ops[first + step->to_op].key);
+        return (p->assumed & RIG_ASSUMES(step->reason)) != 0 &&
+               (step->reason != RIG_REASON_UPDATE || first + step->reason_op < write);
+    }
     const struct rig_txn_op *from = rig_txn_ops(p->history, step->from) + step->from_op,
                             *to = rig_txn_ops(p->history, step->to) + step->to_op;
     return p->facts->shape == RIG_RESULT_LIST &&
@@ -322,14 +369,15 @@ static enum rig_rc check_lines(struct proof *p)
     return rc;
 }
 
-enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, const struct rig_witness_lines *lines,
-                           struct rig_err *err)
+enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsigned assumed,
+                           const struct rig_witness_lines *lines, struct rig_err *err)
 {
     struct proof p = {.facts = facts,
                       .history = facts->history,
                       .lines = lines->at,
                       .count = lines->count,
                       .refuted = ~UINT32_C(0),
+                      .assumed = assumed,
                       .err = err};
     enum rig_rc rc;
     if (lines->count == 1 && lines->at[0].kind > RIG_WITNESS_SUPPOSE)

@@ -46,7 +46,16 @@ enum rig_witness_kind {
 extern const char *const rig_witness_kinds[RIG_WITNESS_KINDS];
 
 /* Why one version comes before another one of a register. */
-enum rig_reason { RIG_REASON_PLAIN, RIG_REASON_UPDATE, RIG_REASON_CASE };
+enum rig_reason {
+    RIG_REASON_PLAIN,
+    RIG_REASON_UPDATE,
+    RIG_REASON_CASE,
+    RIG_REASON_SEQUENTIAL,   /* assumed: later transactions of a process meet no older version of a key */
+    RIG_REASON_LINEARIZABLE, /* assumed: transactions that begin after another one ended meet no older version of a key */
+};
+
+/* The assumptions that a proof may make, as bits of their reasons. UPDATE is one below read committed only. */
+#define RIG_ASSUMES(reason) (1U << (reason))
 
 struct rig_witness_line {
     enum rig_witness_kind kind;
@@ -54,12 +63,13 @@ struct rig_witness_line {
     uint32_t from_op, to_op; /* operations within them, from 0 */
     enum rig_reason reason;
     uint32_t reason_op; /* UPDATE: the operation of `to` that reads the earlier version */
+    uint32_t left, met; /* assumed: the transactions that leave the earlier version, and meet the later one */
 };
 
 RIG_VEC(struct rig_witness_line, rig_witness_lines)
 
-/* `levels`: bits. RIG_OK: the witness refutes them all. RIG_E_INPUT: it does not. `facts` with rig_facts_witness(). */
-enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, const struct rig_witness_lines *lines,
-                           struct rig_err *err);
+/* `levels`: bits; `assumed`: RIG_ASSUMES() of the assumptions that may be made. RIG_OK: the witness refutes them all. RIG_E_INPUT: it does not. `facts` with rig_facts_witness(). */
+enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsigned assumed,
+                           const struct rig_witness_lines *lines, struct rig_err *err);
 
 #endif

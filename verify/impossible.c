@@ -1,6 +1,6 @@
 #include "verify/impossible.h"
 
-#include <string.h>
+#include "base/table.h"
 
 struct claim {
     const struct rig_facts *facts;
@@ -67,17 +67,21 @@ static bool is_garbage(const struct claim *c)
     return false;
 }
 
-/* Linear in the list: a list without repetition has at most as many elements as there are writes of its key. */
 static bool is_repetition(const struct claim *c)
 {
     const struct rig_read_list list = rig_txn_op_list(c->history, c->read);
-    for (uint32_t i = 1; i < list.count && rig_op_reads_sequence(c->read->kind); i++) {
-        for (uint32_t j = 0; j < i; j++) {
-            if (rig_read_element(&list, i) == rig_read_element(&list, j))
-                return true;
-        }
+    struct rig_table met;
+    bool repeated = false;
+    rig_table_init(&met);
+    for (uint32_t i = 0; i < list.count && rig_op_reads_sequence(c->read->kind) && !repeated; i++) {
+        uint32_t *slot = rig_table_put(&met, (uint64_t)rig_read_element(&list, i));
+        if (slot == NULL)
+            break;
+        repeated = *slot != RIG_TABLE_NONE;
+        *slot = i;
     }
-    return false;
+    rig_table_done(&met);
+    return repeated;
 }
 
 static bool is_incompatible(const struct claim *c)

@@ -10,7 +10,8 @@
 #include "base/version.h"
 #include "history/fingerprint.h"
 #include "history/load.h"
-#include "verify/claims.h"
+#include "verify/proof_claims.h"
+#include "verify/contradiction.h"
 #include "verify/proved_levels.h"
 
 enum { EXIT_PROVED = 0, EXIT_FALSE = 1, EXIT_UNDECIDED = 2 };
@@ -56,6 +57,12 @@ static enum rig_rc read_file(const char *path, struct rig_buf *text, struct rig_
 
 static void print(const struct rig_proved *claims)
 {
+    if ((claims->assumed & RIG_ASSUMES(RIG_REASON_UPDATE)) != 0)
+        (void)printf("assuming wfr-keys\n");
+    if ((claims->assumed & RIG_ASSUMES(RIG_REASON_SEQUENTIAL)) != 0)
+        (void)printf("assuming sequential-keys\n");
+    if ((claims->assumed & RIG_ASSUMES(RIG_REASON_LINEARIZABLE)) != 0)
+        (void)printf("assuming linearizable-keys\n");
     for (int level = RIG_PROVED_LEVELS - 1; level >= 0; level--)
         (void)printf("%-34s %s\n", rig_proved_levels[level].name,
                      (claims->held >> level & 1) != 0      ? "held"

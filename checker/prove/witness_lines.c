@@ -2,8 +2,6 @@
 
 #include <inttypes.h>
 
-#include "checker/witness/assumed.h"
-
 static const uint32_t none = UINT32_MAX;
 
 /* The transaction's operation that writes the value; the last one that writes the key if none does. */
@@ -53,6 +51,36 @@ static void add_line(const struct rig_history *history, const char *kind, uint32
                    rig_txn_name(history, to), to_op);
 }
 
+/* Writes that follow reads need no assumption at read committed and above. */
+static bool add_reason(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    const bool sequential = step->order == RIG_ORDER_SEQUENTIAL;
+    uint32_t read;
+    switch (step->order) {
+    case RIG_ORDER_LIST:
+    case RIG_ORDER_INITIAL:
+        return true;
+    case RIG_ORDER_WFR:
+        read = read_of(history, step->to, step->key, step->from_value);
+        if (read == none || step->order_txn != step->to)
+            return false;
+        rig_buf_printf(text, " update %" PRIu32, read);
+        return true;
+    case RIG_ORDER_UPDATE:
+        rig_buf_printf(text, " update %" PRIu32, step->order_op);
+        return true;
+    case RIG_ORDER_SEQUENTIAL:
+    case RIG_ORDER_LINEARIZABLE:
+        rig_buf_printf(text, " %s %" PRIu32 " %" PRIu32, sequential ? "sequential" : "linearizable",
+                       rig_txn_name(history, step->order_txn), rig_txn_name(history, step->order_other));
+        return true;
+    case RIG_ORDER_CASE:
+        rig_buf_add_text(text, " case");
+        return true;
+    }
+    return false;
+}
+
 static bool add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
     static const char *const kinds[] = {[RIG_EDGE_WW] = "ww", [RIG_EDGE_WR] = "wr", [RIG_EDGE_RW] = "rw"};
@@ -71,12 +99,9 @@ static bool add_step(const struct rig_history *history, const struct rig_step *s
     if (from_op == none || to_op == none)
         return false;
     add_line(history, kinds[step->kind], step->from, from_op, step->to, to_op, text);
-    if (step->kind != RIG_EDGE_WR && step->order == RIG_ORDER_UPDATE)
-        rig_buf_printf(text, " update %" PRIu32, step->order_op);
-    else if (step->kind != RIG_EDGE_WR && step->order == RIG_ORDER_CASE)
-        rig_buf_add_text(text, " case");
+    const bool reasoned = step->kind == RIG_EDGE_WR || add_reason(history, step, text);
     rig_buf_add_char(text, '\n');
-    return true;
+    return reasoned;
 }
 
 static bool add_cycle(const struct rig_history *history, const struct rig_step *steps, uint32_t count,
@@ -175,8 +200,6 @@ bool rig_prove_witness(const struct rig_history *history, const struct rig_witne
 {
     const size_t size = text->size;
     bool done;
-    if (rig_witness_assumed(witness) != 0)
-        return false;
     if (witness->cases != NULL)
         done = add_cases(history, witness->cases, text);
     else if (witness->step_count > 0)

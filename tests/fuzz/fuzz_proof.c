@@ -12,7 +12,7 @@
 #include "base/bug.h"
 #include "history/fingerprint.h"
 #include "history/load.h"
-#include "verify/claims.h"
+#include "verify/proof_claims.h"
 #include "verify/proved_levels.h"
 
 /* Write skew: snapshot isolated and not serializable. T4 is of unknown fate, and T5 failed. */

@@ -1,4 +1,4 @@
-#include "verify/claims.h"
+#include "verify/proof_claims.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -129,10 +129,15 @@ static enum rig_rc read_held(struct reading *r)
     return rc;
 }
 
-/* "update 3": T wrote after its operation 3 had read the earlier version; "case": so it is supposed or concluded. */
+/* "update 3": T wrote after its operation 3 had read the earlier version; "case": so it is supposed or concluded;
+ * "sequential T U", "linearizable T U": assumed. */
 static bool read_reason(struct reading *r, struct rig_witness_line *line)
 {
     const struct word word = next_word(r);
+    if (is_word(word, "sequential") || is_word(word, "linearizable")) {
+        line->reason = is_word(word, "sequential") ? RIG_REASON_SEQUENTIAL : RIG_REASON_LINEARIZABLE;
+        return read_txn(r, &line->left) && read_txn(r, &line->met);
+    }
     line->reason = is_word(word, "update") ? RIG_REASON_UPDATE
                    : is_word(word, "case") ? RIG_REASON_CASE
                                            : RIG_REASON_PLAIN;
@@ -167,13 +172,24 @@ static enum rig_rc read_refuted(struct reading *r)
     if (rc == RIG_OK)
         rc = rig_facts_witness(r->facts, r->err);
     if (rc == RIG_OK)
-        rc = rig_contradict(r->facts, levels, &r->lines, r->err);
+        rc = rig_contradict(r->facts, levels, r->claims->assumed, &r->lines, r->err);
     if (rc == RIG_OK)
         r->claims->refuted |= rig_proved_levels_above(levels);
     return rc;
 }
 
 /* ---- the file ---- */
+
+static enum rig_rc read_assumption(struct reading *r)
+{
+    const struct word word = next_word(r);
+    const enum rig_reason reason = is_word(word, "wfr-keys")            ? RIG_REASON_UPDATE
+                                   : is_word(word, "sequential-keys")   ? RIG_REASON_SEQUENTIAL
+                                   : is_word(word, "linearizable-keys") ? RIG_REASON_LINEARIZABLE
+                                                                        : RIG_REASON_PLAIN;
+    r->claims->assumed |= RIG_ASSUMES(reason);
+    return reason != RIG_REASON_PLAIN && end_line(r) ? RIG_OK : refuse(r, "no such assumption");
+}
 
 static enum rig_rc read_head(struct reading *r)
 {
@@ -190,6 +206,13 @@ static enum rig_rc read_head(struct reading *r)
     return RIG_OK;
 }
 
+static enum rig_rc skip_line(struct reading *r)
+{
+    while (r->at < r->end && *r->at != '\n')
+        r->at++;
+    return end_line(r) ? RIG_OK : refuse(r, "the file ends within a line");
+}
+
 static enum rig_rc read_claims(struct reading *r)
 {
     enum rig_rc rc = read_head(r);
@@ -198,20 +221,19 @@ static enum rig_rc read_claims(struct reading *r)
         const struct word word = next_word(r);
         if (is_word(word, "end"))
             return end_line(r) && r->at == r->end ? RIG_OK : refuse(r, "something follows the end");
+        const bool claim = is_word(word, "held") || is_word(word, "refuted");
         if (is_word(word, "held"))
             rc = read_held(r);
-        else if (is_word(word, "refuted"))
+        else if (claim)
             rc = read_refuted(r);
+        else if (is_word(word, "assume"))
+            rc = read_assumption(r);
         else if (is_word(word, "open"))
-            while (r->at < r->end && *r->at != '\n')
-                r->at++;
+            rc = skip_line(r);
         else
             rc = refuse(r, "neither a claim nor the end");
-        if (is_word(word, "open") && !end_line(r))
-            rc = refuse(r, "the file ends within a line");
-        else if (rc == RIG_OK && !is_word(word, "open"))
-            r->claims->count++;
-        else if (rc != RIG_OK && r->err->rc == rc && strncmp(r->err->text, "line ", 5) != 0) {
+        r->claims->count += claim && rc == RIG_OK;
+        if (rc != RIG_OK && r->err->rc == rc && strncmp(r->err->text, "line ", 5) != 0) {
             const struct rig_err inner = *r->err;
             *r->err = (struct rig_err){0};
             rc = rig_fail(r->err, rc, "the claim of line %" PRIu32 ": %.900s", line, inner.text);

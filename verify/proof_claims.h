@@ -3,14 +3,15 @@
  *
  * Time and space: those of the replays (replay.h, contradiction.h), and the file in memory. Threads: one.
  */
-#ifndef RIG_VERIFY_CLAIMS_H
-#define RIG_VERIFY_CLAIMS_H
+#ifndef RIG_VERIFY_PROOF_CLAIMS_H
+#define RIG_VERIFY_PROOF_CLAIMS_H
 
 #include "verify/facts.h"
 
 struct rig_proved {
     uint32_t held, refuted; /* proved levels, as bits, with those that follow from them */
     uint32_t count;         /* claims that were proved */
+    unsigned assumed;       /* RIG_ASSUMES() of what the proof assumes (contradiction.h) */
 };
 
 /*
