@@ -8,6 +8,7 @@
 #include "base/json_write.h"
 #include "base/nearest.h"
 #include "base/option_parse.h"
+#include "checker/certificate/certified.h"
 #include "checker/levels/anomaly.h"
 #include "checker/levels/level.h"
 #include "checker/levels/rule.h"
@@ -283,6 +284,15 @@ static void list_anomalies(struct lister *lister)
         }
         end_row(lister);
     }
+    for (int kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
+        const struct rig_discrepancy_info *info = &rig_discrepancy_infos[kind];
+        begin_row(lister, info->name, 27, "definition", info->definition);
+        if (lister->json)
+            rig_json_bool(&lister->writer, "certificate", true);
+        else
+            rig_buf_add_text(&lister->out, " [certificate]");
+        end_row(lister);
+    }
     const char *name;
     uint64_t anomalies;
     for (uint32_t i = 0; rig_anomaly_group(i, &name, &anomalies); i++) {
@@ -331,7 +341,8 @@ static const struct rig_arguments_table table_of_list = {
     .description =
         "Lists what this build supports, one line each. Levels have a drawing of their implications; `levels LEVEL`\n"
         "shows one of them, with the cycles that it forbids and what implies it. Levels and\n"
-        "anomalies have a definition and its source:\n"
+        "anomalies have a definition and its source; those of a `certificate` are discrepancies between the clients'\n"
+        "results and the database's own account (docs/certificates.md):\n"
         "  ALO00      Adya, Liskov & O'Neil, Generalized Isolation Level Definitions, ICDE 2000\n"
         "  Adya99     Adya, Weak Consistency (thesis), 1999\n"
         "  BAILIS14   Bailis et al., Highly Available Transactions, VLDB 2014\n"

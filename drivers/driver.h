@@ -32,7 +32,7 @@
 #include "drivers/rows.h"
 #include "history/transaction.h"
 
-#define RIG_DRIVER_ABI    10u
+#define RIG_DRIVER_ABI    11u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -183,6 +183,7 @@ struct rig_accounts {
 enum rig_certificate_mode {
     RIG_CERTIFICATE_NONE,
     RIG_CERTIFICATE_STREAM, /* the order of commits and versions; what clients send does not change */
+    RIG_CERTIFICATE_FULL,   /* that, and the views of transactions: each has the side column `view` with its number */
 };
 
 /* Where `certify` puts a certificate. The functions return false when memory runs out, or for a commit out of order:
@@ -195,6 +196,13 @@ struct rig_certificate_sink {
     /* A version that the last commit made, in the order in which it made them: all elements of a list, or the one value
      * of a register; NULL: the key was removed. */
     bool (*version)(void *context, int64_t key, const int64_t *elements, uint32_t count);
+    /* With RIG_CERTIFICATE_FULL, after the commits (history/txn_views.h): a view, by ascending number; then its rows, by
+     * ascending operation as the history numbers them, and before the first row that has it a new snapshot. `id`: the
+     * transaction's own number, 0: none is known; `single`: one snapshot serves all statements; `version`: number of the
+     * transaction that wrote the row, 0: no row; `active`: in progress, ascending, from xmin to below xmax. */
+    bool (*view)(void *context, uint64_t number, uint64_t id, bool single, bool standby);
+    bool (*snapshot)(void *context, uint64_t xmin, uint64_t xmax, const uint64_t *active, uint32_t count);
+    bool (*row)(void *context, uint32_t op, uint64_t version, bool with_snapshot);
     /* Once, at the end. `complete`: no commit of the run is missing, and none can follow; else `why` says what may be
      * missing. */
     void (*end)(void *context, bool complete, const char *why);

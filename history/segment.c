@@ -23,6 +23,7 @@ void rig_segment_done(struct rig_segment *segment)
     rig_txn_vec_done(&segment->open);
     rig_txn_op_vec_done(&segment->open_ops);
     rig_fault_event_vec_done(&segment->faults);
+    rig_segment_lines_done(&segment->certificate);
     rig_segment_note_done(&segment->note);
     rig_list_pool_done(&segment->pool);
     rig_arena_done(&segment->texts);
@@ -42,6 +43,7 @@ void rig_segment_reset(struct rig_segment *segment)
     segment->open.count = 0;
     segment->open_ops.count = 0;
     segment->faults.count = 0;
+    segment->certificate.count = 0;
     rig_list_pool_reset(&segment->pool);
     rig_arena_reset(&segment->texts);
     segment->note.made = false;

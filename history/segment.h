@@ -44,6 +44,13 @@ RIG_VEC(struct rig_txn_op, rig_txn_op_vec)
 RIG_VEC(struct rig_segment_key, rig_segment_keys)
 RIG_VEC(struct rig_segment_error, rig_segment_errors)
 
+/* A line of a certificate (history/text/certificate_text.h). */
+struct rig_segment_line {
+    const char *text; /* in the segment's texts */
+    size_t length;
+};
+RIG_VEC(struct rig_segment_line, rig_segment_lines)
+
 struct rig_segment {
     struct rig_txn_vec txns; /* first_op counts in `ops`; a transaction's end is the next one's first_op, the last's is
                                 ops.count */
@@ -58,13 +65,14 @@ struct rig_segment {
     struct rig_list_pool pool;
     struct rig_arena texts;            /* for texts that had escapes */
     struct rig_fault_event_vec faults; /* events of a nemesis; texts in `texts` */
-    struct rig_segment_note note;      /* code that changes the segment makes it anew, or clears `made` */
-    uint64_t skipped_count;            /* operations of nemeses and others, left out of this stretch */
-    uint64_t lost_count;               /* operations left out that may have read or written */
-    uint64_t reused_count;             /* invocations of processes with an open transaction, which then stays open */
-    bool owned;        /* rig_txn_op.owner is set in all operations, and gaps between owners are small */
-    bool keyword_keys; /* key texts are EDN keywords */
-    bool unordered;    /* events are not in the order of their times: see rig_window_give(); their positions are
+    struct rig_segment_lines certificate;
+    struct rig_segment_note note; /* code that changes the segment makes it anew, or clears `made` */
+    uint64_t skipped_count;       /* operations of nemeses and others, left out of this stretch */
+    uint64_t lost_count;          /* operations left out that may have read or written */
+    uint64_t reused_count;        /* invocations of processes with an open transaction, which then stays open */
+    bool owned;                   /* rig_txn_op.owner is set in all operations, and gaps between owners are small */
+    bool keyword_keys;            /* key texts are EDN keywords */
+    bool unordered; /* events are not in the order of their times: see rig_window_give(); their positions are
                           their numbers in the file, from 0 on and without gaps */
     /* Data that the form's reader keeps with the segment, from parse to join and across reuse; a reset does not touch
      * it. */

@@ -11,6 +11,7 @@
 #include "history/form_reader.h"
 #include "history/record/record_reader.h"
 #include "history/source_bytes.h"
+#include "history/text/certificate_text.h"
 #include "history/text/classic_operations.h"
 #include "history/text/index_order.h"
 #include "history/text/text_reader.h"
@@ -49,9 +50,10 @@ struct rig_source {
     char *meta;
     struct rig_fault_event_vec faults; /* of all segments given to the caller */
     struct rig_arena fault_texts;
-    struct rig_text_origin origin; /* of a text that was rewritten */
-    bool sorted;                   /*   by rig_source_sort() */
-    struct rig_source_bytes bytes; /* change only while no part is being parsed */
+    struct rig_certificate certificate; /* of a text */
+    struct rig_text_origin origin;      /* of a text that was rewritten */
+    bool sorted;                        /*   by rig_source_sort() */
+    struct rig_source_bytes bytes;      /* change only while no part is being parsed */
     bool ended;
     struct rig_err failure; /* the error of every further call */
 
@@ -281,6 +283,7 @@ void rig_source_close(struct rig_source *source)
     free(source->segments);
     rig_fault_event_vec_done(&source->faults);
     rig_arena_done(&source->fault_texts);
+    rig_certificate_done(&source->certificate);
     free(source->idle);
     free(source->meta);
     free(source->name);
@@ -490,6 +493,28 @@ static enum rig_rc wait_for_part(struct rig_source *source, struct part **next, 
     }
 }
 
+/* The lines of a certificate in a text, in order. */
+static enum rig_rc join_certificate(struct rig_source *source, const struct rig_segment *segment, struct rig_err *err)
+{
+    for (size_t i = 0; i < segment->certificate.count; i++) {
+        const struct rig_segment_line *line = &segment->certificate.at[i];
+        switch (rig_certificate_text_take(line->text, line->length, &source->certificate)) {
+        case RIG_CERTIFICATE_TAKEN:
+            source->facts.certificate = &source->certificate;
+            break;
+        case RIG_CERTIFICATE_NO_MEMORY:
+            return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the certificate", source->name);
+        case RIG_CERTIFICATE_DAMAGED:
+            return rig_fail(err, RIG_E_INPUT,
+                            "%s: line %zu of the certificate, `%.60s`: this is not a line of a certificate, or it does "
+                            "not fit those before it",
+                            source->name, source->certificate.commits.count + source->certificate.views.views.count + 1,
+                            line->text);
+        }
+    }
+    return RIG_OK;
+}
+
 static enum rig_rc join(struct rig_source *source, struct part *part, struct rig_err *err)
 {
     if (part->rc != RIG_OK)
@@ -504,7 +529,7 @@ static enum rig_rc join(struct rig_source *source, struct part *part, struct rig
         rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the events of faults", source->name);
     source->facts.faults = source->faults.at;
     source->facts.fault_count = source->faults.count;
-    return rc;
+    return rc == RIG_OK ? join_certificate(source, part->segment, err) : rc;
 }
 
 /* The memory of a part depends on its content, above all on long lists. */
@@ -606,6 +631,7 @@ enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
     source->faults.count = 0;
     source->facts.fault_count = 0;
     source->facts.certificate = NULL;
+    rig_certificate_done(&source->certificate);
     rig_arena_reset(&source->fault_texts);
     source->ended = false;
     enum rig_rc rc = open_reader(source, &source->failure);

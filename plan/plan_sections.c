@@ -163,7 +163,7 @@ const struct rig_option rig_plan_clients_table[] = {
 };
 
 /* By enum rig_certificate_mode. */
-static const char *const certificate_choices[] = {"none", "stream", NULL};
+static const char *const certificate_choices[] = {"none", "stream", "full", NULL};
 
 const struct rig_option rig_plan_database_table[] = {
     {.name = "driver",
@@ -177,7 +177,9 @@ const struct rig_option rig_plan_database_table[] = {
      .default_text = "none",
      .choices = certificate_choices,
      .help = "what the database itself is asked for: nothing, or the stream of its commits, which the check compares "
-             "with what the clients saw (docs/certificates.md); what clients send does not change"},
+             "with what the clients saw (docs/certificates.md); `stream` does not change the requests of clients, "
+             "`full` adds their snapshots and the "
+             "writers of rows"},
     {.name = NULL},
 };
 

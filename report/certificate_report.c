@@ -71,6 +71,23 @@ static void add_resolved(struct rig_buf *out, const struct rig_certified *certif
     rig_buf_add_text(out, " open\n");
 }
 
+static void add_views(struct rig_buf *out, const struct rig_certified *certified)
+{
+    if (certified->view_count == 0)
+        return;
+    rig_buf_add_text(out, "snapshots: ");
+    rig_words_count(out, certified->snapshot_count);
+    rig_buf_printf(out, " of %" PRIu64 " transaction%s compared", certified->view_count,
+                   rig_plural(certified->view_count));
+    if (certified->set_aside > 0)
+        rig_buf_printf(out, ", %" PRIu64 " left out because the server used numbers again", certified->set_aside);
+    rig_buf_add_text(out, "; reads compared with the state at theirs: ");
+    rig_words_count(out, certified->reads_compared);
+    rig_buf_add_text(out, ", with the writer of their row: ");
+    rig_words_count(out, certified->versions_compared);
+    rig_buf_add_char(out, '\n');
+}
+
 static void add_agreement(struct rig_buf *out, const struct rig_certified *certified)
 {
     if (certified->agrees)
@@ -89,8 +106,41 @@ static const char *fate_word(enum rig_fate fate)
     return fate == RIG_FATE_NOT_REFUTED ? "not refuted" : rig_words_fate(fate);
 }
 
-static void add_levels(struct rig_buf *out, const struct rig_certified *certified)
+/* Whether the fate by reads is the solver's work. */
+static bool is_solved(const struct rig_verdict *verdict, unsigned level)
 {
+    return verdict->work[level].spent_ns > 0;
+}
+
+static bool has_solved(const struct rig_verdict *verdict)
+{
+    bool solved = false;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        solved |= is_solved(verdict, level);
+    return solved;
+}
+
+/* The fate of a level by snapshots alone: they decide snapshot isolation without a search. */
+static const char *snapshots_word(const struct rig_certified *certified, unsigned level)
+{
+    return level == RIG_LEVEL_SNAPSHOT_ISOLATION ? fate_word(certified->by_snapshots) : "-";
+}
+
+/* A row of five columns; those of snapshots and of the solver only where there is some. */
+static void add_level(struct rig_buf *out, const struct rig_certified *certified, bool solved,
+                      const char *const columns[5])
+{
+    const bool shown = certified->view_count > 0;
+    rig_buf_printf(out, "  %-34s %-12s %-*s", columns[0], columns[1], shown || solved ? 12 : 0, columns[2]);
+    if (shown)
+        rig_buf_printf(out, " %-*s", solved ? 12 : 0, columns[3]);
+    if (solved)
+        rig_buf_printf(out, " %s", columns[4]);
+}
+
+static void add_levels(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_certified *certified = verdict->certified;
     if (certified->verdict == NULL) {
         if (certified->unjudged != NULL) {
             rig_buf_add_text(out, "levels: by the inference alone: ");
@@ -99,12 +149,19 @@ static void add_levels(struct rig_buf *out, const struct rig_certified *certifie
         }
         return;
     }
-    rig_buf_printf(out, "  %-34s %-12s %s\n", "level", "inference", "certificate");
+    const bool solved = has_solved(verdict);
+    add_level(out, certified, solved,
+              (const char *const[]){"level", "inference", "certificate", "snapshots", "solver"});
+    rig_buf_add_char(out, '\n');
     for (unsigned at = RIG_LEVEL_COUNT; at-- > 0;) {
         const enum rig_fate inferred = certified->inferred[at], by = certified->verdict->levels[at].fate;
         const bool contradict = inferred != by && inferred != RIG_FATE_NOT_REFUTED && by != RIG_FATE_NOT_REFUTED;
-        rig_buf_printf(out, "  %-34s %-12s %s%s\n", rig_level_info((enum rig_level)at)->name, fate_word(inferred),
-                       fate_word(by), contradict ? " (they contradict each other)" : "");
+        const bool by_solver = is_solved(verdict, at);
+        add_level(out, certified, solved,
+                  (const char *const[]){rig_level_info((enum rig_level)at)->name, by_solver ? "-" : fate_word(inferred),
+                                        fate_word(by), snapshots_word(certified, at),
+                                        by_solver ? fate_word(inferred) : "-"});
+        rig_buf_add_text(out, contradict ? " (they contradict each other)\n" : "\n");
     }
 }
 
@@ -115,8 +172,9 @@ void rig_certificate_lines(struct rig_buf *out, const struct rig_verdict *verdic
         return;
     add_source(out, certified);
     add_resolved(out, certified);
+    add_views(out, certified);
     add_agreement(out, certified);
-    add_levels(out, certified);
+    add_levels(out, verdict);
 }
 
 /* Whether only the certificate shows the anomaly. */
@@ -190,6 +248,16 @@ void rig_certificate_json(struct rig_json_writer *w, const struct rig_verdict *v
     rig_json_int(w, "aborted", (int64_t)certified->resolved_fail);
     rig_json_int(w, "open", (int64_t)certified->open_count);
     rig_json_end(w);
+    if (certified->view_count > 0) {
+        rig_json_begin_object(w, "snapshots");
+        rig_json_int(w, "views", (int64_t)certified->view_count);
+        rig_json_int(w, "compared", (int64_t)certified->snapshot_count);
+        rig_json_int(w, "set_aside", (int64_t)certified->set_aside);
+        rig_json_int(w, "reads_compared", (int64_t)certified->reads_compared);
+        rig_json_int(w, "versions_compared", (int64_t)certified->versions_compared);
+        rig_json_string(w, "snapshot-isolation", rig_words_fate(certified->by_snapshots));
+        rig_json_end(w);
+    }
     rig_json_bool(w, "agrees", certified->agrees);
     rig_json_int(w, "foreign_commits", (int64_t)certified->foreign_count);
     add_discrepancies(w, certified);
@@ -201,6 +269,10 @@ void rig_certificate_json(struct rig_json_writer *w, const struct rig_verdict *v
         rig_json_begin_object(w, rig_level_info((enum rig_level)level)->name);
         rig_json_string(w, "inference", rig_words_fate(certified->inferred[level]));
         rig_json_string(w, "certificate", rig_words_fate(certified->verdict->levels[level].fate));
+        if (level == RIG_LEVEL_SNAPSHOT_ISOLATION && certified->view_count > 0)
+            rig_json_string(w, "snapshots", rig_words_fate(certified->by_snapshots));
+        if (is_solved(verdict, level))
+            rig_json_string(w, "solver", rig_words_fate(certified->inferred[level]));
         rig_json_end(w);
     }
     rig_json_end(w);

@@ -17,6 +17,24 @@ static bool take_version(void *context, int64_t key, const int64_t *elements, ui
     return rig_certificate_add_version(context, key, elements, count);
 }
 
+static bool take_view(void *context, uint64_t number, uint64_t id, bool single, bool standby)
+{
+    const struct rig_txn_view view = {.number = number, .id = id, .single = single, .standby = standby};
+    return rig_txn_views_add(&((struct rig_certificate_builder *)context)->certificate->views, &view);
+}
+
+static bool take_snapshot(void *context, uint64_t xmin, uint64_t xmax, const uint64_t *active, uint32_t count)
+{
+    struct rig_certificate *certificate = ((struct rig_certificate_builder *)context)->certificate;
+    return rig_txn_views_add_snapshot(&certificate->views, xmin, xmax, active, count);
+}
+
+static bool take_row(void *context, uint32_t op, uint64_t version, bool with_snapshot)
+{
+    struct rig_certificate *certificate = ((struct rig_certificate_builder *)context)->certificate;
+    return rig_txn_views_add_row(&certificate->views, op, version, with_snapshot);
+}
+
 static void take_end(void *context, bool complete, const char *why)
 {
     struct rig_certificate *certificate = ((struct rig_certificate_builder *)context)->certificate;
@@ -31,8 +49,13 @@ static void ask(struct rig_run_state *run, struct rig_certificate *certificate)
     struct rig_certificate_builder builder;
     struct rig_err err = {.rc = RIG_OK};
     rig_certificate_builder_init(&builder, certificate);
-    const struct rig_certificate_sink sink = {
-        .context = &builder, .commit = take_commit, .version = take_version, .end = take_end};
+    const struct rig_certificate_sink sink = {.context = &builder,
+                                              .commit = take_commit,
+                                              .version = take_version,
+                                              .view = take_view,
+                                              .snapshot = take_snapshot,
+                                              .row = take_row,
+                                              .end = take_end};
     if (run->driver->certify(run->driver_run, &sink, &err) != RIG_OK)
         take_end(&builder, false, err.text);
     rig_certificate_builder_done(&builder);

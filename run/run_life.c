@@ -168,6 +168,7 @@ static uint32_t columns_of(const struct rig_plan *plan)
     uint32_t columns = plan->driver->columns;
     for (uint32_t i = 0; i < rig_plan_phases(plan); i++)
         columns |= rig_plan_workload(plan, i)->long_share > 0 ? of_holds : 0;
+    columns |= plan->certificate == RIG_CERTIFICATE_FULL ? RIG_COLUMN_BIT(RIG_COLUMN_VIEW) : 0;
     return columns | (rig_run_rolls_back(plan) ? RIG_COLUMN_BIT(RIG_COLUMN_SAVEPOINT) : 0);
 }
 

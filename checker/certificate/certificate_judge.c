@@ -6,24 +6,39 @@ struct comparison {
     const struct rig_history *history;
     const struct rig_certificate_chains *chains;
     struct rig_certified *into;
-    uint8_t *named;   /* per commit: some transaction has a value of it */
-    uint32_t *common; /* per key: rig_certificate_common() */
+    uint32_t *writers; /* per commit */
+    uint8_t *named;    /* per commit: some transaction has a value of it */
+    uint32_t *common;  /* per key: rig_certificate_common() */
     bool failed;
 };
 
+bool rig_discrepancy_note(struct rig_certified *certified, const struct rig_history *history,
+                          const struct rig_discrepancy *found)
+{
+    const enum rig_discrepancy_kind kind = found->kind;
+    const uint64_t at = certified->counts[kind]++;
+    if (at >= RIG_DISCREPANCIES_KEPT)
+        return true;
+    if (certified->kept[kind] == NULL)
+        certified->kept[kind] =
+            rig_arena_array(&certified->arena, RIG_DISCREPANCIES_KEPT, sizeof *certified->kept[kind]);
+    if (certified->kept[kind] == NULL)
+        return false;
+    certified->kept[kind][at] = *found;
+    certified->kept[kind][at].name = rig_txn_name(history, found->txn);
+    return true;
+}
+
 static void note(struct comparison *c, enum rig_discrepancy_kind kind, uint32_t txn, uint32_t op, uint32_t commit)
 {
-    struct rig_certified *into = c->into;
-    const uint64_t at = into->counts[kind]++;
-    if (at >= RIG_DISCREPANCIES_KEPT)
-        return;
-    if (into->kept[kind] == NULL)
-        into->kept[kind] = rig_arena_array(&into->arena, RIG_DISCREPANCIES_KEPT, sizeof *into->kept[kind]);
-    if (into->kept[kind] == NULL)
-        c->failed = true;
-    else
-        into->kept[kind][at] = (struct rig_discrepancy){
-            .kind = kind, .txn = txn, .op = op, .commit = commit, .name = rig_txn_name(c->history, txn)};
+    const struct rig_discrepancy found = {.kind = kind,
+                                          .txn = txn,
+                                          .op = op,
+                                          .commit = commit,
+                                          .snapshot = UINT32_MAX,
+                                          .other_snapshot = UINT32_MAX,
+                                          .other_commit = UINT32_MAX};
+    c->failed |= !rig_discrepancy_note(c->into, c->history, &found);
 }
 
 /* ---- writes ---- */
@@ -142,6 +157,8 @@ static void compare_writes(struct comparison *c, uint32_t txn, uint8_t *never)
     const bool exact = found.present == found.writes && found.one_commit &&
                        (c->history->certificate->last_only ? has_last_versions(c, txn, found.commit, found.writes)
                                                            : is_exact(c, txn, found.commit));
+    if (exact)
+        c->writers[found.commit] = txn;
     switch ((int)c->history->txns[txn].outcome) {
     case RIG_OUTCOME_OK:
         if (found.present == 0 && c->history->certificate->complete)
@@ -211,9 +228,11 @@ static void compare_reads(struct comparison *c, uint32_t txn)
 /* ---- all of it ---- */
 
 bool rig_certificate_judge(const struct rig_history *history, const struct rig_certificate_chains *chains,
-                           uint8_t *never, struct rig_certified *certified)
+                           uint8_t *never, uint32_t *writers, struct rig_certified *certified)
 {
-    struct comparison c = {.history = history, .chains = chains, .into = certified};
+    struct comparison c = {.history = history, .chains = chains, .into = certified, .writers = writers};
+    for (size_t i = 0; i < history->certificate->commits.count; i++)
+        writers[i] = UINT32_MAX;
     c.named = rig_arena_array(&certified->arena, history->certificate->commits.count + 1, 1);
     c.common = rig_arena_array(&certified->arena, (size_t)history->key_count + 1, sizeof *c.common);
     if (c.named == NULL || c.common == NULL)

@@ -20,7 +20,20 @@
     X(TORN_COMMIT, "torn-commit",                                                                                      \
       "a commit in the database's stream has other changes than the transaction that its client sent")                 \
     X(CERTIFICATE_MISMATCH, "certificate-mismatch",                                                                    \
-      "an acknowledged read shows a state that its key never had in the database's stream of commits")
+      "an acknowledged read shows a state that its key never had in the database's stream of commits")                 \
+    X(SNAPSHOT_MISMATCH, "snapshot-mismatch",                                                                          \
+      "an acknowledged read shows another state than its snapshot and the transaction's own writes give")              \
+    X(SNAPSHOT_FORK, "snapshot-fork", "each of two snapshots of a server shows a commit that the other one does not")  \
+    X(VERSION_INVERSION, "version-inversion", "a snapshot shows a version of a key, and not the version before it")    \
+    X(MISSED_COMMIT, "missed-commit",                                                                                \
+      "a snapshot lacks a commit that was acknowledged before the snapshot's transaction began")                       \
+    X(UNSEEN_OVERWRITE, "unseen-overwrite", "a transaction overwrote a version that its only snapshot does not show")  \
+    X(UNSTEADY_SNAPSHOT, "unsteady-snapshot", "a transaction at an isolation level with one snapshot had several")     \
+    X(VERSION_MISMATCH, "version-mismatch",                                                                            \
+      "a row names another commit as its writer than the one that made its value")                                     \
+    X(UNKNOWN_VERSION, "unknown-version", "a row names a writer that is not in the database's stream of commits")      \
+    X(NUMBER_MISMATCH, "number-mismatch",                                                                              \
+      "a transaction's own number in the database is not that of the commit with its writes")
 
 enum rig_discrepancy_kind {
 #define RIG_DISCREPANCY_ENUM(id, name, definition) RIG_DISCREPANCY_##id,
@@ -36,11 +49,13 @@ extern const struct rig_discrepancy_info rig_discrepancy_infos[RIG_DISCREPANCY_C
 
 struct rig_discrepancy {
     enum rig_discrepancy_kind kind;
-    uint32_t txn;    /* of the history that was compared */
-    uint32_t op;     /* its operation: a write, or of a mismatch the read */
-    uint32_t commit; /* of a torn commit and a resurrected abort: into the certificate's; else UINT32_MAX */
-    uint32_t name;   /* of the transaction in reports */
-    char *text;      /* one or more sentences */
+    uint32_t txn;                      /* of the history that was compared */
+    uint32_t op;                       /* its operation: a write, or of a mismatch the read */
+    uint32_t commit;                   /* into the certificate's, where the discrepancy is with one; else UINT32_MAX */
+    uint32_t snapshot, other_snapshot; /* into the certificate's; UINT32_MAX: none */
+    uint32_t other_commit;             /* of a fork: what the other snapshot shows; of an inversion: the one before */
+    uint32_t name;                     /* of the transaction in reports */
+    char *text;                        /* one or more sentences */
 };
 
 enum { RIG_DISCREPANCIES_KEPT = 8 /* of each kind */ };
@@ -53,9 +68,12 @@ struct rig_certified {
     uint64_t resolved_ok, resolved_fail, open_count; /* writing transactions of unknown outcome */
     uint64_t counts[RIG_DISCREPANCY_COUNT];
     struct rig_discrepancy *kept[RIG_DISCREPANCY_COUNT]; /* at most RIG_DISCREPANCIES_KEPT, the first ones */
-    bool agrees;                                         /* there is no discrepancy */
-    bool decides;                                        /* the fates of the verdict are those of the certificate */
-    enum rig_fate inferred[RIG_LEVEL_COUNT];             /* by the inference from reads alone, and */
+    uint64_t view_count, snapshot_count, set_aside;      /* views, their comparable snapshots, and those left out */
+    uint64_t reads_compared, versions_compared; /* with the state at their snapshot; with the writer of their row */
+    enum rig_fate by_snapshots;                 /* of snapshot isolation: held or not refuted; with views */
+    bool agrees;                                /* there is no discrepancy */
+    bool decides;                               /* the fates of the verdict are those of the certificate */
+    enum rig_fate inferred[RIG_LEVEL_COUNT];    /* by the inference from reads alone, and */
     struct rig_verdict
         *verdict; /* by the versions of the certificate; NULL: see `unjudged`. Registers are lists there */
     char *unjudged;

@@ -10,6 +10,8 @@
 #include "checker/certificate/certificate_judge.h"
 #include "checker/certificate/claims.h"
 #include "checker/certificate/list_history.h"
+#include "checker/certificate/snapshot_judge.h"
+#include "checker/certificate/snapshot_sentence.h"
 #include "checker/checker_types.h"
 #include "checker/verdict_storage.h"
 #include "checker/witness/sentence.h"
@@ -47,17 +49,20 @@ static const char *const suspects[RIG_DISCREPANCY_COUNT] = {
     [RIG_DISCREPANCY_TORN_COMMIT] = "Suspect the driver, or an update that the database lost.",
     [RIG_DISCREPANCY_CERTIFICATE_MISMATCH] =
         "Suspect the driver, a read of data that was rolled back or lost in a crash, or a lost or forked update.",
+    [RIG_DISCREPANCY_SNAPSHOT_MISMATCH] =
+        "Suspect the driver, or the database; at read committed also a statement that read versions newer than its "
+        "snapshot.",
+    [RIG_DISCREPANCY_SNAPSHOT_FORK] = "Suspect the driver, which may have lost an own number, or the database.",
+    [RIG_DISCREPANCY_VERSION_INVERSION] = "Suspect the driver, or the database.",
+    [RIG_DISCREPANCY_MISSED_COMMIT] =
+        "Suspect the driver, a second server that still answers after a failover, or the database.",
+    [RIG_DISCREPANCY_UNSEEN_OVERWRITE] = "Suspect the driver, or an update that the database lost.",
+    [RIG_DISCREPANCY_UNSTEADY_SNAPSHOT] = "Suspect the driver, or the database.",
+    [RIG_DISCREPANCY_VERSION_MISMATCH] = "Suspect the driver, or a lost or forked update of the database.",
+    [RIG_DISCREPANCY_UNKNOWN_VERSION] =
+        "Suspect the driver, a read of data that was rolled back, or a commit that was lost in a crash.",
+    [RIG_DISCREPANCY_NUMBER_MISMATCH] = "Suspect the driver, or a number that the database used again after a crash.",
 };
-
-static void add_commit(const struct rig_history *history, uint32_t commit, struct rig_buf *text)
-{
-    const struct rig_commit *of = &history->certificate->commits.at[commit];
-    char place[64];
-    rig_certificate_place(history->certificate, commit, place);
-    rig_buf_printf(text, "the commit at %s", place);
-    if (of->id != 0)
-        rig_buf_printf(text, " (transaction %" PRIu64 " of the database)", of->id);
-}
 
 static void add_writing(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
 {
@@ -79,19 +84,30 @@ static void add_sentence(const struct rig_history *history, const struct rig_dis
     case RIG_DISCREPANCY_RESURRECTED_ABORT:
         add_writing(history, found, text);
         rig_buf_add_text(text, " and failed, and ");
-        add_commit(history, found->commit, text);
+        rig_certificate_commit_sentence(history, found->commit, text);
         rig_buf_add_text(text, " has this write. ");
         break;
     case RIG_DISCREPANCY_TORN_COMMIT:
         add_writing(history, found, text);
         rig_buf_add_text(text, ", and ");
-        add_commit(history, found->commit, text);
+        rig_certificate_commit_sentence(history, found->commit, text);
         rig_buf_add_text(text, " has this write, but not exactly the writes of the transaction in their order, each on "
                                "top of the version before it. ");
         break;
     case RIG_DISCREPANCY_CERTIFICATE_MISMATCH:
         rig_sentence_reading(history, found->txn, found->op, text);
         rig_buf_add_text(text, ", which is no state of this key in the stream of commits. ");
+        break;
+    case RIG_DISCREPANCY_SNAPSHOT_FORK:
+    case RIG_DISCREPANCY_VERSION_INVERSION:
+    case RIG_DISCREPANCY_MISSED_COMMIT:
+    case RIG_DISCREPANCY_SNAPSHOT_MISMATCH:
+    case RIG_DISCREPANCY_UNSEEN_OVERWRITE:
+    case RIG_DISCREPANCY_UNSTEADY_SNAPSHOT:
+    case RIG_DISCREPANCY_VERSION_MISMATCH:
+    case RIG_DISCREPANCY_UNKNOWN_VERSION:
+    case RIG_DISCREPANCY_NUMBER_MISMATCH:
+        rig_snapshot_sentence(history, found, text);
         break;
     case RIG_DISCREPANCY_COUNT:
         break;
@@ -174,8 +190,10 @@ static enum rig_rc compare(struct rig_certified *certified, const struct rig_che
     const struct rig_history *history = certified->history;
     struct rig_certificate_chains chains;
     uint8_t *never = rig_arena_array(&certified->arena, (size_t)history->txn_count + 1, 1);
-    if (never == NULL || !rig_certificate_chains_build(history, &certified->arena, &chains) ||
-        !rig_certificate_judge(history, &chains, never, certified))
+    uint32_t *writers = rig_arena_array(&certified->arena, history->certificate->commits.count + 1, sizeof *writers);
+    if (never == NULL || writers == NULL || !rig_certificate_chains_build(history, &certified->arena, &chains) ||
+        !rig_certificate_judge(history, &chains, never, writers, certified) ||
+        !rig_snapshot_judge(history, &chains, writers, certified))
         return no_memory(err);
     enum rig_rc rc = settle(history, certified, err);
     certified->agrees = certified->foreign_count == 0;
@@ -194,6 +212,9 @@ static enum rig_rc compare(struct rig_certified *certified, const struct rig_che
     rc = judge_again(certified, &chains, never, options, &why);
     if (rc == RIG_OK) {
         take_over(verdict, certified);
+        /* Snapshots that form a chain, and reads that show them, are snapshot isolation. */
+        certified->agrees &= certified->by_snapshots != RIG_FATE_HELD ||
+                             verdict->levels[RIG_LEVEL_SNAPSHOT_ISOLATION].fate != RIG_FATE_REFUTED;
         return RIG_OK;
     }
     certified->unjudged = rig_arena_text(&certified->arena, why.text, strlen(why.text));

@@ -70,6 +70,14 @@ static uint32_t rank_of(const struct rig_visibility *v, uint64_t id)
 
 /* ---- views ---- */
 
+/* A view of operations that the transaction does not have is not its own. */
+static bool is_view_of(const struct rig_history *history, uint32_t view, uint32_t txn)
+{
+    const struct rig_txn_views *views = &history->certificate->views;
+    const uint32_t rows = rig_txn_view_row_count(views, view);
+    return rows > 0 && rig_txn_view_rows(views, view)[rows - 1].op < rig_txn_op_count(history, txn);
+}
+
 static bool find_views(struct rig_visibility *v, struct rig_arena *arena)
 {
     const struct rig_history *history = v->history;
@@ -88,7 +96,8 @@ static bool find_views(struct rig_visibility *v, struct rig_arena *arena)
     }
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const int64_t number = views->count == 0 ? RIG_COLUMN_NONE : rig_history_column(history, txn, RIG_COLUMN_VIEW);
-        v->view_of[txn] = number == RIG_COLUMN_NONE ? RIG_VIEW_NONE : rig_table_get(&numbers, (uint64_t)number);
+        const uint32_t view = number == RIG_COLUMN_NONE ? RIG_TABLE_NONE : rig_table_get(&numbers, (uint64_t)number);
+        v->view_of[txn] = view != RIG_TABLE_NONE && is_view_of(history, view, txn) ? view : RIG_VIEW_NONE;
     }
     rig_table_done(&numbers);
     return done;
@@ -350,6 +359,13 @@ uint32_t rig_visibility_difference(const struct rig_visibility *visibility, uint
             return visibility->by_rank[rank];
     }
     return RIG_COMMIT_NONE;
+}
+
+uint32_t rig_visibility_find(const struct rig_visibility *visibility, uint64_t id)
+{
+    const uint32_t rank = rank_of(visibility, id);
+    return rank < certificate_of(visibility)->commits.count && id_at(visibility, rank) == id ? visibility->by_rank[rank]
+                                                                                             : RIG_COMMIT_NONE;
 }
 
 /* The first commit whose value is at least `id`; `values` ascend. */

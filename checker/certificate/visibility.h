@@ -70,6 +70,8 @@ bool rig_visibility_sees(const struct rig_visibility *visibility, uint32_t snaps
 uint32_t rig_visibility_prefix(const struct rig_visibility *visibility, uint32_t snapshot);
 /* A commit that usable snapshot `a` shows and `b` does not, or RIG_COMMIT_NONE. */
 uint32_t rig_visibility_difference(const struct rig_visibility *visibility, uint32_t a, uint32_t b);
+/* The commit of the transaction with this number, or RIG_COMMIT_NONE. */
+uint32_t rig_visibility_find(const struct rig_visibility *visibility, uint64_t id);
 /* At a standby: the first `*least` to `*most` commits of the stream. False where no prefix fits. */
 bool rig_visibility_bounds(const struct rig_visibility *visibility, uint32_t snapshot, uint32_t *least, uint32_t *most);
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "checker/witness/verify_snapshot.h"
+
 /* Whether a change of some commit, or of the one given, has the value. */
 static bool has_value(const struct rig_certificate *certificate, uint32_t commit, int64_t key, int64_t value)
 {
@@ -160,6 +162,8 @@ static bool is_state(const struct rig_history *history, const struct rig_txn_op 
 
 const char *rig_verify_discrepancy(const struct rig_history *history, const struct rig_discrepancy *found)
 {
+    if (found->kind > RIG_DISCREPANCY_CERTIFICATE_MISMATCH)
+        return rig_verify_snapshot(history, found);
     if (found->kind != RIG_DISCREPANCY_CERTIFICATE_MISMATCH)
         return check_writes(history, found);
     const struct rig_txn_op *read = op_of(history, found, true);

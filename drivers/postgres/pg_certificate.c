@@ -105,6 +105,9 @@ enum rig_rc rig_pg_certificate_begin(struct rig_pg_certificate *certificate, con
         rc = rig_pg_query(connection, sql, deadline_ns, NULL, &why);
     if (rc == RIG_OK)
         rc = find_timeline(connection, deadline_ns, &certificate->timeline, &why);
+    if (rc == RIG_OK)
+        rc = ask_number(connection, "SELECT pg_snapshot_xmax(pg_current_snapshot())", 10, deadline_ns,
+                        &certificate->first_id, &why);
     return rc == RIG_OK ? RIG_OK
                         : rig_fail(err, rc,
                                    "%.700s: a certificate needs a user with REPLICATION and CREATE on the database; "
@@ -187,9 +190,10 @@ static enum rig_rc take_all(struct rig_pg_stream *stream, const struct rig_run_e
     return rc;
 }
 
-enum rig_rc rig_pg_certificate_drain(const struct rig_pg_certificate *certificate, const struct rig_pg_schema *schema,
-                                     const struct rig_run_env *env, struct rig_pg_connection *connection,
-                                     const struct rig_certificate_sink *sink, struct rig_err *err)
+enum rig_rc rig_pg_certificate_drain(const struct rig_pg_certificate *certificate, struct rig_pg_views *views,
+                                     const struct rig_pg_schema *schema, const struct rig_run_env *env,
+                                     struct rig_pg_connection *connection, const struct rig_certificate_sink *sink,
+                                     struct rig_err *err)
 {
     uint64_t left = 0;
     uint32_t timeline = 0;
@@ -208,11 +212,14 @@ enum rig_rc rig_pg_certificate_drain(const struct rig_pg_certificate *certificat
     if (rc == RIG_OK)
         rc = find_timeline(connection, env->core->now_ns() + batch_ns, &timeline, err);
     stream.timeline = timeline;
+    stream.last_id = certificate->first_id;
     if (rc == RIG_OK && timeline != certificate->timeline)
         rc = rig_fail(err, RIG_E_CLUSTER, "the server went from timeline %" PRIu32 " to %" PRIu32 " in a failover",
                       certificate->timeline, timeline);
     if (rc == RIG_OK)
         rc = take_all(&stream, env, connection, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_views_give(views, sink, err);
     if (rc == RIG_OK && left > 0)
         (void)snprintf(ending, sizeof ending,
                        "%" PRIu64 " sessions of the run's user, or prepared transactions, were left on the server",

@@ -15,9 +15,11 @@
 
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_schema.h"
+#include "drivers/postgres/pg_view.h"
 
 struct rig_pg_certificate {
     uint32_t timeline;
+    uint64_t first_id; /* a transaction's number at the beginning, with 64 bits */
     uint64_t reminder; /* of the slot on given hosts; 0: none */
     bool made;         /* the server was asked to make publication and slot */
 };
@@ -27,9 +29,10 @@ enum rig_rc rig_pg_certificate_begin(struct rig_pg_certificate *certificate, con
                                      const struct rig_run_env *env, struct rig_pg_connection *connection,
                                      int64_t deadline_ns, struct rig_err *err);
 /* See rig_driver.certify. */
-enum rig_rc rig_pg_certificate_drain(const struct rig_pg_certificate *certificate, const struct rig_pg_schema *schema,
-                                     const struct rig_run_env *env, struct rig_pg_connection *connection,
-                                     const struct rig_certificate_sink *sink, struct rig_err *err);
+enum rig_rc rig_pg_certificate_drain(const struct rig_pg_certificate *certificate, struct rig_pg_views *views,
+                                     const struct rig_pg_schema *schema, const struct rig_run_env *env,
+                                     struct rig_pg_connection *connection, const struct rig_certificate_sink *sink,
+                                     struct rig_err *err);
 /* Removes slot and publication. */
 enum rig_rc rig_pg_certificate_end(const struct rig_run_env *env, struct rig_pg_connection *connection,
                                    int64_t deadline_ns, struct rig_err *err);

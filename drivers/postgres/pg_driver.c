@@ -29,6 +29,8 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
         rc = rig_pg_servers_init(&run->servers, env, run->options, &run->cluster, err);
     if (rc == RIG_OK)
         rc = rig_pg_schema_init(&run->schema, env, run->options, err);
+    if (rc == RIG_OK && env->certificate == RIG_CERTIFICATE_FULL)
+        rc = rig_pg_views_init(&run->views, env->client_count, err);
     return rc != RIG_OK ? rc : rig_pg_rows_init(&run->rows, env->rows, &run->schema.place, err);
 }
 
@@ -38,6 +40,7 @@ static void done(void *object)
     if (run->env == NULL)
         return;
     rig_pg_rows_done(&run->rows);
+    rig_pg_views_done(&run->views);
     rig_pg_schema_done(&run->schema);
     rig_wakes_done(&run->wakes);
     rig_pg_cluster_done(&run->cluster);
@@ -128,7 +131,8 @@ static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink
     struct own_connection own;
     enum rig_rc rc = connect_own(&own, run, true, err);
     if (rc == RIG_OK)
-        rc = rig_pg_certificate_drain(&run->certificate, &run->schema, run->env, &own.connection, sink, err);
+        rc = rig_pg_certificate_drain(&run->certificate, &run->views, &run->schema, run->env, &own.connection, sink,
+                                      err);
     rig_pg_disconnect(&own.connection);
     return rc;
 }
@@ -396,7 +400,7 @@ const struct rig_driver rig_driver = {
     .settings = settings,
     .cluster = &cluster_ops,
     .rows = &row_ops,
-    .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM),
+    .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM) | RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_FULL),
     .certificate_source = "pgoutput",
     .certify = certify,
 };

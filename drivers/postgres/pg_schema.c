@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
+#include "drivers/postgres/pg_view.h"
 #include "drivers/sql/sql_ops.h"
 
 static const char *const isolation_sql[] = {"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"};
@@ -177,18 +178,26 @@ static void set_statements_of_table(struct rig_pg_schema *schema, size_t table)
         set_statements_of_rows(schema, first, name);
         return;
     }
-    set_statement(schema, first + RIG_PG_READ, 1, "SELECT v FROM %s WHERE k = $1::bigint", name);
-    const bool shared = schema->options->lock_mode == RIG_PG_LOCK_SHARE;
-    set_statement(schema, first + RIG_PG_READ_LOCKED, 1,
-                  shared ? "SELECT v FROM %s WHERE k = $1::bigint FOR SHARE"
-                         : "SELECT v FROM %s WHERE k = $1::bigint FOR UPDATE",
+    /* A read with its snapshot has a row even where there is none in the table. */
+    const char *of_write = !schema->views                                        ? ""
+                           : schema->options->isolation < RIG_PG_REPEATABLE_READ ? RIG_PG_VIEW_OF_WRITE
+                                                                                 : RIG_PG_VIEW_OF_SINGLE_WRITE;
+    set_statement(schema, first + RIG_PG_READ, 1,
+                  schema->views ? "SELECT t.v, " RIG_PG_VIEW_OF_READ
+                                  " FROM (SELECT) AS one LEFT JOIN %s AS t ON t.k = $1::bigint"
+                                : "SELECT v FROM %s WHERE k = $1::bigint",
                   name);
+    const bool shared = schema->options->lock_mode == RIG_PG_LOCK_SHARE;
+    set_statement(schema, first + RIG_PG_READ_LOCKED, 1, "SELECT t.v%s FROM %s AS t WHERE t.k = $1::bigint FOR %s",
+                  schema->views ? ", " RIG_PG_VIEW_OF_READ : "", name, shared ? "SHARE" : "UPDATE");
     set_statement(schema, first + RIG_PG_REPLACE, 2, "UPDATE %s SET v = $2::bigint WHERE k = $1::bigint", name);
     set_statement(schema, first + RIG_PG_PUT, 2,
-                  "INSERT INTO %s AS t (k, v) VALUES ($1::bigint, %s) ON CONFLICT (k) DO UPDATE SET v = %s", name,
-                  sql.fresh, sql.merged);
-    set_statement(schema, first + RIG_PG_UPDATE, 2, "UPDATE %s SET v = %s WHERE k = $1::bigint", name, sql.changed);
-    set_statement(schema, first + RIG_PG_INSERT, 2, "INSERT INTO %s (k, v) VALUES ($1::bigint, %s)", name, sql.fresh);
+                  "INSERT INTO %s AS t (k, v) VALUES ($1::bigint, %s) ON CONFLICT (k) DO UPDATE SET v = %s%s", name,
+                  sql.fresh, sql.merged, of_write);
+    set_statement(schema, first + RIG_PG_UPDATE, 2, "UPDATE %s SET v = %s WHERE k = $1::bigint%s", name, sql.changed,
+                  of_write);
+    set_statement(schema, first + RIG_PG_INSERT, 2, "INSERT INTO %s (k, v) VALUES ($1::bigint, %s)%s", name, sql.fresh,
+                  of_write);
     set_statements_of_objects(schema, first, name);
 }
 
@@ -198,6 +207,7 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_ru
     RIG_INVARIANT(options->tables >= 1);
     const size_t tables = env->rows != NULL ? 0 : (size_t)options->tables;
     *schema = (struct rig_pg_schema){.options = options, .workload = env->workload, .rows = env->rows};
+    schema->views = env->certificate == RIG_CERTIFICATE_FULL;
     rig_pg_place_find(env, options, &schema->place);
     schema->statement_count = RIG_PG_FIXED_COUNT + tables * RIG_PG_OF_TABLE_COUNT;
     schema->statements = calloc(schema->statement_count, sizeof *schema->statements);

@@ -158,10 +158,29 @@ static void take_list(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
     transaction->element_count += count;
 }
 
+/* At read committed a locking read shows the newest version, which its snapshot need not have. */
+static bool reads_past_snapshot(const struct rig_pg_turn *turn, uint32_t op)
+{
+    const struct rig_pg_run *run = turn->session->run;
+    struct rig_sql_numbers numbers;
+    return run->options->lock_reads > 0 && run->options->isolation < RIG_PG_REPEATABLE_READ &&
+           rig_sql_action_of(run->schema.workload, run->options->lock_reads, turn->transaction, op, &numbers) ==
+               RIG_SQL_READ_LOCKED;
+}
+
+static void take_view(struct rig_pg_turn *turn, uint32_t op, const PGresult *result)
+{
+    struct rig_pg_session *session = turn->session;
+    if (session->run->views.logs != NULL)
+        rig_pg_view_take(&session->run->views, session->client, turn->transaction, op, reads_past_snapshot(turn, op),
+                         result);
+}
+
 void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result)
 {
     struct rig_transaction *transaction = turn->transaction;
     enum rig_op_kind kind = transaction->ops[op].kind;
+    take_view(turn, op, result);
     if (rig_sql_compares(transaction, op) && !affected_a_row(result))
         rig_pg_turn_fail(turn, phase, RIG_PG_MISMATCH, NULL);
     if (!rig_op_reads(kind))
@@ -378,7 +397,7 @@ static bool perform_text(struct rig_pg_turn *turn, const char *text)
 }
 
 /* UPDATE; without a row, INSERT inside a savepoint; when another client was faster, UPDATE again. */
-static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_sql_numbers *numbers)
+static bool update_or_insert(struct rig_pg_turn *turn, uint32_t op, const struct rig_sql_numbers *numbers)
 {
     const struct rig_pg_schema *schema = &turn->session->run->schema;
     const struct rig_pg_statement *update = rig_pg_schema_of_key(schema, numbers->key, RIG_PG_UPDATE);
@@ -386,6 +405,7 @@ static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_sql_numb
     if (!perform(turn, update, numbers, &result))
         return false;
     bool done = affected_a_row(result);
+    take_view(turn, op, result);
     PQclear(result);
     if (done)
         return true;
@@ -396,6 +416,8 @@ static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_sql_numb
     bool inserted = reason == NULL && succeeded(result);
     const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     bool beaten = reason == NULL && code != NULL && strcmp(code, "23505") == 0;
+    if (inserted)
+        take_view(turn, op, result);
     if (reason != NULL)
         rig_pg_turn_fail(turn, turn->phase, reason, NULL);
     else if (!inserted && !beaten)
@@ -406,6 +428,7 @@ static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_sql_numb
     if (!beaten || !perform_text(turn, "ROLLBACK TO SAVEPOINT rig_insert") || !perform(turn, update, numbers, &result))
         return false;
     done = affected_a_row(result);
+    take_view(turn, op, result);
     PQclear(result);
     /* The other client's row exists (otherwise no violation) but this transaction's snapshot may not show it. */
     if (!done)
@@ -429,7 +452,7 @@ static bool perform_op(struct rig_pg_turn *turn, uint32_t i)
         return false;
     const bool puts = statement == rig_pg_schema_of_key(&run->schema, numbers.key, RIG_PG_PUT);
     if (run->options->write == RIG_PG_INSERT_THEN_UPDATE && puts && !rig_sql_compares(turn->transaction, i))
-        return update_or_insert(turn, &numbers);
+        return update_or_insert(turn, i, &numbers);
     if (!perform(turn, statement, &numbers, &result))
         return false;
     rig_pg_turn_take(turn, i, RIG_PHASE_OPERATION, result);
@@ -620,7 +643,10 @@ enum rig_outcome rig_pg_session_run_program(void *object, struct rig_transaction
     RIG_INVARIANT(turn.connection->pg != NULL);
     draw_shares(&turn);
     give_columns(connection, transaction);
+    rig_pg_view_begin(&session->run->views, session->client);
     run_turn(&turn);
+    rig_pg_view_end(&session->run->views, session->client, transaction,
+                    run->options->isolation >= RIG_PG_REPEATABLE_READ, connection->standby);
     RIG_INVARIANT(turn.failed != turn.committed);
     enum rig_outcome outcome = RIG_OUTCOME_OK;
     transaction->phase = RIG_PHASE_COMMIT;

@@ -30,6 +30,7 @@ struct rig_pg_run {
     char server_version[64];
     uint64_t reminder; /* of the run's tables on given hosts; 0: none */
     struct rig_pg_certificate certificate;
+    struct rig_pg_views views;
     bool created; /* the server was asked to make the tables */
     struct rig_pg_two_phase two_phase;
     _Atomic uint64_t deferrable_count; /* transactions that began DEFERRABLE */

@@ -1,4 +1,5 @@
 #include "drivers/postgres/pg_stream.h"
+#include "drivers/postgres/pg_view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static void begin(struct rig_pg_stream *stream, struct message *m)
 {
     stream->place = get_number(m, 8);
     (void)get_number(m, 8);
-    stream->xid = get_number(m, 4);
+    stream->xid = stream->last_id = rig_pg_extend(get_number(m, 4), stream->last_id);
     stream->begun = false;
     stream->skipped = stream->place <= stream->last_place;
 }

@@ -27,6 +27,8 @@ struct rig_pg_stream {
     bool skipped;        /* the transaction at hand was handed over before */
     bool begun;          /* its commit was handed over; a transaction without changes is not */
     uint64_t place, xid;
+    uint64_t last_id; /* of the last transaction, with 64 bits: extends the 32 bits of the next one; before the first: a
+                         number from the server */
     uint32_t tables[RIG_PG_STREAM_TABLES]; /* OIDs of known relations with the columns k and v */
     uint32_t table_count;
     int64_t *elements; /* owned */

@@ -45,7 +45,8 @@ RIG_VEC(int64_t, rig_element_vec)
 struct rig_operation_fields {
     bool has_type, has_index, has_time, has_value, has_error;
     bool repeats;   /* an ok completion that does not repeat what was invoked: its operations are those invoked */
-    bool is_client; /* its process is an integer or a name other than that of the nemesis */
+    bool is_client; /* its process is an integer or a name other than that of the nemesis and of certificates */
+    bool is_certificate;
     enum rig_operation_type type;
     int64_t index;
     int64_t time_ns;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "history/text/certificate_text.h"
 #include "history/text/object_operation.h"
 #include "history/text/value_reader.h"
 #include "history/types.h"
@@ -457,7 +458,9 @@ static enum rig_rc get_process_name(struct rig_operation_parser *parser)
         slice.at++;
         slice.length--;
     }
-    fields->is_client = rc == RIG_OK && !rig_slice_is(&slice, "nemesis");
+    fields->is_client =
+        rc == RIG_OK && !rig_slice_is(&slice, "nemesis") && !rig_slice_is(&slice, RIG_CERTIFICATE_PROCESS);
+    fields->is_certificate = rc == RIG_OK && rig_slice_is(&slice, RIG_CERTIFICATE_PROCESS);
     fields->process_name = fields->is_client ? slice.at : NULL;
     fields->process_length = slice.length;
     return rc;

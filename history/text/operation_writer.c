@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "history/event_walk.h"
+#include "history/text/certificate_text.h"
 #include "history/text/fault_text.h"
 #include "history/read_list.h"
 
@@ -14,7 +15,8 @@ RIG_VEC(struct rig_record_read, read_vec)
 struct writer {
     const struct rig_history *history;
     struct rig_operation_text text;
-    bool started; /* an operation was written */
+    bool started;  /* an operation was written */
+    uint64_t next; /* index of the next operation */
     struct op_vec ops;
     struct read_vec reads;
     struct rig_arena lists; /* of the current transaction's lists in two pieces */
@@ -107,6 +109,7 @@ static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *wa
     struct rig_event event;
     enum rig_rc rc = RIG_OK;
     while (rc == RIG_OK && rig_event_walk_next(walk, &event)) {
+        writer->next = (uint64_t)event.position + 1;
         if (!put_event(writer, event))
             return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "a transaction's operations", output->path);
         if (!writer->started)
@@ -116,6 +119,23 @@ static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *wa
             rc = flush(writer, output, err);
     }
     return rc == RIG_OK ? flush(writer, output, err) : rc;
+}
+
+static enum rig_rc write_certificate(struct writer *writer, uint64_t index, struct rig_output *output,
+                                     struct rig_err *err)
+{
+    const struct rig_certificate *certificate = writer->history->certificate;
+    const size_t count = certificate == NULL || !writer->started ? 0 : rig_certificate_text_count(certificate);
+    enum rig_rc rc = RIG_OK;
+    if (index + count >= RIG_POSITION_NONE)
+        return rig_fail(err, RIG_E_LIMIT, "%s: the history and its certificate have too many operations", output->path);
+    for (size_t line = 0; line < count && rc == RIG_OK; line++) {
+        rig_certificate_text_write(writer->text.dialect, certificate, line, (uint32_t)(index + line),
+                                   &writer->text.buf);
+        if (writer->text.buf.size >= flush_bytes || writer->text.buf.failed || line + 1 == count)
+            rc = flush(writer, output, err);
+    }
+    return rc;
 }
 
 enum rig_rc rig_operation_write(const struct rig_history *history, const struct rig_syntax *dialect,
@@ -130,6 +150,8 @@ enum rig_rc rig_operation_write(const struct rig_history *history, const struct 
     if (history->txn_count == 0 && history->fault_count == 0)
         rig_buf_add_text(&writer.text.buf, dialect->empty);
     enum rig_rc rc = write_events(&writer, &walk, output, err);
+    if (rc == RIG_OK)
+        rc = write_certificate(&writer, writer.next, output, err);
     rig_event_walk_done(&walk);
     rig_operation_text_done(&writer.text);
     op_vec_done(&writer.ops);

@@ -76,13 +76,15 @@ static void draw(struct drawn *d, struct rig_rng *rng)
                                        (struct rig_commit){.place = i + 1, .id = FIRST_ID + 2 * ids[i]}));
     for (uint32_t i = 0; i < SNAPSHOTS; i++) {
         const struct rig_txn_view view = {.number = i + 1};
-        d->txns[i] = (struct rig_txn){.outcome = RIG_OUTCOME_OK, .invoke_at = 2 * i, .complete_at = 2 * i + 1};
+        d->txns[i] =
+            (struct rig_txn){.outcome = RIG_OUTCOME_OK, .invoke_at = 2 * i, .complete_at = 2 * i + 1, .first_op = i};
         d->prefixes[i] = (uint32_t)rig_rng_below(rng, COMMITS + 1);
         assert_true(rig_txn_views_add(&d->certificate.views, &view));
         add_snapshot(d, d->prefixes[i]);
         assert_true(rig_txn_views_add_row(&d->certificate.views, 0, 0, true));
         assert_true(rig_column_values_add(&d->columns.of[RIG_COLUMN_VIEW], (int64_t)view.number));
     }
+    d->txns[SNAPSHOTS].first_op = SNAPSHOTS; /* one operation each */
     d->history.certificate = &d->certificate;
     d->history.columns = &d->columns;
 }

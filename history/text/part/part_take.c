@@ -360,6 +360,25 @@ static bool take_fault(struct rig_part *part, const struct rig_operation_fields 
     return true;
 }
 
+/* Takes a line of a certificate. False: it is something else. */
+static bool take_certificate(struct rig_part *part, const struct rig_operation_fields *fields)
+{
+    struct rig_arena *texts = &part->segment->texts;
+    struct rig_text_cursor cursor = {.name = "", .start = fields->other, .at = fields->other};
+    struct rig_text_slice slice;
+    struct rig_segment_line line;
+    const char *decoded = NULL;
+    if (!fields->is_certificate || fields->other == NULL || fields->type != RIG_OPERATION_INFO || *fields->other != '"')
+        return false;
+    cursor.end = fields->other + fields->other_length;
+    if (rig_cursor_string(&cursor, true, &slice) != RIG_OK ||
+        rig_cursor_decode(&cursor, &slice, texts, &decoded, &line.length) != RIG_OK)
+        return false;
+    line.text = rig_arena_text(texts, decoded, line.length);
+    part->no_memory = part->no_memory || line.text == NULL || !rig_segment_lines_add(&part->segment->certificate, line);
+    return true;
+}
+
 void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t count, const char *text,
                    const char *text_end)
 {
@@ -374,7 +393,7 @@ void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fie
     if (!fields->is_client || !fits || (invokes && !fields->has_value)) {
         if (fields->is_client)
             leave_out(part, fields);
-        else if (!take_fault(part, fields, position))
+        else if (!take_certificate(part, fields) && !take_fault(part, fields, position))
             part->segment->skipped_count++;
         return;
     }
