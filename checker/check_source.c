@@ -296,7 +296,7 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
 {
     struct rig_err why = {0};
     enum rig_rc rc = check(source, name, options, verdict, &why);
-    if (rc == RIG_E_INPUT && rig_source_sort(source, &why))
+    while (rc == RIG_E_INPUT && rig_source_mend(source, &why))
         rc = check(source, name, options, verdict, &why);
     return rc == RIG_OK ? RIG_OK : rig_fail(err, why.rc, "%s", why.text);
 }

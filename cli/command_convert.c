@@ -70,6 +70,8 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
     rig_json_int(&json, "operations", history->op_count);
     rig_json_int(&json, "skipped", (int64_t)history->skipped_count);
     rig_json_bool(&json, "truncated", history->truncated);
+    if (history->sorted)
+        rig_json_bool(&json, "sorted", true);
     if (history->damaged_at > 0)
         rig_json_int(&json, "damaged-at", (int64_t)history->damaged_at);
     if (history->damaged_at > 0)
@@ -131,6 +133,8 @@ int rig_cli_convert(int argc, char **argv)
         rc = rig_history_save(history, args.positionals[1], &save, &err);
     rig_cli_interruption_end();
     status = RIG_EXIT_OK;
+    if (rc == RIG_OK && history->sorted)
+        rig_cli_complain("warning: %s: its operations are not in the order of their indices; they were sorted", in);
     if (rc != RIG_OK)
         status = rig_cli_fail(&err);
     else {

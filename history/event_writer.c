@@ -59,8 +59,7 @@ enum rig_rc rig_event_writer_new(const struct rig_event_writer_options *options,
         return rig_no_memory(err, "writing a history");
     made->options = *options;
     made->output = output;
-    rig_operation_text_init(&made->text, options->save.form == RIG_FORM_EDN ? &rig_syntax_edn : &rig_syntax_json, NULL,
-                            false);
+    rig_operation_text_init(&made->text, options->save.form == RIG_FORM_EDN ? &rig_syntax_edn : &rig_syntax_json, NULL);
     enum rig_rc rc = options->save.form == RIG_FORM_RIG ? start_record(made, err) : RIG_OK;
     if (rc == RIG_OK)
         *writer = made;

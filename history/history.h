@@ -93,6 +93,7 @@ struct rig_history {
     int64_t *keys;                         /* key id -> the key as written; for text keys an index into key_texts */
     char **key_texts;                      /* NULL unless keys are texts */
     bool keyword_keys;                     /* texts were EDN keywords, and are written as such */
+    bool value_keys;                       /* texts are values (history/value_texts.h), and are written as such */
     const struct rig_row_names *row_names; /* keys are rows of tables (history/row_names.h); NULL: they are not */
     char **errors;                         /* error id - 1 -> "code: text" */
     uint32_t error_count;
@@ -102,7 +103,7 @@ struct rig_history {
 
     enum rig_workload workload;
     bool has_invocations;   /* false for completions-only histories: no real-time order beyond that of completions */
-    bool sorted;            /* its operations were in another order than their indices; see rig_source_sort() */
+    bool sorted;            /* its operations were in another order than their indices; see rig_source_mend() */
     bool truncated;         /* the record was cut or damaged; the history is complete up to there */
     uint64_t damaged_at;    /* offset of the damage; 0: none */
     uint64_t damaged_bytes; /* bytes from there on, which are missing */

@@ -1,5 +1,4 @@
 #include "history/load.h"
-#include "history/value_texts.h"
 
 #include <string.h>
 
@@ -7,12 +6,15 @@
 #include "base/output_file.h"
 #include "base/utf8.h"
 #include "history/object_kinds.h"
+#include "history/record/record_texts.h"
 #include "history/record/record_writer.h"
+#include "history/record/varint.h"
 #include "history/sessions/dbcop_binary.h"
 #include "history/sessions/plume_text.h"
 #include "history/source.h"
 #include "history/text/edn.h"
 #include "history/text/json_lines.h"
+#include "history/value_texts.h"
 #include "history/window.h"
 
 /* Joins all segments in one window and gives the window's history to the caller. */
@@ -52,7 +54,7 @@ enum rig_rc rig_history_take(struct rig_source *source, const struct rig_load_op
 {
     struct rig_err why = {0};
     enum rig_rc rc = take(source, options, name, history, &why);
-    if (rc == RIG_E_INPUT && rig_source_sort(source, &why))
+    while (rc == RIG_E_INPUT && rig_source_mend(source, &why))
         rc = take(source, options, name, history, &why);
     return rc == RIG_OK ? RIG_OK : rig_fail(err, why.rc, "%s", why.text);
 }
@@ -93,9 +95,22 @@ static bool is_utf8(const char *text)
     return bytes > 0;
 }
 
-/* JSON lines and EDN hold UTF-8 only: keys that differ only in other bytes would become one. */
-static enum rig_rc check_keys(const struct rig_history *history, const char *path, struct rig_err *err)
+/* JSON lines and EDN hold UTF-8 only, and JSON has a keyword as a string: keys would become one. */
+static enum rig_rc check_keys(const struct rig_history *history, enum rig_form form, const char *path,
+                              struct rig_err *err)
 {
+    bool any_keyword = false, any_like_one = false;
+    for (uint32_t key = 0; form == RIG_FORM_JSON_LINES && history->value_keys && key < history->key_count; key++) {
+        const char *text = history->key_texts[history->keys[key]];
+        any_keyword |= text[0] == ':' || strstr(text, "[:") != NULL || strstr(text, " :") != NULL;
+        any_like_one |= strstr(text, "\":") != NULL;
+    }
+    if (any_keyword && any_like_one)
+        return rig_fail(
+            err, RIG_E_INPUT,
+            "%s: keys of the history are keywords and strings that begin with a colon, which JSON lines cannot "
+            "tell apart; write EDN, or a .rig file",
+            path);
     for (uint32_t key = 0; history->key_texts != NULL && key < history->key_count; key++) {
         if (!is_utf8(history->key_texts[history->keys[key]]))
             return rig_fail(err, RIG_E_INPUT,
@@ -106,42 +121,60 @@ static enum rig_rc check_keys(const struct rig_history *history, const char *pat
     return RIG_OK;
 }
 
-/* The first value that is not an integer; NULL: there is none. */
-static const char *find_text(const struct rig_history *history)
+static enum rig_rc no_place(const struct rig_history *history, const char *path, struct rig_err *err)
 {
-    for (uint32_t i = 0; i < history->op_count; i++) {
-        const struct rig_txn_op *op = &history->ops[i];
-        const bool is_list = rig_op_reads_sequence(op->kind);
-        const char *text = is_list ? NULL : rig_value_text(op->value);
-        const struct rig_read_list list = is_list ? rig_txn_op_list(history, op) : (struct rig_read_list){0};
-        for (uint32_t at = 0; text == NULL && at < list.count; at++)
-            text = rig_value_text(rig_read_element(&list, at));
-        if (text != NULL)
-            return text;
+    return rig_fail(err, RIG_E_INPUT, "%s: this form cannot hold a history of %s; --to jsonl keeps it", path,
+                    rig_data_types[history->workload].name);
+}
+
+static enum rig_rc check_objects(const struct rig_history *history, const char *path, struct rig_err *err)
+{
+    for (uint32_t txn = 0; rig_workload_is_object(history->workload) && txn < history->txn_count; txn++) {
+        if (!rig_object_is_recorded(history->workload, rig_txn_ops(history, txn), rig_txn_op_count(history, txn)))
+            return rig_fail(
+                err, RIG_E_INPUT,
+                "%s: transaction %u has several operations, which this form cannot hold in a history of %s; "
+                "--to jsonl keeps it",
+                path, (unsigned)rig_txn_name(history, txn), rig_data_types[history->workload].name);
     }
-    return NULL;
+    return RIG_OK;
 }
 
-static bool any_unrecorded(const struct rig_history *history)
+/* Whether rig's own form has a place for the texts. */
+static bool texts_fit(const struct rig_value_numbers *numbers)
 {
-    bool any = false;
-    for (uint32_t i = 0; rig_workload_is_object(history->workload) && i < history->op_count; i++)
-        any |= rig_object_is_unrecorded(history->ops[i].kind);
-    return any;
+    enum { MOST_BYTES = RIG_FRAME_MAX_BYTES / 2 };
+    size_t bytes = 0;
+    for (size_t i = 0; i < numbers->count; i++)
+        bytes += strlen(rig_value_text(numbers->at[i])) + 2 * RIG_VARINT_BYTES;
+    return bytes <= MOST_BYTES;
 }
 
-/* Only JSON lines and EDN have a place for such values. */
-static enum rig_rc check_values(const struct rig_history *history, const char *path, struct rig_err *err)
+/* Values that are not integers: forms of solver-based checkers have no place for them. */
+static enum rig_rc check_values(const struct rig_history *history, enum rig_form form, const char *path,
+                                struct rig_err *err)
 {
-    const char *text = rig_value_texts_bytes() == 0 ? NULL : find_text(history);
-    if (any_unrecorded(history))
-        return rig_fail(err, RIG_E_INPUT, "%s: this form cannot hold a history of %s; --to jsonl keeps it", path,
-                        rig_data_types[history->workload].name);
-    return text == NULL ? RIG_OK
-                        : rig_fail(err, RIG_E_INPUT,
-                                   "%s: the history has values that are not integers, such as %.40s, which this form "
-                                   "cannot hold; --to jsonl keeps it",
-                                   path, text);
+    struct rig_value_numbers numbers = {0};
+    enum rig_rc rc = RIG_OK;
+    if (form != RIG_FORM_RIG && rig_workload_is_object(history->workload))
+        return no_place(history, path, err);
+    if (form == RIG_FORM_RIG)
+        rc = check_objects(history, path, err);
+    if (rc == RIG_OK && !rig_record_texts_find(history, &numbers))
+        rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the values of the history", path);
+    if (rc == RIG_OK && numbers.count > 0 && form != RIG_FORM_RIG)
+        rc = rig_fail(err, RIG_E_INPUT,
+                      "%s: the history has values that are not integers, such as %.40s, which this form "
+                      "cannot hold; --to jsonl keeps it",
+                      path, rig_value_text(numbers.at[0]));
+    else if (rc == RIG_OK && !texts_fit(&numbers))
+        rc = rig_fail(
+            err, RIG_E_INPUT,
+            "%s: the texts of its values take more than 512 MiB, which this form cannot hold; --to jsonl keeps "
+            "it",
+            path);
+    rig_value_numbers_done(&numbers);
+    return rc;
 }
 
 enum rig_rc rig_history_save(const struct rig_history *history, const char *path,
@@ -153,7 +186,7 @@ enum rig_rc rig_history_save(const struct rig_history *history, const char *path
     RIG_REQUIRE(form == RIG_FORM_RIG || !options->pack);
     const struct rig_record_write_options record_options = {.pack = options->pack};
     struct rig_output output;
-    enum rig_rc rc = is_text ? check_keys(history, path, err) : check_values(history, path, err);
+    enum rig_rc rc = is_text ? check_keys(history, form, path, err) : check_values(history, form, path, err);
     if (rc == RIG_OK)
         rc = rig_output_open(&output, path, err);
     if (rc != RIG_OK)

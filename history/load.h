@@ -31,6 +31,7 @@ struct rig_load_options {
     bool workload_given; /* else: from the file (binary), or guessed from the operations (append -> list-append, w ->
                             rw-register, acquire -> mutex) */
     enum rig_workload workload;
+    bool value_keys;         /* JSON lines and EDN: keys are values of any kind, as keys of several kinds are */
     size_t limit_bytes;      /* 0: none */
     size_t decode_bytes;     /* set by the source: memory for decoding a part, with its segment; and */
     size_t segment_bytes;    /* for a segment alone */

@@ -9,29 +9,50 @@
 #include "history/history.h"
 #include "history/types.h"
 
-/* Whether the type has compare-and-set: a record has it as two writes, of the expected and of the new value. */
-static inline bool rig_object_has_cas(enum rig_workload workload)
-{
-    return rig_object_further_op(workload) == RIG_OP_EXPECT;
-}
-
 /* Whether these operations are compare-and-set. */
 static inline bool rig_object_is_cas(const struct rig_op *ops, uint32_t count)
 {
     return count == 2 && ops[0].kind == RIG_OP_EXPECT && ops[1].kind == RIG_OP_WRITE;
 }
 
-/* Makes compare-and-set of the operations of a transaction that a record has. */
-static inline void rig_object_restore_cas(struct rig_txn_op *ops, size_t count)
-{
-    if (count == 2 && ops[0].kind == RIG_OP_WRITE && ops[1].kind == RIG_OP_WRITE)
-        ops[0].kind = RIG_OP_EXPECT;
-}
+/*
+ * A record tells only writes from reads: compare-and-set is two writes there, of the expected and of the new value, and an
+ * append to a string two writes of its value.
+ */
 
-/* Whether the operation is one that records cannot hold. */
-static inline bool rig_object_is_unrecorded(unsigned kind)
+/* Whether the operation is two in a record. */
+static inline bool rig_object_is_recorded_twice(enum rig_op_kind kind)
 {
     return kind == RIG_OP_EXTEND;
+}
+
+/* The kind of an operation in a record. */
+static inline enum rig_op_kind rig_object_recorded_kind(enum rig_op_kind kind)
+{
+    return kind == RIG_OP_EXTEND ? RIG_OP_WRITE : kind;
+}
+
+/* Whether a record of the workload can hold these operations of a transaction. */
+static inline bool rig_object_is_recorded(enum rig_workload workload, const struct rig_txn_op *ops, size_t count)
+{
+    if (rig_object_further_op(workload) == RIG_OP_KIND_COUNT)
+        return true;
+    if (count == 2 && ops[0].kind == RIG_OP_WRITE && ops[1].kind == RIG_OP_WRITE)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if ((ops[i].kind == RIG_OP_EXTEND && count > 1) || (ops[i].kind == RIG_OP_EXPECT && !(i == 0 && count == 2)))
+            return false;
+    }
+    return true;
+}
+
+/* Makes the operations of a transaction of those that a record has. Returns their number, at most `count`. */
+static inline size_t rig_object_restore(enum rig_workload workload, struct rig_txn_op *ops, size_t count)
+{
+    if (count != 2 || ops[0].kind != RIG_OP_WRITE || ops[1].kind != RIG_OP_WRITE)
+        return count;
+    ops[0].kind = (uint8_t)rig_object_further_op(workload);
+    return ops[0].kind == RIG_OP_EXTEND ? 1 : 2;
 }
 
 /* Whether a completion whose first operation is of this kind may follow an invocation of `invoked_count`: a drain is

@@ -49,7 +49,7 @@ void rig_segment_reset(struct rig_segment *segment)
     segment->note.made = false;
     segment->owned = false;
     segment->skipped_count = segment->lost_count = segment->reused_count = 0;
-    segment->keyword_keys = false;
+    segment->keyword_keys = segment->value_keys = false;
     segment->unordered = false;
 }
 

@@ -52,7 +52,7 @@ struct rig_source {
     struct rig_arena fault_texts;
     struct rig_certificate certificate; /* of a text */
     struct rig_text_origin origin;      /* of a text that was rewritten */
-    bool sorted;                        /*   by rig_source_sort() */
+    bool sorted;                        /*   by rig_source_mend() */
     struct rig_source_bytes bytes;      /* change only while no part is being parsed */
     bool ended;
     struct rig_err failure; /* the error of every further call */
@@ -327,24 +327,68 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
     return rc == RIG_OK ? keep_meta(source, err) : rc;
 }
 
-/* Makes transactions of the operations of Jepsen's classic workloads. */
-static enum rig_rc rewrite_classic(struct rig_source *source, struct rig_err *err)
+/* Replaces the text by a sorted one, if that is what it lacks. Nothing is being parsed. */
+static enum rig_rc sort_text(struct rig_source *source, struct rig_err *err)
+{
+    const struct rig_load_options *load = &source->options.load;
+    const size_t all = (load->limit_bytes == 0 ? rig_machine_memory_bytes() : load->limit_bytes) / 2;
+    const size_t held = source->bytes.buf.size;
+    const bool edn = load->form == RIG_FORM_EDN;
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    const enum rig_rc rc = rig_index_order_restore(edn ? &rig_text_syntax_edn : &rig_text_syntax_json, source->name,
+                                                   source->bytes.data, source->bytes.size, all > held ? all - held : 0,
+                                                   &text, &source->origin, &source->sorted, err);
+    if (rc == RIG_OK && source->sorted)
+        rig_source_bytes_replace(&source->bytes, &text);
+    rig_buf_done(&text);
+    return rc;
+}
+
+static enum rig_rc rewrite(struct rig_source *source, const struct rig_text_origin *sorted_from, struct rig_err *err)
 {
     struct rig_load_options *load = &source->options.load;
     const size_t limit = (load->limit_bytes == 0 ? rig_machine_memory_bytes() : load->limit_bytes) / 2;
-    const bool edn = load->form == RIG_FORM_EDN;
     struct rig_buf text;
     bool rewritten = false;
-    if ((!edn && load->form != RIG_FORM_JSON_LINES) || source->options.follow)
-        return RIG_OK;
     rig_buf_init(&text, limit);
-    const enum rig_rc rc =
-        rig_classic_rewrite(edn ? &rig_text_syntax_edn : &rig_text_syntax_json, source->name, source->bytes.data,
-                            source->bytes.size, load, &text, &source->origin, &rewritten, err);
+    const enum rig_rc rc = rig_classic_rewrite(
+        load->form == RIG_FORM_EDN ? &rig_text_syntax_edn : &rig_text_syntax_json, source->name, source->bytes.data,
+        source->bytes.size, sorted_from, load, &text, &source->origin, &rewritten, err);
     if (rc == RIG_OK && rewritten)
         rig_source_bytes_replace(&source->bytes, &text);
     rig_buf_done(&text);
     return rc;
+}
+
+/* Makes transactions of the operations of Jepsen's classic workloads, in the order of their indices. */
+static enum rig_rc rewrite_classic(struct rig_source *source, struct rig_err *err)
+{
+    const enum rig_form form = source->options.load.form;
+    struct rig_err why = {0};
+    if ((form != RIG_FORM_JSON_LINES && form != RIG_FORM_EDN) || source->options.follow)
+        return RIG_OK;
+    enum rig_rc rc = rewrite(source, NULL, &why);
+    if (rc == RIG_E_INPUT) {
+        struct rig_err other = {0};
+        source->origin.count = 0;
+        const enum rig_rc sorting = sort_text(source, &other);
+        if (sorting != RIG_OK) {
+            why = other;
+            rc = sorting;
+        }
+    }
+    if (rc == RIG_E_INPUT && source->sorted) {
+        struct rig_text_origin sorted = source->origin;
+        source->origin = (struct rig_text_origin){0};
+        why = (struct rig_err){0};
+        rc = rewrite(source, &sorted, &why);
+        if (source->origin.count == 0)
+            source->origin = sorted;
+        else
+            rig_text_origin_done(&sorted);
+    }
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
 }
 
 static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
@@ -524,6 +568,7 @@ static enum rig_rc join(struct rig_source *source, struct part *part, struct rig
     source->facts.lost_count += part->segment->lost_count;
     source->facts.reused_count += part->segment->reused_count;
     source->facts.keyword_keys |= part->segment->keyword_keys;
+    source->facts.value_keys |= part->segment->value_keys;
     if (rc == RIG_OK && !rig_fault_event_keep_all(&source->faults, &source->fault_texts, part->segment->faults.at,
                                                   part->segment->faults.count))
         rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the events of faults", source->name);
@@ -641,38 +686,27 @@ enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
     return RIG_OK;
 }
 
-/* Replaces the text by a sorted one, if that is what it lacks. Nothing is being parsed. */
-static enum rig_rc sort_text(struct rig_source *source, struct rig_err *err)
-{
-    const struct rig_load_options *load = &source->options.load;
-    const size_t all = (load->limit_bytes == 0 ? rig_machine_memory_bytes() : load->limit_bytes) / 2;
-    const size_t held = source->bytes.buf.size;
-    const bool edn = load->form == RIG_FORM_EDN;
-    struct rig_buf text;
-    rig_buf_init(&text, 0);
-    const enum rig_rc rc = rig_index_order_restore(edn ? &rig_text_syntax_edn : &rig_text_syntax_json, source->name,
-                                                   source->bytes.data, source->bytes.size, all > held ? all - held : 0,
-                                                   &text, &source->origin, &source->sorted, err);
-    if (rc == RIG_OK && source->sorted)
-        rig_source_bytes_replace(&source->bytes, &text);
-    rig_buf_done(&text);
-    return rc;
-}
-
-bool rig_source_sort(struct rig_source *source, struct rig_err *why)
+bool rig_source_mend(struct rig_source *source, struct rig_err *why)
 {
     const enum rig_form form = source->facts.form;
+    struct rig_load_options *load = &source->options.load;
     struct rig_err err = {0};
-    if (source->failure.rc != RIG_E_INPUT || (form != RIG_FORM_JSON_LINES && form != RIG_FORM_EDN) ||
-        source->origin.count > 0)
+    enum rig_rc rc = RIG_OK;
+    bool mended = false;
+    if (source->failure.rc != RIG_E_INPUT || (form != RIG_FORM_JSON_LINES && form != RIG_FORM_EDN))
         return false;
     pause_parsing(source);
-    enum rig_rc rc = sort_text(source, &err);
-    if (rc == RIG_OK && source->sorted)
+    if (!load->value_keys && rig_text_reader_mixes_keys(source->state)) {
+        load->value_keys = mended = true;
+    } else if (source->origin.count == 0) {
+        rc = sort_text(source, &err);
+        mended = source->sorted;
+    }
+    if (rc == RIG_OK && mended)
         rc = rig_source_rewind(source, &err);
-    if (rc != RIG_OK || source->sorted)
+    if (rc != RIG_OK || mended)
         *why = err;
-    return rc == RIG_OK && source->sorted;
+    return rc == RIG_OK && mended;
 }
 
 double rig_source_share(const struct rig_source *source)

@@ -43,7 +43,8 @@ struct rig_source_facts {
     const struct rig_certificate *certificate; /* NULL: there is none. Lives as long as the source */
     bool has_invocations;
     bool keyword_keys;
-    bool sorted; /* the operations were sorted by their indices: see rig_source_sort() */
+    bool value_keys;
+    bool sorted; /* the operations were sorted by their indices: see rig_source_mend() */
     bool truncated;
     uint64_t damaged_at;     /* offset of the damage, where reading stopped; 0: none */
     uint64_t damaged_bytes;  /*   from there to the end of the file */
@@ -72,12 +73,13 @@ void rig_source_settle(struct rig_source *source);
 enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
 /* How much of the source lies before the end of the last segment given: 0 to 1. */
 /*
- * After rig_source_next() failed: whether the failure came from operations of JSON lines or EDN whose indices do not
- * ascend. Then they are sorted, in memory, and the source restarts from its beginning. `why` holds the failure; it is
- * cleared, or replaced where sorting fails. Sorting may take half of the limit, less what is held of a pipe; it takes a
- * copy of the file and 72 bytes an operation (text/index_order.h).
+ * After rig_source_next() failed: whether the operations of JSON lines or EDN can be read in another way; then the source
+ * restarts from its beginning. Operations whose indices do not ascend are sorted, in memory, and keys of several
+ * kinds are read as values. `why` holds the failure; it is cleared, or replaced where sorting fails. Sorting may take half
+ * of the limit, less what is held of a pipe; it takes a copy of the file and 72 bytes an operation (text/index_order.h).
+ * Call it again after another failure: there are few ways.
  */
-bool rig_source_sort(struct rig_source *source, struct rig_err *why);
+bool rig_source_mend(struct rig_source *source, struct rig_err *why);
 double rig_source_share(const struct rig_source *source);
 const struct rig_source_facts *rig_source_facts(const struct rig_source *source);
 /* Stops the threads. Takes NULL. */

@@ -80,14 +80,9 @@ static const char *string_end(const char *at)
     return at + (*at == '"');
 }
 
-void rig_value_add_json(struct rig_buf *out, int64_t value)
+void rig_value_text_add_json(struct rig_buf *out, const char *text)
 {
-    const char *at = rig_value_text(value);
-    if (at == NULL) {
-        rig_buf_add_int(out, value);
-        return;
-    }
-    while (*at != '\0') {
+    for (const char *at = text; *at != '\0';) {
         const char *end = *at == '"' ? string_end(at + 1) : at + strcspn(at, " []");
         if (end == at) {
             rig_buf_add_char(out, *at == ' ' ? ',' : *at);
@@ -104,6 +99,15 @@ void rig_value_add_json(struct rig_buf *out, int64_t value)
         }
         at = end;
     }
+}
+
+void rig_value_add_json(struct rig_buf *out, int64_t value)
+{
+    const char *text = rig_value_text(value);
+    if (text == NULL)
+        rig_buf_add_int(out, value);
+    else
+        rig_value_text_add_json(out, text);
 }
 
 const char *rig_value_show(int64_t value, struct rig_value_digits *digits)

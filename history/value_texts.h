@@ -33,6 +33,8 @@ size_t rig_value_texts_bytes(void);
 void rig_value_add(struct rig_buf *out, int64_t value);
 /* The same as JSON: a list with commas, nil as null, a keyword as a string with its colon. */
 void rig_value_add_json(struct rig_buf *out, int64_t value);
+/* A value's text as JSON. */
+void rig_value_text_add_json(struct rig_buf *out, const char *text);
 
 struct rig_value_digits {
     char text[24];

@@ -208,6 +208,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
         .key_texts = window->key_texts.count == 0 ? NULL : window->key_texts.texts,
         .row_names = window->row_names,
         .keyword_keys = window->keyword_keys && window->key_texts.count > 0,
+        .value_keys = window->value_keys && window->key_texts.count > 0,
         .errors = window->errors.texts,
         .error_count = window->errors.count,
         .columns = rig_columns_any(&window->columns) ? &window->columns : NULL,

@@ -60,6 +60,7 @@ static bool take_facts(struct rig_history *history, const struct rig_source_fact
     }
     history->row_names = rig_row_names_of(facts->meta);
     history->keyword_keys |= facts->keyword_keys && history->key_texts != NULL;
+    history->value_keys |= facts->value_keys && history->key_texts != NULL;
     if (facts->meta == NULL)
         return true;
     size_t size = strlen(facts->meta) + 1;

@@ -389,6 +389,7 @@ enum rig_rc rig_window_add(struct rig_window *window, const struct rig_segment *
     window->lost_count += segment->lost_count;
     window->reused_count += segment->reused_count;
     window->keyword_keys |= segment->keyword_keys;
+    window->value_keys |= segment->value_keys;
     window->unordered |= segment->unordered;
     window->failed |= rc != RIG_OK;
     return rc;

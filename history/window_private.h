@@ -70,6 +70,7 @@ struct rig_window {
     const struct rig_row_names *row_names;
     struct rig_text_table errors;
     bool keyword_keys;
+    bool value_keys;
     bool unordered;
     bool failed;
     uint64_t skipped_count, lost_count, reused_count;

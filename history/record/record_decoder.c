@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "history/object_kinds.h"
+#include "history/record/record_texts.h"
 
 enum { DIRECT_CLIENTS = 1 << 16 };
 
@@ -112,6 +113,10 @@ enum rig_rc rig_record_define_key(struct rig_record_decoder *decoder)
         enum rig_rc rc = rig_record_get_text(decoder, &key.text, &key.text_length);
         if (rc != RIG_OK)
             return rc;
+        bool is_integer = false;
+        if ((decoder->shape->flags & RIG_RECORD_VALUE_KEYS) != 0 &&
+            !rig_record_text_is_value(key.text, key.text_length, &is_integer))
+            return rig_record_damaged(decoder, "a key that is no value");
         key.text = rig_arena_text(&decoder->texts, key.text, key.text_length);
         if (key.text == NULL)
             return rig_record_no_memory(decoder);
@@ -186,6 +191,7 @@ void rig_record_decoder_begin(struct rig_record_decoder *decoder, struct rig_seg
     decoder->local_keys.count = 0;
     segment->owned = true;
     segment->keyword_keys = (decoder->shape->flags & RIG_RECORD_KEYWORD_KEYS) != 0;
+    segment->value_keys = (decoder->shape->flags & RIG_RECORD_VALUE_KEYS) != 0;
 }
 
 /* ---- Clients ---- */
@@ -374,12 +380,19 @@ uint64_t rig_record_open_digest(const struct rig_record_decoder *decoder)
     return digest_of(&decoder->slots) + digest_of(&decoder->abandoned);
 }
 
-static void restore_cas(const struct rig_txn_vec *txns, struct rig_txn_op_vec *ops)
+/* Makes the transactions' operations of those that a record has. */
+static void restore(enum rig_workload workload, struct rig_txn_vec *txns, struct rig_txn_op_vec *ops)
 {
+    uint32_t to = 0;
     for (size_t i = 0; i < txns->count; i++) {
-        const size_t first = txns->at[i].first_op, end = i + 1 < txns->count ? txns->at[i + 1].first_op : ops->count;
-        rig_object_restore_cas(ops->at + first, end - first);
+        const uint32_t first = txns->at[i].first_op;
+        const size_t end = i + 1 < txns->count ? txns->at[i + 1].first_op : ops->count;
+        const uint32_t count = (uint32_t)rig_object_restore(workload, ops->at + first, end - first);
+        memmove(ops->at + to, ops->at + first, count * sizeof *ops->at);
+        txns->at[i].first_op = to;
+        to += count;
     }
+    ops->count = to;
 }
 
 enum rig_rc rig_record_decoder_end(struct rig_record_decoder *decoder)
@@ -387,9 +400,9 @@ enum rig_rc rig_record_decoder_end(struct rig_record_decoder *decoder)
     if (!write_all_open(decoder))
         return rig_record_no_memory(decoder);
     const enum rig_workload workload = (enum rig_workload)(decoder->shape->type - rig_data_types);
-    if (rig_object_has_cas(workload)) {
-        restore_cas(&decoder->segment->txns, &decoder->segment->ops);
-        restore_cas(&decoder->segment->open, &decoder->segment->open_ops);
+    if (rig_object_further_op(workload) != RIG_OP_KIND_COUNT) {
+        restore(workload, &decoder->segment->txns, &decoder->segment->ops);
+        restore(workload, &decoder->segment->open, &decoder->segment->open_ops);
     }
     return rig_record_settle_keys(decoder);
 }

@@ -8,6 +8,7 @@
 #include "history/object_kinds.h"
 #include "history/record/record_certificate.h"
 #include "history/record/record_encoder_private.h"
+#include "history/record/record_texts.h"
 #include "history/record/varint.h"
 #include "history/types.h"
 
@@ -17,6 +18,7 @@ struct rig_record_encoder *rig_record_encoder_new(const struct rig_record_head *
 {
     RIG_REQUIRE((head->flags & ~(unsigned)RIG_RECORD_FLAGS_KNOWN) == 0 && (head->flags & RIG_RECORD_COLUMNS) == 0);
     RIG_REQUIRE(((head->flags & RIG_RECORD_TEXT_KEYS) != 0) == (head->key_texts != NULL));
+    RIG_REQUIRE(((head->flags & RIG_RECORD_VALUE_TEXTS) != 0) == (head->numbers != NULL));
     struct rig_record_encoder *encoder = calloc(1, sizeof *encoder);
     if (encoder == NULL)
         return NULL;
@@ -78,6 +80,8 @@ void rig_record_encoder_header(struct rig_record_encoder *encoder, struct rig_bu
     rig_varint_put(file, head->skipped_count);
     if ((head->flags & RIG_RECORD_COLUMNS) != 0)
         rig_columns_encoder_header(&encoder->columns, file);
+    if ((head->flags & RIG_RECORD_VALUE_TEXTS) != 0)
+        rig_record_texts_put(file, head->numbers);
     size_t meta_bytes = head->meta == NULL ? 0 : strlen(head->meta);
     rig_varint_put(file, head->meta == NULL ? 0 : meta_bytes + 1);
     rig_buf_add(file, head->meta, meta_bytes);

@@ -24,18 +24,20 @@
 enum { RIG_ENCODER_MAX_KEYS = 1 << 18 };
 
 struct rig_record_encoder;
+struct rig_value_numbers;
 
 struct rig_record_head {
     enum rig_workload workload;
-    unsigned flags;           /* RIG_RECORD_...; PACKED only where rig_packing_available() */
-    int64_t start_utc_ns;     /* wall clock, since 1970; 0: unknown */
-    uint64_t skipped_count;   /* operations left out */
-    const char *meta;         /* NULL: none */
-    uint32_t columns;         /* RIG_COLUMN_BIT()s of the side columns that completions may have */
-    char *const *key_texts;   /* with RIG_RECORD_TEXT_KEYS: borrowed as long as the encoder lives */
-    size_t state_limit_bytes; /* 0: 64 MiB */
-    uint32_t key_limit;       /* 0: RIG_ENCODER_MAX_KEYS */
-    size_t block_bytes;       /* a block ends with the frame that makes it as large as this, whatever its checkpoint;
+    unsigned flags;                          /* RIG_RECORD_...; PACKED only where rig_packing_available() */
+    int64_t start_utc_ns;                    /* wall clock, since 1970; 0: unknown */
+    uint64_t skipped_count;                  /* operations left out */
+    const char *meta;                        /* NULL: none */
+    uint32_t columns;                        /* RIG_COLUMN_BIT()s of the side columns that completions may have */
+    char *const *key_texts;                  /* with RIG_RECORD_TEXT_KEYS: borrowed as long as the encoder lives */
+    const struct rig_value_numbers *numbers; /* with RIG_RECORD_VALUE_TEXTS: of the values that are not integers */
+    size_t state_limit_bytes;                /* 0: 64 MiB */
+    uint32_t key_limit;                      /* 0: RIG_ENCODER_MAX_KEYS */
+    size_t block_bytes; /* a block ends with the frame that makes it as large as this, whatever its checkpoint;
                                  0: 1 MiB, or more as above */
 };
 

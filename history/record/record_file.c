@@ -7,6 +7,7 @@
 #include "history/record/record_checkpoint.h"
 #include "history/record/record_damage.h"
 #include "history/record/record_events.h"
+#include "history/record/record_texts.h"
 
 static const char *const does_not_belong = "a frame out of place";
 
@@ -65,11 +66,19 @@ static enum rig_rc decode_header(struct rig_record_file *file, struct rig_record
     if ((flags & RIG_RECORD_COLUMNS) != 0 && !rig_record_columns_read(cursor, &file->shape.columns))
         return cursor->bad != NULL ? rig_record_no_number(decoder)
                                    : rig_record_damaged(decoder, "a side column that this version does not have");
+    if ((flags & RIG_RECORD_VALUE_TEXTS) != 0) {
+        const enum rig_rc rc = rig_record_texts_read(decoder, file->texts_limit_bytes);
+        if (rc != RIG_OK)
+            return rc;
+    }
     const uint64_t meta_bytes = rig_cursor_number(cursor);
     if (cursor->bad != NULL)
         return rig_record_no_number(decoder);
     if ((flags & RIG_RECORD_KEYWORD_KEYS) != 0 && (flags & RIG_RECORD_TEXT_KEYS) == 0)
         return rig_record_damaged(decoder, "keyword keys that are not texts");
+    if ((flags & RIG_RECORD_VALUE_KEYS) != 0 &&
+        (flags & (RIG_RECORD_TEXT_KEYS | RIG_RECORD_KEYWORD_KEYS)) != RIG_RECORD_TEXT_KEYS)
+        return rig_record_damaged(decoder, "keys that are values, and no texts or also keywords");
     size_t left = rig_cursor_left(cursor);
     if (meta_bytes != (meta_bytes == 0 ? left : left + 1))
         return rig_record_damaged(decoder, "a header of the wrong length");
@@ -111,7 +120,8 @@ enum rig_rc rig_record_file_init(struct rig_record_file *file, const char *name,
                                  const struct rig_load_options *options, struct rig_err *err)
 {
     const enum rig_workload assumed = options->workload_given ? options->workload : RIG_WORKLOAD_DEFAULT;
-    *file = (struct rig_record_file){.name = strdup(name), .data = data, .size = size};
+    *file = (struct rig_record_file){
+        .name = strdup(name), .data = data, .size = size, .texts_limit_bytes = options->limit_bytes / 4};
     if (file->name == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", name);
     file->shape = (struct rig_record_shape){

@@ -23,7 +23,8 @@ struct rig_record_file {
     char *meta;
     int64_t start_utc_ns; /* the wall clock's time at the record's start, since 1970; 0: unknown */
     uint64_t skipped_count;
-    size_t header_end; /* 0: the file ends before that */
+    size_t header_end;        /* 0: the file ends before that */
+    size_t texts_limit_bytes; /* of the table of values that are not integers; 0: none */
 };
 
 struct rig_record_counts {

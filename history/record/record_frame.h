@@ -45,7 +45,9 @@ enum {
     RIG_RECORD_FAULTS = 32,       /* version 2: there are events of faults */
     RIG_RECORD_COLUMNS = 64,      /* version 2: completions carry side columns */
     RIG_RECORD_CERTIFICATE = 128, /* version 2: there are frames of a certificate */
-    RIG_RECORD_FLAGS_KNOWN = 255,
+    RIG_RECORD_VALUE_TEXTS = 256, /* version 2: values may be texts, which the header has */
+    RIG_RECORD_VALUE_KEYS = 512,  /* version 2: keys are values, as their texts */
+    RIG_RECORD_FLAGS_KNOWN = 1023,
     RIG_RECORD_FLAGS_KNOWN_1 = 7, /* by version 1 */
 };
 

@@ -78,6 +78,7 @@ static enum rig_rc reader_open(const char *name, const char *data, size_t size, 
     facts->start_utc_ns = reader->file.start_utc_ns;
     facts->skipped_count = reader->file.skipped_count;
     facts->keyword_keys = (reader->file.shape.flags & RIG_RECORD_KEYWORD_KEYS) != 0;
+    facts->value_keys = (reader->file.shape.flags & RIG_RECORD_VALUE_KEYS) != 0;
     return RIG_OK;
 }
 

@@ -6,9 +6,11 @@
 #include "base/bug.h"
 #include "base/vec.h"
 #include "history/event_walk.h"
+#include "history/object_kinds.h"
 #include "history/record/packing.h"
 #include "history/read_list.h"
 #include "history/record/record_encoder.h"
+#include "history/record/record_texts.h"
 
 static const size_t usual_frame_bytes = (size_t)1 << 20;
 
@@ -35,15 +37,18 @@ static bool gather_ops(struct writer *writer, uint32_t txn)
     const struct rig_history *history = writer->history;
     uint32_t count = rig_txn_op_count(history, txn);
     const struct rig_txn_op *mops = rig_txn_ops(history, txn);
-    if (!op_vec_reserve(&writer->ops, count))
-        return false;
+    writer->ops.count = 0;
     for (uint32_t i = 0; i < count; i++) {
         bool reads = rig_op_reads(mops[i].kind);
-        writer->ops.at[i] = (struct rig_op){
+        struct rig_op op = {
             .kind = (enum rig_op_kind)mops[i].kind,
             .key = history->keys[mops[i].key],
             .value = reads ? 0 : mops[i].value,
         };
+        const bool is_twice = rig_object_is_recorded_twice(op.kind);
+        op.kind = rig_object_recorded_kind(op.kind);
+        if (!op_vec_add(&writer->ops, op) || (is_twice && !op_vec_add(&writer->ops, op)))
+            return false;
     }
     return true;
 }
@@ -101,7 +106,6 @@ static bool put_event(struct writer *writer, struct rig_event event)
         return true;
     }
     const struct rig_txn *txn = &writer->history->txns[event.txn];
-    uint32_t op_count = rig_txn_op_count(writer->history, event.txn);
     struct rig_record_moment when = {.time_ns = event.is_completion ? txn->complete_ns : txn->invoke_ns,
                                      .position = event.position};
     struct rig_record_completion completion;
@@ -110,7 +114,7 @@ static bool put_event(struct writer *writer, struct rig_event event)
             return false;
         writer->slots[event.txn] = take_slot(writer);
         rig_record_encoder_invoke(writer->encoder, writer->slots[event.txn], when, txn->process, when.time_ns,
-                                  writer->ops.at, op_count);
+                                  writer->ops.at, (uint32_t)writer->ops.count);
         return true;
     }
     if (!gather_completion(writer, event.txn, &completion))
@@ -121,7 +125,8 @@ static bool put_event(struct writer *writer, struct rig_event event)
     }
     if (!gather_ops(writer, event.txn))
         return false;
-    rig_record_encoder_lone(writer->encoder, when, txn->process, writer->ops.at, op_count, &completion);
+    rig_record_encoder_lone(writer->encoder, when, txn->process, writer->ops.at, (uint32_t)writer->ops.count,
+                            &completion);
     return true;
 }
 
@@ -183,7 +188,7 @@ static bool find_flags(const struct rig_history *history, unsigned *flags)
     uint64_t next = 0;
     *flags = (history->key_texts != NULL ? RIG_RECORD_TEXT_KEYS : 0U) |
              (history->keyword_keys ? RIG_RECORD_KEYWORD_KEYS : 0U) |
-             (history->fault_count > 0 ? RIG_RECORD_FAULTS : 0U) |
+             (history->value_keys ? RIG_RECORD_VALUE_KEYS : 0U) | (history->fault_count > 0 ? RIG_RECORD_FAULTS : 0U) |
              (history->certificate != NULL ? RIG_RECORD_CERTIFICATE : 0U);
     if (!rig_event_walk_init(&walk, history))
         return false;
@@ -218,7 +223,10 @@ enum rig_rc rig_record_write(const struct rig_history *history, const struct rig
         .key_texts = history->key_texts,
         .block_bytes = options->block_bytes,
     };
-    bool fits = find_flags(history, &head.flags);
+    struct rig_value_numbers numbers = {0};
+    bool fits = find_flags(history, &head.flags) && rig_record_texts_find(history, &numbers);
+    head.flags |= numbers.count > 0 ? RIG_RECORD_VALUE_TEXTS : 0U;
+    head.numbers = numbers.count > 0 ? &numbers : NULL;
     head.flags |= options->pack ? RIG_RECORD_PACKED : 0U;
     struct writer writer = {.history = history, .output = output, .encoder = rig_record_encoder_new(&head)};
     rig_arena_init(&writer.lists, 0);
@@ -234,6 +242,7 @@ enum rig_rc rig_record_write(const struct rig_history *history, const struct rig
         rc = write_events(&writer, &walk, err);
     rig_event_walk_done(&walk);
     rig_record_encoder_free(writer.encoder);
+    rig_value_numbers_done(&numbers);
     free(writer.slots);
     slot_vec_done(&writer.free_slots);
     op_vec_done(&writer.ops);

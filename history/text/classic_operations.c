@@ -278,14 +278,16 @@ static enum rig_rc rewrite(struct rig_classic *r, const struct rig_load_options 
 }
 
 enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                struct rig_load_options *options, struct rig_buf *out, struct rig_text_origin *origin,
-                                bool *rewritten, struct rig_err *err)
+                                const struct rig_text_origin *sorted_from, struct rig_load_options *options,
+                                struct rig_buf *out, struct rig_text_origin *origin, bool *rewritten,
+                                struct rig_err *err)
 {
     struct rig_classic r = {.workload = options->workload, .edn = syntax->keywords, .out = out, .origin = origin};
     enum rig_rc rc = RIG_OK;
     *rewritten = false;
     rig_table_init(&r.known);
     rig_operation_parser_init(&r.parser, syntax, name, data, size, NULL);
+    r.parser.cursor.origin = sorted_from;
     r.parser.forgets = true;
     r.parser.on_micro = note_micro;
     r.parser.context = &r;

@@ -72,6 +72,11 @@ bool rig_classic_note_origin(struct rig_classic *r, size_t at)
 {
     struct rig_text_place *place = &r->place;
     const char *text = r->parser.cursor.start;
+    if (r->parser.cursor.origin != NULL) {
+        struct rig_text_place sorted = *rig_text_origin_find(r->parser.cursor.origin, at);
+        sorted.at = r->out->size;
+        return rig_text_origin_add(r->origin, sorted);
+    }
     if (place->line == 0 || at < place->at)
         *place = (struct rig_text_place){.at = 0, .line = 1, .column = 1};
     for (; place->at < at; place->at++) {

@@ -56,6 +56,11 @@ static enum rig_rc add_operation(struct sorting *sorting)
                           .size = end - operation->at,
                           .index_at = operation->index_at};
     const struct entry_vec *entries = &sorting->entries;
+    if (!operation->fields.has_index && !sorting->ascend)
+        return rig_cursor_fail(
+            &sorting->parser.cursor, operation->at,
+            "an operation without an index after others with one, which do not ascend; give all of them "
+            "one, or none");
     sorting->all_have_index = sorting->all_have_index && operation->fields.has_index;
     if (entries->count > 0 && entry.index < entries->at[entries->count - 1].index)
         sorting->ascend = false;
@@ -131,7 +136,7 @@ enum rig_rc rig_index_order_restore(const struct rig_text_syntax *syntax, const 
     sorting.parser.passes_values = true;
     enum rig_rc rc = read_all(&sorting);
     *sorted = rc == RIG_OK && sorting.all_have_index && !sorting.ascend;
-    if (rc == RIG_E_INPUT || sorting.ascend) /* the file has a fault of another kind */
+    if (sorting.ascend) /* the fault is of another kind */
         rc = RIG_OK;
     if (*sorted) {
         qsort(sorting.entries.at, sorting.entries.count, sizeof *sorting.entries.at, compare);

@@ -177,6 +177,11 @@ static enum rig_rc keep_text(struct rig_operation_parser *parser, const char **t
 static enum rig_rc get_plain_key(struct rig_operation_parser *parser, struct rig_micro *micro)
 {
     bool is_integer = false;
+    if (parser->keys_are_values) {
+        const enum rig_rc rc = rig_value_read(parser, &parser->value_text, &is_integer, &micro->key);
+        micro->key_kind = RIG_KEY_OTHER;
+        return rc == RIG_OK ? keep_text(parser, &micro->key_text, &micro->key_length) : rc;
+    }
     if (look(parser) == '"') {
         micro->key_kind = RIG_KEY_TEXT;
         return get_text(parser, &micro->key_text, &micro->key_length);

@@ -65,6 +65,7 @@ struct rig_operation_parser {
     bool repeats;         /*   of `workload`; and completions follow invocations */
     enum rig_workload workload;
     bool lists_are_values; /* reads of lists read one value each, not elements */
+    bool keys_are_values;  /* of any kind: each is RIG_KEY_OTHER */
     bool has_texts;        /* since it was cleared: a value was not an integer */
     bool has_low;          /*   an integer was below RIG_VALUE_TEXTS_BELOW */
     const char *space;     /* of the transaction: the key of an independent tuple, a value's text; else NULL */

@@ -36,7 +36,7 @@ struct reader {
     uint64_t count;
     int64_t last_index;
     bool uses_index, has_client, has_invocations;
-    bool has_key;
+    bool has_key, mixes_keys;
     enum rig_key_kind key_kind;
 };
 
@@ -194,7 +194,8 @@ enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, const struct r
 static enum rig_rc find_key(struct reader *reader, const struct rig_micro *micro, int64_t *key)
 {
     const struct rig_text_cursor *cursor = &reader->parser.cursor;
-    if (reader->has_key && reader->key_kind != micro->key_kind)
+    reader->mixes_keys = reader->has_key && reader->key_kind != micro->key_kind;
+    if (reader->mixes_keys)
         return rig_cursor_fail(cursor, micro->at, "another kind of key than before; use keys of one kind");
     reader->has_key = true;
     reader->key_kind = micro->key_kind;
@@ -409,19 +410,21 @@ static enum rig_rc read_all(struct reader *reader)
 }
 
 enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                enum rig_workload workload, bool has_invocations, const struct rig_text_origin *origin,
-                                struct rig_err *err)
+                                const struct rig_operation_facts *facts, const struct rig_text_origin *origin,
+                                bool *mixes_keys, struct rig_err *err)
 {
-    struct reader reader = {.type = &rig_data_types[workload], .last_index = -1};
+    struct reader reader = {.type = &rig_data_types[facts->workload], .last_index = -1};
     rig_operation_parser_init(&reader.parser, syntax, name, data, size, err);
     reader.parser.cursor.origin = origin;
     reader.parser.forgets = true;
     reader.parser.on_micro = take_micro;
     reader.parser.context = &reader;
-    rig_operation_parser_takes(&reader.parser, workload, has_invocations);
+    rig_operation_parser_takes(&reader.parser, facts->workload, facts->has_invocations);
+    reader.parser.keys_are_values = facts->value_keys;
     rig_table_init(&reader.invocation_of_process);
     rig_text_table_init(&reader.process_names, 0);
     enum rig_rc rc = read_all(&reader);
+    *mixes_keys = reader.mixes_keys;
     for (size_t i = 0; i < reader.invocations.count; i++)
         op_vec_done(&reader.invocations.at[i].ops);
     invocation_vec_done(&reader.invocations);
@@ -536,6 +539,7 @@ static enum rig_rc look_at_start(struct rig_operation_parser *parser, struct pro
             rc = rig_operation_parser_more(parser, &more);
     }
     facts->workload = probe->workload;
+    facts->value_keys = parser->keys_are_values;
     *found = has_client || rc != RIG_OK || more;
     return rc;
 }
@@ -551,6 +555,7 @@ enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char
     bool found = false;
     rig_operation_parser_init(&parser, syntax, name, data, size, NULL);
     parser.forgets = true;
+    parser.keys_are_values = options->value_keys;
     parser.on_micro = probe_micro;
     parser.context = &probe;
     (void)look_at_start(&parser, &probe, facts, &functions, &found);

@@ -27,6 +27,7 @@ struct rig_operation_facts {
     enum rig_workload workload;
     bool has_invocations;
     bool uses_index;
+    bool value_keys;      /* as in the options */
     int64_t start_utc_ns; /* from the first operation; 0: unknown */
 };
 
@@ -37,10 +38,11 @@ enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char
                                 const struct rig_load_options *options, struct rig_operation_facts *facts,
                                 struct rig_err *err);
 
-/* The first fault of the file; RIG_E_BUG when there is none. `origin`: of a rewritten text, else NULL. */
+/* The first fault of the file; RIG_E_BUG when there is none. `origin`: of a rewritten text, else NULL. *mixes_keys: it is
+ * that keys are of several kinds. */
 enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                enum rig_workload workload, bool has_invocations, const struct rig_text_origin *origin,
-                                struct rig_err *err);
+                                const struct rig_operation_facts *facts, const struct rig_text_origin *origin,
+                                bool *mixes_keys, struct rig_err *err);
 
 /* Whether the micro-operation can be one of the data type. */
 enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, const struct rig_data_type *type,

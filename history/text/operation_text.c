@@ -46,10 +46,15 @@ const struct rig_syntax rig_syntax_edn = {
     .has_keywords = true,
 };
 
-void rig_operation_text_init(struct rig_operation_text *text, const struct rig_syntax *dialect, char *const *key_texts,
-                             bool keyword_keys)
+void rig_operation_text_init(struct rig_operation_text *text, const struct rig_syntax *dialect,
+                             const struct rig_history *history)
 {
-    *text = (struct rig_operation_text){.dialect = dialect, .key_texts = key_texts, .keyword_keys = keyword_keys};
+    *text = (struct rig_operation_text){.dialect = dialect};
+    if (history != NULL) {
+        text->key_texts = history->key_texts;
+        text->keyword_keys = history->keyword_keys;
+        text->value_keys = history->value_keys;
+    }
     rig_buf_init(&text->buf, (size_t)1 << 36);
     rig_table_init(&text->list_ids);
 }
@@ -195,6 +200,10 @@ static void put_key(struct rig_operation_text *text, int64_t key)
 {
     if (text->key_texts == NULL) {
         rig_buf_add_int(&text->buf, key);
+    } else if (text->value_keys && text->dialect->has_keywords) {
+        rig_buf_add_text(&text->buf, text->key_texts[key]);
+    } else if (text->value_keys) {
+        rig_value_text_add_json(&text->buf, text->key_texts[key]);
     } else if (text->keyword_keys && text->dialect->has_keywords) {
         rig_buf_add_char(&text->buf, ':');
         rig_buf_add_text(&text->buf, text->key_texts[key]);

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "history/history.h"
 #include "history/record/record_encoder.h"
 
 /* Separators between the parts of an operation. */
@@ -52,6 +53,7 @@ struct rig_operation_text {
     const struct rig_syntax *dialect;
     char *const *key_texts; /* borrowed; NULL: keys are numbers, else their indices */
     bool keyword_keys;
+    bool value_keys;
     struct rig_buf buf; /* the output; the caller empties it. `failed` when memory ran out */
     struct rig_table list_ids;
     struct rig_list_texts lists;
@@ -59,8 +61,9 @@ struct rig_operation_text {
     size_t kept_bytes;
 };
 
-void rig_operation_text_init(struct rig_operation_text *text, const struct rig_syntax *dialect, char *const *key_texts,
-                             bool keyword_keys);
+/* The form of keys is the history's; NULL: they are numbers. */
+void rig_operation_text_init(struct rig_operation_text *text, const struct rig_syntax *dialect,
+                             const struct rig_history *history);
 void rig_operation_text_done(struct rig_operation_text *text);
 
 void rig_operation_text_invoke(struct rig_operation_text *text, const struct rig_operation_head *head,

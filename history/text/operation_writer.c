@@ -146,7 +146,7 @@ enum rig_rc rig_operation_write(const struct rig_history *history, const struct 
     if (!rig_event_walk_init(&walk, history))
         return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "writing the history", output->path);
     rig_arena_init(&writer.lists, 0);
-    rig_operation_text_init(&writer.text, dialect, history->key_texts, history->keyword_keys);
+    rig_operation_text_init(&writer.text, dialect, history);
     if (history->txn_count == 0 && history->fault_count == 0)
         rig_buf_add_text(&writer.text.buf, dialect->empty);
     enum rig_rc rc = write_events(&writer, &walk, output, err);

@@ -24,6 +24,7 @@ struct reader {
     const char *fast_limit; /* the fast path starts no operation from here on */
     struct rig_load_options options;
     const struct rig_text_origin *origin; /* of a rewritten text, or NULL */
+    bool mixes_keys;                      /* the fault that was found is that keys are of several kinds */
     struct rig_operation_facts facts;
     char closer; /* of the sequence around all operations, or 0 */
     struct rig_join join;
@@ -70,7 +71,7 @@ static size_t count_processes(const struct reader *reader)
     return count;
 }
 
-/* Operations on objects are not written as transactions. */
+/* Operations on objects are not written as transactions; keys of any kind are left to the grammar. */
 static bool take_none(struct rig_part *part, const char **at, const char *limit)
 {
     (void)part, (void)at, (void)limit;
@@ -116,7 +117,7 @@ enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *n
         rig_text_reader_close(reader);
         return rc;
     }
-    if (rig_workload_is_object(reader->facts.workload))
+    if (rig_workload_is_object(reader->facts.workload) || options->value_keys)
         reader->take_fast = take_none;
     plan_parts(reader, facts);
     facts->workload = reader->facts.workload;
@@ -152,6 +153,11 @@ enum rig_rc rig_text_reader_look(const struct rig_text_syntax *syntax, const cha
 void rig_text_reader_set_origin(void *state, const struct rig_text_origin *origin)
 {
     ((struct reader *)state)->origin = origin;
+}
+
+bool rig_text_reader_mixes_keys(const void *state)
+{
+    return ((const struct reader *)state)->mixes_keys;
 }
 
 void rig_text_reader_close(void *state)
@@ -327,8 +333,8 @@ enum rig_rc rig_text_reader_join(void *state, struct rig_segment *segment, struc
     if (part->no_memory || (limit != 0 && rig_value_texts_bytes() > limit / 4))
         return no_memory(reader, err);
     if (part->refused)
-        return rig_operation_blame(reader->form->syntax, reader->name, reader->data, reader->size,
-                                   reader->facts.workload, reader->facts.has_invocations, reader->origin, err);
+        return rig_operation_blame(reader->form->syntax, reader->name, reader->data, reader->size, &reader->facts,
+                                   reader->origin, &reader->mixes_keys, err);
     reader->expected_at = part->behind_at;
     return RIG_OK;
 }

@@ -36,6 +36,8 @@ enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *n
                                  struct rig_err *err);
 /* The file is a rewritten text, and its errors name the places of `origin`, which outlives the state. */
 void rig_text_reader_set_origin(void *state, const struct rig_text_origin *origin);
+/* After a failure: whether keys of several kinds are the cause, which a reader with `value_keys` reads. */
+bool rig_text_reader_mixes_keys(const void *state);
 size_t rig_text_reader_cut(void *state, size_t begin);
 enum rig_rc rig_text_reader_parse(void *state, size_t begin, size_t end, struct rig_segment *segment,
                                   struct rig_err *err);

@@ -26,13 +26,13 @@ static void a_segment_is_used_again(void **state)
         if (round == 0)
             held = rig_segment_bytes(&segment);
         assert_int_equal(rig_segment_bytes(&segment), held); /* all its memory is reused */
-        segment.unordered = segment.keyword_keys = true;
+        segment.unordered = segment.keyword_keys = segment.value_keys = true;
         segment.skipped_count = 3;
         rig_segment_reset(&segment);
         assert_int_equal(segment.txns.count + segment.ops.count + segment.keys.count + segment.branches.count, 0);
         assert_int_equal(segment.errors.count + segment.open.count + segment.open_ops.count, 0);
         assert_int_equal(segment.skipped_count, 0);
-        assert_false(segment.unordered || segment.keyword_keys);
+        assert_false(segment.unordered || segment.keyword_keys || segment.value_keys);
     }
     rig_segment_done(&segment);
     model_done(&model);

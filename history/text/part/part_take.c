@@ -117,6 +117,7 @@ static void check_micros(struct rig_part *part, const struct rig_operation_parse
             rig_part_refuse(part);
     }
     part->segment->keyword_keys = (part->key_kinds & 1U << RIG_KEY_KEYWORD) != 0;
+    part->segment->value_keys = (part->key_kinds & 1U << RIG_KEY_OTHER) != 0;
     if ((part->key_kinds & (part->key_kinds - 1)) != 0 || operation->micros.count >= UINT32_MAX / 2)
         rig_part_refuse(part);
 }
