@@ -142,6 +142,9 @@ static bool rests_on_unread(const struct rig_verdict *verdict, enum rig_anomaly 
  */
 static const char *why_open_without_cycle(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
+    static const uint64_t elements = RIG_ANOMALY_BIT(RIG_ANOMALY_LOST_ELEMENT) |
+                                     RIG_ANOMALY_BIT(RIG_ANOMALY_DUPLICATED_ELEMENT) |
+                                     RIG_ANOMALY_BIT(RIG_ANOMALY_PHANTOM_ELEMENT);
     bool repeated = is_found(verdict, RIG_ANOMALY_DUPLICATE_ELEMENTS);
     bool contradicted = repeated || is_found(verdict, RIG_ANOMALY_INCOMPATIBLE_ORDER);
     if ((repeated && (asked == RIG_ANOMALY_INCOMPATIBLE_ORDER || asked == RIG_ANOMALY_G1A)) ||
@@ -153,6 +156,10 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
         return "an omitted operation may have overwritten the value";
     if ((asked == RIG_ANOMALY_LOST_APPEND || asked == RIG_ANOMALY_LOST_WRITE) && !verdict->scope.has_invocations)
         return "the history has no invocations, and so no real-time order";
+    if ((elements & RIG_ANOMALY_BIT(asked)) != 0 && verdict->scope.lost_count > 0)
+        return "an omitted operation may have added or taken the element";
+    if ((elements & RIG_ANOMALY_BIT(asked)) != 0 && !verdict->findings[asked].exact)
+        return "takes of unknown outcome, or operations in earlier windows, may have taken what is missing";
     return NULL;
 }
 

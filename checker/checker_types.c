@@ -29,10 +29,10 @@ static enum rig_rc infer_lists(const struct rig_history *history, struct rig_ass
     return rig_infer_list_append(history, most_kept, arena, inference, err);
 }
 
-#define OBJECTS                                                                                                        \
+#define OBJECTS(which)                                                                                                 \
     {                                                                                                                  \
         .infer = rig_infer_objects, .decide_objects = rig_objects_decide,                                              \
-        .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1, .any_initial = true, .anomalies = A(NONLINEARIZABLE),            \
+        .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1, .any_initial = true, .anomalies = A(NONLINEARIZABLE) | (which),  \
         .wait_for_unknown = rig_object_wait_for_unknown, .retired = &rig_object_retired, .load_percent = 300,          \
         .explain_step = rig_object_explain_step, .sentences = &rig_object_sentences, .verifier = &rig_verify_object,   \
     }
@@ -114,11 +114,11 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .sentences = &rig_set_sentences,
             .verifier = &rig_verify_set,
         },
-    [RIG_WORKLOAD_CAS_REGISTER] = OBJECTS,
-    [RIG_WORKLOAD_MUTEX] = OBJECTS,
-    [RIG_WORKLOAD_QUEUE] = OBJECTS,
-    [RIG_WORKLOAD_STACK] = OBJECTS,
-    [RIG_WORKLOAD_APPEND_REGISTER] = OBJECTS,
+    [RIG_WORKLOAD_CAS_REGISTER] = OBJECTS(0),
+    [RIG_WORKLOAD_MUTEX] = OBJECTS(0),
+    [RIG_WORKLOAD_QUEUE] = OBJECTS(A(PHANTOM_ELEMENT) | A(DUPLICATED_ELEMENT) | A(LOST_ELEMENT)),
+    [RIG_WORKLOAD_STACK] = OBJECTS(A(PHANTOM_ELEMENT) | A(DUPLICATED_ELEMENT) | A(LOST_ELEMENT)),
+    [RIG_WORKLOAD_APPEND_REGISTER] = OBJECTS(0),
 };
 
 const struct rig_type_inference *rig_type_inference(enum rig_workload workload)

@@ -429,7 +429,8 @@ static enum rig_rc keep_object(const struct adding *a, struct rig_witness *witne
     struct rig_err why = {0};
     const struct adding trying = {a->findings, a->judge, a->verifier, &why};
     const enum rig_rc rc = settle(&trying, true, witness);
-    witness->blocked->from = NULL;
+    if (witness->blocked != NULL)
+        witness->blocked->from = NULL;
     if (rc == RIG_E_LIMIT) {
         decided->refuted--;
         decided->open++;
@@ -440,6 +441,26 @@ static enum rig_rc keep_object(const struct adding *a, struct rig_witness *witne
     return put_witness(a->findings, finding, finding->witness_count, witness) ? RIG_OK : no_memory(a->err);
 }
 
+/* Counts elements that were lost, given twice or never added, and keeps witnesses. */
+static enum rig_rc keep_elements(const struct adding *a, struct rig_objects_decided *decided)
+{
+    const struct rig_delivery_found *delivery = &decided->delivery;
+    enum rig_rc rc = RIG_OK;
+    for (unsigned i = 0; i < RIG_DELIVERY_COUNT; i++) {
+        struct rig_finding *finding = &a->findings->of[rig_delivery_anomalies[i]];
+        finding->count += delivery->count[i];
+        finding->exact = !decided->delivery_open && !delivery->open;
+    }
+    for (uint32_t i = 0; rc == RIG_OK && i < delivery->kept_count; i++) {
+        struct rig_witness *witness = &delivery->witnesses[i];
+        struct rig_finding *finding = &a->findings->of[witness->anomaly];
+        rc = settle(a, true, witness);
+        if (rc == RIG_OK && !put_witness(a->findings, finding, finding->witness_count, witness))
+            rc = no_memory(a->err);
+    }
+    return rc;
+}
+
 static enum rig_rc decide_objects(const struct adding *a)
 {
     struct rig_findings *findings = a->findings;
@@ -447,11 +468,13 @@ static enum rig_rc decide_objects(const struct adding *a)
     struct rig_objects_decided decided;
     const int64_t start_ns = rig_clock_now_ns();
     const struct rig_objects_limits limits = {start_ns + findings->budget_ns, findings->limit_bytes,
-                                              findings->most_kept - finding->witness_count};
+                                              findings->most_kept - finding->witness_count, findings->most_kept};
     enum rig_rc rc = a->judge->type->decide_objects(&a->judge->inference, findings->objects, &limits, findings->arena,
                                                     &decided, a->err);
     for (uint32_t i = 0; rc == RIG_OK && i < decided.witness_count; i++)
         rc = keep_object(a, &decided.witnesses[i], &decided);
+    if (rc == RIG_OK)
+        rc = keep_elements(a, &decided);
     if (rc != RIG_OK)
         return rc;
     finding->count += decided.refuted;

@@ -9,7 +9,7 @@
 #include "generator/workload.h"
 
 /* Applications read many short rows, most of which are written once. */
-enum { KEYS_A_READ = 4 };
+enum { KEYS_A_READ = 4, LEAST_DRAINED = 1000 };
 /* The place of the phase in the number of a stream of random numbers; the lower bits are the client's. */
 enum { PHASE_SHIFT = 40 };
 
@@ -50,6 +50,17 @@ uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options)
     if (rig_generator_types[options->type].draw_transaction != NULL)
         return most < RIG_MOST_KEYS_A_READ ? most : RIG_MOST_KEYS_A_READ;
     return rig_application_of(options->shape) == NULL ? KEYS_A_READ : RIG_MOST_KEYS_A_READ;
+}
+
+bool rig_generator_drains(const struct rig_generator_options *options)
+{
+    return rig_generator_types[options->type].drains;
+}
+
+uint32_t rig_generator_most_drained(const struct rig_generator_options *options)
+{
+    const int64_t most = options->appends_per_key < UINT32_MAX / 4 ? options->appends_per_key : UINT32_MAX / 4;
+    return 4 * (uint32_t)most + LEAST_DRAINED;
 }
 
 enum rig_final_reads rig_generator_final_reads(const struct rig_generator_options *options)

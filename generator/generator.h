@@ -134,6 +134,10 @@ uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options);
 
 /* The final reads of the load: none where what reads would also change the key. */
 enum rig_final_reads rig_generator_final_reads(const struct rig_generator_options *options);
+/* Whether a closing or final read is repeated until it shows nothing, as each takes what it shows; */
+bool rig_generator_drains(const struct rig_generator_options *options);
+/*   and how often at most: more than any key was given, for a database that always gives something. */
+uint32_t rig_generator_most_drained(const struct rig_generator_options *options);
 
 struct rig_key_pool;
 /* The pool of a load without an application: moves such that each key gets its writes from all clients together. */

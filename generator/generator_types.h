@@ -24,7 +24,8 @@ struct rig_generator_type {
     /* Keys that are in use at a position only (generator/key_schedule.h), without a pool. NULL: there is a pool. */
     uint64_t (*leaves_at)(const struct rig_generator_options *options, uint32_t client_count, int64_t key);
     int64_t (*key_bound)(const struct rig_generator_options *options, uint32_t client_count, uint64_t position);
-    bool no_final_reads; /* what reads changes the key */
+    bool no_final_reads; /* they would show nothing */
+    bool drains;         /* a read takes what it shows: it is repeated until it shows nothing */
     bool has_rows;       /* a write gives the key a value that names it: the rows of an application can be such keys */
 };
 

@@ -282,7 +282,8 @@ const struct rig_option rig_generator_option_table[] = {
      .choices = final_reads_choices,
      .help = "keys that are read once more, so that reads show their last appends; closing: each key soon after the "
              "load has left it, and after the load the keys in use last (after faults: every key); all: the same, "
-             "and after the load every key that was used (rig gen: only the latter)"},
+             "and after the load every key that was used (rig gen: only the latter). Queues and stacks are read until "
+             "they are empty"},
     {.name = NULL},
 };
 

@@ -301,6 +301,15 @@ static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *h
         rig_buf_printf(out, "%s of %s was acknowledged, and is missing for %s", RIG_VALUE_SHOWN(witness->value), one,
                        two);
         break;
+    case RIG_ANOMALY_PHANTOM_ELEMENT:
+        rig_buf_printf(out, "%s was never added", RIG_VALUE_SHOWN(witness->value));
+        break;
+    case RIG_ANOMALY_DUPLICATED_ELEMENT:
+        rig_buf_printf(out, "%s was taken more often than added", RIG_VALUE_SHOWN(witness->value));
+        break;
+    case RIG_ANOMALY_LOST_ELEMENT:
+        rig_buf_printf(out, "%s was acknowledged, and is missing for %s", RIG_VALUE_SHOWN(witness->value), one);
+        break;
     default:
         rig_buf_add_text(out, "a contradiction");
     }

@@ -207,7 +207,7 @@ void rig_run_closing_answer(struct rig_run_client *client, enum rig_outcome outc
     rig_run_count(&client->closing.reads);
     if (outcome == RIG_OUTCOME_OK) {
         rig_run_count(&client->closing.ok);
-        client->closing.count = 0;
+        client->closing.count = rig_run_drain_goes_on(client) ? client->closing.count : 0;
         client->closing.failures = 0;
         client->closing.pause_ns = 0;
         return;

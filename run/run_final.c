@@ -17,12 +17,20 @@ void rig_run_ask_reads(struct rig_run_client *client, const struct rig_op *ops, 
     RIG_INVARIANT(count > 0 && count <= RIG_MOST_KEYS_A_READ);
     client->transaction.ops = ops;
     client->transaction.op_count = count;
-    client->transaction.read_only = true;
+    client->transaction.read_only = !rig_generator_drains(&client->run->plan->workload);
     client->transaction.node = 0;
     client->transaction.hold = (struct rig_hold){0};
     client->transaction.rollback = (struct rig_rollback){0};
     client->transaction.delayed = false;
     client->load.intended_ns = 0;
+}
+
+bool rig_run_drain_goes_on(struct rig_run_client *client)
+{
+    const struct rig_generator_options *workload = &client->run->plan->workload;
+    const bool took = rig_generator_drains(workload) && client->transaction.reads[0].state == RIG_READ_SEEN;
+    client->drained = took && client->drained < rig_generator_most_drained(workload) ? client->drained + 1 : 0;
+    return client->drained > 0;
 }
 
 static bool was_used(const struct rig_run_state *run, int64_t key)
@@ -97,11 +105,11 @@ static bool gives_up(const struct rig_run_client *client)
     return rig_run_is_ending(client->run) || client->final.failures >= RIG_FINAL_ATTEMPTS;
 }
 
-/* The chunk to read next: the one that failed again, or a new one. */
+/* The chunk to read next: the one that failed, or that is not empty, again; or a new one. */
 static bool take_chunk(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
-    if (client->final.failures > 0)
+    if (client->final.failures > 0 || client->final.goes_on)
         return true;
     if (run->simulated)
         client->final.chunk += run->client_count;
@@ -131,7 +139,8 @@ bool rig_run_final_next(struct rig_run_client *client)
 void rig_run_final_answer(struct rig_run_client *client, enum rig_outcome outcome, const char *error)
 {
     client->final.failures = outcome == RIG_OUTCOME_OK ? 0 : client->final.failures + 1;
-    client->final.done_count += outcome == RIG_OUTCOME_OK;
+    client->final.goes_on = outcome == RIG_OUTCOME_OK && rig_run_drain_goes_on(client);
+    client->final.done_count += outcome == RIG_OUTCOME_OK && !client->final.goes_on;
     if (outcome != RIG_OUTCOME_OK)
         (void)snprintf(client->final.error, sizeof client->final.error, "%s", error);
 }

@@ -5,6 +5,9 @@
  * failures in a row, so that a dead database cannot hold the run. In a run with faults each node is asked for all of
  * them, where the driver can choose (RIG_DRIVER_NODES).
  *
+ * A read of a queue or a stack takes what it shows, so a key is read until it shows nothing: then each element that was
+ * added was taken, or is lost.
+ *
  * Private to run/.
  */
 #ifndef RIG_RUN_RUN_FINAL_H
@@ -37,6 +40,7 @@ struct rig_run_client_final {
     struct rig_op ops[RIG_MOST_KEYS_A_READ];
     int64_t chunk;                                               /* being read, or -1 */
     uint32_t failures;                                           /* in a row */
+    bool goes_on;                                                /* the chunk is read again: it was not empty */
     uint64_t done_count;                                         /* chunks that were read */
     char error[RIG_ERROR_CODE_BYTES + RIG_ERROR_TEXT_BYTES + 2]; /* why the last attempt failed */
 };
@@ -57,6 +61,8 @@ bool rig_run_final_has_work(struct rig_run_client *client);
 
 /* The operation that reads a key in this run's workload. */
 enum rig_op_kind rig_run_read_kind(const struct rig_run_state *run);
+/* After an acknowledged closing or final read: whether the same one follows, because it took something. */
+bool rig_run_drain_goes_on(struct rig_run_client *client);
 /* Makes `ops`, which stay in place until it is answered, the question of the client's transaction. */
 void rig_run_ask_reads(struct rig_run_client *client, const struct rig_op *ops, uint32_t count);
 

@@ -63,6 +63,7 @@ struct rig_run_client {
     struct rig_run_client_load load;
     struct rig_run_client_closing closing;
     struct rig_run_client_final final;
+    uint32_t drained; /* closing or final reads in a row that took something from the key */
     struct rig_run_client_program program;
     struct rig_run_errors errors;
 };

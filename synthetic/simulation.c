@@ -17,6 +17,7 @@ struct session {
     const struct rig_op *ops; /* of the op_room of `struct making` */
     uint32_t op_count;
     uint32_t attempts; /* 0: a question of the generator, else of a closing read */
+    uint32_t drained;  /* closing reads in a row that took something from the key */
     uint64_t number;   /* of the question */
     int64_t process;
 };
@@ -171,6 +172,16 @@ static void count_answer(struct making *m, const struct session *session, enum r
     }
 }
 
+/* As in a run (run/run_final.h). */
+static bool drain_goes_on(const struct making *m, struct session *session)
+{
+    const struct rig_generator_options *workload = &m->synthetic->workload;
+    const bool took =
+        rig_generator_drains(workload) && m->synthetic->shape != RIG_SHAPE_BLIND && m->reads[0].state == RIG_READ_SEEN;
+    session->drained = took && session->drained < rig_generator_most_drained(workload) ? session->drained + 1 : 0;
+    return session->drained > 0;
+}
+
 /* The transaction is written; true when the session has to repeat it. */
 static bool settle(struct making *m, uint32_t id, enum rig_outcome outcome)
 {
@@ -185,6 +196,8 @@ static bool settle(struct making *m, uint32_t id, enum rig_outcome outcome)
         session->attempts++;
         return true;
     }
+    if (outcome == RIG_OUTCOME_OK && drain_goes_on(m, session))
+        return true;
     for (uint32_t i = 0; i < session->op_count; i++)
         forget(m, session->ops[i].key);
     return false;

@@ -36,6 +36,13 @@
       "CG18 4; TAN20 3")                                                                                               \
     X(NONLINEARIZABLE, "nonlinearizable", false,                                                                       \
       "no order of the operations on an object explains their results within their real-time bounds", "HW90 2")        \
+    X(PHANTOM_ELEMENT, "phantom-element", false, "a queue or a stack gave an element that was never added",            \
+      "Jepsen, total-queue")                                                                                           \
+    X(DUPLICATED_ELEMENT, "duplicated-element", false,                                                                 \
+      "a queue or a stack gave an element more often than it was added", "Jepsen, total-queue")                        \
+    X(LOST_ELEMENT, "lost-element", false,                                                                             \
+      "a queue or a stack was empty, and never gave an element whose addition was acknowledged",                       \
+      "Jepsen, total-queue")                                                                                           \
     X(INTERNAL, "internal", false, "a transaction's read disagrees with its own earlier reads and writes", "CBG15 2")  \
     X(NEGATIVE_BALANCE, "negative-balance", false, "a read of an account shows less than 0", "Jepsen, bank")           \
     X(WRONG_TOTAL, "wrong-total", false, "a read of all accounts shows another total", "Jepsen, bank")                 \

@@ -209,6 +209,27 @@ static bool decide_all(struct decide *d, struct sized *keys)
     return fits;
 }
 
+/* Elements that were lost, given twice or never added. At the end: a later take may still give an element. */
+static bool count_elements(struct decide *d)
+{
+    struct rig_delivery_found *found = &d->decided->delivery;
+    const bool is_row = d->model.workload == RIG_WORKLOAD_QUEUE || d->model.workload == RIG_WORKLOAD_STACK;
+    bool fits = true;
+    if (!is_row || is_going_on(d))
+        return true;
+    found->most_witnesses = d->limits->most_elements;
+    found->witnesses =
+        rig_arena_array(d->arena, (size_t)RIG_DELIVERY_COUNT * found->most_witnesses + 1, sizeof *found->witnesses);
+    for (uint32_t number = 0; found->witnesses != NULL && fits && number < d->ops.key_count; number++) {
+        const struct rig_object_key key = key_of(d, number);
+        if (key.past != NULL && (key.past->standing != RIG_OBJECT_STANDS || key.past->done > 0))
+            d->decided->delivery_open = true;
+        else
+            fits = rig_object_delivery(&key, number, d->arena, found);
+    }
+    return found->witnesses != NULL && fits;
+}
+
 static bool make_room(struct decide *d, struct rig_arena *scratch)
 {
     uint32_t most = 0;
@@ -229,7 +250,7 @@ static enum rig_rc decide_keys(struct decide *d, struct rig_err *err)
     struct rig_arena scratch;
     rig_arena_init(&scratch, d->limits->bytes);
     struct sized *keys = make_room(d, &scratch) ? sort_keys(&d->ops, &scratch) : NULL;
-    const bool fits = keys != NULL && decide_all(d, keys);
+    const bool fits = keys != NULL && count_elements(d) && decide_all(d, keys);
     rig_arena_done(&scratch);
     return fits ? RIG_OK : rig_memory_limit(err, "the operations of an object");
 }
@@ -241,6 +262,7 @@ enum rig_rc rig_objects_decide(const struct rig_inference *inference, const stru
     const struct rig_history *history = inference->history;
     struct decide d = {.history = history, .window = window, .limits = limits, .arena = arena, .decided = decided};
     *decided = (struct rig_objects_decided){0};
+    decided->delivery_open = !history->has_invocations;
     if (!history->has_invocations)
         return RIG_OK;
     enum rig_rc rc = rig_object_model_init(&d.model, history->workload, limits->bytes)

@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "checker/infer/inference.h"
 #include "checker/levels/assumption.h"
+#include "checker/object/object_delivery.h"
 #include "checker/verdict.h"
 
 /* The row's inference (checker_types.h): checks the rules, and counts. There are no edges. */
@@ -39,12 +40,15 @@ struct rig_objects_decided {
     struct rig_witness *witnesses; /* of objects that are not linearizable: at most as many as wanted */
     uint32_t witness_count;
     uint64_t refuted, open; /* objects that are not linearizable; that were not decided */
+    struct rig_delivery_found delivery;
+    bool delivery_open; /* operations that earlier windows dropped were not counted in it */
 };
 
 struct rig_objects_limits {
     int64_t deadline_ns;
     size_t bytes; /* 0: none */
     uint32_t most_witnesses;
+    uint32_t most_elements; /* witnesses of each way in which elements go wrong (object_delivery.h) */
 };
 
 /* `window` NULL: the history is whole. Witnesses come from the arena; they have no texts yet (witness/sentence.h), and are

@@ -49,9 +49,47 @@ static void add_alone(const struct rig_history *history, const struct rig_witnes
         rig_buf_printf(text, " Phenomenon: %s.", phenomenon);
 }
 
+/* An element that was lost, given twice or never added. */
+static void add_element(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    const char *type = rig_data_types[history->workload].name;
+    add_operation(history, w->txns[0], text);
+    if (w->anomaly == RIG_ANOMALY_PHANTOM_ELEMENT) {
+        rig_buf_printf(text, " of key ");
+        rig_sentence_key(history, w->key, text);
+        rig_buf_printf(text, " took an element that no operation added to the %s.", type);
+        return;
+    }
+    if (w->anomaly == RIG_ANOMALY_DUPLICATED_ELEMENT) {
+        rig_buf_printf(text, " of key ");
+        rig_sentence_key(history, w->key, text);
+        rig_buf_printf(text,
+                       " took an element that was taken before: %s was taken %" PRId64
+                       " time%s more often than it was added:",
+                       RIG_VALUE_SHOWN(w->value), w->other_value, rig_plural((uint64_t)w->other_value));
+    } else {
+        rig_buf_printf(text, " found the %s of key ", type);
+        rig_sentence_key(history, w->key, text);
+        rig_buf_printf(text,
+                       " empty, and no operation has taken %s, whose addition had been acknowledged before; %" PRId64
+                       " element%s of this %s %s lost:",
+                       RIG_VALUE_SHOWN(w->value), w->other_value, rig_plural((uint64_t)w->other_value), type,
+                       w->other_value == 1 ? "is" : "are");
+    }
+    for (uint32_t i = 1; i < w->txn_count; i++) {
+        rig_buf_add_text(text, i == 1 ? " " : ", ");
+        add_operation(history, w->txns[i], text);
+    }
+    rig_buf_add_char(text, '.');
+}
+
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     const struct rig_blocked *blocked = w->blocked;
+    if (blocked == NULL) {
+        add_element(history, w, text);
+        return;
+    }
     add_operation(history, w->txns[0], text);
     rig_buf_add_text(text, " of key ");
     rig_sentence_key(history, w->key, text);

@@ -560,6 +560,109 @@ static const char *check_step(const struct rig_proof *proof, const struct rig_st
     return "is in a step between operations on objects, which have none";
 }
 
+/* ---- elements that were lost, given twice or never added ---- */
+
+struct element {
+    uint64_t additions, takes; /* that may have happened; that did */
+    uint64_t kept;             /* additions acknowledged before `nothing` began */
+};
+
+RIG_VEC(struct element, element_vec)
+
+/* The elements of a key, by their values. */
+struct elements {
+    const struct rig_history *history;
+    uint32_t key, nothing; /* a take that found nothing, or UINT32_MAX */
+    struct rig_table of_value;
+    struct element_vec at;
+    uint64_t unknown; /* takes of unknown result that began before the end of `nothing` */
+};
+
+static struct element *element_of(struct elements *e, int64_t value)
+{
+    uint32_t *place = rig_table_put(&e->of_value, (uint64_t)value);
+    if (place == NULL || (*place == RIG_TABLE_NONE && !element_vec_add(&e->at, (struct element){0})))
+        return NULL;
+    *place = *place == RIG_TABLE_NONE ? (uint32_t)(e->at.count - 1) : *place;
+    return &e->at.at[*place];
+}
+
+static bool count_operation(struct elements *e, uint32_t txn, const struct rig_txn_op *op)
+{
+    const struct rig_history *history = e->history;
+    const bool takes = rig_op_reads(op->kind), is_ok = history->txns[txn].outcome == RIG_OUTCOME_OK;
+    const bool gives = takes && is_ok && op->read_state != RIG_READ_UNKNOWN;
+    if (takes && !gives)
+        e->unknown += e->nothing == UINT32_MAX || history->txns[txn].invoke_at < rig_txn_end(history, e->nothing);
+    if (takes && (!gives || op->read_state != RIG_READ_SEEN))
+        return true;
+    struct element *element = element_of(e, op->value);
+    if (element == NULL)
+        return false;
+    element->takes += takes;
+    element->additions += !takes;
+    element->kept +=
+        !takes && is_ok && e->nothing != UINT32_MAX && rig_txn_end(history, txn) < history->txns[e->nothing].invoke_at;
+    return true;
+}
+
+static bool count_elements(struct elements *e)
+{
+    const struct rig_history *history = e->history;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
+        for (; op < end && history->txns[txn].outcome != RIG_OUTCOME_FAIL; op++) {
+            if (op->key == e->key && !count_operation(e, txn, op))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The values that were added by then and are missing for good: `nothing` contradicts all but those of unknown takes. */
+static const char *check_lost_element(const struct elements *e, const struct element *own, uint64_t wanted)
+{
+    uint64_t missing = 0;
+    for (size_t i = 0; i < e->at.count; i++) {
+        const struct element *one = &e->at.at[i];
+        missing += one->kept > one->takes ? one->kept - one->takes : 0;
+    }
+    if (own->kept <= own->takes || wanted == 0 || missing < e->unknown + wanted)
+        return "found it empty when it may have been";
+    return NULL;
+}
+
+static bool found_nothing(const struct rig_history *history, uint32_t txn, uint32_t key)
+{
+    const struct rig_txn_op *op = rig_txn_ops(history, txn);
+    return history->txns[txn].outcome == RIG_OUTCOME_OK && rig_txn_op_count(history, txn) == 1 && op->key == key &&
+           rig_op_reads(op->kind) && op->read_state == RIG_READ_NIL;
+}
+
+static const char *check_element(const struct rig_history *history, const struct rig_witness *w)
+{
+    const bool is_lost = w->anomaly == RIG_ANOMALY_LOST_ELEMENT;
+    struct elements e = {.history = history, .key = w->key, .nothing = is_lost ? w->txns[0] : UINT32_MAX};
+    const char *why = NULL;
+    if (history->workload != RIG_WORKLOAD_QUEUE && history->workload != RIG_WORKLOAD_STACK)
+        return "is on an object without elements";
+    if (is_lost && !found_nothing(history, w->txns[0], w->key))
+        return "did not find it empty";
+    rig_table_init(&e.of_value);
+    const struct element *own = count_elements(&e) ? element_of(&e, w->value) : NULL;
+    if (own == NULL)
+        why = "could not be proved in the memory there is";
+    else if (is_lost)
+        why = check_lost_element(&e, own, (uint64_t)w->other_value);
+    else if (w->anomaly == RIG_ANOMALY_PHANTOM_ELEMENT && (own->additions > 0 || own->takes == 0))
+        why = "took an element that may have been added";
+    else if (w->anomaly == RIG_ANOMALY_DUPLICATED_ELEMENT && own->takes <= own->additions)
+        why = "took an element that was there";
+    rig_table_done(&e.of_value);
+    element_vec_done(&e.at);
+    return why;
+}
+
 /* The prefix ends with the completion of the blocked operation. */
 static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *witness)
 {
@@ -568,6 +671,9 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
     const uint32_t last = rig_txn_end(history, txn);
     struct proving p = {
         .history = history, .witness = witness, .deadline_ns = rig_clock_now_ns() + MOST_SECONDS * RIG_NS_PER_S};
+    if (witness->anomaly == RIG_ANOMALY_PHANTOM_ELEMENT || witness->anomaly == RIG_ANOMALY_DUPLICATED_ELEMENT ||
+        witness->anomaly == RIG_ANOMALY_LOST_ELEMENT)
+        return check_element(history, witness);
     if (witness->anomaly != RIG_ANOMALY_NONLINEARIZABLE || witness->blocked == NULL)
         return "is in an anomaly that objects do not have";
     if (last == RIG_POSITION_NONE || rig_txn_op_count(history, txn) == 0 ||

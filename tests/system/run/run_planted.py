@@ -9,6 +9,8 @@ from rig_command import RigTest, main
 
 # bug: rows of type, isolation, further settings, anomaly, weakest levels refuted
 LIST, REGISTER, SET, COUNTER, BANK, FORK = "list-append", "rw-register", "set", "counter", "bank", "long-fork"
+CLASSIC = MONOTONIC, IDS, DIRTY, SEQUENTIAL, ACID = ("monotonic", "unique-ids", "dirty-reads", "sequential",
+                                                     "multi-key-acid")
 CAS, MUTEX, QUEUE, STACK = "cas-register", "mutex", "queue", "stack"
 SER, SI, RR, RC, RU = "serializable", "snapshot-isolation", "repeatable-read", "read-committed", "read-uncommitted"
 ABORTS = {"database": {"abort-rate": "10%"}}
@@ -17,7 +19,8 @@ BANK_PROGRAM = {"workload": {"shape": "smallbank", "program": True, "users": 20}
 CARTS = {"workload": {"shape": "cart", "program": True, "users": 20}}
 FEW_CUSTOMERS = {"workload": {"shape": "smallbank", "program": True, "users": 6}, "database": {"bug-rate": "100%"}}
 OFTEN = {"database": {"bug-rate": "50%"}}
-OBJECT = "nonlinearizable", "strict-serializable"
+STRICT = "strict-serializable"
+OBJECT = "nonlinearizable", STRICT
 SESSION_SI, STRONG_SI = "strong-session-snapshot-isolation", "strong-snapshot-isolation"
 
 # Bugs of the rows that programs use.
@@ -34,6 +37,7 @@ PROGRAMS = {
 PLANTED = {
     "lost-update": [
         (REGISTER, SER, {}, "lost-update", "cursor-stability"),
+        *[(type, SER, {}, "lost-update", "cursor-stability") for type in CLASSIC if type != SEQUENTIAL],
         (LIST, SER, {}, "lost-append", "strong-session-read-uncommitted read-committed"),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
         (BANK, SI, RICH, "wrong-total", "consistent-view repeatable-read"),
@@ -41,6 +45,7 @@ PLANTED = {
     "stale-read": [
         (REGISTER, SER, {}, "G-single-item-realtime", SESSION_SI),
         (FORK, SER, {}, "G-single-item-realtime", SESSION_SI),
+        (SEQUENTIAL, SER, {}, "G-single-item-process", SESSION_SI),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
         (CAS, SER, {}, *OBJECT),
     ],
@@ -56,6 +61,7 @@ PLANTED = {
     "aborted-read": [
         (LIST, SER, ABORTS, "G1a", "read-committed"),
         (SET, SER, ABORTS, "G1a", "read-committed"),
+        *[(type, SER, ABORTS, "G1a", "read-committed") for type in CLASSIC],
         (BANK, SER, {**ABORTS, **RICH}, "wrong-total", "consistent-view repeatable-read"),
     ],
     "intermediate-read": [
@@ -68,8 +74,8 @@ PLANTED = {
         (LIST, SER, {}, "lost-append", "read-uncommitted"),
         (REGISTER, SER, {}, "lost-write", "read-committed"),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
-        (QUEUE, SER, {}, *OBJECT),
-        (STACK, SER, {}, *OBJECT),
+        (QUEUE, SER, {}, "lost-element", STRICT),
+        (STACK, SER, {}, "lost-element", STRICT),
         (MUTEX, SER, {}, *OBJECT),
     ],
     "reordered-append": [(LIST, SER, {}, "incompatible-order", "read-committed")],
@@ -79,10 +85,10 @@ PLANTED = {
     ],
     "wrong-compare": [(CAS, SER, {}, *OBJECT), (MUTEX, SER, {}, *OBJECT)],
     "refused-write": [(CAS, SER, {}, *OBJECT)],
-    "double-take": [(QUEUE, SER, {}, *OBJECT), (STACK, SER, {}, *OBJECT)],
+    "double-take": [(QUEUE, SER, {}, "duplicated-element", STRICT), (STACK, SER, {}, "duplicated-element", STRICT)],
     "reordered-take": [(QUEUE, SER, {}, *OBJECT), (STACK, SER, {}, *OBJECT)],
     "empty-take": [(QUEUE, SER, {}, *OBJECT)],
-    "double-put": [(QUEUE, SER, {}, *OBJECT), (STACK, SER, {}, *OBJECT)],
+    "double-put": [(QUEUE, SER, {}, "duplicated-element", STRICT), (STACK, SER, {}, "duplicated-element", STRICT)],
     "savepoint-leak": [
         (LIST, SER, {}, "G1a", "read-committed"),
         (REGISTER, RC, {}, "G1a", "read-committed"),
@@ -186,6 +192,27 @@ class Planted(RigTest):
                 self.assertEqual(results["anomalies"], {})
         for program in (BANK_PROGRAM, CARTS):
             self.assertEqual(self.run_bug("none", REGISTER, SER, program, status=0)["anomalies"], {})
+
+    def test_each_type_that_rig_runs_has_a_bug_that_is_named(self):
+        listed = self.status(0, self.rig("list", "workloads", "--format", "json")).out
+        types = {row["name"] for row in json.loads(listed)["workloads"]} - {"append-register"}
+        self.assertEqual(types, {row[0] for rows in PLANTED.values() for row in rows})
+
+    def test_queues_and_stacks_are_emptied(self):
+        """The last operation on each finds nothing, so that an element that was not taken is lost."""
+        for type in (QUEUE, STACK):
+            for reads in ("none", "closing", "all"):
+                with self.subTest(type=type, reads=reads):
+                    self.run_bug("none", type, SER, {"workload": {"final-reads": reads}}, status=0)
+                    self.status(0, self.rig("convert", "--force", "out/history.rig", "history.jsonl"))
+                    last = {}
+                    for line in (self.folder / "history.jsonl").read_text().splitlines():
+                        operation = json.loads(line)
+                        if operation["type"] == "ok":
+                            (name, key, value), = operation["value"]
+                            last[key] = name, value
+                    empty = [key for key, (name, value) in last.items() if name in ("deq", "pop") and value is None]
+                    self.assertEqual(len(empty) == len(last), reads != "none", last)
 
     def test_the_table_has_every_bug(self):
         reference = self.status(0, self.rig("plan", "--reference")).out
