@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/object/object_descent.h"
 #include "checker/object/object_done.h"
 #include "checker/object/object_queue.h"
 #include "checker/object/object_replay.h"
@@ -41,6 +42,19 @@ static bool begin(const struct rig_object_key *key, struct rig_object_decided *d
     return done;
 }
 
+/* One order at a time, where the search has too many at once. */
+static void descend(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
+                    struct rig_object_decided *decided)
+{
+    rig_object_result_done(&decided->result);
+    decided->result = (struct rig_object_result){.blocked = UINT32_MAX};
+    const enum rig_object_answer before = decided->answer;
+    decided->answer =
+        rig_object_descend(key->model, decided->ops, (uint32_t)decided->needed.count, limits, &decided->result.order);
+    if (decided->answer == RIG_OBJECT_TIME)
+        decided->answer = before;
+}
+
 static void search(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
                    struct rig_object_decided *decided)
 {
@@ -57,6 +71,9 @@ static void search(const struct rig_object_key *key, const struct rig_object_sea
         decided->answer = rig_object_search(key->model, &part, limits, &decided->result);
     }
     rig_object_configs_done(&configs);
+    const bool gave_up = decided->answer == RIG_OBJECT_TIME || decided->answer == RIG_OBJECT_MEMORY;
+    if (gave_up && is_last(key) && (key->past == NULL || key->past->explained == 0))
+        descend(key, limits, decided);
 }
 
 /* An order that the search found counts once it was replayed; of a part, the configurations count. */
