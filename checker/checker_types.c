@@ -6,6 +6,7 @@
 #include "checker/infer/list_problem.h"
 #include "checker/infer/register_inference.h"
 #include "checker/infer/register_problem.h"
+#include "checker/infer/row_inference.h"
 #include "checker/infer/set_inference.h"
 #include "checker/infer/set_problem.h"
 #include "checker/infer/set_times.h"
@@ -113,6 +114,24 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .explain_step = rig_set_explain_step,
             .sentences = &rig_set_sentences,
             .verifier = &rig_verify_set,
+        },
+    [RIG_WORKLOAD_PREDICATE] =
+        {
+            .infer = rig_infer_rows,
+            .link_items = rig_infer_items_of_rows,
+            .whole = true,
+            .only_whole = true,
+            .total_orders = true,
+            .open_for = "a read by condition does not tell which version it saw of a row that it does not show",
+            .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) |
+                         A(LOST_UPDATE) | A(PREDICATE_MISMATCH),
+            .wait_for_unknown = rig_counter_wait_for_unknown,
+            .retired = &rig_set_retired,
+            .load_percent = 400,
+            .arena_only = true,
+            .explain_step = rig_row_explain_step,
+            .sentences = &rig_row_sentences,
+            .verifier = &rig_verify_row,
         },
     [RIG_WORKLOAD_CAS_REGISTER] = OBJECTS(0),
     [RIG_WORKLOAD_MUTEX] = OBJECTS(0),

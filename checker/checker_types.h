@@ -50,6 +50,9 @@ struct rig_type_inference {
     /* Adds to the links every edge that some order of the versions may have. NULL: `total_orders` is false, and there
      * is no such thing, or no order is open. False when memory runs out. */
     bool (*link_any_order)(struct rig_inference *inference);
+    /* Links the transactions again, without the edges that rest on predicates. NULL: the type has no predicates. False when
+     * memory runs out. */
+    bool (*link_items)(const struct rig_inference *inference, struct rig_inference *items);
     /* Decides the history by a search for an order of the operations on each object (object/object_decide.h), instead of
      * a graph. NULL: the type has dependencies. The arguments are those of rig_objects_decide(). */
     enum rig_rc (*decide_objects)(const struct rig_inference *inference, const struct rig_objects_window *window,

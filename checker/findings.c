@@ -113,39 +113,64 @@ static void drop_long(struct rig_finding *finding)
     }
 }
 
-static enum rig_rc keep_cycle(const struct adding *a, struct rig_finding *finding, const struct rig_cycle *cycle)
+static enum rig_rc keep_cycle(const struct adding *a, struct rig_finding *finding, struct rig_witness *witness)
 {
-    uint32_t place = place_of_cycle(a->findings, finding, cycle->count);
+    uint32_t place = place_of_cycle(a->findings, finding, witness->txn_count);
     if (place >= a->findings->most_kept)
         return RIG_OK;
-    struct rig_witness witness;
-    enum rig_rc rc = rig_explain_cycle(&a->judge->inference, cycle, a->findings->arena, &witness, a->err);
-    if (rc == RIG_OK)
-        rc = settle(a, true, &witness);
+    enum rig_rc rc = settle(a, true, witness);
     if (rc != RIG_OK)
         return rc;
-    if (!put_witness(a->findings, finding, place, &witness))
+    if (!put_witness(a->findings, finding, place, witness))
         return no_memory(a->err);
     drop_long(finding);
     RIG_INVARIANT(finding->witness_count > 0 && finding->witness_count <= a->findings->most_kept);
     return RIG_OK;
 }
 
+static void count_cycles(const struct adding *a, enum rig_anomaly anomaly, uint64_t count)
+{
+    struct rig_finding *finding = &a->findings->of[anomaly];
+    finding->count += count;
+    if (count > 0)
+        finding->refutes |= rig_levels_refuted_by(a->findings->lattice, anomaly, true);
+}
+
+/* The cycles of a ladder under one name. Those that rest on a predicate have another one; the others of the same ladder are
+ * left to the ladder without predicates. */
+static enum rig_rc keep_cycles_of(const struct adding *a, const struct rig_ladder *ladder, enum rig_anomaly anomaly)
+{
+    const struct rig_cycles_found *found = &ladder->found[anomaly];
+    const enum rig_anomaly other = rig_anomaly_by_predicate(anomaly);
+    const bool is_apart = a->judge->has_items && other != anomaly && ladder == &a->judge->ladder;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < found->kept_count; i++) {
+        const struct rig_cycle *cycle = &found->kept[i];
+        struct rig_witness witness;
+        if (!is_apart && place_of_cycle(a->findings, &a->findings->of[anomaly], cycle->count) >= a->findings->most_kept)
+            continue;
+        enum rig_rc rc = rig_explain_cycle(&a->judge->inference, cycle, a->findings->arena, &witness, a->err);
+        left += rc == RIG_OK && is_apart && witness.anomaly != other;
+        if (rc == RIG_OK && (!is_apart || witness.anomaly == other))
+            rc = keep_cycle(a, &a->findings->of[witness.anomaly], &witness);
+        if (rc != RIG_OK)
+            return rc;
+    }
+    if (!is_apart || left < found->kept_count)
+        count_cycles(a, is_apart ? other : anomaly, found->count - left);
+    return RIG_OK;
+}
+
 static enum rig_rc keep_cycles(const struct adding *a)
 {
-    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        const struct rig_cycles_found *found = &a->judge->ladder.found[anomaly];
-        struct rig_finding *finding = &a->findings->of[anomaly];
-        finding->count += found->count;
-        if (found->count > 0)
-            finding->refutes |= rig_levels_refuted_by(a->findings->lattice, (enum rig_anomaly)anomaly, true);
-        for (uint32_t i = 0; i < found->kept_count; i++) {
-            enum rig_rc rc = keep_cycle(a, finding, &found->kept[i]);
-            if (rc != RIG_OK)
-                return rc;
-        }
+    enum rig_rc rc = RIG_OK;
+    for (unsigned i = 0; rc == RIG_OK && i < RIG_ANOMALY_COUNT; i++) {
+        const enum rig_anomaly anomaly = (enum rig_anomaly)i;
+        rc = keep_cycles_of(a, &a->judge->ladder, anomaly);
+        if (rc == RIG_OK && a->judge->has_items && rig_anomaly_by_predicate(anomaly) != anomaly)
+            rc = keep_cycles_of(a, &a->judge->item_ladder, anomaly);
     }
-    return RIG_OK;
+    return rc;
 }
 
 /* The place after those that refute as many levels; `most_kept` when it is not kept. */

@@ -13,10 +13,12 @@ void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, struct rig_assu
 static void clear(struct rig_judge *judge)
 {
     rig_ladder_done(&judge->ladder);
+    rig_ladder_done(&judge->item_ladder);
     rig_inference_done(&judge->inference);
     rig_arena_reset(&judge->scratch);
     judge->inference = (struct rig_inference){0};
-    judge->ladder = (struct rig_ladder){0};
+    judge->ladder = judge->item_ladder = (struct rig_ladder){0};
+    judge->has_items = false;
 }
 
 void rig_judge_done(struct rig_judge *judge)
@@ -111,6 +113,27 @@ static enum rig_rc note_anomalous(struct rig_judge *judge, struct rig_err *err)
     return RIG_OK;
 }
 
+/* Whether a cycle needs an rw edge, or may. */
+static bool has_rw_cycle(const struct rig_ladder *ladder)
+{
+    bool found = false;
+    for (unsigned order = 0; order < RIG_ALONG_COUNT; order++)
+        found |= ladder->cyclic[RIG_RUNG_SNAPSHOT][order] || ladder->cyclic[RIG_RUNG_ALL][order];
+    return found;
+}
+
+/* Climbs again without the edges that rest on predicates. */
+static enum rig_rc climb_items(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
+{
+    judge->has_items = judge->type->link_items != NULL && has_rw_cycle(&judge->ladder);
+    if (!judge->has_items)
+        return RIG_OK;
+    if (!judge->type->link_items(&judge->inference, &judge->items))
+        return rig_memory_limit(err, "the dependencies");
+    return rig_ladder_climb(judge->history, &judge->items, selected, judge->most_kept, judge->asked,
+                            &judge->item_ladder, err);
+}
+
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
 {
     int64_t start = rig_clock_now_ns();
@@ -120,6 +143,8 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
     count_edges(judge, selected);
     enum rig_rc rc =
         rig_ladder_climb(judge->history, inference, selected, judge->most_kept, judge->asked, &judge->ladder, err);
+    if (rc == RIG_OK)
+        rc = climb_items(judge, selected, err);
     if (rc == RIG_OK)
         rc = infer_rest(judge, err);
     if (rc == RIG_OK && selected != NULL)

@@ -27,6 +27,10 @@ struct rig_judge {
     struct rig_arena scratch;              /* inference and graph */
     struct rig_inference inference;
     struct rig_ladder ladder;
+    /* Where a type has predicates and there is a cycle with rw edges: the same without edges that rest on predicates. */
+    bool has_items;
+    struct rig_inference items;
+    struct rig_ladder item_ladder;
     const uint8_t *selected; /* borrowed: of the latest search; NULL: all */
     uint8_t *anomalous_keys; /* per key: some transaction shows an anomaly on it; NULL: no key has one */
     uint64_t edge_count[3];  /* ww, wr, rw edges into the transactions judged */

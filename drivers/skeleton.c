@@ -246,6 +246,8 @@ static bool run_operation(const struct run *run, struct rig_transaction *transac
     case RIG_OP_POP:
     case RIG_OP_EXPECT:
     case RIG_OP_EXTEND:
+    case RIG_OP_ROW:
+    case RIG_OP_READ_WHERE:
     case RIG_OP_KIND_COUNT:
         break;
     }

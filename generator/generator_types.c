@@ -3,6 +3,7 @@
 #include "generator/fork_ops.h"
 #include "generator/group_ops.h"
 #include "generator/object_transactions.h"
+#include "generator/row_transactions.h"
 #include "generator/sum_ops.h"
 #include "generator/unique_ops.h"
 
@@ -39,6 +40,9 @@ const struct rig_generator_type rig_generator_types[RIG_WORKLOAD_COUNT] = {
                                  .most_keys = 1,
                                  .leaves_at = rig_claim_leaves_at,
                                  .key_bound = rig_claim_key_bound},
+    [RIG_WORKLOAD_PREDICATE] = {.draw_transaction = rig_rows_transaction,
+                                .writes = rig_rows_writes,
+                                .keys = rig_rows_operations},
     [RIG_WORKLOAD_SEQUENTIAL] = {.draw_transaction = rig_sequence_transaction,
                                  .most_operations = 1,
                                  .most_keys = 1,

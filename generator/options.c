@@ -195,6 +195,20 @@ const struct rig_option rig_generator_option_table[] = {
      .help = "keys of a group of the types long-fork, monotonic, dirty-reads, multi-key-acid and sequential, which "
              "transactions "
              "use together; `keys.active` counts such groups"},
+    {.name = "statements.updates",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(updates),
+     .default_text = "30%",
+     .least = 0,
+     .most = 1,
+     .help = "share of the statements of predicate that write which update the rows that meet a condition"},
+    {.name = "statements.deletes",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(deletes),
+     .default_text = "20%",
+     .least = 0,
+     .most = 1,
+     .help = "share of them which delete these rows; the others insert a row"},
     {.name = "amount.most",
      .type = RIG_OPTION_INT,
      .offset = AT(amount_most),
@@ -319,6 +333,8 @@ static const struct effect {
     {"keys.hot-accesses", DRAWN, ~PLANNED},
     {"keys.zipf-exponent", DRAWN | S(TWITTER) | S(CART), ~PLANNED},
     {"keys.group", DRAWN, GROUPS},
+    {"statements.updates", DRAWN, T(PREDICATE)},
+    {"statements.deletes", DRAWN, T(PREDICATE)},
     {"amount.most", DRAWN, T(COUNTER) | T(BANK)},
     {"amount.negative", DRAWN, T(COUNTER)},
     {"accounts.count", DRAWN, T(BANK)},
@@ -411,6 +427,8 @@ enum rig_rc rig_generator_check(const struct rig_generator_options *options, str
         rc = check_program(options, err);
     if (rc != RIG_OK)
         return rc;
+    if (options->updates + options->deletes > 1)
+        return rig_fail(err, RIG_E_PLAN, "`statements.updates` and `statements.deletes` are more than 100%% together");
     if (options->transactions == 0 && options->duration_ns == 0)
         return rig_fail(err, RIG_E_PLAN,
                         "the load has no end: give `transactions` (such as 20000), `duration` (such as 60s) or both");

@@ -46,6 +46,9 @@ enum rig_result_shape {
     X(RIG_OP_EXPECT, "expect", "an expectation", RIG_RESULT_NOTHING,                                                   \
       "go on only if the register of a key has a value; then a write: compare-and-set")                                \
     X(RIG_OP_EXTEND, "append", "an append", RIG_RESULT_NOTHING, "append to the string in the register of a key")       \
+    X(RIG_OP_ROW, "row", "a statement", RIG_RESULT_NOTHING,                                                            \
+      "insert a row into the table of a key, update or delete rows, or give the condition of the next read")           \
+    X(RIG_OP_READ_WHERE, "r", "a read", RIG_RESULT_ROWS, "read the rows of the table of a key that meet a condition")  \
     RIG_TEST_OPS(X)
 
 enum rig_op_kind {
@@ -114,6 +117,8 @@ static inline bool rig_op_reads_sequence(unsigned kind)
       "single writes of a group's registers, one after the other, and single reads in reverse order")                  \
     X(RIG_WORKLOAD_MULTI_KEY, "multi-key-acid", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",              \
       "updates and reads of several registers of a group at a time")                                                   \
+    X(RIG_WORKLOAD_PREDICATE, "predicate", RIG_OP_ROW, RIG_OP_READ_WHERE, "was overwritten by",                        \
+      "inserts, updates, deletes and reads of the rows of a table that meet a condition")                              \
     RIG_TEST_WORKLOADS(X)
 
 enum rig_workload {

@@ -13,11 +13,14 @@
 #include "checker/infer/sets.h"
 #include "checker/infer/versions.h"
 
+struct rig_row_chains;
+
 struct rig_inference {
     const struct rig_history *history; /* borrowed */
     struct rig_versions versions;      /* of list-append */
     struct rig_registers registers;    /* of rw-register */
     struct rig_sets sets;              /* of set */
+    const struct rig_row_chains *rows; /* of predicate (infer/row_versions.h), or NULL; in the arena */
     struct rig_links links;            /* the graph's edges as they were found, and */
     struct rig_graph graph;            /*   the whole graph: only link_count before rig_inference_pack() */
     struct rig_noncyclic_findings noncyclic;

@@ -41,6 +41,41 @@ static const enum rig_anomaly cycles[RIG_SHAPE_COUNT][RIG_ALONG_COUNT] = {
     {RIG_ANOMALY_G2_ITEM, RIG_ANOMALY_G2_ITEM_PROCESS, RIG_ANOMALY_G2_ITEM_REALTIME},
 };
 
+/* With an rw edge that rests on a predicate. */
+static const enum rig_anomaly by_predicate[RIG_SHAPE_COUNT][RIG_ALONG_COUNT] = {
+    {RIG_ANOMALY_G0, RIG_ANOMALY_G0_PROCESS, RIG_ANOMALY_G0_REALTIME},
+    {RIG_ANOMALY_G1C, RIG_ANOMALY_G1C_PROCESS, RIG_ANOMALY_G1C_REALTIME},
+    {RIG_ANOMALY_G_SINGLE_PREDICATE, RIG_ANOMALY_G_SINGLE_PREDICATE_PROCESS, RIG_ANOMALY_G_SINGLE_PREDICATE_REALTIME},
+    {RIG_ANOMALY_G_NONADJACENT_PREDICATE, RIG_ANOMALY_G_NONADJACENT_PREDICATE_PROCESS,
+     RIG_ANOMALY_G_NONADJACENT_PREDICATE_REALTIME},
+    {RIG_ANOMALY_G2_PREDICATE, RIG_ANOMALY_G2_PREDICATE_PROCESS, RIG_ANOMALY_G2_PREDICATE_REALTIME},
+};
+
+enum rig_anomaly rig_anomaly_by_predicate(enum rig_anomaly anomaly)
+{
+    for (unsigned shape = 0; shape < RIG_SHAPE_COUNT; shape++) {
+        for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
+            if (cycles[shape][order] == anomaly)
+                return by_predicate[shape][order];
+        }
+    }
+    return anomaly;
+}
+
+bool rig_anomaly_is_by_predicate(enum rig_anomaly anomaly, enum rig_anomaly *item)
+{
+    *item = anomaly;
+    for (unsigned shape = RIG_SHAPE_SINGLE; shape < RIG_SHAPE_COUNT; shape++) {
+        for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
+            if (by_predicate[shape][order] == anomaly) {
+                *item = cycles[shape][order];
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 enum rig_anomaly rig_anomaly_of_cycle(enum rig_shape shape, enum rig_along order)
 {
     RIG_REQUIRE((unsigned)shape < RIG_SHAPE_COUNT && (unsigned)order < RIG_ALONG_COUNT);
@@ -84,15 +119,15 @@ static const struct {
     {"G1", A(G1A) | A(G1B) | A(G1C)},
     {"G1-process", A(G1A) | A(G1B) | A(G1C_PROCESS)},
     {"G1-realtime", A(G1A) | A(G1B) | A(G1C_REALTIME)},
-    {"G-single", A(G_SINGLE)},
-    {"G-single-process", A(G_SINGLE_PROCESS)},
-    {"G-single-realtime", A(G_SINGLE_REALTIME)},
-    {"G-nonadjacent", A(G_NONADJACENT)},
-    {"G-nonadjacent-process", A(G_NONADJACENT_PROCESS)},
-    {"G-nonadjacent-realtime", A(G_NONADJACENT_REALTIME)},
-    {"G2", A(G2_ITEM)},
-    {"G2-process", A(G2_ITEM_PROCESS)},
-    {"G2-realtime", A(G2_ITEM_REALTIME)},
+    {"G-single", A(G_SINGLE) | A(G_SINGLE_PREDICATE)},
+    {"G-single-process", A(G_SINGLE_PROCESS) | A(G_SINGLE_PREDICATE_PROCESS)},
+    {"G-single-realtime", A(G_SINGLE_REALTIME) | A(G_SINGLE_PREDICATE_REALTIME)},
+    {"G-nonadjacent", A(G_NONADJACENT) | A(G_NONADJACENT_PREDICATE)},
+    {"G-nonadjacent-process", A(G_NONADJACENT_PROCESS) | A(G_NONADJACENT_PREDICATE_PROCESS)},
+    {"G-nonadjacent-realtime", A(G_NONADJACENT_REALTIME) | A(G_NONADJACENT_PREDICATE_REALTIME)},
+    {"G2", A(G2_ITEM) | A(G2_PREDICATE)},
+    {"G2-process", A(G2_ITEM_PROCESS) | A(G2_PREDICATE_PROCESS)},
+    {"G2-realtime", A(G2_ITEM_REALTIME) | A(G2_PREDICATE_REALTIME)},
 };
 
 bool rig_anomaly_group(uint32_t index, const char **name, uint64_t *anomalies)

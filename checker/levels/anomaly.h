@@ -30,6 +30,8 @@
       "two reads of a list contradict each other: neither is a prefix of the other", "KA20 5.2")                       \
     X(FRACTURED_APPEND, "fractured-append", false,                                                                     \
       "a read shows a transaction's append without its earlier append to the same key", "KA20 4.2")                    \
+    X(PREDICATE_MISMATCH, "predicate-mismatch", false,                                                                 \
+      "a read by condition shows a row that does not meet the condition", "ALO00 4.3.1")                               \
     X(FUTURE_READ, "future-read", false, "a transaction read a value before it wrote that value itself", "KA20 4.2")   \
     X(G1C, "G1c", true, "circular information flow: a cycle of ww and wr edges, at least one wr", "ALO00 4.4.2")       \
     X(NO_VERSION_ORDER, "no-version-order", false, "each order of the versions makes a cycle that a level forbids",    \
@@ -49,14 +51,26 @@
     X(LOST_UPDATE, "lost-update", false, "two transactions read the same version of a key and both wrote it",          \
       "CBG15 3")                                                                                                       \
     X(G_SINGLE, "G-single-item", true, "read skew: a cycle with exactly one rw edge", "Adya99 4.2")                    \
+    X(G_SINGLE_PREDICATE, "G-single-predicate", true,                                                                  \
+      "read skew through a condition: a cycle with exactly one rw edge, from a read to a row that it did not show",    \
+      "Adya99 4.2")                                                                                                    \
     X(G_NONADJACENT, "G-nonadjacent-item", true, "a cycle with two or more rw edges, no two of them adjacent",         \
       "CG18 4")                                                                                                        \
+    X(G_NONADJACENT_PREDICATE, "G-nonadjacent-predicate", true,                                                        \
+      "as G-nonadjacent-item, with an rw edge from a read to a row that it did not show", "CG18 4")                    \
     X(G2_ITEM, "G2-item", true, "write skew: a cycle with two or more rw edges, two of them adjacent", "ALO00 4.4.3")  \
+    X(G2_PREDICATE, "G2-predicate", true,                                                                              \
+      "phantom: as G2-item, with an rw edge from a read to a row that it did not show", "ALO00 4.4.3")                 \
     X(G0_PROCESS, "G0-process", true, "G0, with process order", "KA20 5.1")                                            \
     X(G1C_PROCESS, "G1c-process", true, "G1c, with process order", "KA20 5.1")                                         \
     X(G_SINGLE_PROCESS, "G-single-item-process", true, "G-single-item, with process order", "KA20 5.1")                \
+    X(G_SINGLE_PREDICATE_PROCESS, "G-single-predicate-process", true, "G-single-predicate, with process order",        \
+      "KA20 5.1")                                                                                                      \
     X(G_NONADJACENT_PROCESS, "G-nonadjacent-item-process", true, "G-nonadjacent-item, with process order", "KA20 5.1") \
+    X(G_NONADJACENT_PREDICATE_PROCESS, "G-nonadjacent-predicate-process", true,                                        \
+      "G-nonadjacent-predicate, with process order", "KA20 5.1")                                                       \
     X(G2_ITEM_PROCESS, "G2-item-process", true, "G2-item, with process order", "KA20 5.1")                             \
+    X(G2_PREDICATE_PROCESS, "G2-predicate-process", true, "G2-predicate, with process order", "KA20 5.1")              \
     X(LOST_APPEND, "lost-append", false, "an acknowledged append is missing in all later reads of its list",           \
       "Herlihy & Wing 1990")                                                                                           \
     X(LOST_WRITE, "lost-write", false, "an acknowledged write is missing in all later reads of its register",          \
@@ -66,9 +80,14 @@
     X(G0_REALTIME, "G0-realtime", true, "G0, with real-time order", "KA20 5.1")                                        \
     X(G1C_REALTIME, "G1c-realtime", true, "G1c, with real-time order", "KA20 5.1")                                     \
     X(G_SINGLE_REALTIME, "G-single-item-realtime", true, "G-single-item, with real-time order", "KA20 5.1")            \
+    X(G_SINGLE_PREDICATE_REALTIME, "G-single-predicate-realtime", true, "G-single-predicate, with real-time order",    \
+      "KA20 5.1")                                                                                                      \
     X(G_NONADJACENT_REALTIME, "G-nonadjacent-item-realtime", true, "G-nonadjacent-item, with real-time order",         \
       "KA20 5.1")                                                                                                      \
+    X(G_NONADJACENT_PREDICATE_REALTIME, "G-nonadjacent-predicate-realtime", true,                                      \
+      "G-nonadjacent-predicate, with real-time order", "KA20 5.1")                                                     \
     X(G2_ITEM_REALTIME, "G2-item-realtime", true, "G2-item, with real-time order", "KA20 5.1")                         \
+    X(G2_PREDICATE_REALTIME, "G2-predicate-realtime", true, "G2-predicate, with real-time order", "KA20 5.1")          \
     X(ORDER_MISMATCH, "order-mismatch", false,                                                                         \
       "a read differs from the replay of the transactions in the order that the database gives", "CDWR24 4")           \
     X(G_SIA, "G-SIa", false,                                                                                           \
@@ -103,6 +122,11 @@ enum rig_shape { RIG_SHAPE_G0, RIG_SHAPE_G1C, RIG_SHAPE_SINGLE, RIG_SHAPE_NONADJ
 enum rig_along { RIG_ALONG_PLAIN, RIG_ALONG_PROCESS, RIG_ALONG_REALTIME, RIG_ALONG_COUNT };
 
 enum rig_anomaly rig_anomaly_of_cycle(enum rig_shape shape, enum rig_along order);
+/* The name of such a cycle with an rw edge that rests on a predicate: "G2-predicate" for G2-item. Other anomalies have one
+ * name, which is the result. */
+enum rig_anomaly rig_anomaly_by_predicate(enum rig_anomaly anomaly);
+/* Whether it is such a name, and the anomaly without predicates: its own name for others. */
+bool rig_anomaly_is_by_predicate(enum rig_anomaly anomaly, enum rig_anomaly *item);
 
 /*
  * The anomalies that answer a request for this one: itself and its special cases (docs/checker.md, "Asking for an

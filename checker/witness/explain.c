@@ -65,6 +65,7 @@ enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struc
 {
     const uint32_t count = (uint32_t)cycle->count;
     struct rig_witness result;
+    bool by_predicate = false;
     RIG_REQUIRE(count >= 2);
     if (!make_room(count, arena, &result))
         return no_memory(err);
@@ -74,7 +75,10 @@ enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struc
         result.steps[i] = open_step(cycle->at[i].txn, cycle->at[(i + 1) % count].txn, cycle->at[i].kind);
         const bool proved = prove_step(inference, &result.steps[i]);
         RIG_INVARIANT(proved && is_step(inference, &result.steps[i]));
+        by_predicate |= result.steps[i].by_predicate;
     }
+    if (by_predicate)
+        result.anomaly = rig_anomaly_by_predicate(result.anomaly);
     *witness = result;
     return RIG_OK;
 }

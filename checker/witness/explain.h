@@ -29,6 +29,7 @@ enum rig_rc rig_explain_noncyclic(const struct rig_noncyclic *found, struct rig_
 bool rig_list_explain_step(const struct rig_inference *inference, struct rig_step *step);
 bool rig_register_explain_step(const struct rig_inference *inference, struct rig_step *step);
 bool rig_set_explain_step(const struct rig_inference *inference, struct rig_step *step);
+bool rig_row_explain_step(const struct rig_inference *inference, struct rig_step *step);
 /* Objects have no steps. */
 bool rig_object_explain_step(const struct rig_inference *inference, struct rig_step *step);
 bool rig_counter_explain_step(const struct rig_inference *inference, struct rig_step *step);

@@ -21,7 +21,7 @@ struct rig_type_sentences {
 };
 
 extern const struct rig_type_sentences rig_list_sentences, rig_register_sentences, rig_set_sentences,
-    rig_object_sentences, rig_counter_sentences;
+    rig_object_sentences, rig_counter_sentences, rig_row_sentences;
 
 enum { RIG_SENTENCE_LIST = 12 }; /* a longer list is shown by its ends */
 

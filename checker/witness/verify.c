@@ -80,7 +80,7 @@ static const char *check_step(const struct rig_verifier *verifier, const struct 
 /* ---- the shape of a cycle ---- */
 
 struct shape {
-    bool wr, adjacent, process, realtime, settled;
+    bool wr, adjacent, process, realtime, settled, by_predicate;
     uint32_t rw;
 };
 
@@ -98,6 +98,7 @@ static struct shape shape_of(const struct rig_verifier *verifier, const struct r
         shape.wr |= kind == RIG_EDGE_WR;
         shape.rw += kind == RIG_EDGE_RW;
         shape.adjacent |= kind == RIG_EDGE_RW && next == RIG_EDGE_RW;
+        shape.by_predicate |= kind == RIG_EDGE_RW && witness->steps[i].by_predicate;
         shape.process |= kind == RIG_EDGE_PROCESS;
         shape.realtime |= kind == RIG_EDGE_REALTIME;
     }
@@ -107,11 +108,14 @@ static struct shape shape_of(const struct rig_verifier *verifier, const struct r
 static bool has_shape(const struct rig_verifier *verifier, const struct rig_witness *witness)
 {
     struct shape s = shape_of(verifier, witness);
+    enum rig_anomaly item;
+    if (rig_anomaly_is_by_predicate(witness->anomaly, &item) != s.by_predicate)
+        return false;
     bool plain = !s.process && !s.realtime;
     bool in_process = s.process && !s.realtime;
     bool g0 = s.rw == 0 && !s.wr && s.settled, g1c = s.rw == 0 && !g0, single = s.rw == 1;
     bool nonadjacent = s.rw > 1 && !s.adjacent, g2 = s.rw > 1 && s.adjacent;
-    switch ((int)witness->anomaly) {
+    switch ((int)item) {
     case RIG_ANOMALY_G0:
         return plain && g0;
     case RIG_ANOMALY_G1C:

@@ -41,7 +41,7 @@ struct rig_type_verifier {
 };
 
 extern const struct rig_type_verifier rig_verify_list, rig_verify_register, rig_verify_set, rig_verify_object,
-    rig_verify_counter;
+    rig_verify_counter, rig_verify_row;
 
 /* The answer of check_noncyclic() of objects when its time was spent: the witness is neither proved nor wrong. */
 extern const char rig_verify_spent[];

@@ -11,6 +11,9 @@
 static const char *const isolation_words[] = {"read-uncommitted", "read-committed", "repeatable-read", "serializable",
                                               NULL};
 static const char *const table_schema_words[] = {"text", "integer-array", "rows", NULL};
+/* By enum rig_pg_row_index, and enum rig_pg_row_scan. */
+static const char *const row_index_words[] = {"none", "index", "covering", NULL};
+static const char *const row_scan_words[] = {"any", "sequential", "index", "index-only", "bitmap", NULL};
 static const char *const write_words[] = {"upsert", "insert-then-update", NULL};
 static const char *const listen_words[] = {"socket", "tcp", NULL};
 static const char *const reads_from_words[] = {"auto", "primary", "standby", "any", NULL};
@@ -33,6 +36,15 @@ const struct rig_option rig_pg_option_table[] = {
      "Whether the index of the keys has the values, too, so that reads can be index-only scans (PostgreSQL 11 or "
      "later). "
      "Values are limited to about 2,700 bytes then.",
+     false},
+    {"row-index", RIG_OPTION_CHOICE, AT(row_index), "index", 0, 0, row_index_words,
+     "Indexes of the tables of the workload predicate: none; index: of the ids and of the classes; covering: both with "
+     "the "
+     "versions, so that reads can be index-only scans.",
+     false},
+    {"row-scan", RIG_OPTION_CHOICE, AT(row_scan), "any", 0, 0, row_scan_words,
+     "How the workload predicate reads these tables: any lets the planner choose; the others set enable_seqscan, "
+     "enable_indexscan, enable_indexonlyscan and enable_bitmapscan in each session.",
      false},
     {"write", RIG_OPTION_CHOICE, AT(write), "upsert", 0, 0, write_words,
      "Statements that write a key: INSERT .. ON CONFLICT DO UPDATE, or UPDATE and, if there is no row, INSERT.", false},
@@ -232,6 +244,18 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
                                     workload == RIG_WORKLOAD_STACK))
         return rig_fail(err, RIG_E_PLAN,
                         "database.covering-index: rows, queues and stacks have no value that an index could have");
+    const bool is_table = workload == RIG_WORKLOAD_PREDICATE;
+    if (!is_table && (options->row_index != RIG_PG_ROWS_INDEX || options->row_scan != RIG_PG_SCAN_ANY))
+        return rig_fail(err, RIG_E_PLAN, "database.row-index, database.row-scan: these are for the workload predicate");
+    if (is_table && (options->covering_index || options->lock_reads > 0 || options->write != RIG_PG_UPSERT))
+        return rig_fail(
+            err, RIG_E_PLAN,
+            "database: covering-index, lock-reads and write have no effect on tables of rows; row-index and "
+            "row-scan are for them");
+    if (options->row_index == RIG_PG_ROWS_NO_INDEX &&
+        (options->row_scan == RIG_PG_SCAN_INDEX || options->row_scan == RIG_PG_SCAN_INDEX_ONLY ||
+         options->row_scan == RIG_PG_SCAN_BITMAP))
+        return rig_fail(err, RIG_E_PLAN, "database.row-scan: this scan needs an index; leave out row-index: none");
     if (options->lock_mode != RIG_PG_LOCK_UPDATE && options->lock_reads <= 0)
         return rig_fail(err, RIG_E_PLAN, "database.lock-mode: no read locks; give lock-reads (such as 50%%)");
     if (options->deferrable > 0 && !(options->declare_read_only && options->isolation == RIG_PG_SERIALIZABLE))

@@ -26,12 +26,23 @@ enum { RIG_PG_SCHEMA_NAME_BYTES = 64, RIG_PG_RUN_NAME_MOST = 40 };
 /* The lock of a locking read. */
 enum rig_pg_lock_mode { RIG_PG_LOCK_UPDATE, RIG_PG_LOCK_SHARE };
 
+/* The indexes of tables of rows, and how they are read. */
+enum rig_pg_row_index { RIG_PG_ROWS_NO_INDEX, RIG_PG_ROWS_INDEX, RIG_PG_ROWS_COVERING };
+enum rig_pg_row_scan {
+    RIG_PG_SCAN_ANY,
+    RIG_PG_SCAN_SEQUENTIAL,
+    RIG_PG_SCAN_INDEX,
+    RIG_PG_SCAN_INDEX_ONLY,
+    RIG_PG_SCAN_BITMAP
+};
+
 struct rig_pg_options {
     int64_t isolation;    /* enum rig_pg_isolation */
     int64_t table_schema; /* enum rig_sql_list_form */
     int64_t tables;
     bool covering_index;
-    int64_t write; /* enum rig_pg_write */
+    int64_t row_index, row_scan; /* enum rig_pg_row_index, enum rig_pg_row_scan */
+    int64_t write;               /* enum rig_pg_write */
     bool prepared;
     bool pipeline;
     double lock_reads; /* share */

@@ -162,7 +162,7 @@ static bool take_range(struct rig_pg_turn *turn, bool with_begin, uint32_t from,
         if (rig_pg_schema_before_op(&turn->session->run->schema, turn->transaction, i) != NULL &&
             !take(turn, OF_SAVEPOINT))
             return false;
-        if (turn->transaction->ops[i].kind != RIG_OP_EXPECT && !take(turn, (int)i))
+        if (!rig_sql_is_silent(turn->transaction, i) && !take(turn, (int)i))
             return false;
     }
     return true;

@@ -7,7 +7,13 @@
 enum rig_rc rig_pg_preparation_set(struct rig_pg_connection *connection, const struct rig_pg_options *options,
                                    int64_t deadline_ns, struct rig_err *err)
 {
-    char sql[256];
+    static const char *const scans[] = {
+        [RIG_PG_SCAN_SEQUENTIAL] =
+            "SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;",
+        [RIG_PG_SCAN_INDEX] = "SET enable_seqscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;",
+        [RIG_PG_SCAN_INDEX_ONLY] = "SET enable_seqscan = off; SET enable_bitmapscan = off;",
+        [RIG_PG_SCAN_BITMAP] = "SET enable_seqscan = off; SET enable_indexscan = off; SET enable_indexonlyscan = off;"};
+    char sql[512];
     size_t length = 0;
     sql[0] = '\0';
     if (options->statement_timeout_ns > 0)
@@ -19,6 +25,8 @@ enum rig_rc rig_pg_preparation_set(struct rig_pg_connection *connection, const s
     if (options->synchronous_commit != RIG_PG_SYNC_SERVER_DEFAULT)
         length += (size_t)snprintf(sql + length, sizeof sql - length, "SET synchronous_commit = %s;",
                                    rig_pg_synchronous_commit_words[options->synchronous_commit]);
+    if (options->row_scan != RIG_PG_SCAN_ANY)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, "%s", scans[options->row_scan]);
     RIG_INVARIANT(length < sizeof sql);
     return length == 0 ? RIG_OK : rig_pg_query(connection, sql, deadline_ns, NULL, err);
 }

@@ -22,6 +22,11 @@ static bool is_number(enum rig_workload workload)
     return !rig_workload_has_sequences(workload) && !is_row(workload);
 }
 
+static bool is_table(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_PREDICATE;
+}
+
 /* A number that increments change. */
 static bool is_sum(enum rig_workload workload)
 {
@@ -34,6 +39,8 @@ static const char *kind_of_table(enum rig_workload workload)
         return "set";
     if (workload == RIG_WORKLOAD_MUTEX)
         return "lock";
+    if (is_table(workload))
+        return "table";
     if (is_row(workload))
         return "row";
     if (is_sum(workload))
@@ -96,6 +103,14 @@ const char *rig_pg_schema_columns(const struct rig_pg_schema *schema)
         return "k bigint, v bigint, n bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (k, v)";
     if (is_row(schema->workload))
         return "k bigint PRIMARY KEY, v bigint[] NOT NULL, taken bigint";
+    if (is_table(schema->workload)) {
+        static const char *const tables[] = {
+            [RIG_PG_ROWS_NO_INDEX] = "k bigint, id bigint, v bigint, c bigint, p bigint",
+            [RIG_PG_ROWS_INDEX] = "k bigint, id bigint, v bigint, c bigint, p bigint, PRIMARY KEY (k, id)",
+            [RIG_PG_ROWS_COVERING] =
+                "k bigint, id bigint, v bigint, c bigint, p bigint, PRIMARY KEY (k, id) INCLUDE (v)"};
+        return tables[schema->options->row_index];
+    }
     /* By the type of the value: a number, a text, an array; then whether the index of the keys has it, too. */
     static const char *const columns[][2] = {
         {"k bigint PRIMARY KEY, v bigint NOT NULL", "k bigint, v bigint NOT NULL, PRIMARY KEY (k) INCLUDE (v)"},
@@ -103,6 +118,14 @@ const char *rig_pg_schema_columns(const struct rig_pg_schema *schema)
         {"k bigint PRIMARY KEY, v bigint[] NOT NULL", "k bigint, v bigint[] NOT NULL, PRIMARY KEY (k) INCLUDE (v)"}};
     const size_t type = is_number(schema->workload) ? 0 : schema->options->table_schema == RIG_SQL_LIST_TEXT ? 1 : 2;
     return columns[type][schema->options->covering_index];
+}
+
+const char *rig_pg_schema_index(const struct rig_pg_schema *schema)
+{
+    static const char *const indexes[] = {[RIG_PG_ROWS_NO_INDEX] = NULL,
+                                          [RIG_PG_ROWS_INDEX] = "(k, c)",
+                                          [RIG_PG_ROWS_COVERING] = "(k, c) INCLUDE (id, v)"};
+    return schema->rows == NULL && is_table(schema->workload) ? indexes[schema->options->row_index] : NULL;
 }
 
 /* The expressions for $2 as a stored value, and for an append to the old value. */
@@ -168,6 +191,33 @@ static void set_statements_of_objects(struct rig_pg_schema *schema, size_t first
     }
 }
 
+/* With the types of the numbers, which the simple protocol sends as texts. */
+static void set_statements_of_predicates(struct rig_pg_schema *schema, size_t first, const char *table)
+{
+    static const char *const sql[][2] = {
+#define SQL_OF(name, before, after) [RIG_SQL_##name] = {before, after},
+        RIG_SQL_PREDICATE_TABLE(SQL_OF)
+#undef SQL_OF
+    };
+    for (size_t i = 0; i < RIG_SQL_PREDICATE_COUNT; i++) {
+        char text[RIG_PG_STATEMENT_TEXT_BYTES], typed[RIG_PG_STATEMENT_TEXT_BYTES];
+        size_t length = 0;
+        int most = 0;
+        RIG_INVARIANT((size_t)snprintf(text, sizeof text, "%s%s%s", sql[i][0], table, sql[i][1]) < sizeof text);
+        for (const char *p = text; *p != '\0'; p++) {
+            RIG_INVARIANT(length + sizeof "::bigint" < sizeof typed);
+            typed[length++] = *p;
+            if (p[0] != '$')
+                continue;
+            most = p[1] - '0' > most ? p[1] - '0' : most;
+            typed[length++] = *++p;
+            length += (size_t)snprintf(typed + length, sizeof typed - length, "::bigint");
+        }
+        typed[length] = '\0';
+        set_statement(schema, first + i, most, "%s", typed);
+    }
+}
+
 static void set_statements_of_table(struct rig_pg_schema *schema, size_t table)
 {
     char name[RIG_PG_TABLE_BYTES];
@@ -176,6 +226,10 @@ static void set_statements_of_table(struct rig_pg_schema *schema, size_t table)
     rig_pg_place_table(&schema->place, (int64_t)table, name);
     if (has_element_rows(schema)) {
         set_statements_of_rows(schema, first, name);
+        return;
+    }
+    if (is_table(schema->workload)) {
+        set_statements_of_predicates(schema, first + RIG_PG_ROWS, name);
         return;
     }
     /* A read with its snapshot has a row even where there is none in the table. */
@@ -266,6 +320,12 @@ const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *s
         [RIG_SQL_READ] = RIG_PG_READ,       [RIG_SQL_READ_LOCKED] = RIG_PG_READ_LOCKED, [RIG_SQL_PUT] = RIG_PG_PUT,
         [RIG_SQL_REPLACE] = RIG_PG_REPLACE, [RIG_SQL_COMPARE] = RIG_PG_COMPARE,         [RIG_SQL_TAKE] = RIG_PG_TAKE,
     };
+    if (is_table(schema->workload)) {
+        const enum rig_sql_predicate which = rig_sql_predicate_of(transaction, op, numbers);
+        return which == RIG_SQL_PREDICATE_COUNT
+                   ? NULL
+                   : rig_pg_schema_of_key(schema, numbers->key, (enum rig_pg_of_table)(RIG_PG_ROWS + (int)which));
+    }
     const enum rig_sql_action action =
         rig_sql_action_of(schema->workload, schema->options->lock_reads, transaction, op, numbers);
     return action == RIG_SQL_NOTHING ? NULL : rig_pg_schema_of_key(schema, numbers->key, statements[action]);
@@ -275,6 +335,8 @@ bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement)
 {
     if (statement < RIG_PG_FIXED_COUNT)
         return true;
+    if (is_table(schema->workload))
+        return (statement - RIG_PG_FIXED_COUNT) % RIG_PG_OF_TABLE_COUNT >= RIG_PG_ROWS;
     bool upsert = schema->options->write == RIG_PG_UPSERT || schema->workload == RIG_WORKLOAD_MUTEX;
     switch ((enum rig_pg_of_table)((statement - RIG_PG_FIXED_COUNT) % RIG_PG_OF_TABLE_COUNT)) {
     case RIG_PG_READ:
@@ -292,6 +354,7 @@ bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement)
         return schema->workload == RIG_WORKLOAD_CAS_REGISTER || schema->workload == RIG_WORKLOAD_MUTEX;
     case RIG_PG_TAKE:
         return is_row(schema->workload);
+    case RIG_PG_ROWS:
     case RIG_PG_OF_TABLE_COUNT:
         break;
     }
@@ -300,8 +363,8 @@ bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement)
 
 void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_sql_numbers *numbers)
 {
-    const int64_t at[] = {numbers->key, numbers->value, numbers->expected};
-    for (size_t i = 0; i < 3; i++) {
+    const int64_t at[RIG_PG_NUMBERS] = {numbers->key, numbers->value, numbers->expected, numbers->further};
+    for (size_t i = 0; i < RIG_PG_NUMBERS; i++) {
         (void)rig_sql_int_print(at[i], texts->at[i]);
         texts->values[i] = texts->at[i];
     }
@@ -310,12 +373,12 @@ void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_sql_numbers
 void rig_pg_statement_print(const struct rig_pg_statement *statement, const struct rig_sql_numbers *numbers, char *text,
                             size_t size)
 {
-    const int64_t at[] = {numbers->key, numbers->value, numbers->expected};
+    const int64_t at[RIG_PG_NUMBERS] = {numbers->key, numbers->value, numbers->expected, numbers->further};
     size_t length = 0;
     for (const char *p = statement->text; *p != '\0'; p++) {
         /* Space for a number in quotes and the end. */
         RIG_INVARIANT(length + RIG_SQL_INT_BYTES + 3 < size);
-        if (p[0] == '$' && p[1] >= '1' && p[1] <= '3') {
+        if (p[0] == '$' && p[1] >= '1' && p[1] <= '4') {
             text[length++] = '\'';
             length += rig_sql_int_print(at[p[1] - '1'], text + length);
             text[length++] = '\'';

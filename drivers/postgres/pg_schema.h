@@ -17,9 +17,10 @@
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_options.h"
 #include "drivers/sql/sql_ops.h"
+#include "drivers/sql/sql_predicate.h"
 #include "drivers/sql/sql_values.h"
 
-enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 512 };
+enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 512, RIG_PG_NUMBERS = 4 };
 enum { RIG_PG_STEM_BYTES = 64, RIG_PG_TABLE_BYTES = RIG_PG_SCHEMA_NAME_BYTES + RIG_PG_STEM_BYTES + 16 };
 
 struct rig_pg_place {
@@ -62,7 +63,8 @@ enum rig_pg_of_table {
     RIG_PG_REPLACE,     /* the row's number, by a sum of what was read and an increment */
     RIG_PG_COMPARE, /* objects: a write that changes no row unless the value is as expected; a lock is released by it */
     RIG_PG_TAKE,    /* queues and stacks */
-    RIG_PG_OF_TABLE_COUNT,
+    RIG_PG_ROWS,    /* of the workload predicate: the first of its statements (drivers/sql/sql_predicate.h) */
+    RIG_PG_OF_TABLE_COUNT = RIG_PG_ROWS + RIG_SQL_PREDICATE_COUNT,
 };
 
 struct rig_pg_schema {
@@ -91,8 +93,8 @@ bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement);
 
 /* The same as texts, for the parameters of a prepared statement; values point into it. */
 struct rig_pg_texts {
-    char at[3][RIG_SQL_INT_BYTES];
-    const char *values[3];
+    char at[RIG_PG_NUMBERS][RIG_SQL_INT_BYTES];
+    const char *values[RIG_PG_NUMBERS];
 };
 void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_sql_numbers *numbers);
 
@@ -104,7 +106,7 @@ void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_sql_numbers
 const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *schema,
                                                    const struct rig_transaction *transaction, uint32_t op,
                                                    struct rig_sql_numbers *numbers);
-/* Writes the statement with its numbers in the place of $1, $2 and $3; at least twice its text's size. */
+/* Writes the statement with its numbers in the place of $1 to $4; at least twice its text's size. */
 void rig_pg_statement_print(const struct rig_pg_statement *statement, const struct rig_sql_numbers *numbers, char *text,
                             size_t size);
 
@@ -112,7 +114,8 @@ void rig_pg_statement_print(const struct rig_pg_statement *statement, const stru
 uint32_t rig_pg_schema_table_count(const struct rig_pg_schema *schema);
 void rig_pg_schema_table(const struct rig_pg_schema *schema, uint32_t table, char name[static RIG_PG_TABLE_BYTES]);
 
-/* The columns of a table, for CREATE TABLE. */
+/* The columns of a table, for CREATE TABLE; and the columns of a further index, for CREATE INDEX, or NULL. */
 const char *rig_pg_schema_columns(const struct rig_pg_schema *schema);
+const char *rig_pg_schema_index(const struct rig_pg_schema *schema);
 
 #endif

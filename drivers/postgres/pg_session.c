@@ -176,6 +176,36 @@ static void take_view(struct rig_pg_turn *turn, uint32_t op, const PGresult *res
                          result);
 }
 
+/* The rows of a read by condition: pairs of numbers. */
+static void take_rows(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result)
+{
+    struct rig_transaction *transaction = turn->transaction;
+    const size_t count = PQresultStatus(result) == PGRES_TUPLES_OK ? (size_t)PQntuples(result) * 2 : 0;
+    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQnfields(result) != 2) {
+        rig_pg_turn_fail(turn, phase, RIG_PG_PROTOCOL, "a read of rows needs pairs of numbers as its answer");
+        return;
+    }
+    if (count == 0) {
+        transaction->reads[op].state = RIG_READ_NIL;
+        return;
+    }
+    int64_t *room = count > UINT32_MAX ? NULL : turn->session->run->env->core->elements(transaction, count);
+    if (room == NULL) {
+        rig_pg_turn_fail(turn, phase, RIG_PG_LIMIT, NULL);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const int row = (int)(i / 2), column = (int)(i % 2);
+        if (!rig_sql_int_parse(PQgetvalue(result, row, column), (size_t)PQgetlength(result, row, column), &room[i])) {
+            rig_pg_turn_fail(turn, phase, RIG_PG_MALFORMED, PQgetvalue(result, row, column));
+            return;
+        }
+    }
+    transaction->reads[op] = (struct rig_read){
+        .state = RIG_READ_SEEN, .count = (uint32_t)count, .first_element = transaction->element_count};
+    transaction->element_count += count;
+}
+
 void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result)
 {
     struct rig_transaction *transaction = turn->transaction;
@@ -185,6 +215,10 @@ void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
         rig_pg_turn_fail(turn, phase, RIG_PG_MISMATCH, NULL);
     if (!rig_op_reads(kind))
         return;
+    if (kind == RIG_OP_READ_WHERE) {
+        take_rows(turn, op, phase, result);
+        return;
+    }
     if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) > 1) {
         rig_pg_turn_fail(turn, phase, RIG_PG_PROTOCOL, "a read needs one row or none as its answer");
         return;

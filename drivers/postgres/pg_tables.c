@@ -42,6 +42,8 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
             rig_sql_create_table(&dialect, &schema->rows->tables[table], sql);
         else
             rig_buf_printf(sql, "CREATE TABLE %s (%s); ", name, rig_pg_schema_columns(schema));
+        if (rig_pg_schema_index(schema) != NULL)
+            rig_buf_printf(sql, "CREATE INDEX ON %s %s; ", name, rig_pg_schema_index(schema));
         if (env->accounts.count > 0)
             rig_buf_printf(sql,
                            "INSERT INTO %s SELECT k, %" PRId64 " FROM generate_series(0, %" PRId64 ") AS k WHERE k %% "

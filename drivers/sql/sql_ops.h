@@ -11,12 +11,21 @@
 #define RIG_DRIVERS_SQL_SQL_OPS_H
 
 #include "drivers/driver.h"
+#include "history/row_ops.h"
 
 /* The number of the read that an increment adds to, the last one of its key before it; UINT32_MAX: there is none, or it
  * is another operation. */
 uint32_t rig_sql_builds_on(const struct rig_transaction *transaction, uint32_t op);
 /* The value after increment `op`, from the read that it builds on and the increments of its key since then. */
 int64_t rig_sql_sum_since(const struct rig_transaction *transaction, uint32_t read, uint32_t op);
+/* Whether the operation has no statement of its own: the one after, or before it, does its work. */
+static inline bool rig_sql_is_silent(const struct rig_transaction *transaction, uint32_t op)
+{
+    const struct rig_op *of = &transaction->ops[op];
+    return of->kind == RIG_OP_EXPECT ||
+           (of->kind == RIG_OP_ROW && (of->value <= 0 || rig_row_action(of->value) != RIG_ROWS_INSERT));
+}
+
 /* Whether the operation fails where its statement changes no row: the comparison did not hold. */
 bool rig_sql_compares(const struct rig_transaction *transaction, uint32_t op);
 
@@ -33,6 +42,7 @@ enum rig_sql_action {
 /* The numbers of a statement. */
 struct rig_sql_numbers {
     int64_t key, value, expected;
+    int64_t further; /* of rows: the number of the update or delete (sql_predicate.h) */
 };
 
 /*

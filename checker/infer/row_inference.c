@@ -1,0 +1,253 @@
+#include "checker/infer/row_inference.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+
+struct infer {
+    const struct rig_history *history;
+    const struct rig_row_chains *rows;
+    struct rig_noncyclic_findings *noncyclic; /* NULL: only links are wanted */
+    struct rig_links *links;
+    bool items_only;
+    uint32_t *shown_by;                /* per statement: the read (`reads`) that shows its row */
+    uint32_t *linked[RIG_LINK_RW + 1]; /* per transaction: the read with which it was linked last */
+    uint32_t reads;
+    uint64_t unknown_reads;
+};
+
+/* A read, and the anomalies that were noted of it: each once. */
+struct shown {
+    const struct rig_txn_op *ops; /* of its transaction */
+    uint32_t txn, op;
+    uint64_t noted; /* bits */
+    bool has_own;   /* its transaction wrote to the table before */
+    struct rig_row_where condition;
+};
+
+static bool note(struct infer *in, struct shown *shown, enum rig_anomaly anomaly, int64_t id, int64_t version,
+                 uint32_t other, uint32_t other_op)
+{
+    const struct rig_noncyclic found = {.anomaly = anomaly,
+                                        .key = shown->ops[shown->op].key,
+                                        .txn = shown->txn,
+                                        .op = shown->op,
+                                        .other = other,
+                                        .other_op = other_op,
+                                        .unsettled = in->history->txns[shown->txn].outcome != RIG_OUTCOME_OK,
+                                        .value = version,
+                                        .other_value = id};
+    if (in->noncyclic == NULL || (shown->noted & RIG_ANOMALY_BIT(anomaly)) != 0)
+        return true;
+    shown->noted |= RIG_ANOMALY_BIT(anomaly);
+    return rig_noncyclic_note(in->noncyclic, &found);
+}
+
+/* Links two transactions, once a read. */
+static bool link(struct infer *in, uint32_t from, uint32_t to, uint32_t other, enum rig_link link)
+{
+    if (from == to || in->linked[link][other] == in->reads)
+        return true;
+    in->linked[link][other] = in->reads;
+    return rig_links_add(in->links, from, to, link);
+}
+
+/* The last statement of the transaction before the read that wrote the row; RIG_ROW_NONE: none. */
+static uint32_t own_version(const struct infer *in, const struct shown *shown, int64_t id, uint32_t *own_op)
+{
+    const uint32_t key = shown->ops[shown->op].key;
+    for (uint32_t i = shown->has_own ? shown->op : 0; i-- > 0;) {
+        if (!rig_row_writes(&shown->ops[i]) || shown->ops[i].key != key)
+            continue;
+        const uint32_t statement = rig_rows_statement(in->rows, key, shown->ops[i].value);
+        const uint32_t version = rig_rows_version(in->rows, statement, id);
+        *own_op = i;
+        if (version != RIG_ROW_NONE)
+            return version;
+    }
+    return RIG_ROW_NONE;
+}
+
+/* The read shows a version of another transaction, which committed. */
+static bool take_committed(struct infer *in, struct shown *shown, int64_t id, uint32_t statement, uint32_t version)
+{
+    const struct rig_row_write *of = &in->rows->statements[statement];
+    const uint32_t txn = shown->txn;
+    if (version == RIG_ROW_NONE) /* rows of the statement are not known, and this is one of them */
+        return link(in, of->txn, txn, of->txn, RIG_LINK_WR);
+    const uint32_t next = in->rows->versions[version].next;
+    const uint32_t next_writer = next == RIG_ROW_NONE ? txn : rig_rows_writer(in->rows, next);
+    if (next_writer == of->txn && !note(in, shown, RIG_ANOMALY_G1B, id, of->number, of->txn,
+                                        in->rows->statements[in->rows->versions[next].statement].op))
+        return false;
+    const bool replaces = next_writer == txn && next != RIG_ROW_NONE &&
+                          in->rows->statements[in->rows->versions[next].statement].op == shown->op + 1;
+    return link(in, of->txn, txn, of->txn, RIG_LINK_WR) &&
+           (!replaces || link(in, of->txn, txn, of->txn, RIG_LINK_WW)) &&
+           (next_writer == of->txn || link(in, txn, next_writer, next_writer, RIG_LINK_RW));
+}
+
+/* Two committed transactions replaced this version: each of them missed the other's. */
+static bool note_lost(struct infer *in, struct shown *shown, int64_t id, uint32_t version)
+{
+    const uint32_t next = in->rows->versions[version].next;
+    const bool writes = rig_txn_op_count(in->history, shown->txn) > shown->op + 1 &&
+                        rig_row_writes(&shown->ops[shown->op + 1]) &&
+                        shown->ops[shown->op + 1].key == shown->ops[shown->op].key &&
+                        rig_row_action(shown->ops[shown->op + 1].value) != RIG_ROWS_INSERT;
+    if (!writes || next == RIG_ROW_NONE || rig_rows_writer(in->rows, next) == shown->txn)
+        return true;
+    const struct rig_row_write *other = &in->rows->statements[in->rows->versions[next].statement];
+    return note(in, shown, RIG_ANOMALY_LOST_UPDATE, id, rig_rows_number(in->rows, version), other->txn, other->op);
+}
+
+/* A row that the read shows. */
+static bool take_row(struct infer *in, struct shown *shown, int64_t id, int64_t number)
+{
+    const struct rig_row_chains *rows = in->rows;
+    const uint32_t key = shown->ops[shown->op].key, insert = rig_rows_statement(rows, key, id);
+    const uint32_t statement = rig_rows_statement(rows, key, number);
+    uint32_t own_op = UINT32_MAX;
+    const bool again = insert != RIG_ROW_NONE && in->shown_by[insert] == in->reads;
+    if (insert != RIG_ROW_NONE)
+        in->shown_by[insert] = in->reads;
+    if (again && !note(in, shown, RIG_ANOMALY_DUPLICATE_ELEMENTS, id, number, UINT32_MAX, UINT32_MAX))
+        return false;
+    const struct rig_row_write *of = statement == RIG_ROW_NONE ? NULL : &rows->statements[statement];
+    const uint32_t version = of == NULL ? RIG_ROW_NONE : rig_rows_version(rows, statement, id);
+    const bool unwritten = of == NULL || insert == RIG_ROW_NONE || (of->rows_known && version == RIG_ROW_NONE);
+    if (unwritten || rig_row_action(number) == RIG_ROWS_DELETE)
+        return note(in, shown, RIG_ANOMALY_GARBAGE_READ, id, number, UINT32_MAX, UINT32_MAX);
+    if (!rig_row_matches(&shown->condition, id, number) &&
+        !note(in, shown, RIG_ANOMALY_PREDICATE_MISMATCH, id, number, UINT32_MAX, UINT32_MAX))
+        return false;
+    if (of->txn == shown->txn && of->op > shown->op)
+        return note(in, shown, RIG_ANOMALY_FUTURE_READ, id, number, shown->txn, of->op);
+    const uint32_t own = own_version(in, shown, id, &own_op);
+    if (own != RIG_ROW_NONE && own != version)
+        return note(in, shown, RIG_ANOMALY_INTERNAL, id, number, UINT32_MAX, own_op);
+    if (of->txn == shown->txn)
+        return true;
+    if (in->history->txns[of->txn].outcome == RIG_OUTCOME_FAIL)
+        return note(in, shown, RIG_ANOMALY_G1A, id, number, of->txn, of->op);
+    RIG_INVARIANT(rows->committed[of->txn]);
+    return take_committed(in, shown, id, statement, version) &&
+           (version == RIG_ROW_NONE || note_lost(in, shown, id, version));
+}
+
+struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t insert,
+                                    const struct rig_row_where *condition)
+{
+    const struct rig_row_write *of = &rows->statements[insert];
+    struct rig_row_span span = {.known = of->is_whole, .first = RIG_ROW_NONE, .last = of->last};
+    while (span.known && span.last != RIG_ROW_NONE &&
+           rig_row_matches(condition, of->number, rig_rows_number(rows, span.last)))
+        span.last = rows->versions[span.last].before;
+    return span;
+}
+
+/* A row that the read does not show. */
+static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
+{
+    const struct rig_row_chains *rows = in->rows;
+    const struct rig_row_write *row = &rows->statements[insert];
+    uint32_t own_op = UINT32_MAX;
+    const uint32_t own = own_version(in, shown, row->number, &own_op);
+    if (own != RIG_ROW_NONE)
+        return !rig_row_matches(&shown->condition, row->number, rig_rows_number(rows, own)) ||
+               note(in, shown, RIG_ANOMALY_INTERNAL, row->number, rig_rows_number(rows, own), UINT32_MAX, own_op);
+    const struct rig_row_span span = rig_row_span_of(rows, insert, &shown->condition);
+    if (in->items_only || !span.known || span.last == row->last)
+        return true;
+    const uint32_t change = span.last == RIG_ROW_NONE ? row->first_version : rows->versions[span.last].next;
+    const uint32_t writer = rig_rows_writer(rows, change);
+    return link(in, shown->txn, writer, writer, RIG_LINK_RW);
+}
+
+static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
+{
+    struct shown shown = {.ops = rig_txn_ops(in->history, txn), .txn = txn, .op = op};
+    const uint32_t key = shown.ops[op].key;
+    shown.condition = rig_row_condition_at(shown.ops, op);
+    if (shown.ops[op].read_state == RIG_READ_UNKNOWN) {
+        in->unknown_reads += in->history->txns[txn].outcome == RIG_OUTCOME_OK;
+        return true;
+    }
+    const struct rig_read_list list = rig_txn_op_list(in->history, &shown.ops[op]);
+    const bool counted = shown.condition.form == RIG_ROW_COUNTED;
+    if (counted && (list.count != 2 || rig_read_element(&list, 0) != 0))
+        return true; /* which rows it counted is not known */
+    in->reads++;
+    for (uint32_t i = 0; i < op; i++)
+        shown.has_own |= rig_row_writes(&shown.ops[i]) && shown.ops[i].key == key;
+    for (uint32_t at = 0; !counted && at + 1 < list.count; at += 2) {
+        if (!take_row(in, &shown, rig_read_element(&list, at), rig_read_element(&list, at + 1)))
+            return false;
+    }
+    for (uint32_t i = in->rows->insert_first[key]; i < in->rows->insert_first[key + 1]; i++) {
+        const uint32_t insert = in->rows->inserts[i];
+        if (in->shown_by[insert] != in->reads && !take_absent(in, &shown, insert))
+            return false;
+    }
+    return true;
+}
+
+static bool take_all(struct infer *in, struct rig_arena *arena)
+{
+    const size_t txns = (size_t)in->history->txn_count + 1;
+    in->shown_by = rig_arena_array(arena, (size_t)in->rows->statement_count + 1, sizeof *in->shown_by);
+    bool done = in->shown_by != NULL;
+    for (unsigned link = RIG_LINK_WW; link <= RIG_LINK_RW; link++) {
+        in->linked[link] = rig_arena_array(arena, txns, sizeof *in->linked[link]);
+        done = done && in->linked[link] != NULL;
+    }
+    done = done && rig_links_init(in->links, arena, in->history->txn_count, 0, in->history->op_count);
+    for (uint32_t txn = 0; done && txn < in->history->txn_count; txn++) {
+        const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
+        const uint32_t count = in->rows->committed[txn] ? rig_txn_op_count(in->history, txn) : 0;
+        for (uint32_t i = 0; done && i < count; i++)
+            done = ops[i].kind != RIG_OP_READ_WHERE || take_read(in, txn, i);
+    }
+    return done;
+}
+
+enum rig_rc rig_infer_rows(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
+                           struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err)
+{
+    (void)assumptions;
+    *inference = (struct rig_inference){.history = history, .noncyclic = {.most_kept = most_kept}};
+    struct rig_row_chains *rows = rig_arena_alloc(arena, sizeof *rows);
+    if (rows == NULL)
+        return rig_memory_limit(err, "the versions of the rows");
+    const enum rig_rc rc = rig_rows_build(history, arena, rows, err);
+    if (rc != RIG_OK)
+        return rc;
+    inference->rows = rows;
+    inference->committed = rows->committed;
+    inference->committed_count = rows->committed_count;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        inference->ok_count += history->txns[txn].outcome == RIG_OUTCOME_OK;
+        inference->fail_count += history->txns[txn].outcome == RIG_OUTCOME_FAIL;
+    }
+    struct infer in = {
+        .history = history, .rows = rows, .noncyclic = &inference->noncyclic, .links = &inference->links};
+    if (!take_all(&in, arena))
+        return rig_memory_limit(err, "the dependencies");
+    memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
+    inference->unknown_reads = in.unknown_reads;
+    return RIG_OK;
+}
+
+bool rig_infer_items_of_rows(const struct rig_inference *inference, struct rig_inference *items)
+{
+    *items = (struct rig_inference){.history = inference->history,
+                                    .rows = inference->rows,
+                                    .committed = inference->committed,
+                                    .committed_count = inference->committed_count};
+    struct infer in = {
+        .history = inference->history, .rows = inference->rows, .links = &items->links, .items_only = true};
+    if (!take_all(&in, inference->links.arena))
+        return false;
+    memcpy(items->graph.link_count, in.links->link_count, sizeof in.links->link_count);
+    return true;
+}

@@ -1,0 +1,42 @@
+/*
+ * Inference for the workload predicate (history/row_ops.h): version orders of rows, and what reads by condition say of
+ * the rows that they do not show.
+ *
+ * - ww: from the writer of a version to the writer of the next one, which shows it. wr: from the writer of a version to a
+ *   read that shows it. rw: from that read to the writer of the next version.
+ * - A read that does not show a row saw one of its versions that do not meet the condition, or no version. These span
+ *   from `first` to `last` in the row's chain (struct rig_row_span); in every interpretation the read precedes each
+ *   version behind `last` that changes whether the row meets the condition. Only the first of these needs an edge, and
+ *   only where all versions behind `last` meet the condition: so it is the writer of the version behind `last`. The read
+ *   also follows what led to `first`; reads alone never show more of it than that the row was absent, which needs no
+ *   edge.
+ *
+ * Updates and deletes are reads, too. Only edges of the last kind rest on a predicate: repeatable read (PL-2.99) does
+ * without them, every other level above read committed has them (Adya, Liskov & O'Neil 2000, 4.4.3).
+ *
+ * Time: for each read, the rows that were ever in its table, and the rows that it shows times the statements of its own
+ * transaction. Space: 8 bytes an edge.
+ */
+#ifndef RIG_CHECKER_INFER_ROW_INFERENCE_H
+#define RIG_CHECKER_INFER_ROW_INFERENCE_H
+
+#include "checker/infer/inference.h"
+#include "checker/infer/row_versions.h"
+#include "checker/levels/assumption.h"
+
+/* The versions that a read which does not show a row may have seen of it: RIG_ROW_NONE is the time before the insert. */
+struct rig_row_span {
+    bool known; /* false: any, so that nothing follows */
+    uint32_t first, last;
+};
+
+/* The span of a read by that condition, of the row that statement `insert` inserted. */
+struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t insert,
+                                    const struct rig_row_where *condition);
+
+/* See struct rig_type_inference. */
+enum rig_rc rig_infer_rows(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
+                           struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
+bool rig_infer_items_of_rows(const struct rig_inference *inference, struct rig_inference *items);
+
+#endif

@@ -1,0 +1,333 @@
+#include "checker/infer/row_versions.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "base/vec.h"
+#include "history/window_view.h"
+
+RIG_VEC(uint32_t, row_stack)
+
+static enum rig_rc no_memory(struct rig_err *err)
+{
+    return rig_memory_limit(err, "the versions of the rows");
+}
+
+struct rig_row_where rig_row_condition_at(const struct rig_txn_op *ops, uint32_t op)
+{
+    struct rig_row_where condition = rig_row_all();
+    if (op > 0 && ops[op - 1].kind == RIG_OP_ROW && ops[op - 1].key == ops[op].key)
+        (void)rig_row_condition_of(ops[op - 1].value, &condition);
+    return condition;
+}
+
+/* ---- statements ---- */
+
+/* The reason why the operation is no part of a statement, or NULL. */
+static const char *misfit(const struct rig_txn_op *ops, uint32_t count, uint32_t i)
+{
+    struct rig_row_where condition;
+    if (ops[i].kind == RIG_OP_READ_WHERE)
+        return NULL;
+    if (ops[i].kind != RIG_OP_ROW)
+        return "an operation that is neither a statement on rows nor a read of rows; check it as another workload";
+    if (ops[i].value <= 0) {
+        const bool is_read = i + 1 < count && ops[i + 1].kind == RIG_OP_READ_WHERE && ops[i + 1].key == ops[i].key;
+        return !rig_row_condition_of(ops[i].value, &condition) ? "a condition that is not one of rig's"
+               : is_read                                       ? NULL
+                                                               : "a condition without its read";
+    }
+    if (!rig_row_is_number(ops[i].value))
+        return "a statement whose number is not one of rig's";
+    if (rig_row_action(ops[i].value) == RIG_ROWS_INSERT)
+        return NULL;
+    const bool follows = i > 0 && ops[i - 1].kind == RIG_OP_READ_WHERE && ops[i - 1].key == ops[i].key;
+    return follows && rig_row_condition_at(ops, i - 1).form == RIG_ROW_LISTED ? NULL
+                                                                              : "an update or delete without its read";
+}
+
+static int compare_statements(const void *left, const void *right)
+{
+    const struct rig_row_write *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    if (a->txn != b->txn)
+        return a->txn < b->txn ? -1 : 1;
+    return (a->op > b->op) - (a->op < b->op);
+}
+
+static enum rig_rc list_statements(struct rig_row_chains *rows, struct rig_err *err)
+{
+    const struct rig_history *history = rows->history;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+        const uint32_t count = rig_txn_op_count(history, txn);
+        for (uint32_t i = 0; i < count; i++) {
+            const char *why = misfit(ops, count, i);
+            if (why != NULL)
+                return rig_fail(err, RIG_E_INPUT, "transaction %u holds %s", rig_txn_name(history, txn), why);
+            if (rig_row_writes(&ops[i]))
+                rows->statements[rows->statement_count++] =
+                    (struct rig_row_write){.number = ops[i].value, .key = ops[i].key, .txn = txn, .op = i};
+        }
+    }
+    qsort(rows->statements, rows->statement_count, sizeof *rows->statements, compare_statements);
+    return RIG_OK;
+}
+
+static enum rig_rc used_twice(const struct rig_row_chains *rows, uint32_t second, struct rig_err *err)
+{
+    const struct rig_row_write *a = &rows->statements[second - 1], *b = &rows->statements[second];
+    char key[64];
+    rig_history_key_name(rows->history, a->key, key, sizeof key);
+    return rig_fail(
+        err, RIG_E_INPUT,
+        "transactions %u and %u both have a statement %lld on key %s; predicate needs numbers that are unique "
+        "per key",
+        rig_txn_name(rows->history, a->txn), rig_txn_name(rows->history, b->txn), (long long)a->number, key);
+}
+
+static bool is_insert(const struct rig_row_write *statement)
+{
+    return rig_row_action(statement->number) == RIG_ROWS_INSERT;
+}
+
+static enum rig_rc index_statements(struct rig_row_chains *rows, struct rig_err *err)
+{
+    for (uint32_t i = 0; i < rows->statement_count; i++) {
+        const struct rig_row_write *of = &rows->statements[i];
+        if (i > 0 && of[-1].key == of->key && of[-1].number == of->number)
+            return used_twice(rows, i, err);
+        rows->key_first[of->key + 1]++;
+    }
+    uint32_t at = 0;
+    for (uint32_t key = 0; key < rows->history->key_count; key++) {
+        rows->key_first[key + 1] += rows->key_first[key];
+        rows->insert_first[key] = at;
+        for (uint32_t i = rows->key_first[key]; i < rows->key_first[key + 1]; i++) {
+            if (is_insert(&rows->statements[i]))
+                rows->inserts[at++] = i;
+        }
+    }
+    rows->insert_first[rows->history->key_count] = at;
+    return RIG_OK;
+}
+
+static enum rig_rc find_statements(struct rig_row_chains *rows, struct rig_arena *arena, struct rig_err *err)
+{
+    const struct rig_history *history = rows->history;
+    size_t count = 1;
+    for (uint32_t op = 0; op < history->op_count; op++)
+        count += rig_row_writes(&history->ops[op]);
+    rows->statements = rig_arena_room(arena, count, sizeof *rows->statements);
+    rows->inserts = rig_arena_room(arena, count + history->key_count, sizeof *rows->inserts);
+    rows->key_first = rig_arena_array(arena, (size_t)history->key_count + 2, sizeof *rows->key_first);
+    rows->insert_first = rig_arena_array(arena, (size_t)history->key_count + 2, sizeof *rows->insert_first);
+    if (rows->statements == NULL || rows->inserts == NULL || rows->key_first == NULL || rows->insert_first == NULL)
+        return no_memory(err);
+    enum rig_rc rc = list_statements(rows, err);
+    return rc == RIG_OK ? index_statements(rows, err) : rc;
+}
+
+uint32_t rig_rows_statement(const struct rig_row_chains *rows, uint32_t key, int64_t number)
+{
+    uint32_t low = rows->key_first[key], high = rows->key_first[key + 1];
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (rows->statements[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = low < rows->key_first[key + 1] && rows->statements[low].number == number;
+    return found ? low : RIG_ROW_NONE;
+}
+
+uint32_t rig_rows_version(const struct rig_row_chains *rows, uint32_t statement, int64_t id)
+{
+    const struct rig_row_write *of = &rows->statements[statement];
+    for (uint32_t i = 0; i < of->version_count; i++) {
+        if (rows->versions[of->first_version + i].id == id)
+            return of->first_version + i;
+    }
+    return RIG_ROW_NONE;
+}
+
+/* ---- versions ---- */
+
+/* The rows that an update or delete changed, as they were before. */
+static struct rig_read_list changed_rows(const struct rig_row_chains *rows, const struct rig_row_write *statement)
+{
+    return rig_txn_op_list(rows->history, rig_txn_ops(rows->history, statement->txn) + statement->op - 1);
+}
+
+static bool find_versions(struct rig_row_chains *rows, struct rig_arena *arena)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < rows->statement_count; i++) {
+        struct rig_row_write *of = &rows->statements[i];
+        const struct rig_txn_op *ops = rig_txn_ops(rows->history, of->txn);
+        of->rows_known = is_insert(of) || rig_row_is_read(&ops[of->op - 1]);
+        of->version_count = is_insert(of) ? 1 : !of->rows_known ? 0 : changed_rows(rows, of).count / 2;
+        of->first_version = (uint32_t)count;
+        count += of->version_count;
+    }
+    if (count >= RIG_ROW_NONE)
+        return false;
+    rows->versions = rig_arena_room(arena, count + 1, sizeof *rows->versions);
+    if (rows->versions == NULL)
+        return false;
+    for (uint32_t i = 0; i < rows->statement_count; i++) {
+        const struct rig_row_write *of = &rows->statements[i];
+        const struct rig_read_list list =
+            is_insert(of) || !of->rows_known ? (struct rig_read_list){0} : changed_rows(rows, of);
+        for (uint32_t at = 0; at < of->version_count; at++)
+            rows->versions[rows->version_count++] =
+                (struct rig_row_version){.id = is_insert(of) ? of->number : rig_read_element(&list, 2 * at),
+                                         .statement = i,
+                                         .before = RIG_ROW_NONE,
+                                         .next = RIG_ROW_NONE};
+    }
+    RIG_INVARIANT(rows->version_count == count);
+    return true;
+}
+
+/* ---- committed transactions ---- */
+
+/* Transactions of unknown fate committed if this one read their versions. False when memory runs out. */
+static bool follow_reads(struct rig_row_chains *rows, uint32_t txn, struct row_stack *fresh)
+{
+    const struct rig_history *history = rows->history;
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (!rig_row_is_read(&ops[i]) || rig_row_condition_at(ops, i).form != RIG_ROW_LISTED)
+            continue;
+        const struct rig_read_list list = rig_txn_op_list(history, &ops[i]);
+        for (uint32_t at = 1; at < list.count; at += 2) {
+            const uint32_t statement = rig_rows_statement(rows, ops[i].key, rig_read_element(&list, at));
+            const uint32_t writer = statement == RIG_ROW_NONE ? txn : rows->statements[statement].txn;
+            if (rows->committed[writer] || history->txns[writer].outcome != RIG_OUTCOME_INFO)
+                continue;
+            rows->committed[writer] = 1;
+            rows->committed_count++;
+            if (!row_stack_add(fresh, writer))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool find_committed(struct rig_row_chains *rows, struct rig_arena *arena)
+{
+    const struct rig_history *history = rows->history;
+    struct row_stack fresh = {0};
+    bool any_open = false, done = true;
+    rows->committed = rig_arena_room(arena, (size_t)history->txn_count + 1, sizeof *rows->committed);
+    if (rows->committed == NULL)
+        return false;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const bool counts = rig_txn_is_committed(&history->txns[txn]);
+        rows->committed[txn] = counts;
+        rows->committed_count += counts;
+        any_open |= !counts && history->txns[txn].outcome == RIG_OUTCOME_INFO;
+    }
+    for (uint32_t txn = 0; done && any_open && txn < history->txn_count; txn++)
+        done = !rows->committed[txn] || follow_reads(rows, txn, &fresh);
+    while (done && fresh.count > 0)
+        done = follow_reads(rows, fresh.at[--fresh.count], &fresh);
+    row_stack_done(&fresh);
+    return done;
+}
+
+/* ---- chains ---- */
+
+/* Links the versions of committed updates and deletes with those that they replaced. */
+static void link_versions(struct rig_row_chains *rows)
+{
+    for (uint32_t i = 0; i < rows->statement_count; i++) {
+        const struct rig_row_write *of = &rows->statements[i];
+        if (is_insert(of) || !of->rows_known || !rows->committed[of->txn])
+            continue;
+        const struct rig_read_list list = changed_rows(rows, of);
+        for (uint32_t at = 0; at < of->version_count; at++) {
+            const uint32_t statement = rig_rows_statement(rows, of->key, rig_read_element(&list, 2 * at + 1));
+            const uint32_t before = statement == RIG_ROW_NONE || !rows->committed[rows->statements[statement].txn]
+                                        ? RIG_ROW_NONE
+                                        : rig_rows_version(rows, statement, rig_read_element(&list, 2 * at));
+            if (before == RIG_ROW_NONE || rows->versions[before].next != RIG_ROW_NONE)
+                continue;
+            rows->versions[before].next = of->first_version + at;
+            rows->versions[of->first_version + at].before = before;
+        }
+    }
+}
+
+/* Whether the statement may have written versions that are not in `versions`. */
+static bool is_open(const struct rig_row_chains *rows, const struct rig_row_write *statement)
+{
+    const bool committed = rows->committed[statement->txn] != 0;
+    const bool possible = committed || rows->history->txns[statement->txn].outcome == RIG_OUTCOME_INFO;
+    return possible && !is_insert(statement) && (!committed || !statement->rows_known);
+}
+
+/* Marks the rows that the statement may have touched: they have no whole chain. */
+static void open_rows(struct rig_row_chains *rows, const struct rig_row_write *statement)
+{
+    if (!statement->rows_known) {
+        for (uint32_t i = rows->insert_first[statement->key]; i < rows->insert_first[statement->key + 1]; i++)
+            rows->statements[rows->inserts[i]].is_whole = false;
+        return;
+    }
+    for (uint32_t i = 0; i < statement->version_count; i++) {
+        const int64_t id = rows->versions[statement->first_version + i].id;
+        const uint32_t row = rig_rows_statement(rows, statement->key, id);
+        if (row != RIG_ROW_NONE)
+            rows->statements[row].is_whole = false;
+    }
+}
+
+static void follow_chain(const struct rig_row_chains *rows, struct rig_row_write *insert)
+{
+    uint32_t length = 1;
+    insert->last = insert->first_version;
+    for (uint32_t next; (next = rows->versions[insert->last].next) != RIG_ROW_NONE; length++)
+        insert->last = next;
+    insert->is_whole = rows->committed[insert->txn] != 0 && length == insert->committed_versions;
+}
+
+/* A chain is whole if it has all versions of committed transactions, and no others may exist. */
+static void find_chains(struct rig_row_chains *rows)
+{
+    for (uint32_t i = 0; i < rows->statement_count; i++) {
+        const struct rig_row_write *of = &rows->statements[i];
+        for (uint32_t at = 0; rows->committed[of->txn] && at < of->version_count; at++) {
+            const uint32_t row = rig_rows_statement(rows, of->key, rows->versions[of->first_version + at].id);
+            if (row != RIG_ROW_NONE)
+                rows->statements[row].committed_versions++;
+        }
+    }
+    for (uint32_t i = 0; i < rows->statement_count; i++) {
+        if (is_insert(&rows->statements[i]))
+            follow_chain(rows, &rows->statements[i]);
+    }
+    for (uint32_t i = 0; i < rows->statement_count; i++) {
+        if (is_open(rows, &rows->statements[i]))
+            open_rows(rows, &rows->statements[i]);
+    }
+}
+
+enum rig_rc rig_rows_build(const struct rig_history *history, struct rig_arena *arena, struct rig_row_chains *rows,
+                           struct rig_err *err)
+{
+    *rows = (struct rig_row_chains){.history = history};
+    const enum rig_rc rc = find_statements(rows, arena, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (!find_versions(rows, arena) || !find_committed(rows, arena))
+        return no_memory(err);
+    link_versions(rows);
+    find_chains(rows);
+    return RIG_OK;
+}

@@ -1,0 +1,147 @@
+/* Witnesses over rows in words (sentence.h). */
+#include <inttypes.h>
+
+#include "base/bug.h"
+#include "checker/witness/sentence.h"
+#include "history/row_ops.h"
+
+static const char *const actions[] = {"inserted", "updated", "deleted"};
+
+/* "where class = 3"; "where id from 4000 on". Nothing for all rows. */
+static void add_condition(const struct rig_txn_op *ops, uint32_t op, struct rig_buf *text)
+{
+    struct rig_row_where condition;
+    if (op == 0 || ops[op - 1].kind != RIG_OP_ROW || ops[op - 1].key != ops[op].key ||
+        !rig_row_condition_of(ops[op - 1].value, &condition))
+        return;
+    const bool by_id = condition.column == RIG_ROW_BY_ID;
+    const int64_t unit = by_id ? RIG_ROW_SERIAL : 1, least = condition.least * unit;
+    rig_buf_printf(text, " where %s ", by_id ? "id" : "class");
+    if (condition.most == INT64_MAX)
+        rig_buf_printf(text, ">= %" PRId64, least);
+    else if (condition.most == condition.least && !by_id)
+        rig_buf_printf(text, "= %" PRId64, least);
+    else
+        rig_buf_printf(text, "in %" PRId64 "..%" PRId64, least, condition.most * unit + unit - 1);
+}
+
+/* "T4 read table 3 where class = 2 as [..]" */
+static void add_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    struct rig_row_where condition;
+    const bool counted = op > 0 && ops[op - 1].kind == RIG_OP_ROW &&
+                         rig_row_condition_of(ops[op - 1].value, &condition) && condition.form == RIG_ROW_COUNTED;
+    rig_sentence_txn(history, txn, text);
+    rig_buf_add_text(text, counted ? " counted table " : " read table ");
+    rig_sentence_key(history, ops[op].key, text);
+    add_condition(ops, op, text);
+    rig_buf_add_text(text, " as ");
+    rig_sentence_list(rig_txn_op_list(history, &ops[op]), text);
+}
+
+/* The first row that both reads show at the same version. */
+static int64_t common_row(const struct rig_history *history, const struct rig_step *step)
+{
+    const struct rig_read_list a = rig_txn_op_list(history, rig_txn_ops(history, step->from) + step->from_op);
+    const struct rig_read_list b = rig_txn_op_list(history, rig_txn_ops(history, step->to) + step->to_op);
+    for (uint32_t i = 0; i + 1 < a.count; i += 2) {
+        for (uint32_t j = 0; j + 1 < b.count; j += 2) {
+            if (rig_read_element(&a, i) == rig_read_element(&b, j) && rig_read_element(&a, i + 1) == step->from_value &&
+                rig_read_element(&b, j + 1) == step->from_value)
+                return rig_read_element(&a, i);
+        }
+    }
+    return 0;
+}
+
+static void add_missed(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    const enum rig_rows_action action = rig_row_action(step->to_value);
+    add_reading(history, step->from, step->from_op, text);
+    rig_buf_printf(text, ", without row %" PRId64 ", which ", step->from_value);
+    rig_sentence_txn(history, step->to, text);
+    if (action == RIG_ROWS_INSERT)
+        rig_buf_add_text(text, " inserted, and which met the condition from then on.");
+    else
+        rig_buf_printf(text, " updated to version %" PRId64 ", and which met the condition from then on.",
+                       step->to_value);
+}
+
+static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    rig_buf_add_text(text, ": ");
+    if (step->by_predicate) {
+        add_missed(history, step, text);
+        return;
+    }
+    if (step->kind == RIG_EDGE_RW) {
+        add_reading(history, step->from, step->from_op, text);
+        rig_buf_printf(text, ", with row %" PRId64 " at version %" PRId64 ", which ", common_row(history, step),
+                       step->from_value);
+        rig_sentence_txn(history, step->to, text);
+        rig_buf_printf(text, " %s.", actions[rig_row_action(step->to_value)]);
+        return;
+    }
+    if (step->kind == RIG_EDGE_WW) {
+        rig_sentence_txn(history, step->to, text);
+        rig_buf_printf(text, " %s a row at version %" PRId64 ", which ", actions[rig_row_action(step->to_value)],
+                       step->from_value);
+        rig_sentence_txn(history, step->from, text);
+        rig_buf_add_text(text, " wrote.");
+        return;
+    }
+    add_reading(history, step->to, step->to_op, text);
+    rig_buf_printf(text, ", with version %" PRId64 ", which ", step->from_value);
+    rig_sentence_txn(history, step->from, text);
+    rig_buf_add_text(text, " wrote.");
+}
+
+static void add_other(const struct rig_history *history, const struct rig_witness *w, const char *before,
+                      const char *after, struct rig_buf *text)
+{
+    RIG_REQUIRE(w->txn_count == 2);
+    rig_buf_add_text(text, before);
+    rig_sentence_txn(history, w->txns[1], text);
+    rig_buf_add_text(text, after);
+}
+
+static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    add_reading(history, w->txns[0], w->op, text);
+    rig_buf_printf(text, ", row %" PRId64 " at version %" PRId64 ", ", w->other_value, w->value);
+    switch ((int)w->anomaly) {
+    case RIG_ANOMALY_INTERNAL:
+        rig_buf_add_text(text, "and not as it had left the row itself.");
+        return;
+    case RIG_ANOMALY_DUPLICATE_ELEMENTS:
+        rig_buf_add_text(text, "with this row twice.");
+        return;
+    case RIG_ANOMALY_GARBAGE_READ:
+        rig_buf_add_text(text, "which no statement wrote.");
+        return;
+    case RIG_ANOMALY_FUTURE_READ:
+        rig_buf_add_text(text, "which it wrote itself only later.");
+        return;
+    case RIG_ANOMALY_PREDICATE_MISMATCH:
+        rig_buf_add_text(text, "which does not meet the condition.");
+        return;
+    case RIG_ANOMALY_G1A:
+        add_other(history, w, "which ", " wrote, which failed.", text);
+        return;
+    case RIG_ANOMALY_G1B:
+        add_other(history, w, "which ", " wrote and replaced itself later.", text);
+        return;
+    case RIG_ANOMALY_LOST_UPDATE:
+        add_other(history, w, "and replaced it, and ", " replaced the same version.", text);
+        return;
+    default:
+        break;
+    }
+    RIG_REQUIRE(false);
+}
+
+const struct rig_type_sentences rig_row_sentences = {.write = "statement on table",
+                                                     .writes = "statements on tables",
+                                                     .add_step = add_step,
+                                                     .add_noncyclic = add_noncyclic};
