@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 
 from pg_finding import KEPT, PostgresTest
 from rig_command import main
@@ -13,6 +14,7 @@ ITEMS = {"G2-item", "G-single-item", "G-nonadjacent-item"}
 
 class Predicates(PostgresTest):
     def run_config(self, name, *settings, status=0):
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
         arguments = [text for setting in settings for text in ("--set", setting)]
         self.status(status, self.rig("run", CONFIGS / name, "-o", "out", *FEW, *arguments))
         return self.results("out")
