@@ -466,8 +466,9 @@ enum rig_rc rig_shrink_history(const struct rig_history *history, const struct r
     if (rc == RIG_OK)
         rc = rig_check(history, &options->check, &verdict, err);
     if (rc == RIG_OK && !choose_goal(&options->check, verdict, &like.goal))
-        rc =
-            rig_fail(err, RIG_E_USAGE, "the history shows no anomaly that is asked for, so there is nothing to shrink");
+        rc = rig_fail(err, RIG_E_USAGE,
+                      "the history shows no anomaly that is asked for and that a part of it could show, so there is "
+                      "nothing to shrink");
     if (rc == RIG_OK)
         rc = search_init(&search, history, &like, err);
     if (rc == RIG_OK)

@@ -114,7 +114,8 @@ def main():
         for case in golden.all_cases():
             if wanted and case["name"] not in wanted:
                 continue
-            if case["exit"] != 1:
+            # Claims of the database are about the whole history.
+            if case["exit"] != 1 or case["name"].startswith("claims-"):
                 continue
             _, out, _ = rig("check", f"histories/{case['name']}.jsonl", *case["arguments"], "--format", "json")
             workload = json.loads(out)["workload"]

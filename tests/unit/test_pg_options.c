@@ -56,7 +56,11 @@ static void settings_are_split(void **state)
 
 static struct rig_pg_options plain(void)
 {
-    return (struct rig_pg_options){.isolation = RIG_PG_SERIALIZABLE, .tables = 1, .prepared = true, .pipeline = true};
+    return (struct rig_pg_options){.isolation = RIG_PG_SERIALIZABLE,
+                                   .tables = 1,
+                                   .prepared = true,
+                                   .pipeline = true,
+                                   .row_index = RIG_PG_ROWS_INDEX};
 }
 
 static void expect_refused(const struct rig_pg_options *options, const char *part)
