@@ -13,7 +13,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from run_faults import KEPT, RIG, FaultTest, load_went_on, main, what_is_missing  # noqa: E402
+from run_faults import KEPT, RIG, FaultTest, effects_of, load_went_on, main, what_is_missing  # noqa: E402
 
 PLAN = """
 name: every
@@ -108,7 +108,9 @@ class EveryFault(FaultTest):
         self.assertFalse((self.folder / "mark").exists())
 
     def is_seen_and_healed(self, name):
-        _, results = self.run_until(load_went_on, self.plan_of(name, "500ms", 3))
+        # A state transfer can last longer than the load.
+        is_enough = effects_of if ON_GALERA else load_went_on
+        _, results = self.run_until(is_enough, self.plan_of(name, "500ms", 3))
         fault, = results["faults"]
         self.assertRegex(fault["evidence"], FAULTS[name][1])
         self.nothing_is_left()
