@@ -229,6 +229,7 @@ struct shape {
     uint32_t ww, wr, rw, process, realtime, silent; /* silent: transactions that write nothing */
     bool acknowledged;                              /* below read committed, too */
     bool one_key;
+    bool updates;   /* each rw step leaves a transaction that also writes the key of the step */
     bool adjacent;  /* an rw step behind an rw step */
     bool behind_wr; /* each rw step is behind a wr step */
     bool ascending; /* each rw step leaves an operation behind that which the step before, ww or wr, enters */
@@ -236,7 +237,8 @@ struct shape {
 
 static struct shape shape_of(const struct proof *p, const struct rig_witness_line *steps, size_t count)
 {
-    struct shape s = {.count = count, .acknowledged = true, .one_key = true, .behind_wr = true, .ascending = true};
+    struct shape s = {
+        .count = count, .acknowledged = true, .one_key = true, .updates = true, .behind_wr = true, .ascending = true};
     uint32_t key = RIG_FACT_NONE;
     for (size_t i = 0; i < count; i++) {
         const struct rig_witness_line *step = &steps[i], *last = &steps[i == 0 ? count - 1 : i - 1];
@@ -254,6 +256,7 @@ static struct shape shape_of(const struct proof *p, const struct rig_witness_lin
         if (step->kind != RIG_WITNESS_RW)
             continue;
         const bool enters = last->kind == RIG_WITNESS_WW || last->kind == RIG_WITNESS_WR;
+        s.updates = s.updates && writes(p, step->from, of);
         s.adjacent = s.adjacent || last->kind == RIG_WITNESS_RW;
         s.behind_wr = s.behind_wr && last->kind == RIG_WITNESS_WR;
         s.ascending = s.ascending && enters && last->to_op < step->from_op;
@@ -271,7 +274,9 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
         return true;
     switch ((int)level->forbids) {
     case RIG_FORBIDS_CURSOR:
-        return s->count == 2 && s->rw == 1 && s->ww == 1 && s->one_key;
+        /* Both write the key of the rw step. In the one order of these writes it has a ww step back, in the other one the
+         * two transactions form a cycle of ww steps. */
+        return s->count == 2 && s->rw == 1 && s->ww == 1 && (s->one_key || s->updates);
     case RIG_FORBIDS_ATOMIC_LATER:
         return s->count == 2 && s->rw == 1 && s->wr == 1 && s->ascending;
     case RIG_FORBIDS_MONOTONIC_VIEW:

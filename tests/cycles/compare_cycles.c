@@ -102,7 +102,8 @@ static bool compare(const struct small_history *small, struct tally *tally)
     if (build_history(small, NULL, &history, &err) != RIG_OK)
         return complain(small, RIG_ANOMALY_G0, err.text);
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if (rig_anomaly_info((enum rig_anomaly)anomaly)->cyclic)
+        const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
+        if (info->cyclic && strstr(info->name, "predicate") == NULL) /* lists have no conditions */
             agrees &= compare_request(small, history, &brute, (enum rig_anomaly)anomaly, tally);
     }
     agrees &= compare_witnesses(small, history, &brute, tally);
