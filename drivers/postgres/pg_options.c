@@ -12,7 +12,7 @@ static const char *const isolation_words[] = {"read-uncommitted", "read-committe
                                               NULL};
 static const char *const table_schema_words[] = {"text", "integer-array", "rows", NULL};
 /* By enum rig_pg_row_index, and enum rig_pg_row_scan. */
-static const char *const row_index_words[] = {"none", "index", "covering", NULL};
+static const char *const row_index_words[] = {"index", "none", "covering", NULL};
 static const char *const row_scan_words[] = {"any", "sequential", "index", "index-only", "bitmap", NULL};
 static const char *const write_words[] = {"upsert", "insert-then-update", NULL};
 static const char *const listen_words[] = {"socket", "tcp", NULL};

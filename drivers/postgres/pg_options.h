@@ -27,7 +27,7 @@ enum { RIG_PG_SCHEMA_NAME_BYTES = 64, RIG_PG_RUN_NAME_MOST = 40 };
 enum rig_pg_lock_mode { RIG_PG_LOCK_UPDATE, RIG_PG_LOCK_SHARE };
 
 /* The indexes of tables of rows, and how they are read. */
-enum rig_pg_row_index { RIG_PG_ROWS_NO_INDEX, RIG_PG_ROWS_INDEX, RIG_PG_ROWS_COVERING };
+enum rig_pg_row_index { RIG_PG_ROWS_INDEX, RIG_PG_ROWS_NO_INDEX, RIG_PG_ROWS_COVERING };
 enum rig_pg_row_scan {
     RIG_PG_SCAN_ANY,
     RIG_PG_SCAN_SEQUENTIAL,
