@@ -195,7 +195,8 @@ class Planted(RigTest):
 
     def test_each_type_that_rig_runs_has_a_bug_that_is_named(self):
         listed = self.status(0, self.rig("list", "workloads", "--format", "json")).out
-        types = {row["name"] for row in json.loads(listed)["workloads"]} - {"append-register"}
+        # rig generates no append-register, and the simulated database has no rows that are read by conditions.
+        types = {row["name"] for row in json.loads(listed)["workloads"]} - {"append-register", "predicate"}
         self.assertEqual(types, {row[0] for rows in PLANTED.values() for row in rows})
 
     def test_queues_and_stacks_are_emptied(self):
