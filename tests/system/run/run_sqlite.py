@@ -85,7 +85,8 @@ class SharedCache(SqliteTest):
         results = self.run_plan(*settings, "database.read-uncommitted=true", status=1)
         self.assertIn("G1b", results["anomalies"])
         self.assertNotEqual(results["levels"]["read-uncommitted"], "refuted")
-        self.assertEqual(self.run_plan(*settings, "workload.transactions=1000")["anomalies"], {})
+        # Most transactions meet a lock and fail at once: so many that some hundred are acknowledged.
+        self.assertEqual(self.run_plan(*settings, "workload.transactions=20000")["anomalies"], {})
 
 
 class Faults(SqliteTest):
