@@ -141,7 +141,7 @@ class Postgres(TypesTest):
         results = self.run_type("list-append", POSTGRES, "read-uncommitted", "workload.operations.min=2",
                                 "workload.keys.active=3", "workload.final-reads=none", *options, transactions=1500)
         log = "".join(path.read_text(errors="replace") for path in (self.folder / "out").rglob("pg-1*.log"))
-        reads = re.findall(r"SELECT v FROM \S+ WHERE k = \S+( FOR UPDATE| FOR SHARE)?", log)
+        reads = re.findall(r"SELECT (?:t\.)?v FROM \S+ (?:AS t )?WHERE (?:t\.)?k = \S+( FOR UPDATE| FOR SHARE)?", log)
         self.assertGreater(len(reads), 1000)
         return results, {lock.strip(): reads.count(lock) / len(reads) for lock in set(reads)}
 
