@@ -388,7 +388,8 @@ static void restore(enum rig_workload workload, struct rig_txn_vec *txns, struct
         const uint32_t first = txns->at[i].first_op;
         const size_t end = i + 1 < txns->count ? txns->at[i + 1].first_op : ops->count;
         const uint32_t count = (uint32_t)rig_object_restore(workload, ops->at + first, end - first);
-        memmove(ops->at + to, ops->at + first, count * sizeof *ops->at);
+        if (count > 0)
+            memmove(ops->at + to, ops->at + first, count * sizeof *ops->at);
         txns->at[i].first_op = to;
         to += count;
     }

@@ -71,6 +71,7 @@ struct stutter_options {
     int64_t gap[2], stop[2], redraw[2];
     double share;
     int64_t processes, priorities, cores;
+    int64_t depth, round_ns, step_ns;
     bool background;
 };
 
