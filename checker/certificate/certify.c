@@ -50,8 +50,7 @@ static const char *const suspects[RIG_DISCREPANCY_COUNT] = {
     [RIG_DISCREPANCY_CERTIFICATE_MISMATCH] =
         "Suspect the driver, a read of data that was rolled back or lost in a crash, or a lost or forked update.",
     [RIG_DISCREPANCY_SNAPSHOT_MISMATCH] =
-        "Suspect the driver, or the database; at read committed also a statement that read versions newer than its "
-        "snapshot.",
+        "Suspect the driver, or the database; at read committed also a read of versions newer than its snapshot.",
     [RIG_DISCREPANCY_SNAPSHOT_FORK] = "Suspect the driver, which may have lost an own number, or the database.",
     [RIG_DISCREPANCY_VERSION_INVERSION] = "Suspect the driver, or the database.",
     [RIG_DISCREPANCY_MISSED_COMMIT] =

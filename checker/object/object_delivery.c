@@ -5,7 +5,8 @@
 const enum rig_anomaly rig_delivery_anomalies[RIG_DELIVERY_COUNT] = {
     RIG_ANOMALY_PHANTOM_ELEMENT, RIG_ANOMALY_DUPLICATED_ELEMENT, RIG_ANOMALY_LOST_ELEMENT};
 
-enum { NONE = UINT32_MAX, MOST_TXNS = 3 };
+#define NONE UINT32_MAX
+enum { MOST_TXNS = 3 };
 
 struct tally {
     int64_t value;
