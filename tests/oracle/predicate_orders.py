@@ -204,7 +204,7 @@ def try_one(draw, folder, tally):
     for i, done in ended:
         results[i] += [None] * (len(txns[i]) - len(results[i]))
         outcomes[i] = "info" if draw.random() < 0.1 else done
-    # Of unknown fate: nothing came back.
+    # Its fate is unknown: nothing came back.
     shown = {i: [None] * len(txns[i]) if outcomes[i] == "info" else results[i] for i in outcomes}
     lines = lines_of(txns, results, ended, outcomes)
     levels, error = judge(lines, folder)

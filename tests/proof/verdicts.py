@@ -26,7 +26,7 @@ RIG = os.environ.get("RIG", str(ROOT / "build/release/rig"))
 VERIFY = os.environ.get("RIG_VERIFY", str(pathlib.Path(RIG).with_name("rig-verify")))
 GOLDEN = ROOT / "tests/golden"
 ASSUMPTIONS = ["wfr-keys", "sequential-keys", "linearizable-keys"]
-# Of the levels that verdicts decide, at most this share may be open in the proofs.
+# At most this share of the levels that verdicts decide may be open in the proofs.
 MOST_OPEN = 0.01
 
 
