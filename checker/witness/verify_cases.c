@@ -381,6 +381,8 @@ bool rig_verify_cases(const struct rig_proof *proof, const struct rig_type_verif
         .proof = proof, .type = type, .witness = witness, .forbidding = ~UINT64_C(0), .txn = witness->txns[0]};
     bool has_memory = true;
     const char *lacks = (unsigned)witness->cases->level < RIG_LEVEL_COUNT ? NULL : "is at an unknown level";
+    if (lacks == NULL && type->read_version == NULL)
+        lacks = "is in a proof by cases, which this type of data does not have";
     if (lacks == NULL)
         lacks = check_lines(&p, &has_memory);
     if (lacks == NULL && has_memory)

@@ -698,12 +698,6 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
     return p.no_memory ? "could not be proved in the memory there is" : p.explained ? "can take effect" : NULL;
 }
 
-static bool read_version(const struct rig_proof *proof, uint32_t txn, uint32_t op, struct rig_proved_read *read)
-{
-    (void)proof, (void)txn, (void)op, (void)read;
-    return false;
-}
-
 static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step *step)
 {
     (void)proof, (void)step;
@@ -713,6 +707,4 @@ static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step
 const struct rig_type_verifier rig_verify_object = {.prove_committed = prove_committed,
                                                     .check_step = check_step,
                                                     .check_noncyclic = check_noncyclic,
-                                                    .read_version = read_version,
-                                                    .check_known = check_step,
                                                     .is_acknowledged = is_acknowledged};

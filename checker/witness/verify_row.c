@@ -334,24 +334,6 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
     }
 }
 
-/* ---- proofs by cases: no level is decided by them ---- */
-
-static bool read_version(const struct rig_proof *proof, uint32_t txn, uint32_t op, struct rig_proved_read *read)
-{
-    (void)proof;
-    (void)txn;
-    (void)op;
-    (void)read;
-    return false;
-}
-
-static const char *check_known(const struct rig_proof *proof, const struct rig_step *step)
-{
-    (void)proof;
-    (void)step;
-    return "is in a proof by cases, which rows do not need";
-}
-
 static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step *step)
 {
     return proof->history->txns[step->to].outcome == RIG_OUTCOME_OK;
@@ -360,6 +342,4 @@ static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step
 const struct rig_type_verifier rig_verify_row = {.prove_committed = prove_committed,
                                                  .check_step = check_step,
                                                  .check_noncyclic = check_noncyclic,
-                                                 .read_version = read_version,
-                                                 .check_known = check_known,
                                                  .is_acknowledged = is_acknowledged};

@@ -130,24 +130,6 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
     }
 }
 
-/* ---- proofs by cases: the order of all versions is known, so that there are none ---- */
-
-static bool read_version(const struct rig_proof *proof, uint32_t txn, uint32_t op, struct rig_proved_read *read)
-{
-    (void)proof;
-    (void)txn;
-    (void)op;
-    (void)read;
-    return false;
-}
-
-static const char *check_known(const struct rig_proof *proof, const struct rig_step *step)
-{
-    (void)proof;
-    (void)step;
-    return "is in a proof by cases, which sets do not need";
-}
-
 static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step *step)
 {
     (void)proof;
@@ -158,6 +140,4 @@ static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step
 const struct rig_type_verifier rig_verify_set = {.prove_committed = prove_committed,
                                                  .check_step = check_step,
                                                  .check_noncyclic = check_noncyclic,
-                                                 .read_version = read_version,
-                                                 .check_known = check_known,
                                                  .is_acknowledged = is_acknowledged};
