@@ -5,6 +5,7 @@
 #include "base/plural.h"
 #include "checker/certificate/certified.h"
 #include "checker/levels/level.h"
+#include "report/html_parts.h"
 #include "report/markup.h"
 #include "report/words.h"
 
@@ -77,10 +78,14 @@ static void add_views(struct rig_buf *out, const struct rig_certified *certified
         return;
     rig_buf_add_text(out, "snapshots: ");
     rig_words_count(out, certified->snapshot_count);
-    rig_buf_printf(out, " of %" PRIu64 " transaction%s compared", certified->view_count,
-                   rig_plural(certified->view_count));
-    if (certified->set_aside > 0)
-        rig_buf_printf(out, ", %" PRIu64 " left out because the server used numbers again", certified->set_aside);
+    rig_buf_add_text(out, " of ");
+    rig_words_count(out, certified->view_count);
+    rig_buf_printf(out, " transaction%s compared", rig_plural(certified->view_count));
+    if (certified->set_aside > 0) {
+        rig_buf_add_text(out, ", ");
+        rig_words_count(out, certified->set_aside);
+        rig_buf_add_text(out, " left out because the server used numbers again");
+    }
     rig_buf_add_text(out, "; reads compared with the state at theirs: ");
     rig_words_count(out, certified->reads_compared);
     rig_buf_add_text(out, ", with the writer of their row: ");
@@ -93,12 +98,17 @@ static void add_agreement(struct rig_buf *out, const struct rig_certified *certi
     if (certified->agrees)
         rig_buf_add_text(out, "all transactions and reads agree with it\n");
     for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
-        if (certified->counts[kind] > 0)
-            rig_buf_printf(out, "%s: %" PRIu64 ": %s\n", rig_discrepancy_infos[kind].name, certified->counts[kind],
-                           rig_discrepancy_infos[kind].definition);
+        if (certified->counts[kind] == 0)
+            continue;
+        rig_buf_printf(out, "%s: ", rig_discrepancy_infos[kind].name);
+        rig_words_count(out, certified->counts[kind]);
+        rig_buf_printf(out, ": %s\n", rig_discrepancy_infos[kind].definition);
     }
-    if (certified->foreign_count > 0)
-        rig_buf_printf(out, "commits that no client made: %" PRIu64 "\n", certified->foreign_count);
+    if (certified->foreign_count > 0) {
+        rig_buf_add_text(out, "commits that no client made: ");
+        rig_words_count(out, certified->foreign_count);
+        rig_buf_add_char(out, '\n');
+    }
 }
 
 static const char *fate_word(enum rig_fate fate)
@@ -177,10 +187,9 @@ void rig_certificate_lines(struct rig_buf *out, const struct rig_verdict *verdic
     add_levels(out, verdict);
 }
 
-/* Whether only the certificate shows the anomaly. */
-static bool is_further(const struct rig_verdict *verdict, unsigned anomaly)
+bool rig_certificate_is_further(const struct rig_verdict *verdict, enum rig_anomaly anomaly)
 {
-    const struct rig_verdict *by = verdict->certified->verdict;
+    const struct rig_verdict *by = verdict->certified == NULL ? NULL : verdict->certified->verdict;
     return by != NULL && by->findings[anomaly].count > 0 && verdict->findings[anomaly].count == 0;
 }
 
@@ -197,7 +206,7 @@ void rig_certificate_witnesses(struct rig_buf *out, const struct rig_verdict *ve
         }
     }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if (!is_further(verdict, anomaly))
+        if (!rig_certificate_is_further(verdict, (enum rig_anomaly)anomaly))
             continue;
         const struct rig_witness *first = &certified->verdict->findings[anomaly].witnesses[0];
         rig_words_clean(out, certified->verdict->findings[anomaly].witness_count == 0 ? "" : first->text, true);
@@ -278,7 +287,7 @@ void rig_certificate_json(struct rig_json_writer *w, const struct rig_verdict *v
     rig_json_end(w);
     rig_json_begin_object(w, "further_anomalies");
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if (!is_further(verdict, anomaly))
+        if (!rig_certificate_is_further(verdict, (enum rig_anomaly)anomaly))
             continue;
         const struct rig_finding *finding = &certified->verdict->findings[anomaly];
         rig_json_begin_object(w, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
@@ -300,8 +309,11 @@ void rig_certificate_html(struct rig_buf *out, const struct rig_verdict *verdict
     rig_certificate_lines(&lines, verdict);
     rig_buf_add_char(&lines, '\n');
     rig_certificate_witnesses(&lines, verdict);
-    rig_buf_add_text(out, "<h2>Certificate</h2>\n<pre>");
+    rig_html_fold(out, "certificate", "Certificate",
+                  verdict->certified->agrees ? "all transactions and reads agree with it" : "it does not agree");
+    rig_buf_add_text(out, "<pre>");
     rig_markup_escape(out, rig_buf_text(&lines));
     rig_buf_add_text(out, "</pre>\n");
+    rig_html_fold_end(out);
     rig_buf_done(&lines);
 }

@@ -11,6 +11,8 @@
 
 /* Whether the database contradicts itself, or what its clients saw. */
 bool rig_certificate_is_broken(const struct rig_verdict *verdict);
+/* Whether only the certificate shows the anomaly; false without one. */
+bool rig_certificate_is_further(const struct rig_verdict *verdict, enum rig_anomaly anomaly);
 /* "the certificate shows lost-commit"; nothing where it agrees. */
 void rig_certificate_say_broken(struct rig_buf *out, const struct rig_verdict *verdict);
 /* Where it comes from, what it resolved and what it says of each level: lines that each end with a newline, those of a

@@ -4,6 +4,7 @@
 
 #include "base/plural.h"
 #include "checker/certificate/claims.h"
+#include "report/html_parts.h"
 #include "report/markup.h"
 #include "report/words.h"
 
@@ -111,8 +112,10 @@ void rig_claims_html(struct rig_buf *out, const struct rig_verdict *verdict)
         return;
     rig_buf_init(&lines, 0);
     rig_claims_lines(&lines, verdict);
-    rig_buf_add_text(out, "<h2>The database\'s own order</h2>\n<pre>");
+    rig_html_fold(out, "claims", "The database's own order", "");
+    rig_buf_add_text(out, "<pre>");
     rig_markup_escape(out, rig_buf_text(&lines));
     rig_buf_add_text(out, "</pre>\n");
+    rig_html_fold_end(out);
     rig_buf_done(&lines);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "checker/levels/level.h"
+#include "report/html_parts.h"
 #include "report/markup.h"
 #include "report/words.h"
 
@@ -76,7 +77,12 @@ void rig_conditions_html(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     if (verdict->effort.condition_count == 0)
         return;
-    rig_buf_add_text(out, "<h2>Conditions of the program</h2>\n<div class=\"wide\"><table><tr><th>condition</th>"
+    struct rig_buf broken;
+    rig_buf_init(&broken, 0);
+    rig_conditions_say_broken(&broken, verdict);
+    rig_html_fold(out, "conditions", "Conditions of the program", rig_buf_text(&broken));
+    rig_buf_done(&broken);
+    rig_buf_add_text(out, "<div class=\"wide\"><table><tr><th>condition</th>"
                           "<th>state</th><th>after the load</th><th>rows</th></tr>\n");
     for (uint32_t i = 0; i < verdict->effort.condition_count; i++) {
         const struct rig_table_condition *condition = &verdict->effort.conditions[i];
@@ -95,4 +101,5 @@ void rig_conditions_html(struct rig_buf *out, const struct rig_verdict *verdict)
         rig_buf_done(&lines);
     }
     rig_buf_add_text(out, "</table></div>\n");
+    rig_html_fold_end(out);
 }

@@ -19,8 +19,6 @@
 #include "report/run_facts.h"
 #include "report/words.h"
 
-enum { PICTURES_SHOWN = 3 }; /* witnesses of an anomaly that stand open; the others are folded */
-
 struct page {
     const struct rig_verdict *verdict;
     const struct rig_report_run *run;
@@ -41,77 +39,6 @@ static void add_head(const struct page *page)
     rig_html_style(out);
     rig_svg_style(out);
     rig_buf_add_text(out, "</style>\n</head>\n<body>\n<main>\n");
-}
-
-static void add_warning(const struct page *page, const char *text)
-{
-    rig_buf_printf(page->out, "<p class=\"warn\">%s</p>\n", text);
-}
-
-static void add_scope_warnings(const struct page *page)
-{
-    struct rig_buf lines;
-    rig_buf_init(&lines, 0);
-    rig_words_warnings(&lines, page->verdict);
-    if (lines.size > 0) {
-        rig_buf_add_text(page->out, "<p class=\"warn\">");
-        rig_markup_escape(page->out, rig_buf_text(&lines));
-        rig_buf_add_text(page->out, "</p>\n");
-    }
-    rig_buf_done(&lines);
-}
-
-static void add_decision(const struct page *page, const char *element, enum rig_fate sign)
-{
-    struct rig_buf line;
-    rig_buf_init(&line, 0);
-    rig_words_verdict(&line, page->verdict);
-    rig_buf_printf(page->out, "<%s class=\"verdict\">", element);
-    rig_html_sign(page->out, sign);
-    rig_buf_add_char(page->out, ' ');
-    rig_markup_escape(page->out, rig_buf_text(&line));
-    rig_buf_printf(page->out, "</%s>\n", element);
-    rig_buf_done(&line);
-}
-
-static void add_banner(const struct page *page)
-{
-    const struct rig_verdict *verdict = page->verdict;
-    struct rig_buf *out = page->out;
-    const char *class = verdict->valid == RIG_VALID_TRUE ? "good" : verdict->valid == RIG_VALID_FALSE ? "bad" : "open";
-    enum rig_fate sign = verdict->valid == RIG_VALID_TRUE    ? RIG_FATE_HELD
-                         : verdict->valid == RIG_VALID_FALSE ? RIG_FATE_REFUTED
-                                                             : RIG_FATE_NOT_REFUTED;
-    rig_buf_add_text(out, "<p class=\"kicker\">rig report: ");
-    rig_markup_escape(out, page->name);
-    if (page->run != NULL && page->run->started_utc != NULL) {
-        rig_buf_add_text(out, ", ");
-        rig_markup_escape(out, page->run->started_utc);
-    }
-    rig_buf_printf(out, "</p>\n<header class=\"banner %s\">\n", class);
-    const bool reason_first = verdict->valid == RIG_VALID_UNKNOWN;
-    if (reason_first)
-        add_decision(page, "h1", sign);
-    if (verdict->summary != NULL) {
-        rig_buf_add_text(out, reason_first ? "<p>" : "<h1>");
-        rig_markup_escape(out, verdict->summary);
-        rig_buf_add_text(out, reason_first ? "</p>\n" : "</h1>\n");
-    }
-    if (!reason_first)
-        add_decision(page, "p", sign);
-    rig_buf_add_text(out, "<p class=\"dim\">Requested: ");
-    struct rig_buf line;
-    rig_buf_init(&line, 0);
-    rig_words_requested(&line, verdict);
-    rig_markup_escape(out, rig_buf_text(&line));
-    rig_buf_done(&line);
-    rig_buf_add_text(out, "</p>\n</header>\n");
-    add_scope_warnings(page);
-    if (page->run != NULL && page->run->planned_faults > 0 && !rig_episodes_had_effect(&page->episodes))
-        add_warning(page, "None of the plan's faults took effect before the load ended.");
-    if (rig_words_blunt(verdict))
-        add_warning(page, "More than 5 % of the transactions that did not fail have an unknown fate, which weakens "
-                          "the check: their writes count only if they were read. The errors may show the cause.");
 }
 
 static void add_level_rows(const struct page *page)
@@ -146,7 +73,19 @@ static void add_frontier(const struct page *page, const char *name, uint64_t set
 static void add_levels(const struct page *page)
 {
     struct rig_buf *out = page->out;
-    rig_buf_add_text(out, "<h2>Isolation levels</h2>\n<dl>\n");
+    struct rig_buf preview;
+    rig_buf_init(&preview, 0);
+    rig_buf_add_text(&preview, page->verdict->weakest_refuted == 0 ? "none is refuted" : "weakest refuted: ");
+    if (page->verdict->weakest_refuted != 0)
+        rig_words_levels(&preview, page->verdict->weakest_refuted);
+    rig_html_fold(out, "levels", "Isolation levels", rig_buf_text(&preview));
+    rig_buf_done(&preview);
+    if (page->verdict->summary != NULL) {
+        rig_buf_add_text(out, "<p>");
+        rig_markup_escape(out, page->verdict->summary);
+        rig_buf_add_text(out, "</p>\n");
+    }
+    rig_buf_add_text(out, "<dl>\n");
     add_frontier(page, "Weakest refuted", page->verdict->weakest_refuted);
     add_frontier(page, "Strongest held", rig_levels_strongest(rig_words_levels_of(page->verdict, RIG_FATE_HELD)));
     rig_buf_add_text(out, "</dl>\n<p class=\"key\"><span>");
@@ -162,55 +101,25 @@ static void add_levels(const struct page *page)
                           "<table class=\"reasons\"><tr><th>level</th><th>fate</th><th>reason</th></tr>\n");
     add_level_rows(page);
     rig_buf_add_text(out, "</table></div></details>\n");
+    rig_html_fold_end(out);
 }
 
-static void add_witness(const struct page *page, const struct rig_witness *witness, uint32_t number)
+void rig_html_fold(struct rig_buf *out, const char *id, const char *title, const char *preview)
 {
-    struct rig_buf *out = page->out;
-    bool folded = number > PICTURES_SHOWN;
-    const char *name = rig_anomaly_info(witness->anomaly)->name;
-    if (folded)
-        rig_buf_printf(out, "<details><summary>%s #%" PRIu32 "</summary>\n", name, number);
-    else
-        rig_buf_printf(out, "<h4>%s #%" PRIu32 "</h4>\n", name, number);
-    if (witness->cases != NULL) {
-        rig_html_cases(out, witness, page->verdict->history);
-    } else if (witness->txn_count > 0) {
-        rig_buf_add_text(out, "<div class=\"scroll\">\n");
-        rig_svg_witness(witness, page->verdict->history, false, out);
-        rig_buf_add_text(out, "</div>\n");
+    rig_buf_printf(out, "<details class=\"fold\" id=\"%s\"><summary><h2>", id);
+    rig_markup_escape(out, title);
+    rig_buf_add_text(out, "</h2>");
+    if (preview != NULL && preview[0] != '\0') {
+        rig_buf_add_text(out, " <span class=\"dim\">");
+        rig_markup_escape(out, preview);
+        rig_buf_add_text(out, "</span>");
     }
-    rig_buf_add_text(out, "<pre class=\"wrap\">");
-    rig_markup_escape(out, witness->text);
-    struct rig_buf during;
-    rig_buf_init(&during, 0);
-    rig_episodes_of_witness(&during, &page->episodes, page->verdict->history, witness);
-    if (during.size > 0)
-        rig_buf_add_text(out, "\n  ");
-    rig_markup_escape(out, rig_buf_text(&during));
-    rig_buf_done(&during);
-    rig_buf_add_text(out, folded ? "</pre></details>\n" : "</pre>\n");
+    rig_buf_add_text(out, "</summary>\n");
 }
 
-/* All anomalies at a glance, each leading to its witnesses. */
-static void add_overview(const struct page *page)
+void rig_html_fold_end(struct rig_buf *out)
 {
-    struct rig_buf *out = page->out;
-    rig_buf_add_text(out, "<div class=\"wide\"><table><tr><th>anomaly</th><th "
-                          "class=\"n\">found</th><th>definition</th></tr>\n");
-    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        const struct rig_finding *finding = &page->verdict->findings[anomaly];
-        if (finding->count == 0)
-            continue;
-        const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
-        rig_buf_printf(out, "<tr><td class=\"level\"><a href=\"#%s\">%s</a></td><td class=\"n\">", info->name,
-                       info->name);
-        rig_words_found(out, finding);
-        rig_buf_add_text(out, "</td><td>");
-        rig_markup_escape(out, info->definition);
-        rig_buf_add_text(out, "</td></tr>\n");
-    }
-    rig_buf_add_text(out, "</table></div>\n");
+    rig_buf_add_text(out, "</details>\n");
 }
 
 static void add_elements(const struct page *page)
@@ -218,45 +127,14 @@ static void add_elements(const struct page *page)
     struct rig_buf lines;
     rig_buf_init(&lines, 0);
     rig_words_elements(&lines, page->verdict);
-    if (lines.size > 0)
-        rig_buf_add_text(page->out, "<h2>Elements</h2>\n<pre>");
-    rig_markup_escape(page->out, rig_buf_text(&lines));
-    if (lines.size > 0)
+    if (lines.size > 0) {
+        rig_html_fold(page->out, "elements", "Elements", "");
+        rig_buf_add_text(page->out, "<pre>");
+        rig_markup_escape(page->out, rig_buf_text(&lines));
         rig_buf_add_text(page->out, "</pre>\n");
-    rig_buf_done(&lines);
-}
-
-static void add_findings(const struct page *page)
-{
-    struct rig_buf *out = page->out;
-    bool any = false;
-    rig_buf_add_text(out, "<h2>Anomalies</h2>\n");
-    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        const struct rig_finding *finding = &page->verdict->findings[anomaly];
-        if (finding->count == 0)
-            continue;
-        if (!any) {
-            add_overview(page);
-            rig_buf_add_text(out, "<p class=\"dim\">In the pictures an arrow from A to B means that A must come "
-                                  "before B; its label gives the reason. A cycle of arrows is a contradiction. "
-                                  "Dashed arrows are process or real-time order. An orange label describes an "
-                                  "anomaly that needs no cycle. The witness rests on the marked operations.</p>\n");
-        }
-        any = true;
-        const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
-        rig_buf_printf(out, "<section class=\"card\" id=\"%s\">\n<span class=\"count\">", info->name);
-        rig_words_found(out, finding);
-        rig_buf_printf(out, " found</span>\n<h3>%s</h3>\n<p class=\"dim\">", info->name);
-        rig_markup_escape(out, info->definition);
-        rig_buf_add_text(out, " (");
-        rig_markup_escape(out, info->source);
-        rig_buf_add_text(out, ")</p>\n");
-        for (uint32_t i = 0; i < finding->witness_count; i++)
-            add_witness(page, &finding->witnesses[i], i + 1);
-        rig_buf_add_text(out, "</section>\n");
+        rig_html_fold_end(page->out);
     }
-    if (!any)
-        rig_buf_add_text(out, "<p>None was found.</p>\n");
+    rig_buf_done(&lines);
 }
 
 static void add_fact(struct rig_buf *out, const char *name, const char *value)
@@ -376,9 +254,8 @@ static void add_settings(const struct page *page)
     struct rig_buf *out = page->out;
     if (facts->setting_count == 0)
         return;
-    rig_buf_add_text(out, "<h2>Settings</h2>\n"
-                          "<details><summary>Settings of the server that differ from its defaults</summary>\n"
-                          "<div class=\"wide\"><table>\n");
+    rig_html_fold(out, "settings", "Settings", "of the server, where they differ from its defaults");
+    rig_buf_add_text(out, "<div class=\"wide\"><table>\n");
     for (uint32_t i = 0; i < facts->setting_count; i++) {
         rig_buf_add_text(out, "<tr><td><code>");
         rig_markup_escape(out, facts->settings[i].name);
@@ -386,7 +263,8 @@ static void add_settings(const struct page *page)
         rig_markup_escape(out, facts->settings[i].value);
         rig_buf_add_text(out, "</code></td></tr>\n");
     }
-    rig_buf_add_text(out, "</table></div></details>\n");
+    rig_buf_add_text(out, "</table></div>\n");
+    rig_html_fold_end(out);
 }
 
 static void add_run(const struct page *page)
@@ -394,7 +272,9 @@ static void add_run(const struct page *page)
     const struct rig_report_run *run = page->run;
     struct rig_buf *out = page->out;
     char utc[RIG_UTC_BYTES];
-    rig_buf_printf(out, "<h2>%s</h2>\n<dl>\n", run == NULL ? "History" : "Run");
+    rig_html_fold(out, "run", run == NULL ? "History" : "Run",
+                  run == NULL ? "" : "machine, load, latencies and errors");
+    rig_buf_add_text(out, "<dl>\n");
     if (run != NULL) {
         add_facts(page);
     } else if (rig_answered_utc(page->verdict->scope.start_utc_ns, 0, utc)) {
@@ -402,17 +282,19 @@ static void add_run(const struct page *page)
     }
     add_outcomes(page);
     rig_buf_add_text(out, "</dl>\n");
-    if (run == NULL)
-        return;
-    add_latencies(page);
-    add_errors(page);
-    add_settings(page);
-    if (run->plan_yaml != NULL && *run->plan_yaml != '\0') {
-        rig_buf_add_text(out, "<h2>Plan</h2>\n"
-                              "<details><summary>The resolved plan</summary>\n"
-                              "<pre>");
+    if (run != NULL) {
+        add_latencies(page);
+        add_errors(page);
+    }
+    rig_html_fold_end(out);
+    if (run != NULL)
+        add_settings(page);
+    if (run != NULL && run->plan_yaml != NULL && *run->plan_yaml != '\0') {
+        rig_html_fold(out, "plan", "Plan", "the resolved plan");
+        rig_buf_add_text(out, "<pre>");
         rig_markup_escape(out, run->plan_yaml);
-        rig_buf_add_text(out, "</pre></details>\n");
+        rig_buf_add_text(out, "</pre>\n");
+        rig_html_fold_end(out);
     }
 }
 
@@ -446,9 +328,9 @@ void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_
     struct page page = {.verdict = verdict, .run = run, .name = name, .out = out};
     rig_episodes_init(&page.episodes, verdict);
     add_head(&page);
-    add_banner(&page);
+    rig_html_opening(out, verdict, run, name, &page.episodes);
     add_levels(&page);
-    add_findings(&page);
+    rig_html_findings(out, verdict, &page.episodes);
     add_elements(&page);
     rig_certificate_html(out, verdict);
     rig_claims_html(out, verdict);

@@ -233,7 +233,8 @@ void rig_html_phases(struct rig_buf *out, const struct rig_episodes *episodes)
 {
     if (episodes->phases.count == 0)
         return;
-    rig_buf_add_text(out, "<h2>Phases</h2>\n<ol>\n");
+    rig_html_fold(out, "phases", "Phases", "");
+    rig_buf_add_text(out, "<ol>\n");
     for (size_t i = 0; i < episodes->phases.count; i++) {
         struct rig_buf text;
         rig_buf_init(&text, 0);
@@ -244,17 +245,19 @@ void rig_html_phases(struct rig_buf *out, const struct rig_episodes *episodes)
         rig_buf_done(&text);
     }
     rig_buf_add_text(out, "</ol>\n");
+    rig_html_fold_end(out);
 }
 
 void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_report_run *run)
 {
     if (episodes->of.count == 0)
         return;
-    rig_buf_add_text(out, "<h2>Faults</h2>\n");
+    rig_html_fold(out, "faults", "Faults", "");
     add_line(out, episodes, run);
     rig_buf_add_text(out, "<div class=\"wide\"><table><tr><th class=\"n\">#</th><th>fault and "
                           "time</th><th>transactions</th><th>evidence</th></tr>\n");
     for (size_t i = 0; i < episodes->groups.count; i++)
         add_row(out, episodes, &episodes->groups.at[i]);
     rig_buf_add_text(out, "</table></div>\n");
+    rig_html_fold_end(out);
 }

@@ -2,9 +2,9 @@
 
 static const char *const rules[] = {
     ":root{--bg:#ffffff;--ink:#1f2328;--dim:#59636e;--card:#f6f8fa;--line:#d1d9e0;--bad:#cf222e;--badbg:#ffebe9;",
-    "--good:#1a7f37;--goodbg:#dafbe1;--open:#7d5a00;--openbg:#fff4d1;color-scheme:light dark}",
+    "--good:#1a7f37;--goodbg:#dafbe1;--open:#7d5a00;--openbg:#fff4d1;--link:#0969da;color-scheme:light dark}",
     "@media(prefers-color-scheme:dark){:root{--bg:#0d1117;--ink:#e6edf3;--dim:#9198a1;--card:#161b22;--line:#3d444d;",
-    "--bad:#ff7b72;--badbg:#3c1618;--good:#56d364;--goodbg:#12361f;--open:#e3b341;--openbg:#372b08}}",
+    "--bad:#ff7b72;--badbg:#3c1618;--good:#56d364;--goodbg:#12361f;--open:#e3b341;--openbg:#372b08;--link:#58a6ff}}",
     "*{box-sizing:border-box}",
     "body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,",
     "'DejaVu Sans',sans-serif;overflow-wrap:anywhere}",
@@ -39,9 +39,17 @@ static const char *const rules[] = {
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 22px;margin:0}dt{color:var(--dim)}dd{margin:0}",
     "summary{cursor:pointer;font-weight:600;padding:6px 0}ol{padding-left:22px;margin:8px 0}li{margin:4px 0}",
     "ul.cases{list-style:none;padding-left:0}ul.cases ul{padding-left:22px;margin:6px 0}",
+    ".facts{grid-template-columns:repeat(2,1fr);gap:2px 28px;margin:16px 0}.facts div{display:grid;",
+    "grid-template-columns:84px 1fr;gap:12px;padding:6px 0;border-bottom:1px solid var(--line)}",
+    ".fold{border-bottom:1px solid var(--line)}.facts div:nth-child(5){grid-column:1/-1}.fold>summary{padding:14px 0}",
+    ".fold>summary h2{display:inline;border:0;margin:0 10px 0 0;padding:0}.fold>summary span{font-weight:400}",
+    ".fold[open]{padding-bottom:20px}summary:hover{color:var(--link)}",
+    "a:focus-visible,summary:focus-visible,button:focus-visible,canvas:focus-visible,select:focus-visible,",
+    "input:focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:4px}",
     "footer{color:var(--dim);font-size:13px;margin-top:40px}",
     "@media(max-width:640px){main{padding:10px 12px 40px}.banner{padding:14px 14px}.banner h1{font-size:19px}",
-    "dl{grid-template-columns:1fr}dt{margin-top:8px}.card{padding:12px}.wide{overflow-x:auto}",
+    "dl,.facts{grid-template-columns:1fr}.fold>summary span{display:block}dt{margin-top:8px}.facts dt{margin:0}",
+    ".facts div:nth-child(5){grid-column:auto}.card{padding:12px}.wide{overflow-x:auto}",
     "td.level{white-space:normal}.reasons td:nth-child(3){min-width:220px}}",
     ".lattice{width:100%;min-width:930px;height:auto}.lattice .node{stroke-width:1.3}",
     ".lattice .held .node{fill:var(--goodbg);stroke:var(--good)}",
@@ -56,7 +64,9 @@ static const char *const rules[] = {
     ".faults .idle{fill:none;stroke:var(--open);stroke-dasharray:3 2}",
     ".mark{fill:none;stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round}",
     ".mark.held{stroke:var(--good)}.mark.refuted{stroke:var(--bad)}.mark.not-refuted{stroke:var(--open)}",
-    "@media print{.scroll{overflow:visible}}",
+    "@media print{.scroll{overflow:visible}.card,.facts,svg,canvas{break-inside:avoid}main{max-width:none;padding:0}",
+    ".fold::details-content{content-visibility:visible;display:block}*{print-color-adjust:exact;",
+    "-webkit-print-color-adjust:exact}}",
 };
 
 void rig_html_style(struct rig_buf *out)

@@ -234,8 +234,7 @@ bool rig_words_answers_request(const struct rig_verdict *verdict, enum rig_anoma
     return false;
 }
 
-/* Which of what was requested is broken: levels refuted, anomalies found. */
-static void add_broken(struct rig_buf *out, const struct rig_verdict *verdict)
+void rig_words_broken(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     uint64_t refuted = rig_words_levels_of(verdict, RIG_FATE_REFUTED) & verdict->requested_levels;
     bool first = refuted == 0;
@@ -266,14 +265,13 @@ static void add_broken(struct rig_buf *out, const struct rig_verdict *verdict)
     rig_buf_done(&conditions);
 }
 
-static void add_acknowledged(struct rig_buf *out, uint64_t count)
+void rig_words_acknowledged(struct rig_buf *out, uint64_t count)
 {
     rig_words_count(out, count);
     rig_buf_add_text(out, count == 1 ? " acknowledged transaction" : " acknowledged transactions");
 }
 
-/* Each requested level by its fate, and the anomalies that were not found. */
-static void add_kept(struct rig_buf *out, const struct rig_verdict *verdict)
+void rig_words_kept(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     const uint64_t held = rig_words_levels_of(verdict, RIG_FATE_HELD) & verdict->requested_levels;
     const uint64_t open = rig_words_levels_of(verdict, RIG_FATE_NOT_REFUTED) & verdict->requested_levels;
@@ -302,7 +300,7 @@ static void add_undecided(struct rig_buf *out, const struct rig_verdict *verdict
 {
     rig_words_clean(out, verdict->unknown_reason == NULL ? "no conclusion" : verdict->unknown_reason, false);
     rig_buf_add_text(out, "; ");
-    add_acknowledged(out, verdict->ok_count);
+    rig_words_acknowledged(out, verdict->ok_count);
     rig_buf_add_text(out, verdict->ok_count == 1 ? " was checked" : " were checked");
 }
 
@@ -314,12 +312,12 @@ void rig_words_verdict(struct rig_buf *out, const struct rig_verdict *verdict)
         return;
     }
     rig_buf_add_text(out, "in ");
-    add_acknowledged(out, verdict->ok_count);
+    rig_words_acknowledged(out, verdict->ok_count);
     rig_buf_add_text(out, ", ");
     if (verdict->valid == RIG_VALID_FALSE)
-        add_broken(out, verdict);
+        rig_words_broken(out, verdict);
     else
-        add_kept(out, verdict);
+        rig_words_kept(out, verdict);
 }
 
 void rig_words_warnings(struct rig_buf *out, const struct rig_verdict *verdict)

@@ -56,6 +56,12 @@ void rig_words_levels(struct rig_buf *out, uint64_t set);
 bool rig_words_answers_request(const struct rig_verdict *verdict, enum rig_anomaly anomaly);
 /* The names of the requested levels and anomalies. */
 void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict);
+/* Which of what was requested is broken: levels refuted, anomalies found. */
+void rig_words_broken(struct rig_buf *out, const struct rig_verdict *verdict);
+/* Each requested level by its fate, and the anomalies that were not found. */
+void rig_words_kept(struct rig_buf *out, const struct rig_verdict *verdict);
+/* "14,033 acknowledged transactions". */
+void rig_words_acknowledged(struct rig_buf *out, uint64_t count);
 
 /*
  * The verdict in one line, with the number of acknowledged transactions that were checked, final reads among them:

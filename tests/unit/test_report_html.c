@@ -81,17 +81,22 @@ static void everything_is_on_the_page(void **state)
     const struct rig_report_run run = hand_run();
     struct rig_buf out;
     page_of(&hand.verdict, &run, "pg-serializable", &out);
-    static const char *const parts[] = {"<h1>Serializability is refuted",
-                                        "ANOMALY: in 3 acknowledged transactions, serializable does not hold",
-                                        "class=\"lattice\"",
-                                        "id=\"G2-item\"",
-                                        "T17 before T23: rw, key 5",
-                                        "PostgreSQL 15.4 (Debian 15.4-1)",
-                                        "<td class=\"n\">1.23 ms",
-                                        "<td class=\"code\">40001</td>",
-                                        "The resolved plan",
-                                        "<dd>42</dd>",
-                                        "prefers-color-scheme:dark"};
+    static const char *const parts[] = {
+        "<h1>PostgreSQL 15.4 (Debian 15.4-1), asked for serializable, does not keep serializable: it shows "
+        "G2-item.</h1>",
+        "<p>Serializability is refuted",
+        "<dt>Evidence</dt><dd>3 acknowledged transactions; 0 failed",
+        "<section class=\"card\" id=\"witness\">\n<h3>G2-item #1</h3>",
+        "ANOMALY: in 3 acknowledged transactions, serializable does not hold",
+        "class=\"lattice\"",
+        "id=\"G2-item\"",
+        "T17 before T23: rw, key 5",
+        "PostgreSQL 15.4 (Debian 15.4-1)",
+        "<td class=\"n\">1.23 ms",
+        "<td class=\"code\">40001</td>",
+        "the resolved plan",
+        "<dd>42</dd>",
+        "prefers-color-scheme:dark"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (strstr(out.data, parts[i]) == NULL)
             fail_msg("missing: %s", parts[i]);
@@ -152,9 +157,38 @@ static void a_clean_history_says_so(void **state)
     struct rig_buf out;
     page_of(&hand.verdict, NULL, "history.rig", &out);
     assert_non_null(strstr(out.data, "class=\"banner good\""));
+    assert_non_null(strstr(out.data, "<h1>This history kept serializable in 3 acknowledged transactions.</h1>"));
+    assert_null(strstr(out.data, "id=\"witness\""));
     assert_non_null(strstr(out.data, "None was found."));
     assert_non_null(strstr(out.data, "The record was cut"));
     assert_null(strstr(out.data, "<h2>Run</h2>"));
+    rig_buf_done(&out);
+    hand_verdict_done(&hand);
+}
+
+/* Without a decision the page claims nothing, whatever was found beside the request, and has no sign of a pass. */
+static void an_open_verdict_is_no_pass(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    hand_verdict_skew(&hand);
+    hand.verdict.valid = RIG_VALID_UNKNOWN;
+    hand.verdict.unknown_reason = (char *)"the run failed: no server";
+    struct rig_report_run run = hand_run();
+    run.failed = "no server";
+    struct rig_buf out;
+    page_of(&hand.verdict, &run, "failed", &out);
+    const char *opening = strstr(out.data, "<body>"), *end = strstr(out.data, "class=\"fold\"");
+    assert_true(opening != NULL && end != NULL);
+    struct rig_buf head;
+    rig_buf_init(&head, 0);
+    rig_buf_add(&head, opening, (size_t)(end - opening));
+    assert_non_null(strstr(rig_buf_text(&head), "<h1>Undecided: the run failed: no server.</h1>"));
+    assert_non_null(strstr(head.data, "class=\"banner open\""));
+    assert_null(strstr(head.data, "mark held"));
+    assert_null(strstr(head.data, "kept"));
+    assert_null(strstr(head.data, "id=\"witness\""));
+    rig_buf_done(&head);
     rig_buf_done(&out);
     hand_verdict_done(&hand);
 }
@@ -193,9 +227,9 @@ static void pages_for_the_eye(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_is_on_the_page), cmocka_unit_test(nothing_foreign_gets_out),
-        cmocka_unit_test(hostile_values_stay_text),  cmocka_unit_test(a_clean_history_says_so),
-        cmocka_unit_test(pages_for_the_eye),
+        cmocka_unit_test(everything_is_on_the_page),  cmocka_unit_test(nothing_foreign_gets_out),
+        cmocka_unit_test(hostile_values_stay_text),   cmocka_unit_test(a_clean_history_says_so),
+        cmocka_unit_test(an_open_verdict_is_no_pass), cmocka_unit_test(pages_for_the_eye),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
