@@ -174,42 +174,24 @@ static enum rig_rc write_all(const struct rig_arguments *args, const char *title
                              const struct rig_verdict *verdict, struct rig_err *err)
 {
     enum rig_rc rc = rig_cli_print_result(verdict, run, args, err);
-    for (size_t i = 0; rc == RIG_OK; i++) {
-        struct rig_cli_report_request request;
-        if (!rig_cli_read_report(args, i, &request) || request.path == NULL)
-            break;
-        rc = rig_cli_write_report(verdict, run, title, request.form, request.path, err);
-    }
+    if (rc == RIG_OK)
+        rc = rig_cli_write_requested(verdict, run, title, args, err);
     const char *folder = rig_arguments_value(args, "output");
     if (rc == RIG_OK && folder != NULL)
         rc = rig_cli_write_reports(verdict, run, title, folder, RIG_CLI_ALL_REPORTS, err);
     return rc;
 }
 
-static bool reports_are_known(const struct rig_arguments *args)
-{
-    struct rig_cli_report_request request;
-    size_t i = 0;
-    do {
-        if (!rig_cli_read_report(args, i++, &request))
-            return false;
-    } while (request.path != NULL);
-    return true;
-}
-
 /* A check can take long: paths that cannot be written are refused before it begins. */
 static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_err *err)
 {
-    struct rig_cli_report_request request;
     const char *folder = rig_arguments_value(args, "output");
     rig_cli_guard_history(args->positionals[0]);
     const char *proof = rig_arguments_value(args, "proof");
     enum rig_rc rc = folder == NULL ? RIG_OK : rig_cli_check_folder(folder, err);
     if (rc == RIG_OK && proof != NULL)
         rc = rig_output_check(proof, err);
-    for (size_t i = 0; rc == RIG_OK && rig_cli_read_report(args, i, &request) && request.path != NULL; i++)
-        rc = rig_output_check(request.path, err);
-    return rc;
+    return rc == RIG_OK ? rig_cli_check_requested(args, err) : rc;
 }
 
 static int judge(const struct rig_arguments *args, struct rig_source_options *source,
@@ -250,7 +232,7 @@ int rig_cli_check(int argc, char **argv)
     static char path[RIG_CLI_PATH_BYTES];
     if (!rig_cli_read_requests(&args, &options.check) || !rig_cli_read_decision(&args, &options.check) ||
         !rig_cli_read_minimum(&args, &minimum) || !read_assumptions(&args, &options.check) ||
-        !reports_are_known(&args) || !read_amounts(&args, &source, &options))
+        !rig_cli_reports_are_known(&args) || !read_amounts(&args, &source, &options))
         return RIG_EXIT_USAGE;
     if (rig_arguments_has(&args, "proof") && rig_arguments_has(&args, "window")) {
         rig_cli_complain("--proof needs the whole history at once: leave --window out");

@@ -50,8 +50,9 @@ static const struct rig_arguments_table report_table = {
     .most_positionals = 1,
     .description =
         "Checks the record of a finished run again and writes its reports: results.json, report.txt,\n"
-        "report.html, junit.xml and one file a witness. DIR is the run's folder, or store/NAME for the latest\n"
-        "run. The levels that the run was judged by are kept unless --level or --anomaly says otherwise.\n",
+        "report.html, junit.xml, one file a witness, and any other form that the folder has already. DIR is\n"
+        "the run's folder, or store/NAME for the latest run. The levels that the run was judged by are kept\n"
+        "unless --level or --anomaly says otherwise.\n",
     .arguments = report_arguments,
     .elsewhere = elsewhere,
 };

@@ -19,6 +19,7 @@
 #include "cli/proof_file.h"
 #include "cli/plan_arguments.h"
 #include "cli/provenance.h"
+#include "cli/requests.h"
 #include "cli/stop_signals.h"
 #include "cli/store.h"
 #include "cli/stored_logs.h"
@@ -32,6 +33,7 @@ static const struct rig_argument arguments_of_run[] = {
      .letter = 'o',
      .value = "DIR",
      .help = "keep the run's files in this folder, new or empty, instead of store/<name>/<time>"},
+    RIG_ARGUMENT_REPORT,
     RIG_ARGUMENT_NO_PROGRESS,
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_FORMAT,
@@ -240,6 +242,8 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
     if (rc == RIG_OK && wanted) /* without a transaction the complaint says enough */
         rc = rig_cli_print_result(verdict, &job->facts, job->arguments, err);
     if (rc == RIG_OK)
+        rc = rig_cli_write_requested(verdict, &job->facts, job->plan->name, job->arguments, err);
+    if (rc == RIG_OK)
         point_to_report(job);
     return rc;
 }
@@ -426,6 +430,12 @@ int rig_cli_run(int argc, char **argv)
     int status = rig_arguments_parse(&table_of_run, argc, argv, &arguments);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
+    struct rig_err err = {0};
+    if (!rig_cli_reports_are_known(&arguments))
+        return RIG_EXIT_USAGE;
+    rig_output_guard(arguments.positionals[0]);
+    if (rig_cli_check_requested(&arguments, &err) != RIG_OK)
+        return rig_cli_fail(&err);
     struct rig_plan *plan = NULL;
     status = rig_cli_load_plan(&arguments, &plan);
     if (status != RIG_EXIT_OK)

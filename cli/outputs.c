@@ -13,6 +13,7 @@
 #include "base/output_file.h"
 #include "base/printable.h"
 #include "cli/cli.h"
+#include "cli/requests.h"
 #include "cli/terminal.h"
 
 enum { PATH_BYTES = 4096 };
@@ -46,6 +47,17 @@ static void render(const struct rig_verdict *verdict, const struct rig_report_ru
     case RIG_REPORT_JUNIT:
         rig_report_junit(verdict, run, name, out);
         break;
+    case RIG_REPORT_SARIF:
+        rig_report_sarif(verdict, run, name, out);
+        break;
+    case RIG_REPORT_GITHUB:
+        rig_report_annotations(verdict, name, out);
+        break;
+    case RIG_REPORT_MARKDOWN:
+        rig_report_markdown(verdict, run, name, out);
+        break;
+    case RIG_REPORT_FORM_COUNT:
+        break;
     case RIG_REPORT_DOT:
         rig_report_dot(verdict, name, out);
         break;
@@ -77,11 +89,30 @@ enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct
     struct rig_buf out;
     rig_buf_init(&out, 0);
     render(verdict, run, name, form, &out);
-    if (form != RIG_REPORT_JSON)
+    if (form != RIG_REPORT_JSON && form != RIG_REPORT_SARIF)
         make_printable(&out);
     (void)fflush(stdout); /* keeps the order where both go to one file */
     enum rig_rc rc = strcmp(path, "-") == 0 ? print_buf(&out, err) : rig_output_save(&out, path, err);
     rig_buf_done(&out);
+    return rc;
+}
+
+enum rig_rc rig_cli_write_requested(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                                    const char *name, const struct rig_arguments *arguments, struct rig_err *err)
+{
+    struct rig_cli_report_request request;
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; rc == RIG_OK && rig_cli_read_report(arguments, i, &request) && request.path != NULL; i++)
+        rc = rig_cli_write_report(verdict, run, name, request.form, request.path, err);
+    return rc;
+}
+
+enum rig_rc rig_cli_check_requested(const struct rig_arguments *arguments, struct rig_err *err)
+{
+    struct rig_cli_report_request request;
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; rc == RIG_OK && rig_cli_read_report(arguments, i, &request) && request.path != NULL; i++)
+        rc = rig_output_check(request.path, err);
     return rc;
 }
 
@@ -229,10 +260,9 @@ static enum rig_rc write_lost(const struct rig_verdict *verdict, const char *fol
 static const struct {
     enum rig_report_form form;
     const char *name;
-} files[] = {{RIG_REPORT_JSON, "results.json"},
-             {RIG_REPORT_TEXT, "report.txt"},
-             {RIG_REPORT_HTML, "report.html"},
-             {RIG_REPORT_JUNIT, "junit.xml"}};
+} files[] = {{RIG_REPORT_JSON, "results.json"},  {RIG_REPORT_TEXT, "report.txt"},     {RIG_REPORT_HTML, "report.html"},
+             {RIG_REPORT_JUNIT, "junit.xml"},    {RIG_REPORT_SARIF, "results.sarif"}, {RIG_REPORT_GITHUB, "github.txt"},
+             {RIG_REPORT_MARKDOWN, "summary.md"}};
 
 enum rig_rc rig_cli_check_folder(const char *folder, struct rig_err *err)
 {
@@ -256,10 +286,9 @@ enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struc
     char path[PATH_BYTES];
     enum rig_rc rc = make_folder(folder, true, err);
     for (size_t i = 0; i < sizeof files / sizeof files[0] && rc == RIG_OK; i++) {
-        if (files[i].form != RIG_REPORT_JSON && (forms & 1u << files[i].form) == 0)
-            continue;
         rc = join(path, folder, files[i].name, err);
-        if (rc == RIG_OK)
+        const bool wanted = files[i].form == RIG_REPORT_JSON || (forms & 1u << files[i].form) != 0;
+        if (rc == RIG_OK && (wanted || access(path, F_OK) == 0)) /* none may show an earlier verdict */
             rc = rig_cli_write_report(verdict, run, name, files[i].form, path, err);
     }
     if (rc == RIG_OK)

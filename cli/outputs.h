@@ -2,7 +2,8 @@
  * The report files of one verdict in a folder, and the exit status that a verdict means.
  *
  *   results.json    always: `rig report` reads the run's facts from it
- *   report.txt, report.html, junit.xml     as asked for
+ *   report.txt, report.html, junit.xml, results.sarif, github.txt, summary.md     as asked for; and those that are
+ *                   there already, so that none shows an earlier verdict
  *   witnesses/<anomaly>-<n>.txt, .svg and .dot: always, one a witness, those of an earlier verdict removed; and .jsonl,
  *                   every step of a cycle that is too long to be shown whole
  *   lost.tsv        every lost append or write, where there are any; else one of an earlier verdict is removed
@@ -33,6 +34,10 @@ enum rig_rc rig_cli_check_folder(const char *folder, struct rig_err *err);
 /* One report, without colour, into the file `path`; "-" is standard output. */
 enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                                  enum rig_report_form form, const char *path, struct rig_err *err);
+/* The reports of `--report FORM=FILE`; and whether their files could be written now, for use before the work begins. */
+enum rig_rc rig_cli_write_requested(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                                    const char *name, const struct rig_arguments *arguments, struct rig_err *err);
+enum rig_rc rig_cli_check_requested(const struct rig_arguments *arguments, struct rig_err *err);
 /*
  * The result on standard output, as `--format` and `--quiet` say; a text is coloured, and as wide as the terminal, when
  * it goes to one.

@@ -145,8 +145,9 @@ bool rig_cli_read_minimum(const struct rig_arguments *args, struct rig_minimum *
 bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_cli_report_request *request)
 {
     static const char *const forms[] = {
-        [RIG_REPORT_TEXT] = "text",   [RIG_REPORT_JSON] = "json", [RIG_REPORT_HTML] = "html",
-        [RIG_REPORT_JUNIT] = "junit", [RIG_REPORT_DOT] = "dot",   [RIG_REPORT_DOT + 1] = NULL};
+        [RIG_REPORT_TEXT] = "text",         [RIG_REPORT_JSON] = "json",   [RIG_REPORT_HTML] = "html",
+        [RIG_REPORT_JUNIT] = "junit",       [RIG_REPORT_SARIF] = "sarif", [RIG_REPORT_GITHUB] = "github",
+        [RIG_REPORT_MARKDOWN] = "markdown", [RIG_REPORT_DOT] = "dot",     [RIG_REPORT_FORM_COUNT] = NULL};
     const char *text = rig_arguments_value_at(args, "report", i);
     *request = (struct rig_cli_report_request){.path = NULL};
     if (text == NULL)
@@ -162,8 +163,19 @@ bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_
             return true;
         }
     }
-    rig_cli_complain("--report: unknown form `%.*s`; expected text, json, html, junit or dot", (int)length, text);
+    rig_cli_complain("--report: unknown form `%.*s`; expected " RIG_CLI_REPORT_FORMS, (int)length, text);
     return false;
+}
+
+bool rig_cli_reports_are_known(const struct rig_arguments *args)
+{
+    struct rig_cli_report_request request;
+    size_t i = 0;
+    do {
+        if (!rig_cli_read_report(args, i++, &request))
+            return false;
+    } while (request.path != NULL);
+    return true;
 }
 
 bool rig_cli_add_request(const char *name, struct rig_check_options *options)

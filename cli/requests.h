@@ -66,10 +66,11 @@
         .name = "require", .value = "not-refuted|held", .choices = rig_cli_require_choices,                            \
         .help = "the condition on each level for exit status 0; not-refuted when not given"                            \
     }
+#define RIG_CLI_REPORT_FORMS "text, json, html, junit, sarif, github, markdown or dot"
 #define RIG_ARGUMENT_REPORT                                                                                            \
     {                                                                                                                  \
         .name = "report", .value = "FORM=FILE", .repeatable = true,                                                    \
-        .help = "also write a report: text, json, html, junit or dot, into FILE"                                       \
+        .help = "also write a report: " RIG_CLI_REPORT_FORMS ", into FILE"                                             \
     }
 
 struct rig_cli_report_request {
@@ -93,6 +94,8 @@ bool rig_cli_read_minimum(const struct rig_arguments *args, struct rig_minimum *
 bool rig_cli_read_max_memory(const struct rig_arguments *args, size_t *limit_bytes);
 /* The i-th --report; false after a complaint. `*request` has no path past the end. */
 bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_cli_report_request *request);
+/* False after a complaint of a --report. */
+bool rig_cli_reports_are_known(const struct rig_arguments *args);
 
 /* By exact name, without a complaint; false when there is no such level or anomaly. */
 bool rig_cli_add_request(const char *name, struct rig_check_options *options);

@@ -20,7 +20,17 @@
 #include "nemesis/nemesis_options.h"
 
 /* The forms that a plan's `report` names, in the order of its choices; and what only `--report` gives. */
-enum rig_report_form { RIG_REPORT_TEXT, RIG_REPORT_JSON, RIG_REPORT_HTML, RIG_REPORT_JUNIT, RIG_REPORT_DOT };
+enum rig_report_form {
+    RIG_REPORT_TEXT,
+    RIG_REPORT_JSON,
+    RIG_REPORT_HTML,
+    RIG_REPORT_JUNIT,
+    RIG_REPORT_SARIF,
+    RIG_REPORT_GITHUB,
+    RIG_REPORT_MARKDOWN,
+    RIG_REPORT_DOT,
+    RIG_REPORT_FORM_COUNT
+};
 
 struct rig_clients_options {
     int64_t count;

@@ -19,7 +19,7 @@ const char *const rig_plan_top_names[] = {
     rig_plan_nemesis_key, NULL};
 
 /* By enum rig_report_form. */
-static const char *const report_choices[] = {"text", "json", "html", "junit", NULL};
+static const char *const report_choices[] = {"text", "json", "html", "junit", "sarif", "github", "markdown", NULL};
 
 /* By enum rig_record_compression. */
 static const char *const compress_choices[] = {"none", "zstd", NULL};

@@ -1,6 +1,6 @@
 /*
- * Reports: a verdict (and the run it came from, when there is one) as text, JSON, JUnit XML, HTML, SVG and
- * DOT (the language of Graphviz).
+ * Reports: a verdict (and the run it came from, when there is one) as text, JSON, JUnit XML, SARIF, GitHub's annotations
+ * and summary, HTML, SVG and DOT (the language of Graphviz).
  *
  * Every writer appends to a buffer and cannot fail but for the buffer's maximum.
  */
@@ -79,6 +79,13 @@ enum { RIG_REPORT_SCHEMA = 1 };
 void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run, struct rig_buf *out);
 void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                       struct rig_buf *out);
+/* SARIF 2.1.0: a result for each case that did not pass, a note for each other anomaly that was found. */
+void rig_report_sarif(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                      struct rig_buf *out);
+/* For GitHub Actions: annotations, which a step prints, a line each; and a summary of the step in Markdown. */
+void rig_report_annotations(const struct rig_verdict *verdict, const char *name, struct rig_buf *out);
+void rig_report_markdown(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                         struct rig_buf *out);
 void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                      struct rig_buf *out);
 /* Every step of a cycle as JSON lines, each an object as in a witness's "edges". */

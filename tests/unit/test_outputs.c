@@ -87,6 +87,34 @@ static void only_the_forms_asked_for(void **state)
     assert_false(exists(fixture, "junit.xml"));
 }
 
+static void forms_for_pipelines_by_their_names(void **state)
+{
+    const struct fixture *fixture = *state;
+    write_reports(fixture, 1u << RIG_REPORT_SARIF | 1u << RIG_REPORT_GITHUB | 1u << RIG_REPORT_MARKDOWN, NULL);
+    assert_true(exists(fixture, "results.sarif"));
+    assert_true(exists(fixture, "github.txt"));
+    assert_true(exists(fixture, "summary.md"));
+    assert_false(exists(fixture, "report.html"));
+}
+
+static void a_file_of_an_earlier_verdict_is_written_again(void **state)
+{
+    struct fixture *fixture = *state;
+    write_reports(fixture, 1u << RIG_REPORT_GITHUB, NULL);
+    char path[256], line[64] = "";
+    (void)snprintf(path, sizeof path, "%s/github.txt", fixture->folder);
+    for (int pass = 0; pass < 2; pass++) {
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_non_null(fgets(line, sizeof line, file));
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(strncmp(line, pass == 0 ? "::error " : "::notice ", strlen("::error ")), 0);
+        fixture->hand.verdict.valid = RIG_VALID_TRUE;
+        fixture->hand.verdict.requested_levels = 0;
+        write_reports(fixture, 0, NULL);
+    }
+}
+
 static void stale_witnesses_go_and_other_files_stay(void **state)
 {
     struct fixture *fixture = *state;
@@ -202,6 +230,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_file_is_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_the_forms_asked_for, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(forms_for_pipelines_by_their_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_of_an_earlier_verdict_is_written_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stale_witnesses_go_and_other_files_stay, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_is_an_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(facts_of_the_run_read_back, set_up, tear_down),

@@ -1,0 +1,195 @@
+/*
+ * The reports for GitHub Actions: annotations (workflow commands that a step prints) and the step's summary (Markdown).
+ *
+ * Sources: docs.github.com, "Workflow commands for GitHub Actions"; its toolkit escapes % CR LF in a message, and : and ,
+ * in a property. A message is cut to the length that a page shows; the summary has the whole witness.
+ */
+#include "base/bug.h"
+#include "report/cases.h"
+#include "report/markup.h"
+#include "report/report.h"
+#include "report/words.h"
+
+enum { MESSAGE_BYTES = 4000 };
+
+static void encode(struct rig_buf *out, const char *text, size_t length, bool is_property)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '%' || c == '\n' || c == '\r' || (is_property && (c == ':' || c == ',')))
+            rig_buf_printf(out, "%%%02X", c);
+        else
+            rig_buf_add_char(out, (char)c);
+    }
+}
+
+/* The largest length of at most `limit` that does not cut a character of UTF-8. */
+static size_t cut_length(const char *text, size_t length, size_t limit)
+{
+    if (length <= limit)
+        return length;
+    while (limit > 0 && ((unsigned char)text[limit] & 0xC0) == 0x80)
+        limit--;
+    return limit;
+}
+
+struct annotations {
+    struct rig_buf *out;
+    const char *name;    /* of the history */
+    struct rig_buf text; /* of a title or a message */
+};
+
+static void add_annotation(struct annotations *annotations, const char *command,
+                           const struct rig_report_case *test_case)
+{
+    struct rig_buf *out = annotations->out, *text = &annotations->text;
+    rig_buf_clear(text);
+    rig_words_clean(text, annotations->name, false);
+    rig_buf_printf(text, ": %s", test_case->name);
+    if (test_case->anomaly != RIG_ANOMALY_COUNT)
+        rig_buf_printf(text, ": %s", test_case->type);
+    else if (test_case->type != NULL)
+        rig_buf_printf(text, " (%s)", test_case->type);
+    rig_buf_printf(out, "::%s title=", command);
+    encode(out, rig_buf_text(text), text->size, true);
+    rig_buf_add_text(out, "::");
+    rig_buf_clear(text);
+    rig_report_case_say(text, test_case);
+    size_t length = cut_length(rig_buf_text(text), text->size, MESSAGE_BYTES);
+    encode(out, rig_buf_text(text), length, false);
+    rig_buf_add_text(out, length < text->size ? "...\n" : "\n");
+}
+
+static void annotate(const struct rig_report_case *test_case, void *context)
+{
+    if (test_case->state != RIG_CASE_PASSED)
+        add_annotation(context, "error", test_case);
+}
+
+void rig_report_annotations(const struct rig_verdict *verdict, const char *name, struct rig_buf *out)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->history != NULL && name != NULL && out != NULL);
+    struct annotations annotations = {.out = out, .name = name};
+    rig_buf_init(&annotations.text, 0);
+    rig_report_cases_visit(verdict, annotate, &annotations);
+    if (verdict->valid == RIG_VALID_TRUE) {
+        struct rig_buf line;
+        rig_buf_init(&line, 0);
+        rig_words_verdict(&line, verdict);
+        add_annotation(
+            &annotations, "notice",
+            &(struct rig_report_case){.name = "valid", .message = rig_buf_text(&line), .anomaly = RIG_ANOMALY_COUNT});
+        rig_buf_done(&line);
+    }
+    rig_buf_done(&annotations.text);
+}
+
+/* Markdown passes HTML through, so the escaping of markup is enough inside these elements, which take no Markdown as long
+ * as no line is empty; a line break in a cell becomes a blank. */
+static void add_cell(struct rig_buf *out, struct rig_buf *text, const char *content)
+{
+    rig_buf_clear(text);
+    rig_words_clean(text, content, false);
+    rig_buf_add_text(out, "<td>");
+    rig_markup_escape(out, rig_buf_text(text));
+    rig_buf_add_text(out, "</td>");
+}
+
+struct markdown {
+    struct rig_buf *out;
+    struct rig_buf text;
+};
+
+static void add_row(const struct rig_report_case *test_case, void *context)
+{
+    static const char *const states[] = {
+        [RIG_CASE_PASSED] = "passed", [RIG_CASE_FAILED] = "FAILED", [RIG_CASE_OPEN] = "UNDECIDED"};
+    struct markdown *markdown = context;
+    struct rig_buf *out = markdown->out;
+    rig_buf_add_text(out, "<tr>");
+    add_cell(out, &markdown->text, test_case->kind);
+    add_cell(out, &markdown->text, test_case->name);
+    add_cell(out, &markdown->text,
+             test_case->state == RIG_CASE_OPEN && test_case->anomaly == RIG_ANOMALY_COUNT ? test_case->type
+                                                                                          : states[test_case->state]);
+    add_cell(out, &markdown->text, test_case->state == RIG_CASE_FAILED ? test_case->type : "");
+    add_cell(out, &markdown->text, test_case->message);
+    rig_buf_add_text(out, "</tr>\n");
+}
+
+static void add_detail(const struct rig_report_case *test_case, void *context)
+{
+    struct markdown *markdown = context;
+    if (test_case->detail == NULL || *test_case->detail == '\0')
+        return;
+    struct rig_buf *out = markdown->out;
+    rig_buf_add_text(out, "\n<details><summary>");
+    rig_markup_escape(out, test_case->name);
+    rig_buf_add_text(out, ": ");
+    rig_markup_escape(out, test_case->type);
+    rig_buf_add_text(out, "</summary>\n<pre>\n");
+    rig_buf_clear(&markdown->text);
+    rig_words_clean(&markdown->text, test_case->detail, true);
+    rig_markup_escape(out, rig_buf_text(&markdown->text));
+    rig_buf_add_text(out, "\n</pre>\n</details>\n");
+}
+
+static void add_fact(struct markdown *markdown, const char *name, const char *value)
+{
+    if (value == NULL || *value == '\0')
+        return;
+    rig_buf_printf(markdown->out, "<tr><th>%s</th>", name);
+    add_cell(markdown->out, &markdown->text, value);
+    rig_buf_add_text(markdown->out, "</tr>\n");
+}
+
+static void add_facts(struct markdown *markdown, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    struct rig_buf evidence;
+    rig_buf_init(&evidence, 0);
+    rig_words_evidence(&evidence, verdict);
+    rig_buf_add_text(markdown->out, "\n<table>\n");
+    if (run != NULL) {
+        add_fact(markdown, "database", run->server);
+        add_fact(markdown, "driver", run->driver);
+        add_fact(markdown, "isolation", run->isolation);
+        add_fact(markdown, "started", run->started_utc);
+    }
+    add_fact(markdown, "evidence", rig_buf_text(&evidence));
+    if (run != NULL)
+        add_fact(markdown, "kept in", run->folder);
+    rig_buf_add_text(markdown->out, "</table>\n");
+    rig_buf_done(&evidence);
+}
+
+void rig_report_markdown(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                         struct rig_buf *out)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->history != NULL && name != NULL && out != NULL);
+    struct markdown markdown = {.out = out};
+    rig_buf_init(&markdown.text, 0);
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    rig_words_clean(&line, name, false);
+    rig_buf_add_text(out, "<h3>rig: ");
+    rig_markup_escape(out, rig_buf_text(&line));
+    rig_buf_add_text(out, "</h3>\n<p><b>");
+    rig_buf_clear(&line);
+    rig_words_verdict(&line, verdict);
+    rig_markup_escape(out, rig_buf_text(&line));
+    rig_buf_add_text(out, "</b></p>\n");
+    rig_buf_clear(&line);
+    rig_words_warnings(&line, verdict);
+    if (line.size > 0) {
+        rig_buf_add_text(out, "<p>");
+        rig_markup_escape(out, rig_buf_text(&line));
+        rig_buf_add_text(out, "</p>\n");
+    }
+    rig_buf_add_text(out, "\n<table>\n<tr><th>kind</th><th>case</th><th>result</th><th>by</th><th>because</th></tr>\n");
+    rig_report_cases_visit(verdict, add_row, &markdown);
+    rig_buf_add_text(out, "</table>\n");
+    rig_report_cases_visit(verdict, add_detail, &markdown);
+    add_facts(&markdown, verdict, run);
+    rig_buf_done(&line);
+    rig_buf_done(&markdown.text);
+}

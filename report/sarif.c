@@ -1,0 +1,161 @@
+/*
+ * The SARIF report (OASIS, Static Analysis Results Interchange Format 2.1.0): one run, an error for each case that did not
+ * pass (report/cases.h), and a note for each other anomaly that was found, which no request forbids. A rule is an anomaly
+ * with its definition, or the kind of another case.
+ *
+ * The format is made for source files, and readers reject a result without a place in one: each result names the record,
+ * line 1. Fingerprints are the case's kind, name and type, so that a finding stays the same from one night to the next.
+ */
+#include "base/bug.h"
+#include "base/json_write.h"
+#include "report/cases.h"
+#include "report/report.h"
+#include "report/words.h"
+
+static const char *const schema = "https://json.schemastore.org/sarif-2.1.0.json";
+
+struct sarif {
+    struct rig_json_writer w;
+    const struct rig_verdict *verdict;
+    const char *record;  /* of every result's place */
+    uint64_t told;       /* bits: anomalies that are a result already */
+    struct rig_buf text; /* of a message */
+};
+
+static void add_text(struct rig_json_writer *w, const char *name, const char *text)
+{
+    rig_json_begin_object(w, name);
+    rig_json_string(w, "text", text);
+    rig_json_end(w);
+}
+
+static void add_place(struct sarif *sarif)
+{
+    struct rig_json_writer *w = &sarif->w;
+    rig_json_begin_array(w, "locations");
+    rig_json_begin_object(w, NULL);
+    rig_json_begin_object(w, "physicalLocation");
+    rig_json_begin_object(w, "artifactLocation");
+    rig_json_string(w, "uri", sarif->record);
+    rig_json_end(w);
+    rig_json_begin_object(w, "region");
+    rig_json_int(w, "startLine", 1);
+    rig_json_end(w);
+    rig_json_end(w);
+    rig_json_end(w);
+    rig_json_end(w);
+}
+
+static void add_message(struct sarif *sarif, const struct rig_report_case *test_case)
+{
+    struct rig_buf *text = &sarif->text;
+    rig_buf_clear(text);
+    rig_words_clean(text, test_case->name, false);
+    rig_buf_add_text(text, ": ");
+    rig_report_case_say(text, test_case);
+    add_text(&sarif->w, "message", rig_buf_text(text));
+}
+
+static void add_result(struct sarif *sarif, const struct rig_report_case *test_case, const char *level)
+{
+    struct rig_json_writer *w = &sarif->w;
+    rig_json_begin_object(w, NULL);
+    rig_json_string(w, "ruleId", test_case->type);
+    rig_json_string(w, "level", level);
+    add_message(sarif, test_case);
+    add_place(sarif);
+    rig_json_begin_object(w, "partialFingerprints");
+    rig_buf_clear(&sarif->text);
+    rig_buf_printf(&sarif->text, "%s/%s/%s", test_case->kind, test_case->name, test_case->type);
+    rig_json_string(w, "rigCase/v1", rig_buf_text(&sarif->text));
+    rig_json_end(w);
+    rig_json_end(w);
+    if (test_case->anomaly != RIG_ANOMALY_COUNT)
+        sarif->told |= RIG_ANOMALY_BIT(test_case->anomaly);
+}
+
+/* An open case is an error too. SARIF's kind "open" allows no level but "none" (3.27.10), which readers do not show. */
+static void add_case(const struct rig_report_case *test_case, void *context)
+{
+    if (test_case->state != RIG_CASE_PASSED)
+        add_result(context, test_case, "error");
+}
+
+/* The anomalies that no request forbids. */
+static void add_notes(struct sarif *sarif)
+{
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_finding *finding = &sarif->verdict->findings[anomaly];
+        if (finding->count == 0 || (sarif->told & RIG_ANOMALY_BIT(anomaly)) != 0)
+            continue;
+        const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
+        add_result(sarif,
+                   &(struct rig_report_case){.state = RIG_CASE_FAILED,
+                                             .kind = "found",
+                                             .name = info->name,
+                                             .type = info->name,
+                                             .message = info->definition,
+                                             .detail = finding->witness_count > 0 ? finding->witnesses[0].text : NULL,
+                                             .anomaly = (enum rig_anomaly)anomaly},
+                   "note");
+    }
+}
+
+static void add_rule(struct rig_json_writer *w, const char *name, const char *text)
+{
+    rig_json_begin_object(w, NULL);
+    rig_json_string(w, "id", name);
+    add_text(w, "shortDescription", text);
+    rig_json_end(w);
+}
+
+/* Every rule, used or not: a reader then shows which anomalies were looked for. */
+static void add_rules(struct rig_json_writer *w)
+{
+    rig_json_begin_array(w, "rules");
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
+        add_rule(w, info->name, info->definition);
+    }
+    add_rule(w, "condition", "a consistency condition of the application does not hold");
+    add_rule(w, "certificate", "the certificate of the database contradicts itself or what the clients read");
+    add_rule(w, "run-failed", "the run failed before its end");
+    add_rule(w, "undecided", "a request is undecided");
+    add_rule(w, "verdict", "the verdict is not valid");
+    rig_json_end(w);
+}
+
+void rig_report_sarif(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                      struct rig_buf *out)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->history != NULL && name != NULL && out != NULL);
+    struct sarif sarif = {.verdict = verdict, .record = run != NULL ? "history.rig" : name};
+    rig_buf_init(&sarif.text, 0);
+    struct rig_json_writer *w = &sarif.w;
+    rig_json_init(w, out);
+    rig_json_begin_object(w, NULL);
+    rig_json_string(w, "$schema", schema);
+    rig_json_string(w, "version", "2.1.0");
+    rig_json_begin_array(w, "runs");
+    rig_json_begin_object(w, NULL);
+    rig_json_begin_object(w, "tool");
+    rig_json_begin_object(w, "driver");
+    rig_json_string(w, "name", "rig");
+    if (run != NULL && run->provenance.version != NULL)
+        rig_json_string(w, "version", run->provenance.version);
+    add_rules(w);
+    rig_json_end(w);
+    rig_json_end(w);
+    rig_json_begin_object(w, "automationDetails");
+    rig_json_string(w, "id", name);
+    rig_json_end(w);
+    rig_json_begin_array(w, "results");
+    rig_report_cases_visit(verdict, add_case, &sarif);
+    add_notes(&sarif);
+    rig_json_end(w);
+    rig_json_end(w);
+    rig_json_end(w);
+    rig_json_end(w);
+    rig_buf_add_char(out, '\n');
+    rig_buf_done(&sarif.text);
+}
