@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/option_parse.h"
@@ -15,7 +16,9 @@ static const int64_t slow_ns = RIG_NS_PER_S;
 static const int64_t show_every_ns = RIG_NS_PER_S / 4;
 static const int64_t heartbeat_ns = 30 * RIG_NS_PER_S;
 
-int64_t rig_cli_heartbeat_ns(void)
+const char *const rig_cli_progress_choices[] = {"auto", "json", NULL};
+
+static int64_t chosen_heartbeat_ns(void)
 {
     static const struct rig_option option = {
         .name = "RIG_HEARTBEAT", .type = RIG_OPTION_DURATION, .least = 0, .most = 24 * 3600e9};
@@ -47,10 +50,7 @@ static void show(struct rig_cli_check_progress *shown, const struct rig_check_pr
                                     .share = told->share,
                                     .share_ns = now_ns - shown->pass_ns,
                                     .found = told->found};
-    char text[256];
-    rig_progress_text(&progress, shown->is_line ? rig_terminal_columns(stderr) : 0, text, sizeof text);
-    (void)fprintf(stderr, shown->is_line ? "\r%s\033[K" : "%s\n", text);
-    (void)fflush(stderr);
+    rig_progress_show(&progress, shown->look.form, rig_terminal_columns(stderr), stderr);
     shown->shown_ns = now_ns;
     shown->shown_count = told->txn_count;
 }
@@ -76,10 +76,10 @@ static void tell(void *context, const struct rig_check_progress *told)
     }
     note(shown, told);
     const int64_t last_ns = shown->shown_ns == 0 ? shown->start_ns : shown->shown_ns;
-    if (shown->is_line && now_ns - shown->start_ns >= slow_ns &&
-        (told->is_read || now_ns - shown->shown_ns >= show_every_ns))
+    const bool is_line = shown->look.form == RIG_PROGRESS_LINE;
+    if (is_line && now_ns - shown->start_ns >= slow_ns && (told->is_read || now_ns - shown->shown_ns >= show_every_ns))
         show(shown, told, now_ns);
-    else if (!shown->is_line && shown->heartbeat_ns > 0 && now_ns - last_ns >= shown->heartbeat_ns)
+    else if (!is_line && shown->look.every_ns > 0 && now_ns - last_ns >= shown->look.every_ns)
         show(shown, told, now_ns);
 }
 
@@ -102,19 +102,23 @@ static void describe(void *context, char *text, unsigned long size)
         took, count, permille / 10, permille % 10, found);
 }
 
-bool rig_cli_wants_progress(const struct rig_arguments *arguments)
+struct rig_progress_look rig_cli_progress_look(const struct rig_arguments *arguments)
 {
-    return !rig_arguments_has(arguments, "quiet") && !rig_arguments_has(arguments, "no-progress");
+    const char *form = rig_arguments_value(arguments, "progress");
+    if (rig_arguments_has(arguments, "quiet") || rig_arguments_has(arguments, "no-progress"))
+        return (struct rig_progress_look){.form = RIG_PROGRESS_NONE};
+    if (form != NULL && strcmp(form, "json") == 0)
+        return (struct rig_progress_look){.form = RIG_PROGRESS_JSON, .every_ns = chosen_heartbeat_ns()};
+    if (rig_terminal_is_live(stderr))
+        return (struct rig_progress_look){.form = RIG_PROGRESS_LINE};
+    return (struct rig_progress_look){.form = RIG_PROGRESS_LINES, .every_ns = chosen_heartbeat_ns()};
 }
 
-void rig_cli_check_progress_init(struct rig_cli_check_progress *progress, bool is_wanted)
+void rig_cli_check_progress_init(struct rig_cli_check_progress *progress, struct rig_progress_look look)
 {
     const int64_t now_ns = rig_clock_now_ns();
-    *progress = (struct rig_cli_check_progress){.watch = {.tell = tell, .context = progress},
-                                                .is_line = is_wanted && rig_terminal_is_live(stderr),
-                                                .heartbeat_ns = is_wanted ? rig_cli_heartbeat_ns() : 0,
-                                                .start_ns = now_ns,
-                                                .pass_ns = now_ns};
+    *progress = (struct rig_cli_check_progress){
+        .watch = {.tell = tell, .context = progress}, .look = look, .start_ns = now_ns, .pass_ns = now_ns};
     rig_cli_interruption_begin(describe, progress);
 }
 
@@ -126,7 +130,7 @@ const struct rig_check_watch *rig_cli_check_progress_watch(const struct rig_cli_
 void rig_cli_check_progress_done(struct rig_cli_check_progress *progress)
 {
     rig_cli_interruption_end();
-    if (progress->is_line && progress->shown_ns != 0)
-        (void)fprintf(stderr, "\r\033[K");
+    if (progress->shown_ns != 0)
+        rig_progress_clear(progress->look.form, stderr);
     progress->shown_ns = 0;
 }

@@ -9,22 +9,32 @@
 
 #include "checker/watch.h"
 #include "cli/arguments.h"
+#include "run/run_progress.h"
 
 #define RIG_ARGUMENT_NO_PROGRESS                                                                                       \
     {                                                                                                                  \
         .name = "no-progress", .help = "no progress, neither a line on a terminal nor one every 30 s off it"           \
     }
+#define RIG_ARGUMENT_PROGRESS                                                                                          \
+    {                                                                                                                  \
+        .name = "progress", .value = "auto|json", .choices = rig_cli_progress_choices,                                 \
+        .help = "form of the progress: text as above, or every 30 s a line of JSON; auto when not given"               \
+    }
+extern const char *const rig_cli_progress_choices[];
 #define RIG_ARGUMENT_QUIET                                                                                             \
     {                                                                                                                  \
         .name = "quiet", .letter = 'q',                                                                                \
         .help = "print only the two lines of the verdict, the summary of the history and whether it is valid; no "     \
                 "progress; complaints still go to stderr"                                                              \
     }
+#define RIG_ARGUMENT_BRIEF                                                                                             \
+    {                                                                                                                  \
+        .name = "brief", .help = "print as little as with --quiet, and of a run the path of its report; with progress" \
+    }
 
 struct rig_cli_check_progress {
     struct rig_check_watch watch;
-    bool is_line;         /* on a terminal */
-    int64_t heartbeat_ns; /* between lines off a terminal; 0: none */
+    struct rig_progress_look look;
     int64_t start_ns;
     int64_t pass_ns;  /* when the pass began */
     int64_t shown_ns; /* 0: never */
@@ -36,12 +46,13 @@ struct rig_cli_check_progress {
     _Atomic uint64_t found_count; /* anomalies */
 };
 
-/* The time between lines off a terminal: 30 s, or the duration that RIG_HEARTBEAT gives (`5s`; `0s`: no such lines). */
-int64_t rig_cli_heartbeat_ns(void);
-/* Whether the command was asked for neither --quiet nor --no-progress, which its table has. */
-bool rig_cli_wants_progress(const struct rig_arguments *arguments);
-/* Starts the clock and watches for signals. Nothing is shown where it is not wanted. */
-void rig_cli_check_progress_init(struct rig_cli_check_progress *progress, bool is_wanted);
+/*
+ * As --progress, --quiet and --no-progress say, which the command's table has. Between lines are 30 s, or the duration
+ * that RIG_HEARTBEAT gives (`5s`; `0s`: no such lines).
+ */
+struct rig_progress_look rig_cli_progress_look(const struct rig_arguments *arguments);
+/* Starts the clock and watches for signals. */
+void rig_cli_check_progress_init(struct rig_cli_check_progress *progress, struct rig_progress_look look);
 /* For the check. Borrowed. */
 const struct rig_check_watch *rig_cli_check_progress_watch(const struct rig_cli_check_progress *progress);
 /* Removes the line; signals do again what they did before. */

@@ -40,7 +40,9 @@ static const struct rig_argument check_arguments[] = {
      .value = "N",
      .help = "check a long history of lists in batches of at least N transactions; 98304 when not given"},
     RIG_ARGUMENT_NO_PROGRESS,
+    RIG_ARGUMENT_PROGRESS,
     RIG_ARGUMENT_QUIET,
+    RIG_ARGUMENT_BRIEF,
     RIG_ARGUMENT_FORMAT,
     RIG_ARGUMENT_REPORT,
     {.name = "proof",
@@ -202,7 +204,7 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
     struct rig_verdict *verdict = NULL;
     struct rig_cli_check_progress progress;
     const struct rig_report_run *run = saved->found ? &saved->run : NULL;
-    rig_cli_check_progress_init(&progress, rig_cli_wants_progress(args));
+    rig_cli_check_progress_init(&progress, rig_cli_progress_look(args));
     options->watch = rig_cli_check_progress_watch(&progress);
     enum rig_rc rc = check(args, source, options, &verdict, &unproved, &err);
     rig_cli_check_progress_done(&progress);

@@ -28,7 +28,9 @@ static const struct rig_argument report_arguments[] = {
     RIG_ARGUMENT_MAX_WITNESSES,
     RIG_ARGUMENT_MAX_MEMORY,
     RIG_ARGUMENT_NO_PROGRESS,
+    RIG_ARGUMENT_PROGRESS,
     RIG_ARGUMENT_QUIET,
+    RIG_ARGUMENT_BRIEF,
     RIG_ARGUMENT_FORMAT,
     {.name = "output",
      .letter = 'o',
@@ -93,7 +95,7 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
     }
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG, .limit_bytes = options->limit_bytes}};
     struct rig_cli_check_progress progress;
-    rig_cli_check_progress_init(&progress, rig_cli_wants_progress(args));
+    rig_cli_check_progress_init(&progress, rig_cli_progress_look(args));
     const struct rig_stream_options windows = {.check = *options, .watch = rig_cli_check_progress_watch(&progress)};
     struct rig_verdict *verdict = NULL;
     int result;

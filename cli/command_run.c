@@ -35,7 +35,9 @@ static const struct rig_argument arguments_of_run[] = {
      .help = "keep the run's files in this folder, new or empty, instead of store/<name>/<time>"},
     RIG_ARGUMENT_REPORT,
     RIG_ARGUMENT_NO_PROGRESS,
+    RIG_ARGUMENT_PROGRESS,
     RIG_ARGUMENT_QUIET,
+    RIG_ARGUMENT_BRIEF,
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
 };
@@ -98,7 +100,8 @@ static enum rig_rc prepare_folder(struct job *job, struct rig_err *err)
 
 static void announce(const struct job *job)
 {
-    if (rig_arguments_has(job->arguments, "quiet") || rig_arguments_json(job->arguments))
+    if (rig_arguments_has(job->arguments, "quiet") || rig_arguments_has(job->arguments, "brief") ||
+        rig_arguments_json(job->arguments))
         return;
     printf("%s: seed %" PRIu64 ", folder %s\n", job->plan->name, job->plan->seed, job->folder);
     (void)fflush(stdout);
@@ -106,11 +109,9 @@ static void announce(const struct job *job)
 
 static enum rig_rc drive(struct job *job, struct rig_err *err)
 {
-    const bool wanted = rig_cli_wants_progress(job->arguments), live = rig_terminal_is_live(stderr);
     const struct rig_run_options options = {.interrupts = rig_cli_stop_signals_begin(),
                                             .folder = job->folder,
-                                            .progress = wanted && live,
-                                            .heartbeat_ns = wanted && !live ? rig_cli_heartbeat_ns() : 0};
+                                            .progress = rig_cli_progress_look(job->arguments)};
     const int64_t start_ns = rig_clock_now_ns();
     enum rig_rc rc = rig_run(job->plan, &options, &job->result, err);
     rig_cli_stop_signals_end();
@@ -318,7 +319,7 @@ static enum rig_rc check_record(struct job *job, bool guess_failed, int *status,
 static enum rig_rc judge(struct job *job, int *status, struct rig_err *err)
 {
     struct rig_online *online = job->result.online;
-    rig_cli_check_progress_init(&job->progress, rig_cli_wants_progress(job->arguments));
+    rig_cli_check_progress_init(&job->progress, rig_cli_progress_look(job->arguments));
     struct rig_verdict *verdict =
         online == NULL ? NULL : rig_online_finish(online, rig_cli_check_progress_watch(&job->progress));
     if (verdict != NULL)
@@ -367,7 +368,7 @@ static int report_failure(struct job *job, const struct rig_err *why)
     const int failed = rig_cli_fail(why);
     int status = failed;
     (void)snprintf(job->failure, sizeof job->failure, "%s", why->text);
-    rig_cli_check_progress_init(&job->progress, rig_cli_wants_progress(job->arguments));
+    rig_cli_check_progress_init(&job->progress, rig_cli_progress_look(job->arguments));
     enum rig_rc rc = has_record(job) ? check_record(job, false, &status, &err) : report_nothing(job, &err);
     if (rc != RIG_OK)
         report_unjudged(job, &err);

@@ -124,7 +124,7 @@ enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct
     rig_buf_init(&out, 0);
     if (rig_arguments_json(arguments))
         rig_report_json(verdict, run, &out);
-    else if (rig_arguments_has(arguments, "quiet"))
+    else if (rig_arguments_has(arguments, "quiet") || rig_arguments_has(arguments, "brief"))
         rig_report_brief(verdict, run, colour, &out);
     else
         rig_report_text(verdict, run, colour, rig_terminal_text_columns(stdout), &out);

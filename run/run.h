@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "checker/verdict.h"
 #include "plan/plan.h"
+#include "run/run_progress.h"
 #include "run/online.h"
 #include "run/run_conditions.h"
 #include "run/run_errors.h"
@@ -85,9 +86,8 @@ struct rig_run_options {
        any time, from a signal handler too. NULL: never. Borrowed; of a run that failed because a client did not come back
        (RIG_E_DRIVER), for good. */
     const atomic_int *interrupts;
-    const char *folder;   /* existing; history.rig and the logs go there */
-    bool progress;        /* show the progress line on stderr */
-    int64_t heartbeat_ns; /* else write a line there as often; 0: never */
+    const char *folder;                /* existing; history.rig and the logs go there */
+    struct rig_progress_look progress; /* on stderr */
     /* Where the transactions come from; NULL: the plan's generator. The number of transactions in streams that end takes
        the place of the plan's. Borrowed. */
     const struct rig_questions *questions;

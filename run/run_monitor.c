@@ -350,9 +350,10 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     const struct rig_run_state *run = monitor->run;
     int64_t start_ns = atomic_load(&run->load.start_ns);
-    const bool line = run->options->progress;
-    const int64_t every_ns = line ? draw_every_ns : run->options->heartbeat_ns;
-    if (every_ns == 0 || start_ns == 0 || now_ns < monitor->next_draw_ns)
+    const struct rig_progress_look look = run->options->progress;
+    const bool line = look.form == RIG_PROGRESS_LINE;
+    const int64_t every_ns = line ? draw_every_ns : look.every_ns;
+    if (look.form == RIG_PROGRESS_NONE || every_ns == 0 || start_ns == 0 || now_ns < monitor->next_draw_ns)
         return;
     monitor->next_draw_ns = now_ns + every_ns;
     if (!line && !monitor->drawn) { /* the first line comes when one period is over */
@@ -378,10 +379,7 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
     if (run->faults.nemesis != NULL)
         rig_nemesis_describe(run->faults.nemesis, faults, sizeof faults);
     progress.faults = faults;
-    char text[512];
-    rig_progress_text(&progress, line ? terminal_columns() : 0, text, sizeof text);
-    (void)fprintf(stderr, line ? "\r%s\033[K" : "%s\n", text);
-    (void)fflush(stderr);
+    rig_progress_show(&progress, look.form, line ? terminal_columns() : 0, stderr);
     monitor->drawn = true;
 }
 
@@ -463,9 +461,7 @@ void rig_run_monitor_stop(struct rig_run_monitor *monitor)
     (void)pthread_join(monitor->thread, NULL);
     watch_interrupts(monitor); /* one that came at the very end counts too */
     look_at_answers(monitor, rig_clock_now_ns());
-    if (monitor->drawn && monitor->run->options->progress) {
-        (void)fprintf(stderr, "\r\033[K");
-        (void)fflush(stderr);
-    }
+    if (monitor->drawn)
+        rig_progress_clear(monitor->run->options->progress.form, stderr);
     destroy(monitor);
 }

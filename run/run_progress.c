@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/json_write.h"
 #include "checker/levels/anomaly.h"
 
 enum {
@@ -160,4 +161,100 @@ void rig_progress_text(const struct rig_progress *progress, unsigned columns, ch
     if (columns > 0 && line.length > columns - 1)
         line.text[columns - 1] = '\0';
     (void)snprintf(text, size, "%s", line.text);
+}
+
+static void add_seconds(struct rig_json_writer *w, const char *name, int64_t ns)
+{
+    rig_json_number(w, name, (double)ns / RIG_NS_PER_S);
+}
+
+static void add_outcomes(struct rig_json_writer *w, const struct rig_progress *progress)
+{
+    rig_json_int(w, "ok", (int64_t)progress->ok);
+    rig_json_int(w, "fail", (int64_t)progress->fail);
+    rig_json_int(w, "info", (int64_t)progress->info);
+    if (progress->total > 0)
+        rig_json_int(w, "total", (int64_t)progress->total);
+    if (progress->duration_ns > 0)
+        add_seconds(w, "duration_s", progress->duration_ns);
+    if (progress->has_latency) {
+        rig_json_number(w, "p50_ms", (double)progress->p50_ns / RIG_NS_PER_MS);
+        rig_json_number(w, "p99_ms", (double)progress->p99_ns / RIG_NS_PER_MS);
+    }
+    if (progress->faults != NULL && progress->faults[0] != '\0')
+        rig_json_string(w, "faults", progress->faults);
+}
+
+static void add_check(struct rig_json_writer *w, const struct rig_progress *progress)
+{
+    rig_json_begin_object(w, "found");
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        if (progress->found[anomaly] > 0)
+            rig_json_int(w, rig_anomaly_info((enum rig_anomaly)anomaly)->name, (int64_t)progress->found[anomaly]);
+    rig_json_end(w);
+    if (progress->put_off)
+        rig_json_bool(w, "check_put_off", true);
+    else if (!progress->has_share)
+        add_seconds(w, "check_behind_s", progress->behind_ns);
+}
+
+static void write_json(struct rig_json_writer *w, const struct rig_progress *progress)
+{
+    rig_json_begin_object(w, NULL);
+    rig_json_string(w, "phase", progress->phase);
+    if (progress->part != NULL)
+        rig_json_string(w, "part", progress->part);
+    add_seconds(w, "elapsed_s", progress->elapsed_ns);
+    rig_json_int(w, "transactions", (int64_t)progress->done);
+    rig_json_number(w, "rate", progress->rate);
+    if (progress->has_share)
+        rig_json_number(w, "share", progress->share);
+    else
+        add_outcomes(w, progress);
+    if (progress->found != NULL)
+        add_check(w, progress);
+    const int64_t left_ns = remaining_ns(progress);
+    if (left_ns >= 0)
+        add_seconds(w, "left_s", left_ns);
+    rig_json_end(w);
+}
+
+static void show_json(const struct rig_progress *progress, FILE *stream)
+{
+    struct rig_buf text;
+    struct rig_json_writer w;
+    rig_buf_init(&text, 0);
+    rig_json_init(&w, &text);
+    write_json(&w, progress);
+    (void)fprintf(stream, "%s\n", rig_buf_text(&text));
+    rig_buf_done(&text);
+}
+
+void rig_progress_show(const struct rig_progress *progress, enum rig_progress_form form, unsigned columns, FILE *stream)
+{
+    char text[LINE_BYTES];
+    switch (form) {
+    case RIG_PROGRESS_NONE:
+        return;
+    case RIG_PROGRESS_LINE:
+        rig_progress_text(progress, columns, text, sizeof text);
+        (void)fprintf(stream, "\r%s\033[K", text);
+        break;
+    case RIG_PROGRESS_LINES:
+        rig_progress_text(progress, 0, text, sizeof text);
+        (void)fprintf(stream, "%s\n", text);
+        break;
+    case RIG_PROGRESS_JSON:
+        show_json(progress, stream);
+        break;
+    }
+    (void)fflush(stream);
+}
+
+void rig_progress_clear(enum rig_progress_form form, FILE *stream)
+{
+    if (form != RIG_PROGRESS_LINE)
+        return;
+    (void)fputs("\r\033[K", stream);
+    (void)fflush(stream);
 }

@@ -1,5 +1,6 @@
 /*
- * The progress line: what a run has done so far, in one line of a terminal.
+ * Progress: what a run or a check has done so far. On a terminal one line that is redrawn, elsewhere lines of text or of
+ * JSON (docs/ci.md).
  */
 #ifndef RIG_RUN_RUN_PROGRESS_H
 #define RIG_RUN_RUN_PROGRESS_H
@@ -7,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct rig_progress {
     const char *phase; /* "load", "final reads", "ending"; of a check "check", "judge" */
@@ -26,6 +28,23 @@ struct rig_progress {
     int64_t behind_ns;      /* by how much that check is behind the run; */
     bool put_off;           /*   it could not go on: the record is checked afterwards */
 };
+
+enum rig_progress_form {
+    RIG_PROGRESS_NONE,
+    RIG_PROGRESS_LINE, /* redrawn in place */
+    RIG_PROGRESS_LINES,
+    RIG_PROGRESS_JSON, /* an object a line */
+};
+struct rig_progress_look {
+    enum rig_progress_form form;
+    int64_t every_ns; /* between lines; LINE has a period of its own */
+};
+
+/* Shows it on `stream` and flushes. `columns`: of the terminal, for LINE. Nothing for NONE. */
+void rig_progress_show(const struct rig_progress *progress, enum rig_progress_form form, unsigned columns,
+                       FILE *stream);
+/* Removes a line that LINE left; nothing for other forms. */
+void rig_progress_clear(enum rig_progress_form form, FILE *stream);
 
 /* Writes the line without control characters, cut to `columns`; `size` as for snprintf. */
 void rig_progress_text(const struct rig_progress *progress, unsigned columns, char *text, size_t size);

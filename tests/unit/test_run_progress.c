@@ -1,6 +1,7 @@
 #include "tests/unit/cmocka_first.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -133,6 +134,42 @@ static void a_check_shows_its_findings(void **state)
     assert_non_null(strstr(text, more));
 }
 
+static void shown_as(const struct rig_progress *progress, enum rig_progress_form form, const char *expected)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    rig_progress_show(progress, form, 200, stream);
+    rig_progress_clear(form, stream);
+    assert_int_equal(fclose(stream), 0);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void each_form_has_its_line(void **state)
+{
+    (void)state;
+    uint64_t found[RIG_ANOMALY_COUNT] = {0};
+    struct rig_progress progress = halfway();
+    shown_as(&progress, RIG_PROGRESS_NONE, "");
+    shown_as(&progress, RIG_PROGRESS_LINE,
+             "\rload 5.0s 10k/20k 2000/s ok 9000 fail 999 info 1 p50 110us p99 12ms left 5.0s\033[K\r\033[K");
+    shown_as(&progress, RIG_PROGRESS_LINES,
+             "load 5.0s 10k/20k 2000/s ok 9000 fail 999 info 1 p50 110us p99 12ms left 5.0s\n");
+    found[RIG_ANOMALY_G2_ITEM] = 3;
+    progress.found = found;
+    progress.behind_ns = 2500 * RIG_NS_PER_MS;
+    progress.faults = "kill \"pg-1\"";
+    shown_as(&progress, RIG_PROGRESS_JSON,
+             "{\"phase\": \"load\", \"elapsed_s\": 5.000, \"transactions\": 10000, \"rate\": 2000.000, \"ok\": 9000, "
+             "\"fail\": 999, \"info\": 1, \"total\": 20000, \"p50_ms\": 0.110, \"p99_ms\": 12.000, "
+             "\"faults\": \"kill \\\"pg-1\\\"\", \"found\": {\"G2-item\": 3}, \"check_behind_s\": 2.500, "
+             "\"left_s\": 5.000}\n");
+    shown_as(&(struct rig_progress){.phase = "check", .done = 7, .has_share = true, .share = 1}, RIG_PROGRESS_JSON,
+             "{\"phase\": \"check\", \"elapsed_s\": 0.000, \"transactions\": 7, \"rate\": 0.000, \"share\": 1.000}\n");
+}
+
 static void a_delay_is_shown_in_time(void **state)
 {
     (void)state;
@@ -188,6 +225,7 @@ int main(void)
         cmocka_unit_test(the_remaining_time_is_that_of_the_nearer_bound),
         cmocka_unit_test(it_fits_the_terminal),
         cmocka_unit_test(a_check_shows_its_findings),
+        cmocka_unit_test(each_form_has_its_line),
         cmocka_unit_test(a_delay_is_shown_in_time),
         cmocka_unit_test(long_delays_are_remembered),
     };
