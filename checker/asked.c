@@ -221,7 +221,7 @@ static const char *why_open_without_edges(const struct rig_verdict *verdict, con
     const struct rig_scope *scope = &verdict->scope;
     const uint64_t bounds = RIG_ANOMALY_BIT(RIG_ANOMALY_IMPOSSIBLE_VALUE) | RIG_ANOMALY_BIT(RIG_ANOMALY_COUNTER_BOUNDS);
     if ((type->anomalies & RIG_ANOMALY_BIT(asked)) == 0)
-        return type->open_for;
+        return rig_type_open_for(type, scope->open_reads);
     if ((bounds & RIG_ANOMALY_BIT(asked)) != 0 && (scope->lost_count > 0 || scope->truncated))
         return "an omitted operation may have made an increment";
     if (asked == RIG_ANOMALY_COUNTER_BOUNDS && !scope->has_invocations)

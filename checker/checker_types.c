@@ -122,6 +122,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .whole = true,
             .only_whole = true,
             .total_orders = true,
+            .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
             .open_for = "a read by condition does not tell which version it saw of a row that it does not show",
             .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) |
                          A(LOST_UPDATE) | A(PREDICATE_MISMATCH),

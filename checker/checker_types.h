@@ -67,7 +67,8 @@ struct rig_type_inference {
     bool only_whole;       /* and windows find nothing: a history that does not fit into memory is refused */
     bool no_edges;         /* reads show no dependencies; committed transactions alone are an observation */
     bool claims;           /* committed transactions are an observation: none met another one at what it claims */
-    const char *open_for;  /* why a level that is not refuted is open; NULL: it is not, where every read is known */
+    const char *open_for;  /* why a level that is not refuted is open: always, or if any `open_reads` (inference.h);
+                            * NULL: it is not, where every read is known */
     bool any_initial;      /* a key may begin with a value that no transaction wrote */
     bool total_orders;     /* reads alone show the order of the versions, but for writes that no read shows */
     bool has_certificates; /* a certificate of its database shows its versions (certificate/certified.h) */
@@ -101,6 +102,12 @@ struct rig_type_inference {
     const struct rig_type_sentences *sentences; /* witness/sentence.h */
     const struct rig_type_verifier *verifier;   /* witness/verify_type.h */
 };
+
+/* Why a level that is not refuted is open; NULL: it is not, where every read is known. */
+static inline const char *rig_type_open_for(const struct rig_type_inference *type, uint64_t open_reads)
+{
+    return type->levels == 0 || open_reads > 0 ? type->open_for : NULL;
+}
 
 /* The row of a workload; NULL: rig does not check histories of it. */
 const struct rig_type_inference *rig_type_inference(enum rig_workload workload);

@@ -98,10 +98,20 @@ static bool open_impossible_reads(const struct judge *j)
     return is_found(j, RIG_ANOMALY_DUPLICATE_ELEMENTS) || is_found(j, RIG_ANOMALY_GARBAGE_READ);
 }
 
+/* The levels that hold where this one does. Where there are predicates, repeatable read is decided without the edges that
+ * rest on them, and says nothing about other levels that have them. */
+static uint64_t implied_by(const struct judge *j, unsigned level)
+{
+    if (level != RIG_LEVEL_REPEATABLE_READ || j->type->link_items == NULL)
+        return info_of(j, (enum rig_level)level)->below;
+    return info_of(j, RIG_LEVEL_READ_COMMITTED)->below | RIG_LEVEL_BIT(level);
+}
+
 static void find_held(struct judge *j)
 {
     const struct rig_scope *scope = j->scope;
-    if (scope->unknown_reads > 0 || scope->lost_count > 0 || j->verdict->unknown_reason != NULL)
+    if (scope->unknown_reads > 0 || scope->open_reads > 0 || scope->lost_count > 0 ||
+        j->verdict->unknown_reason != NULL)
         return;
     uint64_t decided = exact_levels;
     if (scope->unordered_keys == 0)
@@ -113,6 +123,8 @@ static void find_held(struct judge *j)
     if (!scope->has_invocations)
         decided &= ~strong_levels;
     decided &= j->type->levels;
+    if (j->type->link_items != NULL) /* the ladder decides alone */
+        decided &= exact_levels | snapshot_levels;
     /* Where reads contradict each other there is no one order of versions that could be free of cycles. */
     if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         decided = 0;
@@ -124,7 +136,7 @@ static void find_held(struct judge *j)
         decided &= ~rig_levels_below_committed;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if (decided & ~j->refuted & RIG_LEVEL_BIT(level))
-            j->held |= info_of(j, (enum rig_level)level)->below;
+            j->held |= implied_by(j, level);
     }
 }
 
@@ -214,6 +226,8 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
                        "every read is known and shows final committed versions, and no cycle of ww and wr edges "
                        "exists%s%s",
                        j->type->total_orders || ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j), orders[order]);
+    else if (tests[level].basis == BY_ORDER)
+        rig_buf_add_text(text, "every read is known, and no cycle exists but for those through predicates");
     else {
         RIG_INVARIANT(tests[level].basis == BY_WRITES);
         rig_buf_printf(text, "every read is known, and no cycle of ww edges exists%s%s",
@@ -327,8 +341,8 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     else if ((bit & snapshot_levels) && scope->unordered_keys > 0)
         rig_buf_printf(text, ", but to %" PRIu64 " key%s several transactions made appends that no read shows",
                        scope->unordered_keys, rig_plural(scope->unordered_keys));
-    else if (j->type->open_for != NULL)
-        rig_buf_printf(text, ", but %s", j->type->open_for);
+    else if (rig_type_open_for(j->type, scope->open_reads) != NULL)
+        rig_buf_printf(text, ", but %s", rig_type_open_for(j->type, scope->open_reads));
     else
         rig_buf_add_text(text, "; the reference's lattice does not decide it");
 }
@@ -473,7 +487,7 @@ static bool are_closed(const struct judge *j)
     bool closed = (j->held & j->refuted) == 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         const struct rig_level_info *info = info_of(j, (enum rig_level)level);
-        closed &= (j->held & RIG_LEVEL_BIT(level)) == 0 || (info->below & ~j->held) == 0;
+        closed &= (j->held & RIG_LEVEL_BIT(level)) == 0 || (implied_by(j, level) & ~j->held) == 0;
         closed &= (j->refuted & RIG_LEVEL_BIT(level)) == 0 || (info->above & ~j->refuted) == 0;
     }
     return closed;

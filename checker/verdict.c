@@ -94,6 +94,7 @@ void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inferen
     scope->txn_count += tally.txns;
     scope->committed_count += tally.committed;
     scope->unknown_reads += tally.unknown_reads;
+    scope->open_reads += inference->open_reads;
     scope->observations += inference->observations;
     scope->unsettled |= tally.committed > tally.ok;
     verdict->ok_count += tally.ok;

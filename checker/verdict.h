@@ -178,6 +178,7 @@ struct rig_scope {
     uint64_t committed_count;
     uint64_t unordered_keys;              /* keys with unread appends of two or more committed transactions */
     uint64_t unknown_reads;               /* reads of ok transactions whose results are not known */
+    uint64_t open_reads;                  /* reads whose results leave open which versions they saw */
     uint64_t observations;                /* of objects: acknowledged operations that show a state */
     const struct rig_fault_event *faults; /* what a nemesis did; times as in the history */
     size_t fault_count;

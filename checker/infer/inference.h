@@ -34,6 +34,7 @@ struct rig_inference {
     uint64_t unordered_keys;  /* keys with unread appends of two or more committed transactions */
     uint64_t observations;    /* of types without edges: committed operations that show a state */
     uint64_t unknown_reads;   /* reads of ok transactions whose results are not known */
+    uint64_t open_reads;      /* reads of committed transactions whose results leave open which versions they saw */
 };
 
 /* Makes the graph of the links, with process order, unless it exists; in the inference's arena. */

@@ -13,7 +13,7 @@ struct infer {
     uint32_t *shown_by;                /* per statement: the read (`reads`) that shows its row */
     uint32_t *linked[RIG_LINK_RW + 1]; /* per transaction: the read with which it was linked last */
     uint32_t reads;
-    uint64_t unknown_reads;
+    uint64_t unknown_reads, open_reads;
 };
 
 /* A read, and the anomalies that were noted of it: each once. */
@@ -22,6 +22,7 @@ struct shown {
     uint32_t txn, op;
     uint64_t noted; /* bits */
     bool has_own;   /* its transaction wrote to the table before */
+    bool is_open;   /* it may have seen different versions of some row, with different edges; or has an anomaly */
     struct rig_row_where condition;
 };
 
@@ -37,6 +38,7 @@ static bool note(struct infer *in, struct shown *shown, enum rig_anomaly anomaly
                                         .unsettled = in->history->txns[shown->txn].outcome != RIG_OUTCOME_OK,
                                         .value = version,
                                         .other_value = id};
+    shown->is_open = true;
     if (in->noncyclic == NULL || (shown->noted & RIG_ANOMALY_BIT(anomaly)) != 0)
         return true;
     shown->noted |= RIG_ANOMALY_BIT(anomaly);
@@ -73,6 +75,7 @@ static bool take_committed(struct infer *in, struct shown *shown, int64_t id, ui
 {
     const struct rig_row_write *of = &in->rows->statements[statement];
     const uint32_t txn = shown->txn;
+    shown->is_open |= !in->rows->statements[rig_rows_statement(in->rows, of->key, id)].is_whole;
     if (version == RIG_ROW_NONE) /* rows of the statement are not known, and this is one of them */
         return link(in, of->txn, txn, of->txn, RIG_LINK_WR);
     const uint32_t next = in->rows->versions[version].next;
@@ -146,6 +149,16 @@ struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t 
     return span;
 }
 
+/* Whether the row met the condition at or before that version: then a read without it saw one from before or one from
+ * after that time, which give different edges. */
+static bool has_met(const struct rig_row_chains *rows, int64_t id, const struct rig_row_where *condition,
+                    uint32_t version)
+{
+    while (version != RIG_ROW_NONE && !rig_row_matches(condition, id, rig_rows_number(rows, version)))
+        version = rows->versions[version].before;
+    return version != RIG_ROW_NONE;
+}
+
 /* A row that the read does not show. */
 static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
 {
@@ -157,6 +170,8 @@ static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
         return !rig_row_matches(&shown->condition, row->number, rig_rows_number(rows, own)) ||
                note(in, shown, RIG_ANOMALY_INTERNAL, row->number, rig_rows_number(rows, own), UINT32_MAX, own_op);
     const struct rig_row_span span = rig_row_span_of(rows, insert, &shown->condition);
+    const bool may_exist = in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
+    shown->is_open |= span.known ? has_met(rows, row->number, &shown->condition, span.last) : may_exist;
     if (in->items_only || !span.known || span.last == row->last)
         return true;
     const uint32_t change = span.last == RIG_ROW_NONE ? row->first_version : rows->versions[span.last].next;
@@ -175,8 +190,10 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
     }
     const struct rig_read_list list = rig_txn_op_list(in->history, &shown.ops[op]);
     const bool counted = shown.condition.form == RIG_ROW_COUNTED;
-    if (counted && (list.count != 2 || rig_read_element(&list, 0) != 0))
-        return true; /* which rows it counted is not known */
+    if (counted && (list.count != 2 || rig_read_element(&list, 0) != 0)) {
+        in->open_reads++; /* which rows it counted is not known */
+        return true;
+    }
     in->reads++;
     for (uint32_t i = 0; i < op; i++)
         shown.has_own |= rig_row_writes(&shown.ops[i]) && shown.ops[i].key == key;
@@ -184,11 +201,13 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
         if (!take_row(in, &shown, rig_read_element(&list, at), rig_read_element(&list, at + 1)))
             return false;
     }
-    for (uint32_t i = in->rows->insert_first[key]; i < in->rows->insert_first[key + 1]; i++) {
+    uint32_t end;
+    for (uint32_t i = rig_rows_asked(in->rows, key, &shown.condition, &end); i < end; i++) {
         const uint32_t insert = in->rows->inserts[i];
         if (in->shown_by[insert] != in->reads && !take_absent(in, &shown, insert))
             return false;
     }
+    in->open_reads += shown.is_open;
     return true;
 }
 
@@ -235,6 +254,7 @@ enum rig_rc rig_infer_rows(const struct rig_history *history, struct rig_assumpt
         return rig_memory_limit(err, "the dependencies");
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
     inference->unknown_reads = in.unknown_reads;
+    inference->open_reads = in.open_reads;
     return RIG_OK;
 }
 

@@ -155,6 +155,31 @@ uint32_t rig_rows_version(const struct rig_row_chains *rows, uint32_t statement,
     return RIG_ROW_NONE;
 }
 
+/* The first row of the table whose serial is at least that. */
+static uint32_t first_row(const struct rig_row_chains *rows, uint32_t key, int64_t serial)
+{
+    uint32_t low = rows->insert_first[key], high = rows->insert_first[key + 1];
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (rig_row_serial(rows->statements[rows->inserts[middle]].number) < serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t rig_rows_asked(const struct rig_row_chains *rows, uint32_t key, const struct rig_row_where *condition,
+                        uint32_t *end)
+{
+    *end = rows->insert_first[key + 1];
+    if (condition->column != RIG_ROW_BY_ID)
+        return rows->insert_first[key];
+    if (condition->most != INT64_MAX)
+        *end = first_row(rows, key, condition->most + 1);
+    return first_row(rows, key, condition->least);
+}
+
 /* ---- versions ---- */
 
 /* The rows that an update or delete changed, as they were before. */

@@ -65,6 +65,10 @@ uint32_t rig_rows_statement(const struct rig_row_chains *rows, uint32_t key, int
 /* The version of the row that the statement made, or RIG_ROW_NONE. Time: the rows of the statement. */
 uint32_t rig_rows_version(const struct rig_row_chains *rows, uint32_t statement, int64_t id);
 
+/* The rows of the table that a condition may ask for: of `inserts`, the first and *end. Others never meet it. */
+uint32_t rig_rows_asked(const struct rig_row_chains *rows, uint32_t key, const struct rig_row_where *condition,
+                        uint32_t *end);
+
 /* The condition of the read at operation `op` of a transaction. */
 struct rig_row_where rig_row_condition_at(const struct rig_txn_op *ops, uint32_t op);
 
