@@ -231,7 +231,8 @@ const struct rig_driver rig_driver = {
     .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOADS_OF_REGISTERS |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_CAS_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK),
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK),
     .features = RIG_DRIVER_NODES | RIG_DRIVER_ROUTES,
     .options = rig_etcd_option_table,
     .options_size = sizeof(struct rig_etcd_options),

@@ -13,6 +13,7 @@ ROOT = os.environ["RIG_SOURCE"]
 RIG = os.environ["RIG"]
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import source_tree  # noqa: E402
+import type_matrix  # noqa: E402
 
 
 class Documents(unittest.TestCase):
@@ -42,6 +43,16 @@ class Documents(unittest.TestCase):
         self.assertEqual(len(plans), 1)
         answer = subprocess.run([RIG, "plan", "-"], input=plans[0], capture_output=True, text=True, timeout=60)
         self.assertEqual(answer.returncode, 0, answer.stderr)
+
+    def test_the_types_of_each_driver(self):
+        """The table of the driver guide; a driver that this build lacks is not compared."""
+        text = source_tree.read(ROOT, "docs/driver-guide.md").split("<!-- types of each driver -->\n", 1)[1]
+        written = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.split("\n\n", 1)[0].splitlines()]
+        known = type_matrix.table()
+        columns = [written[0].index(name) for name in known[0]]
+        expected = "\n".join(f"| {' | '.join(row)} |" for row in known)
+        self.assertEqual([[row[column] for column in columns] for row in written[:1] + written[2:]], known,
+                         f"the table in docs/driver-guide.md is to be\n{expected}")
 
     def test_the_commands_are_those_of_the_help(self):
         text = source_tree.read(ROOT, "README.md")

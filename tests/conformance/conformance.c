@@ -18,6 +18,7 @@
 #include "base/option_parse.h"
 #include "drivers/loader.h"
 #include "history/columns.h"
+#include "history/types.h"
 #include "tests/conformance/conformance_rows.h"
 #include "tests/conformance/conformance_steps.h"
 #include "tests/conformance/conformance_types.h"
@@ -518,6 +519,59 @@ static void sessions_work_in_parallel(void **state)
     finish(&reader, &run);
 }
 
+/* ---- types of data ---- */
+
+/* By enum rig_workload; NULL: a type that no driver may claim. */
+static void (*const type_cases[RIG_WORKLOAD_COUNT])(void **state) = {
+    [RIG_WORKLOAD_LIST_APPEND] = appends_are_read_back,
+    [RIG_WORKLOAD_RW_REGISTER] = registers_hold_the_last_value,
+    [RIG_WORKLOAD_LONG_FORK] = registers_hold_the_last_value,
+    [RIG_WORKLOAD_MONOTONIC] = registers_hold_the_last_value,
+    [RIG_WORKLOAD_UNIQUE_IDS] = registers_hold_the_last_value,
+    [RIG_WORKLOAD_DIRTY_READS] = registers_hold_the_last_value,
+    [RIG_WORKLOAD_SEQUENTIAL] = registers_hold_the_last_value,
+    [RIG_WORKLOAD_MULTI_KEY] = registers_hold_the_last_value,
+    [RIG_WORKLOAD_SET] = sets_hold_their_elements,
+    [RIG_WORKLOAD_CAS_REGISTER] = compared_registers_change_only_as_expected,
+    [RIG_WORKLOAD_MUTEX] = locks_have_one_holder,
+    [RIG_WORKLOAD_QUEUE] = queues_give_the_first_value,
+    [RIG_WORKLOAD_STACK] = stacks_give_the_last_value,
+    [RIG_WORKLOAD_COUNTER] = counters_hold_sums,
+    [RIG_WORKLOAD_BANK] = accounts_are_open_and_not_overdrawn,
+    [RIG_WORKLOAD_PREDICATE] = conditions_find_their_rows,
+};
+
+static bool is_claimed(unsigned workload)
+{
+    return (settings.driver->workloads & RIG_WORKLOAD_BIT(workload)) != 0;
+}
+
+static void claimed_types_have_cases(void **state)
+{
+    (void)state;
+    for (unsigned workload = 0; workload < RIG_WORKLOAD_COUNT; workload++) {
+        if (is_claimed(workload) && type_cases[workload] == NULL)
+            fail_msg("the driver claims the type %s, which no case tests", rig_data_type_names[workload]);
+        if (is_claimed(workload) && settings.override_count == 0 && !keeps_nothing() &&
+            !runs((enum rig_workload)workload))
+            fail_msg("the driver claims the type %s, and refuses it with its defaults", rig_data_type_names[workload]);
+    }
+}
+
+/* Adds the case of each type that the driver claims, under the type's name. */
+static size_t add_type_cases(struct CMUnitTest *tests, enum rig_workload *workloads)
+{
+    size_t count = 0;
+    for (unsigned workload = 0; workload < RIG_WORKLOAD_COUNT; workload++) {
+        workloads[workload] = (enum rig_workload)workload;
+        if (is_claimed(workload) && type_cases[workload] != NULL)
+            tests[count++] = (struct CMUnitTest){.name = rig_data_type_names[workload],
+                                                 .test_func = type_cases[workload],
+                                                 .initial_state = &workloads[workload]};
+    }
+    return count;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -541,16 +595,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(nodes_listen_where_they_say),
         cmocka_unit_test(unknown_keys_are_read_as_nil),
         cmocka_unit_test(empty_transaction_commits),
-        cmocka_unit_test(appends_are_read_back),
+        cmocka_unit_test(claimed_types_have_cases),
         cmocka_unit_test(own_writes_are_seen),
-        cmocka_unit_test(registers_hold_the_last_value),
-        cmocka_unit_test(sets_hold_their_elements),
-        cmocka_unit_test(compared_registers_change_only_as_expected),
-        cmocka_unit_test(locks_have_one_holder),
-        cmocka_unit_test(queues_give_the_first_value),
-        cmocka_unit_test(stacks_give_the_last_value),
-        cmocka_unit_test(counters_hold_sums),
-        cmocka_unit_test(accounts_are_open_and_not_overdrawn),
         cmocka_unit_test(time_ascends),
         cmocka_unit_test(transactions_are_held_where_asked),
         cmocka_unit_test(operations_are_delayed_where_asked),
@@ -562,5 +608,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_hold_what_programs_write),
         cmocka_unit_test(programs_that_do_not_commit_leave_nothing),
     };
-    return cmocka_run_group_tests_name(argv[1], tests, NULL, NULL);
+    enum { TEST_COUNT = sizeof tests / sizeof tests[0] };
+    struct CMUnitTest all[TEST_COUNT + RIG_WORKLOAD_COUNT];
+    enum rig_workload workloads[RIG_WORKLOAD_COUNT];
+    memcpy(all, tests, sizeof tests);
+    const size_t count = TEST_COUNT + add_type_cases(all + TEST_COUNT, workloads);
+    return _cmocka_run_group_tests(argv[1], all, count, NULL, NULL);
 }

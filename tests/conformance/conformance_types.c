@@ -1,6 +1,7 @@
 #include "tests/conformance/conformance_types.h"
 
 #include "tests/unit/cmocka_first.h"
+#include "history/row_ops.h"
 #include "tests/conformance/conformance_steps.h"
 
 static struct rig_op set_register(int64_t key, int64_t value)
@@ -15,12 +16,12 @@ static struct rig_op read_register(int64_t key)
 
 void registers_hold_the_last_value(void **state)
 {
-    (void)state;
-    if (!runs(RIG_WORKLOAD_RW_REGISTER))
+    const enum rig_workload workload = *(const enum rig_workload *)*state;
+    if (!runs(workload))
         skip();
     struct bench_run run;
     struct bench_client client;
-    start(&run, RIG_WORKLOAD_RW_REGISTER, 1);
+    start(&run, workload, 1);
     open_client(&client, &run, 0);
     const struct rig_op ops[] = {read_register(1), set_register(1, 5), read_register(1), set_register(1, -6),
                                  read_register(1)};
@@ -264,5 +265,61 @@ void accounts_are_open_and_not_overdrawn(void **state)
     assert_number(&client, 0, 0);
     assert_number(&client, 1, 10);
     assert_number(&client, 2, 20);
+    finish(&client, &run);
+}
+
+static struct rig_op row_op(enum rig_op_kind kind, int64_t value)
+{
+    return (struct rig_op){.kind = kind, .key = 1, .value = value};
+}
+
+static void assert_rows(const struct bench_client *client, uint32_t op, const int64_t *numbers, uint32_t count)
+{
+    const struct rig_read *read = &client->transaction.reads[op];
+    assert_int_equal(read->count, count);
+    assert_int_equal(read->state, count == 0 ? RIG_READ_NIL : RIG_READ_SEEN);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(client->transaction.elements[read->first_element + i], numbers[i]);
+}
+
+/* Statements on rows by id and by class: each shows the rows of its condition as they were before it. */
+void conditions_find_their_rows(void **state)
+{
+    (void)state;
+    if (!runs(RIG_WORKLOAD_PREDICATE))
+        skip();
+    struct bench_run run;
+    struct bench_client client;
+    start(&run, RIG_WORKLOAD_PREDICATE, 1);
+    open_client(&client, &run, 0);
+    const int64_t first = rig_row_number(1, 10, RIG_ROWS_INSERT), second = rig_row_number(2, 20, RIG_ROWS_INSERT);
+    const int64_t update = rig_row_number(3, 30, RIG_ROWS_UPDATE), delete = rig_row_number(4, 0, RIG_ROWS_DELETE);
+    const int64_t of_class_20 = rig_row_condition_value(RIG_ROW_BY_CLASS, RIG_ROW_LISTED, 20, 5);
+    const struct rig_op writes[] = {
+        row_op(RIG_OP_READ_WHERE, 0),    row_op(RIG_OP_ROW, first),    row_op(RIG_OP_ROW, second),
+        row_op(RIG_OP_ROW, of_class_20), row_op(RIG_OP_READ_WHERE, 0), /* reads */
+        row_op(RIG_OP_ROW, of_class_20), row_op(RIG_OP_READ_WHERE, 0), row_op(RIG_OP_ROW, update),
+    };
+    const int64_t as_inserted[] = {second, second}, after_update[] = {second, update};
+    transact_ok(&client, writes, 8);
+    assert_rows(&client, 0, NULL, 0);
+    assert_rows(&client, 4, as_inserted, 2);
+    assert_rows(&client, 6, as_inserted, 2);
+    const struct rig_op again[] = {
+        row_op(RIG_OP_ROW, of_class_20),
+        row_op(RIG_OP_READ_WHERE, 0),
+        row_op(RIG_OP_ROW, rig_row_condition_value(RIG_ROW_BY_ID, RIG_ROW_COUNTED, 0, RIG_ROW_ENDLESS)),
+        row_op(RIG_OP_READ_WHERE, 0),
+        row_op(RIG_OP_ROW, rig_row_condition_value(RIG_ROW_BY_ID, RIG_ROW_LISTED, 2, 0)),
+        row_op(RIG_OP_READ_WHERE, 0),
+        row_op(RIG_OP_ROW, delete),
+        row_op(RIG_OP_READ_WHERE, 0),
+    };
+    const int64_t sums[] = {2, first + update}, left[] = {first, first};
+    transact_ok(&client, again, 8);
+    assert_rows(&client, 1, NULL, 0); /* the update gave the row another class */
+    assert_rows(&client, 3, sums, 2);
+    assert_rows(&client, 5, after_update, 2);
+    assert_rows(&client, 7, left, 2);
     finish(&client, &run);
 }

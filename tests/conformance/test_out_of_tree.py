@@ -65,6 +65,20 @@ class OutOfTree(unittest.TestCase):
         output = call([CONFORMANCE, "mydb", "most-keys=1000"], env=self.environment)
         self.assertRegex(output, r"\[  PASSED  \] \d+ test")
 
+    def test_a_claim_that_is_not_true_is_found(self):
+        with tempfile.TemporaryDirectory(prefix="rig-claims-") as folder:
+            with open(os.path.join(self.home, "mydb.c"), encoding="utf-8") as file:
+                source = file.read()
+            claim = "RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET),"
+            self.assertEqual(source.count(claim), 1)
+            with open(os.path.join(folder, "mydb.c"), "w", encoding="utf-8") as file:
+                file.write(source.replace(claim, "RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE),"))
+            shared = os.path.join(folder, "rig-driver-mydb.so")
+            call([COMPILER, "-std=c11", "-D_GNU_SOURCE", "-fPIC", "-shared", "-fvisibility=hidden", "-I",
+                  os.path.join(self.prefix, "include", "rig"), os.path.join(folder, "mydb.c"), "-o", shared])
+            output = call([CONFORMANCE, "mydb"], status=1, env={**self.environment, "RIG_DRIVER_PATH": folder})
+            self.assertIn("[  FAILED  ] queue", output)
+
     def test_an_installed_rig_runs_it(self):
         plan = os.path.join(self.home, "plan.yaml")
         with open(plan, "w", encoding="utf-8") as file:

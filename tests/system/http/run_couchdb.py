@@ -70,6 +70,18 @@ class CouchDb(rig_command.RigTest):
     def test_lists(self):
         self.run_config("workload.type=list-append")
 
+    def test_single_reads_and_writes_of_groups(self):
+        for type in ("unique-ids", "sequential"):
+            with self.subTest(type=type):
+                plan = self.plan(f"name: t\nworkload: {{type: {type}, transactions: 600}}\nclients: {{count: 6}}\n"
+                                 "database: {driver: http, dialect: couchdb, "
+                                 f"endpoints: ['http://127.0.0.1:{self.port}']}}\n"
+                                 "check: {levels: [strict-serializable]}\nreport: [json]\n")
+                self.status(0, self.rig("run", plan, "-o", type))
+                results = self.results(type)
+                self.assertEqual(results["anomalies"], {})
+                self.assertGreater(results["history"]["ok"], 100)
+
 
 if __name__ == "__main__":
     if SERVER is None:

@@ -95,7 +95,8 @@ class Rqlite(StandIn):
     @staticmethod
     def result(cursor):
         if cursor.description is None:
-            return {"last_insert_id": cursor.lastrowid or 0, "rows_affected": max(cursor.rowcount, 0)}
+            counts = {"last_insert_id": cursor.lastrowid or 0, "rows_affected": max(cursor.rowcount, 0)}
+            return {name: count for name, count in counts.items() if count}  # rqlite omits zeros
         answer = {"columns": [column[0] for column in cursor.description], "types": ["text"]}
         rows = cursor.fetchall()
         return {**answer, "values": rows} if rows else answer
@@ -150,4 +151,4 @@ class LibSql(StandIn):
             code = getattr(problem, "sqlite_errorname", "SQLITE_ERROR")
             return {"type": "error", "error": {"message": str(problem), "code": code}}
         return {"type": "ok", "response": {"type": "execute", "result": {
-            "cols": [{"name": "v"}], "rows": rows, "affected_row_count": 0, "last_insert_rowid": None}}}
+            "cols": [{"name": "v"}], "rows": rows, "affected_row_count": max(cursor.rowcount, 0), "last_insert_rowid": None}}}

@@ -1,0 +1,99 @@
+"""Each type of data that a driver claims, on a healthy database at its strongest level: run_matrix.py [Matrix.test_DRIVER].
+
+The types come from `rig list drivers`, so no driver can claim one that is not tested; those of `http` come from the
+shipped dialects.
+"""
+
+import os
+import pathlib
+import shutil
+import sys
+
+SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
+sys.path[:0] = [str(SOURCE / "tests" / "system" / "http"), str(SOURCE / "tests" / "checks")]
+import sql_stand_ins
+import type_matrix
+from pg_finding import KEPT, PostgresTest
+from rig_command import main
+
+PLAN = """
+name: matrix
+seed: 4
+workload: {{type: {type}, transactions: {transactions}}}
+clients: {{count: {clients}}}
+database: {database}
+check: {{levels: [{level}]}}
+report: [json, text]
+"""
+STRICT = "strict-serializable"
+OBJECTS = {"cas-register", "mutex", "queue", "stack"}
+STAND_INS = {"rqlite": sql_stand_ins.Rqlite, "libsql": sql_stand_ins.LibSql}
+TESTED_ELSEWHERE = {"etcd", "couchdb"}  # dialects: by the driver etcd, and by run_couchdb.py
+
+
+class Matrix(PostgresTest):
+    def run_type(self, type, database, level=STRICT, transactions=600, clients=6):
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
+        plan = self.plan(PLAN.format(type=type, database=database, level=level, transactions=transactions,
+                                     clients=clients))
+        done = self.status(0, self.rig("run", plan, "-o", "out"))
+        results = self.results("out")
+        if level == KEPT:
+            self.keeps_serializable(results)
+        else:
+            self.assertEqual(results["anomalies"], {}, repr(done))
+        self.assertGreater(results["history"]["ok"], transactions // 10, repr(done))
+        self.assertEqual(results["history"]["info"], 0, repr(done))
+
+    def run_all(self, database, *needed, **settings):
+        for program in needed:
+            if shutil.which(program) is None:
+                self.skipTest(f"there is no {program} in PATH")
+        driver = database.split()[1].strip(",}")
+        for type in type_matrix.claims()[driver]:
+            with self.subTest(type=type):
+                self.run_type(type, database, **settings)
+
+    def test_each_driver_is_tested(self):
+        """But for null, which keeps nothing."""
+        for driver in type_matrix.claims():
+            self.assertTrue(hasattr(self, f"test_{driver}"), f"no test runs the types of the driver {driver}")
+        self.assertEqual(set(type_matrix.dialects()), STAND_INS.keys() | TESTED_ELSEWHERE)
+
+    def test_sim(self):
+        self.run_all("{driver: sim}")
+
+    def test_skeleton(self):
+        self.run_all("{driver: skeleton}")
+
+    def test_sqlite(self):
+        self.run_all("{driver: sqlite, begin: immediate, synchronous: off}")
+
+    def test_exec(self):
+        program = SOURCE / "drivers" / "exec" / "exec_example.py"
+        self.run_all(f"{{driver: exec, command: [python3, {program}, {self.folder / 'example.db'}]}}", transactions=200)
+
+    def test_etcd(self):
+        self.run_all("{driver: etcd, cluster: {local: {nodes: 1}}}", "etcd")
+
+    def test_mysql(self):
+        self.run_all("{driver: mysql}")
+
+    def test_postgres(self):
+        for type in type_matrix.claims()["postgres"]:
+            with self.subTest(type=type):
+                self.run_type(type, "{driver: postgres, isolation: serializable}", STRICT if type in OBJECTS else KEPT)
+
+    def test_http(self):
+        for dialect, stand_in in STAND_INS.items():
+            for type in type_matrix.dialect_claims(dialect):
+                with self.subTest(dialect=dialect, type=type):
+                    server = stand_in()
+                    self.addCleanup(server.close)
+                    endpoint = f"http://127.0.0.1:{server.port}"
+                    database = f"{{driver: http, dialect: {dialect}, endpoints: ['{endpoint}']}}"
+                    self.run_type(type, database, transactions=200, clients=2)
+
+
+if __name__ == "__main__":
+    main()
