@@ -20,6 +20,7 @@
     X(report, "make the reports of a finished run again")                                                              \
     X(plan, "check a plan and print it with every default")                                                            \
     X(shrink, "find the smallest part of a history that has its anomaly")                                              \
+    X(reproduce, "bring a recorded anomaly back, by a script or by its plan")                                          \
     X(scenario, "play sessions whose statements run in a written order")                                               \
     X(convert, "convert a history between rig's own form, JSON lines and EDN")                                         \
     X(gen, "write a synthetic history, right or deliberately wrong, of any size")                                      \

@@ -1,26 +1,21 @@
 /*
  * rig scenario PLAN.yaml SCENARIO.yaml...: sessions whose statements run in a written order, on the plan's database.
  */
-#include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/folder.h"
-#include "base/option_parse.h"
 #include "base/vec.h"
 #include "checker/levels/level.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/stage.h"
 #include "cli/stop_signals.h"
 #include "plan/plan.h"
-#include "run/run.h"
 #include "scenario/scenario_report.h"
 #include "scenario/script.h"
 
-enum { COLUMNS_MOST = 256, OVERRIDES_MOST = 64, PLAYS_MOST = 1000 };
+enum { COLUMNS_MOST = 256, OVERRIDES_MOST = 64 };
 
 static const struct rig_argument scenario_arguments[] = {
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, overriding the file"},
@@ -61,16 +56,16 @@ static const struct rig_arguments_table scenario_table = {
 struct column {
     struct rig_plan_override overrides[OVERRIDES_MOST];
     size_t override_count;
-    char name[256];   /* the values that vary; empty: none do */
-    char server[128]; /* when it was played */
-    uint64_t levels;  /* that the plan asks for */
+    char name[256];                      /* the values that vary; empty: none do */
+    char server[RIG_STAGE_SERVER_BYTES]; /* when it was played */
+    uint64_t levels;                     /* that the plan asks for */
 };
 
 struct job {
     const struct rig_arguments *args;
     struct rig_scenario *scenarios[RIG_ARGUMENTS_MAX];
     uint32_t scenario_count;
-    struct rig_scenario_schema joined;
+    struct rig_arena arena; /* of the settings that vary */
     struct column *columns;
     size_t column_count;
     struct rig_performance **performances; /* by scenario, then by column: the first one that shows the anomaly, else
@@ -96,7 +91,7 @@ static bool add_override(struct column *column, const char *text)
 static const char *vary_text(struct job *job, const char *argument, const char *at, size_t length)
 {
     const size_t key = strcspn(argument, "=") + 1;
-    char *text = rig_arena_alloc(&job->joined.arena, key + length + 1);
+    char *text = rig_arena_alloc(&job->arena, key + length + 1);
     if (text != NULL) {
         memcpy(text, argument, key);
         memcpy(text + key, at, length);
@@ -161,87 +156,42 @@ static bool make_columns(struct job *job)
 
 /* ---- playing ---- */
 
-static void free_performance(struct rig_performance *performance)
-{
-    if (performance != NULL)
-        rig_performance_done(performance);
-    free(performance);
-}
-
 /* Takes the performance: it replaces an earlier one that did not show the anomaly. */
-static void keep_performance(struct job *job, uint32_t scenario, bool is_whole, struct rig_performance *played)
+static void keep_performance(void *context, uint32_t scenario, bool is_whole, struct rig_performance *played)
 {
+    struct job *job = context;
     const size_t place = scenario * job->column_count + (size_t)(job->column - job->columns);
     struct rig_performance **kept = &job->performances[place];
     job->shown[place] += is_whole && played->shows;
     if (!is_whole || (*kept != NULL && (*kept)->shows)) {
-        free_performance(played);
+        rig_cli_stage_free_performance(played);
         return;
     }
-    free_performance(*kept);
+    rig_cli_stage_free_performance(*kept);
     *kept = played;
-}
-
-static enum rig_rc play_all(void *context, const struct rig_driver *driver, void *driver_run,
-                            const struct rig_run_env *env, struct rig_err *err)
-{
-    struct job *job = context;
-    uint64_t patience_ms = 0;
-    enum rig_rc rc = RIG_OK;
-    (void)env;
-    (void)rig_arguments_number(job->args, "patience", 1, 60000, &patience_ms);
-    if (driver->describe != NULL)
-        driver->describe(driver_run, job->column->server, sizeof job->column->server);
-    for (uint32_t i = 0; i < job->scenario_count * job->repeat && rc == RIG_OK; i++) {
-        const struct rig_play_options options = {.table = i,
-                                                 .first_statement = job->joined.first_statement[i],
-                                                 .patience_ms = (uint32_t)patience_ms,
-                                                 .interrupts = job->interrupts};
-        struct rig_performance *played = calloc(1, sizeof *played);
-        if (played == NULL)
-            return rig_no_memory(err, "a scenario");
-        rc = rig_scenario_play(job->scenarios[i / job->repeat], driver, driver_run, &options, played, err);
-        keep_performance(job, i / job->repeat, rc == RIG_OK, played);
-    }
-    return rc;
-}
-
-static enum rig_rc check_driver(const struct rig_plan *plan, struct rig_err *err)
-{
-    const struct rig_driver *driver = plan->driver;
-    if (driver->rows == NULL)
-        return rig_fail(err, RIG_E_PLAN, "the driver %s runs no statements on tables, so it plays no scenarios",
-                        driver->name);
-    if (driver->now_ns != NULL)
-        return rig_fail(err, RIG_E_PLAN, "the driver %s has a time of its own, so it plays no scenarios", driver->name);
-    return RIG_OK;
 }
 
 static enum rig_rc play_column(struct job *job, struct column *column, struct rig_err *err)
 {
     struct rig_plan *plan = NULL;
-    char folder[256];
-    const char *temporary = getenv("TMPDIR");
-    const struct rig_run_errand errand = {.rows = &job->joined.schema, .run = play_all, .context = job};
-    struct rig_run_result *result = calloc(1, sizeof *result);
+    uint64_t patience_ms = 0;
+    (void)rig_arguments_number(job->args, "patience", 1, 60000, &patience_ms);
+    struct rig_cli_stage stage = {.scenarios = job->scenarios,
+                                  .scenario_count = job->scenario_count,
+                                  .repeat = job->repeat,
+                                  .patience_ms = (uint32_t)patience_ms,
+                                  .interrupts = job->interrupts,
+                                  .keep = keep_performance,
+                                  .context = job};
     job->column = column;
-    enum rig_rc rc = result == NULL ? rig_no_memory(err, "a run") : RIG_OK;
-    if (rc == RIG_OK)
-        rc = rig_plan_load(job->args->positionals[0], column->overrides, column->override_count, NULL, &plan, err);
-    if (rc == RIG_OK)
-        rc = check_driver(plan, err);
-    (void)snprintf(folder, sizeof folder, "%s/rig-scenario-XXXXXX",
-                   temporary == NULL || temporary[0] == '\0' ? "/tmp" : temporary);
-    if (rc == RIG_OK && mkdtemp(folder) == NULL)
-        rc = rig_fail(err, RIG_E_IO, "%s: the folder for the logs cannot be made: %s", folder, strerror(errno));
-    else if (rc == RIG_OK) {
-        const struct rig_run_options options = {.interrupts = job->interrupts, .folder = folder, .errand = &errand};
+    enum rig_rc rc =
+        rig_plan_load(job->args->positionals[0], column->overrides, column->override_count, NULL, &plan, err);
+    if (rc == RIG_OK) {
         column->levels = plan->check.levels;
-        rc = rig_run(plan, &options, result, err);
-        rig_folder_remove(folder);
+        rc = rig_cli_stage_play(&stage, plan, err);
+        (void)snprintf(column->server, sizeof column->server, "%s", stage.server);
     }
     rig_plan_free(plan);
-    free(result);
     return rc;
 }
 
@@ -317,20 +267,6 @@ static bool is_refuted(const struct job *job)
     return false;
 }
 
-/* Each play has a table of its own. */
-static enum rig_rc join_schemas(struct job *job, struct rig_err *err)
-{
-    const uint32_t count = job->scenario_count * job->repeat;
-    struct rig_scenario **plays = calloc(count, sizeof(struct rig_scenario *));
-    if (plays == NULL)
-        return rig_no_memory(err, "scenarios");
-    for (uint32_t i = 0; i < count; i++)
-        plays[i] = job->scenarios[i / job->repeat];
-    const enum rig_rc rc = rig_scenario_schema_init(&job->joined, plays, count, err);
-    free(plays);
-    return rc;
-}
-
 static enum rig_rc load_scenarios(struct job *job, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
@@ -341,31 +277,19 @@ static enum rig_rc load_scenarios(struct job *job, struct rig_err *err)
             rc = rig_fail(err, RIG_E_PLAN, "%s: unknown level `%s`; `rig list levels` shows them",
                           job->args->positionals[i], job->scenarios[job->scenario_count - 1]->level);
     }
-    return rc == RIG_OK ? join_schemas(job, err) : rc;
+    return rc;
 }
 
 static void free_job(struct job *job)
 {
     for (size_t i = 0; job->performances != NULL && i < job->scenario_count * job->column_count; i++)
-        free_performance(job->performances[i]);
+        rig_cli_stage_free_performance(job->performances[i]);
     free(job->performances);
     free(job->shown);
     free(job->columns);
     for (uint32_t i = 0; i < job->scenario_count; i++)
         rig_scenario_free(job->scenarios[i]);
-    rig_scenario_schema_done(&job->joined);
-}
-
-/* The isolation of the plan as SQL names it: "REPEATABLE READ". */
-static void add_isolation(const struct rig_plan *plan, struct rig_buf *out)
-{
-    const struct rig_option *option = rig_option_find(plan->driver->options, "isolation");
-    if (option != NULL)
-        rig_option_format(option, plan->driver_options, out);
-    if (out->size == 0)
-        rig_buf_add_text(out, "serializable");
-    for (size_t i = 0; i < out->size; i++)
-        out->data[i] = out->data[i] == '-' ? ' ' : (char)toupper((unsigned char)out->data[i]);
+    rig_arena_done(&job->arena);
 }
 
 static int export(struct job *job, const char *form)
@@ -381,7 +305,7 @@ static int export(struct job *job, const char *form)
         return rig_cli_fail(&err);
     rig_buf_init(&isolation, 0);
     rig_buf_init(&text, 0);
-    add_isolation(plan, &isolation);
+    rig_cli_stage_isolation(plan, &isolation);
     for (uint32_t i = 0; i < job->scenario_count; i++)
         rig_scenario_write_script(job->scenarios[i], (enum rig_script_form)number, rig_buf_text(&isolation), &text);
     (void)fputs(rig_buf_text(&text), stdout);
@@ -429,7 +353,7 @@ int rig_cli_scenario(int argc, char **argv)
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
     if (!rig_arguments_number(&args, "patience", 1, 60000, &patience_ms) ||
-        !rig_arguments_number(&args, "repeat", 1, PLAYS_MOST, &repeat))
+        !rig_arguments_number(&args, "repeat", 1, RIG_STAGE_PLAYS_MOST, &repeat))
         return RIG_EXIT_USAGE;
     if (rig_arguments_has(&args, "export") && (args.positional_count > 2 || rig_arguments_has(&args, "vary"))) {
         rig_cli_complain("--export prints one scenario, for one database");
@@ -441,7 +365,7 @@ int rig_cli_scenario(int argc, char **argv)
     job->args = &args;
     job->repeat = (uint32_t)repeat;
     job->interrupts = rig_cli_stop_signals_begin();
-    rig_arena_init(&job->joined.arena, 0);
+    rig_arena_init(&job->arena, 0);
     status = play(job);
     free_job(job);
     free(job);

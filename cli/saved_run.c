@@ -306,6 +306,19 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
                          args->positionals[0]);
 }
 
+uint64_t rig_cli_saved_run_count(const struct rig_cli_saved_run *saved, enum rig_anomaly anomaly)
+{
+    const json_t *found = saved->storage == NULL ? NULL : json_object_get(saved->storage->results, "anomalies");
+    const uint64_t cases = rig_anomaly_cases(anomaly) | RIG_ANOMALY_BIT(anomaly);
+    uint64_t count = 0;
+    for (unsigned one = 0; one < RIG_ANOMALY_COUNT; one++) {
+        if ((cases & RIG_ANOMALY_BIT(one)) != 0)
+            count +=
+                (uint64_t)number_of(json_object_get(found, rig_anomaly_info((enum rig_anomaly)one)->name), "count");
+    }
+    return count;
+}
+
 void rig_cli_saved_run_done(struct rig_cli_saved_run *saved)
 {
     if (saved->storage != NULL) {

@@ -34,6 +34,8 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
 enum rig_rc rig_cli_saved_run_take(const char *given, const struct rig_arguments *args,
                                    struct rig_check_options *options, struct rig_minimum *minimum,
                                    struct rig_cli_saved_run *saved, struct rig_err *err);
+/* How often results.json has the anomaly or a special case of it. */
+uint64_t rig_cli_saved_run_count(const struct rig_cli_saved_run *saved, enum rig_anomaly anomaly);
 void rig_cli_saved_run_done(struct rig_cli_saved_run *saved);
 
 #endif

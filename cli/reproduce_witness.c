@@ -1,0 +1,463 @@
+#include "cli/reproduce_witness.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/option_parse.h"
+#include "base/output_file.h"
+#include "base/plural.h"
+#include "cli/cli.h"
+#include "cli/input_path.h"
+#include "cli/requests.h"
+#include "cli/rerun.h"
+#include "cli/rerun_report.h"
+#include "cli/saved_run.h"
+#include "cli/stage.h"
+#include "cli/stop_signals.h"
+#include "cli/store.h"
+#include "history/load.h"
+#include "report/shrunk_report.h"
+#include "report/words.h"
+#include "scenario/scenario_report.h"
+#include "scenario/script.h"
+#include "shrink/scenario_text.h"
+#include "shrink/shrink_history.h"
+
+enum { TIMES = 10, PATH_BYTES = RIG_CLI_PATH_BYTES + 64, SETTINGS_MOST = RIG_ARGUMENTS_MAX };
+
+static const int64_t time_ns = INT64_C(300) * RIG_NS_PER_S; /* of runs of the plan */
+
+struct reproduction {
+    const struct rig_arguments *args;
+    uint64_t times, patience_ms;
+    int64_t time_ns;
+    char plan_path[RIG_CLI_PATH_BYTES];
+    struct rig_plan *plan;
+    struct rig_smallest_part part;
+    struct rig_interleaving interleaving;
+    struct rig_scenario *scenario; /* NULL: none, because of `unplayed` */
+    char unplayed[RIG_ERR_TEXT_BYTES];
+    char folder[RIG_STORE_PATH_BYTES];
+    char server[RIG_STAGE_SERVER_BYTES];
+    struct rig_performance *performance; /* that shows the anomaly, or the last one */
+    uint32_t plays, shown;
+    struct rig_rerun_tally tally;
+    const atomic_int *interrupts;
+};
+
+static bool is_text(const struct reproduction *reproduction)
+{
+    return !rig_arguments_json(reproduction->args);
+}
+
+static void print(struct rig_buf *text)
+{
+    (void)fputs(rig_buf_text(text), stdout);
+    (void)fflush(stdout);
+    rig_buf_clear(text);
+}
+
+/* ---- the plan ---- */
+
+/* The plan given, else that of the run. */
+static enum rig_rc find_plan(struct reproduction *reproduction, struct rig_err *err)
+{
+    const char *given = rig_arguments_value(reproduction->args, "plan"), *history = reproduction->args->positionals[0];
+    char folder[RIG_CLI_PATH_BYTES];
+    int length;
+    if (given != NULL)
+        length = snprintf(reproduction->plan_path, sizeof reproduction->plan_path, "%s", given);
+    else if (rig_cli_find_run(history, folder, NULL) == RIG_OK)
+        length = snprintf(reproduction->plan_path, sizeof reproduction->plan_path, "%s/plan.yaml", folder);
+    else
+        return rig_fail(err, RIG_E_USAGE, "%s: is not the folder of a run; name its database by --plan PLAN.yaml",
+                        history);
+    if (length < 0 || (size_t)length >= sizeof reproduction->plan_path)
+        return rig_fail(err, RIG_E_USAGE, "%s: the path is too long", given == NULL ? history : given);
+    return RIG_OK;
+}
+
+/* With as many clients as the scenario has sessions, or as the plan says. */
+static enum rig_rc load_plan(const struct reproduction *reproduction, uint32_t clients, struct rig_plan **plan,
+                             struct rig_err *err)
+{
+    struct rig_plan_override overrides[SETTINGS_MOST + 1];
+    char count[64];
+    size_t override_count = 0;
+    const char *text;
+    while ((text = rig_arguments_value_at(reproduction->args, "set", override_count)) != NULL)
+        overrides[override_count++].text = text;
+    (void)snprintf(count, sizeof count, "clients.count=%u", (unsigned)clients);
+    if (clients > 0)
+        overrides[override_count++].text = count;
+    return rig_plan_load(reproduction->plan_path, overrides, override_count, NULL, plan, err);
+}
+
+/* ---- files ---- */
+
+static enum rig_rc make_folder(struct reproduction *reproduction, struct rig_err *err)
+{
+    const char *given = rig_arguments_value(reproduction->args, "output");
+    char name[256];
+    (void)snprintf(name, sizeof name, "%.200s-reproduce", reproduction->plan->name);
+    return given != NULL ? rig_store_take(given, reproduction->folder, err)
+                         : rig_store_make(reproduction->plan->store, name, reproduction->folder, err);
+}
+
+static enum rig_rc save(const struct reproduction *reproduction, const char *name, bool is_script,
+                        const struct rig_buf *text, struct rig_err *err)
+{
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/%s", reproduction->folder, name);
+    const enum rig_rc rc = rig_output_save(text, path, err);
+    if (rc == RIG_OK && is_script && chmod(path, 0700) != 0)
+        return rig_fail(err, RIG_E_IO, "%s: %s", path, strerror(errno));
+    return rc;
+}
+
+/* The scripts for the clients of the database: those that speak SQL have one each, and PostgreSQL a specification. */
+static enum rig_rc save_scripts(const struct reproduction *reproduction, struct rig_err *err)
+{
+    static const struct {
+        const char *driver, *name;
+        enum rig_script_form form;
+        bool is_script;
+    } files[] = {{"postgres", "reproduce-psql.sh", RIG_SCRIPT_PSQL, true},
+                 {"postgres", "reproduce.spec", RIG_SCRIPT_ISOLATIONTESTER, false},
+                 {"mysql", "reproduce-mysql.sh", RIG_SCRIPT_MYSQL, true}};
+    struct rig_buf isolation, text;
+    enum rig_rc rc = RIG_OK;
+    rig_buf_init(&isolation, 0);
+    rig_buf_init(&text, 0);
+    rig_cli_stage_isolation(reproduction->plan, &isolation);
+    for (size_t i = 0; rc == RIG_OK && i < sizeof files / sizeof files[0]; i++) {
+        if (strcmp(files[i].driver, reproduction->plan->driver->name) != 0)
+            continue;
+        rig_buf_clear(&text);
+        rig_scenario_write_script(reproduction->scenario, files[i].form, rig_buf_text(&isolation), &text);
+        rc = save(reproduction, files[i].name, files[i].is_script, &text, err);
+    }
+    rig_buf_done(&text);
+    rig_buf_done(&isolation);
+    return rc;
+}
+
+/* Without a scenario where the part cannot be one. */
+static enum rig_rc save_scenario(struct reproduction *reproduction, struct rig_err *err)
+{
+    struct rig_buf yaml;
+    struct rig_err why = {0};
+    rig_buf_init(&yaml, 0);
+    enum rig_rc rc = rig_cli_stage_check(reproduction->plan->driver, &why);
+    if (rc == RIG_OK)
+        rc = rig_scenario_text(&reproduction->part, &reproduction->interleaving, &yaml, &why);
+    if (rc != RIG_OK) {
+        (void)snprintf(reproduction->unplayed, sizeof reproduction->unplayed, "%s", why.text);
+        rig_buf_done(&yaml);
+        return rc == RIG_E_LIMIT ? rig_fail(err, rc, "%s", why.text) : RIG_OK;
+    }
+    rc = save(reproduction, "scenario.yaml", false, &yaml, err);
+    if (rc == RIG_OK)
+        rc = rig_scenario_parse("scenario.yaml", rig_buf_text(&yaml), yaml.size, &reproduction->scenario, err);
+    rig_buf_done(&yaml);
+    return rc == RIG_OK ? save_scripts(reproduction, err) : rc;
+}
+
+static enum rig_rc save_files(struct reproduction *reproduction, struct rig_err *err)
+{
+    static const struct rig_save_options form = {.form = RIG_FORM_JSON_LINES};
+    char path[PATH_BYTES];
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    (void)snprintf(path, sizeof path, "%s/part.jsonl", reproduction->folder);
+    enum rig_rc rc = rig_history_save(reproduction->part.history, path, &form, err);
+    rig_report_shrunk_text(&reproduction->part, &reproduction->interleaving, NULL, &text);
+    if (rc == RIG_OK)
+        rc = save(reproduction, "witness.txt", false, &text, err);
+    if (rc == RIG_OK && is_text(reproduction))
+        print(&text);
+    rig_buf_clear(&text);
+    rig_plan_write(reproduction->plan, false, &text);
+    if (rc == RIG_OK)
+        rc = save(reproduction, "plan.yaml", false, &text, err);
+    rig_buf_done(&text);
+    return rc == RIG_OK ? save_scenario(reproduction, err) : rc;
+}
+
+/* ---- by the order of the statements ---- */
+
+static void keep_performance(void *context, uint32_t scenario, bool is_whole, struct rig_performance *played)
+{
+    struct reproduction *reproduction = context;
+    (void)scenario;
+    if (is_whole) {
+        reproduction->plays++;
+        reproduction->shown += played->shows;
+    }
+    if (!is_whole || (reproduction->performance != NULL && reproduction->performance->shows)) {
+        rig_cli_stage_free_performance(played);
+        return;
+    }
+    rig_cli_stage_free_performance(reproduction->performance);
+    reproduction->performance = played;
+}
+
+static enum rig_rc play(struct reproduction *reproduction, struct rig_err *err)
+{
+    struct rig_plan *plan = NULL;
+    struct rig_cli_stage stage = {.scenarios = &reproduction->scenario,
+                                  .scenario_count = 1,
+                                  .repeat = (uint32_t)reproduction->times,
+                                  .patience_ms = (uint32_t)reproduction->patience_ms,
+                                  .interrupts = reproduction->interrupts,
+                                  .keep = keep_performance,
+                                  .context = reproduction};
+    enum rig_rc rc = load_plan(reproduction, reproduction->scenario->session_count, &plan, err);
+    if (rc == RIG_OK)
+        rc = rig_cli_stage_play(&stage, plan, err);
+    rig_plan_free(plan);
+    memcpy(reproduction->server, stage.server, sizeof reproduction->server);
+    return rc;
+}
+
+static void tell_plays(const struct reproduction *reproduction)
+{
+    struct rig_buf text;
+    const struct rig_scenario_cell cell = {.scenario = reproduction->scenario,
+                                           .performance = reproduction->performance,
+                                           .server = reproduction->server,
+                                           .shown = reproduction->shown,
+                                           .played = reproduction->plays};
+    rig_buf_init(&text, 0);
+    rig_buf_add_char(&text, '\n');
+    if (reproduction->performance != NULL)
+        rig_scenario_write_text(&cell, &text);
+    rig_buf_printf(&text, "\nBy the order of its statements, the anomaly came back in ");
+    rig_cli_write_share(reproduction->shown, reproduction->plays, "play", &text);
+    rig_buf_add_text(&text, ".\n");
+    print(&text);
+    rig_buf_done(&text);
+}
+
+/* ---- by runs of the plan ---- */
+
+static enum rig_rc run_plan(struct reproduction *reproduction, struct rig_err *err)
+{
+    char runs[PATH_BYTES];
+    const char *settings[SETTINGS_MOST];
+    uint32_t setting_count = 0;
+    uint64_t seed = reproduction->plan->seed;
+    (void)rig_arguments_number(reproduction->args, "seed", 0, INT64_MAX, &seed);
+    while ((settings[setting_count] = rig_arguments_value_at(reproduction->args, "set", setting_count)) != NULL)
+        setting_count++;
+    (void)snprintf(runs, sizeof runs, "%s/runs", reproduction->folder);
+    if (mkdir(runs, 0700) != 0)
+        return rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", runs, strerror(errno));
+    struct rig_rerun rerun = {.plan = reproduction->plan_path,
+                              .anomaly = reproduction->part.anomaly,
+                              .folder = runs,
+                              .interrupts = reproduction->interrupts,
+                              .until_ns = rig_clock_now_ns() + reproduction->time_ns,
+                              .seed = seed};
+    enum rig_rc rc = RIG_OK;
+    struct rig_rerun_result *result = calloc(1, sizeof *result);
+    if (result == NULL)
+        return rig_no_memory(err, "a run");
+    for (uint64_t i = 0; i < reproduction->times && rig_clock_now_ns() < rerun.until_ns && rc == RIG_OK; i++) {
+        rc = rig_cli_rerun(&rerun, settings, setting_count, result, err);
+        if (rc != RIG_OK)
+            break;
+        rig_cli_rerun_count(&reproduction->tally, result);
+        if (is_text(reproduction))
+            rig_cli_tell_rerun(&rerun, result);
+        if (result->status == RIG_EXIT_USAGE)
+            rc = rig_fail(err, RIG_E_PLAN, "%s", result->why);
+    }
+    free(result);
+    rig_cli_rerun_done(&rerun);
+    return rc;
+}
+
+static void tell_runs(const struct reproduction *reproduction)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_add_text(&text, "By runs of the plan, the anomaly came back in ");
+    rig_cli_write_share(reproduction->tally.showing, reproduction->tally.runs, "run", &text);
+    rig_buf_add_text(&text, ": ");
+    rig_cli_write_rate(&reproduction->tally, &text);
+    rig_buf_add_text(&text, ".\n");
+    print(&text);
+    rig_buf_done(&text);
+}
+
+static enum rig_rc fall_back(struct reproduction *reproduction, struct rig_err *err)
+{
+    if (is_text(reproduction)) {
+        struct rig_buf text;
+        rig_buf_init(&text, 0);
+        if (reproduction->scenario == NULL)
+            rig_buf_printf(&text, "\nNo script of its statements: %s. So the plan runs again, for at most ",
+                           reproduction->unplayed);
+        else
+            rig_buf_add_text(&text, "The order of the statements alone does not bring it back: it needs a race, or "
+                                    "what else the load does. So the plan runs again, for at most ");
+        rig_words_duration(&text, reproduction->time_ns);
+        rig_buf_add_text(&text, ":\n");
+        print(&text);
+        rig_buf_done(&text);
+    }
+    const enum rig_rc rc = run_plan(reproduction, err);
+    if (is_text(reproduction) && reproduction->tally.runs > 0)
+        tell_runs(reproduction);
+    return rc;
+}
+
+/* ---- the result ---- */
+
+static bool came_back(const struct reproduction *reproduction)
+{
+    return reproduction->shown > 0 || reproduction->tally.showing > 0;
+}
+
+static void write_json(const struct reproduction *reproduction, struct rig_buf *text)
+{
+    struct rig_json_writer json;
+    rig_json_init(&json, text);
+    rig_json_begin_object(&json, NULL);
+    rig_json_string(&json, "anomaly", rig_anomaly_info(reproduction->part.anomaly)->name);
+    rig_json_bool(&json, "reproduced", came_back(reproduction));
+    rig_json_int(&json, "transactions", reproduction->part.history->txn_count);
+    if (reproduction->server[0] != '\0')
+        rig_json_string(&json, "server", reproduction->server);
+    rig_cli_json_share(&json, "plays", reproduction->shown, reproduction->plays);
+    if (reproduction->scenario == NULL)
+        rig_json_string(&json, "unplayed", reproduction->unplayed);
+    rig_cli_json_tally(&json, "runs", &reproduction->tally);
+    rig_json_string(&json, "folder", reproduction->folder);
+    rig_json_end(&json);
+    rig_buf_add_char(text, '\n');
+}
+
+static enum rig_rc conclude(const struct reproduction *reproduction, struct rig_err *err)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    write_json(reproduction, &text);
+    const enum rig_rc rc = save(reproduction, "reproduction.json", false, &text, err);
+    if (is_text(reproduction)) {
+        rig_buf_clear(&text);
+        rig_buf_printf(&text, "%s; files: %s\n", came_back(reproduction) ? "reproduced" : "not reproduced",
+                       reproduction->folder);
+    }
+    print(&text);
+    rig_buf_done(&text);
+    return rc;
+}
+
+static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err)
+{
+    const struct rig_arguments *args = reproduction->args;
+    struct rig_shrink_options options = {.budget_ns = 0};
+    struct rig_load_options load = {.form = RIG_FORM_AUTO};
+    struct rig_cli_saved_run saved = {.storage = NULL};
+    struct rig_history *history = NULL;
+    char path[RIG_CLI_PATH_BYTES];
+    if (!rig_cli_read_requests(args, &options.check) || !rig_cli_read_decision(args, &options.check) ||
+        !rig_cli_read_assume(args, &options.check.assumptions))
+        return err->rc = RIG_E_USAGE;
+    rig_cli_read_workload(args, &load);
+    load.limit_bytes = options.check.limit_bytes;
+    enum rig_rc rc = rig_cli_find_history(args->positionals[0], path, err);
+    if (rc == RIG_OK)
+        rc = rig_cli_saved_run_take(args->positionals[0], args, &options.check, NULL, &saved, err);
+    options.budget_ns = options.check.budget_ns;
+    if (rc == RIG_OK)
+        rc = rig_history_load(path, &load, &history, err);
+    if (rc == RIG_OK)
+        rc = rig_shrink_history(history, &options, &reproduction->part, err);
+    if (rc == RIG_OK)
+        rc = rig_interleaving_init(&reproduction->interleaving, reproduction->part.history, reproduction->part.verdict,
+                                   err);
+    rig_history_free(history);
+    rig_cli_saved_run_done(&saved);
+    return rc;
+}
+
+/* True when all was read; else complained of. */
+static bool read_arguments(struct reproduction *reproduction)
+{
+    static const struct rig_option duration = {.name = "time", .type = RIG_OPTION_DURATION, .least = 1e6, .most = 1e15};
+    const struct rig_arguments *args = reproduction->args;
+    const char *text = rig_arguments_value(args, "time");
+    struct rig_err err = {0};
+    uint64_t seed;
+    reproduction->times = TIMES;
+    reproduction->time_ns = time_ns;
+    if (!rig_arguments_number(args, "times", 1, RIG_STAGE_PLAYS_MOST, &reproduction->times) ||
+        !rig_arguments_number(args, "patience", 1, 60000, &reproduction->patience_ms) ||
+        !rig_arguments_number(args, "seed", 0, INT64_MAX, &seed))
+        return false;
+    if (text == NULL || rig_option_parse(&duration, text, &reproduction->time_ns, &err) == RIG_OK)
+        return true;
+    rig_cli_complain("--time: %s", err.text);
+    return false;
+}
+
+static enum rig_rc reproduce(struct reproduction *reproduction, struct rig_err *err)
+{
+    enum rig_rc rc = find_plan(reproduction, err);
+    if (rc == RIG_OK)
+        rc = load_plan(reproduction, 0, &reproduction->plan, err);
+    if (rc == RIG_OK)
+        rc = shrink(reproduction, err);
+    if (rc == RIG_OK)
+        rc = make_folder(reproduction, err);
+    if (rc == RIG_OK)
+        rc = save_files(reproduction, err);
+    if (rc == RIG_OK && reproduction->scenario != NULL)
+        rc = play(reproduction, err);
+    if (rc == RIG_OK && reproduction->plays > 0 && is_text(reproduction))
+        tell_plays(reproduction);
+    if (rc == RIG_OK && reproduction->shown == 0)
+        rc = fall_back(reproduction, err);
+    if (reproduction->folder[0] != '\0' && (rc == RIG_OK || came_back(reproduction))) {
+        const enum rig_rc saved = conclude(reproduction, err);
+        rc = rc == RIG_OK ? saved : rc;
+    }
+    return rc;
+}
+
+int rig_cli_reproduce_witness(const struct rig_arguments *args)
+{
+    struct rig_err err = {0};
+    struct reproduction *reproduction = calloc(1, sizeof *reproduction);
+    if (reproduction == NULL)
+        return RIG_EXIT_FAILED;
+    reproduction->args = args;
+    if (!read_arguments(reproduction)) {
+        free(reproduction);
+        return RIG_EXIT_USAGE;
+    }
+    reproduction->interrupts = rig_cli_stop_signals_begin();
+    const enum rig_rc rc = reproduce(reproduction, &err);
+    rig_cli_stop_signals_end();
+    int status = came_back(reproduction) ? RIG_EXIT_OK : RIG_EXIT_UNDECIDED;
+    if (rc == RIG_OK && !came_back(reproduction) && reproduction->tally.runs == 0)
+        status = RIG_EXIT_FAILED; /* no run could be judged */
+    if (rc != RIG_OK)
+        status = err.text[0] == '\0' ? RIG_EXIT_USAGE : rig_cli_fail(&err);
+    rig_cli_stage_free_performance(reproduction->performance);
+    rig_scenario_free(reproduction->scenario);
+    rig_interleaving_done(&reproduction->interleaving);
+    rig_smallest_part_done(&reproduction->part);
+    rig_plan_free(reproduction->plan);
+    free(reproduction);
+    return status;
+}

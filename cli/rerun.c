@@ -1,0 +1,192 @@
+#include "cli/rerun.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/child.h"
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "cli/saved_run.h"
+
+enum { ARGUMENTS_MOST = 600, COMPLAINTS_BYTES = 1 << 20 };
+
+static const int64_t look_ns = INT64_C(50000000);    /* between two looks at the time and at signals */
+static const int64_t clear_ns = INT64_C(5000000000); /* until what it has left is killed */
+static const int64_t patience_ns =
+    INT64_C(60000000000); /* after the end of the load was asked for, and again before it is killed */
+
+extern char **environ;
+
+/* Asks the run to end its load, then to end at once, then ends it. */
+static void press(const struct rig_child *child, unsigned times)
+{
+    const pid_t pid = rig_child_pid(child);
+    if (pid > 0)
+        (void)kill(pid, times < 2 ? SIGTERM : SIGKILL);
+}
+
+/* Waits for the end of the run. */
+static void await_run(const struct rig_rerun *rerun, const struct rig_child *child, struct rig_rerun_result *result)
+{
+    unsigned pressed = 0;
+    int64_t pressed_ns = 0;
+    while (!rig_child_await(child, look_ns)) {
+        const int64_t now_ns = rig_clock_now_ns();
+        const unsigned asked = rerun->interrupts == NULL ? 0 : (unsigned)atomic_load(rerun->interrupts);
+        const bool is_over = now_ns > rerun->until_ns || asked > 0;
+        if (!is_over || (pressed > 0 && asked <= pressed && now_ns < pressed_ns + patience_ns))
+            continue;
+        press(child, pressed++);
+        pressed_ns = now_ns;
+        result->was_cut = true;
+    }
+}
+
+/* The first line in the file of complaints; the file goes where there is none. */
+static void take_complaints(const char *path, char *why, size_t size)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, COMPLAINTS_BYTES);
+    const bool is_read = rig_buf_read_file(&text, path, NULL) == RIG_OK;
+    if (is_read && text.size == 0)
+        (void)unlink(path);
+    if (is_read && text.size > 0 && why[0] == '\0') {
+        const char *line = rig_buf_text(&text);
+        line += strncmp(line, "rig: ", 5) == 0 ? 5 : 0;
+        (void)snprintf(why, size, "%.*s", (int)strcspn(line, "\n"), line);
+    }
+    rig_buf_done(&text);
+}
+
+/* Reads the run's results. Without results it has failed. */
+static enum rig_rc read_result(const struct rig_rerun *rerun, struct rig_rerun_result *result, struct rig_err *err)
+{
+    struct rig_cli_saved_run saved = {.storage = NULL};
+    enum rig_rc rc = RIG_OK;
+    if (result->status != RIG_EXIT_USAGE && access(result->folder, F_OK) == 0)
+        rc = rig_cli_saved_run_load(result->folder, &saved, err);
+    result->is_judged = rc == RIG_OK && saved.found && saved.run.load_s > 0;
+    if (result->is_judged) {
+        result->load_s = saved.run.load_s;
+        result->acknowledged = saved.effort.acknowledged;
+        result->events = rerun->anomaly == RIG_ANOMALY_COUNT ? result->status == RIG_EXIT_ANOMALY
+                                                             : rig_cli_saved_run_count(&saved, rerun->anomaly);
+        result->shows = result->events > 0;
+    }
+    rig_cli_saved_run_done(&saved);
+    return rc;
+}
+
+static enum rig_rc start(struct rig_rerun *rerun, const char *const *arguments, int complaints, int silence,
+                         struct rig_child *child, struct rig_err *err)
+{
+    static const struct rig_account own = {0};
+    char home[RIG_CLI_PATH_BYTES];
+    if (getcwd(home, sizeof home) == NULL)
+        return rig_fail(err, RIG_E_IO, "the working folder: %s", strerror(errno));
+    const struct rig_child_command command = {
+        .arguments = arguments,
+        .environment = (const char *const *)environ,
+        .whole_environment = true,
+        .account = &own,
+        .home = home,
+        .output = silence,
+        .errors_plus_one = complaints + 1,
+        .death_signal = SIGTERM,
+    };
+    enum rig_rc rc = rerun->children == NULL ? rig_children_new(&rerun->children, err) : RIG_OK;
+    return rc == RIG_OK ? rig_child_start(rerun->children, &command, child, err) : rc;
+}
+
+static enum rig_rc run_child(struct rig_rerun *rerun, const char *const *arguments, const char *complaints_path,
+                             struct rig_rerun_result *result, struct rig_err *err)
+{
+    struct rig_child child = {0};
+    int status = 0;
+    const int complaints = open(complaints_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    enum rig_rc rc = complaints < 0 || silence < 0
+                         ? rig_fail(err, RIG_E_IO, "%s: cannot create: %s", complaints_path, strerror(errno))
+                         : start(rerun, arguments, complaints, silence, &child, err);
+    const int64_t began_ns = rig_clock_now_ns();
+    if (rc == RIG_OK)
+        await_run(rerun, &child, result);
+    if (rc == RIG_OK && !rig_child_clear(&child, clear_ns, &status))
+        rc = rig_fail(err, RIG_E_CLUSTER, "%s: the run left a process that does not end", result->folder);
+    result->took_s = (double)(rig_clock_now_ns() - began_ns) / (double)RIG_NS_PER_S;
+    result->status = WIFEXITED(status) ? WEXITSTATUS(status) : RIG_EXIT_FAILED;
+    if (WIFSIGNALED(status))
+        (void)snprintf(result->why, sizeof result->why, "it was ended by signal %d", WTERMSIG(status));
+    if (complaints >= 0)
+        (void)close(complaints);
+    if (silence >= 0)
+        (void)close(silence);
+    return rc;
+}
+
+/* False when there are more than fit. */
+static bool add_settings(const char **arguments, size_t *count, const char *const *settings, uint32_t setting_count)
+{
+    for (uint32_t i = 0; i < setting_count && *count + 4 < ARGUMENTS_MOST; i++) {
+        arguments[(*count)++] = "--set";
+        arguments[(*count)++] = settings[i];
+    }
+    return *count + 4 < ARGUMENTS_MOST;
+}
+
+enum rig_rc rig_cli_rerun(struct rig_rerun *rerun, const char *const *settings, uint32_t setting_count,
+                          struct rig_rerun_result *result, struct rig_err *err)
+{
+    char self[RIG_CLI_PATH_BYTES], seed[32], complaints[RIG_CLI_PATH_BYTES + 32];
+    if (rerun->interrupts != NULL && atomic_load(rerun->interrupts) > 0)
+        return rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal");
+    if (rig_clock_now_ns() > rerun->until_ns)
+        return rig_fail(err, RIG_E_LIMIT, "the time for runs of the plan is over");
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0)
+        return rig_fail(err, RIG_E_IO, "/proc/self/exe: %s", strerror(errno));
+    self[length] = '\0';
+    *result = (struct rig_rerun_result){.seed = rerun->seed + ++rerun->run_count, .status = RIG_EXIT_FAILED};
+    (void)snprintf(result->folder, sizeof result->folder, "%s/%04u", rerun->folder, (unsigned)rerun->run_count);
+    (void)snprintf(complaints, sizeof complaints, "%s.err", result->folder);
+    (void)snprintf(seed, sizeof seed, "%" PRIu64, result->seed & INT64_MAX);
+    const char *arguments[ARGUMENTS_MOST] = {self,           "run",    "--quiet", "--no-progress", "-o",
+                                             result->folder, "--seed", seed,      "--set",         "report=text"};
+    size_t count = 10;
+    if (!add_settings(arguments, &count, settings, setting_count))
+        return rig_fail(err, RIG_E_LIMIT, "too many settings of the plan");
+    if (rerun->anomaly != RIG_ANOMALY_COUNT) {
+        arguments[count++] = "--anomaly";
+        arguments[count++] = rig_anomaly_info(rerun->anomaly)->name;
+    }
+    arguments[count++] = rerun->plan;
+    enum rig_rc rc = run_child(rerun, arguments, complaints, result, err);
+    take_complaints(complaints, result->why, sizeof result->why);
+    return rc == RIG_OK ? read_result(rerun, result, err) : rc;
+}
+
+void rig_cli_rerun_done(struct rig_rerun *rerun)
+{
+    rig_children_free(rerun->children);
+    rerun->children = NULL;
+}
+
+void rig_cli_rerun_count(struct rig_rerun_tally *tally, const struct rig_rerun_result *result)
+{
+    if (!result->is_judged) {
+        tally->failed++;
+        return;
+    }
+    if (tally->runs < RIG_RERUNS_MOST)
+        tally->observed[tally->runs++] = (struct rig_observed){result->events, result->load_s / 60};
+    tally->showing += result->shows;
+}

@@ -1,0 +1,65 @@
+/*
+ * Runs of a plan, each by a rig of its own (`rig run`) in a folder that is kept, to see how often an anomaly comes back.
+ *
+ * A run that crashes or runs out of memory does not end the command that asked for it. When the time is over, or on the
+ * first SIGINT or SIGTERM, the load of the run under way is ended; the run is judged and counts. When rig is killed, the
+ * kernel ends the other one, which stops its servers.
+ *
+ * Threads: one caller.
+ */
+#ifndef RIG_CLI_RERUN_H
+#define RIG_CLI_RERUN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/interval.h"
+#include "checker/levels/anomaly.h"
+#include "cli/input_path.h"
+
+struct rig_children;
+
+/* The settings that all runs share, and their state. */
+struct rig_rerun {
+    const char *plan;              /* a file */
+    enum rig_anomaly anomaly;      /* RIG_ANOMALY_COUNT: any verdict that refutes a request, once a run */
+    const char *folder;            /* of the runs; runs are its folders 0001, 0002, ... */
+    const atomic_int *interrupts;  /* above 0: no further run */
+    int64_t until_ns;              /* of rig_clock_now_ns(); no run begins after it */
+    uint64_t seed;                 /* of run n: seed + n */
+    uint32_t run_count;            /* so far */
+    struct rig_children *children; /* NULL before the first run */
+};
+
+/* One of them. */
+struct rig_rerun_result {
+    char folder[RIG_CLI_PATH_BYTES];
+    uint64_t seed;
+    int status;      /* of `rig run` */
+    bool is_judged;  /* there is a result of a load that began; else only `status` and `why` hold */
+    bool was_cut;    /* its time was over */
+    bool shows;      /* the anomaly, or a special case of it */
+    uint64_t events; /* how many */
+    uint64_t acknowledged;
+    double load_s, took_s;
+    char why[512]; /* the first line of its complaints; or empty */
+};
+
+/*
+ * Runs the plan with `settings` ("A.B=C") and reads its result. RIG_E_INTERRUPTED and, where the time is over,
+ * RIG_E_LIMIT before the run; RIG_E_IO or RIG_E_CLUSTER when it cannot be started. A run that fails is a result.
+ */
+enum rig_rc rig_cli_rerun(struct rig_rerun *rerun, const char *const *settings, uint32_t setting_count,
+                          struct rig_rerun_result *result, struct rig_err *err);
+void rig_cli_rerun_done(struct rig_rerun *rerun);
+
+/* Runs and what they showed, added up. */
+enum { RIG_RERUNS_MOST = 4096 };
+struct rig_rerun_tally {
+    struct rig_observed observed[RIG_RERUNS_MOST]; /* of the runs that were judged; times in minutes of load */
+    uint32_t runs, showing, failed;                /* judged; of them, with the anomaly; not judged */
+};
+void rig_cli_rerun_count(struct rig_rerun_tally *tally, const struct rig_rerun_result *result);
+
+#endif

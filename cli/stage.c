@@ -1,0 +1,115 @@
+#include "cli/stage.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/folder.h"
+#include "base/option_parse.h"
+#include "run/run.h"
+
+/* A stage while the database is there. */
+struct show {
+    struct rig_cli_stage *stage;
+    struct rig_scenario_schema joined;
+};
+
+void rig_cli_stage_free_performance(struct rig_performance *performance)
+{
+    if (performance != NULL)
+        rig_performance_done(performance);
+    free(performance);
+}
+
+static enum rig_rc play_all(void *context, const struct rig_driver *driver, void *driver_run,
+                            const struct rig_run_env *env, struct rig_err *err)
+{
+    const struct show *show = context;
+    struct rig_cli_stage *stage = show->stage;
+    enum rig_rc rc = RIG_OK;
+    (void)env;
+    if (driver->describe != NULL)
+        driver->describe(driver_run, stage->server, sizeof stage->server);
+    for (uint32_t i = 0; i < stage->scenario_count * stage->repeat && rc == RIG_OK; i++) {
+        const struct rig_play_options options = {.table = i,
+                                                 .first_statement = show->joined.first_statement[i],
+                                                 .patience_ms = stage->patience_ms,
+                                                 .interrupts = stage->interrupts};
+        struct rig_performance *played = calloc(1, sizeof *played);
+        if (played == NULL)
+            return rig_no_memory(err, "a scenario");
+        rc = rig_scenario_play(stage->scenarios[i / stage->repeat], driver, driver_run, &options, played, err);
+        stage->keep(stage->context, i / stage->repeat, rc == RIG_OK, played);
+    }
+    return rc;
+}
+
+enum rig_rc rig_cli_stage_check(const struct rig_driver *driver, struct rig_err *err)
+{
+    if (driver->rows == NULL)
+        return rig_fail(err, RIG_E_PLAN, "the driver %s runs no statements on tables, so it plays no scenarios",
+                        driver->name);
+    if (driver->now_ns != NULL)
+        return rig_fail(err, RIG_E_PLAN, "the driver %s has a time of its own, so it plays no scenarios", driver->name);
+    return RIG_OK;
+}
+
+/* Each play has a table of its own. */
+static enum rig_rc join_schemas(struct show *show, struct rig_err *err)
+{
+    const struct rig_cli_stage *stage = show->stage;
+    const uint32_t count = stage->scenario_count * stage->repeat;
+    struct rig_scenario **plays = calloc(count, sizeof(struct rig_scenario *));
+    if (plays == NULL)
+        return rig_no_memory(err, "scenarios");
+    for (uint32_t i = 0; i < count; i++)
+        plays[i] = stage->scenarios[i / stage->repeat];
+    const enum rig_rc rc = rig_scenario_schema_init(&show->joined, plays, count, err);
+    free(plays);
+    return rc;
+}
+
+/* In a folder for the logs, which goes with it. */
+static enum rig_rc run_errand(struct show *show, const struct rig_plan *plan, struct rig_run_result *result,
+                              struct rig_err *err)
+{
+    char folder[256];
+    const char *temporary = getenv("TMPDIR");
+    const struct rig_run_errand errand = {.rows = &show->joined.schema, .run = play_all, .context = show};
+    (void)snprintf(folder, sizeof folder, "%s/rig-scenario-XXXXXX",
+                   temporary == NULL || temporary[0] == '\0' ? "/tmp" : temporary);
+    if (mkdtemp(folder) == NULL)
+        return rig_fail(err, RIG_E_IO, "%s: the folder for the logs cannot be made: %s", folder, strerror(errno));
+    const struct rig_run_options options = {.interrupts = show->stage->interrupts, .folder = folder, .errand = &errand};
+    const enum rig_rc rc = rig_run(plan, &options, result, err);
+    rig_folder_remove(folder);
+    return rc;
+}
+
+enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_plan *plan, struct rig_err *err)
+{
+    struct show show = {.stage = stage};
+    struct rig_run_result *result = calloc(1, sizeof *result);
+    enum rig_rc rc = result == NULL ? rig_no_memory(err, "a run") : rig_cli_stage_check(plan->driver, err);
+    rig_arena_init(&show.joined.arena, 0);
+    if (rc == RIG_OK)
+        rc = join_schemas(&show, err);
+    if (rc == RIG_OK)
+        rc = run_errand(&show, plan, result, err);
+    rig_scenario_schema_done(&show.joined);
+    free(result);
+    return rc;
+}
+
+void rig_cli_stage_isolation(const struct rig_plan *plan, struct rig_buf *out)
+{
+    const struct rig_option *option = rig_option_find(plan->driver->options, "isolation");
+    if (option != NULL)
+        rig_option_format(option, plan->driver_options, out);
+    if (out->size == 0)
+        rig_buf_add_text(out, "serializable");
+    for (size_t i = 0; i < out->size; i++)
+        out->data[i] = out->data[i] == '-' ? ' ' : (char)toupper((unsigned char)out->data[i]);
+}

@@ -1,0 +1,38 @@
+/*
+ * Scenarios on the database of a plan: its cluster, driver and tables come and go as in a run (an errand of run/run.h),
+ * and each play has a table of its own.
+ *
+ * Threads: one caller.
+ */
+#ifndef RIG_CLI_STAGE_H
+#define RIG_CLI_STAGE_H
+
+#include <stdatomic.h>
+
+#include "plan/plan.h"
+#include "scenario/play.h"
+
+enum { RIG_STAGE_PLAYS_MOST = 1000, RIG_STAGE_SERVER_BYTES = 128 };
+
+struct rig_cli_stage {
+    struct rig_scenario *const *scenarios;
+    uint32_t scenario_count, repeat; /* plays of each, at most RIG_STAGE_PLAYS_MOST */
+    uint32_t patience_ms;            /* 0: as rig_scenario_play() */
+    const atomic_int *interrupts;
+    /* Takes each performance, from calloc(); `is_whole`: the play came to its end. */
+    void (*keep)(void *context, uint32_t scenario, bool is_whole, struct rig_performance *performance);
+    void *context;
+    char server[RIG_STAGE_SERVER_BYTES]; /* gets what the driver says of the server */
+};
+
+/* RIG_E_PLAN when the plan's driver plays no scenarios. */
+enum rig_rc rig_cli_stage_check(const struct rig_driver *driver, struct rig_err *err);
+/* The plan needs as many clients as a scenario has sessions. Errors as those of rig_run() and rig_scenario_play(). */
+enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_plan *plan, struct rig_err *err);
+/* Takes NULL. */
+void rig_cli_stage_free_performance(struct rig_performance *performance);
+
+/* The isolation of the plan as SQL names it: "REPEATABLE READ". */
+void rig_cli_stage_isolation(const struct rig_plan *plan, struct rig_buf *out);
+
+#endif
