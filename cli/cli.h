@@ -20,12 +20,12 @@
     X(report, "make the reports of a finished run again")                                                              \
     X(plan, "check a plan and print it with every default")                                                            \
     X(shrink, "find the smallest part of a history that has its anomaly")                                              \
-    X(reproduce, "bring a recorded anomaly back, by a script or by its plan")                                          \
+    X(reproduce, "bring a recorded anomaly or a known bug back")                                                       \
     X(scenario, "play sessions whose statements run in a written order")                                               \
     X(convert, "convert a history between rig's own form, JSON lines and EDN")                                         \
     X(gen, "write a synthetic history, right or deliberately wrong, of any size")                                      \
     X(heal, "undo the faults left by a rig that was killed")                                                           \
-    X(list, "list what this build supports: drivers, workloads, faults, levels, anomalies")
+    X(list, "list what this build supports: drivers, workloads, faults, levels, anomalies, reproductions")
 
 #define RIG_CLI_DECLARE(name, summary) int rig_cli_##name(int argc, char **argv);
 RIG_CLI_TABLE(RIG_CLI_DECLARE)

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/json_write.h"
 #include "base/nearest.h"
 #include "base/option_parse.h"
@@ -19,6 +21,7 @@
 #include "generator/generator.h"
 #include "history/types.h"
 #include "nemesis/faults.h"
+#include "plan/reproduction.h"
 #include "report/report.h"
 
 /* -- one line each, as text or as members of a JSON object ----------------------------------------------------------
@@ -29,6 +32,7 @@ struct lister {
     struct rig_buf out;
     struct rig_json_writer writer;
     enum rig_level level; /* of list_one_level() */
+    int status;           /* RIG_EXIT_OK, or of a row that could not be made */
 };
 
 static void begin_row(struct lister *lister, const char *name, int width, const char *text_name, const char *text)
@@ -311,6 +315,46 @@ static void list_anomalies(struct lister *lister)
     }
 }
 
+static void add_text(struct lister *lister, const char *member, const char *label, const char *text)
+{
+    if (lister->json)
+        rig_json_string(&lister->writer, member, text);
+    else
+        rig_buf_printf(&lister->out, "%s%s", label, text);
+}
+
+static void list_reproduction(struct lister *lister, const struct rig_reproduction *entry)
+{
+    char typical[64];
+    (void)snprintf(typical, sizeof typical, "%.3g s", (double)entry->typical_ns / (double)RIG_NS_PER_S);
+    begin_row(lister, entry->name, 20, "shows", entry->shows);
+    add_text(lister, "database", "\n                        ", entry->database);
+    add_text(lister, "level", ", ", entry->level);
+    add_text(lister, "typical", "; found in about ", typical);
+    if (lister->json)
+        rig_json_string(&lister->writer, "page", entry->page);
+    end_row(lister);
+}
+
+static void list_reproductions(struct lister *lister)
+{
+    struct rig_arena arena;
+    struct rig_text_list names = {.count = 0};
+    struct rig_err err = {0};
+    rig_arena_init(&arena, 0);
+    if (rig_reproduction_names(&arena, &names, &err) != RIG_OK)
+        lister->status = rig_cli_fail(&err);
+    for (size_t i = 0; i < names.count; i++) {
+        struct rig_reproduction entry;
+        struct rig_err own = {0};
+        if (rig_reproduction_load(names.at[i], &arena, &entry, &own) == RIG_OK)
+            list_reproduction(lister, &entry);
+        else
+            lister->status = rig_cli_fail(&own);
+    }
+    rig_arena_done(&arena);
+}
+
 /* -- the command --------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -318,7 +362,7 @@ static const struct {
     void (*list)(struct lister *lister);
 } lists[] = {
     {"drivers", list_drivers}, {"workloads", list_workloads}, {"faults", list_faults},
-    {"levels", list_levels},   {"anomalies", list_anomalies},
+    {"levels", list_levels},   {"anomalies", list_anomalies}, {"reproductions", list_reproductions},
 };
 
 enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
@@ -335,11 +379,12 @@ static const struct rig_argument arguments_of_list[] = {
 
 static const struct rig_arguments_table table_of_list = {
     .command = "list",
-    .positionals = "drivers|workloads|faults|levels|anomalies [LEVEL]",
+    .positionals = "drivers|workloads|faults|levels|anomalies|reproductions [LEVEL]",
     .least_positionals = 1,
     .most_positionals = 2,
     .description =
-        "Lists what this build supports, one line each. Levels have a drawing of their implications; `levels LEVEL`\n"
+        "Lists what this build supports, one line each. `reproductions` are known bugs that `rig reproduce` shows\n"
+        "again. Levels have a drawing of their implications; `levels LEVEL`\n"
         "shows one of them, with the cycles that it forbids and what implies it. Levels and\n"
         "anomalies have a definition and its source; those of a `certificate` are discrepancies between the clients'\n"
         "results and the database's own account (docs/certificates.md):\n"
@@ -366,8 +411,9 @@ static int complain_unknown(const char *name)
     if (nearest.best != NULL)
         rig_cli_complain("list: there is no list `%s`; did you mean `%s`?", name, nearest.best);
     else
-        rig_cli_complain("list: there is no list `%s`; expected one of drivers|workloads|faults|levels|anomalies",
-                         name);
+        rig_cli_complain(
+            "list: there is no list `%s`; expected one of drivers|workloads|faults|levels|anomalies|reproductions",
+            name);
     return RIG_EXIT_USAGE;
 }
 
@@ -390,7 +436,7 @@ static int print_picture(size_t index, const char *format)
 }
 
 /* `level`: prints this one alone; NULL: all of the list. */
-static void print_list(size_t index, bool json, const enum rig_level *level)
+static int print_list(size_t index, bool json, const enum rig_level *level)
 {
     struct lister lister = {.json = json, .level = level == NULL ? RIG_LEVEL_READ_UNCOMMITTED : *level};
     rig_buf_init(&lister.out, 0);
@@ -410,6 +456,7 @@ static void print_list(size_t index, bool json, const enum rig_level *level)
     }
     (void)fputs(rig_buf_text(&lister.out), stdout);
     rig_buf_done(&lister.out);
+    return lister.status;
 }
 
 static int print_level(size_t index, const char *name, const char *format, bool json)
@@ -434,8 +481,7 @@ static int print_level(size_t index, const char *name, const char *format, bool 
             rig_cli_complain("list: there is no level `%s`; `rig list levels` shows them", name);
         return RIG_EXIT_USAGE;
     }
-    print_list(index, json, &level);
-    return RIG_EXIT_OK;
+    return print_list(index, json, &level);
 }
 
 int rig_cli_list(int argc, char **argv)
@@ -455,6 +501,5 @@ int rig_cli_list(int argc, char **argv)
         return print_level(index, arguments.positionals[1], draws ? format : NULL, rig_arguments_json(&arguments));
     if (draws)
         return print_picture(index, format);
-    print_list(index, rig_arguments_json(&arguments), NULL);
-    return RIG_EXIT_OK;
+    return print_list(index, rig_arguments_json(&arguments), NULL);
 }

@@ -14,6 +14,7 @@
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
+#include "cli/command_run.h"
 #include "cli/leftovers.h"
 #include "cli/outputs.h"
 #include "cli/proof_file.h"
@@ -57,8 +58,10 @@ static const struct rig_arguments_table table_of_run = {
 
 /* One run of the command, from the folder to the reports. */
 struct job {
+    const struct rig_cli_run_request *request;
     const struct rig_plan *plan;
     const struct rig_arguments *arguments;
+    bool is_quiet; /* only the result, or nothing */
     char folder[RIG_STORE_PATH_BYTES];
     struct rig_run_result result;
     struct rig_report_latency latencies[4];
@@ -83,7 +86,7 @@ static void path_in(const struct job *job, const char *name, char path[RIG_STORE
 
 static enum rig_rc prepare_folder(struct job *job, struct rig_err *err)
 {
-    const char *output = rig_arguments_value(job->arguments, "output");
+    const char *output = job->request->output;
     enum rig_rc rc = output != NULL ? rig_store_take(output, job->folder, err)
                                     : rig_store_make(job->plan->store, job->plan->name, job->folder, err);
     if (rc != RIG_OK)
@@ -100,8 +103,7 @@ static enum rig_rc prepare_folder(struct job *job, struct rig_err *err)
 
 static void announce(const struct job *job)
 {
-    if (rig_arguments_has(job->arguments, "quiet") || rig_arguments_has(job->arguments, "brief") ||
-        rig_arguments_json(job->arguments))
+    if (job->is_quiet || rig_arguments_has(job->arguments, "brief"))
         return;
     printf("%s: seed %" PRIu64 ", folder %s\n", job->plan->name, job->plan->seed, job->folder);
     (void)fflush(stdout);
@@ -226,7 +228,7 @@ static void collect_facts(struct job *job)
 /* Where a person should look first. */
 static void point_to_report(const struct job *job)
 {
-    if (rig_arguments_has(job->arguments, "quiet") || rig_arguments_json(job->arguments))
+    if (job->is_quiet)
         return;
     uint32_t forms = job->plan->reports;
     const char *best = (forms & 1U << RIG_REPORT_HTML) != 0   ? "report.html"
@@ -237,12 +239,15 @@ static void point_to_report(const struct job *job)
 
 static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, struct rig_err *err)
 {
+    const struct rig_cli_run_request *request = job->request;
     collect_facts(job);
+    if (request->judged != NULL)
+        request->judged(request->context, verdict, &job->facts);
     enum rig_rc rc = rig_cli_write_reports(verdict, &job->facts, job->plan->name, job->folder, job->plan->reports, err);
     const bool wanted = rig_arguments_json(job->arguments) || job->failure[0] == '\0' || verdict->scope.txn_count > 0;
-    if (rc == RIG_OK && wanted) /* without a transaction the complaint says enough */
+    if (rc == RIG_OK && wanted && !request->silent) /* without a transaction the complaint says enough */
         rc = rig_cli_print_result(verdict, &job->facts, job->arguments, err);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK && !request->silent)
         rc = rig_cli_write_requested(verdict, &job->facts, job->plan->name, job->arguments, err);
     if (rc == RIG_OK)
         point_to_report(job);
@@ -424,9 +429,24 @@ static int run_job(struct job *job)
     return rig_rc_exit_status(err.rc);
 }
 
-int rig_cli_run(int argc, char **argv)
+int rig_cli_run_plan(const struct rig_cli_run_request *request)
 {
     static struct job job; /* some 200 KiB */
+    const struct rig_arguments *arguments = request->arguments;
+    job = (struct job){.request = request,
+                       .plan = request->plan,
+                       .arguments = arguments,
+                       .is_quiet =
+                           request->silent || rig_arguments_has(arguments, "quiet") || rig_arguments_json(arguments)};
+    rig_buf_init(&job.plan_yaml, 0);
+    const int status = run_job(&job);
+    rig_log_close();
+    rig_buf_done(&job.plan_yaml);
+    return status;
+}
+
+int rig_cli_run(int argc, char **argv)
+{
     struct rig_arguments arguments;
     int status = rig_arguments_parse(&table_of_run, argc, argv, &arguments);
     if (status != RIG_ARGUMENTS_GO_ON)
@@ -441,12 +461,9 @@ int rig_cli_run(int argc, char **argv)
     status = rig_cli_load_plan(&arguments, &plan);
     if (status != RIG_EXIT_OK)
         return status;
-    job.plan = plan;
-    job.arguments = &arguments;
-    rig_buf_init(&job.plan_yaml, 0);
-    status = run_job(&job);
-    rig_log_close();
-    rig_buf_done(&job.plan_yaml);
+    const struct rig_cli_run_request request = {
+        .plan = plan, .arguments = &arguments, .output = rig_arguments_value(&arguments, "output")};
+    status = rig_cli_run_plan(&request);
     rig_plan_free(plan);
     return status;
 }

@@ -32,9 +32,10 @@ const struct rig_argument_elsewhere rig_cli_elsewhere_of_plan[] = {
 };
 
 /* The overrides of one command line, in order; the texts lie in `buf`, each with its ending NUL. */
+enum { FIRST_MOST = 64, OVERRIDES_MOST = FIRST_MOST + RIG_ARGUMENTS_MAX };
 struct overrides {
-    struct rig_plan_override at[RIG_ARGUMENTS_MAX];
-    size_t offsets[RIG_ARGUMENTS_MAX]; /* of those in `buf` */
+    struct rig_plan_override at[OVERRIDES_MOST];
+    size_t offsets[OVERRIDES_MOST]; /* of those in `buf` */
     size_t given_count, count;
     struct rig_buf buf;
 };
@@ -59,13 +60,17 @@ static void add_shorthand(const struct rig_arguments *arguments, size_t row, str
     }
 }
 
-/* --set first, then the shorthands, so that these win. */
-static void collect(const struct rig_arguments *arguments, struct overrides *overrides)
+/* --set before the shorthands, so that these win. */
+static void collect(const struct rig_arguments *arguments, const struct rig_text_list *first, bool has_shorthands,
+                    struct overrides *overrides)
 {
-    for (const char *text; (text = rig_arguments_value_at(arguments, "set", overrides->count)) != NULL;)
+    const char *text;
+    for (size_t i = 0; i < first->count && overrides->count < FIRST_MOST; i++)
+        overrides->at[overrides->count++].text = first->at[i];
+    for (size_t i = 0; (text = rig_arguments_value_at(arguments, "set", i)) != NULL; i++)
         overrides->at[overrides->count++].text = text;
     overrides->given_count = overrides->count;
-    for (size_t row = 0; row < sizeof shorthands / sizeof shorthands[0]; row++)
+    for (size_t row = 0; has_shorthands && row < sizeof shorthands / sizeof shorthands[0]; row++)
         add_shorthand(arguments, row, overrides);
     const char *texts = rig_buf_text(&overrides->buf);
     for (size_t i = overrides->given_count; i < overrides->count; i++)
@@ -86,7 +91,8 @@ static enum rig_rc name_servers(const struct rig_arguments *arguments, struct ri
     return named ? RIG_OK : rig_no_memory(err, "--servers");
 }
 
-int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **plan)
+static int load(const char *path, const struct rig_text_list *first, bool has_shorthands,
+                const struct rig_arguments *arguments, struct rig_plan **plan)
 {
     uint64_t seed = 0;
     if (!rig_arguments_number(arguments, "seed", 0, INT64_MAX, &seed))
@@ -94,13 +100,25 @@ int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **p
     const uint64_t *given_seed = rig_arguments_has(arguments, "seed") ? &seed : NULL;
     struct overrides overrides = {.count = 0};
     rig_buf_init(&overrides.buf, 0);
-    collect(arguments, &overrides);
+    collect(arguments, first, has_shorthands, &overrides);
     struct rig_err err = {0};
     enum rig_rc rc = overrides.buf.failed ? rig_no_memory(&err, "the options") : RIG_OK;
     if (rc == RIG_OK)
         rc = name_servers(arguments, &err);
     if (rc == RIG_OK)
-        rc = rig_plan_load(arguments->positionals[0], overrides.at, overrides.count, given_seed, plan, &err);
+        rc = rig_plan_load(path, overrides.at, overrides.count, given_seed, plan, &err);
     rig_buf_done(&overrides.buf);
     return rc == RIG_OK ? RIG_EXIT_OK : rig_cli_fail(&err);
+}
+
+int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **plan)
+{
+    const struct rig_text_list none = {.at = NULL};
+    return load(arguments->positionals[0], &none, true, arguments, plan);
+}
+
+int rig_cli_load_plan_at(const char *path, const struct rig_text_list *first, const struct rig_arguments *arguments,
+                         struct rig_plan **plan)
+{
+    return load(path, first, false, arguments, plan);
 }

@@ -11,12 +11,17 @@
 #include "plan/plan.h"
 
 /* Rows of a table of arguments. */
-#define RIG_ARGUMENTS_OF_PLAN                                                                                          \
+#define RIG_ARGUMENTS_OF_ANY_PLAN                                                                                      \
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, overriding the file"},       \
         {.name = "seed", .value = "N", .help = "seed of every random choice"},                                         \
-        {.name = "servers",                                                                                            \
-         .value = "DIR",                                                                                               \
-         .help = "folder of servers by version, for database.cluster.local.version; $RIG_SERVERS by default"},         \
+    {                                                                                                                  \
+        .name = "servers", .value = "DIR",                                                                             \
+        .help = "folder of servers by version, for database.cluster.local.version; $RIG_SERVERS by default"            \
+    }
+
+/* The same, and the requests that the plan has keys for. */
+#define RIG_ARGUMENTS_OF_PLAN                                                                                          \
+    RIG_ARGUMENTS_OF_ANY_PLAN,                                                                                         \
         {.name = "level",                                                                                              \
          .value = "LEVEL",                                                                                             \
          .repeatable = true,                                                                                           \
@@ -58,5 +63,9 @@ extern const struct rig_argument_elsewhere rig_cli_elsewhere_of_plan[];
  * Gives the plan to the caller with RIG_EXIT_OK; else complains and returns the exit status.
  */
 int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **plan);
+/* The same for the plan at `path`, with RIG_ARGUMENTS_OF_ANY_PLAN. `first`: overrides that those of the arguments win
+ * over. */
+int rig_cli_load_plan_at(const char *path, const struct rig_text_list *first, const struct rig_arguments *arguments,
+                         struct rig_plan **plan);
 
 #endif

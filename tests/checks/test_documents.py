@@ -2,6 +2,7 @@
 exist."""
 
 import glob
+import json
 import os
 import posixpath
 import re
@@ -53,6 +54,17 @@ class Documents(unittest.TestCase):
         expected = "\n".join(f"| {' | '.join(row)} |" for row in known)
         self.assertEqual([[row[column] for column in columns] for row in written[:1] + written[2:]], known,
                          f"the table in docs/driver-guide.md is to be\n{expected}")
+
+    def test_the_library_of_known_bugs(self):
+        """Each entry has its page and its line in the table, and the other way round."""
+        answer = subprocess.run([RIG, "list", "reproductions", "--format", "json"], capture_output=True, text=True, timeout=60,
+                                check=True)
+        entries = {entry["name"]: entry["page"] for entry in json.loads(answer.stdout)["reproductions"]}
+        table = source_tree.read(ROOT, "docs/findings/README.md")
+        self.assertEqual(dict(re.findall(r"^\| \[([\w-]+)\]\(([\w.-]+)\)", table, re.MULTILINE)), entries)
+        for name, page in entries.items():
+            with self.subTest(entry=name):
+                self.assertIn(f"rig reproduce {name}", source_tree.read(ROOT, f"docs/findings/{page}"))
 
     def test_the_commands_are_those_of_the_help(self):
         text = source_tree.read(ROOT, "README.md")

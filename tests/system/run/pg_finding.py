@@ -1,4 +1,4 @@
-"""The one anomaly that PostgreSQL is known to show at SERIALIZABLE, distinguished from all others: docs/findings.md has
+"""The one anomaly that PostgreSQL is known to show at SERIALIZABLE, distinguished from all others: docs/findings/pg-ssi-late-mark.md has
 its cause.
 
 Tests of other things request KEPT, which the anomaly does not refute, and check the rest by keeps_serializable(),
@@ -161,7 +161,7 @@ class PostgresTest(RigTest):
             return True
         texts = [witness["text"] for found in results["anomalies"].values() for witness in found["witnesses"]]
         self.assertIsNone(unlike_the_finding(results), "\n".join(texts))
-        print(f"{self.id()}: PostgreSQL's finding (docs/findings.md), no fault of rig's:", *texts, sep="\n", file=sys.stderr)
+        print(f"{self.id()}: PostgreSQL's finding (docs/findings/pg-ssi-late-mark.md), no fault of rig's:", *texts, sep="\n", file=sys.stderr)
         return False
 
     def serializable_run(self, *arguments):

@@ -1,4 +1,4 @@
-"""The plans for PostgreSQL's known bugs at SERIALIZABLE find them, and no other anomaly (docs/findings.md)."""
+"""The plans for PostgreSQL's known bugs at SERIALIZABLE find them, and no other anomaly (docs/findings/)."""
 
 import os
 import pathlib

@@ -114,7 +114,7 @@ class Commands(RigTest):
         env = {"PATH": f"{self.bin}:{os.environ['PATH']}", "SERVER": str(self.server.folder), "BIN": str(self.server.bin)}
         done = self.rig("run", self.plan(text), "--set", f"database.password={self.server.secret}", *arguments, "-o", "out", env=env)
         results = self.results("out")
-        # Alone PostgreSQL's finding (docs/findings.md) may be refuted here, by two or three transactions within 100 us.
+        # Alone PostgreSQL's finding (docs/findings/pg-ssi-late-mark.md) may be refuted here, by two or three transactions within 100 us.
         self.assertIn(done.status, (0, 1), repr(done))
         self.assertEqual(results["anomalies"].keys() - {"G2-item", "G2-item-realtime"}, set())
         self.assertTrue(all(fault["took_effect"] and fault["healed"] for fault in results["faults"]), results["faults"])

@@ -118,7 +118,7 @@ class Clusters(RigTest):
 
 class Ends(RigTest):
     def test_nothing_is_lost_when_the_server_is_killed(self):
-        # Without a binary log readers see commits before they are durable: docs/findings.md.
+        # Without a binary log readers see commits before they are durable: docs/findings/mariadb-early-visible.md.
         database = "{driver: mysql, cluster: {local: {settings: [log_bin=binlog, sync_binlog=1]}}}"
         text = plan(transactions=4000000000, database=database)
         text += "nemesis: [{fault: kill, after: 1s, every: 3s, for: 1s}]\n"

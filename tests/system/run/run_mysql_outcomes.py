@@ -26,7 +26,7 @@ check: {{levels: [{level}]}}
 report: [json]
 """
 HELD = ", long-transactions: {share: 3%, hold: 2s, before: commit}"
-# rig's own durable log: without it readers see commits that a kill loses (docs/findings.md).
+# rig's own durable log: without it readers see commits that a kill loses (docs/findings/mariadb-early-visible.md).
 DURABLE = ", cluster: {local: {settings: [log_bin=binlog, sync_binlog=1]}}"
 SQL = "mariadb --no-defaults --socket={socket} --user=root -N -e "
 GALERA = ", isolation: repeatable-read, pipeline: false, cluster: {local: {nodes: 3, replication: galera}}"

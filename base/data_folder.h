@@ -1,0 +1,32 @@
+/*
+ * Finds files that rig ships beside its binary: dialects, plans, reproductions.
+ *
+ * Folders, first to last: those of an environment variable, separated by colons; `kind` in the binary's folder (a build
+ * folder has links to its source tree); `kind` among the installed data, relative to the binary, for a tree that was
+ * moved as a whole; and where it was configured to be.
+ *
+ * Threads: any.
+ */
+#ifndef RIG_BASE_DATA_FOLDER_H
+#define RIG_BASE_DATA_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+/*
+ * Calls `visit` for each folder of `kind` ("dialects"), until it returns true, and returns whether one did. `variable`
+ * names the environment variable; NULL: none. A folder need not exist, and is not ended by a NUL.
+ */
+bool rig_data_folder_each(const char *kind, const char *variable,
+                          bool (*visit)(void *context, const char *folder, size_t length), void *context);
+
+/*
+ * Writes the path of the first `<folder>/<name>` that can be read, and adds the folders that were tried to `tried`, for
+ * a message. False: there is none.
+ */
+bool rig_data_folder_find(const char *kind, const char *variable, const char *name, char *path, size_t path_size,
+                          struct rig_buf *tried);
+
+#endif

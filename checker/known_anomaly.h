@@ -1,0 +1,31 @@
+/*
+ * A known anomaly, described by its shape: which witnesses of a verdict are this one and no other.
+ *
+ * A name alone would not do: the write skew that a server allows and the one that a race inside it lets through are both
+ * G2-item. A shape also has the number of transactions, of the nodes that answered them, of the transactions that
+ * committed while a client held one of them open, and the levels that the whole history must not refute.
+ *
+ * Time: O(witnesses kept). Threads: any.
+ */
+#ifndef RIG_CHECKER_KNOWN_ANOMALY_H
+#define RIG_CHECKER_KNOWN_ANOMALY_H
+
+#include "checker/verdict.h"
+
+struct rig_count_range {
+    uint32_t least, most; /* most 0: any number */
+};
+
+struct rig_known_anomaly {
+    uint64_t anomalies; /* bits of rig_anomaly: one of them */
+    uint64_t keeps;     /* bits of rig_level: the verdict refutes none of them */
+    struct rig_count_range transactions;
+    struct rig_count_range nodes;     /* different ones that answered; none is counted where the driver does not know */
+    struct rig_count_range meanwhile; /* transactions that committed while a client held one of the witness open */
+};
+
+/* The first witness of this shape, or NULL. */
+const struct rig_witness *rig_known_anomaly_find(const struct rig_known_anomaly *known,
+                                                 const struct rig_verdict *verdict);
+
+#endif

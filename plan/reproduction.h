@@ -1,0 +1,44 @@
+/*
+ * The library of known bugs: entries that `rig reproduce` can show again.
+ *
+ * An entry is a file configs/reproductions/<name>.yaml: the plan that shows the bug, keys of that plan to override, the
+ * shape of the anomaly, and facts for people. docs/findings/README.md describes the keys and lists the entries. Files
+ * are found as base/data_folder.h says; RIG_CONFIG_PATH names further folders like `configs`.
+ *
+ * Errors: RIG_E_PLAN with the place for a file that is no entry, or when there is none.
+ */
+#ifndef RIG_PLAN_REPRODUCTION_H
+#define RIG_PLAN_REPRODUCTION_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/option.h"
+#include "checker/known_anomaly.h"
+
+struct rig_reproduction {
+    const char *name;
+    const char *database; /* for people, with the versions that have the bug */
+    const char *level;    /* for people: the isolation level asked for */
+    const char *shows;
+    const char *page; /* relative to docs/findings/ */
+    int64_t typical_ns;
+    int64_t within_ns;                /* no further run begins after this time */
+    const char *plan;                 /* its path */
+    struct rig_text_list set;         /* KEY=VALUE */
+    struct rig_text_list start, stop; /* commands around the runs, for a cluster that rig does not start; or empty */
+    struct rig_known_anomaly expect;
+};
+
+/* From the folder of configurations, or from the file `name` where it has a `/` or ends in `.yaml`. */
+enum rig_rc rig_reproduction_load(const char *name, struct rig_arena *arena, struct rig_reproduction *reproduction,
+                                  struct rig_err *err);
+
+/* Whether the folder of configurations has an entry of this name. */
+bool rig_reproduction_exists(const char *name);
+
+/*
+ * Gives the names of all entries, sorted and each once, from `arena`. RIG_E_PLAN when there is no folder of them.
+ */
+enum rig_rc rig_reproduction_names(struct rig_arena *arena, struct rig_text_list *names, struct rig_err *err);
+
+#endif

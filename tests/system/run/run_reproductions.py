@@ -1,0 +1,69 @@
+"""The library of known bugs on real databases: rig reproduce shows each entry again (docs/findings/README.md)."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+from rig_command import RigTest, main
+
+SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
+NEEDED = {"pg": ["npm"], "etcd": ["etcd"], "mariadb": ["mariadbd"], "galera": ["mariadbd", "rsync"]}
+MISSING = "is not installed", "npm packages did not come"
+
+
+class Reproductions(RigTest):
+    def reproduce(self, name, statuses=(0,)):
+        for program in NEEDED[name.split("-")[0]]:
+            if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin") is None:
+                self.skipTest(f"{program} {MISSING[0]}")
+        done = self.rig("reproduce", name, "-o", "out", "--format", "json", timeout=900)
+        self.assertIn(done.status, statuses, repr(done))
+        self.work_folder_is_empty()
+        answer = json.loads(done.out)
+        print(f"{name}: {'' if answer['reproduced'] else 'not '}reproduced in {answer['seconds']:.1f} s, {answer['runs']} runs, "
+              f"{answer['server']}", flush=True)
+        return answer
+
+    def servers(self, *versions):
+        try:
+            done = subprocess.run([SOURCE / "scripts" / "servers", *versions], capture_output=True, text=True, timeout=240)
+        except subprocess.TimeoutExpired:
+            self.skipTest(MISSING[1])
+        if done.returncode != 0:
+            self.skipTest(done.stderr.strip())
+
+    def test_mariadb_lost_update(self):
+        self.reproduce("mariadb-lost-update")
+
+    def test_galera_lost_update(self):
+        if not pathlib.Path("/usr/lib/galera/libgalera_smm.so").exists():
+            self.skipTest(f"galera {MISSING[0]}")
+        self.reproduce("galera-lost-update")
+
+    def test_etcd_stale_read(self):
+        self.reproduce("etcd-stale-read")
+
+    def test_pg_ssi_summarised(self):
+        self.servers("15")
+        self.assertIn("transactions committed meanwhile", self.reproduce("pg-ssi-summarised")["witness"])
+
+    def test_pg_standby_long_fork(self):
+        self.reproduce("pg-standby-long-fork")
+
+    def test_pg_failover_loss(self):
+        self.reproduce("pg-failover-loss")
+
+    def test_pg_ssi_late_mark(self):
+        """The race may fail to appear within the entry's time."""
+        self.servers("15")
+        self.reproduce("pg-ssi-late-mark", statuses=(0, 1))
+
+    def test_every_entry_is_tested(self):
+        names = [path.stem for path in (SOURCE / "configs" / "reproductions").glob("*.yaml")]
+        self.assertEqual([name for name in names if not hasattr(self, f"test_{name.replace('-', '_')}")], [])
+
+
+if __name__ == "__main__":
+    main()
