@@ -32,7 +32,7 @@
 #include "drivers/rows.h"
 #include "history/transaction.h"
 
-#define RIG_DRIVER_ABI    11u
+#define RIG_DRIVER_ABI    12u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -196,6 +196,11 @@ struct rig_certificate_sink {
     /* A version that the last commit made, in the order in which it made them: all elements of a list, or the one value
      * of a register; NULL: the key was removed. */
     bool (*version)(void *context, int64_t key, const int64_t *elements, uint32_t count);
+    /* After the commits: a failover left `timeline` at `place` for the timeline `next`; ascending. Then the commits of
+     * former timelines from their forks on, which are lost, by ascending timeline and place, with their versions; only
+     * those of a timeline whose commits before its fork are all there. */
+    bool (*fork)(void *context, uint32_t timeline, uint64_t place, uint32_t next);
+    bool (*lost)(void *context, uint64_t place, uint64_t id, uint32_t timeline);
     /* With RIG_CERTIFICATE_FULL, after the commits (history/txn_views.h): a view, by ascending number; then its rows, by
      * ascending operation as the history numbers them, and before the first row that has it a new snapshot. `id`: the
      * transaction's own number, 0: none is known; `single`: one snapshot serves all statements; `version`: number of the

@@ -15,6 +15,10 @@ void rig_certificate_done(struct rig_certificate *certificate)
     rig_change_vec_done(&certificate->changes);
     rig_certificate_elements_done(&certificate->elements);
     rig_txn_views_done(&certificate->views);
+    rig_fork_vec_done(&certificate->forks);
+    if (certificate->lost != NULL)
+        rig_certificate_done(certificate->lost);
+    free(certificate->lost);
     rig_certificate_init(certificate);
 }
 
@@ -27,6 +31,56 @@ uint32_t rig_commit_change_count(const struct rig_certificate *certificate, uint
     return (uint32_t)end - certificate->commits.at[commit].first_change;
 }
 
+bool rig_certificate_add_fork(struct rig_certificate *certificate, uint32_t timeline, uint64_t place, uint32_t next)
+{
+    const struct rig_fork_vec *forks = &certificate->forks;
+    const struct rig_fork *last = forks->count == 0 ? NULL : &forks->at[forks->count - 1];
+    if (next <= timeline || (last != NULL && (timeline < last->next || place < last->place)))
+        return false;
+    return rig_fork_vec_add(&certificate->forks, (struct rig_fork){.timeline = timeline, .next = next, .place = place});
+}
+
+const struct rig_fork *rig_certificate_fork_of(const struct rig_certificate *certificate,
+                                               const struct rig_commit *commit)
+{
+    for (size_t i = 0; i < certificate->forks.count; i++) {
+        const struct rig_fork *fork = &certificate->forks.at[i];
+        if (fork->timeline == commit->timeline)
+            return commit->place >= fork->place ? fork : NULL;
+    }
+    return NULL;
+}
+
+struct rig_certificate *rig_certificate_make_lost(struct rig_certificate *certificate)
+{
+    if (certificate->lost == NULL && (certificate->lost = calloc(1, sizeof *certificate->lost)) != NULL)
+        certificate->lost->by_timeline = true;
+    return certificate->lost;
+}
+
+bool rig_certificate_ascends(const struct rig_certificate *certificate, uint64_t place, uint32_t timeline)
+{
+    if (certificate->commits.count == 0)
+        return true;
+    const struct rig_commit *last = &certificate->commits.at[certificate->commits.count - 1];
+    if (certificate->by_timeline && timeline != last->timeline)
+        return timeline > last->timeline;
+    return place > last->place;
+}
+
+static bool copy_lost(struct rig_certificate *into, const struct rig_certificate *from)
+{
+    struct rig_certificate *lost = from->lost == NULL ? NULL : malloc(sizeof *lost);
+    if (from->lost == NULL)
+        return true;
+    if (lost == NULL || !rig_certificate_copy(lost, from->lost)) {
+        free(lost);
+        return false;
+    }
+    into->lost = lost;
+    return true;
+}
+
 bool rig_certificate_copy(struct rig_certificate *into, const struct rig_certificate *from)
 {
     *into = *from;
@@ -34,7 +88,11 @@ bool rig_certificate_copy(struct rig_certificate *into, const struct rig_certifi
     into->changes = (struct rig_change_vec){0};
     into->elements = (struct rig_certificate_elements){0};
     into->views = (struct rig_txn_views){0};
-    if (!rig_txn_views_copy(&into->views, &from->views) || !rig_commit_vec_widen(&into->commits, from->commits.count) ||
+    into->forks = (struct rig_fork_vec){0};
+    into->lost = NULL;
+    if (!rig_txn_views_copy(&into->views, &from->views) || !copy_lost(into, from) ||
+        !rig_fork_vec_widen(&into->forks, from->forks.count) ||
+        !rig_commit_vec_widen(&into->commits, from->commits.count) ||
         !rig_change_vec_widen(&into->changes, from->changes.count) ||
         !rig_certificate_elements_widen(&into->elements, from->elements.count)) {
         rig_certificate_done(into);
@@ -46,6 +104,9 @@ bool rig_certificate_copy(struct rig_certificate *into, const struct rig_certifi
         memcpy(into->changes.at, from->changes.at, from->changes.count * sizeof *from->changes.at);
     if (from->elements.count > 0)
         memcpy(into->elements.at, from->elements.at, from->elements.count * sizeof *from->elements.at);
+    if (from->forks.count > 0)
+        memcpy(into->forks.at, from->forks.at, from->forks.count * sizeof *from->forks.at);
+    into->forks.count = from->forks.count;
     into->commits.count = from->commits.count;
     into->changes.count = from->changes.count;
     into->elements.count = from->elements.count;
@@ -72,9 +133,8 @@ void rig_certificate_builder_done(struct rig_certificate_builder *builder)
 bool rig_certificate_add_commit(struct rig_certificate_builder *builder, uint64_t place, uint64_t id, uint32_t timeline)
 {
     struct rig_certificate *into = builder->certificate;
-    const struct rig_commit_vec *commits = &into->commits;
-    if (commits->count >= UINT32_MAX || into->changes.count >= UINT32_MAX ||
-        (commits->count > 0 && commits->at[commits->count - 1].place >= place))
+    if (into->commits.count >= UINT32_MAX || into->changes.count >= UINT32_MAX ||
+        !rig_certificate_ascends(into, place, timeline))
         return false;
     return rig_commit_vec_add(&into->commits, (struct rig_commit){.place = place,
                                                                   .id = id,

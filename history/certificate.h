@@ -7,6 +7,9 @@
  * those behind them; a register has one element. A certificate covers the commits from before the first transaction of
  * the run up to some commit. If it is `complete`, it covers all of them, and no session of the run could commit any more.
  *
+ * After a failover the server goes on on another timeline, which forks from the one before it at some place. Commits of
+ * the former timeline from this place on are lost: they are kept apart.
+ *
  * Space: 24 bytes a commit, 24 a change, 8 an element; while it is built also the current versions of all keys.
  * Threads: one writer or many readers.
  */
@@ -35,7 +38,14 @@ struct rig_change {
     bool removed; /* the key was removed; kept and count are 0 */
 };
 
+/* The server left a timeline at a place, for the next one. */
+struct rig_fork {
+    uint32_t timeline, next;
+    uint64_t place;
+};
+
 RIG_VEC(struct rig_commit, rig_commit_vec)
+RIG_VEC(struct rig_fork, rig_fork_vec)
 RIG_VEC(struct rig_change, rig_change_vec)
 RIG_VEC(int64_t, rig_certificate_elements)
 
@@ -46,6 +56,12 @@ struct rig_certificate {
     struct rig_change_vec changes;
     struct rig_certificate_elements elements;
     struct rig_txn_views views; /* what statements were shown; empty unless the run asked for it */
+    struct rig_fork_vec forks;  /* by ascending timelines and places */
+    /* The commits that failovers lost, by ascending timeline and then place, each at or after the fork of its timeline.
+     * The first version of a key there has all of its elements, so the first commit with a value made it unless the
+     * certificate itself has it. Only commits, changes and elements are used. Owned; NULL: none. */
+    struct rig_certificate *lost;
+    bool by_timeline; /* it is such a list: places ascend on each timeline only */
     bool complete;
     bool last_only;  /* a commit has only the last version of each of its keys, and the keys in any order */
     char source[64]; /* "pgoutput" */
@@ -61,6 +77,19 @@ static inline const struct rig_change *rig_commit_changes(const struct rig_certi
 {
     return certificate->changes.at + certificate->commits.at[commit].first_change;
 }
+/* Adds a fork; false when memory runs out, or where it does not ascend. */
+bool rig_certificate_add_fork(struct rig_certificate *certificate, uint32_t timeline, uint64_t place, uint32_t next);
+/* The fork that lost a commit; NULL: none did. */
+const struct rig_fork *rig_certificate_fork_of(const struct rig_certificate *certificate,
+                                               const struct rig_commit *commit);
+/* The lost commits, to add to; NULL when memory runs out. */
+struct rig_certificate *rig_certificate_make_lost(struct rig_certificate *certificate);
+static inline size_t rig_certificate_lost_count(const struct rig_certificate *certificate)
+{
+    return certificate->lost == NULL ? 0 : certificate->lost->commits.count;
+}
+/* Whether a commit at the place may follow those that the certificate has. */
+bool rig_certificate_ascends(const struct rig_certificate *certificate, uint64_t place, uint32_t timeline);
 /* False when memory runs out. */
 bool rig_certificate_copy(struct rig_certificate *into, const struct rig_certificate *from);
 

@@ -58,6 +58,29 @@ static void add_source(struct rig_buf *out, const struct rig_certified *certifie
     rig_buf_add_char(out, '\n');
 }
 
+/* Lost commits of a timeline. */
+static uint64_t count_lost(const struct rig_certificate *certificate, uint32_t timeline)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < rig_certificate_lost_count(certificate); i++)
+        count += certificate->lost->commits.at[i].timeline == timeline;
+    return count;
+}
+
+static void add_forks(struct rig_buf *out, const struct rig_certified *certified)
+{
+    const struct rig_certificate *certificate = certified->history->certificate;
+    for (size_t i = 0; i < certificate->forks.count; i++) {
+        const struct rig_fork *fork = &certificate->forks.at[i];
+        const uint64_t lost = count_lost(certificate, fork->timeline);
+        char place[64];
+        rig_certificate_print_place(fork->place, fork->timeline, place);
+        rig_buf_printf(out, "failover: timeline %" PRIu32 " began at %s, and lost ", fork->next, place);
+        rig_words_count(out, lost);
+        rig_buf_printf(out, " commit%s of timeline %" PRIu32 "\n", rig_plural(lost), fork->timeline);
+    }
+}
+
 static void add_resolved(struct rig_buf *out, const struct rig_certified *certified)
 {
     const uint64_t resolved = certified->resolved_ok + certified->resolved_fail;
@@ -181,6 +204,7 @@ void rig_certificate_lines(struct rig_buf *out, const struct rig_verdict *verdic
     if (certified == NULL)
         return;
     add_source(out, certified);
+    add_forks(out, certified);
     add_resolved(out, certified);
     add_views(out, certified);
     add_agreement(out, certified);
@@ -240,6 +264,22 @@ static void add_discrepancies(struct rig_json_writer *w, const struct rig_certif
     rig_json_end(w);
 }
 
+static void write_forks(struct rig_json_writer *w, const struct rig_certificate *certificate)
+{
+    rig_json_begin_array(w, "failovers");
+    for (size_t i = 0; i < certificate->forks.count; i++) {
+        const struct rig_fork *fork = &certificate->forks.at[i];
+        char place[64];
+        rig_certificate_print_place(fork->place, fork->timeline, place);
+        rig_json_begin_object(w, NULL);
+        rig_json_string(w, "place", place);
+        rig_json_int(w, "next_timeline", fork->next);
+        rig_json_int(w, "lost_commits", (int64_t)count_lost(certificate, fork->timeline));
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+}
+
 void rig_certificate_json(struct rig_json_writer *w, const struct rig_verdict *verdict)
 {
     const struct rig_certified *certified = verdict->certified;
@@ -252,6 +292,8 @@ void rig_certificate_json(struct rig_json_writer *w, const struct rig_verdict *v
         rig_json_string(w, "ending", certified->ending);
     rig_json_int(w, "commits", (int64_t)certified->commit_count);
     rig_json_int(w, "versions", (int64_t)certified->change_count);
+    if (certified->history->certificate->forks.count > 0)
+        write_forks(w, certified->history->certificate);
     rig_json_begin_object(w, "unknown_outcomes");
     rig_json_int(w, "committed", (int64_t)certified->resolved_ok);
     rig_json_int(w, "aborted", (int64_t)certified->resolved_fail);

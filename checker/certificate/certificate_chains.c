@@ -82,10 +82,9 @@ static void sort_slots(struct rig_certificate_chains *chains)
     }
 }
 
-static bool build(const struct rig_history *history, const struct rig_table *numbers, struct rig_arena *arena,
-                  struct rig_certificate_chains *chains)
+static bool build(const struct rig_history *history, const struct rig_certificate *certificate,
+                  const struct rig_table *numbers, struct rig_arena *arena, struct rig_certificate_chains *chains)
 {
-    const struct rig_certificate *certificate = history->certificate;
     const bool is_list = rig_workload_has_sequences(history->workload);
     const uint32_t key_count = history->key_count;
     uint32_t *lengths = rig_arena_array(arena, (size_t)key_count + 1, sizeof *lengths);
@@ -109,13 +108,13 @@ static bool build(const struct rig_history *history, const struct rig_table *num
     return true;
 }
 
-bool rig_certificate_chains_build(const struct rig_history *history, struct rig_arena *arena,
-                                  struct rig_certificate_chains *chains)
+bool rig_certificate_chains_build(const struct rig_history *history, const struct rig_certificate *certificate,
+                                  struct rig_arena *arena, struct rig_certificate_chains *chains)
 {
     struct rig_table numbers;
     *chains = (struct rig_certificate_chains){0};
     rig_table_init(&numbers);
-    const bool built = number_keys(history, &numbers) && build(history, &numbers, arena, chains);
+    const bool built = number_keys(history, &numbers) && build(history, certificate, &numbers, arena, chains);
     rig_table_done(&numbers);
     return built;
 }

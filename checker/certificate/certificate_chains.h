@@ -35,10 +35,10 @@ struct rig_certificate_chains {
     uint64_t foreign_count;   /* changes of keys that the history does not have */
 };
 
-/* Everything is in the arena; false when memory runs out. */
-bool rig_certificate_chains_build(const struct rig_history *history, struct rig_arena *arena,
-                                  struct rig_certificate_chains *chains);
-/* NULL: the certificate does not have the value. */
+/* The certificate is the history's, or has the commits that this one lost. Everything is in the arena; false when memory runs out. */
+bool rig_certificate_chains_build(const struct rig_history *history, const struct rig_certificate *certificate,
+                                  struct rig_arena *arena, struct rig_certificate_chains *chains);
+/* The first place of the value; NULL: the certificate does not have it. */
 const struct rig_certificate_slot *rig_certificate_find(const struct rig_certificate_chains *chains, uint32_t key,
                                                         int64_t value);
 /* Whether a commit need not show the write: a later operation of its transaction writes the register anew, and the

@@ -5,6 +5,7 @@
 struct comparison {
     const struct rig_history *history;
     const struct rig_certificate_chains *chains;
+    struct rig_certificate_chains lost; /* of the commits that failovers lost */
     struct rig_certified *into;
     uint32_t *writers; /* per commit */
     uint8_t *named;    /* per commit: some transaction has a value of it */
@@ -26,6 +27,32 @@ bool rig_discrepancy_note(struct rig_certified *certified, const struct rig_hist
         return false;
     certified->kept[kind][at] = *found;
     certified->kept[kind][at].name = rig_txn_name(history, found->txn);
+    return true;
+}
+
+/* A write that the stream does not have, and that a lost commit has; false: none does. */
+static bool note_lost(struct comparison *c, enum rig_discrepancy_kind kind, uint32_t txn)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
+    const struct rig_certificate_slot *slot = NULL;
+    uint32_t op = 0;
+    if (c->lost.slot_count == 0)
+        return false;
+    for (uint32_t i = 0; i < rig_txn_op_count(c->history, txn) && slot == NULL; i++) {
+        op = i;
+        slot = rig_op_reads(ops[i].kind) ? NULL : rig_certificate_find(&c->lost, ops[i].key, ops[i].value);
+    }
+    if (slot == NULL)
+        return false;
+    const struct rig_discrepancy found = {.kind = kind,
+                                          .txn = txn,
+                                          .op = op,
+                                          .commit = slot->commit,
+                                          .of_lost = true,
+                                          .snapshot = UINT32_MAX,
+                                          .other_snapshot = UINT32_MAX,
+                                          .other_commit = UINT32_MAX};
+    c->failed |= !rig_discrepancy_note(c->into, c->history, &found);
     return true;
 }
 
@@ -161,7 +188,7 @@ static void compare_writes(struct comparison *c, uint32_t txn, uint8_t *never)
         c->writers[found.commit] = txn;
     switch ((int)c->history->txns[txn].outcome) {
     case RIG_OUTCOME_OK:
-        if (found.present == 0 && c->history->certificate->complete)
+        if (found.present == 0 && !note_lost(c, RIG_DISCREPANCY_LOST_COMMIT, txn) && c->history->certificate->complete)
             note(c, RIG_DISCREPANCY_LOST_COMMIT, txn, found.first_missing, UINT32_MAX);
         else if (found.present > 0 && !exact)
             note(c, RIG_DISCREPANCY_TORN_COMMIT, txn, found.first_here, found.commit);
@@ -169,6 +196,8 @@ static void compare_writes(struct comparison *c, uint32_t txn, uint8_t *never)
     case RIG_OUTCOME_FAIL:
         if (found.present > 0)
             note(c, RIG_DISCREPANCY_RESURRECTED_ABORT, txn, found.first_here, found.commit);
+        else
+            (void)note_lost(c, RIG_DISCREPANCY_RESURRECTED_ABORT, txn);
         break;
     default:
         if (found.present > 0 && !exact)
@@ -235,7 +264,9 @@ bool rig_certificate_judge(const struct rig_history *history, const struct rig_c
         writers[i] = UINT32_MAX;
     c.named = rig_arena_array(&certified->arena, history->certificate->commits.count + 1, 1);
     c.common = rig_arena_array(&certified->arena, (size_t)history->key_count + 1, sizeof *c.common);
-    if (c.named == NULL || c.common == NULL)
+    if (c.named == NULL || c.common == NULL ||
+        (history->certificate->lost != NULL &&
+         !rig_certificate_chains_build(history, history->certificate->lost, &certified->arena, &c.lost)))
         return false;
     for (uint32_t key = 0; key < history->key_count; key++)
         c.common[key] = rig_op_reads_sequence(rig_data_types[history->workload].read_op)

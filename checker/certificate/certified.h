@@ -54,6 +54,7 @@ struct rig_discrepancy {
     uint32_t commit;                   /* into the certificate's, where the discrepancy is with one; else UINT32_MAX */
     uint32_t snapshot, other_snapshot; /* into the certificate's; UINT32_MAX: none */
     uint32_t other_commit;             /* of a fork: what the other snapshot shows; of an inversion: the one before */
+    bool of_lost;                      /* `commit` is one of those that a failover lost */
     uint32_t name;                     /* of the transaction in reports */
     char *text;                        /* one or more sentences */
 };
@@ -92,5 +93,7 @@ void rig_certified_free(struct rig_certified *certified);
 
 /* A place in the database's order as people write it: "0/16B3748", or a number where there are no timelines. */
 void rig_certificate_place(const struct rig_certificate *certificate, uint32_t commit, char text[static 64]);
+/* The same of a place on a timeline; 0: there is no such thing. */
+void rig_certificate_print_place(uint64_t place, uint32_t timeline, char text[static 64]);
 
 #endif

@@ -25,14 +25,18 @@ const struct rig_discrepancy_info rig_discrepancy_infos[RIG_DISCREPANCY_COUNT] =
 #undef RIG_DISCREPANCY_ROW
 };
 
+void rig_certificate_print_place(uint64_t place, uint32_t timeline, char text[static 64])
+{
+    if (timeline > 0)
+        (void)snprintf(text, 64, "%" PRIX32 "/%" PRIX32 " on timeline %" PRIu32, (uint32_t)(place >> 32),
+                       (uint32_t)place, timeline);
+    else
+        (void)snprintf(text, 64, "%" PRIu64, place);
+}
+
 void rig_certificate_place(const struct rig_certificate *certificate, uint32_t commit, char text[static 64])
 {
-    const struct rig_commit *of = &certificate->commits.at[commit];
-    if (of->timeline > 0)
-        (void)snprintf(text, 64, "%" PRIX32 "/%" PRIX32 " on timeline %" PRIu32, (uint32_t)(of->place >> 32),
-                       (uint32_t)of->place, of->timeline);
-    else
-        (void)snprintf(text, 64, "%" PRIu64, of->place);
+    rig_certificate_print_place(certificate->commits.at[commit].place, certificate->commits.at[commit].timeline, text);
 }
 
 static enum rig_rc no_memory(struct rig_err *err)
@@ -70,6 +74,22 @@ static void add_writing(const struct rig_history *history, const struct rig_disc
     rig_sentence_key(history, op->key, text);
 }
 
+/* The commit that has a write, and what lost it if a failover did. */
+static void add_commit(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
+{
+    const struct rig_certificate *certificate = found->of_lost ? history->certificate->lost : history->certificate;
+    rig_certificate_commit_sentence(certificate, found->commit, text);
+    rig_buf_add_text(text, " has this write");
+    if (found->of_lost) {
+        const struct rig_fork *fork =
+            rig_certificate_fork_of(history->certificate, &certificate->commits.at[found->commit]);
+        char place[64];
+        RIG_INVARIANT(fork != NULL);
+        rig_certificate_print_place(fork->place, fork->timeline, place);
+        rig_buf_printf(text, ", and a failover lost it: timeline %" PRIu32 " began at %s", fork->next, place);
+    }
+}
+
 static void add_sentence(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
 {
     rig_sentence_txn(history, found->txn, text);
@@ -77,20 +97,24 @@ static void add_sentence(const struct rig_history *history, const struct rig_dis
     switch (found->kind) {
     case RIG_DISCREPANCY_LOST_COMMIT:
         add_writing(history, found, text);
-        rig_buf_printf(text, " and was acknowledged, and none of the %zu commits in the stream has any of its writes. ",
+        rig_buf_printf(text, " and was acknowledged, and none of the %zu commits in the stream has any of its writes",
                        history->certificate->commits.count);
+        rig_buf_add_text(text, found->of_lost ? "; " : "");
+        if (found->of_lost)
+            add_commit(history, found, text);
+        rig_buf_add_text(text, ". ");
         break;
     case RIG_DISCREPANCY_RESURRECTED_ABORT:
         add_writing(history, found, text);
         rig_buf_add_text(text, " and failed, and ");
-        rig_certificate_commit_sentence(history, found->commit, text);
-        rig_buf_add_text(text, " has this write. ");
+        add_commit(history, found, text);
+        rig_buf_add_text(text, ". ");
         break;
     case RIG_DISCREPANCY_TORN_COMMIT:
         add_writing(history, found, text);
         rig_buf_add_text(text, ", and ");
-        rig_certificate_commit_sentence(history, found->commit, text);
-        rig_buf_add_text(text, " has this write, but not exactly the writes of the transaction in their order, each on "
+        add_commit(history, found, text);
+        rig_buf_add_text(text, ", but not exactly the writes of the transaction in their order, each on "
                                "top of the version before it. ");
         break;
     case RIG_DISCREPANCY_CERTIFICATE_MISMATCH:
@@ -190,7 +214,8 @@ static enum rig_rc compare(struct rig_certified *certified, const struct rig_che
     struct rig_certificate_chains chains;
     uint8_t *never = rig_arena_array(&certified->arena, (size_t)history->txn_count + 1, 1);
     uint32_t *writers = rig_arena_array(&certified->arena, history->certificate->commits.count + 1, sizeof *writers);
-    if (never == NULL || writers == NULL || !rig_certificate_chains_build(history, &certified->arena, &chains) ||
+    if (never == NULL || writers == NULL ||
+        !rig_certificate_chains_build(history, history->certificate, &certified->arena, &chains) ||
         !rig_certificate_judge(history, &chains, never, writers, certified) ||
         !rig_snapshot_judge(history, &chains, writers, certified))
         return no_memory(err);

@@ -7,11 +7,11 @@
 /* Numbers in progress that are shown. */
 enum { ACTIVE_SHOWN = 8 };
 
-void rig_certificate_commit_sentence(const struct rig_history *history, uint32_t commit, struct rig_buf *text)
+void rig_certificate_commit_sentence(const struct rig_certificate *certificate, uint32_t commit, struct rig_buf *text)
 {
-    const struct rig_commit *of = &history->certificate->commits.at[commit];
+    const struct rig_commit *of = &certificate->commits.at[commit];
     char place[64];
-    rig_certificate_place(history->certificate, commit, place);
+    rig_certificate_place(certificate, commit, place);
     rig_buf_printf(text, "the commit at %s", place);
     if (of->id != 0)
         rig_buf_printf(text, " (transaction %" PRIu64 " of the database)", of->id);
@@ -46,7 +46,7 @@ static void add_shown(const struct rig_history *history, const struct rig_discre
     rig_buf_add_text(text, "has the ");
     add_snapshot(history, found->snapshot, text);
     rig_buf_add_text(text, between);
-    rig_certificate_commit_sentence(history, found->commit, text);
+    rig_certificate_commit_sentence(history->certificate, found->commit, text);
 }
 
 static void add_state(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
@@ -65,7 +65,7 @@ static void add_state(const struct rig_history *history, const struct rig_discre
     if (found->commit == UINT32_MAX)
         rig_buf_add_text(text, "none");
     else
-        rig_certificate_commit_sentence(history, found->commit, text);
+        rig_certificate_commit_sentence(history->certificate, found->commit, text);
     rig_buf_add_text(text, ". ");
 }
 
@@ -78,7 +78,7 @@ void rig_snapshot_sentence(const struct rig_history *history, const struct rig_d
     case RIG_DISCREPANCY_SNAPSHOT_FORK:
         add_shown(history, found, ", which shows ", text);
         rig_buf_add_text(text, ", and not ");
-        rig_certificate_commit_sentence(history, found->other_commit, text);
+        rig_certificate_commit_sentence(history->certificate, found->other_commit, text);
         rig_buf_add_text(text, "; ");
         rig_sentence_txn(history, txn_of(history, found->other_snapshot), text);
         rig_buf_add_text(text, " has the ");
@@ -88,7 +88,7 @@ void rig_snapshot_sentence(const struct rig_history *history, const struct rig_d
     case RIG_DISCREPANCY_VERSION_INVERSION:
         add_shown(history, found, ", which shows ", text);
         rig_buf_add_text(text, ", and not ");
-        rig_certificate_commit_sentence(history, found->other_commit, text);
+        rig_certificate_commit_sentence(history->certificate, found->other_commit, text);
         rig_buf_add_text(text, ", which wrote one of its keys before it. ");
         return;
     case RIG_DISCREPANCY_MISSED_COMMIT:
@@ -106,7 +106,7 @@ void rig_snapshot_sentence(const struct rig_history *history, const struct rig_d
         return;
     case RIG_DISCREPANCY_NUMBER_MISMATCH:
         rig_buf_add_text(text, "has another number than ");
-        rig_certificate_commit_sentence(history, found->commit, text);
+        rig_certificate_commit_sentence(history->certificate, found->commit, text);
         rig_buf_add_text(text, ", which has its writes. ");
         return;
     default:
@@ -114,7 +114,7 @@ void rig_snapshot_sentence(const struct rig_history *history, const struct rig_d
         rig_buf_add_text(text, found->kind == RIG_DISCREPANCY_UNKNOWN_VERSION
                                    ? " in a row whose writer is not in the stream; the value is of "
                                    : " in a row of another writer; the value is of ");
-        rig_certificate_commit_sentence(history, found->commit, text);
+        rig_certificate_commit_sentence(history->certificate, found->commit, text);
         rig_buf_add_text(text, ". ");
         return;
     }

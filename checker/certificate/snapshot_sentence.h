@@ -11,6 +11,6 @@
 void rig_snapshot_sentence(const struct rig_history *history, const struct rig_discrepancy *found,
                            struct rig_buf *text);
 /* "the commit at PLACE (transaction N of the database)". */
-void rig_certificate_commit_sentence(const struct rig_history *history, uint32_t commit, struct rig_buf *text);
+void rig_certificate_commit_sentence(const struct rig_certificate *certificate, uint32_t commit, struct rig_buf *text);
 
 #endif

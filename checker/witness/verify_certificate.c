@@ -110,12 +110,37 @@ static bool drops(const struct rig_history *history, uint32_t commit)
     return false;
 }
 
+/* The first commit with the value must be past the fork of its timeline, and no other commit has it. */
+static const char *check_lost(const struct rig_history *history, const struct rig_discrepancy *found,
+                              const struct rig_txn_op *op)
+{
+    const struct rig_certificate *certificate = history->certificate, *lost = certificate->lost;
+    const int64_t key = history->keys[op->key];
+    bool past = false;
+    if (lost == NULL || found->commit >= lost->commits.count || !has_value(lost, found->commit, key, op->value))
+        return "is not in the lost commit that it names";
+    if (has_value(certificate, UINT32_MAX, key, op->value))
+        return "is in the certificate";
+    const struct rig_commit *commit = &lost->commits.at[found->commit];
+    for (size_t i = 0; i < certificate->forks.count; i++)
+        past |=
+            certificate->forks.at[i].timeline == commit->timeline && certificate->forks.at[i].place <= commit->place;
+    if (!past)
+        return "is in a commit that no failover lost";
+    return history->txns[found->txn].outcome ==
+                   (found->kind == RIG_DISCREPANCY_LOST_COMMIT ? RIG_OUTCOME_OK : RIG_OUTCOME_FAIL)
+               ? NULL
+               : "has another outcome";
+}
+
 static const char *check_writes(const struct rig_history *history, const struct rig_discrepancy *found)
 {
     const struct rig_txn_op *op = op_of(history, found, false);
     const enum rig_outcome outcome = (enum rig_outcome)history->txns[found->txn].outcome;
     if (op == NULL)
         return "names no write";
+    if (found->of_lost)
+        return check_lost(history, found, op);
     const bool present = has_value(history->certificate, found->commit, history->keys[op->key], op->value);
     if (found->kind == RIG_DISCREPANCY_LOST_COMMIT) {
         if (outcome != RIG_OUTCOME_OK || !history->certificate->complete)

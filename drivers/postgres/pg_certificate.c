@@ -2,46 +2,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/buf.h"
+#include "drivers/postgres/pg_slot.h"
 #include "drivers/postgres/pg_stream.h"
 
-/* Changes asked for at a time; the server ends a batch with a whole transaction. */
-enum { BATCH = 500, SQL_BYTES = 1024 };
+enum { SQL_BYTES = 1024 };
 
-static const int64_t batch_answer_most = INT64_C(1) << 30;
-static const int64_t wait_ns = INT64_C(10000000000), pause_ns = 50000000, batch_ns = INT64_C(120000000000);
-
-/* The first row's first column as a number in the base. */
-static enum rig_rc ask_number(struct rig_pg_connection *connection, const char *sql, int base, int64_t deadline_ns,
-                              uint64_t *number, struct rig_err *err)
-{
-    PGresult *result = NULL;
-    enum rig_rc rc = rig_pg_query(connection, sql, deadline_ns, &result, err);
-    char *end = NULL;
-    if (rc == RIG_OK) {
-        const char *text = PQntuples(result) == 1 && PQnfields(result) == 1 ? PQgetvalue(result, 0, 0) : "";
-        *number = strtoull(text, &end, base);
-        if (end == text || *end != '\0')
-            rc = rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: `%.120s`: the result is not a number", sql);
-    }
-    PQclear(result);
-    return rc;
-}
-
-static enum rig_rc find_timeline(struct rig_pg_connection *connection, int64_t deadline_ns, uint32_t *timeline,
-                                 struct rig_err *err)
-{
-    uint64_t number;
-    const enum rig_rc rc = ask_number(connection, "SELECT left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)", 16,
-                                      deadline_ns, &number, err);
-    if (rc == RIG_OK)
-        *timeline = (uint32_t)number;
-    return rc;
-}
+static const int64_t wait_ns = INT64_C(10000000000), pause_ns = 50000000;
 
 /* ---- the beginning ---- */
 
@@ -88,11 +58,12 @@ static enum rig_rc publish(const struct rig_pg_schema *schema, const struct rig_
 }
 
 enum rig_rc rig_pg_certificate_begin(struct rig_pg_certificate *certificate, const struct rig_pg_schema *schema,
-                                     const struct rig_run_env *env, struct rig_pg_connection *connection,
+                                     const struct rig_run_env *env, uint32_t node, struct rig_pg_connection *connection,
                                      int64_t deadline_ns, struct rig_err *err)
 {
-    char sql[SQL_BYTES];
     struct rig_err why = {.rc = RIG_OK};
+    uint32_t number = 0;
+    uint64_t first_id = 0;
     enum rig_rc rc = check_level(connection, deadline_ns, err);
     if (rc != RIG_OK)
         return rc;
@@ -100,14 +71,16 @@ enum rig_rc rig_pg_certificate_begin(struct rig_pg_certificate *certificate, con
         remind(certificate, env, connection);
     certificate->made = true;
     rc = publish(schema, env, connection, deadline_ns, &why);
-    (void)snprintf(sql, sizeof sql, "SELECT pg_create_logical_replication_slot('%s', 'pgoutput')", env->run_name);
     if (rc == RIG_OK)
-        rc = rig_pg_query(connection, sql, deadline_ns, NULL, &why);
+        rc = rig_pg_slot_create(connection, env->run_name, deadline_ns, &first_id, &why);
     if (rc == RIG_OK)
-        rc = find_timeline(connection, deadline_ns, &certificate->timeline, &why);
-    if (rc == RIG_OK)
-        rc = ask_number(connection, "SELECT pg_snapshot_xmax(pg_current_snapshot())", 10, deadline_ns,
-                        &certificate->first_id, &why);
+        rc = rig_pg_ask_timeline(connection, deadline_ns, &number, &why);
+    if (rc == RIG_OK) {
+        struct rig_pg_timeline *first = rig_pg_timelines_add(&certificate->timelines, number, node, 0);
+        if (first == NULL)
+            return rig_no_memory(err, "the certificate");
+        first->first_id = first_id;
+    }
     return rc == RIG_OK ? RIG_OK
                         : rig_fail(err, rc,
                                    "%.700s: a certificate needs a user with REPLICATION and CREATE on the database; "
@@ -129,105 +102,118 @@ static enum rig_rc wait_for_others(const struct rig_run_env *env, struct rig_pg_
     const int64_t until_ns = env->core->now_ns() + wait_ns;
     const struct timespec pause = {.tv_nsec = pause_ns};
     enum rig_rc rc;
-    while ((rc = ask_number(connection, others, 10, until_ns + wait_ns, left, err)) == RIG_OK && *left > 0 &&
+    while ((rc = rig_pg_ask_number(connection, others, 10, until_ns + wait_ns, left, err)) == RIG_OK && *left > 0 &&
            env->core->now_ns() < until_ns)
         (void)nanosleep(&pause, NULL);
     return rc;
 }
 
-static int nibble(char digit)
+static enum rig_rc take(void *context, const uint8_t *data, size_t size, struct rig_err *err)
 {
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+    return rig_pg_stream_take(context, data, size, err);
 }
 
-/* Decodes `\x0123...` in place; returns its bytes, SIZE_MAX for anything else. */
-static size_t unhex(char *text, size_t length)
+static void init_stream(struct rig_pg_stream *stream, const struct rig_pg_schema *schema,
+                        const struct rig_certificate_sink *sink)
 {
-    if (length < 2 || text[0] != '\\' || text[1] != 'x' || length % 2 != 0)
-        return SIZE_MAX;
-    for (size_t i = 2; i < length; i += 2) {
-        const int high = nibble(text[i]), low = nibble(text[i + 1]);
-        if (high < 0 || low < 0)
-            return SIZE_MAX;
-        text[i / 2 - 1] = (char)(high << 4 | low);
-    }
-    return length / 2 - 1;
+    rig_pg_stream_init(stream, sink);
+    stream->is_list = rig_workload_has_sequences(schema->workload);
+    stream->form = (enum rig_sql_list_form)schema->options->table_schema;
 }
 
-static enum rig_rc take_batch(struct rig_pg_stream *stream, const PGresult *result, struct rig_err *err)
+/* The commits of a timeline up to its fork, or to its end; only the last one's slot is read now. */
+static enum rig_rc take_timeline(const struct rig_pg_timelines *timelines, uint32_t at, struct rig_pg_stream *stream,
+                                 struct rig_pg_connection *connection, struct rig_err *err)
+{
+    const struct rig_pg_timeline *timeline = &timelines->at[at];
+    const bool last = at + 1 == timelines->count;
+    stream->timeline = timeline->number;
+    stream->last_id = timeline->first_id;
+    stream->from = timeline->begin;
+    stream->until = last ? 0 : timelines->at[at + 1].begin;
+    return last ? rig_pg_slot_read(connection, timelines->env, take, stream, err)
+                : rig_pg_timeline_replay(timeline, take, stream, err);
+}
+
+/* The commits of former timelines that their forks lost, up to the first timeline with a gap. */
+static enum rig_rc take_lost(const struct rig_pg_timelines *timelines, const struct rig_pg_schema *schema,
+                             const struct rig_certificate_sink *sink, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
-    for (int row = 0; row < PQntuples(result) && rc == RIG_OK; row++) {
-        char *data = PQgetvalue(result, row, 0);
-        const size_t size = unhex(data, (size_t)PQgetlength(result, row, 0));
-        rc = size == SIZE_MAX ? rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: a message of the slot is not binary")
-                              : rig_pg_stream_take(stream, (const uint8_t *)data, size, err);
+    for (uint32_t i = 1; i < timelines->count && timelines->at[i - 1].gap[0] == '\0' && rc == RIG_OK; i++) {
+        if (!sink->fork(sink->context, timelines->at[i - 1].number, timelines->at[i].begin, timelines->at[i].number))
+            rc = rig_fail(err, RIG_E_CLUSTER, "timeline %" PRIu32 " forked before timeline %" PRIu32 " began",
+                          timelines->at[i].number, timelines->at[i - 1].number);
+    }
+    for (uint32_t i = 1; i < timelines->count && timelines->at[i - 1].gap[0] == '\0' && rc == RIG_OK; i++) {
+        struct rig_pg_stream stream;
+        init_stream(&stream, schema, sink);
+        stream.lost = true;
+        stream.timeline = timelines->at[i - 1].number;
+        stream.last_id = timelines->at[i - 1].first_id;
+        stream.from = timelines->at[i].begin;
+        rc = rig_pg_timeline_replay(&timelines->at[i - 1], take, &stream, err);
+        rig_pg_stream_done(&stream);
     }
     return rc;
 }
 
-static enum rig_rc take_all(struct rig_pg_stream *stream, const struct rig_run_env *env,
-                            struct rig_pg_connection *connection, struct rig_err *err)
+/* `*gap`: the first timeline whose commits are not known, or the number of timelines. */
+static enum rig_rc take_all(const struct rig_pg_timelines *timelines, const struct rig_pg_schema *schema,
+                            struct rig_pg_connection *connection, const struct rig_certificate_sink *sink,
+                            uint32_t *gap, struct rig_err *err)
 {
-    char sql[SQL_BYTES];
-    int rows;
-    enum rig_rc rc;
-    connection->answer_most = batch_answer_most;
-    (void)snprintf(sql, sizeof sql,
-                   "SELECT data FROM pg_logical_slot_get_binary_changes('%s', NULL, %d, 'proto_version', '1', "
-                   "'publication_names', '%s')",
-                   env->run_name, BATCH, env->run_name);
-    do {
-        PGresult *result = NULL;
-        rc = rig_pg_query(connection, sql, env->core->now_ns() + batch_ns, &result, err);
-        rows = rc == RIG_OK ? PQntuples(result) : 0;
-        if (rc == RIG_OK)
-            rc = take_batch(stream, result, err);
-        PQclear(result);
-    } while (rc == RIG_OK && rows > 0);
-    return rc;
+    struct rig_pg_stream stream;
+    uint32_t at = 0;
+    enum rig_rc rc = RIG_OK;
+    init_stream(&stream, schema, sink);
+    for (; at < timelines->count && timelines->at[at].gap[0] == '\0' && rc == RIG_OK; at++)
+        rc = take_timeline(timelines, at, &stream, connection, err);
+    rig_pg_stream_done(&stream);
+    *gap = at;
+    return rc == RIG_OK ? take_lost(timelines, schema, sink, err) : rc;
 }
 
-enum rig_rc rig_pg_certificate_drain(const struct rig_pg_certificate *certificate, struct rig_pg_views *views,
+static enum rig_rc check_timeline(const struct rig_pg_timelines *timelines, const struct rig_run_env *env,
+                                  struct rig_pg_connection *connection, struct rig_err *err)
+{
+    uint32_t number = 0;
+    const uint32_t last = timelines->at[timelines->count - 1].number;
+    const enum rig_rc rc = rig_pg_ask_timeline(connection, env->core->now_ns() + wait_ns, &number, err);
+    if (rc != RIG_OK || (number == last && !timelines->overrun))
+        return rc;
+    return rig_fail(err, RIG_E_CLUSTER, "the server went from timeline %" PRIu32 " to %" PRIu32 " in a failover", last,
+                    number);
+}
+
+enum rig_rc rig_pg_certificate_drain(struct rig_pg_certificate *certificate, struct rig_pg_views *views,
                                      const struct rig_pg_schema *schema, const struct rig_run_env *env,
                                      struct rig_pg_connection *connection, const struct rig_certificate_sink *sink,
                                      struct rig_err *err)
 {
+    const struct rig_pg_timelines *timelines = &certificate->timelines;
     uint64_t left = 0;
-    uint32_t timeline = 0;
+    uint32_t gap = 0;
     char ending[256] = "";
-    struct rig_pg_stream stream;
-    rig_pg_stream_init(&stream, sink);
-    stream.is_list = rig_workload_has_sequences(schema->workload);
-    stream.form = (enum rig_sql_list_form)schema->options->table_schema;
     enum rig_rc rc = wait_for_others(env, connection, &left, err);
-    /* A commit that is flushed: the slot is drained at least up to here. */
     if (rc == RIG_OK)
-        rc = rig_pg_query(connection,
-                          "SET bytea_output = hex; SET synchronous_commit = local; "
-                          "SELECT pg_logical_emit_message(true, 'rig', 'end of the load')",
-                          env->core->now_ns() + batch_ns, NULL, err);
+        rc = check_timeline(timelines, env, connection, err);
     if (rc == RIG_OK)
-        rc = find_timeline(connection, env->core->now_ns() + batch_ns, &timeline, err);
-    stream.timeline = timeline;
-    stream.last_id = certificate->first_id;
-    if (rc == RIG_OK && timeline != certificate->timeline)
-        rc = rig_fail(err, RIG_E_CLUSTER, "the server went from timeline %" PRIu32 " to %" PRIu32 " in a failover",
-                      certificate->timeline, timeline);
-    if (rc == RIG_OK)
-        rc = take_all(&stream, env, connection, err);
-    if (rc == RIG_OK)
+        rc = take_all(timelines, schema, connection, sink, &gap, err);
+    /* Another timeline uses the numbers of transactions again. */
+    if (rc == RIG_OK && timelines->count == 1)
         rc = rig_pg_views_give(views, sink, err);
-    if (rc == RIG_OK && left > 0)
+    if (rc != RIG_OK)
+        return rc;
+    if (gap < timelines->count)
+        (void)snprintf(ending, sizeof ending, "it ends with timeline %" PRIu32 ": %s", timelines->at[gap].number,
+                       timelines->at[gap].gap);
+    else if (left > 0)
         (void)snprintf(ending, sizeof ending,
                        "%" PRIu64 " sessions of the run's user, or prepared transactions, were left on the server",
                        left);
-    rig_pg_stream_done(&stream);
-    if (rc == RIG_OK)
-        sink->end(sink->context, left == 0, ending);
-    return rc;
+    sink->end(sink->context, ending[0] == '\0', ending);
+    return RIG_OK;
 }
 
 /* ---- the end ---- */
@@ -236,10 +222,7 @@ enum rig_rc rig_pg_certificate_end(const struct rig_run_env *env, struct rig_pg_
                                    int64_t deadline_ns, struct rig_err *err)
 {
     char sql[SQL_BYTES];
-    (void)snprintf(sql, sizeof sql,
-                   "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '%s'",
-                   env->run_name);
-    enum rig_rc rc = rig_pg_query(connection, sql, deadline_ns, NULL, err);
+    const enum rig_rc rc = rig_pg_slot_drop(connection, env->run_name, deadline_ns, err);
     (void)snprintf(sql, sizeof sql, "DROP PUBLICATION IF EXISTS %s", env->run_name);
     return rc == RIG_OK ? rig_pg_query(connection, sql, deadline_ns, NULL, err) : rc;
 }

@@ -6,8 +6,10 @@
  * The slot and the publication have the run's name. While the slot exists the server keeps its log, so on given hosts
  * rig's journal reminds of it.
  *
- * The certificate is complete if the slot still exists on the server that takes writes, on the timeline of its
- * beginning, and every session of the run's user had ended, and no prepared transaction was left, before the position up
+ * On rig's own cluster each timeline has its slot (pg_timelines.h); the commits of former timelines that the next one does
+ * not have are handed over as lost. Elsewhere the certificate ends with the timeline of its beginning.
+ *
+ * The certificate is complete if no timeline has a gap, the slot still exists on the server that takes writes, and every session of the run's user had ended, and no prepared transaction was left, before the position up
  * to which the slot was drained.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_CERTIFICATE_H
@@ -15,21 +17,21 @@
 
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_schema.h"
+#include "drivers/postgres/pg_timelines.h"
 #include "drivers/postgres/pg_view.h"
 
 struct rig_pg_certificate {
-    uint32_t timeline;
-    uint64_t first_id; /* a transaction's number at the beginning, with 64 bits */
+    struct rig_pg_timelines timelines;
     uint64_t reminder; /* of the slot on given hosts; 0: none */
     bool made;         /* the server was asked to make publication and slot */
 };
 
-/* After the tables were made. RIG_E_CLUSTER with the remedy. */
+/* After the tables were made. `node`: of rig's own cluster, UINT32_MAX a given host. RIG_E_CLUSTER with the remedy. */
 enum rig_rc rig_pg_certificate_begin(struct rig_pg_certificate *certificate, const struct rig_pg_schema *schema,
-                                     const struct rig_run_env *env, struct rig_pg_connection *connection,
+                                     const struct rig_run_env *env, uint32_t node, struct rig_pg_connection *connection,
                                      int64_t deadline_ns, struct rig_err *err);
 /* See rig_driver.certify. */
-enum rig_rc rig_pg_certificate_drain(const struct rig_pg_certificate *certificate, struct rig_pg_views *views,
+enum rig_rc rig_pg_certificate_drain(struct rig_pg_certificate *certificate, struct rig_pg_views *views,
                                      const struct rig_pg_schema *schema, const struct rig_run_env *env,
                                      struct rig_pg_connection *connection, const struct rig_certificate_sink *sink,
                                      struct rig_err *err);

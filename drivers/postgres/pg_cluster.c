@@ -33,6 +33,7 @@ void rig_pg_cluster_done(struct rig_pg_cluster *cluster)
     rig_pg_cluster_stop(cluster);
     for (uint32_t i = 0; i < RIG_NODES_MOST; i++)
         rig_local_node_done(&cluster->nodes[i].local);
+    rig_local_node_done(&cluster->aside.local);
     rig_pg_routes_done(&cluster->routes);
 }
 
@@ -44,6 +45,11 @@ uint32_t rig_pg_cluster_count(const struct rig_pg_cluster *cluster)
 uint32_t rig_pg_cluster_primary(const struct rig_pg_cluster *cluster)
 {
     return atomic_load(&cluster->primary);
+}
+
+bool rig_pg_cluster_holds_back(const struct rig_pg_cluster *cluster, uint32_t node)
+{
+    return atomic_load(&cluster->held_back) == node + 1;
 }
 
 enum rig_rc rig_pg_cluster_endpoint(struct rig_pg_cluster *cluster, uint32_t node, struct rig_sql_endpoint *endpoint,
@@ -73,6 +79,34 @@ static struct rig_pg_node *primary_of(struct rig_pg_cluster *cluster)
 static int64_t start_deadline_ns(const struct rig_pg_cluster *cluster)
 {
     return cluster->site.local.env->core->now_ns() + cluster->site.options->start_timeout_ns;
+}
+
+/* ---- former primaries ---- */
+
+void rig_pg_cluster_read_former(struct rig_pg_cluster *cluster, uint32_t index)
+{
+    struct rig_pg_node *node = &cluster->nodes[index], *aside = &cluster->aside;
+    struct rig_err err = {.rc = RIG_OK}, ignored = {.rc = RIG_OK};
+    if (cluster->roles.promoted == NULL || !cluster->roles.wanted(cluster->roles.context, index))
+        return;
+    enum rig_rc rc = rig_pg_node_stop(node, RIG_NODE_IMMEDIATE, &err);
+    if (rc == RIG_OK && rig_pg_node_is_standby(node))
+        rc = rig_fail(&err, RIG_E_CLUSTER, "%s became a standby before its commits were read", node->local.name);
+    if (rc == RIG_OK) {
+        rig_pg_node_init_aside(aside, node);
+        rc = rig_pg_node_start(aside, true, start_deadline_ns(cluster), &err);
+    }
+    cluster->roles.read_former(cluster->roles.context, index, rc == RIG_OK ? aside : NULL, err.text);
+    if (rc == RIG_OK)
+        (void)rig_pg_node_stop(aside, RIG_NODE_FAST, &ignored);
+}
+
+/* Gives a node the primary's data. */
+static enum rig_rc rejoin(struct rig_pg_cluster *cluster, struct rig_pg_node *node, bool anew, int64_t deadline_ns,
+                          struct rig_err *err)
+{
+    rig_pg_cluster_read_former(cluster, node->index);
+    return rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, anew, deadline_ns, err);
 }
 
 /* ---- starting ---- */
@@ -140,7 +174,7 @@ static enum rig_rc start_standby(struct rig_pg_cluster *cluster, struct rig_pg_n
         return rc == RIG_OK ? rc : rig_fail(err, rc, "%s", attempt.text);
     /* The template's log begins with the default settings, and a standby must not have lower ones than its primary. */
     cluster->site.local.env->core->log(2, "postgres", "%s", attempt.text);
-    return rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, true, deadline_ns, err);
+    return rejoin(cluster, node, true, deadline_ns, err);
 }
 
 static enum rig_rc start_nodes(struct rig_pg_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
@@ -194,6 +228,7 @@ void rig_pg_cluster_kill_now(struct rig_pg_cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->count; i++)
         rig_local_node_kill_now(&cluster->nodes[i].local);
+    rig_local_node_kill_now(&cluster->aside.local);
 }
 
 /* ---- status ---- */
@@ -300,7 +335,12 @@ enum rig_rc rig_pg_cluster_promote(struct rig_pg_cluster *cluster, uint32_t inde
         return rig_fail(err, RIG_E_CLUSTER, "%s cannot be promoted: it is down", node->local.name);
     if (!rig_pg_node_is_standby(node))
         return node == old ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "%s is already a primary", node->local.name);
+    if (cluster->roles.promoted != NULL)
+        atomic_store(&cluster->held_back, index + 1);
     enum rig_rc rc = rig_pg_promote(node, PROMOTE_NS, &cluster->line, err);
+    if (rc == RIG_OK && cluster->roles.promoted != NULL)
+        cluster->roles.promoted(cluster->roles.context, node, &cluster->line);
+    atomic_store(&cluster->held_back, 0);
     if (rc != RIG_OK)
         return rc;
     atomic_store(&cluster->timeline, cluster->line.timeline);
@@ -380,7 +420,7 @@ static enum rig_rc convert_followers(struct rig_pg_cluster *cluster, struct retu
                                                node->local.name);
         states[i].rejoined = true;
         /* Only a base backup starts without more of the primary's log. */
-        rc = rig_pg_rejoin(node, primary, &cluster->routes, states[i].ahead || states[i].cut, deadline_ns, err);
+        rc = rejoin(cluster, node, states[i].ahead || states[i].cut, deadline_ns, err);
     }
     return rc;
 }
@@ -402,12 +442,11 @@ static bool catches_up(struct rig_pg_cluster *cluster, const struct rig_pg_node 
 static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *node, bool rejoined,
                            const char *position, int64_t deadline_ns, struct rig_err *err)
 {
-    struct rig_pg_node *primary = primary_of(cluster);
     enum rig_rc rc = RIG_OK;
     for (int anew = rejoined ? 1 : 0; rc == RIG_OK && anew <= 1; anew++) {
         if (catches_up(cluster, node, position))
             return RIG_OK;
-        rc = rig_pg_rejoin(node, primary, &cluster->routes, anew == 1, deadline_ns, err);
+        rc = rejoin(cluster, node, anew == 1, deadline_ns, err);
     }
     if (rc == RIG_OK && !catches_up(cluster, node, position))
         cluster->site.local.env->core->log(1, "postgres", "%s has the primary's data, but does not follow it",

@@ -18,12 +18,26 @@
 #include "drivers/postgres/pg_routes.h"
 #include "drivers/postgres/pg_site.h"
 
+/* A certificate follows changes of roles (pg_timelines.h); called by the thread that makes them. `promoted` NULL: none. */
+struct rig_pg_role_hooks {
+    void *context;
+    /* The node could take writes, and no client is let to it yet. */
+    void (*promoted)(void *context, const struct rig_pg_node *node, const struct rig_pg_line *line);
+    /* Whether a former primary has data that are to be read before they are replaced. */
+    bool (*wanted)(void *context, uint32_t node);
+    /* Reads them. `server` runs with these data where no client finds it; NULL: it could not be started, for a reason. */
+    void (*read_former)(void *context, uint32_t node, const struct rig_pg_node *server, const char *failure);
+};
+
 struct rig_pg_cluster {
     struct rig_pg_site site;
     struct rig_pg_routes routes;
     struct rig_pg_node nodes[RIG_NODES_MOST];
-    uint32_t count; /* of nodes; 0 before start */
+    uint32_t count;           /* of nodes; 0 before start */
+    struct rig_pg_node aside; /* a former primary while its data are read */
+    struct rig_pg_role_hooks roles;
     atomic_uint primary;
+    atomic_uint held_back;   /* a node that is being promoted, plus 1; 0: none */
     atomic_int timeline;     /* that the primary writes */
     struct rig_pg_line line; /* the same and more; for changes of roles: main, then the nemesis's thread */
 };
@@ -44,11 +58,15 @@ enum rig_rc rig_pg_cluster_stop_node(struct rig_pg_cluster *cluster, uint32_t no
 enum rig_rc rig_pg_cluster_start_node(struct rig_pg_cluster *cluster, uint32_t node, struct rig_err *err);
 enum rig_rc rig_pg_cluster_promote(struct rig_pg_cluster *cluster, uint32_t node, struct rig_err *err);
 enum rig_rc rig_pg_cluster_restore(struct rig_pg_cluster *cluster, struct rig_err *err);
+/* Lets the role hooks read the data of a former primary where they still want it; the node is ended for it. */
+void rig_pg_cluster_read_former(struct rig_pg_cluster *cluster, uint32_t node);
 
 /* The number of nodes, also before the start. */
 uint32_t rig_pg_cluster_count(const struct rig_pg_cluster *cluster);
 /* The node that was made the primary last. */
 uint32_t rig_pg_cluster_primary(const struct rig_pg_cluster *cluster);
+/* Whether writers must wait for the node: it is being promoted, and the role hooks were not told. */
+bool rig_pg_cluster_holds_back(const struct rig_pg_cluster *cluster, uint32_t node);
 /* A node's address for clients; valid after start. */
 enum rig_rc rig_pg_cluster_endpoint(struct rig_pg_cluster *cluster, uint32_t node, struct rig_sql_endpoint *endpoint,
                                     struct rig_err *err);

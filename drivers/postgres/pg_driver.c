@@ -29,6 +29,9 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
         rc = rig_pg_servers_init(&run->servers, env, run->options, &run->cluster, err);
     if (rc == RIG_OK)
         rc = rig_pg_schema_init(&run->schema, env, run->options, err);
+    rig_pg_timelines_init(&run->certificate.timelines, env);
+    if (env->certificate != RIG_CERTIFICATE_NONE)
+        rig_pg_timelines_watch(&run->certificate.timelines, &run->cluster);
     if (rc == RIG_OK && env->certificate == RIG_CERTIFICATE_FULL)
         rc = rig_pg_views_init(&run->views, env->client_count, err);
     return rc != RIG_OK ? rc : rig_pg_rows_init(&run->rows, env->rows, &run->schema.place, err);
@@ -41,6 +44,7 @@ static void done(void *object)
         return;
     rig_pg_rows_done(&run->rows);
     rig_pg_views_done(&run->views);
+    rig_pg_timelines_done(&run->certificate.timelines);
     rig_pg_schema_done(&run->schema);
     rig_wakes_done(&run->wakes);
     rig_pg_cluster_done(&run->cluster);
@@ -115,7 +119,9 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     if (rc == RIG_OK)
         rc = rig_pg_tables_create(&run->schema, run->env, &own.connection, own.deadline_ns, err);
     if (rc == RIG_OK && run->env->certificate != RIG_CERTIFICATE_NONE)
-        rc = rig_pg_certificate_begin(&run->certificate, &run->schema, run->env, &own.connection, own.deadline_ns, err);
+        rc = rig_pg_certificate_begin(&run->certificate, &run->schema, run->env,
+                                      cluster_wanted(run->options) ? rig_pg_cluster_primary(&run->cluster) : UINT32_MAX,
+                                      &own.connection, own.deadline_ns, err);
     if (rc == RIG_OK) {
         const char *version = PQparameterStatus(own.connection.pg, "server_version");
         rig_pg_one_line(run->server_version, sizeof run->server_version, version);
@@ -129,6 +135,10 @@ static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink
 {
     struct rig_pg_run *run = object;
     struct own_connection own;
+    for (uint32_t node = 0; node < run->cluster.count; node++) {
+        if (node != rig_pg_cluster_primary(&run->cluster))
+            rig_pg_cluster_read_former(&run->cluster, node);
+    }
     enum rig_rc rc = connect_own(&own, run, true, err);
     if (rc == RIG_OK)
         rc = rig_pg_certificate_drain(&run->certificate, &run->views, &run->schema, run->env, &own.connection, sink,

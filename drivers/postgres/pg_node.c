@@ -13,7 +13,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-enum { FIRST_SOCKET_PORT = 5432, PORT_TRIES = 5, FILE_BYTES = RIG_LOCAL_PATH_BYTES + 32 };
+enum { FIRST_SOCKET_PORT = 5432, ASIDE_SOCKET_PORT = 5431, PORT_TRIES = 5, FILE_BYTES = RIG_LOCAL_PATH_BYTES + 32 };
 
 void rig_pg_node_init(struct rig_pg_node *node, struct rig_pg_site *site, uint32_t index)
 {
@@ -21,6 +21,13 @@ void rig_pg_node_init(struct rig_pg_node *node, struct rig_pg_site *site, uint32
     node->site = site;
     node->index = index;
     atomic_store(&node->port, 0);
+}
+
+void rig_pg_node_init_aside(struct rig_pg_node *aside, const struct rig_pg_node *node)
+{
+    rig_pg_node_init(aside, node->site, node->index);
+    aside->aside = true;
+    atomic_store(&aside->port, ASIDE_SOCKET_PORT);
 }
 
 /* ---- requests ---- */
@@ -98,7 +105,8 @@ static enum rig_rc launch(struct rig_pg_node *node, struct rig_err *err)
     char port[8];
     (void)snprintf(program, sizeof program, "%s/postgres", node->site->bin_dir);
     (void)snprintf(port, sizeof port, "%u", (unsigned)(uint16_t)atomic_load(&node->port));
-    const char *const arguments[] = {program, "-D", node->local.data, "-p", port, NULL};
+    const char *const arguments[] = {
+        program, "-D", node->local.data, "-p", port, node->aside ? "-c" : NULL, "listen_addresses=", NULL};
     return rig_local_node_launch(&node->local, arguments, node->site->local.folder, err);
 }
 
@@ -136,7 +144,7 @@ enum rig_rc rig_pg_node_start(struct rig_pg_node *node, bool always, int64_t dea
         if (rc == RIG_OK)
             return RIG_OK;
         (void)rig_pg_node_stop(node, RIG_NODE_IMMEDIATE, err);
-        if (!node->site->tcp || tries == PORT_TRIES || !rig_local_port_was_taken(&attempt))
+        if (node->aside || !node->site->tcp || tries == PORT_TRIES || !rig_local_port_was_taken(&attempt))
             return rig_fail(err, rc, "%s", attempt.text);
         rc = RIG_OK;
     }

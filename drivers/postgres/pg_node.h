@@ -23,10 +23,13 @@ struct rig_pg_node {
     struct rig_pg_site *site;
     uint32_t index;
     atomic_int port; /* of TCP, and in the socket's name; 0: none yet */
+    bool aside;      /* only its private socket is open, with a number that no client knows */
 };
 
 /* Zeroed before; variables that were set since stay. */
 void rig_pg_node_init(struct rig_pg_node *node, struct rig_pg_site *site, uint32_t index);
+/* A server over the data of a node that is down, for rig's own requests. */
+void rig_pg_node_init_aside(struct rig_pg_node *aside, const struct rig_pg_node *node);
 
 /* Starts it over its data and waits until it answers. RIG_OK when it runs. `always`: also while the run ends. */
 enum rig_rc rig_pg_node_start(struct rig_pg_node *node, bool always, int64_t deadline_ns, struct rig_err *err);

@@ -73,7 +73,10 @@ static enum rig_rc open_server(void *context, uint32_t server, int64_t deadline_
 {
     const struct opening *opening = context;
     const enum rig_rc rc = opening->open(opening->context, opening->connection, server, deadline_ns, err);
-    *refuses_writes = opening->connection->standby;
+    const struct rig_pg_servers *servers = opening->servers;
+    /* Asked once the connection knows its role: a session that is opened in between is refused. */
+    *refuses_writes =
+        opening->connection->standby || (is_local(servers) && rig_pg_cluster_holds_back(servers->cluster, server));
     return rc;
 }
 

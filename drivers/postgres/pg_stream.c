@@ -95,7 +95,8 @@ static void begin(struct rig_pg_stream *stream, struct message *m)
     (void)get_number(m, 8);
     stream->xid = stream->last_id = rig_pg_extend(get_number(m, 4), stream->last_id);
     stream->begun = false;
-    stream->skipped = stream->place <= stream->last_place;
+    stream->skipped = stream->place <= stream->last_place || stream->place < stream->from ||
+                      (stream->until != 0 && stream->place >= stream->until);
 }
 
 struct value {
@@ -149,7 +150,8 @@ static enum rig_rc give(struct rig_pg_stream *stream, const struct value values[
         return refuse("a row without a key", err);
     if (!removed && (values[1].text == NULL || !parse(stream, &values[1], &count) || count > UINT32_MAX))
         return refuse("a value that the run did not write", err);
-    if (!stream->begun && !sink->commit(sink->context, stream->place, stream->xid, stream->timeline))
+    if (!stream->begun &&
+        !(stream->lost ? sink->lost : sink->commit)(sink->context, stream->place, stream->xid, stream->timeline))
         return no_memory(err);
     stream->begun = true;
     stream->last_place = stream->place;

@@ -23,9 +23,11 @@ struct rig_pg_stream {
     bool is_list;
     enum rig_sql_list_form form; /* of lists */
     uint32_t timeline;
-    uint64_t last_place; /* of the last commit that was handed over; earlier ones are repeated after a crash */
-    bool skipped;        /* the transaction at hand was handed over before */
-    bool begun;          /* its commit was handed over; a transaction without changes is not */
+    uint64_t from, until; /* commits at other places are not handed over; `until` 0: there is no end */
+    bool lost;            /* a failover lost the commits */
+    uint64_t last_place;  /* of the last commit that was handed over; earlier ones are repeated after a crash */
+    bool skipped;         /* the transaction at hand was handed over before */
+    bool begun;           /* its commit was handed over; a transaction without changes is not */
     uint64_t place, xid;
     uint64_t last_id; /* of the last transaction, with 64 bits: extends the 32 bits of the next one; before the first: a
                          number from the server */

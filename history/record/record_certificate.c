@@ -7,11 +7,11 @@
 
 enum { FRAME_BYTES = 1 << 20 };
 
-/* The first number of a payload: commits follow, the end, or views. */
-enum { PART_COMMITS = 0, PART_END = 1, PART_VIEWS = 2 };
+/* The first number of a payload: commits follow, the end, views, forks, or lost commits. */
+enum { PART_COMMITS = 0, PART_END = 1, PART_VIEWS = 2, PART_FORKS = 3, PART_LOST = 4 };
 
 /* The first number of the end. */
-enum { END_COMPLETE = 1, END_LAST_ONLY = 2, END_HAS_VIEWS = 4, END_FLAGS = 7 };
+enum { END_COMPLETE = 1, END_LAST_ONLY = 2, END_HAS_VIEWS = 4, END_HAS_FORKS = 8, END_FLAGS = 15 };
 
 /* ---- writing ---- */
 
@@ -46,6 +46,16 @@ static void put_commit(const struct rig_certificate *certificate, uint32_t commi
     *last = *of;
 }
 
+static void put_forks(const struct rig_certificate *certificate, struct rig_buf *payload)
+{
+    rig_varint_put(payload, PART_FORKS);
+    for (size_t i = 0; i < certificate->forks.count; i++) {
+        rig_varint_put(payload, certificate->forks.at[i].timeline);
+        rig_varint_put(payload, certificate->forks.at[i].place);
+        rig_varint_put(payload, certificate->forks.at[i].next);
+    }
+}
+
 static void put_text(const char *text, struct rig_buf *payload)
 {
     rig_varint_put(payload, strlen(text));
@@ -57,33 +67,51 @@ static void put_end(const struct rig_certificate *certificate, struct rig_buf *p
     const size_t views = certificate->views.views.count;
     rig_varint_put(payload, PART_END);
     rig_varint_put(payload, (certificate->complete ? END_COMPLETE : 0U) |
-                                (certificate->last_only ? END_LAST_ONLY : 0U) | (views > 0 ? END_HAS_VIEWS : 0U));
+                                (certificate->last_only ? END_LAST_ONLY : 0U) | (views > 0 ? END_HAS_VIEWS : 0U) |
+                                (certificate->forks.count > 0 ? END_HAS_FORKS : 0U));
     rig_varint_put(payload, certificate->commits.count);
     put_text(certificate->source, payload);
     put_text(certificate->ending, payload);
     if (views > 0)
         rig_varint_put(payload, views);
+    if (certificate->forks.count > 0) {
+        rig_varint_put(payload, certificate->forks.count);
+        rig_varint_put(payload, rig_certificate_lost_count(certificate));
+    }
+}
+
+/* As many commits from `at` on as fit; returns the first one that is left. */
+static size_t put_commits(const struct rig_certificate *certificate, unsigned part, size_t at, struct rig_buf *payload)
+{
+    const size_t begin = payload->size;
+    struct rig_commit last = {0};
+    int64_t last_key = 0;
+    rig_varint_put(payload, part);
+    for (; at < certificate->commits.count && payload->size - begin < FRAME_BYTES && !payload->failed; at++)
+        put_commit(certificate, (uint32_t)at, &last, &last_key, payload);
+    return at;
 }
 
 bool rig_certificate_encode(const struct rig_certificate *certificate, size_t *item, struct rig_buf *payload)
 {
-    const size_t begin = payload->size, commits = certificate->commits.count;
-    struct rig_commit last = {0};
-    int64_t last_key = 0;
-    if (*item == commits + certificate->views.views.count) {
+    const size_t forks = certificate->commits.count, lost = forks + certificate->forks.count;
+    const size_t views = lost + rig_certificate_lost_count(certificate);
+    if (*item < forks) {
+        *item = put_commits(certificate, PART_COMMITS, *item, payload);
+    } else if (*item < lost) {
+        put_forks(certificate, payload);
+        *item = lost;
+    } else if (*item < views) {
+        *item = lost + put_commits(certificate->lost, PART_LOST, *item - lost, payload);
+    } else if (*item < views + certificate->views.views.count) {
+        uint32_t view = (uint32_t)(*item - views);
+        rig_varint_put(payload, PART_VIEWS);
+        rig_txn_views_encode(&certificate->views, &view, FRAME_BYTES, payload);
+        *item = views + view;
+    } else {
         put_end(certificate, payload);
         return true;
     }
-    if (*item >= commits) {
-        uint32_t view = (uint32_t)(*item - commits);
-        rig_varint_put(payload, PART_VIEWS);
-        rig_txn_views_encode(&certificate->views, &view, FRAME_BYTES, payload);
-        *item = commits + view;
-        return payload->failed;
-    }
-    rig_varint_put(payload, PART_COMMITS);
-    for (; *item < commits && payload->size - begin < FRAME_BYTES && !payload->failed; ++*item)
-        put_commit(certificate, (uint32_t)*item, &last, &last_key, payload);
     return payload->failed;
 }
 
@@ -97,10 +125,8 @@ struct decoding {
 
 static const char *const no_memory = "", *const damaged = "a certificate that this version does not have";
 
-static const char *get_change(struct decoding *d, int64_t *last_key)
+static const char *get_change(struct rig_record_cursor *cursor, struct rig_certificate *into, int64_t *last_key)
 {
-    struct rig_record_cursor *cursor = &d->cursor;
-    struct rig_certificate *into = d->into;
     struct rig_change change = {.first = (uint32_t)into->elements.count};
     int64_t last = 0;
     *last_key = change.key = rig_sum(*last_key, rig_cursor_signed(cursor));
@@ -120,28 +146,49 @@ static const char *get_change(struct decoding *d, int64_t *last_key)
     return NULL;
 }
 
-static const char *get_commits(struct decoding *d)
+static const char *get_commits(struct rig_record_cursor *cursor, struct rig_certificate *into)
 {
-    struct rig_record_cursor *cursor = &d->cursor;
-    struct rig_commit_vec *commits = &d->into->commits;
     struct rig_commit last = {0};
     int64_t last_key = 0;
     const char *wrong = NULL;
     while (wrong == NULL && cursor->bad == NULL && rig_cursor_left(cursor) > 0) {
-        struct rig_commit commit = {.first_change = (uint32_t)d->into->changes.count};
+        struct rig_commit commit = {.first_change = (uint32_t)into->changes.count};
         commit.place = last.place + rig_cursor_number(cursor);
         commit.id = (uint64_t)rig_sum((int64_t)last.id, rig_cursor_signed(cursor));
         const uint64_t timeline = rig_cursor_number(cursor), count = rig_cursor_number(cursor);
         if (cursor->bad != NULL || timeline > UINT32_MAX || count > rig_cursor_left(cursor) ||
-            commits->count >= UINT32_MAX - 1 || d->into->changes.count + count > UINT32_MAX ||
-            (commits->count > 0 && commit.place <= commits->at[commits->count - 1].place))
+            into->commits.count >= UINT32_MAX - 1 || into->changes.count + count > UINT32_MAX ||
+            !rig_certificate_ascends(into, commit.place, (uint32_t)timeline))
             return damaged;
         commit.timeline = (uint32_t)timeline;
-        wrong = rig_commit_vec_add(commits, commit) ? NULL : no_memory;
+        wrong = rig_commit_vec_add(&into->commits, commit) ? NULL : no_memory;
         for (uint64_t i = 0; i < count && wrong == NULL; i++)
-            wrong = get_change(d, &last_key);
+            wrong = get_change(cursor, into, &last_key);
         last = commit;
     }
+    return wrong;
+}
+
+static const char *get_forks(struct decoding *d)
+{
+    struct rig_record_cursor *cursor = &d->cursor;
+    while (cursor->bad == NULL && rig_cursor_left(cursor) > 0) {
+        const uint64_t timeline = rig_cursor_number(cursor), place = rig_cursor_number(cursor);
+        const uint64_t next = rig_cursor_number(cursor);
+        if (cursor->bad != NULL || next > UINT32_MAX || timeline >= next ||
+            !rig_certificate_add_fork(d->into, (uint32_t)timeline, place, (uint32_t)next))
+            return damaged;
+    }
+    return NULL;
+}
+
+static const char *get_lost(struct decoding *d)
+{
+    struct rig_certificate *lost = rig_certificate_make_lost(d->into);
+    size_t at = rig_certificate_lost_count(d->into);
+    const char *wrong = lost == NULL ? no_memory : get_commits(&d->cursor, lost);
+    for (; wrong == NULL && at < lost->commits.count; at++)
+        wrong = rig_certificate_fork_of(d->into, &lost->commits.at[at]) == NULL ? damaged : NULL;
     return wrong;
 }
 
@@ -164,7 +211,11 @@ static const char *get_end(struct decoding *d)
                 get_text(&d->cursor, d->into->source, sizeof d->into->source) &&
                 get_text(&d->cursor, d->into->ending, sizeof d->into->ending);
     const uint64_t views = fits && (flags & END_HAS_VIEWS) != 0 ? rig_cursor_number(&d->cursor) : 0;
-    fits = fits && d->cursor.bad == NULL && views == d->into->views.views.count && rig_cursor_left(&d->cursor) == 0;
+    const bool forks = fits && (flags & END_HAS_FORKS) != 0;
+    const uint64_t fork_count = forks ? rig_cursor_number(&d->cursor) : 0;
+    const uint64_t lost_count = forks ? rig_cursor_number(&d->cursor) : 0;
+    fits = fits && d->cursor.bad == NULL && views == d->into->views.views.count && fork_count == d->into->forks.count &&
+           lost_count == rig_certificate_lost_count(d->into) && rig_cursor_left(&d->cursor) == 0;
     d->ended = true;
     d->into->complete = fits && (flags & END_COMPLETE) != 0;
     d->into->last_only = fits && (flags & END_LAST_ONLY) != 0;
@@ -175,13 +226,16 @@ static const char *get_frame(struct decoding *d, const uint8_t *payload, size_t 
 {
     d->cursor = (struct rig_record_cursor){.at = payload, .end = payload + size};
     const uint64_t part = rig_cursor_number(&d->cursor);
-    if (d->cursor.bad != NULL || d->ended || part > PART_VIEWS)
+    if (d->cursor.bad != NULL || d->ended || part > PART_LOST)
         return damaged;
     if (part == PART_VIEWS) {
         const enum rig_txn_views_decoded got = rig_txn_views_decode(&d->cursor, &d->into->views);
         return got == RIG_VIEWS_DECODED ? NULL : got == RIG_VIEWS_DAMAGED ? damaged : no_memory;
     }
-    const char *wrong = part == PART_END ? get_end(d) : get_commits(d);
+    const char *wrong = part == PART_END     ? get_end(d)
+                        : part == PART_FORKS ? get_forks(d)
+                        : part == PART_LOST  ? get_lost(d)
+                                             : get_commits(&d->cursor, d->into);
     return wrong == NULL && d->cursor.bad != NULL ? damaged : wrong;
 }
 

@@ -18,7 +18,8 @@ static void add_commit(const struct rig_certificate *certificate, uint32_t commi
 {
     const struct rig_commit *of = &certificate->commits.at[commit];
     const struct rig_change *changes = rig_commit_changes(certificate, commit);
-    rig_buf_printf(out, "commit %" PRIu64 " %" PRIu64 " %" PRIu32, of->place, of->id, of->timeline);
+    rig_buf_printf(out, "%s %" PRIu64 " %" PRIu64 " %" PRIu32, certificate->by_timeline ? "lost" : "commit", of->place,
+                   of->id, of->timeline);
     for (uint32_t i = 0; i < rig_commit_change_count(certificate, commit); i++) {
         if (changes[i].removed) {
             rig_buf_printf(out, " %" PRId64 ":-", changes[i].key);
@@ -32,12 +33,12 @@ static void add_commit(const struct rig_certificate *certificate, uint32_t commi
 
 static void add_view(const struct rig_txn_views *views, uint32_t view, struct rig_buf *out)
 {
-    static const char *const flags[] = {"-", "single", "standby", "single,standby"};
+    static const char *const words[] = {"-", "single", "standby", "single,standby"};
     const struct rig_txn_view *of = &views->views.at[view];
     const struct rig_txn_view_row *rows = rig_txn_view_rows(views, view);
     uint32_t last = RIG_SNAPSHOT_NONE;
     rig_buf_printf(out, "view %" PRIu64 " %" PRIu64 " %s", of->number, of->id,
-                   flags[(of->single ? 1 : 0) + (of->standby ? 2 : 0)]);
+                   words[(of->single ? 1 : 0) + (of->standby ? 2 : 0)]);
     for (uint32_t i = 0; i < rig_txn_view_row_count(views, view); i++) {
         rig_buf_printf(out, " %" PRIu32 ":%" PRIu64 ":", rows[i].op, rows[i].version);
         if (rows[i].snapshot == RIG_SNAPSHOT_NONE || rows[i].snapshot == last) {
@@ -50,25 +51,47 @@ static void add_view(const struct rig_txn_views *views, uint32_t view, struct ri
     }
 }
 
+/* The words of the end, in this order. */
+enum { FLAG_COMPLETE, FLAG_LAST_ONLY, FLAG_FORKS, FLAG_COUNT };
+static const char *const flags[FLAG_COUNT] = {"complete", "last-only", "forks"};
+
+static void add_fork(const struct rig_fork *fork, struct rig_buf *out)
+{
+    rig_buf_printf(out, "fork %" PRIu32 " %" PRIu64 " %" PRIu32, fork->timeline, fork->place, fork->next);
+}
+
 static void add_end(const struct rig_certificate *certificate, struct rig_buf *out)
 {
-    static const char *const flags[] = {"-", "complete", "last-only", "complete,last-only"};
-    rig_buf_printf(
-        out, "end %s %zu %zu %s|%s", flags[(certificate->complete ? 1 : 0) + (certificate->last_only ? 2 : 0)],
-        certificate->commits.count, certificate->views.views.count, certificate->source, certificate->ending);
+    const bool of[] = {certificate->complete, certificate->last_only, certificate->forks.count > 0};
+    unsigned written = 0;
+    rig_buf_add_text(out, "end ");
+    for (unsigned i = 0; i < FLAG_COUNT; i++) {
+        if (of[i])
+            rig_buf_printf(out, "%s%s", written++ == 0 ? "" : ",", flags[i]);
+    }
+    rig_buf_printf(out, "%s %zu %zu ", written == 0 ? "-" : "", certificate->commits.count,
+                   certificate->views.views.count);
+    if (certificate->forks.count > 0)
+        rig_buf_printf(out, "%zu %zu ", certificate->forks.count, rig_certificate_lost_count(certificate));
+    rig_buf_printf(out, "%s|%s", certificate->source, certificate->ending);
 }
 
 void rig_certificate_text_write(const struct rig_syntax *dialect, const struct rig_certificate *certificate,
                                 size_t line, uint32_t index, struct rig_buf *out)
 {
     const bool edn = dialect->has_keywords;
-    const size_t commits = certificate->commits.count, views = certificate->views.views.count;
+    const size_t lost = certificate->commits.count + certificate->forks.count;
+    const size_t views = lost + rig_certificate_lost_count(certificate);
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    if (line < commits)
+    if (line < certificate->commits.count)
         add_commit(certificate, (uint32_t)line, &text);
-    else if (line < commits + views)
-        add_view(&certificate->views, (uint32_t)(line - commits), &text);
+    else if (line < lost)
+        add_fork(&certificate->forks.at[line - certificate->commits.count], &text);
+    else if (line < views)
+        add_commit(certificate->lost, (uint32_t)(line - lost), &text);
+    else if (line < views + certificate->views.views.count)
+        add_view(&certificate->views, (uint32_t)(line - views), &text);
     else
         add_end(certificate, &text);
     rig_buf_printf(out, "%s%u%sinfo%s%s", dialect->index, index, dialect->type, dialect->process,
@@ -154,15 +177,14 @@ static enum rig_certificate_taken take_change(struct text *text, struct rig_cert
 
 static enum rig_certificate_taken take_commit(struct text *text, struct rig_certificate *into)
 {
-    const struct rig_commit_vec *commits = &into->commits;
     struct rig_commit commit = {.place = get_number(text), .first_change = (uint32_t)into->changes.count};
     expect(text, ' ');
     commit.id = get_number(text);
     expect(text, ' ');
     const uint64_t timeline = get_number(text);
     commit.timeline = (uint32_t)timeline;
-    if (text->bad || timeline > UINT32_MAX || commits->count >= UINT32_MAX - 1 ||
-        (commits->count > 0 && commits->at[commits->count - 1].place >= commit.place))
+    if (text->bad || timeline > UINT32_MAX || into->commits.count >= UINT32_MAX - 1 ||
+        !rig_certificate_ascends(into, commit.place, commit.timeline))
         return RIG_CERTIFICATE_DAMAGED;
     if (!rig_commit_vec_add(&into->commits, commit))
         return RIG_CERTIFICATE_NO_MEMORY;
@@ -172,6 +194,31 @@ static enum rig_certificate_taken take_commit(struct text *text, struct rig_cert
         taken = into->changes.count >= UINT32_MAX - 1 ? RIG_CERTIFICATE_NO_MEMORY : take_change(text, into);
     }
     return taken;
+}
+
+static enum rig_certificate_taken take_fork(struct text *text, struct rig_certificate *into)
+{
+    const uint64_t timeline = get_number(text);
+    expect(text, ' ');
+    const uint64_t place = get_number(text);
+    expect(text, ' ');
+    const uint64_t next = get_number(text);
+    if (text->bad || text->at < text->end || next > UINT32_MAX || timeline >= next)
+        return RIG_CERTIFICATE_DAMAGED;
+    return rig_certificate_add_fork(into, (uint32_t)timeline, place, (uint32_t)next) ? RIG_CERTIFICATE_TAKEN
+                                                                                     : RIG_CERTIFICATE_DAMAGED;
+}
+
+static enum rig_certificate_taken take_lost(struct text *text, struct rig_certificate *into)
+{
+    struct rig_certificate *lost = rig_certificate_make_lost(into);
+    if (lost == NULL)
+        return RIG_CERTIFICATE_NO_MEMORY;
+    const enum rig_certificate_taken taken = take_commit(text, lost);
+    if (taken != RIG_CERTIFICATE_TAKEN)
+        return taken;
+    const struct rig_commit *commit = &lost->commits.at[lost->commits.count - 1];
+    return rig_certificate_fork_of(into, commit) != NULL ? taken : RIG_CERTIFICATE_DAMAGED;
 }
 
 /* "XMIN:XMAX:ACTIVE,ACTIVE" */
@@ -243,19 +290,34 @@ static bool take_text(const char *begin, const char *end, char *into, size_t siz
 
 static enum rig_certificate_taken take_end(struct text *text, struct rig_certificate *into)
 {
-    into->complete = skip_word(text, "complete");
-    if (into->complete)
-        (void)skip(text, ',');
-    into->last_only = skip_word(text, "last-only");
-    if (!into->complete && !into->last_only)
+    bool of[FLAG_COUNT];
+    unsigned found = 0;
+    for (unsigned i = 0; i < FLAG_COUNT; i++) {
+        const struct text before = *text;
+        of[i] = (found == 0 || skip(text, ',')) && skip_word(text, flags[i]);
+        if (!of[i])
+            *text = before;
+        found += of[i];
+    }
+    if (found == 0)
         expect(text, '-');
+    into->complete = of[FLAG_COMPLETE];
+    into->last_only = of[FLAG_LAST_ONLY];
     expect(text, ' ');
     const uint64_t commits = get_number(text);
     expect(text, ' ');
     const uint64_t views = get_number(text);
     expect(text, ' ');
+    uint64_t forks = 0, lost = 0;
+    if (of[FLAG_FORKS]) {
+        forks = get_number(text);
+        expect(text, ' ');
+        lost = get_number(text);
+        expect(text, ' ');
+    }
     const char *bar = memchr(text->at, '|', (size_t)(text->end - text->at));
     const bool fits = !text->bad && bar != NULL && commits == into->commits.count && views == into->views.views.count &&
+                      forks == into->forks.count && lost == rig_certificate_lost_count(into) &&
                       memchr(text->at, '\0', (size_t)(text->end - text->at)) == NULL &&
                       take_text(text->at, bar, into->source, sizeof into->source) &&
                       take_text(bar + 1, text->end, into->ending, sizeof into->ending);
@@ -271,7 +333,11 @@ enum rig_certificate_taken rig_certificate_text_take(const char *text, size_t le
     if (into->ending[0] == '\0')
         (void)snprintf(into->ending, sizeof into->ending, "the history ends before the certificate does");
     if (skip_word(&at, "commit "))
-        taken = into->views.views.count > 0 ? RIG_CERTIFICATE_DAMAGED : take_commit(&at, into);
+        taken = into->views.views.count > 0 || into->forks.count > 0 ? RIG_CERTIFICATE_DAMAGED : take_commit(&at, into);
+    else if (skip_word(&at, "fork "))
+        taken = into->lost != NULL || into->views.views.count > 0 ? RIG_CERTIFICATE_DAMAGED : take_fork(&at, into);
+    else if (skip_word(&at, "lost "))
+        taken = into->views.views.count > 0 ? RIG_CERTIFICATE_DAMAGED : take_lost(&at, into);
     else if (skip_word(&at, "view "))
         taken = take_view(&at, &into->views);
     else if (skip_word(&at, "end "))

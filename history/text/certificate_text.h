@@ -3,10 +3,13 @@
  * text as its value (docs/history-format.md). The first word says what it is:
  *
  *     commit PLACE NUMBER TIMELINE KEY:KEPT:ELEMENT,ELEMENT KEY:-
+ *     fork TIMELINE PLACE NEXT
+ *     lost PLACE NUMBER TIMELINE KEY:KEPT:ELEMENT,ELEMENT
  *     view VIEW NUMBER FLAGS OPERATION:VERSION:SNAPSHOT ...
  *     end FLAGS COMMITS VIEWS SOURCE|ENDING
  *
- * FLAGS are words joined by commas, or `-`. A snapshot is XMIN:XMAX:ACTIVE,ACTIVE as PostgreSQL writes it, `=` the one of
+ * FLAGS are words joined by commas, or `-`. With the word `forks` the end has their number and that of the lost commits
+ * behind VIEWS. A snapshot is XMIN:XMAX:ACTIVE,ACTIVE as PostgreSQL writes it, `=` the one of
  * the row before, or `-` none.
  *
  * Private to history/.
@@ -23,7 +26,8 @@
 /* The number of lines of a certificate. */
 static inline size_t rig_certificate_text_count(const struct rig_certificate *certificate)
 {
-    return certificate->commits.count + certificate->views.views.count + 1;
+    return certificate->commits.count + certificate->forks.count + rig_certificate_lost_count(certificate) +
+           certificate->views.views.count + 1;
 }
 /* Writes one of them as an operation with the index. */
 void rig_certificate_text_write(const struct rig_syntax *dialect, const struct rig_certificate *certificate,

@@ -17,7 +17,8 @@
 #include "history/source.h"
 #include "report/report.h"
 
-/* "12: x=1,2 y=3; 13: x=1,2,4": x to w are the keys 0 to 3; "x=-" removes it. "last;" at the beginning: last versions only. */
+/* "12: x=1,2 y=3; 13: x=1,2,4": x to w are the keys 0 to 3; "x=-" removes it. "last;" at the beginning: last versions only.
+ * "/13;": timeline 1 ended at 13, and the commits that follow were lost. */
 static void read_certificate(const char *text, struct rig_certificate *certificate)
 {
     static const char names[] = "xyzw";
@@ -27,6 +28,13 @@ static void read_certificate(const char *text, struct rig_certificate *certifica
     certificate->last_only = strncmp(text, "last;", 5) == 0;
     for (const char *at = text + (certificate->last_only ? 5 : 0); *at != '\0';) {
         char *next;
+        if (*at == '/') {
+            assert_true(rig_certificate_add_fork(certificate, 1, strtoul(at + 1, &next, 10), 2));
+            rig_certificate_builder_done(&builder);
+            rig_certificate_builder_init(&builder, rig_certificate_make_lost(certificate));
+            at = next + strspn(next, "; ");
+            continue;
+        }
         const unsigned long place = strtoul(at, &next, 10);
         assert_true(rig_certificate_add_commit(&builder, place, 700 + place, 1));
         for (at = next + 1; *at != ';' && *at != '\0'; at += *at == ' ') {
@@ -102,6 +110,33 @@ static void a_right_certificate_agrees(void **state)
     /* One that ends earlier claims nothing about the rest. */
     assert_int_equal(shown_by(agreed, "1: x=1", false), RIG_DISCREPANCY_COUNT);
     assert_int_equal(shown_by(agreed, "", false), RIG_DISCREPANCY_COUNT);
+}
+
+static void commits_that_a_failover_lost_are_named(void **state)
+{
+    (void)state;
+    static const char kept[] = "1: x=1; 5: x=1,2 y=1", lost[] = "1: x=1; /3; 5: x=1,2 y=1";
+    char text[64];
+    /* Also where the certificate is not complete: the commit itself proves it. */
+    assert_int_equal(shown_by(agreed, lost, true), RIG_DISCREPANCY_LOST_COMMIT);
+    assert_int_equal(shown_by(agreed, lost, false), RIG_DISCREPANCY_LOST_COMMIT);
+    /* A failover that lost nothing of the run, and one that lost what no client wrote. */
+    (void)snprintf(text, sizeof text, "%s; /6;", kept);
+    assert_int_equal(shown_by(agreed, text, true), RIG_DISCREPANCY_COUNT);
+    (void)snprintf(text, sizeof text, "%s; /6; 7: x=1,2,77", kept);
+    assert_int_equal(shown_by(agreed, text, true), RIG_DISCREPANCY_COUNT);
+    /* A failed transaction that committed, and was lost then. */
+    (void)snprintf(text, sizeof text, "%s; /6; 7: x=1,2,9", kept);
+    assert_int_equal(shown_by(agreed, text, true), RIG_DISCREPANCY_RESURRECTED_ABORT);
+    struct rig_history *whole = given(agreed);
+    struct rig_verdict *verdict = certify(with_certificate(given(agreed), lost, true), whole);
+    const struct rig_discrepancy *found = &verdict->certified->kept[RIG_DISCREPANCY_LOST_COMMIT][0];
+    assert_int_equal(verdict->certified->counts[RIG_DISCREPANCY_LOST_COMMIT], 1);
+    assert_non_null(strstr(found->text,
+                           "the commit at 0/5 on timeline 1 (transaction 705 of the database) has this write, "
+                           "and a failover lost it: timeline 2 began at 0/3 on timeline 1"));
+    rig_verdict_free(verdict);
+    rig_history_free(whole);
 }
 
 static void negative_controls_are_caught(void **state)
@@ -411,7 +446,9 @@ static void a_record_keeps_its_certificate(void **state)
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
     (void)close(fd);
-    struct rig_history *history = with_certificate(given(agreed), "last;1: x=1; 5: x=1,2 y=1; 900: z=-", true), *back;
+    struct rig_history *history = with_certificate(
+                           given(agreed), "last;1: x=1; 5: x=1,2 y=1; 900: z=-; /901; 902: x=1,2,3; 903: y=-", true),
+                       *back;
     add_views(&((struct rig_history_storage *)history->storage)->certificate.views);
     write_record(history, path);
     struct rig_err err = {0};
@@ -431,6 +468,11 @@ static void a_record_keeps_its_certificate(void **state)
     }
     assert_true(b->changes.at[3].removed && b->changes.at[1].kept == 1);
     compare_views(&a->views, &b->views);
+    assert_true(b->forks.count == 1 && b->forks.at[0].timeline == 1 && b->forks.at[0].place == 901 &&
+                b->forks.at[0].next == 2);
+    assert_true(rig_certificate_lost_count(b) == 2 && b->lost->commits.at[1].place == 903 &&
+                b->lost->commits.at[1].id == 1603 && b->lost->changes.at[0].count == 3 &&
+                b->lost->elements.at[2] == 3 && b->lost->changes.at[1].removed);
     rig_history_free(back);
     /* A cut record has no end of the certificate, and so none that is complete. */
     struct rig_buf whole;
@@ -455,6 +497,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_right_certificate_agrees),
         cmocka_unit_test(negative_controls_are_caught),
+        cmocka_unit_test(commits_that_a_failover_lost_are_named),
         cmocka_unit_test(unknown_outcomes_are_resolved_by_content),
         cmocka_unit_test(versions_that_no_read_shows_are_ordered),
         cmocka_unit_test(registers_are_decided_without_assumptions),

@@ -1,5 +1,5 @@
 """Certificates of PostgreSQL: both witnesses agree, unknown outcomes are resolved and none wrongly, registers are decided,
-and nothing stays on a server that rig did not start."""
+commits that a failover lost are named, and nothing stays on a server that rig did not start."""
 
 import json
 import shutil
@@ -67,6 +67,68 @@ class Faults(PostgresTest):
                 self.assertEqual((found["committed"], found["aborted"]), (committed, aborted))
                 unknown += committed + aborted
         self.assertGreater(unknown, 0)
+
+
+class Failovers(PostgresTest):
+    NEMESIS = """
+  - {fault: partition, target: primary, between: nodes, bytes: drop, after: 2s, every: 7s, for: 2s}
+  - {fault: promote, after: 3500ms, every: 7s, for: 2s, old: OLD}"""
+
+    def run_failovers(self, old):
+        text = certificate_plan(load="duration: 15s", isolation="serializable",
+                                database="connect-timeout: 2s, cluster: {local: {nodes: 3, replication: async}}")
+        text = text.replace("nemesis: []", "nemesis:\n overlap: true\n faults:" + self.NEMESIS.replace("OLD", old))
+        self.status(1, self.rig("run", self.plan(text, f"{old}.yaml"), "-o", old))
+        self.status(0, self.rig("convert", f"{old}/history.rig", f"{old}/history.jsonl"))
+        with open(self.folder / old / "history.jsonl", encoding="utf-8") as lines:
+            return self.results(old)["certificate"], [json.loads(line) for line in lines]
+
+    def lost_by_final_state(self, events):
+        """The acknowledged transactions of which no final list has a write, as sets of (key, value)."""
+        final = {}
+        for event in events:
+            if event["type"] == "ok" and isinstance(event["process"], int):
+                for kind, key, value in event["value"]:
+                    if kind == "r":
+                        final[key] = value or []  # the last acknowledged read of the key
+        writes = [{tuple(op[1:]) for op in event["value"] if op[0] == "append"}
+                  for event in events if event["type"] == "ok" and isinstance(event["process"], int)]
+        return [txn for txn in writes if txn and not any(value in final.get(key, []) for key, value in txn)]
+
+    def check_failovers(self, old):
+        certificate, events = self.run_failovers(old)
+        self.assertTrue(certificate["complete"], certificate)
+        self.assertGreater(len(certificate["failovers"]), 0)
+        lost = {}
+        for event in events:
+            words = event["value"].split(" ") if event.get("f") == "certificate" else [""]
+            if words[0] == "lost":
+                for change in words[4:]:
+                    key, _, values = change.split(":")
+                    for value in values.split(","):
+                        lost.setdefault((int(key), int(value)), (int(words[1]), int(words[3])))
+        forks = {fork["next_timeline"]: fork for fork in certificate["failovers"]}
+        expected = self.lost_by_final_state(events)
+        found = certificate["discrepancies"]["lost-commit"]
+        self.assertGreater(len(expected), 0)
+        self.assertEqual(found["count"], len(expected))
+        self.assertNotIn("torn-commit", certificate["discrepancies"])
+        self.assertNotIn("resurrected-abort", certificate["discrepancies"])
+        for txn in expected:
+            self.assertTrue(txn <= set(lost), "the commit is on a former timeline")
+            self.assertEqual(len({lost[write] for write in txn}), 1)
+        for witness in found["witnesses"]:
+            self.assertRegex(witness["text"], r"the commit at [0-9A-F]+/[0-9A-F]+ on timeline \d+ .* has this write, and a "
+                                              r"failover lost it: timeline \d+ began at ")
+        self.assertEqual(sum(fork["lost_commits"] for fork in forks.values()), len(set(lost.values())))
+        again = json.loads(self.status(1, self.rig("check", old, "--format", "json")).out)
+        self.assertEqual(again["certificate"], certificate)
+
+    def test_lost_commits_are_named_by_place_and_timeline(self):
+        self.check_failovers("kill")
+
+    def test_those_of_a_primary_that_kept_running_too(self):
+        self.check_failovers("none")
 
 
 class Types(PostgresTest):
