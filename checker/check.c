@@ -36,6 +36,7 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
     struct rig_verdict *verdict = &storage->verdict;
     struct rig_findings findings = {.most_kept = judge->most_kept,
                                     .lattice = verdict->lattice,
+                                    .asks_sequential = rig_sequential_asked(verdict->requested_levels),
                                     .budget_ns = verdict->budget_ns,
                                     .limit_bytes = judge->scratch.limit_bytes,
                                     .arena = &storage->arena};

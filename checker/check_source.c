@@ -181,6 +181,34 @@ static enum rig_rc judge_undivided(struct run *run, struct rig_verdict **verdict
     return RIG_OK;
 }
 
+/* Whether an order of operations on objects has to be searched for in the whole history. */
+static bool wants_whole(const struct run *run, enum rig_workload workload, const struct rig_verdict *verdict)
+{
+    const struct rig_type_inference *type = rig_type_inference(workload);
+    return type != NULL && type->decide_objects != NULL && verdict->scope.apart != 0 &&
+           verdict->budget_ns > run->options.check.spent_ns;
+}
+
+/* One more pass over the whole history; without the memory for it, the verdict stays. */
+static enum rig_rc judge_whole(struct run *run, struct rig_verdict **verdict)
+{
+    struct rig_verdict *second = NULL;
+    struct rig_err why = {0}, *const err = run->err;
+    run->options.keep_all = true;
+    run->pass_count++;
+    run->progress = (struct rig_check_progress){0};
+    run->err = &why;
+    enum rig_rc rc = rig_source_rewind(run->source, run->err);
+    if (rc == RIG_OK)
+        rc = judge(run, &second);
+    run->err = err;
+    if (rc != RIG_OK)
+        return rc == RIG_E_LIMIT ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+    rig_verdict_free(*verdict);
+    *verdict = second;
+    return RIG_OK;
+}
+
 static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdict)
 {
     enum rig_rc rc = RIG_OK;
@@ -193,7 +221,9 @@ static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdic
         rc = take_census(run);
     if (rc == RIG_OK && *verdict == NULL)
         rc = judge_again(run, verdict);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK && wants_whole(run, rig_source_facts(run->source)->workload, *verdict))
+        rc = judge_whole(run, verdict);
+    else if (rc == RIG_OK)
         rc = judge_undivided(run, verdict);
     rig_census_free(run->census);
     return rc;

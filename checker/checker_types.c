@@ -33,9 +33,10 @@ static enum rig_rc infer_lists(const struct rig_history *history, struct rig_ass
 #define OBJECTS(which)                                                                                                 \
     {                                                                                                                  \
         .infer = rig_infer_objects, .decide_objects = rig_objects_decide,                                              \
-        .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1, .any_initial = true, .anomalies = A(NONLINEARIZABLE) | (which),  \
-        .wait_for_unknown = rig_object_wait_for_unknown, .retired = &rig_object_retired, .load_percent = 300,          \
-        .explain_step = rig_object_explain_step, .sentences = &rig_object_sentences, .verifier = &rig_verify_object,   \
+        .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1, .any_initial = true,                                             \
+        .anomalies = A(NONSEQUENTIAL) | A(NONLINEARIZABLE) | (which), .wait_for_unknown = rig_object_wait_for_unknown, \
+        .retired = &rig_object_retired, .load_percent = 300, .explain_step = rig_object_explain_step,                  \
+        .sentences = &rig_object_sentences, .verifier = &rig_verify_object,                                            \
     }
 
 /* No transaction of unknown fate counts as committed. */

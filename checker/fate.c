@@ -128,9 +128,11 @@ static void find_held(struct judge *j)
     /* Where reads contradict each other there is no one order of versions that could be free of cycles. */
     if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         decided = 0;
-    /* Whether another order than that of real time explains an object was not decided. */
-    if (is_found(j, RIG_ANOMALY_NONLINEARIZABLE))
-        decided = 0;
+    /* Objects that may not be linearizable: an order that keeps that of each process was found, or nothing holds. */
+    if (j->verdict->sequential != RIG_SEQUENTIAL_IMPLIED)
+        decided &= j->verdict->sequential == RIG_SEQUENTIAL_HELD
+                       ? info_of(j, RIG_LEVEL_STRONG_SESSION_SERIALIZABLE)->below
+                       : 0;
     /* Whether there is a cycle of writes, or such a read, depends on the fate of a transaction. */
     if (open_write_cycles(j) || open_impossible_reads(j))
         decided &= ~rig_levels_below_committed;
@@ -311,6 +313,39 @@ static void add_apart(const struct judge *j, uint64_t levels, struct rig_buf *te
                            "windows have no continuation: a larger --max-memory decides it");
 }
 
+/* Why levels below strict serializable are open where objects are not linearizable; false: that is not the reason. */
+static bool say_sequential(const struct judge *j, struct rig_buf *text)
+{
+    switch (j->verdict->sequential) {
+    case RIG_SEQUENTIAL_REFUTED:
+        rig_buf_add_text(text, ", but only orders that keep the order of each process were searched");
+        return true;
+    case RIG_SEQUENTIAL_SPENT:
+        if (j->verdict->open_objects > 0)
+            return false;
+        rig_buf_printf(
+            text,
+            ", but within the budget of %g s and the memory allowed no order was found that keeps the order of "
+            "each process, nor was it found that there is none",
+            (double)j->verdict->budget_ns / (double)RIG_NS_PER_S);
+        return true;
+    case RIG_SEQUENTIAL_BRIEF:
+        rig_buf_add_text(text,
+                         ", but a short search found no order that keeps the order of each process, nor that there "
+                         "is none; ask for sequential to search longer");
+        return true;
+    case RIG_SEQUENTIAL_PARTS:
+        rig_buf_add_text(text,
+                         ", but the history was checked in windows, and only orders within the real-time bounds of "
+                         "the operations were searched; ask for sequential");
+        return true;
+    case RIG_SEQUENTIAL_IMPLIED:
+    case RIG_SEQUENTIAL_HELD:
+        break;
+    }
+    return false;
+}
+
 static void say_open(const struct judge *j, unsigned level, struct rig_buf *text)
 {
     const struct rig_scope *scope = j->scope;
@@ -323,8 +358,8 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
                        scope->lost_count, rig_plural(scope->lost_count), rig_was_were(scope->lost_count));
     else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         rig_buf_add_text(text, ", but the reads of some key contradict each other");
-    else if (is_found(j, RIG_ANOMALY_NONLINEARIZABLE))
-        rig_buf_add_text(text, ", but only orders within the real-time bounds of the operations were searched");
+    else if (say_sequential(j, text))
+        return;
     else if ((bit & rig_levels_below_committed) && open_write_cycles(j))
         rig_buf_add_text(text, ", but some write cycle rests on a transaction of unknown fate");
     else if ((bit & rig_levels_below_committed) && open_impossible_reads(j))
@@ -500,7 +535,8 @@ enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdic
                       .verdict = verdict,
                       .arena = arena};
     if (verdict->scope.lost_count > 0) /* an omitted operation may have written the value */
-        verdict->findings[RIG_ANOMALY_GARBAGE_READ] = (struct rig_finding){0};
+        verdict->findings[RIG_ANOMALY_GARBAGE_READ] = verdict->findings[RIG_ANOMALY_NONSEQUENTIAL] =
+            (struct rig_finding){0};
     if (verdict->scope.lost_count > 0 || verdict->scope.truncated) /* or have made an increment */
         verdict->findings[RIG_ANOMALY_IMPOSSIBLE_VALUE] = verdict->findings[RIG_ANOMALY_COUNTER_BOUNDS] =
             (struct rig_finding){0};

@@ -7,6 +7,7 @@
 #include "checker/cycle/collect.h"
 #include "checker/levels/rule.h"
 #include "checker/object/object_decide.h"
+#include "checker/object/object_sequential.h"
 #include "checker/solve/decide.h"
 #include "checker/solve/effort.h"
 #include "checker/witness/assumed.h"
@@ -486,6 +487,67 @@ static enum rig_rc keep_elements(const struct adding *a, struct rig_objects_deci
     return rc;
 }
 
+/* The levels that an order of all operations holds which keeps the order of each process. */
+static uint64_t sequential_levels(void)
+{
+    return rig_level_info(RIG_LEVEL_STRONG_SESSION_SERIALIZABLE)->below;
+}
+
+bool rig_sequential_asked(uint64_t levels)
+{
+    return (levels & sequential_levels()) != 0;
+}
+
+/* Objects that may not be linearizable, of a history that is whole. A refutation whose proof takes too long leaves it open. */
+static enum rig_rc decide_sequential(const struct adding *a, int64_t deadline_ns)
+{
+    enum { BRIEF_STEPS = 1 << 20 };
+    struct rig_findings *findings = a->findings;
+    struct rig_finding *finding = &findings->of[RIG_ANOMALY_NONSEQUENTIAL];
+    struct rig_sequential sequential;
+    struct rig_err why = {0};
+    const struct adding trying = {findings, a->judge, a->verifier, &why};
+    const struct rig_object_search_limits limits = {deadline_ns, findings->limit_bytes,
+                                                    findings->asks_sequential ? 0 : BRIEF_STEPS};
+    enum rig_rc rc = rig_objects_sequential(a->judge->history, &limits, findings->arena, &sequential, a->err);
+    if (rc != RIG_OK)
+        return rc;
+    findings->sequential = findings->asks_sequential ? RIG_SEQUENTIAL_SPENT : RIG_SEQUENTIAL_BRIEF;
+    if (sequential.answer == RIG_OBJECT_LINEARIZABLE)
+        findings->sequential = RIG_SEQUENTIAL_HELD;
+    rc = sequential.answer == RIG_OBJECT_REFUTED ? settle(&trying, true, &sequential.witness) : RIG_E_LIMIT;
+    if (rc == RIG_E_LIMIT)
+        return RIG_OK;
+    if (rc != RIG_OK)
+        return rig_fail(a->err, rc, "%s", why.text);
+    findings->sequential = RIG_SEQUENTIAL_REFUTED;
+    finding->count = 1;
+    finding->exact = false;
+    return put_witness(findings, finding, 0, &sequential.witness) ? RIG_OK : no_memory(a->err);
+}
+
+/* After the last judgement. */
+static enum rig_rc end_objects(const struct adding *a, int64_t deadline_ns)
+{
+    struct rig_findings *findings = a->findings;
+    const bool linearizable = findings->of[RIG_ANOMALY_NONLINEARIZABLE].count == 0 && findings->open_objects == 0 &&
+                              a->judge->history->has_invocations;
+    enum rig_rc rc = RIG_OK;
+    if (linearizable || (findings->objects != NULL && !findings->objects->is_last))
+        return RIG_OK;
+    if (findings->objects == NULL)
+        rc = decide_sequential(a, deadline_ns);
+    else
+        findings->sequential = RIG_SEQUENTIAL_PARTS;
+    if (findings->sequential == RIG_SEQUENTIAL_HELD)
+        findings->spent &= ~sequential_levels();
+    else if (findings->sequential == RIG_SEQUENTIAL_SPENT)
+        findings->spent |= sequential_levels();
+    else if (findings->sequential == RIG_SEQUENTIAL_PARTS && findings->asks_sequential)
+        findings->apart |= sequential_levels();
+    return rc;
+}
+
 static enum rig_rc decide_objects(const struct adding *a)
 {
     struct rig_findings *findings = a->findings;
@@ -507,10 +569,11 @@ static enum rig_rc decide_objects(const struct adding *a)
     finding->exact = findings->open_objects == 0;
     if (findings->open_objects > 0)
         findings->spent = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1;
+    rc = end_objects(a, limits.deadline_ns);
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
     findings->decide_ns += took_ns;
     findings->budget_ns -= took_ns < findings->budget_ns ? took_ns : findings->budget_ns;
-    return RIG_OK;
+    return rc;
 }
 
 /* ---- all together ---- */

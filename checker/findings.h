@@ -33,6 +33,8 @@ struct rig_findings {
     struct rig_level_effort effort[RIG_LEVEL_COUNT];
     uint64_t open_objects;                    /* objects that were not decided */
     const struct rig_objects_window *objects; /* borrowed: the window of a history of objects; NULL: it is whole */
+    bool asks_sequential;                     /* a level below strict serializable is requested */
+    enum rig_sequential_fate sequential;      /* of objects */
     size_t limit_bytes;                       /* for the search for an order of the operations on an object; 0: none */
     /* In windows, of a type whose levels need the whole history: bits of the levels that have no explanation which
      * goes on from those of earlier windows, now (set by the caller); and those for which it is open, from some window on,
@@ -42,6 +44,9 @@ struct rig_findings {
     uint64_t unfit;  /* likewise: those given up because what their explanations keep did not fit into memory */
     int64_t decide_ns;
 };
+
+/* Whether one of the levels, bits, is decided by an order that need not keep real time. */
+bool rig_sequential_asked(uint64_t levels);
 
 /* The levels that the solver can decide and that nothing refutes so far, as bits. */
 uint64_t rig_findings_open(const struct rig_findings *findings, const struct rig_judge *judge);

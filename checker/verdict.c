@@ -157,6 +157,7 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
     verdict->too_large_levels = findings->too_large;
     memcpy(verdict->work, findings->effort, sizeof verdict->work);
     verdict->open_objects = findings->open_objects;
+    verdict->sequential = findings->sequential;
     enum rig_rc rc = rig_fates_decide(&storage->arena, verdict, err);
     if (rc == RIG_OK)
         rc = rig_asked_decide(&storage->arena, verdict, findings->undecided, err);

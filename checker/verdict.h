@@ -195,6 +195,16 @@ struct rig_minimum {
     bool held;             /* requested levels have to be held; "not refuted" is not enough */
 };
 
+/* Whether objects that may not be linearizable are sequentially consistent (object/object_sequential.h). */
+enum rig_sequential_fate {
+    RIG_SEQUENTIAL_IMPLIED, /* they are linearizable; or there are no objects */
+    RIG_SEQUENTIAL_HELD,
+    RIG_SEQUENTIAL_REFUTED,
+    RIG_SEQUENTIAL_SPENT, /* open: the budget is spent, */
+    RIG_SEQUENTIAL_BRIEF, /*   or no level that it decides is requested, so the search was short, */
+    RIG_SEQUENTIAL_PARTS, /*   or the history was checked in windows */
+};
+
 /* Facts about a run that its history does not contain. */
 struct rig_effort {
     bool known;            /* else this is a bare history, and the shares are unknown */
@@ -221,6 +231,7 @@ struct rig_verdict {
     uint64_t too_large_levels; /* bits: those of spent_levels whose search takes more memory than the limit */
     uint64_t spent_levels;     /* bits: levels that the solver left open when its budget was spent, */
     uint64_t open_objects;     /*   or objects that it had not decided */
+    enum rig_sequential_fate sequential;
     struct rig_level_effort work[RIG_LEVEL_COUNT];
     int64_t budget_ns;
     size_t limit_bytes;           /* --max-memory; 0: none */

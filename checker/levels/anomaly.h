@@ -4,7 +4,7 @@
  *
  * Sources: ALO00 = Adya, Liskov & O'Neil, Generalized Isolation Level Definitions, ICDE 2000; Adya99 = Adya's thesis;
  * CBG15 = Cerone, Bernardi & Gotsman, CONCUR 2015; CG18 = Cerone & Gotsman, JACM 2018; KA20 = Kingsbury & Alvaro, Elle,
- * VLDB 2020; HW90 = Herlihy & Wing, Linearizability, TOPLAS 1990; TAN20 = Tan et al., Cobra, OSDI 2020;
+ * VLDB 2020; L79 = Lamport, How to Make a Multiprocessor Computer, IEEE ToC 1979; HW90 = Herlihy & Wing, Linearizability, TOPLAS 1990; TAN20 = Tan et al., Cobra, OSDI 2020;
  * CDWR24 = Clark, Donaldson, Wickerson & Rigger, EuroSys 2024.
  */
 #ifndef RIG_CHECKER_LEVELS_ANOMALY_H
@@ -36,6 +36,8 @@
     X(G1C, "G1c", true, "circular information flow: a cycle of ww and wr edges, at least one wr", "ALO00 4.4.2")       \
     X(NO_VERSION_ORDER, "no-version-order", false, "each order of the versions makes a cycle that a level forbids",    \
       "CG18 4; TAN20 3")                                                                                               \
+    X(NONSEQUENTIAL, "nonsequential", false,                                                                           \
+      "no order of the operations on objects keeps the order of each process and explains their results", "L79")       \
     X(NONLINEARIZABLE, "nonlinearizable", false,                                                                       \
       "no order of the operations on an object explains their results within their real-time bounds", "HW90 2")        \
     X(PHANTOM_ELEMENT, "phantom-element", false, "a queue or a stack gave an element that was never added",            \

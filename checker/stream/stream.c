@@ -74,6 +74,7 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     }
     w->findings = (struct rig_findings){.most_kept = check->max_witnesses,
                                         .lattice = w->storage->verdict.lattice,
+                                        .asks_sequential = rig_sequential_asked(w->storage->verdict.requested_levels),
                                         .budget_ns = w->storage->verdict.budget_ns - check->spent_ns,
                                         .arena = &w->storage->arena,
                                         .evidence = w->evidence,

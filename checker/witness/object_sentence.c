@@ -83,9 +83,39 @@ static void add_element(const struct rig_history *history, const struct rig_witn
     rig_buf_add_char(text, '.');
 }
 
+/* Operations without an order, process by process. */
+static void add_sessions(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    rig_buf_printf(text, "%" PRIu32 " operation%s", w->txn_count, rig_plural(w->txn_count));
+    if (w->key != UINT32_MAX) {
+        rig_buf_add_text(text, " on key ");
+        rig_sentence_key(history, w->key, text);
+    }
+    rig_buf_add_text(text, " have no order that keeps the order of each process and explains their results:");
+    for (uint32_t i = 0; i < w->txn_count; i++) {
+        const struct rig_txn *txn = &history->txns[w->txns[i]];
+        if (!rig_witness_shows(w, i))
+            continue;
+        if (i == 0 || history->txns[w->txns[i - 1]].process != txn->process || !rig_witness_shows(w, i - 1))
+            rig_buf_printf(text, "%s\n  - process %" PRId32 ": ",
+                           i == 0 || rig_witness_shows(w, i - 1) ? "" : "\n  ...", txn->process);
+        else
+            rig_buf_add_text(text, ", ");
+        add_operation(history, w->txns[i], text);
+        if (w->key == UINT32_MAX) {
+            rig_buf_add_text(text, " of key ");
+            rig_sentence_key(history, rig_txn_ops(history, w->txns[i])->key, text);
+        }
+    }
+}
+
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     const struct rig_blocked *blocked = w->blocked;
+    if (w->anomaly == RIG_ANOMALY_NONSEQUENTIAL) {
+        add_sessions(history, w, text);
+        return;
+    }
     if (blocked == NULL) {
         add_element(history, w, text);
         return;

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "checker/witness/object_states.h"
 #include "checker/witness/object_words.h"
 #include "checker/witness/verify_type.h"
 #include "history/value_texts.h"
@@ -39,8 +40,6 @@ struct operation {
 };
 
 RIG_VEC(struct operation, operations)
-RIG_VEC(char *, state_texts)
-RIG_VEC(uint32_t, state_lengths)
 RIG_VEC(uint64_t, layer_words)
 RIG_VEC(uint32_t, layer_links)
 
@@ -66,12 +65,9 @@ struct proving {
     const struct rig_history *history;
     struct operations certain, perhaps; /* in the order of their invocations */
     uint32_t certain_words, perhaps_words;
-    struct state_texts states;
-    struct state_lengths lengths;
-    struct rig_table state_ids;
+    struct rig_proved_states states;
     struct layer now, next;
     struct layer_words scratch;
-    struct rig_buf text;
     const struct rig_witness *witness; /* where it names values, only operations on these count */
     struct starts starts;
     bool explained, no_memory, spent;
@@ -80,119 +76,15 @@ struct proving {
 
 enum { AT_STATE, AT_LOW, AT_BITS };
 
-/* ---- states ---- */
-
-static uint64_t hash_bytes(const char *bytes, size_t size)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
-    return hash;
-}
-
-/* The number of the state in p->text. */
-static uint32_t number_state(struct proving *p)
-{
-    const size_t size = p->text.size;
-    for (uint64_t hash = hash_bytes(rig_buf_text(&p->text), size); !p->text.failed; hash++) {
-        uint32_t *id = rig_table_put(&p->state_ids, hash);
-        if (id == NULL)
-            break;
-        if (*id != RIG_TABLE_NONE) {
-            if (p->lengths.at[*id] == size && memcmp(p->states.at[*id], rig_buf_text(&p->text), size) == 0)
-                return *id;
-            continue;
-        }
-        char *copy = malloc(size + 1);
-        if (copy == NULL || !state_lengths_add(&p->lengths, (uint32_t)size) || !state_texts_add(&p->states, copy)) {
-            free(copy);
-            break;
-        }
-        memcpy(copy, rig_buf_text(&p->text), size + 1);
-        *id = (uint32_t)p->states.count - 1;
-        return *id;
-    }
-    p->no_memory = true;
-    return 0;
-}
-
-static bool is_state(const struct proving *p, const char *text)
-{
-    return p->text.size == strlen(text) && memcmp(rig_buf_text(&p->text), text, p->text.size) == 0;
-}
-
-/* Reads, expects or writes the whole state. */
-static bool use_register(struct proving *p, const struct rig_txn_op *op)
-{
-    const int64_t value = op->read_state == RIG_READ_NIL ? rig_object_nil(p->history->workload) : op->value;
-    const char *text = RIG_VALUE_SHOWN(value);
-    if (op->kind == RIG_OP_READ_REGISTER && op->read_state == RIG_READ_UNKNOWN)
-        return true;
-    if (op->kind == RIG_OP_READ_REGISTER || op->kind == RIG_OP_EXPECT)
-        return is_state(p, text);
-    RIG_REQUIRE(op->kind == RIG_OP_WRITE);
-    rig_buf_clear(&p->text);
-    rig_buf_add_text(&p->text, text);
-    return true;
-}
-
-static bool use_string(struct proving *p, const struct rig_txn_op *op)
-{
-    if (op->kind == RIG_OP_READ_REGISTER && op->read_state == RIG_READ_UNKNOWN)
-        return true;
-    const char *shown = op->read_state == RIG_READ_NIL ? "" : RIG_VALUE_SHOWN(op->value);
-    const size_t length = strlen(shown), quotes = length >= 2 && *shown == '"' ? 1 : 0;
-    const char *from = shown + quotes;
-    const size_t size = length - 2 * quotes;
-    if (op->kind == RIG_OP_READ_REGISTER)
-        return p->text.size == size && memcmp(rig_buf_text(&p->text), from, size) == 0;
-    if (op->kind == RIG_OP_WRITE)
-        rig_buf_clear(&p->text);
-    rig_buf_add(&p->text, from, size);
-    return true;
-}
-
-/* Values in a row, each with a NUL behind it. */
-static bool use_row(struct proving *p, const struct rig_txn_op *op)
-{
-    const char *text = rig_buf_text(&p->text);
-    if (!rig_op_reads(op->kind)) {
-        rig_buf_add_text(&p->text, RIG_VALUE_SHOWN(op->value));
-        rig_buf_add_char(&p->text, '\0');
-        return true;
-    }
-    if (p->text.size == 0 || op->read_state == RIG_READ_NIL)
-        return p->text.size == 0 && op->read_state != RIG_READ_SEEN;
-    size_t from = 0;
-    for (size_t i = p->text.size - 1; op->kind == RIG_OP_POP && from == 0 && i-- > 0;)
-        from = text[i] == '\0' ? i + 1 : 0;
-    const size_t taken = strlen(text + from) + 1;
-    if (op->read_state == RIG_READ_SEEN && strcmp(text + from, RIG_VALUE_SHOWN(op->value)) != 0)
-        return false;
-    memmove(p->text.data + from, p->text.data + from + taken, p->text.size - from - taken);
-    p->text.size -= taken;
-    return true;
-}
+/* ---- operations ---- */
 
 /* The state after the operation; false: it is impossible. */
 static bool apply(struct proving *p, uint64_t state, const struct operation *operation, uint32_t *after)
 {
-    const enum rig_workload workload = p->history->workload;
-    bool possible = true;
-    rig_buf_clear(&p->text);
-    rig_buf_add(&p->text, p->states.at[state], p->lengths.at[state]);
-    for (uint32_t i = 0; possible && i < operation->count; i++) {
-        const struct rig_txn_op *op = &operation->ops[i];
-        possible = workload == RIG_WORKLOAD_APPEND_REGISTER                           ? use_string(p, op)
-                   : workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK ? use_row(p, op)
-                                                                                      : use_register(p, op);
-    }
-    if (possible)
-        *after = number_state(p);
-    return possible && !p->no_memory;
+    const bool possible = rig_proved_apply(&p->states, state, operation->ops, operation->count, after);
+    p->no_memory |= p->states.no_memory;
+    return possible;
 }
-
-/* ---- operations ---- */
 
 static bool same_operation(const struct operation *a, const struct operation *b)
 {
@@ -205,15 +97,7 @@ static bool same_operation(const struct operation *a, const struct operation *b)
 
 static bool observes(const struct operation *operation)
 {
-    return operation->count == 1 && operation->ops[0].kind == RIG_OP_READ_REGISTER;
-}
-
-static bool takes_only(const struct rig_txn_op *ops, uint32_t count)
-{
-    bool takes = true;
-    for (uint32_t i = 0; i < count; i++)
-        takes &= ops[i].kind == RIG_OP_DEQUEUE || ops[i].kind == RIG_OP_POP;
-    return takes;
+    return rig_proved_observes(operation->ops, operation->count);
 }
 
 static bool finds_unknown(const struct rig_txn_op *op)
@@ -248,7 +132,7 @@ static bool add_txn(struct proving *p, uint32_t txn, uint32_t key, uint32_t last
     const uint32_t count = rig_txn_op_count(p->history, txn), end = rig_txn_end(p->history, txn);
     if (count == 0 || ops->key != key || t->outcome == RIG_OUTCOME_FAIL || t->invoke_at > last)
         return true;
-    const uint32_t each = takes_only(ops, count) ? 1 : count;
+    const uint32_t each = rig_proved_takes_only(ops, count) ? 1 : count;
     for (uint32_t i = 0; i < count; i += each) {
         const uint32_t until = p->witness->blocked->value_count > 0 && finds_unknown(&ops[i]) ? RIG_POSITION_NONE : end;
         const struct operation operation = {.ops = ops + i, .count = each, .invoke = t->invoke_at, .end = until};
@@ -332,7 +216,7 @@ static void add_prefix(struct proving *p, struct layer *layer)
 {
     const size_t size = prefix_size(p), known_size = AT_BITS + p->certain_words;
     const uint64_t *prefix = p->scratch.at;
-    uint32_t *chain = rig_table_put(&layer->chains, hash_bytes((const char *)prefix, known_size * sizeof *prefix));
+    uint32_t *chain = rig_table_put(&layer->chains, rig_proved_hash((const char *)prefix, known_size * sizeof *prefix));
     for (uint32_t i = chain == NULL ? RIG_TABLE_NONE : *chain; i != RIG_TABLE_NONE; i = layer->links.at[i]) {
         const uint64_t *known = prefix_of(p, layer, i);
         bool as_good = memcmp(known, prefix, known_size * sizeof *known) == 0;
@@ -457,15 +341,16 @@ static void begin_with(struct proving *p, const struct rig_blocked_from *from, c
 {
     uint64_t *bits = p->scratch.at + AT_BITS;
     int64_t value = 0;
-    rig_buf_clear(&p->text);
+    rig_buf_clear(&p->states.text);
     if (has_value(p)) {
         memcpy(&value, state, sizeof value);
-        rig_buf_add_text(&p->text, RIG_VALUE_SHOWN(value));
+        rig_buf_add_text(&p->states.text, RIG_VALUE_SHOWN(value));
     } else {
-        rig_buf_add(&p->text, state, from->sizes[number]);
+        rig_buf_add(&p->states.text, state, from->sizes[number]);
     }
     memset(p->scratch.at, 0, prefix_size(p) * sizeof *p->scratch.at);
-    p->scratch.at[AT_STATE] = number_state(p);
+    p->scratch.at[AT_STATE] = rig_proved_state(&p->states);
+    p->no_memory |= p->states.no_memory;
     *length = 0;
     for (uint32_t i = from->first[number]; i < from->first[number + 1]; i++) {
         const size_t certain = find_operation(&p->certain, from->used[i]);
@@ -487,10 +372,9 @@ static uint32_t begin_layer(struct proving *p, uint32_t length)
     const struct rig_blocked_from *from = p->witness->blocked->from;
     uint32_t longer = 0;
     if (from == NULL && length == 0) {
-        rig_buf_clear(&p->text);
-        rig_buf_add_text(&p->text, has_value(p) ? RIG_VALUE_SHOWN(rig_object_nil(p->history->workload)) : "");
         memset(p->scratch.at, 0, prefix_size(p) * sizeof *p->scratch.at);
-        p->scratch.at[AT_STATE] = number_state(p);
+        p->scratch.at[AT_STATE] = rig_proved_initial(&p->states);
+        p->no_memory |= p->states.no_memory;
         if (!p->no_memory)
             add_prefix(p, &p->now);
     }
@@ -528,13 +412,9 @@ static void search_all(struct proving *p)
 
 static void proving_done(struct proving *p)
 {
-    for (size_t i = 0; i < p->states.count; i++)
-        free(p->states.at[i]);
+    rig_proved_states_done(&p->states);
     operations_done(&p->certain);
     operations_done(&p->perhaps);
-    state_texts_done(&p->states);
-    state_lengths_done(&p->lengths);
-    rig_table_done(&p->state_ids);
     layer_words_done(&p->now.words);
     layer_links_done(&p->now.links);
     rig_table_done(&p->now.chains);
@@ -542,7 +422,6 @@ static void proving_done(struct proving *p)
     layer_links_done(&p->next.links);
     rig_table_done(&p->next.chains);
     layer_words_done(&p->scratch);
-    rig_buf_done(&p->text);
 }
 
 /* ---- the type's functions ---- */
@@ -674,6 +553,8 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
     if (witness->anomaly == RIG_ANOMALY_PHANTOM_ELEMENT || witness->anomaly == RIG_ANOMALY_DUPLICATED_ELEMENT ||
         witness->anomaly == RIG_ANOMALY_LOST_ELEMENT)
         return check_element(history, witness);
+    if (witness->anomaly == RIG_ANOMALY_NONSEQUENTIAL)
+        return rig_verify_object_order(history, witness);
     if (witness->anomaly != RIG_ANOMALY_NONLINEARIZABLE || witness->blocked == NULL)
         return "is in an anomaly that objects do not have";
     if (last == RIG_POSITION_NONE || rig_txn_op_count(history, txn) == 0 ||
@@ -684,10 +565,9 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
         return "is on an object whose values cannot be left out";
     if (witness->blocked->from != NULL && is_row)
         return "is on an object that windows carry nothing over of";
-    rig_table_init(&p.state_ids);
+    rig_proved_states_init(&p.states, history->workload);
     rig_table_init(&p.now.chains);
     rig_table_init(&p.next.chains);
-    rig_buf_init(&p.text, 0);
     if (collect(&p, witness->key, last))
         search_all(&p);
     else

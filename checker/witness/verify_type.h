@@ -46,6 +46,9 @@ extern const struct rig_type_verifier rig_verify_list, rig_verify_register, rig_
 /* The answer of check_noncyclic() of objects when its time was spent: the witness is neither proved nor wrong. */
 extern const char rig_verify_spent[];
 
+/* check_noncyclic() of objects without an order that keeps the order of each process. */
+const char *rig_verify_object_order(const struct rig_history *history, const struct rig_witness *witness);
+
 /* check_noncyclic() of a lost write of a register. */
 const char *rig_verify_lost_write(const struct rig_proof *proof, const struct rig_witness *witness);
 
