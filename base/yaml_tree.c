@@ -337,6 +337,34 @@ static enum rig_rc step_into(struct rig_yaml_tree *tree, struct rig_yaml_node *p
     return RIG_OK;
 }
 
+static void place_all(struct rig_yaml_node *node, struct rig_yaml_place place)
+{
+    node->place = place;
+    for (struct rig_yaml_entry *entry = node->first; entry != NULL; entry = entry->next) {
+        entry->key_place = place;
+        place_all(entry->value, place); /* at most RIG_YAML_DEPTH deep */
+    }
+}
+
+/* A list of mappings, written as YAML writes it on one line; each other value is a text. */
+static enum rig_rc read_mappings(const struct rig_yaml_tree *tree, const char *value, struct rig_yaml_place place,
+                                 struct rig_yaml_node **node, struct rig_err *err)
+{
+    struct rig_yaml_tree list;
+    struct rig_err problem = {0};
+    const size_t size = strlen(value) + 3;
+    char *text = rig_arena_alloc(tree->arena, size + 1);
+    if (text == NULL)
+        return out_of_memory(err);
+    (void)snprintf(text, size + 1, "v: %s", value);
+    if (rig_yaml_tree_read(&list, tree->arena, tree->what, tree->file, text, size, &problem) != RIG_OK ||
+        list.root->count != 1 || list.root->first->value->kind != RIG_YAML_SEQUENCE)
+        return rig_yaml_refuse(tree, &place, err, "expected a list of mappings: [{KEY: VALUE, ...}, ...]");
+    *node = list.root->first->value;
+    place_all(*node, place);
+    return RIG_OK;
+}
+
 enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, struct rig_err *err)
 {
     const struct rig_yaml_place place = {.override = text};
@@ -374,7 +402,7 @@ enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, stru
                 return out_of_memory(err);
             node->text = equals + 1;
             entry->value = node;
-            return RIG_OK;
+            return strncmp(equals, "=[{", 3) == 0 ? read_mappings(tree, equals + 1, place, &entry->value, err) : RIG_OK;
         }
         at++;
         const enum rig_rc rc = step_into(tree, parent, key, place, &parent, err);

@@ -59,7 +59,7 @@ struct rig_yaml_tree {
  */
 enum rig_rc rig_yaml_tree_read(struct rig_yaml_tree *tree, struct rig_arena *arena, const char *what, const char *file,
                                const char *text, size_t size, struct rig_err *err);
-/* Sets `a.b=c` in the tree, replacing an earlier value. Borrows `text`. */
+/* Sets `a.b=c` in the tree, replacing an earlier value; `a.b=[{c: d}, ...]` sets a list of mappings. Borrows `text`. */
 enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, struct rig_err *err);
 
 /* Fails with RIG_E_PLAN and `<place>: <text>`. */

@@ -197,6 +197,16 @@ static enum rig_rc play_column(struct job *job, struct column *column, struct ri
 
 /* ---- the result ---- */
 
+/* Whether the anomaly is shown and a level that was asked for forbids it. */
+static bool is_forbidden(const struct job *job, size_t scenario, size_t column)
+{
+    const struct rig_performance *performance = job->performances[scenario * job->column_count + column];
+    enum rig_level level = RIG_LEVEL_COUNT;
+    (void)rig_level_find(job->scenarios[scenario]->level, &level);
+    return performance != NULL && performance->shows &&
+           (job->columns[column].levels & rig_level_info(level)->above) != 0;
+}
+
 static struct rig_scenario_cell cell_at(const struct job *job, size_t scenario, size_t column)
 {
     const struct column *of = &job->columns[column];
@@ -205,6 +215,7 @@ static struct rig_scenario_cell cell_at(const struct job *job, size_t scenario, 
                                       .column = of->name[0] == '\0' ? NULL : of->name,
                                       .server = of->server[0] == '\0' ? "not played" : of->server,
                                       .shown = job->shown[scenario * job->column_count + column],
+                                      .forbidden = is_forbidden(job, scenario, column),
                                       .played = job->repeat};
 }
 
@@ -251,18 +262,11 @@ static void print_json(const struct job *job)
     rig_buf_done(&text);
 }
 
-/* Whether an anomaly is shown that a level which was asked for forbids. */
 static bool is_refuted(const struct job *job)
 {
-    for (size_t row = 0; row < job->scenario_count; row++) {
-        enum rig_level level = RIG_LEVEL_COUNT;
-        (void)rig_level_find(job->scenarios[row]->level, &level);
-        for (size_t column = 0; column < job->column_count; column++) {
-            const struct rig_performance *performance = job->performances[row * job->column_count + column];
-            if (performance != NULL && performance->shows &&
-                (job->columns[column].levels & rig_level_info(level)->above) != 0)
-                return true;
-        }
+    for (size_t i = 0; i < job->scenario_count * job->column_count; i++) {
+        if (is_forbidden(job, i / job->column_count, i % job->column_count))
+            return true;
     }
     return false;
 }

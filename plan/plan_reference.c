@@ -103,7 +103,7 @@ static void write_nemesis(const struct rig_driver *const *drivers, unsigned colu
                 "Faults and their schedules (`rig list faults`). A list of faults may replace the mapping: `nemesis: "
                 "[...]` means\n"
                 "`nemesis: {faults: [...]}`. `--set nemesis.faults.0.every=5s` changes the first, `--set "
-                "nemesis.faults=[]` removes all.\n"
+                "nemesis.faults=[]` removes all, `--set 'nemesis.faults=[{fault: kill, every: 5s}]'` sets others.\n"
                 "Nothing is injected before the load starts, and everything is healed when it ends.",
                 rig_nemesis_table, columns, out);
     write_table(columns == RIG_PLAN_MARKDOWN ? "`nemesis`, each element of `faults`" : "nemesis.faults, each:",

@@ -140,6 +140,7 @@ static void end_transaction(struct seat *seat, enum rig_outcome outcome)
     (void)pthread_mutex_lock(&stage->lock);
     struct rig_played_step *step = &stage->performance->steps[seat->running];
     if (!wanted) {
+        step->conflict = transaction->error_class == RIG_ERROR_CONFLICT;
         memcpy(step->code, transaction->error_code, sizeof step->code);
         memcpy(step->text, transaction->error_text, sizeof step->text);
     }

@@ -28,6 +28,7 @@ struct rig_played_step {
     enum rig_played_state state;
     uint32_t until;                /* it waited, and returned after this step began; UINT32_MAX: it did not wait */
     struct rig_scenario_rows rows; /* of a selection; in the performance's arena */
+    bool conflict;                 /* it failed because of another transaction */
     char code[RIG_ERROR_CODE_BYTES];
     char text[RIG_ERROR_TEXT_BYTES];
 };

@@ -7,8 +7,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
-#include "base/nearest.h"
-#include "base/yaml_tree.h"
+#include "base/yaml_keys.h"
 #include "scenario/statement_text.h"
 
 struct loading {
@@ -37,14 +36,6 @@ static bool is_name(const char *text)
     return length > 0 && length <= 30 && strspn(text, letters) > 0 && strspn(text, rest) == length;
 }
 
-static enum rig_rc read_text(const struct loading *l, const struct rig_yaml_node *node, const char **text)
-{
-    if (node->kind != RIG_YAML_SCALAR || node->is_null)
-        return refuse(l, &node->place, "expected a text");
-    *text = node->text;
-    return RIG_OK;
-}
-
 static enum rig_rc read_number(const struct loading *l, const struct rig_yaml_node *node, int64_t *number)
 {
     char *end = NULL;
@@ -54,60 +45,6 @@ static enum rig_rc read_number(const struct loading *l, const struct rig_yaml_no
         return refuse(l, &node->place, "expected a whole number");
     *number = value;
     return RIG_OK;
-}
-
-/* The value of a key of a mapping, or NULL. */
-static struct rig_yaml_node *value_of(const struct rig_yaml_node *mapping, const char *key)
-{
-    for (const struct rig_yaml_entry *entry = mapping->first; entry != NULL; entry = entry->next) {
-        if (strcmp(entry->key, key) == 0)
-            return entry->value;
-    }
-    return NULL;
-}
-
-/* Refuses a mapping with other keys than `known`, NULL-ended, and what is no mapping. */
-static enum rig_rc check_keys(const struct loading *l, const struct rig_yaml_node *node, const char *const *known)
-{
-    if (node->kind != RIG_YAML_MAPPING)
-        return refuse(l, &node->place, "expected keys with values");
-    for (const struct rig_yaml_entry *entry = node->first; entry != NULL; entry = entry->next) {
-        struct rig_nearest nearest;
-        bool found = false;
-        rig_nearest_init(&nearest, entry->key);
-        for (size_t i = 0; known[i] != NULL; i++) {
-            rig_nearest_offer(&nearest, known[i]);
-            found |= strcmp(known[i], entry->key) == 0;
-        }
-        if (found)
-            continue;
-        if (nearest.best != NULL)
-            return rig_yaml_refuse(&l->tree, &entry->key_place, l->err, "unknown key `%s`; did you mean `%s`?",
-                                   entry->key, nearest.best);
-        return rig_yaml_refuse(&l->tree, &entry->key_place, l->err, "unknown key `%s`", entry->key);
-    }
-    return RIG_OK;
-}
-
-static enum rig_rc need(const struct loading *l, const struct rig_yaml_node *mapping, const char *key,
-                        enum rig_yaml_node_kind kind, struct rig_yaml_node **value)
-{
-    static const char *const kinds[] = {
-        [RIG_YAML_SCALAR] = "a text", [RIG_YAML_MAPPING] = "keys with values", [RIG_YAML_SEQUENCE] = "a list"};
-    *value = value_of(mapping, key);
-    if (*value == NULL)
-        return rig_yaml_refuse(&l->tree, &mapping->place, l->err, "the key `%s` is missing", key);
-    if ((*value)->kind != kind)
-        return rig_yaml_refuse(&l->tree, &(*value)->place, l->err, "`%s`: expected %s", key, kinds[kind]);
-    return RIG_OK;
-}
-
-static enum rig_rc need_text(const struct loading *l, const struct rig_yaml_node *mapping, const char *key,
-                             const char **text)
-{
-    struct rig_yaml_node *node;
-    const enum rig_rc rc = need(l, mapping, key, RIG_YAML_SCALAR, &node);
-    return rc == RIG_OK ? read_text(l, node, text) : rc;
 }
 
 /* ---- the table ---- */
@@ -160,13 +97,13 @@ static enum rig_rc read_table(struct loading *l, const struct rig_yaml_node *nod
     static const char *const known[] = {"name", "columns", "rows", NULL};
     struct rig_row_table *table = &l->scenario->table;
     struct rig_yaml_node *columns = NULL, *rows = NULL;
-    enum rig_rc rc = check_keys(l, node, known);
+    enum rig_rc rc = rig_yaml_check_keys(&l->tree, node, known, l->err);
     if (rc == RIG_OK)
-        rc = need_text(l, node, "name", &table->name);
+        rc = rig_yaml_need_text(&l->tree, node, "name", &table->name, l->err);
     if (rc == RIG_OK)
-        rc = need(l, node, "columns", RIG_YAML_SEQUENCE, &columns);
+        rc = rig_yaml_need(&l->tree, node, "columns", RIG_YAML_SEQUENCE, &columns, l->err);
     if (rc == RIG_OK)
-        rc = need(l, node, "rows", RIG_YAML_SEQUENCE, &rows);
+        rc = rig_yaml_need(&l->tree, node, "rows", RIG_YAML_SEQUENCE, &rows, l->err);
     if (rc != RIG_OK)
         return rc;
     if (!is_name(table->name))
@@ -176,7 +113,7 @@ static enum rig_rc read_table(struct loading *l, const struct rig_yaml_node *nod
     table->key_count = 1;
     for (const struct rig_yaml_entry *entry = columns->first; entry != NULL; entry = entry->next) {
         const char *name = NULL;
-        rc = read_text(l, entry->value, &name);
+        rc = rig_yaml_text(&l->tree, entry->value, &name, l->err);
         if (rc == RIG_OK && !is_name(name))
             rc = refuse(l, &entry->value->place, "expected letters, digits and `_`");
         if (rc != RIG_OK)
@@ -218,7 +155,7 @@ static enum rig_rc read_step(struct loading *l, const struct rig_yaml_entry *ent
         return refuse(l, &entry->value->place, "expected a session and its statement, as `T1: commit`");
     const struct rig_yaml_entry *step = entry->value->first;
     struct rig_scenario_step *out = &scenario->steps[scenario->step_count];
-    enum rig_rc rc = read_text(l, step->value, &out->text);
+    enum rig_rc rc = rig_yaml_text(&l->tree, step->value, &out->text, l->err);
     if (rc != RIG_OK)
         return rc;
     if (!is_name(step->key))
@@ -280,19 +217,19 @@ static enum rig_rc read_sign(struct loading *l, const struct rig_yaml_node *node
 {
     static const char *const known[] = {"committed", "answers", NULL};
     struct rig_yaml_node *committed = NULL;
-    enum rig_rc rc = check_keys(l, node, known);
+    enum rig_rc rc = rig_yaml_check_keys(&l->tree, node, known, l->err);
     if (rc == RIG_OK)
-        rc = need(l, node, "committed", RIG_YAML_SEQUENCE, &committed);
+        rc = rig_yaml_need(&l->tree, node, "committed", RIG_YAML_SEQUENCE, &committed, l->err);
     for (const struct rig_yaml_entry *entry = rc == RIG_OK ? committed->first : NULL; entry != NULL;
          entry = entry->next) {
         const char *name = NULL;
-        rc = read_text(l, entry->value, &name);
+        rc = rig_yaml_text(&l->tree, entry->value, &name, l->err);
         const uint32_t session = rc == RIG_OK ? session_of(l->scenario, name, false) : UINT32_MAX;
         if (session == UINT32_MAX)
             return rc != RIG_OK ? rc : refuse(l, &entry->value->place, "expected a session of the steps");
         sign->committed |= UINT32_C(1) << session;
     }
-    const struct rig_yaml_node *answers = value_of(node, "answers");
+    const struct rig_yaml_node *answers = rig_yaml_value(node, "answers");
     if (rc != RIG_OK || answers == NULL)
         return rc;
     if (answers->kind != RIG_YAML_MAPPING)
@@ -331,27 +268,27 @@ static enum rig_rc read_all(struct loading *l)
     struct rig_scenario *scenario = l->scenario;
     const struct rig_yaml_node *root = l->tree.root;
     struct rig_yaml_node *table = NULL, *steps = NULL, *shows = NULL;
-    enum rig_rc rc = check_keys(l, root, known);
+    enum rig_rc rc = rig_yaml_check_keys(&l->tree, root, known, l->err);
     if (rc == RIG_OK)
-        rc = need_text(l, root, "name", &scenario->name);
+        rc = rig_yaml_need_text(&l->tree, root, "name", &scenario->name, l->err);
     if (rc == RIG_OK)
-        rc = need_text(l, root, "title", &scenario->title);
+        rc = rig_yaml_need_text(&l->tree, root, "title", &scenario->title, l->err);
     if (rc == RIG_OK)
-        rc = need_text(l, root, "anomaly", &scenario->anomaly);
+        rc = rig_yaml_need_text(&l->tree, root, "anomaly", &scenario->anomaly, l->err);
     if (rc == RIG_OK)
-        rc = need_text(l, root, "level", &scenario->level);
-    if (rc == RIG_OK && value_of(root, "source") != NULL)
-        rc = need_text(l, root, "source", &scenario->source);
+        rc = rig_yaml_need_text(&l->tree, root, "level", &scenario->level, l->err);
+    if (rc == RIG_OK && rig_yaml_value(root, "source") != NULL)
+        rc = rig_yaml_need_text(&l->tree, root, "source", &scenario->source, l->err);
     if (rc == RIG_OK)
-        rc = need(l, root, "table", RIG_YAML_MAPPING, &table);
+        rc = rig_yaml_need(&l->tree, root, "table", RIG_YAML_MAPPING, &table, l->err);
     if (rc == RIG_OK)
         rc = read_table(l, table);
     if (rc == RIG_OK)
-        rc = need(l, root, "steps", RIG_YAML_SEQUENCE, &steps);
+        rc = rig_yaml_need(&l->tree, root, "steps", RIG_YAML_SEQUENCE, &steps, l->err);
     if (rc == RIG_OK)
         rc = read_steps(l, steps);
     if (rc == RIG_OK)
-        rc = need(l, root, "shows", RIG_YAML_SEQUENCE, &shows);
+        rc = rig_yaml_need(&l->tree, root, "shows", RIG_YAML_SEQUENCE, &shows, l->err);
     if (rc == RIG_OK)
         rc = read_signs(l, shows);
     return rc;

@@ -134,6 +134,8 @@ static void add_json_step(const struct rig_scenario_cell *cell, uint32_t number,
     if (played->rows.cells != NULL)
         add_json_rows(&played->rows, scenario->table.column_count, json);
     if (played->state == RIG_PLAYED_FAILED)
+        rig_json_bool(json, "conflict", played->conflict);
+    if (played->state == RIG_PLAYED_FAILED)
         rig_json_string(json, "code", played->code);
     if (played->state == RIG_PLAYED_FAILED)
         rig_json_string(json, "text", played->text);
@@ -143,6 +145,7 @@ static void add_json_step(const struct rig_scenario_cell *cell, uint32_t number,
 void rig_scenario_write_json(const struct rig_scenario_cell *cell, struct rig_json_writer *json)
 {
     const struct rig_scenario *scenario = cell->scenario;
+    struct rig_buf word;
     rig_json_begin_object(json, NULL);
     rig_json_string(json, "scenario", scenario->name);
     rig_json_string(json, "title", scenario->title);
@@ -152,6 +155,11 @@ void rig_scenario_write_json(const struct rig_scenario_cell *cell, struct rig_js
         rig_json_string(json, "column", cell->column);
     rig_json_string(json, "server", cell->server);
     rig_json_bool(json, "shown", cell->performance->shows);
+    rig_json_bool(json, "forbidden", cell->forbidden);
+    rig_buf_init(&word, 0);
+    rig_scenario_write_word(cell, &word);
+    rig_json_string(json, "word", rig_buf_text(&word));
+    rig_buf_done(&word);
     rig_json_int(json, "plays", cell->played);
     rig_json_int(json, "plays-shown", cell->shown);
     rig_json_begin_array(json, "steps");

@@ -16,6 +16,7 @@ struct rig_scenario_cell {
     const struct rig_performance *performance;
     const char *column;     /* "database.isolation=serializable"; NULL: nothing varies */
     const char *server;     /* "PostgreSQL 15.8" */
+    bool forbidden;         /* the anomaly is shown, and the plan asks for a level that forbids it */
     uint32_t shown, played; /* so many of so many plays showed the anomaly; the performance is of one */
 };
 

@@ -1,0 +1,64 @@
+#include "base/yaml_keys.h"
+
+#include <string.h>
+
+#include "base/nearest.h"
+
+struct rig_yaml_node *rig_yaml_value(const struct rig_yaml_node *mapping, const char *key)
+{
+    for (const struct rig_yaml_entry *entry = mapping->first; entry != NULL; entry = entry->next) {
+        if (strcmp(entry->key, key) == 0)
+            return entry->value;
+    }
+    return NULL;
+}
+
+enum rig_rc rig_yaml_check_keys(const struct rig_yaml_tree *tree, const struct rig_yaml_node *node,
+                                const char *const *known, struct rig_err *err)
+{
+    if (node->kind != RIG_YAML_MAPPING)
+        return rig_yaml_refuse(tree, &node->place, err, "expected keys with values");
+    for (const struct rig_yaml_entry *entry = node->first; entry != NULL; entry = entry->next) {
+        bool found = false;
+        for (size_t i = 0; known[i] != NULL; i++)
+            found |= strcmp(known[i], entry->key) == 0;
+        if (found)
+            continue;
+        const char *nearest = rig_nearest_of(entry->key, known);
+        if (nearest != NULL)
+            return rig_yaml_refuse(tree, &entry->key_place, err, "unknown key `%s`; did you mean `%s`?", entry->key,
+                                   nearest);
+        return rig_yaml_refuse(tree, &entry->key_place, err, "unknown key `%s`", entry->key);
+    }
+    return RIG_OK;
+}
+
+enum rig_rc rig_yaml_need(const struct rig_yaml_tree *tree, const struct rig_yaml_node *mapping, const char *key,
+                          enum rig_yaml_node_kind kind, struct rig_yaml_node **value, struct rig_err *err)
+{
+    static const char *const kinds[] = {
+        [RIG_YAML_SCALAR] = "a text", [RIG_YAML_MAPPING] = "keys with values", [RIG_YAML_SEQUENCE] = "a list"};
+    *value = rig_yaml_value(mapping, key);
+    if (*value == NULL)
+        return rig_yaml_refuse(tree, &mapping->place, err, "the key `%s` is missing", key);
+    if ((*value)->kind != kind)
+        return rig_yaml_refuse(tree, &(*value)->place, err, "`%s`: expected %s", key, kinds[kind]);
+    return RIG_OK;
+}
+
+enum rig_rc rig_yaml_text(const struct rig_yaml_tree *tree, const struct rig_yaml_node *node, const char **text,
+                          struct rig_err *err)
+{
+    if (node->kind != RIG_YAML_SCALAR || node->is_null)
+        return rig_yaml_refuse(tree, &node->place, err, "expected a text");
+    *text = node->text;
+    return RIG_OK;
+}
+
+enum rig_rc rig_yaml_need_text(const struct rig_yaml_tree *tree, const struct rig_yaml_node *mapping, const char *key,
+                               const char **text, struct rig_err *err)
+{
+    struct rig_yaml_node *node;
+    const enum rig_rc rc = rig_yaml_need(tree, mapping, key, RIG_YAML_SCALAR, &node, err);
+    return rc == RIG_OK ? rig_yaml_text(tree, node, text, err) : rc;
+}

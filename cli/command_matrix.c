@@ -1,0 +1,452 @@
+/*
+ * rig matrix MATRIX.yaml: plans or scenarios × servers × levels × faults × seeds, and a table of the results.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "base/option_parse.h"
+#include "base/output_file.h"
+#include "cli/arguments.h"
+#include "cli/check_progress.h"
+#include "cli/cli.h"
+#include "cli/matrix_job.h"
+#include "cli/stop_signals.h"
+#include "cli/store.h"
+#include "matrix/matrix_report.h"
+
+static const struct rig_argument matrix_arguments[] = {
+    {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of every plan, after the matrix"},
+    {.name = "servers",
+     .value = "DIR",
+     .help = "folder of servers by version, for database.cluster.local.version; $RIG_SERVERS by default"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "DIR",
+     .help =
+         "keep the runs in this folder instead of matrix/<name>/<time>; continue there if it has some of this matrix"},
+    {.name = "resume", .help = "continue in matrix/<name>/latest: runs that have a result are kept"},
+    {.name = "budget", .value = "TIME", .help = "time for all runs, instead of the matrix's budget"},
+    {.name = "list", .help = "do not run: list the runs, with the settings of each"},
+    RIG_ARGUMENT_QUIET,
+    RIG_ARGUMENT_FORMAT,
+    {.name = NULL},
+};
+
+static const struct rig_arguments_table matrix_table = {
+    .command = "matrix",
+    .positionals = "MATRIX.yaml",
+    .least_positionals = 1,
+    .most_positionals = 1,
+    .description = "Runs the plans or plays the scenarios of a matrix on each server, at each level, with each fault "
+                   "and seed, one\n"
+                   "after the other, and writes a table: matrix.html, matrix.txt, matrix.json and junit.xml in its "
+                   "folder, and the\n"
+                   "folder of each run. SIGINT or SIGTERM ends the run under way and the matrix; --resume continues.\n"
+                   "Exit status: 1 a promised level is refuted somewhere; else 3 a run failed; else 2 one is undecided "
+                   "or was not\n"
+                   "run; 0 every cell holds.\n",
+    .arguments = matrix_arguments,
+};
+
+struct job_state {
+    char key[RIG_CLI_MATRIX_KEY_BYTES];
+    struct rig_matrix_ending ending;
+    struct rig_matrix_cells cells;
+};
+
+struct state {
+    const struct rig_arguments *args;
+    struct rig_matrix *matrix;
+    struct rig_cli_matrix_runner runner;
+    struct job_state *jobs; /* one for each of the matrix */
+    struct rig_arena arena; /* texts of cells */
+    char folder[RIG_STORE_PATH_BYTES];
+    char started_utc[32];
+    int lock;           /* descriptor that holds the folder; -1: none */
+    size_t done;        /* jobs that have a result */
+    const char *ending; /* why the rest has none; NULL */
+    const char *overrides[RIG_ARGUMENTS_MAX + 1];
+};
+
+/* ---- the folder ---- */
+
+/* Only a folder that is empty, or has this matrix, is written into. */
+static enum rig_rc check_folder(const struct state *s, const char *folder, struct rig_err *err)
+{
+    char path[RIG_STORE_PATH_BYTES + 32];
+    (void)snprintf(path, sizeof path, "%s/matrix.json", folder);
+    struct rig_buf text, name;
+    struct rig_err ignored = {0};
+    rig_buf_init(&text, 256 << 20);
+    rig_buf_init(&name, 0);
+    enum rig_rc rc = rig_buf_read_file(&text, path, &ignored);
+    rig_buf_add_text(&name, "\"name\": ");
+    rig_json_quote(&name, s->matrix->name, strlen(s->matrix->name));
+    if (rc != RIG_OK)
+        rc = rig_fail(err, RIG_E_USAGE, "%s: has no matrix to continue (%s)", folder, ignored.text);
+    else if (strstr(rig_buf_text(&text), rig_buf_text(&name)) == NULL)
+        rc = rig_fail(err, RIG_E_USAGE, "%s: has another matrix than %s", folder, s->matrix->name);
+    rig_buf_done(&text);
+    rig_buf_done(&name);
+    return rc;
+}
+
+static enum rig_rc lock_folder(struct state *s, struct rig_err *err)
+{
+    char path[RIG_STORE_PATH_BYTES + 32];
+    (void)snprintf(path, sizeof path, "%s/lock", s->folder);
+    s->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (s->lock < 0)
+        return rig_fail(err, RIG_E_IO, "%s: %s", path, strerror(errno));
+    return flock(s->lock, LOCK_EX | LOCK_NB) == 0
+               ? RIG_OK
+               : rig_fail(err, RIG_E_USAGE, "%s: another rig is running this matrix", s->folder);
+}
+
+static enum rig_rc prepare_folder(struct state *s, struct rig_err *err)
+{
+    const char *output = rig_arguments_value(s->args, "output");
+    struct rig_err not_empty = {0};
+    enum rig_rc rc;
+    if (rig_arguments_has(s->args, "resume")) {
+        (void)snprintf(s->folder, sizeof s->folder, "matrix/%s/latest", s->matrix->name);
+        rc = check_folder(s, s->folder, err);
+    } else if (output == NULL) {
+        rc = rig_store_make("matrix", s->matrix->name, s->folder, err);
+    } else {
+        rc = rig_store_take(output, s->folder, &not_empty);
+        if (rc == RIG_E_USAGE && not_empty.rc == RIG_E_USAGE) {
+            (void)snprintf(s->folder, sizeof s->folder, "%s", output);
+            rc = check_folder(s, s->folder, err);
+        } else if (rc != RIG_OK) {
+            *err = not_empty;
+        }
+    }
+    return rc == RIG_OK ? lock_folder(s, err) : rc;
+}
+
+/* ---- the reports ---- */
+
+static enum rig_rc save(const struct state *s, const struct rig_matrix_facts *facts, const char *name,
+                        void (*write)(const struct rig_matrix_facts *, struct rig_buf *), struct rig_err *err)
+{
+    char path[RIG_STORE_PATH_BYTES + 32];
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    (void)snprintf(path, sizeof path, "%s/%s", s->folder, name);
+    write(facts, &text);
+    const enum rig_rc rc = rig_output_save(&text, path, err);
+    rig_buf_done(&text);
+    return rc;
+}
+
+static void write_whole_junit(const struct rig_matrix_facts *facts, struct rig_buf *out)
+{
+    rig_matrix_write_junit(facts, NULL, out);
+}
+
+static enum rig_rc save_all(const struct state *s, const struct rig_matrix_facts *facts, struct rig_err *err)
+{
+    enum rig_rc rc = save(s, facts, "matrix.json", rig_matrix_write_json, err);
+    if (rc == RIG_OK)
+        rc = save(s, facts, "matrix.html", rig_matrix_write_page, err);
+    if (rc == RIG_OK)
+        rc = save(s, facts, "matrix.txt", rig_matrix_write_text, err);
+    return rc == RIG_OK ? save(s, facts, "junit.xml", write_whole_junit, err) : rc;
+}
+
+/* Gives the exit status that the cells mean. `print`: the result goes to standard output, too. */
+static enum rig_rc report(struct state *s, bool print, int *status, struct rig_err *err)
+{
+    struct rig_matrix_cells cells = {.at = NULL};
+    struct rig_matrix_grid grid;
+    struct rig_arena arena;
+    bool fits = true;
+    rig_arena_init(&arena, 0);
+    for (size_t i = 0; i < s->matrix->job_count; i++) {
+        for (size_t j = 0; j < s->jobs[i].cells.count; j++)
+            fits = fits && rig_matrix_cells_add(&cells, s->jobs[i].cells.at[j]);
+    }
+    enum rig_rc rc = fits ? rig_matrix_grid_init(s->matrix, &cells, &arena, &grid, err)
+                          : rig_no_memory(err, "the cells of the matrix");
+    if (rc == RIG_OK) {
+        const struct rig_matrix_facts facts = {.matrix = s->matrix,
+                                               .cells = &cells,
+                                               .grid = &grid,
+                                               .folder = s->folder,
+                                               .started_utc = s->started_utc,
+                                               .ending = s->ending};
+        struct rig_buf text;
+        rig_buf_init(&text, 0);
+        *status = rig_matrix_grid_status(&grid);
+        rc = save_all(s, &facts, err);
+        if (rc == RIG_OK && print && rig_arguments_json(s->args))
+            rig_matrix_write_json(&facts, &text);
+        else if (rc == RIG_OK && print)
+            rig_matrix_write_text(&facts, &text);
+        (void)fputs(rig_buf_text(&text), stdout);
+        rig_buf_done(&text);
+    }
+    rig_matrix_cells_done(&cells);
+    rig_arena_done(&arena);
+    return rc;
+}
+
+static bool is_talkative(const struct state *s)
+{
+    return !rig_arguments_has(s->args, "quiet") && !rig_arguments_json(s->args);
+}
+
+/* "[3/36] PostgreSQL 15, read committed: holds (12.1 s)" */
+static void announce(const struct state *s, size_t number)
+{
+    const struct job_state *job = &s->jobs[number];
+    uint32_t counts[RIG_MATRIX_STATE_COUNT] = {0};
+    struct rig_buf line;
+    if (!is_talkative(s))
+        return;
+    rig_buf_init(&line, 0);
+    rig_buf_printf(&line, "[%zu/%zu] ", s->done, s->matrix->job_count);
+    rig_matrix_say_job(&s->matrix->jobs[number], &line);
+    for (size_t i = 0; i < job->cells.count; i++)
+        counts[job->cells.at[i].state]++;
+    if (job->cells.count == 1 && job->cells.at[0].scenario == NULL) {
+        rig_buf_printf(&line, ": %s", job->cells.at[0].word);
+        if (job->cells.at[0].state >= RIG_MATRIX_UNDECIDED && job->cells.at[0].state != RIG_MATRIX_ANOMALIES)
+            rig_buf_printf(&line, ": %s", job->cells.at[0].detail);
+    }
+    const char *separator = ": ";
+    for (int state = 0; state < RIG_MATRIX_STATE_COUNT && s->matrix->jobs[number].database->scenarios.count > 0;
+         state++) {
+        if (counts[state] > 0)
+            rig_buf_printf(&line, "%s%u %s", separator, counts[state],
+                           rig_matrix_state_words((enum rig_matrix_state)state));
+        separator = counts[state] > 0 ? ", " : separator;
+    }
+    printf("%s (%.1f s)\n", rig_buf_text(&line), job->ending.seconds);
+    (void)fflush(stdout);
+    rig_buf_done(&line);
+}
+
+/* The JUnit file of a job, for those that take one file a cell. */
+static enum rig_rc save_junit(const struct state *s, size_t number, struct rig_err *err)
+{
+    char path[RIG_STORE_PATH_BYTES + RIG_MATRIX_ID_BYTES + 32];
+    struct rig_buf text;
+    const struct rig_matrix_facts facts = {.matrix = s->matrix, .cells = &s->jobs[number].cells};
+    rig_buf_init(&text, 0);
+    (void)snprintf(path, sizeof path, "%s/cells/%s/junit.xml", s->folder, s->matrix->jobs[number].id);
+    rig_matrix_write_junit(&facts, &s->matrix->jobs[number], &text);
+    const enum rig_rc rc = rig_output_save(&text, path, err);
+    rig_buf_done(&text);
+    return rc;
+}
+
+/* ---- the jobs ---- */
+
+static enum rig_rc read_cells(struct state *s, size_t number, struct rig_err *err)
+{
+    struct job_state *job = &s->jobs[number];
+    job->cells.count = 0;
+    return rig_matrix_read_cells(s->folder, &s->matrix->jobs[number], &job->ending, &s->arena, &job->cells, err);
+}
+
+/* A job that failed runs again: its reason may be gone. */
+static bool is_kept(const struct job_state *job)
+{
+    for (size_t i = 0; i < job->cells.count; i++) {
+        if (job->cells.at[i].state == RIG_MATRIX_FAILED || job->cells.at[i].state == RIG_MATRIX_NOT_RUN)
+            return false;
+    }
+    return true;
+}
+
+/* The results that an earlier rig left in the folder. */
+static enum rig_rc take_finished(struct state *s, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; i < s->matrix->job_count && rc == RIG_OK; i++) {
+        struct job_state *job = &s->jobs[i];
+        (void)rig_matrix_read_ending(s->folder, &s->matrix->jobs[i], job->key, &job->ending);
+        rc = read_cells(s, i, err);
+        if (rc == RIG_OK && !is_kept(job)) {
+            job->ending = (struct rig_matrix_ending){.end = RIG_MATRIX_NOT_STARTED};
+            rc = read_cells(s, i, err);
+        } else {
+            s->done++;
+        }
+    }
+    if (rc == RIG_OK && s->done > 0 && is_talkative(s))
+        printf("%zu of %zu runs are kept\n", s->done, s->matrix->job_count);
+    return rc;
+}
+
+/* Why no further job begins; NULL: it may. */
+static const char *why_stop(const struct state *s)
+{
+    if (atomic_load(s->runner.interrupts) > 0)
+        return "The matrix was interrupted; --resume continues it.";
+    if (s->runner.deadline_ns > 0 && rig_clock_now_ns() >= s->runner.deadline_ns)
+        return "The budget was spent before every run had its turn; --resume continues the matrix.";
+    return NULL;
+}
+
+static enum rig_rc run_job(struct state *s, size_t number, struct rig_err *err)
+{
+    struct job_state *job = &s->jobs[number];
+    enum rig_rc rc = rig_cli_matrix_run(&s->runner, &s->matrix->jobs[number], job->key, &job->ending, err);
+    if (rc == RIG_OK)
+        rc = read_cells(s, number, err);
+    if (rc == RIG_OK)
+        rc = save_junit(s, number, err);
+    s->done++;
+    if (rc == RIG_OK)
+        announce(s, number);
+    return rc;
+}
+
+static enum rig_rc run_all(struct state *s, int *status, struct rig_err *err)
+{
+    int64_t reported_ns = 0;
+    enum rig_rc rc = report(s, false, status, err); /* now the folder is known to be of this matrix */
+    for (size_t i = 0; i < s->matrix->job_count && rc == RIG_OK && s->ending == NULL; i++) {
+        if (s->jobs[i].ending.end != RIG_MATRIX_NOT_STARTED)
+            continue;
+        s->ending = why_stop(s);
+        if (s->ending != NULL)
+            break;
+        rc = run_job(s, i, err);
+        if (rc == RIG_OK && s->jobs[i].ending.end == RIG_MATRIX_STOPPED)
+            s->ending = why_stop(s);
+        if (rc == RIG_OK && rig_clock_now_ns() - reported_ns > RIG_NS_PER_S) {
+            rc = report(s, false, status, err);
+            reported_ns = rig_clock_now_ns();
+        }
+    }
+    return rc == RIG_OK ? report(s, true, status, err) : rc;
+}
+
+static int list_jobs(const struct state *s)
+{
+    struct rig_err err = {0};
+    for (size_t i = 0; i < s->matrix->job_count; i++) {
+        const struct rig_matrix_job *job = &s->matrix->jobs[i];
+        struct rig_matrix_texts settings;
+        if (rig_matrix_job_settings(s->matrix, job, &settings, &err) != RIG_OK)
+            return rig_cli_fail(&err);
+        printf("%s: %s", job->id, job->plan);
+        for (size_t j = 0; j < settings.count; j++)
+            printf(" --set '%s'", settings.at[j]);
+        if (job->values[RIG_MATRIX_RUNS]->seed != NULL)
+            printf(" --seed %s", job->values[RIG_MATRIX_RUNS]->seed);
+        if (job->database->scenarios.count > 0)
+            printf(" (%zu scenarios)", job->database->scenarios.count);
+        (void)puts("");
+    }
+    return RIG_EXIT_OK;
+}
+
+static enum rig_rc read_budget(struct state *s, struct rig_err *err)
+{
+    static const struct rig_option option = {
+        .name = "budget", .type = RIG_OPTION_DURATION, .least = 1e9, .most = 31.0 * 24 * 3600 * 1e9};
+    const char *text = rig_arguments_value(s->args, "budget");
+    struct rig_err problem = {0};
+    if (text != NULL && rig_option_parse(&option, text, &s->matrix->budget_ns, &problem) != RIG_OK)
+        return rig_fail(err, RIG_E_USAGE, "--budget: %s", problem.text);
+    return RIG_OK;
+}
+
+static enum rig_rc load(struct state *s, struct rig_err *err)
+{
+    const char *servers = rig_arguments_value(s->args, "servers");
+    enum rig_rc rc = rig_matrix_load(s->args->positionals[0], &s->matrix, err);
+    if (rc == RIG_OK)
+        rc = read_budget(s, err);
+    if (rc == RIG_OK && servers != NULL) {
+        char *path = realpath(servers, NULL);
+        if (path == NULL)
+            rc = rig_fail(err, RIG_E_USAGE, "--servers: %s: %s", servers, strerror(errno));
+        else if (setenv("RIG_SERVERS", path, 1) != 0)
+            rc = rig_no_memory(err, "--servers");
+        free(path);
+    }
+    if (rc != RIG_OK)
+        return rc;
+    for (size_t i = 0; (s->overrides[i] = rig_arguments_value_at(s->args, "set", i)) != NULL;)
+        i++;
+    s->runner.matrix = s->matrix;
+    s->runner.folder = s->folder;
+    s->runner.overrides = s->overrides;
+    s->jobs = calloc(s->matrix->job_count, sizeof *s->jobs);
+    if (s->jobs == NULL)
+        return rig_no_memory(err, "the matrix");
+    /* Every plan is checked before the first run begins. */
+    for (size_t i = 0; i < s->matrix->job_count && rc == RIG_OK; i++)
+        rc = rig_cli_matrix_key(&s->runner, &s->matrix->jobs[i], s->jobs[i].key, err);
+    return rc;
+}
+
+static int run_matrix(struct state *s)
+{
+    struct rig_err err = {0};
+    int status = RIG_EXIT_FAILED;
+    enum rig_rc rc = load(s, &err);
+    if (rc == RIG_OK && rig_arguments_has(s->args, "list"))
+        return list_jobs(s);
+    if (rc == RIG_OK)
+        rc = prepare_folder(s, &err);
+    if (rc != RIG_OK)
+        return rig_cli_fail(&err);
+    rig_clock_utc_text(s->started_utc, sizeof s->started_utc);
+    if (is_talkative(s))
+        printf("%s: %zu runs, folder %s\n", s->matrix->name, s->matrix->job_count, s->folder);
+    rc = take_finished(s, &err);
+    s->runner.interrupts = rig_cli_stop_signals_begin();
+    s->runner.deadline_ns = s->matrix->budget_ns == 0 ? 0 : rig_clock_now_ns() + s->matrix->budget_ns;
+    if (rc == RIG_OK)
+        rc = rig_cli_matrix_runner_init(&s->runner, &err);
+    if (rc == RIG_OK)
+        rc = run_all(s, &status, &err);
+    rig_cli_matrix_runner_done(&s->runner);
+    rig_cli_stop_signals_end();
+    if (rc == RIG_OK && is_talkative(s))
+        printf("page: %s/matrix.html\n", s->folder);
+    return rc == RIG_OK ? status : rig_cli_fail(&err);
+}
+
+int rig_cli_matrix(int argc, char **argv)
+{
+    struct rig_arguments args;
+    int status = rig_arguments_parse(&matrix_table, argc, argv, &args);
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    if (rig_arguments_has(&args, "resume") && rig_arguments_has(&args, "output")) {
+        rig_cli_complain("--resume and -o: leave out one of them; -o DIR continues by itself");
+        return RIG_EXIT_USAGE;
+    }
+    struct state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return RIG_EXIT_FAILED;
+    s->args = &args;
+    s->lock = -1;
+    rig_arena_init(&s->arena, 0);
+    status = run_matrix(s);
+    for (size_t i = 0; s->jobs != NULL && i < s->matrix->job_count; i++)
+        rig_matrix_cells_done(&s->jobs[i].cells);
+    free(s->jobs);
+    rig_arena_done(&s->arena);
+    rig_matrix_free(s->matrix);
+    if (s->lock >= 0)
+        (void)close(s->lock);
+    free(s);
+    return status;
+}

@@ -1,0 +1,179 @@
+"""Matrices on the simulated database: tables, exit statuses, files; continuing after an interruption; what must not pass."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import time
+import unittest
+import xml.etree.ElementTree
+
+from rig_command import RigTest, main
+
+SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
+PLAN = """
+name: load
+workload: {type: list-append, transactions: 2000, operations: {min: 1, max: 4}}
+clients: {count: 5}
+database: {driver: sim, isolation: serializable}
+"""
+MATRIX = """
+name: levels
+plan: plan.yaml
+levels:
+  - {name: snapshots, set: {database.isolation: snapshot-isolation}, promises: [serializable]}
+  - serializable
+seeds: [1, 2]
+"""
+
+
+class Matrix(RigTest):
+    def setUp(self):
+        super().setUp()
+        self.plan(PLAN)
+
+    def matrix(self, text=MATRIX, *arguments, env=None):
+        return self.rig("matrix", self.plan(text, "matrix.yaml"), *arguments, env=env)
+
+    def cells(self, folder="out"):
+        return json.loads((self.folder / folder / "matrix.json").read_text())["cells"]
+
+    def states(self, folder="out"):
+        return [cell["state"] for cell in self.cells(folder)]
+
+    def test_a_table_and_its_files(self):
+        done = self.status(1, self.matrix(MATRIX, "-o", "out"))
+        self.assertEqual(self.states(), ["anomalies", "holds", "anomalies", "holds"])
+        self.assertRegex(done.out, r"as planned +G2-item \d+.*\(2 runs\) +holds \(2 runs\)")
+        self.assertIn("2 hold, 2 with forbidden anomalies", done.out)
+        page = (self.folder / "out" / "matrix.html").read_text()
+        links = re.findall(r'href="(cells/[^"]+)"', page)
+        self.assertEqual(len(links), 8)
+        for link in links:
+            self.assertTrue((self.folder / "out" / link).is_file(), link)
+        for target in re.findall(r'href="#(\w+)"', page):
+            self.assertIn(f'id="{target}"', page)
+        suite = xml.etree.ElementTree.parse(self.folder / "out" / "junit.xml").getroot()[0]
+        self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("4", "2", "0"))
+        self.assertEqual(len(list((self.folder / "out").glob("cells/*/junit.xml"))), 4)
+        seeds = {json.loads(path.read_text())["run"]["seed"] for path in self.folder.glob("out/cells/*/run/results.json")}
+        self.assertEqual(seeds, {"1", "2"})
+
+    def test_what_has_a_result_is_kept(self):
+        self.status(1, self.matrix(MATRIX, "-o", "out"))
+        kept = (self.folder / "out/cells/plan_serializable_seed-1/run/results.json").stat().st_mtime_ns
+        # One result is gone, and one is not what its status says: both runs are repeated, the other ones are not.
+        shutil.rmtree(self.folder / "out/cells/plan_snapshots_seed-1/run")
+        broken = self.folder / "out/cells/plan_serializable_seed-2/run/results.json"
+        broken.write_text(broken.read_text().replace('"valid": true', '"valid": false'))
+        done = self.status(1, self.matrix(MATRIX, "-o", "out"))
+        self.assertIn("2 of 4 runs are kept", done.out)
+        self.assertEqual(self.states(), ["anomalies", "holds", "anomalies", "holds"])
+        self.assertEqual((self.folder / "out/cells/plan_serializable_seed-1/run/results.json").stat().st_mtime_ns, kept)
+        # Another plan: nothing is.
+        self.plan(PLAN.replace("2000", "1500"))
+        self.assertNotIn("are kept", self.status(1, self.matrix(MATRIX, "-o", "out")).out)
+        self.assertGreater((self.folder / "out/cells/plan_serializable_seed-1/run/results.json").stat().st_mtime_ns, kept)
+
+    def test_an_interruption(self):
+        self.plan(PLAN.replace("transactions: 2000", "transactions: 3000000"))
+        process = self.start("matrix", self.plan(MATRIX, "matrix.yaml"), "-o", "out")
+        self.wait_for_record(process, "out/cells/plan_snapshots_seed-1/run", 1000)
+        os.kill(process.pid, signal.SIGINT)
+        done = self.finish(process)
+        # What it had found stands; without it, nothing would have a result.
+        self.assertIn(done.status, (1, 2))
+        self.assertIn("The matrix was interrupted", done.out)
+        self.assertEqual(self.states()[1:], ["not-run"] * 3)
+        self.plan(PLAN)
+        self.status(1, self.matrix(MATRIX, "-o", "out"))
+        self.assertEqual(self.states(), ["anomalies", "holds", "anomalies", "holds"])
+
+    def test_a_killed_matrix_leaves_nothing_and_continues(self):
+        self.plan(PLAN.replace("transactions: 2000", "transactions: 3000000"))
+        process = self.start("matrix", self.plan(MATRIX, "matrix.yaml"), "-o", "out")
+        self.wait_for_record(process, "out/cells/plan_snapshots_seed-1/run", 1000)
+        process.kill()
+        self.finish(process)
+        self.no_process_is_left()
+        self.plan(PLAN)
+        self.status(1, self.matrix(MATRIX, "-o", "out"))
+        self.assertEqual(self.states(), ["anomalies", "holds", "anomalies", "holds"])
+
+    def test_a_run_beyond_its_limit_and_a_spent_budget(self):
+        self.plan(PLAN.replace("transactions: 2000", "transactions: 300000000"))
+        begin = time.monotonic()
+        self.status(3, self.matrix(MATRIX.replace("levels:", "limit: 1s\nlevels:").replace("promises: [serializable]", "promises: [read-committed]")
+                                   .replace("seeds: [1, 2]", "seeds: [1]"), "-o", "out"))
+        self.assertEqual(self.states(), ["failed", "failed"])
+        self.assertIn("did not end within its limit", self.cells()[0]["detail"])
+        done = self.matrix(MATRIX.replace("promises: [serializable]", "promises: [read-committed]"), "-o", "spent", "--budget", "1s")
+        self.status(2, done)
+        self.assertEqual(self.states("spent"), ["not-run"] * 4)
+        self.assertIn("The budget was spent", done.out)
+        self.assertLess(time.monotonic() - begin, 60)
+
+    def test_runs_that_fail_do_not_pass(self):
+        plan = """
+name: gone
+workload: {type: list-append, transactions: 100}
+database: {driver: sqlite, file: /nonexistent/folder/data}
+"""
+        self.plan(plan, "gone.yaml")
+        text = "name: gone\nplan: gone.yaml\nlevels: [{name: any, promises: [serializable]}]\n"
+        done = self.matrix(text, "-o", "out")
+        if done.status == 64:  # this driver has no such option
+            text = text.replace("plan: gone.yaml", "plan: other.yaml")
+            self.plan(plan.replace("sqlite, file: /nonexistent/folder/data", "postgres, cluster: {hosts: ['127.0.0.1:1']}"), "other.yaml")
+            done = self.matrix(text, "-o", "out")
+        self.status(3, done)
+        self.assertEqual(self.states(), ["failed"])
+        self.assertIn("<error", (self.folder / "out" / "junit.xml").read_text())
+
+    def test_faults_are_an_axis(self):
+        text = """
+name: faults
+plan: plan.yaml
+set: {database.isolation: serializable}
+faults: [none, {name: kill, inject: [{fault: kill, every: 1s}]}]
+"""
+        done = self.status(0, self.matrix(text, "--list"))
+        self.assertIn("--set 'nemesis.faults=[{fault: kill, every: 1s}]'", done.out)
+        self.assertEqual(len(done.out.splitlines()), 2)
+
+    def test_what_is_refused(self):
+        bad = MATRIX.replace("database.isolation: snapshot-isolation", "database.isolation: none")
+        done = self.status(64, self.matrix(bad, "-o", "out"))
+        self.assertIn("isolation", done.err)
+        self.assertFalse((self.folder / "out").exists())  # no run began
+        (self.folder / "mine").mkdir()
+        (self.folder / "mine" / "file").write_text("x")
+        done = self.status(64, self.matrix(MATRIX, "-o", "mine"))
+        self.assertIn("has no matrix to continue", done.err)
+        self.assertEqual([path.name for path in (self.folder / "mine").iterdir()], ["file"])
+        self.status(1, self.matrix(MATRIX, "-o", "out"))
+        done = self.status(64, self.matrix(MATRIX.replace("name: levels", "name: other"), "-o", "out"))
+        self.assertIn("has another matrix than other", done.err)
+        self.assertIn("has no matrix to continue", self.status(64, self.matrix(MATRIX, "--resume")).err)
+
+    def test_the_latest_one_is_continued(self):
+        self.status(1, self.matrix())
+        done = self.status(1, self.matrix(MATRIX, "--resume", "--format", "json"))
+        self.assertEqual([cell["state"] for cell in json.loads(done.out)["cells"]], ["anomalies", "holds"] * 2)
+        self.assertEqual(len([path for path in (self.folder / "matrix/levels").iterdir() if not path.is_symlink()]), 1)
+
+    def test_the_examples_are_valid(self):
+        examples = sorted((SOURCE / "configs" / "matrix").glob("*.yaml"))
+        self.assertGreaterEqual(len(examples), 2)
+        for path in examples:
+            with self.subTest(path=path.name):
+                self.assertIn("--set", self.status(0, self.rig("matrix", path, "--list")).out)
+                self.assertIn(f"name: {path.stem}\n", path.read_text())
+                for line in re.findall(r"^#   (--set \S+)", path.read_text(), re.MULTILINE):
+                    self.status(0, self.rig("matrix", path, "--list", *line.split()))
+
+
+if __name__ == "__main__":
+    main()
