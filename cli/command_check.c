@@ -172,15 +172,20 @@ static const char *title_of(const char *path)
 }
 
 /* The result goes out first: a report that cannot be written must not take it away. */
-static enum rig_rc write_all(const struct rig_arguments *args, const char *title, const struct rig_report_run *run,
-                             const struct rig_verdict *verdict, struct rig_err *err)
+static enum rig_rc write_all(const struct rig_arguments *args, const struct rig_source_options *source,
+                             const char *title, const struct rig_report_run *run, const struct rig_verdict *verdict,
+                             struct rig_err *err)
 {
-    enum rig_rc rc = rig_cli_print_result(verdict, run, args, err);
-    if (rc == RIG_OK)
-        rc = rig_cli_write_requested(verdict, run, title, args, err);
+    enum rig_rc rc = rig_cli_print_result(verdict, run, NULL, args, err);
     const char *folder = rig_arguments_value(args, "output");
+    struct rig_course *course = NULL;
+    if (rc == RIG_OK && (folder != NULL || rig_arguments_has(args, "report")))
+        course = rig_cli_course(args->positionals[0], source, verdict, run);
+    if (rc == RIG_OK)
+        rc = rig_cli_write_requested(verdict, run, course, title, args, err);
     if (rc == RIG_OK && folder != NULL)
-        rc = rig_cli_write_reports(verdict, run, title, folder, RIG_CLI_ALL_REPORTS, err);
+        rc = rig_cli_write_reports(verdict, run, course, title, folder, RIG_CLI_ALL_REPORTS, err);
+    rig_course_free(course);
     return rc;
 }
 
@@ -211,7 +216,7 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
     if (rc == RIG_OK)
         rc = rig_verdict_weigh(verdict, minimum, &saved->effort, &err);
     if (rc == RIG_OK)
-        rc = write_all(args, saved->run.name != NULL ? saved->run.name : title, run, verdict, &err);
+        rc = write_all(args, source, saved->run.name != NULL ? saved->run.name : title, run, verdict, &err);
     int status = rc == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
     if (rc == RIG_OK && unproved.rc != RIG_OK) {
         const int failed = rig_cli_fail(&unproved);

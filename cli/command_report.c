@@ -71,17 +71,20 @@ static char *title_of(const char *folder)
     return strndup(folder + start, length - start);
 }
 
-static int write_all(const struct rig_arguments *args, const struct rig_verdict *verdict,
+static int write_all(const struct rig_arguments *args, const char *path, const struct rig_verdict *verdict,
                      const struct rig_cli_saved_run *saved, const char *title, struct rig_err *err)
 {
     const struct rig_report_run *run = saved->found ? &saved->run : NULL;
     const char *folder = rig_arguments_value(args, "output");
     if (folder == NULL)
         folder = args->positionals[0];
-    if (rig_cli_print_result(verdict, run, args, err) != RIG_OK ||
-        rig_cli_write_reports(verdict, run, title, folder, RIG_CLI_ALL_REPORTS, err) != RIG_OK)
-        return rig_cli_fail(err);
-    return rig_cli_verdict_status(verdict);
+    const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG}};
+    struct rig_course *course = rig_cli_course(path, &source, verdict, run);
+    enum rig_rc rc = rig_cli_print_result(verdict, run, course, args, err);
+    if (rc == RIG_OK)
+        rc = rig_cli_write_reports(verdict, run, course, title, folder, RIG_CLI_ALL_REPORTS, err);
+    rig_course_free(course);
+    return rc != RIG_OK ? rig_cli_fail(err) : rig_cli_verdict_status(verdict);
 }
 
 static int judge(const struct rig_arguments *args, struct rig_check_options *options, const struct rig_minimum *minimum,
@@ -109,7 +112,7 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
     } else {
         rig_cli_check_progress_done(&progress);
         result = rig_verdict_weigh(verdict, minimum, &saved->effort, err) == RIG_OK
-                     ? write_all(args, verdict, saved, title, err)
+                     ? write_all(args, path, verdict, saved, title, err)
                      : rig_cli_fail(err);
     }
     free(title);

@@ -243,12 +243,18 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
     collect_facts(job);
     if (request->judged != NULL)
         request->judged(request->context, verdict, &job->facts);
-    enum rig_rc rc = rig_cli_write_reports(verdict, &job->facts, job->plan->name, job->folder, job->plan->reports, err);
+    char path[RIG_STORE_PATH_BYTES + 64];
+    path_in(job, "history.rig", path);
+    const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG}};
+    struct rig_course *course = has_record(job) ? rig_cli_course(path, &source, verdict, &job->facts) : NULL;
+    enum rig_rc rc =
+        rig_cli_write_reports(verdict, &job->facts, course, job->plan->name, job->folder, job->plan->reports, err);
     const bool wanted = rig_arguments_json(job->arguments) || job->failure[0] == '\0' || verdict->scope.txn_count > 0;
     if (rc == RIG_OK && wanted && !request->silent) /* without a transaction the complaint says enough */
-        rc = rig_cli_print_result(verdict, &job->facts, job->arguments, err);
+        rc = rig_cli_print_result(verdict, &job->facts, course, job->arguments, err);
     if (rc == RIG_OK && !request->silent)
-        rc = rig_cli_write_requested(verdict, &job->facts, job->plan->name, job->arguments, err);
+        rc = rig_cli_write_requested(verdict, &job->facts, course, job->plan->name, job->arguments, err);
+    rig_course_free(course);
     if (rc == RIG_OK)
         point_to_report(job);
     return rc;

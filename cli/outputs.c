@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/requests.h"
 #include "cli/terminal.h"
+#include "report/charts.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -31,18 +32,18 @@ int rig_cli_verdict_status(const struct rig_verdict *verdict)
     return verdict->effort.failure != NULL ? RIG_EXIT_FAILED : RIG_EXIT_UNDECIDED;
 }
 
-static void render(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
-                   enum rig_report_form form, struct rig_buf *out)
+static void render(const struct rig_verdict *verdict, const struct rig_report_run *run, const struct rig_course *course,
+                   const char *name, enum rig_report_form form, struct rig_buf *out)
 {
     switch (form) {
     case RIG_REPORT_TEXT:
         rig_report_text(verdict, run, false, 0, out);
         break;
     case RIG_REPORT_JSON:
-        rig_report_json(verdict, run, out);
+        rig_report_json(verdict, run, course, out);
         break;
     case RIG_REPORT_HTML:
-        rig_report_html(verdict, run, name, out);
+        rig_report_html(verdict, run, course, name, out);
         break;
     case RIG_REPORT_JUNIT:
         rig_report_junit(verdict, run, name, out);
@@ -83,12 +84,13 @@ static void make_printable(struct rig_buf *text)
     text->size = strlen(text->data);
 }
 
-enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
-                                 enum rig_report_form form, const char *path, struct rig_err *err)
+enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                                 const struct rig_course *course, const char *name, enum rig_report_form form,
+                                 const char *path, struct rig_err *err)
 {
     struct rig_buf out;
     rig_buf_init(&out, 0);
-    render(verdict, run, name, form, &out);
+    render(verdict, run, course, name, form, &out);
     if (form != RIG_REPORT_JSON && form != RIG_REPORT_SARIF)
         make_printable(&out);
     (void)fflush(stdout); /* keeps the order where both go to one file */
@@ -98,12 +100,13 @@ enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct
 }
 
 enum rig_rc rig_cli_write_requested(const struct rig_verdict *verdict, const struct rig_report_run *run,
-                                    const char *name, const struct rig_arguments *arguments, struct rig_err *err)
+                                    const struct rig_course *course, const char *name,
+                                    const struct rig_arguments *arguments, struct rig_err *err)
 {
     struct rig_cli_report_request request;
     enum rig_rc rc = RIG_OK;
     for (size_t i = 0; rc == RIG_OK && rig_cli_read_report(arguments, i, &request) && request.path != NULL; i++)
-        rc = rig_cli_write_report(verdict, run, name, request.form, request.path, err);
+        rc = rig_cli_write_report(verdict, run, course, name, request.form, request.path, err);
     return rc;
 }
 
@@ -117,13 +120,14 @@ enum rig_rc rig_cli_check_requested(const struct rig_arguments *arguments, struc
 }
 
 enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run,
-                                 const struct rig_arguments *arguments, struct rig_err *err)
+                                 const struct rig_course *course, const struct rig_arguments *arguments,
+                                 struct rig_err *err)
 {
     const bool colour = rig_terminal_has_colour(stdout);
     struct rig_buf out;
     rig_buf_init(&out, 0);
     if (rig_arguments_json(arguments))
-        rig_report_json(verdict, run, &out);
+        rig_report_json(verdict, run, course, &out);
     else if (rig_arguments_has(arguments, "quiet") || rig_arguments_has(arguments, "brief"))
         rig_report_brief(verdict, run, colour, &out);
     else
@@ -239,21 +243,66 @@ static enum rig_rc write_witnesses(const struct rig_verdict *verdict, const char
     return rc;
 }
 
+/* Writes the file, or removes it where `is_empty`. */
+static enum rig_rc write_or_remove(const struct rig_buf *text, bool is_empty, const char *path, struct rig_err *err)
+{
+    if (!is_empty)
+        return rig_output_save(text, path, err);
+    return unlink(path) == 0 || errno == ENOENT
+               ? RIG_OK
+               : rig_fail(err, RIG_E_IO, "%s: cannot remove: %s", path, strerror(errno));
+}
+
 static enum rig_rc write_lost(const struct rig_verdict *verdict, const char *folder, struct rig_err *err)
 {
     char path[PATH_BYTES];
     enum rig_rc rc = join(path, folder, "lost.tsv", err);
     if (rc != RIG_OK)
         return rc;
-    if (verdict->lost.count == 0)
-        return unlink(path) == 0 || errno == ENOENT
-                   ? RIG_OK
-                   : rig_fail(err, RIG_E_IO, "%s: cannot remove: %s", path, strerror(errno));
     struct rig_buf out;
     rig_buf_init(&out, 0);
     rig_report_lost(verdict, &out);
-    rc = rig_output_save(&out, path, err);
+    rc = write_or_remove(&out, verdict->lost.count == 0, path, err);
     rig_buf_done(&out);
+    return rc;
+}
+
+struct rig_course *rig_cli_course(const char *path, const struct rig_source_options *options,
+                                  const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    struct rig_course *course = NULL;
+    struct rig_err err = {0};
+    if (strcmp(path, "-") == 0) /* it was read */
+        return NULL;
+    if (rig_course_read(path, options, verdict, run == NULL ? 0 : run->client_count, &course, &err) != RIG_OK)
+        rig_cli_complain("the reports have no charts: %s", err.text);
+    return course;
+}
+
+static enum rig_rc write_charts(const struct rig_verdict *verdict, const struct rig_course *course, const char *folder,
+                                struct rig_err *err)
+{
+    char path[PATH_BYTES], name[64];
+    struct rig_episodes episodes;
+    struct rig_buf text;
+    enum rig_rc rc = join(path, folder, "charts", err);
+    if (rc == RIG_OK && (course != NULL || access(path, F_OK) == 0))
+        rc = make_folder(path, false, err);
+    else
+        return rc;
+    rig_episodes_init(&episodes, verdict);
+    rig_buf_init(&text, 0);
+    for (unsigned chart = 0; chart < RIG_CHART_COUNT && rc == RIG_OK; chart++) {
+        rig_buf_clear(&text);
+        const bool drawn = course != NULL && rig_chart_draw(&text, (enum rig_chart)chart, course, &episodes, true);
+        make_printable(&text);
+        (void)snprintf(name, sizeof name, "charts/%s.svg", rig_chart_name((enum rig_chart)chart));
+        rc = join(path, folder, name, err);
+        if (rc == RIG_OK)
+            rc = write_or_remove(&text, !drawn, path, err);
+    }
+    rig_buf_done(&text);
+    rig_episodes_done(&episodes);
     return rc;
 }
 
@@ -279,8 +328,9 @@ enum rig_rc rig_cli_check_folder(const char *folder, struct rig_err *err)
     return rc;
 }
 
-enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
-                                  const char *folder, uint32_t forms, struct rig_err *err)
+enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                                  const struct rig_course *course, const char *name, const char *folder, uint32_t forms,
+                                  struct rig_err *err)
 {
     RIG_REQUIRE(verdict != NULL && name != NULL && folder != NULL);
     char path[PATH_BYTES];
@@ -289,10 +339,12 @@ enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struc
         rc = join(path, folder, files[i].name, err);
         const bool wanted = files[i].form == RIG_REPORT_JSON || (forms & 1u << files[i].form) != 0;
         if (rc == RIG_OK && (wanted || access(path, F_OK) == 0)) /* none may show an earlier verdict */
-            rc = rig_cli_write_report(verdict, run, name, files[i].form, path, err);
+            rc = rig_cli_write_report(verdict, run, course, name, files[i].form, path, err);
     }
     if (rc == RIG_OK)
         rc = write_lost(verdict, folder, err);
+    if (rc == RIG_OK)
+        rc = write_charts(verdict, course, folder, err);
     if (rc == RIG_OK)
         rc = join(path, folder, "witnesses", err);
     return rc == RIG_OK ? write_witnesses(verdict, path, err) : rc;

@@ -6,6 +6,7 @@
  *                   there already, so that none shows an earlier verdict
  *   witnesses/<anomaly>-<n>.txt, .svg and .dot: always, one a witness, those of an earlier verdict removed; and .jsonl,
  *                   every step of a cycle that is too long to be shown whole
+ *   charts/<name>.svg   where there is a course; those of an earlier verdict that are empty now are removed
  *   lost.tsv        every lost append or write, where there are any; else one of an earlier verdict is removed
  */
 #ifndef RIG_CLI_OUTPUTS_H
@@ -27,23 +28,31 @@
  * be NULL; `name` is the title; `forms`: bits 1 << enum rig_report_form. Each file is replaced atomically. The first
  * file that cannot be written is the error (RIG_E_IO); those before it stay.
  */
-enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
-                                  const char *folder, uint32_t forms, struct rig_err *err);
+enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                                  const struct rig_course *course, const char *name, const char *folder, uint32_t forms,
+                                  struct rig_err *err);
 /* Refuses a folder in which rig_cli_write_reports() could not write its files; for use before the check begins. */
 enum rig_rc rig_cli_check_folder(const char *folder, struct rig_err *err);
 /* One report, without colour, into the file `path`; "-" is standard output. */
-enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
-                                 enum rig_report_form form, const char *path, struct rig_err *err);
+enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                                 const struct rig_course *course, const char *name, enum rig_report_form form,
+                                 const char *path, struct rig_err *err);
 /* The reports of `--report FORM=FILE`; and whether their files could be written now, for use before the work begins. */
 enum rig_rc rig_cli_write_requested(const struct rig_verdict *verdict, const struct rig_report_run *run,
-                                    const char *name, const struct rig_arguments *arguments, struct rig_err *err);
+                                    const struct rig_course *course, const char *name,
+                                    const struct rig_arguments *arguments, struct rig_err *err);
 enum rig_rc rig_cli_check_requested(const struct rig_arguments *arguments, struct rig_err *err);
 /*
  * The result on standard output, as `--format` and `--quiet` say; a text is coloured, and as wide as the terminal, when
  * it goes to one.
  */
 enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run,
-                                 const struct rig_arguments *arguments, struct rig_err *err);
+                                 const struct rig_course *course, const struct rig_arguments *arguments,
+                                 struct rig_err *err);
+/* The course of the load from its history, for rig_course_free(); NULL, with a complaint, where it cannot be read, because
+ * a report without charts is better than none. */
+struct rig_course *rig_cli_course(const char *path, const struct rig_source_options *options,
+                                  const struct rig_verdict *verdict, const struct rig_report_run *run);
 /* RIG_EXIT_OK, _ANOMALY, _UNDECIDED; RIG_EXIT_FAILED where nothing was refuted and the run failed. */
 int rig_cli_verdict_status(const struct rig_verdict *verdict);
 

@@ -9,6 +9,7 @@
 #include "base/plural.h"
 #include "checker/witness/answered.h"
 #include "report/certificate_report.h"
+#include "report/charts.h"
 #include "report/claims_report.h"
 #include "report/conditions.h"
 #include "report/episodes.h"
@@ -38,6 +39,7 @@ static void add_head(const struct page *page)
     rig_buf_printf(out, ": %s - rig</title>\n<style>\n", rig_words_valid(page->verdict->valid));
     rig_html_style(out);
     rig_svg_style(out);
+    rig_chart_style(out);
     rig_buf_add_text(out, "</style>\n</head>\n<body>\n<main>\n");
 }
 
@@ -321,14 +323,24 @@ static void add_foot(const struct page *page)
     rig_buf_add_text(out, ".</footer>\n</main>\n</body>\n</html>\n");
 }
 
-void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
-                     struct rig_buf *out)
+static void add_charts(const struct page *page, const struct rig_course *course)
+{
+    rig_html_fold(page->out, "charts", "Charts", "latency, rates and errors over time; also as files in charts/");
+    for (unsigned chart = 0; chart < RIG_CHART_COUNT; chart++)
+        (void)rig_chart_draw(page->out, (enum rig_chart)chart, course, &page->episodes, false);
+    rig_html_fold_end(page->out);
+}
+
+void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                     const struct rig_course *course, const char *name, struct rig_buf *out)
 {
     RIG_REQUIRE(verdict != NULL && verdict->history != NULL && name != NULL && out != NULL);
     struct page page = {.verdict = verdict, .run = run, .name = name, .out = out};
     rig_episodes_init(&page.episodes, verdict);
     add_head(&page);
     rig_html_opening(out, verdict, run, name, &page.episodes);
+    if (course != NULL)
+        add_charts(&page, course);
     add_levels(&page);
     rig_html_findings(out, verdict, &page.episodes);
     add_elements(&page);
@@ -336,7 +348,7 @@ void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_
     rig_claims_html(out, verdict);
     rig_conditions_html(out, verdict);
     rig_html_phases(out, &page.episodes);
-    rig_html_faults(out, &page.episodes, run);
+    rig_html_faults(out, &page.episodes);
     add_run(&page);
     add_foot(&page);
     rig_episodes_done(&page.episodes);

@@ -26,8 +26,8 @@ void rig_html_witness(struct rig_buf *out, const struct rig_witness *witness, co
 void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict);
 /* The phases of the load, a line each; nothing when it had none. */
 void rig_html_phases(struct rig_buf *out, const struct rig_episodes *episodes);
-/* The faults with their time line, above it how the load went (`run` may be NULL); nothing when there were none. */
-void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_report_run *run);
+/* The faults with their time line; nothing when there were none. */
+void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes);
 /* A proof by cases: a nested list, with the steps and the picture of each cycle. */
 void rig_html_cases(struct rig_buf *out, const struct rig_witness *witness, const struct rig_history *history);
 /* The sign of a fate or of the whole verdict as a small inline picture: a tick, a cross, a ring. */

@@ -18,6 +18,7 @@
 #include "checker/witness/sentence.h"
 #include "history/types.h"
 #include "report/certificate_report.h"
+#include "report/charts.h"
 #include "report/claims_report.h"
 #include "report/conditions.h"
 #include "report/episodes.h"
@@ -698,7 +699,8 @@ void rig_report_steps(const struct rig_verdict *verdict, const struct rig_witnes
     }
 }
 
-void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run, struct rig_buf *out)
+void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                     const struct rig_course *course, struct rig_buf *out)
 {
     RIG_REQUIRE(verdict != NULL && verdict->history != NULL && out != NULL);
     struct rig_json_writer w;
@@ -748,6 +750,8 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     add_elements(&w, verdict);
     if (run != NULL)
         add_run(&w, run);
+    if (course != NULL)
+        rig_chart_json(&w, course);
     add_reasons(&w, verdict);
     add_cost(&w, &verdict->cost);
     rig_json_end(&w);

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "checker/verdict.h"
+#include "report/course.h"
 
 /* The facts of a run that reports show beside the verdict; assembled by the command line from the run's result.
  * Borrowed. */
@@ -66,7 +67,7 @@ struct rig_report_run {
 };
 
 enum { RIG_REPORT_COLUMNS = 116 };
-/* `run` may be NULL everywhere: a bare `rig check`. `colour`: ANSI colours. `columns` of the longest line; 0:
+/* `run` may be NULL everywhere: a bare `rig check`; so may `course`: no charts. `colour`: ANSI colours. `columns` of the longest line; 0:
  * RIG_REPORT_COLUMNS; at least 60. `name`: of the history, for titles. */
 void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour, unsigned columns,
                      struct rig_buf *out);
@@ -76,7 +77,8 @@ void rig_report_brief(const struct rig_verdict *verdict, const struct rig_report
                       struct rig_buf *out);
 /* docs/results.md; the schema grows when a field is removed or changes its meaning, not when one is added. */
 enum { RIG_REPORT_SCHEMA = 1 };
-void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run, struct rig_buf *out);
+void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                     const struct rig_course *course, struct rig_buf *out);
 void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                       struct rig_buf *out);
 /* SARIF 2.1.0: a result for each case that did not pass, a note for each other anomaly that was found. */
@@ -86,8 +88,8 @@ void rig_report_sarif(const struct rig_verdict *verdict, const struct rig_report
 void rig_report_annotations(const struct rig_verdict *verdict, const char *name, struct rig_buf *out);
 void rig_report_markdown(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                          struct rig_buf *out);
-void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
-                     struct rig_buf *out);
+void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                     const struct rig_course *course, const char *name, struct rig_buf *out);
 /* Every step of a cycle as JSON lines, each an object as in a witness's "edges". */
 void rig_report_steps(const struct rig_verdict *verdict, const struct rig_witness *witness, struct rig_buf *out);
 

@@ -516,8 +516,8 @@ static void reports_show_each_case(void **state)
     rig_buf_init(&json, 0);
     rig_buf_init(&dot, 0);
     rig_buf_init(&svg, 0);
-    rig_report_html(&verdict, NULL, "name", &html);
-    rig_report_json(&verdict, NULL, &json);
+    rig_report_html(&verdict, NULL, NULL, "name", &html);
+    rig_report_json(&verdict, NULL, NULL, &json);
     rig_report_dot_witness(&verdict, &witness, 1, &dot);
     rig_report_svg(&verdict, &witness, &svg);
     expect_parts("HTML", &html,

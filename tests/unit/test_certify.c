@@ -375,9 +375,9 @@ static void reports_show_discrepancies(void **state)
     rig_buf_init(&junit, 0);
     rig_buf_init(&html, 0);
     rig_report_text(verdict, NULL, false, 0, &text);
-    rig_report_json(verdict, NULL, &json);
+    rig_report_json(verdict, NULL, NULL, &json);
     rig_report_junit(verdict, NULL, "t", &junit);
-    rig_report_html(verdict, NULL, "t", &html);
+    rig_report_html(verdict, NULL, NULL, "t", &html);
     assert_non_null(strstr(rig_buf_text(&text), "the certificate shows lost-commit"));
     assert_non_null(strstr(rig_buf_text(&text), "lost-commit #1: T3 = process 1: it has an append of 2 to key 0"));
     assert_non_null(strstr(rig_buf_text(&json), "\"valid\": false"));

@@ -57,7 +57,7 @@ static bool exists(const struct fixture *fixture, const char *name)
 static void write_reports(const struct fixture *fixture, uint32_t forms, const struct rig_report_run *run)
 {
     struct rig_err err = {0};
-    if (rig_cli_write_reports(&fixture->hand.verdict, run, "skew", fixture->folder, forms, &err) != RIG_OK)
+    if (rig_cli_write_reports(&fixture->hand.verdict, run, NULL, "skew", fixture->folder, forms, &err) != RIG_OK)
         fail_msg("%s", err.text);
 }
 
@@ -136,7 +136,7 @@ static void a_folder_that_cannot_be_is_an_error(void **state)
 {
     const struct fixture *fixture = *state;
     struct rig_err err = {0};
-    enum rig_rc rc = rig_cli_write_reports(&fixture->hand.verdict, NULL, "skew", "/nonexistent/a/b", 0, &err);
+    enum rig_rc rc = rig_cli_write_reports(&fixture->hand.verdict, NULL, NULL, "skew", "/nonexistent/a/b", 0, &err);
     assert_int_equal(rc, RIG_E_IO);
     assert_non_null(strstr(err.text, "/nonexistent/a/b: cannot create the folder"));
 }

@@ -68,7 +68,7 @@ static void page_of(const struct rig_verdict *verdict, const struct rig_report_r
                     struct rig_buf *out)
 {
     rig_buf_init(out, 0);
-    rig_report_html(verdict, run, name, out);
+    rig_report_html(verdict, run, NULL, name, out);
     assert_false(out->failed);
     assert_well_formed(out->data);
 }

@@ -10,7 +10,7 @@ static json_t *parsed(const struct rig_verdict *verdict, const struct rig_report
 {
     struct rig_buf out;
     rig_buf_init(&out, 0);
-    rig_report_json(verdict, run, &out);
+    rig_report_json(verdict, run, NULL, &out);
     assert_false(out.failed);
     json_error_t error;
     json_t *json = json_loadb(out.data, out.size, JSON_REJECT_DUPLICATES, &error);

@@ -197,7 +197,7 @@ static void many_faults_alike_are_folded(void **state)
     assert_null(strstr(text, "#9 "));
     rig_buf_done(&out);
     rig_buf_init(&out, 0);
-    rig_report_html(&hand.verdict, NULL, "skew", &out);
+    rig_report_html(&hand.verdict, NULL, NULL, "skew", &out);
     assert_non_null(strstr(out.data, "kill of pg-1, 299 times"));
     size_t rows = 0;
     for (const char *at = out.data; (at = strstr(at, "<tr><td class=\"n\">")) != NULL; at++)
