@@ -244,10 +244,25 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
+static struct {
+    rig_arguments_reader *read;
+    void *context;
+} reader;
+
+void rig_arguments_read_tables(rig_arguments_reader *read, void *context)
+{
+    reader.read = read;
+    reader.context = context;
+}
+
 int rig_arguments_parse(const struct rig_arguments_table *table, int argc, char **argv, struct rig_arguments *arguments)
 {
     RIG_REQUIRE(argc >= 1 && table->arguments != NULL);
     *arguments = (struct rig_arguments){.table = table};
+    if (reader.read != NULL) {
+        reader.read(table, reader.context);
+        return RIG_EXIT_OK;
+    }
     if (asks_for_help(argc, argv)) {
         print_help(table);
         return RIG_EXIT_OK;

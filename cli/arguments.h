@@ -81,6 +81,13 @@ struct rig_arguments {
 int rig_arguments_parse(const struct rig_arguments_table *table, int argc, char **argv,
                         struct rig_arguments *arguments);
 
+/*
+ * While there is a reader, rig_arguments_parse() gives it the table and returns RIG_EXIT_OK, so that a command can be asked
+ * for its options without being carried out. NULL: parse again. From the main thread.
+ */
+typedef void rig_arguments_reader(const struct rig_arguments_table *table, void *context);
+void rig_arguments_read_tables(rig_arguments_reader *reader, void *context);
+
 /* `name` must be in the table. */
 bool rig_arguments_has(const struct rig_arguments *arguments, const char *name);
 /* The value given for `name`, the first when repeated, or NULL. */

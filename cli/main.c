@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/version.h"
 #include "cli/cli.h"
+#include "drivers/driver.h"
 
 struct subcommand {
     const char *name;
@@ -35,9 +36,9 @@ static void print_help(void)
            "\n"
            "commands:\n");
     for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-        printf("  %-10s%s\n", subcommands[i].name, subcommands[i].summary);
+        printf("  %-12s%s\n", subcommands[i].name, subcommands[i].summary);
     printf("\n"
-           "`rig COMMAND --help` shows a command's options, `rig --version` the version.\n\n"
+           "`rig COMMAND --help` shows a command's options, `rig --version [--verbose]` the version.\n\n"
            "exit status: 0 no requested level was refuted, on enough evidence; 1 an anomaly that a requested level\n"
            "  forbids; 2 undecided; 3 the run failed; 64 wrong usage or a bad plan or history; 70 a bug in rig\n");
 }
@@ -90,6 +91,9 @@ static int dispatch(int argc, char **argv)
         return help_on(argc - 1, argv + 1);
     if (strcmp(argv[1], "--version") == 0) {
         printf("rig %s (%s)\n", rig_version(), rig_commit());
+        if (argc > 2 && strcmp(argv[2], "--verbose") == 0)
+            printf("compiler          %s\nbuild             %s\nlibraries         %s\ndriver interface  %u\n",
+                   rig_compiler(), rig_build_type(), rig_libraries(), RIG_DRIVER_ABI);
         return RIG_EXIT_OK;
     }
     const struct subcommand *subcommand = find_subcommand(argv[1]);

@@ -71,6 +71,7 @@ class Packages(unittest.TestCase):
         self.assertEqual(seen["/usr/bin/rig"], "rig")
         self.assertEqual(seen["/usr/bin/rig-verify"], "rig")
         self.assertEqual(seen["/usr/share/man/man1/rig.1"], "rig")
+        self.assertEqual(seen["/usr/share/bash-completion/completions/rig"], "rig")
         self.assertEqual(seen["/usr/share/rig/configs/pg-serializable.yaml"], "rig")
         self.assertEqual(seen["/usr/lib/rig/rig-driver-postgres.so"], "rig-driver-postgres")
         self.assertEqual(seen["/usr/lib/rig/rig-sqlite-server"], "rig-driver-sqlite")

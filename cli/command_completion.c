@@ -1,0 +1,291 @@
+/*
+ * rig completion: a script for bash, zsh or fish that completes commands, options and their values, made from the tables
+ * by which the commands read their arguments.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "checker/levels/anomaly.h"
+#include "checker/levels/level.h"
+#include "cli/arguments.h"
+#include "cli/cli.h"
+
+static const struct {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+#define COMMAND_ROW(name, summary) {#name, summary, rig_cli_##name},
+    RIG_CLI_TABLE(COMMAND_ROW)
+#undef COMMAND_ROW
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+
+static const struct rig_argument no_arguments[] = {{.name = NULL}};
+
+static const struct rig_arguments_table completion_table = {
+    .command = "completion",
+    .positionals = "bash|zsh|fish",
+    .least_positionals = 1,
+    .most_positionals = 1,
+    .description =
+        "Prints a script that completes commands, options and their values. In bash: `source <(rig completion\n"
+        "bash)`; in zsh, after compinit: `source <(rig completion zsh)`; in fish: `rig completion fish | source`.\n",
+    .arguments = no_arguments,
+};
+
+/* -- what the tables say ------------------------------------------------------------------------------------------- */
+
+struct script {
+    struct rig_buf out;
+    void (*option)(struct script *script, const struct rig_arguments_table *table, const struct rig_argument *argument);
+};
+
+static void read_table(const struct rig_arguments_table *table, void *context)
+{
+    struct script *script = context;
+    for (const struct rig_argument *argument = table->arguments; argument->name != NULL; argument++)
+        script->option(script, table, argument);
+}
+
+static void read_command(struct script *script, size_t i)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "%s", commands[i].name);
+    char *argv[] = {name, NULL};
+    rig_arguments_read_tables(read_table, script);
+    (void)commands[i].run(1, argv);
+    rig_arguments_read_tables(NULL, NULL);
+}
+
+/* Whether add_values() knows them; where it does not, a file's name is offered. */
+static bool has_values(const struct rig_argument *argument)
+{
+    return argument->choices != NULL || (argument->value != NULL && (strcmp(argument->value, "LEVEL") == 0 ||
+                                                                     strcmp(argument->value, "ANOMALY") == 0));
+}
+
+static void add_values(struct rig_buf *out, const struct rig_argument *argument)
+{
+    if (argument->choices != NULL) {
+        for (size_t i = 0; argument->choices[i] != NULL; i++)
+            rig_buf_printf(out, "%s%s", i == 0 ? "" : " ", argument->choices[i]);
+    } else if (strcmp(argument->value, "LEVEL") == 0) {
+        for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+            rig_buf_printf(out, "%s%s", level == 0 ? "" : " ", rig_level_info((enum rig_level)level)->name);
+    } else {
+        for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+            rig_buf_printf(out, "%s%s", anomaly == 0 ? "" : " ", rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+    }
+}
+
+/* Text for a place between single quotes; a backslash before each character of `special`. The shells differ in how a quote
+ * is written there; a typographic one needs no escape in any of them. */
+static void add_text(struct rig_buf *out, const char *special, const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        if (strchr(special, *c) != NULL)
+            rig_buf_add_char(out, '\\');
+        if (*c == '\'')
+            rig_buf_add_text(out, "\xe2\x80\x99");
+        else
+            rig_buf_add_char(out, *c);
+    }
+}
+
+/* -- bash ---------------------------------------------------------------------------------------------------------- */
+
+static void bash_name(struct script *script, const struct rig_arguments_table *table,
+                      const struct rig_argument *argument)
+{
+    (void)table;
+    rig_buf_printf(&script->out, " --%s", argument->name);
+    if (argument->letter != 0)
+        rig_buf_printf(&script->out, " -%c", argument->letter);
+}
+
+static void bash_values(struct script *script, const struct rig_arguments_table *table,
+                        const struct rig_argument *argument)
+{
+    if (argument->value == NULL)
+        return;
+    rig_buf_printf(&script->out, "    %s:--%s", table->command, argument->name);
+    if (argument->letter != 0)
+        rig_buf_printf(&script->out, " | %s:-%c", table->command, argument->letter);
+    rig_buf_add_text(&script->out, ") values='");
+    if (has_values(argument))
+        add_values(&script->out, argument);
+    else
+        rig_buf_add_text(&script->out, "<file>");
+    rig_buf_add_text(&script->out, "' ;;\n");
+}
+
+static void write_bash(struct script *script)
+{
+    struct rig_buf *out = &script->out;
+    rig_buf_add_text(out, "# bash completion of rig; made by `rig completion bash`.\n"
+                          "_rig() {\n"
+                          "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+                          "  local command=${COMP_WORDS[1]} options='' values=''\n"
+                          "  COMPREPLY=()\n"
+                          "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+                          "    COMPREPLY=($(compgen -W '");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        rig_buf_printf(out, "%s ", commands[i].name);
+    rig_buf_add_text(out, "help --help --version' -- \"$current\"))\n    return\n  fi\n"
+                          "  if [ \"$previous\" = = ]; then # bash makes words of --level=LEVEL at the sign\n"
+                          "    previous=${COMP_WORDS[COMP_CWORD-2]}\n"
+                          "  elif [ \"$current\" = = ]; then\n"
+                          "    current=''\n"
+                          "  fi\n"
+                          "  case $command:$previous in\n");
+    script->option = bash_values;
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        read_command(script, i);
+    rig_buf_add_text(out, "  esac\n"
+                          "  if [ \"$values\" = '<file>' ]; then\n"
+                          "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
+                          "    return\n"
+                          "  elif [ -n \"$values\" ]; then\n"
+                          "    COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"
+                          "    return\n"
+                          "  fi\n"
+                          "  case $command in\n");
+    script->option = bash_name;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        rig_buf_printf(out, "    %s) options='--help", commands[i].name);
+        read_command(script, i);
+        rig_buf_add_text(out, "' ;;\n");
+    }
+    rig_buf_add_text(out, "  esac\n"
+                          "  case $current in\n"
+                          "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")) ;;\n"
+                          "    *) COMPREPLY=($(compgen -f -- \"$current\")) ;;\n"
+                          "  esac\n"
+                          "}\n"
+                          "complete -o filenames -F _rig rig\n");
+}
+
+/* -- zsh ----------------------------------------------------------------------------------------------------------- */
+
+static void zsh_spelling(struct rig_buf *out, const struct rig_argument *argument, const char *spelling)
+{
+    rig_buf_printf(out, "        '%s%s%s[", argument->repeatable ? "*" : "", spelling,
+                   argument->value == NULL ? ""
+                   : spelling[1] == '-'    ? "="
+                                           : "+");
+    add_text(out, "[]:\\", argument->help);
+    rig_buf_add_char(out, ']');
+    if (argument->value != NULL) {
+        rig_buf_add_text(out, ":value:");
+        if (has_values(argument)) {
+            rig_buf_add_char(out, '(');
+            add_values(out, argument);
+            rig_buf_add_char(out, ')');
+        } else {
+            rig_buf_add_text(out, "_files");
+        }
+    }
+    rig_buf_add_text(out, "' \\\n");
+}
+
+static void zsh_option(struct script *script, const struct rig_arguments_table *table,
+                       const struct rig_argument *argument)
+{
+    (void)table;
+    char spelling[80];
+    (void)snprintf(spelling, sizeof spelling, "--%s", argument->name);
+    zsh_spelling(&script->out, argument, spelling);
+    if (argument->letter == 0)
+        return;
+    (void)snprintf(spelling, sizeof spelling, "-%c", argument->letter);
+    zsh_spelling(&script->out, argument, spelling);
+}
+
+static void write_zsh(struct script *script)
+{
+    struct rig_buf *out = &script->out;
+    rig_buf_add_text(out, "#compdef rig\n"
+                          "# zsh completion of rig; made by `rig completion zsh`.\n"
+                          "_rig() {\n"
+                          "  if (( CURRENT == 2 )); then\n"
+                          "    local -a commands=(\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        rig_buf_printf(out, "      '%s:", commands[i].name);
+        add_text(out, "[]:\\", commands[i].summary);
+        rig_buf_add_text(out, "'\n");
+    }
+    rig_buf_add_text(out, "    )\n    _describe command commands\n    return\n  fi\n"
+                          "  local command=$words[2]\n"
+                          "  shift words\n"
+                          "  (( CURRENT-- ))\n"
+                          "  case $command in\n");
+    script->option = zsh_option;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        rig_buf_printf(out, "    %s)\n      _arguments \\\n        '--help[usage of the command]' \\\n",
+                       commands[i].name);
+        read_command(script, i);
+        rig_buf_add_text(out, "        '*:file:_files' ;;\n");
+    }
+    rig_buf_add_text(out, "  esac\n}\n"
+                          "if [ \"${funcstack[1]}\" = _rig ]; then _rig \"$@\"; else compdef _rig rig; fi\n");
+}
+
+/* -- fish ---------------------------------------------------------------------------------------------------------- */
+
+static void fish_option(struct script *script, const struct rig_arguments_table *table,
+                        const struct rig_argument *argument)
+{
+    struct rig_buf *out = &script->out;
+    rig_buf_printf(out, "complete -c rig -n '__fish_seen_subcommand_from %s' -l %s", table->command, argument->name);
+    if (argument->letter != 0)
+        rig_buf_printf(out, " -s %c", argument->letter);
+    if (has_values(argument)) {
+        rig_buf_add_text(out, " -x -a '");
+        add_values(out, argument);
+        rig_buf_add_char(out, '\'');
+    } else if (argument->value != NULL) {
+        rig_buf_add_text(out, " -r");
+    }
+    rig_buf_add_text(out, " -d '");
+    add_text(out, "\\", argument->help);
+    rig_buf_add_text(out, "'\n");
+}
+
+static void write_fish(struct script *script)
+{
+    struct rig_buf *out = &script->out;
+    rig_buf_add_text(out, "# fish completion of rig; made by `rig completion fish`.\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        rig_buf_printf(out, "complete -c rig -n __fish_use_subcommand -f -a %s -d '", commands[i].name);
+        add_text(out, "\\", commands[i].summary);
+        rig_buf_add_text(out, "'\n");
+    }
+    script->option = fish_option;
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        read_command(script, i);
+}
+
+int rig_cli_completion(int argc, char **argv)
+{
+    static void (*const writers[])(struct script *) = {write_bash, write_zsh, write_fish};
+    struct rig_arguments arguments;
+    const int status = rig_arguments_parse(&completion_table, argc, argv, &arguments);
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    for (size_t i = 0; shells[i] != NULL; i++) {
+        if (strcmp(shells[i], arguments.positionals[0]) != 0)
+            continue;
+        struct script script = {.option = NULL};
+        rig_buf_init(&script.out, 0);
+        writers[i](&script);
+        (void)fputs(rig_buf_text(&script.out), stdout);
+        rig_buf_done(&script.out);
+        return RIG_EXIT_OK;
+    }
+    rig_cli_complain("unknown shell `%s`; expected bash, zsh or fish", arguments.positionals[0]);
+    return RIG_EXIT_USAGE;
+}
