@@ -22,8 +22,8 @@ static const char *const rules[] = {
     ".allowed{background:var(--allowedbg);color:var(--allowed)}.none{background:var(--card);color:var(--dim)}",
     ".banner .dim{color:inherit}",
     ".warn{background:var(--openbg);color:var(--open);border-left:8px solid;border-radius:8px;padding:10px 22px}",
-    ".key{display:flex;flex-wrap:wrap;gap:6px;font-size:13px;margin:12px 0}.key span{border-radius:5px;padding:1px "
-    "9px}",
+    ".key{display:flex;flex-wrap:wrap;gap:6px;font-size:13px;margin:12px 0}",
+    ".key span{border-radius:5px;padding:1px 9px}",
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px}",
     "th{text-align:left;font-weight:600}th small{display:block;font-weight:400;color:var(--dim)}",
     ".grid{border-spacing:3px;border-collapse:separate}.grid th{padding:5px 9px}.grid td{padding:0;border-radius:5px}",
