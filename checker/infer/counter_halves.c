@@ -39,10 +39,12 @@ static bool balance_of(const struct rig_history *history, uint32_t txn, uint32_t
     return false;
 }
 
+/* Whether the transfer ended before the read, may have been under way, or left just the balances that the read shows. */
+enum { BEFORE = 1, MEANWHILE, SHOWN };
+
 /* How well the transfer explains the read; 0: not at all. */
 static unsigned rank_of(const struct rig_history *history, uint32_t reader, uint32_t txn, int64_t difference)
 {
-    enum { BEFORE = 1, MEANWHILE, SHOWN };
     const struct rig_txn *read = &history->txns[reader], *t = &history->txns[txn];
     struct transfer transfer;
     int64_t from, to, read_from, read_to;
@@ -62,7 +64,7 @@ static unsigned rank_of(const struct rig_history *history, uint32_t reader, uint
     return ended ? BEFORE : MEANWHILE;
 }
 
-uint32_t rig_counter_half_seen(const struct rig_history *history, uint32_t reader, int64_t difference)
+static uint32_t find_one(const struct rig_history *history, uint32_t reader, int64_t difference)
 {
     uint32_t best = UINT32_MAX;
     unsigned rank = 0;
@@ -74,4 +76,72 @@ uint32_t rig_counter_half_seen(const struct rig_history *history, uint32_t reade
         best = txn; /* the last one: transactions are in the order of their completion */
     }
     return best;
+}
+
+/* ---- several transfers ---- */
+
+/* One side of a transfer that was under way: its part of the difference. */
+struct half {
+    uint32_t txn;
+    int64_t part;
+    unsigned rank;
+};
+
+enum { MOST_CANDIDATES = 80 }; /* the last ones; a transfer has two sides */
+
+static uint32_t find_candidates(const struct rig_history *history, uint32_t reader, struct half *halves)
+{
+    uint32_t count = 0;
+    struct transfer transfer;
+    for (uint32_t txn = history->txn_count; txn-- > 0 && count + 2 <= MOST_CANDIDATES;) {
+        if (!is_transfer(history, txn, &transfer))
+            continue;
+        for (int side = 0; side < 2; side++) {
+            const int64_t part = side == 0 ? -transfer.amount : transfer.amount;
+            const unsigned rank = rank_of(history, reader, txn, part);
+            if (rank >= MEANWHILE)
+                halves[count++] = (struct half){txn, part, rank};
+        }
+    }
+    return count;
+}
+
+struct choice {
+    const struct half *halves;
+    uint32_t count;
+    struct rig_halves best;
+    unsigned best_rank;
+};
+
+/* Chooses `wanted` more transfers from place `from` on, whose parts add up to the difference. Keeps the best choice. */
+static void choose(struct choice *c, struct rig_halves taken, uint32_t wanted, uint32_t from, int64_t difference,
+                   unsigned rank)
+{
+    if (wanted == 0 && difference == 0 && rank > c->best_rank) {
+        c->best_rank = rank;
+        c->best = taken;
+    }
+    for (uint32_t i = from; wanted > 0 && taken.count < RIG_HALVES_MOST && i < c->count; i++) {
+        uint32_t next = i + 1;
+        struct rig_halves more = taken;
+        more.txns[more.count++] = c->halves[i].txn;
+        while (next < c->count && c->halves[next].txn == c->halves[i].txn)
+            next++;
+        choose(c, more, wanted - 1, next, difference - c->halves[i].part, rank + c->halves[i].rank);
+    }
+}
+
+void rig_counter_halves_seen(const struct rig_history *history, uint32_t reader, int64_t difference,
+                             struct rig_halves *halves)
+{
+    struct half candidates[MOST_CANDIDATES];
+    const uint32_t one = find_one(history, reader, difference);
+    *halves = (struct rig_halves){.count = one != UINT32_MAX};
+    halves->txns[0] = one;
+    if (one != UINT32_MAX)
+        return;
+    struct choice c = {.halves = candidates, .count = find_candidates(history, reader, candidates)};
+    for (uint32_t wanted = 2; wanted <= RIG_HALVES_MOST && c.best_rank == 0; wanted++)
+        choose(&c, (struct rig_halves){.count = 0}, wanted, 0, difference, 0);
+    *halves = c.best;
 }

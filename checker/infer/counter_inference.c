@@ -322,8 +322,7 @@ static bool note_total(const struct infer *in, uint32_t txn, int64_t total, int6
                                   .other_value = expected};
     if (!rig_noncyclic_count(noncyclic, &found))
         return true;
-    const uint32_t half_seen = rig_counter_half_seen(in->history, txn, total - expected);
-    found.further = half_seen == UINT32_MAX ? 0 : half_seen + 1;
+    rig_counter_halves_seen(in->history, txn, total - expected, &found.halves);
     return rig_noncyclic_list_add(&noncyclic->kept, found);
 }
 

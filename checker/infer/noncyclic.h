@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "checker/infer/counter_halves.h"
 #include "checker/levels/anomaly.h"
 
 /* The sentence of an anomaly shows which members it uses: checker/witness/sentence.c. */
@@ -20,8 +21,8 @@ struct rig_noncyclic {
     uint32_t other_op; /* its operation, or UINT32_MAX */
     int64_t value;     /* the element in question */
     int64_t other_value;
-    bool unsettled;   /* `txn` is of unknown fate */
-    uint32_t further; /* one more than another transaction that explains it; 0: there is none */
+    bool unsettled;           /* `txn` is of unknown fate */
+    struct rig_halves halves; /* transfers that explain a wrong total */
 };
 
 RIG_VEC(struct rig_noncyclic, rig_noncyclic_list)

@@ -46,36 +46,70 @@ static const struct rig_txn_op *increment_of(const struct rig_history *history, 
     return NULL;
 }
 
-/* The transfer of which the read shows a half. */
-static void add_half(const struct rig_history *history, const struct rig_witness *w, uint32_t txn, struct rig_buf *text)
+static uint32_t transfer_count(const struct rig_history *history, const struct rig_witness *w)
 {
-    const struct rig_txn_op *from = increment_of(history, txn, false), *to = increment_of(history, txn, true);
-    if (from == NULL || to == NULL)
-        return;
-    const bool low = w->value < w->other_value;
-    rig_buf_add_char(text, ' ');
-    rig_sentence_txn(history, txn, text);
-    rig_buf_printf(text, " moves %" PRId64 " from account ", to->value);
-    rig_sentence_key(history, from->key, text);
-    rig_buf_add_text(text, " to account ");
-    rig_sentence_key(history, to->key, text);
-    rig_buf_printf(text, "; with its %s and without its %s the total is %" PRId64 " too %s.",
-                   low ? "withdrawal" : "deposit", low ? "deposit" : "withdrawal", to->value, low ? "low" : "high");
+    uint32_t count = 0;
+    while (count + 1 < w->txn_count && increment_of(history, w->txns[w->txn_count - 1 - count], true) != NULL)
+        count++;
+    return count;
+}
+
+/* The sides of the transfers that make the total too low, as bits, so that all together make the difference. */
+static unsigned low_sides(const struct rig_history *history, const struct rig_witness *w, const uint32_t *txns,
+                          uint32_t count)
+{
+    const unsigned all = (1U << count) - 1;
+    for (unsigned i = 0; i <= all; i++) {
+        const unsigned low = w->value < w->other_value ? all - i : i;
+        int64_t difference = 0;
+        for (uint32_t t = 0; t < count; t++) {
+            const struct rig_txn_op *to = increment_of(history, txns[t], true);
+            const int64_t amount = to == NULL ? 0 : to->value;
+            difference += (low >> t & 1) != 0 ? -amount : amount;
+        }
+        if (difference == w->value - w->other_value)
+            return low;
+    }
+    return 0; /* the verifier refuses such a witness */
+}
+
+/* The transfers of which the read shows a half. */
+static void add_halves(const struct rig_history *history, const struct rig_witness *w, uint32_t count,
+                       struct rig_buf *text)
+{
+    const uint32_t *txns = w->txns + w->txn_count - count;
+    const unsigned low = low_sides(history, w, txns, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rig_txn_op *from = increment_of(history, txns[i], false),
+                                *to = increment_of(history, txns[i], true);
+        const bool is_low = (low >> i & 1) != 0;
+        if (from == NULL || to == NULL)
+            return;
+        rig_buf_add_char(text, ' ');
+        rig_sentence_txn(history, txns[i], text);
+        rig_buf_printf(text, " moves %" PRId64 " from account ", to->value);
+        rig_sentence_key(history, from->key, text);
+        rig_buf_add_text(text, " to account ");
+        rig_sentence_key(history, to->key, text);
+        rig_buf_printf(text, "; with its %s and without its %s the total is %" PRId64 " too %s.",
+                       is_low ? "withdrawal" : "deposit", is_low ? "deposit" : "withdrawal", to->value,
+                       is_low ? "low" : "high");
+    }
+    if (count > 1)
+        rig_buf_printf(text, " Together these %" PRIu32 " transfers explain the total.", count);
 }
 
 static void add_total(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
-    const uint32_t last = w->txns[w->txn_count - 1];
-    const bool has_half = w->txn_count > 1 && increment_of(history, last, true) != NULL;
+    const uint32_t transfers = transfer_count(history, w);
     rig_buf_printf(text, "read all accounts with a total of %" PRId64 ", and ", w->value);
-    if (w->txn_count - has_half == 1) {
+    if (w->txn_count - transfers == 1) {
         rig_buf_printf(text, "it is %" PRId64 "; transfers do not change it.", w->other_value);
     } else {
         rig_sentence_txn(history, w->txns[1], text);
         rig_buf_printf(text, " with %" PRId64 "; transfers do not change the total.", w->other_value);
     }
-    if (has_half)
-        add_half(history, w, last, text);
+    add_halves(history, w, transfers, text);
 }
 
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)

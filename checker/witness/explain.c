@@ -137,14 +137,14 @@ enum rig_rc rig_explain_noncyclic(const struct rig_noncyclic *found, struct rig_
                                  .value = found->value,
                                  .other_value = found->other_value,
                                  .txn_count = 1};
-    result.txns = rig_arena_array(arena, 3, sizeof *result.txns);
+    result.txns = rig_arena_array(arena, 2 + RIG_HALVES_MOST, sizeof *result.txns);
     if (result.txns == NULL)
         return no_memory(err);
     result.txns[0] = found->txn;
     if (found->other != UINT32_MAX && found->other != found->txn)
         result.txns[result.txn_count++] = found->other;
-    if (found->further > 0)
-        result.txns[result.txn_count++] = found->further - 1;
+    for (uint32_t i = 0; i < found->halves.count; i++)
+        result.txns[result.txn_count++] = found->halves.txns[i];
     *witness = result;
     return RIG_OK;
 }

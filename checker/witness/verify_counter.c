@@ -130,26 +130,35 @@ static const char *check_known_total(const struct rig_history *history, const st
     return total == w->value && total != w->other_value ? NULL : "read the known total";
 }
 
-/* The transfer that explains the difference: it may have committed, had begun, and moves just as much. */
-static const char *check_half(const struct rig_history *history, const struct rig_witness *w, uint32_t txn)
+/* A transfer that may explain the difference: it may have committed, had begun, and moves an amount. */
+static const char *check_half(const struct rig_history *history, const struct rig_witness *w, uint32_t txn,
+                              int64_t *amount)
 {
     const struct rig_txn *t = &history->txns[txn], *reader = &history->txns[w->txns[0]];
-    const int64_t difference = w->value - w->other_value;
-    uint32_t deposits = 0, withdrawals = 0, others = 0;
+    uint32_t deposits = 0, withdrawals = 0;
+    int64_t sum = 0;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind != RIG_OP_INCREMENT)
             continue;
-        const int64_t size = ops[i].value < 0 ? -ops[i].value : ops[i].value;
-        others += size != difference && size != -difference;
+        sum += ops[i].value;
+        *amount = ops[i].value > 0 ? ops[i].value : *amount;
         deposits += ops[i].value > 0;
         withdrawals += ops[i].value < 0;
     }
-    if (t->outcome == RIG_OUTCOME_FAIL || deposits != 1 || withdrawals != 1 || others > 0)
+    if (t->outcome == RIG_OUTCOME_FAIL || deposits != 1 || withdrawals != 1 || sum != 0)
         return "is not explained by the transfer";
     if (history->has_invocations && t->invoke_at != RIG_POSITION_NONE && t->invoke_at > reader->complete_at)
         return "ended before the transfer began";
     return NULL;
+}
+
+/* Whether one side of each amount adds up to the difference. */
+static bool add_up(const int64_t *amounts, uint32_t count, int64_t difference)
+{
+    return count == 0 ? difference == 0
+                      : add_up(amounts + 1, count - 1, difference - *amounts) ||
+                            add_up(amounts + 1, count - 1, difference + *amounts);
 }
 
 static bool changes(const struct rig_history *history, uint32_t txn)
@@ -162,13 +171,32 @@ static bool changes(const struct rig_history *history, uint32_t txn)
     return false;
 }
 
+/* The transfers at the end of the witness, each named once. */
+static const char *check_halves(const struct rig_history *history, const struct rig_witness *w, uint32_t *readers)
+{
+    enum { MOST = 3 };
+    int64_t amounts[MOST] = {0};
+    uint32_t count = 0;
+    for (*readers = w->txn_count; *readers > 1 && changes(history, w->txns[*readers - 1]); --*readers) {
+        const uint32_t txn = w->txns[*readers - 1];
+        if (count == MOST)
+            return "is explained by more transfers than a witness has";
+        for (uint32_t i = 0; i < count; i++) {
+            if (w->txns[w->txn_count - 1 - i] == txn)
+                return "is explained by one transfer twice";
+        }
+        const char *why = check_half(history, w, txn, &amounts[count++]);
+        if (why != NULL)
+            return why;
+    }
+    return count == 0 || add_up(amounts, count, w->value - w->other_value) ? NULL : "is not explained by the transfers";
+}
+
 static const char *check_total(const struct rig_history *history, const struct rig_witness *w)
 {
     int64_t total, other;
-    const uint32_t last = w->txns[w->txn_count - 1];
-    const bool has_half = w->txn_count > 1 && changes(history, last);
-    const char *why = has_half ? check_half(history, w, last) : NULL;
-    const uint32_t readers = w->txn_count - has_half;
+    uint32_t readers;
+    const char *why = check_halves(history, w, &readers);
     if (why != NULL || readers == 1)
         return why != NULL ? why : check_known_total(history, w);
     if (readers != 2 || history->txns[w->txns[1]].outcome != RIG_OUTCOME_OK || !total_of(history, w->txns[0], &total) ||

@@ -209,7 +209,7 @@ static const char *savepoint_before(const struct rig_transaction *transaction, u
 /* The same in a request of several statements; without them it is a request of its own. */
 static const char *savepoint_within(const struct rig_my_turn *turn, uint32_t op)
 {
-    return turn->session->run->options->pipeline ? savepoint_before(turn->transaction, op) : NULL;
+    return rig_my_pipelines(turn->session->run->options) ? savepoint_before(turn->transaction, op) : NULL;
 }
 
 static void run_savepoint(struct rig_my_turn *turn, uint32_t op)
@@ -217,7 +217,7 @@ static void run_savepoint(struct rig_my_turn *turn, uint32_t op)
     const char *savepoint = savepoint_before(turn->transaction, op);
     struct rig_my_answer answer;
     bool sent = false;
-    if (savepoint == NULL || turn->session->run->options->pipeline)
+    if (savepoint == NULL || rig_my_pipelines(turn->session->run->options))
         return;
     turn->phase = RIG_PHASE_OPERATION;
     rig_buf_clear(&turn->session->sql);
@@ -421,7 +421,7 @@ static void extend(const struct rig_my_turn *turn, struct batch *batch)
 {
     const struct rig_transaction *transaction = turn->transaction;
     const uint32_t count = transaction->op_count;
-    if (!turn->session->run->options->pipeline) {
+    if (!rig_my_pipelines(turn->session->run->options)) {
         batch->commits = !batch->begins && batch->to == count;
         batch->to += !batch->begins && batch->to < count;
         return;

@@ -20,7 +20,7 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     run->env = env;
     run->options = env->options;
     rig_my_cluster_init(&run->cluster, env, run->options);
-    if (env->rolls_back && run->options->pipeline && rig_my_site_is_galera(&run->cluster.site))
+    if (env->rolls_back && rig_my_pipelines(run->options) && rig_my_site_is_galera(&run->cluster.site))
         return rig_fail(err, RIG_E_PLAN,
                         "database.pipeline: a Galera node can execute the later statements of a request outside of the "
                         "transaction, where no savepoint undoes them: give pipeline: false, or leave out "

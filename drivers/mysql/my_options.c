@@ -10,6 +10,7 @@
 static const char *const isolation_words[] = {"read-uncommitted", "read-committed", "repeatable-read", "serializable",
                                               NULL};
 static const char *const switch_words[] = {"server-default", "on", "off", NULL};
+static const char *const pipeline_words[] = {"auto", "true", "false", NULL};
 static const char *const table_schema_words[] = {"text", "rows", NULL};
 static const char *const lock_words[] = {"update", "share", NULL};
 static const char *const reads_from_words[] = {"auto", "primary", "replica", "any", NULL};
@@ -30,10 +31,12 @@ const struct rig_option rig_my_option_table[] = {
     {"tables", RIG_OPTION_INT, AT(tables), "1", 1, 1000, NULL, "Number of tables for the keys.", false},
     {"prepared", RIG_OPTION_BOOL, AT(prepared), "false", 0, 0, NULL,
      "Use prepared statements, each in a round trip of its own; not with pipeline.", false},
-    {"pipeline", RIG_OPTION_BOOL, AT(pipeline), "true", 0, 0, NULL,
+    {"pipeline", RIG_OPTION_CHOICE, AT(pipeline), "auto", 0, 0, pipeline_words,
      "Send each transaction, from BEGIN to COMMIT, as one request of several statements, of which the server skips "
      "those "
-     "after an error; increments of what it read follow in another.",
+     "after an error; increments of what it read follow in another. auto: not with prepared, nor on a Galera cluster, "
+     "whose "
+     "nodes execute some of these statements outside of their transaction.",
      false},
     {"lock-reads", RIG_OPTION_SHARE, AT(lock_reads), "0%", 0, 1, NULL,
      "Share of the reads of transactions that also write that lock their row.", false},
@@ -176,10 +179,16 @@ static enum rig_rc check_cluster(const struct rig_my_options *options, struct ri
     return RIG_OK;
 }
 
+bool rig_my_pipelines(const struct rig_my_options *options)
+{
+    return options->pipeline == RIG_MY_PIPELINE_ON ||
+           (options->pipeline == RIG_MY_PIPELINE_AUTO && !options->prepared && options->replication != RIG_MY_GALERA);
+}
+
 enum rig_rc rig_my_options_check(const void *object, enum rig_workload workload, struct rig_err *err)
 {
     const struct rig_my_options *options = object;
-    if (options->pipeline && options->prepared)
+    if (options->pipeline == RIG_MY_PIPELINE_ON && options->prepared)
         return rig_fail(err, RIG_E_PLAN,
                         "database.prepared: prepared statements are executed one by one; give pipeline: false, or "
                         "prepared: false");

@@ -10,6 +10,7 @@
 /* Indexes into the choices of the options of the same name. */
 enum rig_my_isolation { RIG_MY_READ_UNCOMMITTED, RIG_MY_READ_COMMITTED, RIG_MY_REPEATABLE_READ, RIG_MY_SERIALIZABLE };
 enum rig_my_switch { RIG_MY_SERVER_DEFAULT, RIG_MY_ON, RIG_MY_OFF };
+enum rig_my_pipeline { RIG_MY_PIPELINE_AUTO, RIG_MY_PIPELINE_ON, RIG_MY_PIPELINE_OFF };
 enum rig_my_list_form { RIG_MY_LIST_TEXT, RIG_MY_LIST_ROWS };
 enum rig_my_lock_mode { RIG_MY_LOCK_UPDATE, RIG_MY_LOCK_SHARE };
 enum rig_my_replication { RIG_MY_ASYNC, RIG_MY_SEMI_SYNC, RIG_MY_GALERA };
@@ -23,7 +24,7 @@ struct rig_my_options {
     int64_t table_schema;       /* enum rig_my_list_form */
     int64_t tables;
     bool prepared;
-    bool pipeline;
+    int64_t pipeline;  /* enum rig_my_pipeline; rig_my_pipelines() */
     double lock_reads; /* share */
     int64_t lock_mode; /* enum rig_my_lock_mode */
     bool declare_read_only;
@@ -54,6 +55,9 @@ struct rig_my_options {
     int64_t start_timeout_ns;
     int64_t stop_timeout_ns;
 };
+
+/* Whether a transaction is one request. */
+bool rig_my_pipelines(const struct rig_my_options *options);
 
 extern const struct rig_option rig_my_option_table[];
 

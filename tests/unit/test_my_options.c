@@ -8,7 +8,7 @@ static const char *const hosts[] = {"db1:3306", "db2"};
 
 static struct rig_my_options good(void)
 {
-    return (struct rig_my_options){.isolation = RIG_MY_SERIALIZABLE, .tables = 1, .pipeline = true};
+    return (struct rig_my_options){.isolation = RIG_MY_SERIALIZABLE, .tables = 1, .pipeline = RIG_MY_PIPELINE_ON};
 }
 
 static void expect(const struct rig_my_options *options, enum rig_workload workload, const char *part)
@@ -27,7 +27,7 @@ static void statements_fit_each_other(void **state)
     expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
     options.prepared = true;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, "pipeline: false");
-    options.pipeline = false;
+    options.pipeline = RIG_MY_PIPELINE_OFF;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
     options.table_schema = RIG_MY_LIST_ROWS;
     expect(&options, RIG_WORKLOAD_SET, NULL);
@@ -38,6 +38,24 @@ static void statements_fit_each_other(void **state)
     options = good();
     options.consistent_snapshot = true;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, "repeatable-read");
+}
+
+/* One request where nothing speaks against it; what the user asks for in any case. */
+static void transactions_are_one_request(void **state)
+{
+    (void)state;
+    struct rig_my_options options = {.pipeline = RIG_MY_PIPELINE_AUTO};
+    assert_true(rig_my_pipelines(&options));
+    options.prepared = true;
+    expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
+    assert_false(rig_my_pipelines(&options));
+    options = (struct rig_my_options){.replication = RIG_MY_GALERA};
+    assert_false(rig_my_pipelines(&options));
+    options.pipeline = RIG_MY_PIPELINE_ON;
+    assert_true(rig_my_pipelines(&options));
+    options.replication = RIG_MY_ASYNC;
+    options.pipeline = RIG_MY_PIPELINE_OFF;
+    assert_false(rig_my_pipelines(&options));
 }
 
 static void servers_fit_each_other(void **state)
@@ -81,6 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_fit_each_other),
+        cmocka_unit_test(transactions_are_one_request),
         cmocka_unit_test(servers_fit_each_other),
         cmocka_unit_test(names_of_databases_need_no_quotes),
     };

@@ -111,7 +111,7 @@ class Clusters(RigTest):
 
 
     def test_galera_refuses_savepoints_in_one_request(self):
-        text = plan(database="{driver: mysql, cluster: {local: {replication: galera}}}")
+        text = plan(database="{driver: mysql, pipeline: true, cluster: {local: {replication: galera}}}")
         done = self.rig("run", self.plan(text), "--set", "workload.savepoints.share=50%", "-o", "out")
         self.assertIn("database.pipeline: a Galera node can execute", self.status(64, done).err)
 
