@@ -15,8 +15,8 @@ struct about {
 };
 
 struct read {
-    uint32_t key, txn, op, version;
-    bool own; /* its transaction wrote the key before */
+    uint32_t key, txn, op, version; /* version NONE: its result is not known */
+    bool own;                       /* its transaction wrote the key before */
 };
 
 struct write {
@@ -163,14 +163,15 @@ static bool collect_txn(struct search *s, uint32_t txn)
     const struct rig_txn_op *ops = rig_txn_ops(s->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(s->history, txn); i++) {
         const uint32_t version = version_at(s, txn, i), key = ops[i].key;
-        if (!s->suspected[key] || version == NONE)
+        const bool reads = ops[i].kind != RIG_OP_WRITE;
+        if (!s->suspected[key] || (version == NONE && !reads))
             continue;
         if (is_last_write(s, &ops[i], version)) {
             if (!lost_writes_add(&s->writes, (struct write){key, txn, version, invoked(t)}))
                 return false;
             s->parent[version] = t->outcome == RIG_OUTCOME_OK ? find_parent(s, txn, key) : NONE;
-        } else if (t->outcome == RIG_OUTCOME_OK && ops[i].kind != RIG_OP_WRITE &&
-                   s->registers->versions[version].writer != txn &&
+        } else if (t->outcome == RIG_OUTCOME_OK && reads &&
+                   (version == NONE || s->registers->versions[version].writer != txn) &&
                    !lost_reads_add(&s->reads, (struct read){key, txn, i, version, wrote_before(ops, i)})) {
             return false;
         }
@@ -276,8 +277,8 @@ static const struct read *read_without(struct search *s, const struct write *c)
             continue;
         if (read->version == c->version)
             shown = txns[read->txn].complete_at;
-        else if (!read->own && !is_older(s, c, read->version))
-            return NULL;
+        else if (!read->own && (read->version == NONE || !is_older(s, c, read->version)))
+            return NULL; /* a result that is not known may show the write */
     }
     for (size_t i = first; i < end; i++) {
         const struct read *read = &s->reads.at[i];

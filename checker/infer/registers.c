@@ -223,12 +223,16 @@ static enum rig_rc written_twice(const struct build *b, uint32_t first, uint32_t
     char key[64];
     rig_history_key_name(b->history, op->key, key, sizeof key);
     if (first == second)
-        return rig_fail(b->err, RIG_E_INPUT,
-                        "transaction %u writes %s to key %s twice; rw-register needs values that are unique per key",
-                        rig_txn_name(b->history, first), RIG_VALUE_SHOWN(op->value), key);
-    return rig_fail(b->err, RIG_E_INPUT,
-                    "transactions %u and %u both write %s to key %s; rw-register needs values that are unique per key",
-                    rig_txn_name(b->history, first), rig_txn_name(b->history, second), RIG_VALUE_SHOWN(op->value), key);
+        return rig_fail(
+            b->err, RIG_E_INPUT,
+            "transaction %u writes %s to key %s twice; a register needs values that are unique per key, unless the "
+            "workload is multi-key-acid",
+            rig_txn_name(b->history, first), RIG_VALUE_SHOWN(op->value), key);
+    return rig_fail(
+        b->err, RIG_E_INPUT,
+        "transactions %u and %u both write %s to key %s; a register needs values that are unique per key, unless "
+        "the workload is multi-key-acid",
+        rig_txn_name(b->history, first), rig_txn_name(b->history, second), RIG_VALUE_SHOWN(op->value), key);
 }
 
 /* The version that the operation shows or makes. */

@@ -10,9 +10,9 @@ enum { LOOKED_AT = 64 }; /* operations at the beginning, for one of a client */
 
 /* The first that fits is taken. */
 static const struct rig_classic_form *const forms[] = {
-    &rig_classic_unique_ids, &rig_classic_log,         &rig_classic_monotonic,
-    &rig_classic_sequential, &rig_classic_dirty_reads, &rig_classic_long_fork,
-    &rig_classic_bank,       &rig_classic_counter,     &rig_classic_set,
+    &rig_classic_unique_ids,  &rig_classic_log,       &rig_classic_monotonic, &rig_classic_sequential,
+    &rig_classic_dirty_reads, &rig_classic_long_fork, &rig_classic_bank,      &rig_classic_counter,
+    &rig_classic_set,         &rig_classic_multi_key,
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof forms[0] };
@@ -228,7 +228,9 @@ static bool is_wanted(struct rig_classic *r, const struct rig_load_options *opti
         const struct rig_classic_item item = rc == RIG_OK ? item_of(r) : (struct rig_classic_item){0};
         const bool alone = item.is_txn && !item.has_process;
         decided = rc == RIG_OK && item.is_client && (item.function.length > 0 || alone);
-        if (decided && options->workload_given)
+        if (decided && options->workload_given && options->workload == RIG_WORKLOAD_MULTI_KEY)
+            wanted = true;
+        else if (decided && options->workload_given)
             wanted = alone || (is_classic(options->workload) && !rig_slice_is(&item.function, "txn") &&
                                (!item.is_txn || options->workload == RIG_WORKLOAD_LONG_FORK));
         else if (decided)
@@ -246,13 +248,14 @@ static const struct rig_classic_form *find_form(const struct rig_classic *r, con
     for (size_t i = 0; i < FORM_COUNT; i++) {
         if (options->workload_given && forms[i]->workload != options->workload)
             continue;
-        if (forms[i]->is_it(r))
+        if ((options->workload_given || forms[i] != &rig_classic_multi_key) && forms[i]->is_it(r))
             return forms[i];
         last = forms[i];
     }
     if (last != &rig_classic_long_fork && rig_classic_no_process.is_it(r))
         return &rig_classic_no_process;
-    return options->workload_given ? last : NULL; /* which then says what is wrong */
+    /* Without a form for its values a file of multi-key-acid is read as it is; others then say what is wrong. */
+    return options->workload_given && last != &rig_classic_multi_key ? last : NULL;
 }
 
 static enum rig_rc rewrite(struct rig_classic *r, const struct rig_load_options *options, bool *rewritten)

@@ -6,7 +6,8 @@
  *   bank       {:f :transfer, :value {:from 1, :to 2, :amount 5}},                 [[:inc 1 -5] [:inc 2 5]],
  *              {:f :read, :value {1 10, 2 15}}                                     [[:r 1 10] [:r 2 15]]
  *   long-fork  {:f :read, :value [[:r 0 1] [:r 1 nil]]}                            as it is, see below
- *   sequential, dirty-reads, unique-ids: see classic_registers.c; monotonic: classic_monotonic.c and classic_log.c
+ *   sequential, dirty-reads, unique-ids: see classic_registers.c; monotonic: classic_monotonic.c and classic_log.c;
+ *   multi-key-acid whose values repeat: classic_multi_key.c
  *
  * An independent tuple [k v] names its key; else the key is 0. A read that was not acknowledged shows nothing, and nor
  * does an acknowledged read of a set or a counter whose value is null. An operation without a process has a client of

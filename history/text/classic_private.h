@@ -134,6 +134,6 @@ enum rig_rc rig_classic_refuse(const struct rig_classic *r, const struct rig_cla
 
 extern const struct rig_classic_form rig_classic_set, rig_classic_counter, rig_classic_bank, rig_classic_long_fork,
     rig_classic_sequential, rig_classic_dirty_reads, rig_classic_unique_ids, rig_classic_monotonic, rig_classic_log,
-    rig_classic_no_process;
+    rig_classic_multi_key, rig_classic_no_process;
 
 #endif

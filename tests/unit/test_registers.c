@@ -190,10 +190,13 @@ static void expect_refused(const char *lines, const char *text)
 static void a_value_written_twice_is_refused(void **state)
 {
     (void)state;
-    expect_refused(TXN("0", "[[\"w\",1,7]]") TXN("1", "[[\"w\",1,7]]"),
-                   "transactions 1 and 3 both write 7 to key 1; rw-register needs values that are unique per key");
+    expect_refused(
+        TXN("0", "[[\"w\",1,7]]") TXN("1", "[[\"w\",1,7]]"),
+        "transactions 1 and 3 both write 7 to key 1; a register needs values that are unique per key, unless the "
+        "workload is multi-key-acid");
     expect_refused(TXN("0", "[[\"w\",1,7],[\"r\",1,7],[\"w\",1,7]]"),
-                   "transaction 1 writes 7 to key 1 twice; rw-register needs values that are unique per key");
+                   "transaction 1 writes 7 to key 1 twice; a register needs values that are unique per key, unless the "
+                   "workload is multi-key-acid");
 }
 
 static void fates_of(const char *lines, unsigned assumptions, enum rig_lattice lattice, struct rig_history **history,
