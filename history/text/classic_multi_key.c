@@ -134,7 +134,7 @@ static uint64_t hash_value(const struct walk *walk)
 
 /* ---- noting what the file writes ---- */
 
-/* Of key and value; NULL: no write of it is known. */
+/* The writes of key and value with this hash; NULL: there are none. */
 static const struct value *find_value(const struct rig_classic *r, const struct noted *noted, uint64_t of)
 {
     const uint32_t place = rig_table_get(&r->known, of);
@@ -289,7 +289,7 @@ static enum rig_rc put(struct rig_classic *r, const struct rig_classic_item *ite
     const struct noted *noted = r->numbers;
     const struct rig_classic_item *asked = rig_classic_asked(r, item);
     const struct rig_classic_item *given = item->is_txn || item->type == RIG_OPERATION_OK ? item : asked;
-    if (!given->is_txn)
+    if (!given->is_txn && !(rig_classic_is_sequence(r, &given->value) && rig_classic_count(r, &given->value) == 0))
         return rig_classic_refuse(r, item, "whose value is not a list of reads and writes");
     uint32_t next = noted->first_write[asked - r->items.at];
     const uint32_t end = noted->first_write[asked - r->items.at + 1];
