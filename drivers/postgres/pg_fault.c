@@ -13,9 +13,11 @@ static const int64_t step_ns = 10 * RIG_NS_PER_MS;
 static const int64_t patience_ns = 5 * RIG_NS_PER_S;
 
 const struct rig_fault *const rig_pg_faults[] = {
-    &rig_pg_fault_terminate,     &rig_pg_fault_kill_session, &rig_pg_fault_pause_session,
-    &rig_pg_fault_vacuum_full,   &rig_pg_fault_alter,        &rig_pg_fault_checkpoint,
-    &rig_pg_fault_lock_pressure, &rig_pg_fault_deadlocks,    NULL,
+    &rig_pg_fault_terminate,     &rig_pg_fault_kill_session,
+    &rig_pg_fault_pause_session, &rig_pg_fault_vacuum_full,
+    &rig_pg_fault_reindex,       &rig_pg_fault_alter,
+    &rig_pg_fault_checkpoint,    &rig_pg_fault_lock_pressure,
+    &rig_pg_fault_deadlocks,     NULL,
 };
 
 struct rig_pg_node *rig_pg_fault_node(const struct rig_fault_site *site, uint32_t i)

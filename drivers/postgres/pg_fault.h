@@ -25,6 +25,7 @@ extern const struct rig_fault rig_pg_fault_terminate;
 extern const struct rig_fault rig_pg_fault_kill_session;
 extern const struct rig_fault rig_pg_fault_pause_session;
 extern const struct rig_fault rig_pg_fault_vacuum_full;
+extern const struct rig_fault rig_pg_fault_reindex;
 extern const struct rig_fault rig_pg_fault_alter;
 extern const struct rig_fault rig_pg_fault_checkpoint;
 extern const struct rig_fault rig_pg_fault_lock_pressure;

@@ -64,6 +64,7 @@ FAULTS = {
     "kill-session": ("", r"pg-1: process \d+ of a session is gone; pg-1 answers"),
     "pause-session": ("", r"pg-1: process \d+ of a session is stopped; pg-1: it resumed"),
     "vacuum-full": ("", r"pg-1: \S+ moved from file \S+ to \S+"),
+    "reindex": ("", r"pg-1: indexes of \S+ moved from file \S+ to \S+"),
     "alter-tables": ("", r"pg-1: the catalogue shows .*; pg-1: changed back"),
     "checkpoint": ("", r"pg-1: the last checkpoint is at \S+, before at \S+"),
     "lock-pressure": ("", r"pg-1: \d+ locks in the lock table"),

@@ -214,6 +214,16 @@ static void tables_are_rewritten(void **state)
     heal(&injection);
 }
 
+static void indexes_are_rebuilt(void **state)
+{
+    (void)state;
+    struct injection injection;
+    inject(&injection, "reindex", NULL, 0);
+    expect_evidence(&injection, "indexes of ");
+    expect_evidence(&injection, ".rig_list_0 moved from file ");
+    heal(&injection);
+}
+
 static void tables_are_altered_and_back(void **state)
 {
     (void)state;
@@ -329,11 +339,12 @@ int main(void)
 {
     harness_require_postgres();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sessions_are_terminated), cmocka_unit_test(killed_session_has_the_server_recover),
-        cmocka_unit_test(ended_session_is_one),    cmocka_unit_test(session_is_paused),
-        cmocka_unit_test(tables_are_rewritten),    cmocka_unit_test(tables_are_altered_and_back),
-        cmocka_unit_test(checkpoint_is_made),      cmocka_unit_test(lock_table_is_filled),
-        cmocka_unit_test(deadlocks_are_made),      cmocka_unit_test(fault_without_a_session_fails),
+        cmocka_unit_test(sessions_are_terminated),       cmocka_unit_test(killed_session_has_the_server_recover),
+        cmocka_unit_test(ended_session_is_one),          cmocka_unit_test(session_is_paused),
+        cmocka_unit_test(tables_are_rewritten),          cmocka_unit_test(indexes_are_rebuilt),
+        cmocka_unit_test(tables_are_altered_and_back),   cmocka_unit_test(checkpoint_is_made),
+        cmocka_unit_test(lock_table_is_filled),          cmocka_unit_test(deadlocks_are_made),
+        cmocka_unit_test(fault_without_a_session_fails),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -55,6 +55,10 @@ class Reproductions(RigTest):
     def test_pg_failover_loss(self):
         self.reproduce("pg-failover-loss")
 
+    def test_pg_reindex_loss(self):
+        self.servers("14.3")
+        self.reproduce("pg-reindex-loss")
+
     def test_pg_ssi_late_mark(self):
         """The race may fail to appear within the entry's time."""
         self.servers("15")
