@@ -552,8 +552,7 @@ static enum rig_rc join_certificate(struct rig_source *source, const struct rig_
             return rig_fail(err, RIG_E_INPUT,
                             "%s: line %zu of the certificate, `%.60s`: this is not a line of a certificate, or it does "
                             "not fit those before it",
-                            source->name, source->certificate.commits.count + source->certificate.views.views.count + 1,
-                            line->text);
+                            source->name, rig_certificate_text_count(&source->certificate), line->text);
         }
     }
     return RIG_OK;

@@ -58,7 +58,7 @@ static enum rig_rc take_table(struct rig_my_binlog *binlog, const struct st_mari
     if (binlog->table_count == RIG_MY_BINLOG_TABLES)
         return refuse("a transaction with more tables than rig reads", err);
     if (map->column_count < 2 || map->column_count > RIG_MY_BINLOG_COLUMNS ||
-        map->column_types.length < map->column_count)
+        map->column_types.length < map->column_count || (uint8_t)map->column_types.str[0] != TYPE_BIGINT)
         return refuse("a table that rig did not make", err);
     for (uint32_t i = 0; i < map->column_count; i++) {
         table.types[i] = (uint8_t)map->column_types.str[i];

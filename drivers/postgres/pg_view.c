@@ -43,9 +43,11 @@ static void put(struct rig_pg_view_log *log, uint64_t word)
     log->bad = !rig_pg_words_add(&log->words, word) || log->bad;
 }
 
-static uint64_t get_number(const char **text)
+/* Without digits the log is bad. */
+static uint64_t get_number(struct rig_pg_view_log *log, const char **text)
 {
     uint64_t number = 0;
+    log->bad |= **text < '0' || **text > '9';
     while (**text >= '0' && **text <= '9')
         number = number * 10 + (uint64_t)(*(*text)++ - '0');
     return number;
@@ -54,10 +56,10 @@ static uint64_t get_number(const char **text)
 /* "xmin:xmax:active,active". */
 static void put_snapshot(struct rig_pg_view_log *log, const char *text)
 {
-    const uint64_t xmin = get_number(&text);
+    const uint64_t xmin = get_number(log, &text);
     log->bad |= *text != ':';
     text += *text == ':';
-    log->xmax = get_number(&text);
+    log->xmax = get_number(log, &text);
     log->bad |= *text != ':';
     text += *text == ':';
     put(log, xmin);
@@ -65,24 +67,26 @@ static void put_snapshot(struct rig_pg_view_log *log, const char *text)
     const size_t count_at = log->words.count;
     put(log, 0);
     for (uint64_t count = 1; *text != '\0' && !log->bad; count++) {
-        put(log, get_number(&text));
-        log->bad |= *text != ',' && *text != '\0';
+        put(log, get_number(log, &text));
+        log->bad |= (*text != ',' && *text != '\0') || (*text == ',' && text[1] == '\0');
         text += *text == ',';
         if (!log->bad)
             log->words.at[count_at] = count;
     }
 }
 
-static uint64_t get_field(const PGresult *result, int column)
+static uint64_t get_field(struct rig_pg_view_log *log, const PGresult *result, int column)
 {
     const char *text = PQgetvalue(result, 0, column);
-    return get_number(&text);
+    const uint64_t number = get_number(log, &text);
+    log->bad |= *text != '\0';
+    return number;
 }
 
 /* Puts a row; `snapshot`: its text, or NULL. The numbers of the row follow those of its snapshot. */
 static void put_row(struct rig_pg_view_log *log, uint32_t op, const char *snapshot, const PGresult *result, int version)
 {
-    const bool same = snapshot != NULL && strcmp(snapshot, log->snapshot) == 0;
+    const bool same = snapshot != NULL && snapshot[0] != '\0' && strcmp(snapshot, log->snapshot) == 0;
     const unsigned where = snapshot == NULL ? ROW_NO_SNAPSHOT : same ? ROW_LAST_SNAPSHOT : ROW_NEW_SNAPSHOT;
     put(log, (uint64_t)op << ROW_SHIFT | where);
     const size_t at = log->words.count;
@@ -96,7 +100,7 @@ static void put_row(struct rig_pg_view_log *log, uint32_t op, const char *snapsh
     }
     const uint64_t near = log->xmax != 0 ? log->xmax : log->id;
     if (!log->bad && version >= 0 && !PQgetisnull(result, 0, version))
-        log->words.at[at] = rig_pg_extend(get_field(result, version), near);
+        log->words.at[at] = rig_pg_extend(get_field(log, result, version), near);
     log->rows++;
 }
 
@@ -140,7 +144,7 @@ void rig_pg_view_take(struct rig_pg_views *views, uint32_t client, const struct 
         const char *snapshot = PQgetvalue(result, 0, 2), *xmax = strchr(snapshot, ':');
         if (locked && xmax != NULL) { /* its snapshot extends the row's number all the same */
             xmax++;
-            log->xmax = get_number(&xmax);
+            log->xmax = get_number(log, &xmax);
         }
         put_row(log, number, locked ? NULL : snapshot, result, 1);
         return;
@@ -148,7 +152,7 @@ void rig_pg_view_take(struct rig_pg_views *views, uint32_t client, const struct 
     log->bad |= columns < 2 || columns > 3;
     if (log->bad)
         return;
-    log->id = get_field(result, 1);
+    log->id = get_field(log, result, 1);
     put_row(log, number, columns == 3 ? PQgetvalue(result, 0, 2) : NULL, result, 0);
 }
 
@@ -199,7 +203,9 @@ enum rig_rc rig_pg_views_give(struct rig_pg_views *views, const struct rig_certi
     for (uint32_t i = 0; i < views->count; i++) {
         if (views->logs[i].bad)
             return rig_fail(err, RIG_E_DRIVER,
-                            "PostgreSQL: memory ran out for views, or an answer was not as expected");
+                            "PostgreSQL: client %u: memory ran out for its views, or a statement did not return a "
+                            "snapshot and numbers of transactions: certificate: stream needs none",
+                            i);
         views->logs[i].begin = 0;
     }
     for (;;) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "history/history_storage.h"
 #include "history/load.h"
 #include "history/record/packing.h"
 #include "history/record/record_writer.h"
@@ -38,6 +39,69 @@ static enum rig_rc save(const struct rig_history *history, const char *path, enu
     return rc;
 }
 
+/* ---- certificates ---- */
+
+static void add_commits(struct rig_certificate *certificate, uint32_t timeline, uint64_t place)
+{
+    struct rig_certificate_builder builder;
+    int64_t elements[8];
+    rig_certificate_builder_init(&builder, certificate);
+    for (uint64_t commits = rig_rng_below(&rng, 5); commits > 0; commits--) {
+        place += 1 + rig_rng_below(&rng, 1000);
+        bool added = rig_certificate_add_commit(&builder, place, rig_rng_below(&rng, 900), timeline);
+        for (uint64_t changes = rig_rng_below(&rng, 4); changes > 0; changes--) {
+            const uint32_t count = (uint32_t)rig_rng_below(&rng, 8);
+            for (uint32_t i = 0; i < count; i++)
+                elements[i] = (int64_t)rig_rng_below(&rng, 9);
+            const bool removed = rig_rng_below(&rng, 4) == 0;
+            added &= rig_certificate_add_version(&builder, (int64_t)rig_rng_below(&rng, 6), removed ? NULL : elements,
+                                                 removed ? 0 : count);
+        }
+        if (!added)
+            abort();
+    }
+    rig_certificate_builder_done(&builder);
+}
+
+static void add_views(struct rig_txn_views *views)
+{
+    for (uint64_t number = 1; rig_rng_below(&rng, 3) > 0; number += 1 + rig_rng_below(&rng, 5)) {
+        const struct rig_txn_view view = {.number = number,
+                                          .id = rig_rng_below(&rng, 900),
+                                          .single = rig_rng_below(&rng, 2) == 0,
+                                          .standby = rig_rng_below(&rng, 2) == 0};
+        const uint64_t xmin = 1 + rig_rng_below(&rng, 900), active[] = {xmin, xmin + 2};
+        if (!rig_txn_views_add(views, &view) ||
+            !rig_txn_views_add_snapshot(views, xmin, xmin + 4, active, (uint32_t)rig_rng_below(&rng, 3)) ||
+            !rig_txn_views_add_row(views, 0, rig_rng_below(&rng, 900), true) ||
+            !rig_txn_views_add_row(views, 2, 0, false))
+            abort();
+    }
+}
+
+/* A certificate of the history, which need not fit it. */
+static void certify(struct rig_history *history)
+{
+    struct rig_certificate *certificate = &((struct rig_history_storage *)history->storage)->certificate;
+    const uint64_t fork = 6000;
+    add_commits(certificate, 1, 0);
+    if (rig_rng_below(&rng, 2) == 0) {
+        if (!rig_certificate_add_fork(certificate, 1, fork, 2) || rig_certificate_make_lost(certificate) == NULL)
+            abort();
+        add_commits(certificate->lost, 1, fork);
+        if (certificate->lost->commits.count == 0) {
+            rig_certificate_done(certificate->lost);
+            free(certificate->lost);
+            certificate->lost = NULL;
+        }
+    }
+    add_views(&certificate->views);
+    certificate->complete = rig_rng_below(&rng, 2) == 0;
+    certificate->last_only = rig_rng_below(&rng, 2) == 0;
+    (void)snprintf(certificate->source, sizeof certificate->source, "test");
+    history->certificate = certificate;
+}
+
 static bool holds_registers_only(enum rig_form form)
 {
     return form == RIG_FORM_PLUME || form == RIG_FORM_DBCOP;
@@ -62,6 +126,8 @@ static bool try_file(const char *path, enum rig_form form, struct rig_buf *buf)
     model_make(&model, &options, &rng);
     struct rig_history *history = model_history(&model, model.event_count);
     rig_buf_clear(buf);
+    if (!holds_registers_only(form) && rig_rng_below(&rng, 2) == 0)
+        certify(history);
     const enum rig_rc rc = save(history, path, form, &err);
     const bool saved = rc == RIG_OK && rig_buf_read_file(buf, path, &err) == RIG_OK && buf->size > 0;
     if (!saved && !(holds_registers_only(form) && (rc == RIG_OK || rc == RIG_E_INPUT)))

@@ -35,9 +35,30 @@ static void mend_checksums(uint8_t *data, size_t size)
     }
 }
 
+/* The guarantees in the header of certificate.h. */
+static void check_certificate(const struct rig_certificate *certificate)
+{
+    for (size_t i = 0; i < certificate->commits.count; i++) {
+        const struct rig_commit *commit = &certificate->commits.at[i];
+        RIG_INVARIANT(commit->first_change + (size_t)rig_commit_change_count(certificate, (uint32_t)i) <=
+                      certificate->changes.count);
+        RIG_INVARIANT(i == 0 || commit[-1].place < commit->place ||
+                      (certificate->by_timeline && commit[-1].timeline < commit->timeline));
+    }
+    for (size_t i = 0; i < certificate->changes.count; i++)
+        RIG_INVARIANT(certificate->changes.at[i].first + (size_t)certificate->changes.at[i].count <=
+                      certificate->elements.count);
+    for (size_t i = 0; i < rig_certificate_lost_count(certificate); i++)
+        RIG_INVARIANT(rig_certificate_fork_of(certificate, &certificate->lost->commits.at[i]) != NULL);
+    if (certificate->lost != NULL)
+        check_certificate(certificate->lost);
+}
+
 /* The guarantees in the header of history.h. */
 static void check_history(const struct rig_history *history)
 {
+    if (history->certificate != NULL)
+        check_certificate(history->certificate);
     int64_t sum = 0;
     for (uint32_t i = 0; i < history->txn_count; i++) {
         const struct rig_txn *txn = &history->txns[i];
