@@ -154,6 +154,9 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
         return "an omitted operation may have written the value";
     if (asked == RIG_ANOMALY_LOST_WRITE && verdict->scope.lost_count > 0)
         return "an omitted operation may have overwritten the value";
+    if (asked == RIG_ANOMALY_LOST_WRITE && verdict->scope.workload == RIG_WORKLOAD_MULTI_KEY &&
+        verdict->scope.unknown_reads > 0)
+        return "a read that leaves its writer open may have shown the value";
     if ((asked == RIG_ANOMALY_LOST_APPEND || asked == RIG_ANOMALY_LOST_WRITE) && !verdict->scope.has_invocations)
         return "the history has no invocations, and so no real-time order";
     if ((elements & RIG_ANOMALY_BIT(asked)) != 0 && verdict->scope.lost_count > 0)

@@ -15,7 +15,7 @@ struct about {
 };
 
 struct read {
-    uint32_t key, txn, op, version; /* version NONE: its result is not known */
+    uint32_t key, txn, op, version; /* version NONE: one of several writes of its value */
     bool own;                       /* its transaction wrote the key before */
 };
 
@@ -163,7 +163,8 @@ static bool collect_txn(struct search *s, uint32_t txn)
     const struct rig_txn_op *ops = rig_txn_ops(s->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(s->history, txn); i++) {
         const uint32_t version = version_at(s, txn, i), key = ops[i].key;
-        const bool reads = ops[i].kind != RIG_OP_WRITE;
+        const bool reads =
+            ops[i].kind != RIG_OP_WRITE && (version != NONE || s->history->workload == RIG_WORKLOAD_MULTI_KEY);
         if (!s->suspected[key] || (version == NONE && !reads))
             continue;
         if (is_last_write(s, &ops[i], version)) {

@@ -6,8 +6,8 @@
  * when T read it before it wrote v, or when its writer is acknowledged, was invoked after T's acknowledgement, and read
  * an older version before it wrote: the key went on without v. v is lost when an acknowledged read R of another
  * transaction began after T's acknowledgement, shows an older version, and
- *   - each acknowledged read of another transaction that ended after T's acknowledgement has a known result, which is an
- *     older version or v,
+ *   - each acknowledged read of another transaction that ended after T's acknowledgement and has a result shows an older
+ *     version or v; where values repeat (multi-key-acid), it also tells which write it saw,
  *   - those that show v ended before R began, and if there is one, the key went on without v to the version of R,
  *   - each write of another transaction that did not fail, and was invoked before R ended, made an older version.
  * The last rule is that of overwritten versions: a write that may have come after v may have replaced it.
