@@ -63,7 +63,7 @@ class EvidenceTest(RigTest):
         self.assertIn(reason, " ".join(text.split("\n\n")[0].split()))
         page = (self.folder / run / "report.html").read_text()
         self.assertIn('class="banner open"', page)
-        self.assertLess(page.index("UNDECIDED: "), page.index("Requested: "))
+        self.assertLess(page.index("UNDECIDED: "), page.index("<dt>Isolation</dt>"))
         case, counts = self.case(run)
         self.assertEqual(counts["errors"], 1)
         self.assertIn(reason, case.find("error").get("message"))
