@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/bug.h"
 #include "checker/checker_types.h"
+#include "checker/infer/register_lost.h"
 #include "checker/levels/rule.h"
 
 /* The name of a cycle. One of writes alone is G0 only among acknowledged transactions, and counts as G1c here. */
@@ -154,7 +155,7 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
         return "an omitted operation may have written the value";
     if (asked == RIG_ANOMALY_LOST_WRITE && verdict->scope.lost_count > 0)
         return "an omitted operation may have overwritten the value";
-    if (asked == RIG_ANOMALY_LOST_WRITE && verdict->scope.workload == RIG_WORKLOAD_MULTI_KEY &&
+    if (asked == RIG_ANOMALY_LOST_WRITE && rig_register_values_may_repeat(verdict->scope.workload) &&
         verdict->scope.unknown_reads > 0)
         return "a read that leaves its writer open may have shown the value";
     if ((asked == RIG_ANOMALY_LOST_APPEND || asked == RIG_ANOMALY_LOST_WRITE) && !verdict->scope.has_invocations)
