@@ -55,6 +55,9 @@ class Sql(rig_command.RigTest):
                 database.execute(f"CREATE TABLE {table} AS SELECT 1 AS mine")
             self.run_against(server, dialect, "list-append", "", dialect)
             tables = [name for name, in database.execute("SELECT name FROM sqlite_master ORDER BY name")]
+            if "sqlite_sequence" in tables:  # SQLite's own, for AUTOINCREMENT; it cannot be dropped
+                tables.remove("sqlite_sequence")
+                self.assertEqual(database.execute("SELECT name FROM sqlite_sequence").fetchall(), [])
             self.assertEqual(tables, ["rig_lists", "rig_registers"])
             self.assertEqual(database.execute("SELECT * FROM rig_lists").fetchall(), [(1,)])
             database.close()
