@@ -25,7 +25,7 @@ database:
   http-version: {version}
   request-timeout: {timeout}
   tls: {{ca: cert.pem}}
-check: {{levels: [strict-serializable]}}
+check: {{levels: [strict-serializable], minimum: {{answering: {answering}}}}}
 report: [json]
 """
 
@@ -37,14 +37,15 @@ class Http2(rig_command.RigTest):
                         "cert.pem", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"],
                        cwd=self.folder, check=True, capture_output=True)
 
-    def run_against(self, share, scheme, version, transactions, timeout="10s"):
+    def run_against(self, share, scheme, version, transactions, timeout="10s", answering="80%"):
         files = ["key.pem", "cert.pem"] if scheme == "https" else []
         server = subprocess.Popen(["node", HERE / "http2_store.js", str(share), *files], cwd=self.folder, text=True,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with server:
             try:
                 plan = self.plan(PLAN.format(dialect=HERE / "whole.yaml", scheme=scheme, version=version, timeout=timeout,
-                                             port=int(server.stdout.readline()), transactions=transactions))
+                                             answering=answering, port=int(server.stdout.readline()),
+                                             transactions=transactions))
                 self.status(0, self.rig("run", plan, "-o", "run"))
                 faults = json.loads(server.communicate("", timeout=20)[0])
             finally:
@@ -64,7 +65,8 @@ class Http2(rig_command.RigTest):
         for scheme, version in (("https", "auto"), ("http", "2")):
             with self.subTest(scheme=scheme):
                 shutil.rmtree(self.folder / "run", ignore_errors=True)
-                faults, history = self.run_against(0.3, scheme, version, 1200, "1s")
+                # Requests without an answer last a second, so a slow machine may answer during less than 80 %.
+                faults, history = self.run_against(0.3, scheme, version, 1200, "1s", answering="0%")
                 self.assertEqual([name for name, count in faults.items() if count == 0], [], "faults that never came")
                 self.assertGreater(history["ok"], 300)
                 self.assertGreater(history["info"], 50)
