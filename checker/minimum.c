@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
+#include "checker/known_issues.h"
 #include "checker/verdict_storage.h"
 
 uint64_t rig_scope_faults(const struct rig_scope *scope)
@@ -135,6 +136,19 @@ static void say_unproven(const struct rig_verdict *verdict, struct rig_buf *text
     }
 }
 
+/* A known issue that has to appear: without it, the run may not have reached what it is about. */
+static void say_missing_issues(const struct rig_verdict *verdict, struct rig_buf *text)
+{
+    const struct rig_known_issues *known = verdict->known;
+    for (uint32_t i = 0; known != NULL && known->required && i < known->count; i++) {
+        if (known->outcomes[i].witness_count > 0)
+            continue;
+        begin_reason(text);
+        rig_buf_printf(text, "the known issue %s did not appear, as `known-required` demands",
+                       known->outcomes[i].issue->name);
+    }
+}
+
 static char *keep(const struct rig_verdict *verdict, const struct rig_buf *text)
 {
     struct rig_verdict_storage *storage = verdict->storage;
@@ -199,6 +213,7 @@ enum rig_rc rig_verdict_weigh(struct rig_verdict *verdict, const struct rig_mini
     say_acknowledged(verdict, &text);
     say_faults(verdict, &text);
     say_unproven(verdict, &text);
+    say_missing_issues(verdict, &text);
     weigh_conditions(verdict, &text);
     const enum rig_rc rc = conclude(verdict, &text, err);
     rig_buf_done(&text);

@@ -252,6 +252,7 @@ struct rig_verdict {
     struct rig_cost cost;
     struct rig_order_claims *claims; /* checker/certificate/claims.h; NULL: the history has none. Owned */
     struct rig_certified *certified; /* checker/certificate/certified.h; NULL: there is no certificate. Owned */
+    struct rig_known_issues *known;  /* checker/known_issues.h; NULL: no issue is known. In the storage */
     void *storage;
 };
 

@@ -13,6 +13,7 @@
 #include "cli/check_progress.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
+#include "cli/known_bugs.h"
 #include "cli/outputs.h"
 #include "cli/proof_file.h"
 #include "cli/requests.h"
@@ -33,6 +34,7 @@ static const struct rig_argument check_arguments[] = {
     RIG_ARGUMENT_BUDGET,
     RIG_ARGUMENT_MINIMUM,
     RIG_ARGUMENT_REQUIRE,
+    RIG_ARGUMENT_KNOWN,
     RIG_ARGUMENT_MAX_WITNESSES,
     RIG_ARGUMENT_MAX_MEMORY,
     {.name = "threads", .value = "N", .help = "number of threads; the number of cores when not given"},
@@ -203,7 +205,7 @@ static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_er
 
 static int judge(const struct rig_arguments *args, struct rig_source_options *source,
                  struct rig_stream_options *options, const struct rig_minimum *minimum,
-                 const struct rig_cli_saved_run *saved, const char *title)
+                 struct rig_cli_known_bugs *known, const struct rig_cli_saved_run *saved, const char *title)
 {
     struct rig_err err = {0}, unproved = {0};
     struct rig_verdict *verdict = NULL;
@@ -213,6 +215,9 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
     options->watch = rig_cli_check_progress_watch(&progress);
     enum rig_rc rc = check(args, source, options, &verdict, &unproved, &err);
     rig_cli_check_progress_done(&progress);
+    const struct rig_cli_judged judged = {args->positionals[0], &source->load, &options->check, run};
+    if (rc == RIG_OK)
+        rc = rig_cli_known_bugs_compare(known, &judged, verdict, &err);
     if (rc == RIG_OK)
         rc = rig_verdict_weigh(verdict, minimum, &saved->effort, &err);
     if (rc == RIG_OK)
@@ -253,9 +258,14 @@ int rig_cli_check(int argc, char **argv)
     if (rc == RIG_OK)
         rc = rig_cli_saved_run_take(args.positionals[0], &args, &options.check, &minimum, &saved, &err);
     args.positionals[0] = path;
-    if (rc == RIG_OK)
+    struct rig_cli_known_bugs known;
+    const bool is_read = rig_cli_known_bugs_read(&known, &args, saved.run.plan_yaml);
+    if (rc == RIG_OK && is_read)
         rc = check_outputs(&args, &err);
-    const int result = rc == RIG_OK ? judge(&args, &source, &options, &minimum, &saved, title) : rig_cli_fail(&err);
+    const int result = !is_read       ? RIG_EXIT_USAGE
+                       : rc == RIG_OK ? judge(&args, &source, &options, &minimum, &known, &saved, title)
+                                      : rig_cli_fail(&err);
+    rig_cli_known_bugs_done(&known);
     rig_cli_saved_run_done(&saved);
     return result;
 }

@@ -12,6 +12,7 @@
 #include "cli/check_progress.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
+#include "cli/known_bugs.h"
 #include "cli/outputs.h"
 #include "cli/requests.h"
 #include "cli/saved_run.h"
@@ -25,6 +26,7 @@ static const struct rig_argument report_arguments[] = {
     RIG_ARGUMENT_BUDGET,
     RIG_ARGUMENT_MINIMUM,
     RIG_ARGUMENT_REQUIRE,
+    RIG_ARGUMENT_KNOWN,
     RIG_ARGUMENT_MAX_WITNESSES,
     RIG_ARGUMENT_MAX_MEMORY,
     RIG_ARGUMENT_NO_PROGRESS,
@@ -88,7 +90,7 @@ static int write_all(const struct rig_arguments *args, const char *path, const s
 }
 
 static int judge(const struct rig_arguments *args, struct rig_check_options *options, const struct rig_minimum *minimum,
-                 const struct rig_cli_saved_run *saved, struct rig_err *err)
+                 struct rig_cli_known_bugs *known, const struct rig_cli_saved_run *saved, struct rig_err *err)
 {
     char path[PATH_BYTES];
     int length = snprintf(path, sizeof path, "%s/history.rig", args->positionals[0]);
@@ -110,8 +112,10 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
         rig_cli_check_progress_done(&progress);
         result = rig_cli_fail(err);
     } else {
+        const struct rig_cli_judged judged = {path, &source.load, options, &saved->run};
         rig_cli_check_progress_done(&progress);
-        result = rig_verdict_weigh(verdict, minimum, &saved->effort, err) == RIG_OK
+        result = rig_cli_known_bugs_compare(known, &judged, verdict, err) == RIG_OK &&
+                         rig_verdict_weigh(verdict, minimum, &saved->effort, err) == RIG_OK
                      ? write_all(args, path, verdict, saved, title, err)
                      : rig_cli_fail(err);
     }
@@ -152,8 +156,12 @@ int rig_cli_report(int argc, char **argv)
         return rig_cli_fail(&err);
     args.positionals[0] = run_folder;
     if (rig_cli_saved_run_load(args.positionals[0], &saved, &err) == RIG_OK && check_outputs(&args, &err) == RIG_OK) {
+        struct rig_cli_known_bugs known;
         rig_cli_saved_run_ask(&saved, &args, &options, &minimum);
-        result = judge(&args, &options, &minimum, &saved, &err);
+        result = rig_cli_known_bugs_read(&known, &args, saved.run.plan_yaml)
+                     ? judge(&args, &options, &minimum, &known, &saved, &err)
+                     : RIG_EXIT_USAGE;
+        rig_cli_known_bugs_done(&known);
     } else {
         result = rig_cli_fail(&err);
     }

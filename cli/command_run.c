@@ -15,6 +15,7 @@
 #include "cli/check_progress.h"
 #include "cli/cli.h"
 #include "cli/command_run.h"
+#include "cli/known_bugs.h"
 #include "cli/leftovers.h"
 #include "cli/outputs.h"
 #include "cli/proof_file.h"
@@ -71,6 +72,7 @@ struct job {
     struct rig_report_run facts;
     struct rig_buf plan_yaml;
     struct rig_cli_provenance provenance;
+    struct rig_cli_known_bugs known;
     int64_t took_ns; /* of the clock on the wall, also where the load's time is simulated */
     struct rig_cli_check_progress progress;
     char failure[RIG_ERR_TEXT_BYTES]; /* why the run failed; empty: it did not */
@@ -278,6 +280,33 @@ static void collect_conditions(struct job *job)
     }
 }
 
+static struct rig_check_options requests_of(const struct job *job)
+{
+    const struct rig_check_section *section = &job->plan->check;
+    return (struct rig_check_options){.levels = section->levels,
+                                      .anomalies = section->anomalies,
+                                      .assumptions = section->assumptions,
+                                      .total = section->total,
+                                      .lattice = section->lattice,
+                                      .budget_ns = section->budget_ns,
+                                      .max_witnesses = (uint32_t)section->max_witnesses};
+}
+
+/* The entries were read once already, with the plan. */
+static enum rig_rc compare_known(struct job *job, struct rig_verdict *verdict, struct rig_err *err)
+{
+    char path[RIG_STORE_PATH_BYTES + 64];
+    const struct rig_check_options check = requests_of(job);
+    const struct rig_load_options load = {.form = RIG_FORM_RIG};
+    const struct rig_report_run run = {
+        .driver = job->plan->driver->name, .isolation = isolation_of(job->plan), .server = job->result.server};
+    path_in(job, "history.rig", path);
+    job->known.names = job->plan->check.known;
+    job->known.required = job->plan->check.known_required;
+    const struct rig_cli_judged judged = {path, &load, &check, &run};
+    return rig_cli_known_bugs_compare(&job->known, &judged, verdict, err);
+}
+
 /* Gives the exit status that the verdict means in `status`. */
 static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *status, struct rig_err *err)
 {
@@ -289,24 +318,14 @@ static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *s
     effort.conditions = job->conditions;
     effort.condition_count = job->result.condition_count;
     job->is_judged = true;
-    enum rig_rc rc = rig_verdict_weigh(verdict, &job->plan->check.minimum, &effort, err);
+    enum rig_rc rc = compare_known(job, verdict, err);
+    if (rc == RIG_OK)
+        rc = rig_verdict_weigh(verdict, &job->plan->check.minimum, &effort, err);
     if (rc == RIG_OK)
         rc = report(job, verdict, err);
     *status = rig_cli_verdict_status(verdict);
     rig_log(RIG_LOG_INFO, "run", "checked: %s", verdict->summary == NULL ? "" : verdict->summary);
     return rc;
-}
-
-static struct rig_check_options requests_of(const struct job *job)
-{
-    const struct rig_check_section *section = &job->plan->check;
-    return (struct rig_check_options){.levels = section->levels,
-                                      .anomalies = section->anomalies,
-                                      .assumptions = section->assumptions,
-                                      .total = section->total,
-                                      .lattice = section->lattice,
-                                      .budget_ns = section->budget_ns,
-                                      .max_witnesses = (uint32_t)section->max_witnesses};
 }
 
 /* `guess_failed`: the check that went along with the run took a key to be done with that was not. */
@@ -445,9 +464,11 @@ int rig_cli_run_plan(const struct rig_cli_run_request *request)
                        .is_quiet =
                            request->silent || rig_arguments_has(arguments, "quiet") || rig_arguments_json(arguments)};
     rig_buf_init(&job.plan_yaml, 0);
+    rig_arena_init(&job.known.arena, 0);
     const int status = run_job(&job);
     rig_log_close();
     rig_buf_done(&job.plan_yaml);
+    rig_cli_known_bugs_done(&job.known);
     return status;
 }
 

@@ -16,6 +16,7 @@ static const struct {
     {"assume", "check.assume=", true},   {"minimum", "check.minimum.", false},
     {"lattice", "check.lattice=", true}, {"budget", "check.budget=", true},
     {"require", "check.require=", true}, {"max-witnesses", "check.max-witnesses=", true},
+    {"known", "check.known=", true},
 };
 
 const struct rig_argument_elsewhere rig_cli_elsewhere_of_plan[] = {

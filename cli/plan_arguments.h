@@ -50,6 +50,11 @@
          .value = "not-refuted|held",                                                                                  \
          .choices = rig_cli_require_choices,                                                                           \
          .help = "the condition on each level for exit status 0, instead of the plan's check.require"},                \
+        {.name = "known",                                                                                              \
+         .value = "NAME",                                                                                              \
+         .repeatable = true,                                                                                           \
+         .help =                                                                                                       \
+             "known bug whose anomalies are accepted, instead of the plan's check.known (rig list reproductions)"},    \
     {                                                                                                                  \
         .name = "max-witnesses", .value = "N",                                                                         \
         .help = "witnesses kept of each anomaly, instead of the plan's check.max-witnesses"                            \

@@ -18,6 +18,8 @@ struct passing {
     const int64_t **lists;
     struct rig_arena copies; /* of lists in two pieces */
     uint32_t kept_count;
+    struct rig_txn_input
+        part; /* the next part of a transaction that is taken apart: position and process, and the time */
 };
 
 static enum rig_rc no_memory(struct rig_err *err)
@@ -81,12 +83,17 @@ static enum rig_rc pass_op(struct passing *p, const struct rig_txn_op *op, uint3
     return rc;
 }
 
+static const uint8_t *kept_ops(const struct passing *p, uint32_t txn)
+{
+    return p->choice->ops == NULL ? NULL : p->choice->ops + p->history->txns[txn].first_op;
+}
+
 static enum rig_rc pass_txn(struct passing *p, uint32_t txn, struct rig_err *err)
 {
     const struct rig_history *history = p->history;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const uint32_t count = rig_txn_op_count(history, txn);
-    const uint8_t *keep = p->choice->ops == NULL ? NULL : p->choice->ops + history->txns[txn].first_op;
+    const uint8_t *keep = kept_ops(p, txn);
     uint32_t kept = 0;
     enum rig_rc rc = RIG_OK;
     rig_arena_reset(&p->copies);
@@ -99,10 +106,96 @@ static enum rig_rc pass_txn(struct passing *p, uint32_t txn, struct rig_err *err
     return rig_history_builder_add_like(p->builder, history, txn, p->ops, p->reads, p->lists, kept, err);
 }
 
+/* The span of all parts, and the position and the process of the first one. */
+static void begin_parts(struct passing *p)
+{
+    const struct rig_history *history = p->history;
+    struct rig_txn_input *part = &p->part;
+    int64_t process = -1;
+    uint32_t last = 0;
+    *part = (struct rig_txn_input){.invoke_ns = RIG_NO_TIME,
+                                   .complete_ns = RIG_NO_TIME,
+                                   .invoke_at = history->has_invocations ? 0 : RIG_POSITION_NONE};
+    for (uint32_t i = 0; i < history->txn_count; i++) {
+        const struct rig_txn *txn = &history->txns[i];
+        if (txn->invoke_ns != RIG_NO_TIME && (part->invoke_ns == RIG_NO_TIME || txn->invoke_ns < part->invoke_ns))
+            part->invoke_ns = txn->invoke_ns;
+        part->complete_ns = txn->complete_ns > part->complete_ns ? txn->complete_ns : part->complete_ns;
+        process = txn->process > process ? txn->process : process;
+        if (txn->invoke_at != RIG_POSITION_NONE && txn->invoke_at > last)
+            last = txn->invoke_at;
+        if (txn->complete_at != RIG_POSITION_NONE && txn->complete_at > last)
+            last = txn->complete_at;
+    }
+    part->complete_at = last + 1;
+    part->process = process + 1;
+}
+
+/* The operations of the transaction from `first` on that belong to one part; `taken`: a byte an operation. */
+static enum rig_rc pass_part(struct passing *p, uint32_t txn, uint32_t first, uint8_t *taken, struct rig_err *err)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(p->history, txn);
+    const uint32_t count = p->choice->apart_by_key ? rig_txn_op_count(p->history, txn) : first + 1;
+    const uint8_t *keep = kept_ops(p, txn);
+    struct rig_txn_input *part = &p->part;
+    enum rig_rc rc = RIG_OK;
+    part->op_count = 0;
+    for (uint32_t i = first; rc == RIG_OK && i < count; i++) {
+        if (taken[i] || ops[i].key != ops[first].key)
+            continue;
+        taken[i] = 1;
+        if (keep == NULL || keep[i])
+            rc = pass_op(p, &ops[i], part->op_count++, err);
+    }
+    if (rc != RIG_OK || part->op_count == 0)
+        return rc;
+    if (part->complete_at == RIG_POSITION_NONE || part->process > INT32_MAX)
+        return rig_fail(err, RIG_E_LIMIT, "no position or process is left for the parts of a transaction");
+    part->outcome = (enum rig_outcome)p->history->txns[txn].outcome;
+    part->ops = p->ops;
+    part->reads = p->reads;
+    part->lists = p->lists;
+    rc = rig_history_builder_add(p->builder, part, err);
+    part->complete_at++;
+    part->process++;
+    p->kept_count++;
+    return rc;
+}
+
+static enum rig_rc pass_parts(struct passing *p, uint32_t txn, struct rig_err *err)
+{
+    const uint32_t count = rig_txn_op_count(p->history, txn);
+    enum rig_rc rc = RIG_OK;
+    rig_arena_reset(&p->copies);
+    uint8_t *taken = rig_arena_array(&p->copies, (size_t)count + 1, sizeof *taken);
+    if (taken == NULL)
+        return no_memory(err);
+    p->kept_count--; /* its parts count instead */
+    for (uint32_t i = 0; rc == RIG_OK && i < count; i++) {
+        if (!taken[i])
+            rc = pass_part(p, txn, i, taken, err);
+    }
+    return rc;
+}
+
+static enum rig_rc pass_all_parts(struct passing *p, struct rig_err *err)
+{
+    const struct rig_history_choice *choice = p->choice;
+    enum rig_rc rc = RIG_OK;
+    if (choice->apart == NULL)
+        return RIG_OK;
+    begin_parts(p);
+    for (uint32_t txn = 0; rc == RIG_OK && txn < p->history->txn_count; txn++) {
+        if (choice->txns[txn] && choice->apart[txn])
+            rc = pass_parts(p, txn, err);
+    }
+    return rc;
+}
+
 static enum rig_rc pass_all(struct passing *p, struct rig_err *err)
 {
     const struct rig_history *history = p->history;
-    const uint8_t *keep = p->choice->txns;
+    const uint8_t *keep = p->choice->txns, *apart = p->choice->apart;
     enum rig_rc rc = RIG_OK;
     if (p->builder == NULL || !make_room(p))
         return no_memory(err);
@@ -111,10 +204,10 @@ static enum rig_rc pass_all(struct passing *p, struct rig_err *err)
     if (history->meta != NULL)
         rc = rig_history_builder_meta(p->builder, history->meta, strlen(history->meta), err);
     for (uint32_t txn = 0; rc == RIG_OK && txn < history->txn_count; txn++) {
-        if (keep[txn])
+        if (keep[txn] && (apart == NULL || !apart[txn]))
             rc = pass_txn(p, txn, err);
     }
-    return rc;
+    return rc == RIG_OK ? pass_all_parts(p, err) : rc;
 }
 
 /* The facts of the history as a whole. */

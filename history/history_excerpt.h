@@ -28,9 +28,15 @@ struct rig_history_choice {
     /* Whether reads leave this element of the key out; NULL: they show all. It is asked of sequences only. */
     bool (*hides)(const void *context, uint32_t key, int64_t element);
     const void *context;
+    /* A byte a transaction; not 0: the transaction is taken apart, into one transaction for each of its operations (for each of
+     * its keys, with `apart_by_key`). These come last, each with a process of its own, and last from the beginning of the
+     * history to its end, so that nothing but their reads and writes orders them. NULL: none is. */
+    const uint8_t *apart;
+    bool apart_by_key;
 };
 
-/* The same with some operations of the kept transactions, and reads of sequences without hidden elements. */
+/* The same with some operations of the kept transactions, and reads of sequences without hidden elements. RIG_E_LIMIT also where
+ * there is no number left for the position or the process of what is taken apart. */
 enum rig_rc rig_history_excerpt_of(const struct rig_history *history, const struct rig_history_choice *choice,
                                    struct rig_history **excerpt, struct rig_err *err);
 

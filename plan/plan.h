@@ -52,6 +52,15 @@ enum rig_stop_on { RIG_STOP_ON_NOTHING, RIG_STOP_ON_ANOMALY };
 /* The condition on a requested level for exit status 0, in the order of the choices. */
 enum rig_require { RIG_REQUIRE_NOT_REFUTED, RIG_REQUIRE_HELD };
 
+/* Names of known bugs (plan/reproduction.h). */
+enum { RIG_KNOWN_MOST = 8, RIG_KNOWN_BYTES = 192 };
+struct rig_known_names {
+    uint32_t count;
+    char at[RIG_KNOWN_MOST][RIG_KNOWN_BYTES];
+};
+/* False when there is no place for it: there are too many, or it is too long. */
+bool rig_known_names_add(struct rig_known_names *names, const char *name);
+
 struct rig_check_section {
     uint64_t levels;      /* bits; from the list of names in `check.levels` */
     uint64_t anomalies;   /* bits */
@@ -63,6 +72,8 @@ struct rig_check_section {
     bool online;     /* check while the run goes on */
     int64_t stop_on; /* enum rig_stop_on */
     bool proof;      /* write a proof of the verdict */
+    struct rig_known_names known;
+    bool known_required; /* each of them must appear */
     struct rig_minimum minimum;
 };
 
@@ -131,6 +142,13 @@ void rig_plan_free(struct rig_plan *plan);
  */
 enum rig_rc rig_plan_parse_check(const char *name, const char *text, size_t size, struct rig_check_section *check,
                                  struct rig_err *err);
+
+/* The driver and the isolation level that the plan of a run names; empty where it names none. */
+struct rig_plan_database_names {
+    char driver[64], isolation[64];
+};
+enum rig_rc rig_plan_parse_database(const char *name, const char *text, size_t size,
+                                    struct rig_plan_database_names *names, struct rig_err *err);
 
 /* The plan resolved, as YAML that rig_plan_parse() reads back to the same plan; secrets are masked. `with_help`: a
  * comment a line. */

@@ -16,6 +16,7 @@
 #include "drivers/loader.h"
 #include "plan/plan_nemesis.h"
 #include "plan/plan_sections.h"
+#include "plan/reproduction.h"
 #include "plan/plan_text.h"
 #include "programs/program.h"
 
@@ -331,6 +332,33 @@ static void resolve_accounts(const struct rig_generator_options *workload, struc
     check->assumptions |= accounts.negative ? RIG_ASSUMES_NEGATIVE_BALANCES : 0;
 }
 
+bool rig_known_names_add(struct rig_known_names *names, const char *name)
+{
+    const size_t length = strlen(name);
+    if (names->count == RIG_KNOWN_MOST || length >= RIG_KNOWN_BYTES)
+        return false;
+    memcpy(names->at[names->count++], name, length + 1);
+    return true;
+}
+
+static enum rig_rc resolve_known(struct reader *reader, const struct rig_text_list *list, struct rig_known_names *known,
+                                 struct rig_err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct rig_yaml_place place =
+            element_place(section_of(reader, RIG_PLAN_CHECK), "known", i, &reader->tree);
+        for (uint32_t at = 0; at < known->count; at++) {
+            if (strcmp(known->at[at], list->at[i]) == 0)
+                return rig_yaml_refuse(&reader->tree, &place, err, "check.known: %s is named twice", list->at[i]);
+        }
+        if (!rig_known_names_add(known, list->at[i]))
+            return rig_yaml_refuse(&reader->tree, &place, err,
+                                   "check.known: expected at most %d names of fewer than %d bytes each",
+                                   (int)RIG_KNOWN_MOST, (int)RIG_KNOWN_BYTES);
+    }
+    return RIG_OK;
+}
+
 static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
 {
     static const struct name_list levels = {"levels", "level", "levels", nearest_level, find_level};
@@ -354,6 +382,9 @@ static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
     plan->check.online = check->online;
     plan->check.stop_on = check->stop_on;
     plan->check.proof = check->proof;
+    plan->check.known_required = check->known_required;
+    if (rc == RIG_OK)
+        rc = resolve_known(reader, &check->known, &plan->check.known, err);
     plan->check.minimum = (struct rig_minimum){.acknowledged = (uint64_t)check->least_acknowledged,
                                                .load = check->least_load,
                                                .answering = check->least_answering,
@@ -437,6 +468,21 @@ static enum rig_rc check_clients(const struct reader *reader, struct rig_err *er
     return RIG_OK;
 }
 
+/* Each is the name of an entry that can be read. The plan of a run that is over is not asked: the entry may be gone. */
+static enum rig_rc check_known(const struct reader *reader, struct rig_err *err)
+{
+    const struct rig_known_names *known = &reader->plan->check.known;
+    for (uint32_t i = 0; i < known->count; i++) {
+        const struct rig_yaml_place place =
+            element_place(section_of(reader, RIG_PLAN_CHECK), "known", i, &reader->tree);
+        struct rig_reproduction entry;
+        struct rig_err own = {0};
+        if (rig_reproduction_load(known->at[i], &reader->storage->arena, &entry, &own) != RIG_OK)
+            return rig_yaml_refuse(&reader->tree, &place, err, "check.known: %s", own.text);
+    }
+    return RIG_OK;
+}
+
 static enum rig_rc check_checking(const struct reader *reader, struct rig_err *err)
 {
     const struct rig_check_section *check = &reader->plan->check;
@@ -444,6 +490,11 @@ static enum rig_rc check_checking(const struct reader *reader, struct rig_err *e
         return refuse_section(reader, RIG_PLAN_CHECK, "`proof` needs `lattice: exact`", err);
     if (check->proof && rig_prove_lacks((enum rig_workload)reader->plan->workload.type) != NULL)
         return refuse_section(reader, RIG_PLAN_CHECK, "`proof`: there are no proofs for this workload", err);
+    if (check->known_required && check->known.count == 0)
+        return refuse_section(reader, RIG_PLAN_CHECK, "`known-required` needs names in `known`", err);
+    const enum rig_rc rc = check_known(reader, err);
+    if (rc != RIG_OK)
+        return rc;
     if (check->stop_on == RIG_STOP_ON_NOTHING || check->online)
         return RIG_OK;
     return refuse_section(reader, RIG_PLAN_CHECK,
@@ -761,6 +812,36 @@ enum rig_rc rig_plan_parse_check(const char *name, const char *text, size_t size
         *check = plan.check;
     rig_arena_done(&storage->arena);
     free(storage);
+    return rc;
+}
+
+/* The text of a key of a section; empty where it has none, or one that is too long. */
+static void copy_scalar(const struct rig_yaml_node *section, const char *key, char *text, size_t size)
+{
+    const struct rig_yaml_entry *entry = section->kind == RIG_YAML_MAPPING ? section->first : NULL;
+    while (entry != NULL && strcmp(entry->key, key) != 0)
+        entry = entry->next;
+    text[0] = '\0';
+    if (entry != NULL && entry->value->kind == RIG_YAML_SCALAR && strlen(entry->value->text) < size)
+        memcpy(text, entry->value->text, strlen(entry->value->text) + 1);
+}
+
+enum rig_rc rig_plan_parse_database(const char *name, const char *text, size_t size,
+                                    struct rig_plan_database_names *names, struct rig_err *err)
+{
+    struct rig_yaml_tree tree;
+    struct rig_arena arena;
+    rig_arena_init(&arena, 0);
+    const enum rig_rc rc = rig_yaml_tree_read(&tree, &arena, "plan", name, text, size, err);
+    const struct rig_yaml_entry *entry = rc == RIG_OK ? tree.root->first : NULL;
+    while (entry != NULL && strcmp(entry->key, rig_plan_section_names[RIG_PLAN_DATABASE]) != 0)
+        entry = entry->next;
+    *names = (struct rig_plan_database_names){.driver = ""};
+    if (entry != NULL) {
+        copy_scalar(entry->value, "driver", names->driver, sizeof names->driver);
+        copy_scalar(entry->value, "isolation", names->isolation, sizeof names->isolation);
+    }
+    rig_arena_done(&arena);
     return rc;
 }
 

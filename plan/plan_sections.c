@@ -285,5 +285,16 @@ const struct rig_option rig_plan_check_table[] = {
      .help = "after the check, write a proof of the verdict into the run's folder, as `proof`, for rig-verify; it "
              "takes memory "
              "for the whole history"},
+    {.name = "known",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = offsetof(struct rig_plan_check, known),
+     .default_text = "[]",
+     .help =
+         "known bugs (`rig list reproductions`) whose anomalies are accepted, by their shape; the reports name them"},
+    {.name = "known-required",
+     .type = RIG_OPTION_BOOL,
+     .offset = offsetof(struct rig_plan_check, known_required),
+     .default_text = "false",
+     .help = "leave the run undecided (exit status 2) unless each bug of `known` appears"},
     {.name = NULL},
 };

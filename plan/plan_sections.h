@@ -58,6 +58,8 @@ struct rig_plan_check {
     bool online;
     int64_t stop_on;
     bool proof;
+    struct rig_text_list known;
+    bool known_required;
     int64_t least_acknowledged;
     double least_load, least_answering;
     int64_t require; /* enum rig_require */

@@ -17,6 +17,10 @@ struct entry {
     int64_t typical_ns, within_ns;
     struct rig_text_list set, start, stop, anomalies, keeps;
     int64_t least_transactions, most_transactions, least_nodes, most_nodes, least_meanwhile, most_meanwhile;
+    const char *driver;
+    struct rig_text_list isolation, versions;
+    bool acknowledged;
+    int64_t together_ns;
 };
 
 #define AT(member) offsetof(struct entry, member)
@@ -103,6 +107,27 @@ static const struct rig_option entry_table[] = {
      .offset = AT(most_meanwhile),
      .most = COUNT_MOST,
      .help = "most transactions that committed while a client held one of them open; 0: any number"},
+    {.name = "expect.driver", .type = RIG_OPTION_TEXT, .offset = AT(driver), .help = "driver of the run"},
+    {.name = "expect.isolation",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = AT(isolation),
+     .help = "isolation levels of the driver, one of which the run asked for"},
+    {.name = "expect.versions",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = AT(versions),
+     .help = "versions of the server, one of which it has; `15` stands for each 15.x"},
+    {.name = "expect.acknowledged",
+     .type = RIG_OPTION_BOOL,
+     .offset = AT(acknowledged),
+     .default_text = "false",
+     .help = "all transactions of the witness are acknowledged"},
+    {.name = "expect.together",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(together_ns),
+     .least = 1,
+     .most = 1e15,
+     .help =
+         "each cycle has a transaction that did not see what another one wrote, which ended within this time of it"},
     {.name = NULL},
 };
 
@@ -158,7 +183,7 @@ static enum rig_rc read_shape(const struct reading *reading, const struct entry 
 {
     const char *proper;
     enum rig_level level;
-    *known = (struct rig_known_anomaly){.anomalies = 0};
+    *known = (struct rig_known_anomaly){.acknowledged = entry->acknowledged, .together_ns = entry->together_ns};
     if (entry->anomalies.count == 0) {
         const struct rig_yaml_place place = rig_plan_section_given(&reading->section, "expect.anomalies")->place;
         return rig_yaml_refuse(&reading->tree, &place, reading->err, "expect.anomalies: expected at least one");
@@ -215,7 +240,10 @@ static enum rig_rc read_entry(const char *path, const struct rig_buf *text, stru
         .plan = path_beside(path, entry->plan, arena),
         .set = entry->set,
         .start = entry->start,
-        .stop = entry->stop};
+        .stop = entry->stop,
+        .driver = entry->driver,
+        .isolation = entry->isolation,
+        .versions = entry->versions};
     if (reproduction->name == NULL || reproduction->plan == NULL)
         return out_of_memory(err);
     return read_shape(&reading, entry, &reproduction->expect);
@@ -258,6 +286,68 @@ enum rig_rc rig_reproduction_load(const char *name, struct rig_arena *arena, str
         rc = read_entry(own, &text, arena, reproduction, err);
     rig_buf_done(&text);
     return rc;
+}
+
+/* -- what an entry is about ----------------------------------------------------------------------------------------- */
+
+static bool has_text(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+static void say_list(const struct rig_text_list *list, const char *found, struct rig_buf *why_not)
+{
+    for (size_t i = 0; i < list->count; i++)
+        rig_buf_printf(why_not, "%s%s", i == 0 ? "" : " or ", list->at[i]);
+    rig_buf_printf(why_not, ", not %s", found);
+}
+
+static bool is_isolation(const struct rig_text_list *list, const char *isolation)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->at[i], isolation) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the version is the wanted one, or one of its minor ones. */
+static bool is_version(const struct rig_text_list *list, const char *version)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const size_t length = strlen(list->at[i]);
+        const char next = strncmp(version, list->at[i], length) == 0 ? version[length] : '0';
+        if (next < '0' || next > '9')
+            return true;
+    }
+    return false;
+}
+
+bool rig_reproduction_is_about(const struct rig_reproduction *reproduction, const struct rig_reproduction_run *run,
+                               bool *unsure, struct rig_buf *why_not)
+{
+    /* "15.20 (Debian)" of "PostgreSQL 15.20 (Debian)" */
+    const char *version = has_text(run->server) ? strpbrk(run->server, "0123456789") : NULL;
+    *unsure = false;
+    if (reproduction->driver != NULL && has_text(run->driver) && strcmp(run->driver, reproduction->driver) != 0) {
+        rig_buf_printf(why_not, "it is about the driver %s, not %s", reproduction->driver, run->driver);
+        return false;
+    }
+    if (reproduction->isolation.count > 0 && has_text(run->isolation) &&
+        !is_isolation(&reproduction->isolation, run->isolation)) {
+        rig_buf_add_text(why_not, "it is about the isolation level ");
+        say_list(&reproduction->isolation, run->isolation, why_not);
+        return false;
+    }
+    if (reproduction->versions.count > 0 && version != NULL && !is_version(&reproduction->versions, version)) {
+        rig_buf_add_text(why_not, "it is about version ");
+        say_list(&reproduction->versions, run->server, why_not);
+        return false;
+    }
+    *unsure = (reproduction->driver != NULL && !has_text(run->driver)) ||
+              (reproduction->isolation.count > 0 && !has_text(run->isolation)) ||
+              (reproduction->versions.count > 0 && version == NULL);
+    return true;
 }
 
 /* -- all entries --------------------------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #define RIG_PLAN_REPRODUCTION_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/option.h"
 #include "checker/known_anomaly.h"
@@ -27,11 +28,27 @@ struct rig_reproduction {
     struct rig_text_list set;         /* KEY=VALUE */
     struct rig_text_list start, stop; /* commands around the runs, for a cluster that rig does not start; or empty */
     struct rig_known_anomaly expect;
+    const char *driver; /* of the runs that have the bug; NULL: of any */
+    struct rig_text_list isolation,
+        versions; /* likewise: isolation levels of that driver, and versions of the server, "15" for
+                                               * each 15.x; empty: any */
 };
 
 /* From the folder of configurations, or from the file `name` where it has a `/` or ends in `.yaml`. */
 enum rig_rc rig_reproduction_load(const char *name, struct rig_arena *arena, struct rig_reproduction *reproduction,
                                   struct rig_err *err);
+
+/* The facts of a run that are known; NULL or empty: not known. */
+struct rig_reproduction_run {
+    const char *driver, *isolation, *server; /* the server as the driver describes it: "PostgreSQL 15.20" */
+};
+
+/*
+ * Whether the entry is about such a run. Else `why_not` says what differs. `unsure`: something that the entry names is not
+ * known of the run, and counts as right.
+ */
+bool rig_reproduction_is_about(const struct rig_reproduction *reproduction, const struct rig_reproduction_run *run,
+                               bool *unsure, struct rig_buf *why_not);
 
 /* Whether the folder of configurations has an entry of this name. */
 bool rig_reproduction_exists(const char *name);

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "report/certificate_report.h"
 #include "report/conditions.h"
+#include "report/known_report.h"
 #include "report/words.h"
 
 struct visitor {
@@ -17,7 +18,7 @@ struct visitor {
 static void show(struct visitor *visitor, const struct rig_report_case *test_case)
 {
     RIG_INVARIANT(test_case->state == RIG_CASE_PASSED || (test_case->type != NULL && test_case->message != NULL));
-    visitor->all_passed &= test_case->state == RIG_CASE_PASSED;
+    visitor->all_passed &= rig_report_case_passes(test_case->state);
     visitor->visit(test_case, visitor->context);
 }
 
@@ -49,7 +50,7 @@ static void fail_by(struct rig_report_case *test_case, const struct rig_verdict 
 {
     const struct rig_finding *finding = &verdict->findings[anomaly];
     const char *definition = rig_anomaly_info(anomaly)->definition;
-    test_case->state = RIG_CASE_FAILED;
+    test_case->state = rig_known_explains(verdict) ? RIG_CASE_KNOWN : RIG_CASE_FAILED;
     test_case->anomaly = anomaly;
     test_case->type = rig_anomaly_info(anomaly)->name;
     test_case->message = message != NULL ? message : definition;
@@ -146,6 +147,33 @@ static void show_certificate(struct visitor *visitor)
     rig_buf_done(&witnesses);
 }
 
+/* An issue that has to appear and did not is open. The other ones are never the reason of a verdict. */
+static void show_known(struct visitor *visitor)
+{
+    const struct rig_known_issues *known = visitor->verdict->known;
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    for (uint32_t i = 0; known != NULL && i < known->count; i++) {
+        const struct rig_known_outcome *outcome = &known->outcomes[i];
+        struct rig_report_case test_case = passed_case("known", outcome->issue->name);
+        rig_buf_clear(&line);
+        rig_known_say(&line, outcome);
+        if (outcome->witness != NULL) {
+            test_case.state = RIG_CASE_KNOWN;
+            test_case.type = rig_anomaly_info(outcome->witness->anomaly)->name;
+            test_case.message = rig_buf_text(&line);
+            test_case.detail = outcome->witness->text;
+            test_case.anomaly = outcome->witness->anomaly;
+        } else if (known->required) {
+            test_case.state = RIG_CASE_OPEN;
+            test_case.type = "undecided";
+            test_case.message = rig_buf_text(&line);
+        }
+        show(visitor, &test_case);
+    }
+    rig_buf_done(&line);
+}
+
 /* The verdict itself, where it is not valid although every request passed: a level that has to be held, for instance. */
 static void show_rest(struct visitor *visitor)
 {
@@ -175,6 +203,7 @@ void rig_report_cases_visit(const struct rig_verdict *verdict, rig_report_case_v
     show_anomalies(&visitor);
     show_conditions(&visitor);
     show_certificate(&visitor);
+    show_known(&visitor);
     show_rest(&visitor);
 }
 

@@ -12,12 +12,18 @@
 #include "base/buf.h"
 #include "checker/verdict.h"
 
-enum rig_report_case_state { RIG_CASE_PASSED, RIG_CASE_FAILED, RIG_CASE_OPEN };
+/* KNOWN: refuted, and explained by known issues. It counts as passed. */
+enum rig_report_case_state { RIG_CASE_PASSED, RIG_CASE_KNOWN, RIG_CASE_FAILED, RIG_CASE_OPEN };
+
+static inline bool rig_report_case_passes(enum rig_report_case_state state)
+{
+    return state == RIG_CASE_PASSED || state == RIG_CASE_KNOWN;
+}
 
 /* All texts are borrowed for the time of the visit. */
 struct rig_report_case {
     enum rig_report_case_state state;
-    const char *kind;    /* "run", "levels", "anomalies", "conditions", "certificate" */
+    const char *kind;    /* "run", "levels", "anomalies", "conditions", "certificate", "known" */
     const char *name;    /* "serializable", "G1a", "completed" */
     const char *type;    /* of a case that did not pass: an anomaly's name, "condition", "certificate", "run-failed",
                                   "undecided"; NULL when it passed */

@@ -63,7 +63,7 @@ static void add_annotation(struct annotations *annotations, const char *command,
 static void annotate(const struct rig_report_case *test_case, void *context)
 {
     if (test_case->state != RIG_CASE_PASSED)
-        add_annotation(context, "error", test_case);
+        add_annotation(context, test_case->state == RIG_CASE_KNOWN ? "notice" : "error", test_case);
 }
 
 void rig_report_annotations(const struct rig_verdict *verdict, const char *name, struct rig_buf *out)
@@ -102,8 +102,10 @@ struct markdown {
 
 static void add_row(const struct rig_report_case *test_case, void *context)
 {
-    static const char *const states[] = {
-        [RIG_CASE_PASSED] = "passed", [RIG_CASE_FAILED] = "FAILED", [RIG_CASE_OPEN] = "UNDECIDED"};
+    static const char *const states[] = {[RIG_CASE_PASSED] = "passed",
+                                         [RIG_CASE_KNOWN] = "known",
+                                         [RIG_CASE_FAILED] = "FAILED",
+                                         [RIG_CASE_OPEN] = "UNDECIDED"};
     struct markdown *markdown = context;
     struct rig_buf *out = markdown->out;
     rig_buf_add_text(out, "<tr>");
@@ -112,7 +114,8 @@ static void add_row(const struct rig_report_case *test_case, void *context)
     add_cell(out, &markdown->text,
              test_case->state == RIG_CASE_OPEN && test_case->anomaly == RIG_ANOMALY_COUNT ? test_case->type
                                                                                           : states[test_case->state]);
-    add_cell(out, &markdown->text, test_case->state == RIG_CASE_FAILED ? test_case->type : "");
+    add_cell(out, &markdown->text,
+             test_case->anomaly != RIG_ANOMALY_COUNT || test_case->state == RIG_CASE_FAILED ? test_case->type : "");
     add_cell(out, &markdown->text, test_case->message);
     rig_buf_add_text(out, "</tr>\n");
 }

@@ -2,6 +2,7 @@
 
 #include "checker/certificate/certified.h"
 #include "report/certificate_report.h"
+#include "report/known_report.h"
 #include "report/words.h"
 
 static bool is_asked(const struct rig_verdict *verdict, const struct rig_witness *witness)
@@ -68,7 +69,7 @@ static uint64_t asked_with(const struct rig_verdict *verdict, enum rig_fate fate
 
 enum rig_fate rig_headline_fate(const struct rig_verdict *verdict)
 {
-    if (verdict->valid == RIG_VALID_FALSE)
+    if (verdict->valid == RIG_VALID_FALSE || rig_known_explains(verdict))
         return RIG_FATE_REFUTED;
     return verdict->valid == RIG_VALID_TRUE && asked_with(verdict, RIG_FATE_NOT_REFUTED) == 0 ? RIG_FATE_HELD
                                                                                               : RIG_FATE_NOT_REFUTED;
@@ -90,7 +91,7 @@ static void add_subject(struct rig_buf *out, const struct rig_report_run *run)
 static void add_kept(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_report_run *run)
 {
     if (verdict->requested_levels != 0 && verdict->requested_anomalies == 0 &&
-        asked_with(verdict, RIG_FATE_NOT_REFUTED) == 0) {
+        asked_with(verdict, RIG_FATE_HELD) == verdict->requested_levels) {
         add_subject(out, run);
         rig_buf_add_text(out, " kept ");
         rig_words_levels(out, verdict->requested_levels);

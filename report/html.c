@@ -12,6 +12,7 @@
 #include "report/charts.h"
 #include "report/claims_report.h"
 #include "report/conditions.h"
+#include "report/known_report.h"
 #include "report/episodes.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
@@ -36,7 +37,7 @@ static void add_head(const struct page *page)
                           "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
                           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
     rig_markup_escape(out, page->name);
-    rig_buf_printf(out, ": %s - rig</title>\n<style>\n", rig_words_valid(page->verdict->valid));
+    rig_buf_printf(out, ": %s - rig</title>\n<style>\n", rig_words_valid(page->verdict));
     rig_html_style(out);
     rig_svg_style(out);
     rig_chart_style(out);
@@ -346,6 +347,7 @@ void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_
     add_elements(&page);
     rig_certificate_html(out, verdict);
     rig_claims_html(out, verdict);
+    rig_known_html(out, verdict);
     rig_conditions_html(out, verdict);
     rig_html_phases(out, &page.episodes);
     rig_html_faults(out, &page.episodes);

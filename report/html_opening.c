@@ -10,6 +10,7 @@
 #include "history/types.h"
 #include "report/headline.h"
 #include "report/html_parts.h"
+#include "report/known_report.h"
 #include "report/markup.h"
 #include "report/run_facts.h"
 #include "report/words.h"
@@ -34,7 +35,10 @@ static void add_text(struct rig_buf *out, const char *before, const struct rig_b
 static void add_banner(const struct opening *page)
 {
     const struct rig_verdict *verdict = page->verdict;
-    const char *class = verdict->valid == RIG_VALID_TRUE ? "good" : verdict->valid == RIG_VALID_FALSE ? "bad" : "open";
+    const char *class = rig_known_explains(verdict)         ? "open"
+                        : verdict->valid == RIG_VALID_TRUE  ? "good"
+                        : verdict->valid == RIG_VALID_FALSE ? "bad"
+                                                            : "open";
     struct rig_buf line;
     rig_buf_init(&line, 0);
     rig_buf_printf(page->out, "<header class=\"banner %s\">\n", class);

@@ -52,7 +52,15 @@ static void add_case(const struct rig_report_case *test_case, void *context)
     rig_buf_printf(out, ".%s\"", test_case->kind);
     add_attribute(out, "name", test_case->name);
     rig_buf_add_char(out, '>');
-    if (test_case->state != RIG_CASE_PASSED) {
+    if (test_case->state == RIG_CASE_KNOWN) {
+        struct rig_buf text;
+        rig_buf_init(&text, 0);
+        rig_report_case_say(&text, test_case);
+        rig_buf_add_text(out, "\n      <system-out>known: ");
+        rig_markup_escape(out, rig_buf_text(&text));
+        rig_buf_add_text(out, "</system-out>\n    ");
+        rig_buf_done(&text);
+    } else if (test_case->state != RIG_CASE_PASSED) {
         const char *element = test_case->state == RIG_CASE_FAILED ? "failure" : "error";
         rig_buf_printf(out, "\n      <%s", element);
         add_attribute(out, "type", test_case->type);

@@ -9,6 +9,7 @@
 #include "base/bug.h"
 #include "base/json_write.h"
 #include "report/cases.h"
+#include "report/known_report.h"
 #include "report/report.h"
 #include "report/words.h"
 
@@ -56,6 +57,21 @@ static void add_message(struct sarif *sarif, const struct rig_report_case *test_
     add_text(&sarif->w, "message", rig_buf_text(text));
 }
 
+/* Readers hide a suppressed result, or show it as accepted. */
+static void add_suppression(struct sarif *sarif)
+{
+    rig_buf_clear(&sarif->text);
+    rig_buf_add_text(&sarif->text, "known issue: ");
+    rig_known_names(&sarif->text, sarif->verdict);
+    rig_json_begin_array(&sarif->w, "suppressions");
+    rig_json_begin_object(&sarif->w, NULL);
+    rig_json_string(&sarif->w, "kind", "external");
+    rig_json_string(&sarif->w, "status", "accepted");
+    rig_json_string(&sarif->w, "justification", rig_buf_text(&sarif->text));
+    rig_json_end(&sarif->w);
+    rig_json_end(&sarif->w);
+}
+
 static void add_result(struct sarif *sarif, const struct rig_report_case *test_case, const char *level)
 {
     struct rig_json_writer *w = &sarif->w;
@@ -69,6 +85,8 @@ static void add_result(struct sarif *sarif, const struct rig_report_case *test_c
     rig_buf_printf(&sarif->text, "%s/%s/%s", test_case->kind, test_case->name, test_case->type);
     rig_json_string(w, "rigCase/v1", rig_buf_text(&sarif->text));
     rig_json_end(w);
+    if (test_case->state == RIG_CASE_KNOWN)
+        add_suppression(sarif);
     rig_json_end(w);
     if (test_case->anomaly != RIG_ANOMALY_COUNT)
         sarif->told |= RIG_ANOMALY_BIT(test_case->anomaly);
@@ -78,7 +96,7 @@ static void add_result(struct sarif *sarif, const struct rig_report_case *test_c
 static void add_case(const struct rig_report_case *test_case, void *context)
 {
     if (test_case->state != RIG_CASE_PASSED)
-        add_result(context, test_case, "error");
+        add_result(context, test_case, test_case->state == RIG_CASE_KNOWN ? "note" : "error");
 }
 
 /* The anomalies that no request forbids. */

@@ -11,6 +11,7 @@
 #include "report/certificate_report.h"
 #include "report/claims_report.h"
 #include "report/conditions.h"
+#include "report/known_report.h"
 #include "report/episodes.h"
 #include "checker/witness/answered.h"
 #include "report/report.h"
@@ -114,8 +115,11 @@ static void add_summary(const struct page *page)
 static void add_decision(const struct page *page)
 {
     const struct rig_verdict *verdict = page->verdict;
-    const char *colour = verdict->valid == RIG_VALID_TRUE ? GREEN : verdict->valid == RIG_VALID_FALSE ? RED : YELLOW;
-    const char *word = rig_words_valid(verdict->valid);
+    const char *colour = rig_known_explains(verdict)         ? YELLOW
+                         : verdict->valid == RIG_VALID_TRUE  ? GREEN
+                         : verdict->valid == RIG_VALID_FALSE ? RED
+                                                             : YELLOW;
+    const char *word = rig_words_valid(verdict);
     struct rig_buf line;
     rig_buf_init(&line, 0);
     rig_words_verdict(&line, verdict);
@@ -515,6 +519,29 @@ static void add_claims(const struct page *page)
     rig_buf_done(&lines);
 }
 
+static void add_known(const struct page *page)
+{
+    const struct rig_known_issues *known = page->verdict->known;
+    struct rig_buf line;
+    if (known == NULL)
+        return;
+    heading(page, "Known issues");
+    rig_buf_init(&line, 0);
+    for (uint32_t i = 0; i < known->count; i++) {
+        rig_buf_clear(&line);
+        rig_known_say(&line, &known->outcomes[i]);
+        rig_buf_printf(page->out, "  %-20s ", known->outcomes[i].issue->name);
+        wrapped(page, rig_buf_text(&line), 23);
+    }
+    rig_buf_clear(&line);
+    rig_known_conclude(&line, page->verdict);
+    if (line.size > 0) {
+        rig_buf_add_text(page->out, "  ");
+        wrapped(page, rig_buf_text(&line), 2);
+    }
+    rig_buf_done(&line);
+}
+
 static void add_conditions(const struct page *page)
 {
     const struct rig_effort *effort = &page->verdict->effort;
@@ -722,6 +749,7 @@ void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_
     add_elements(&page);
     add_certificate(&page);
     add_claims(&page);
+    add_known(&page);
     add_conditions(&page);
     add_phases(&page);
     add_faults(&page);

@@ -1,6 +1,7 @@
 #include "report/words.h"
 #include "report/certificate_report.h"
 #include "report/conditions.h"
+#include "report/known_report.h"
 #include "history/value_texts.h"
 
 #include <inttypes.h>
@@ -181,9 +182,11 @@ const char *rig_words_fate(enum rig_fate fate)
     return fate == RIG_FATE_HELD ? "held" : fate == RIG_FATE_REFUTED ? "refuted" : "not-refuted";
 }
 
-const char *rig_words_valid(enum rig_valid valid)
+const char *rig_words_valid(const struct rig_verdict *verdict)
 {
-    return valid == RIG_VALID_TRUE ? "VALID" : valid == RIG_VALID_FALSE ? "ANOMALY" : "UNDECIDED";
+    if (verdict->valid == RIG_VALID_TRUE)
+        return rig_known_explains(verdict) ? "KNOWN" : "VALID";
+    return verdict->valid == RIG_VALID_FALSE ? "ANOMALY" : "UNDECIDED";
 }
 
 uint64_t rig_words_levels_of(const struct rig_verdict *verdict, enum rig_fate fate)
@@ -234,7 +237,8 @@ bool rig_words_answers_request(const struct rig_verdict *verdict, enum rig_anoma
     return false;
 }
 
-void rig_words_broken(struct rig_buf *out, const struct rig_verdict *verdict)
+/* The requested levels that do not hold, and the requested anomalies that were found. False: there are none. */
+static bool add_refuted(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     uint64_t refuted = rig_words_levels_of(verdict, RIG_FATE_REFUTED) & verdict->requested_levels;
     bool first = refuted == 0;
@@ -252,6 +256,12 @@ void rig_words_broken(struct rig_buf *out, const struct rig_verdict *verdict)
             rig_buf_printf(out, ", a case of %s", rig_anomaly_info((enum rig_anomaly)anomaly)->name);
         first = false;
     }
+    return !first;
+}
+
+void rig_words_broken(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    bool first = !add_refuted(out, verdict);
     struct rig_buf conditions;
     rig_buf_init(&conditions, 0);
     rig_conditions_say_broken(&conditions, verdict);
@@ -263,6 +273,10 @@ void rig_words_broken(struct rig_buf *out, const struct rig_verdict *verdict)
     if (conditions.size > 0)
         rig_buf_printf(out, "%s%s", first ? "" : "; ", rig_buf_text(&conditions));
     rig_buf_done(&conditions);
+    if (verdict->known != NULL && verdict->known->why_not != NULL) {
+        rig_buf_add_text(out, "; the known issues do not explain it: ");
+        rig_words_clean(out, verdict->known->why_not, false);
+    }
 }
 
 void rig_words_acknowledged(struct rig_buf *out, uint64_t count)
@@ -288,10 +302,19 @@ void rig_words_kept(struct rig_buf *out, const struct rig_verdict *verdict)
         before = "; ";
     }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0)
+        enum rig_anomaly found;
+        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0 ||
+            rig_verdict_case_of(verdict, (enum rig_anomaly)anomaly, &found))
             continue;
         rig_buf_printf(out, "%sno %s", before, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
         before = ", ";
+    }
+    if (rig_known_explains(verdict)) {
+        rig_buf_add_text(out, before[0] == '\0' ? "" : "; ");
+        add_refuted(out, verdict);
+        rig_buf_add_text(out, ", which the known issues explain (");
+        rig_known_names(out, verdict);
+        rig_buf_add_char(out, ')');
     }
 }
 
@@ -306,7 +329,7 @@ static void add_undecided(struct rig_buf *out, const struct rig_verdict *verdict
 
 void rig_words_verdict(struct rig_buf *out, const struct rig_verdict *verdict)
 {
-    rig_buf_printf(out, "%s: ", rig_words_valid(verdict->valid));
+    rig_buf_printf(out, "%s: ", rig_words_valid(verdict));
     if (verdict->valid == RIG_VALID_UNKNOWN) {
         add_undecided(out, verdict);
         return;

@@ -77,7 +77,7 @@ void rig_words_warnings(struct rig_buf *out, const struct rig_verdict *verdict);
 void rig_words_evidence(struct rig_buf *out, const struct rig_verdict *verdict);
 /* "gave up 12 reads of keys' last versions: the last error was ...". */
 void rig_words_unread(struct rig_buf *out, uint64_t count, const char *why);
-const char *rig_words_valid(enum rig_valid valid);
+const char *rig_words_valid(const struct rig_verdict *verdict);
 
 /* True when so many fates are unknown (more than 5 % of what did not fail) that the check lost much of its sight. */
 bool rig_words_blunt(const struct rig_verdict *verdict);

@@ -22,6 +22,7 @@ ANY_NAME = ("levels", "anomalies", "reasons")  # their members are names
 COMMANDS = [
     ["check", "skew.jsonl"],
     ["check", "serial.jsonl", "--level", "serializable"],
+    ["check", "skew.jsonl", "--known", "pg-ssi-late-mark"],
     ["check", "failed.jsonl"],
     ["check", "registers.jsonl"],
     ["check", "faulty-skew.jsonl"],

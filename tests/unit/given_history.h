@@ -43,20 +43,26 @@ static inline void given_add(struct rig_history_builder *builder, const struct s
         fail_msg("%s", err.text);
 }
 
-/* The history in the notation; freed with rig_history_free(). Its keys x, y, z, w are the numbers 0 to 3. */
-static inline struct rig_history *given(const char *notation)
+/* The history of lists; freed with rig_history_free(). Its keys x, y, z, w are the numbers 0 to 3. */
+static inline struct rig_history *given_small(const struct small_history *small)
 {
-    static struct small_history small;
-    assert_true(small_parse(notation, &small));
     struct rig_history_builder *builder = rig_history_builder_new(RIG_WORKLOAD_LIST_APPEND, 0);
     assert_non_null(builder);
-    for (int i = 0; i < small.txn_count; i++)
-        given_add(builder, &small.txns[i]);
+    for (int i = 0; i < small->txn_count; i++)
+        given_add(builder, &small->txns[i]);
     struct rig_history *history;
     struct rig_err err = {0};
     if (rig_history_builder_finish(builder, &history, &err) != RIG_OK)
         fail_msg("%s", err.text);
     return history;
+}
+
+/* The same in the notation. */
+static inline struct rig_history *given(const char *notation)
+{
+    static struct small_history small;
+    assert_true(small_parse(notation, &small));
+    return given_small(&small);
 }
 
 /* The transaction that completed at `position`. */

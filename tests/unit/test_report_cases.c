@@ -7,7 +7,7 @@
 #include "tests/unit/hand_verdict.h"
 
 struct tally {
-    unsigned states[3];
+    unsigned states[RIG_CASE_OPEN + 1];
     char last[64]; /* kind/name of the last case that did not pass */
 };
 

@@ -199,7 +199,7 @@ class Signals(PostgresTest):
         self.work_folder_is_empty()
         check = self.rig("check", "out/history.rig", "--level", KEPT, "--format", "json")
         self.status(2, check)
-        self.keeps_serializable(self.with_completions(json.loads(check.out), "out/history.rig"))
+        self.keeps_serializable(self.with_record(json.loads(check.out), "out/history.rig"))
         self.assertIn('"truncated": true', check.out)
         self.no_process_is_left()
 

@@ -1,0 +1,124 @@
+#include "report/known_report.h"
+
+#include <inttypes.h>
+
+#include "base/plural.h"
+#include "report/html_parts.h"
+#include "report/markup.h"
+#include "report/words.h"
+
+bool rig_known_explains(const struct rig_verdict *verdict)
+{
+    return verdict->known != NULL && verdict->known->explained;
+}
+
+void rig_known_names(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_known_issues *known = verdict->known;
+    const char *before = "";
+    for (uint32_t i = 0; known != NULL && i < known->count; i++) {
+        if (known->outcomes[i].witness_count == 0)
+            continue;
+        rig_buf_add_text(out, before);
+        rig_words_clean(out, known->outcomes[i].issue->name, false);
+        before = ", ";
+    }
+}
+
+void rig_known_say(struct rig_buf *out, const struct rig_known_outcome *outcome)
+{
+    if (outcome->issue->unlike != NULL) {
+        rig_buf_add_text(out, "not compared: ");
+        rig_words_clean(out, outcome->issue->unlike, false);
+        return;
+    }
+    if (outcome->witness == NULL)
+        rig_buf_add_text(out, "did not appear");
+    else
+        rig_buf_printf(out, "appeared: %" PRIu32 " witness%s %s its shape, the first is %s #%" PRIu32,
+                       outcome->witness_count, outcome->witness_count == 1 ? "" : "es",
+                       outcome->witness_count == 1 ? "has" : "have", rig_anomaly_info(outcome->witness->anomaly)->name,
+                       outcome->number);
+    if (outcome->issue->unsure)
+        rig_buf_add_text(out, "; driver, isolation level or version of the run are not known, and were not compared");
+}
+
+void rig_known_conclude(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_known_issues *known = verdict->known;
+    if (known == NULL || (!known->explained && known->why_not == NULL))
+        return;
+    if (known->explained) {
+        rig_buf_printf(out,
+                       "Known issues explain all that refutes the request: each violation contains all transactions of "
+                       "one of their witnesses (%" PRIu32 " judgement%s)",
+                       known->check_count, rig_plural(known->check_count));
+        return;
+    }
+    rig_buf_add_text(out, "Known issues do not explain all that refutes the request: ");
+    rig_words_clean(out, known->why_not, false);
+}
+
+void rig_known_json(struct rig_json_writer *w, const struct rig_verdict *verdict)
+{
+    const struct rig_known_issues *known = verdict->known;
+    if (known == NULL)
+        return;
+    rig_json_begin_object(w, "known");
+    rig_json_bool(w, "explained", known->explained);
+    if (known->why_not != NULL)
+        rig_json_string(w, "why_not", known->why_not);
+    rig_json_bool(w, "required", known->required);
+    rig_json_int(w, "judgements", known->check_count);
+    rig_json_begin_array(w, "issues");
+    for (uint32_t i = 0; i < known->count; i++) {
+        const struct rig_known_outcome *outcome = &known->outcomes[i];
+        rig_json_begin_object(w, NULL);
+        rig_json_string(w, "name", outcome->issue->name);
+        rig_json_string(w, "page", outcome->issue->page);
+        rig_json_bool(w, "appeared", outcome->witness != NULL);
+        rig_json_int(w, "witnesses", outcome->witness_count);
+        if (outcome->witness != NULL) {
+            rig_json_string(w, "anomaly", rig_anomaly_info(outcome->witness->anomaly)->name);
+            rig_json_int(w, "number", outcome->number);
+        }
+        rig_json_bool(w, "unsure", outcome->issue->unsure);
+        if (outcome->issue->unlike != NULL)
+            rig_json_string(w, "unlike", outcome->issue->unlike);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+    rig_json_end(w);
+}
+
+void rig_known_html(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_known_issues *known = verdict->known;
+    struct rig_buf text;
+    if (known == NULL)
+        return;
+    rig_buf_init(&text, 0);
+    rig_known_conclude(&text, verdict);
+    rig_html_fold(out, "known", "Known issues",
+                  known->explained         ? "they explain all that refutes the request"
+                  : known->why_not != NULL ? "they do not explain all that refutes the request"
+                                           : "nothing to explain");
+    if (text.size > 0) {
+        rig_buf_add_text(out, "<p>");
+        rig_markup_escape(out, rig_buf_text(&text));
+        rig_buf_add_text(out, ".</p>\n");
+    }
+    rig_buf_add_text(out, "<dl>\n");
+    for (uint32_t i = 0; i < known->count; i++) {
+        rig_buf_clear(&text);
+        rig_known_say(&text, &known->outcomes[i]);
+        rig_buf_add_text(out, "<dt>");
+        rig_markup_escape(out, known->outcomes[i].issue->name);
+        rig_buf_add_text(out, "</dt><dd>");
+        rig_markup_escape(out, rig_buf_text(&text));
+        rig_buf_add_text(out, "</dd>\n");
+    }
+    rig_buf_add_text(out, "</dl>\n");
+    rig_html_fold_end(out);
+    rig_buf_done(&text);
+}
