@@ -126,7 +126,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
             .open_for = "a read by condition does not tell which version it saw of a row that it does not show",
             .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) |
-                         A(LOST_UPDATE) | A(PREDICATE_MISMATCH),
+                         A(LOST_UPDATE) | A(PREDICATE_MISMATCH) | A(PREDICATE_READ_MISS),
             .wait_for_unknown = rig_counter_wait_for_unknown,
             .retired = &rig_set_retired,
             .load_percent = 400,

@@ -14,6 +14,11 @@
  * It holds of rows whose column (1: the serial of the id; 2: the class) is from lowest to lowest + width; a width of 999
  * has no end. The form says what the read after it shows: 0 the rows, 1 their number and the sum of their versions.
  *
+ * Histories of closed predicates (history/text/classic_predicate.c) have further numbers, which drivers never see. The last
+ * digit of a statement may be 3: the row was there from the start, and no read can have seen it absent. In class 99 a version
+ * has a value, serial % 1000000. Column 3 is the serial of the id, of a row that is read by its key: a read of an item.
+ * Column 4 is the value. Column 5 is the remainder of the value: it is `lowest` after division by `width`.
+ *
  *   insert   row N
  *   select   [row condition] r -> rows          without a condition: all rows
  *   update   row condition, r -> rows, row N    the rows, as they were before, that it gave the version N
@@ -27,15 +32,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum rig_rows_action { RIG_ROWS_INSERT, RIG_ROWS_UPDATE, RIG_ROWS_DELETE };
-enum rig_row_column { RIG_ROW_BY_ID = 1, RIG_ROW_BY_CLASS = 2 };
+enum rig_rows_action { RIG_ROWS_INSERT, RIG_ROWS_UPDATE, RIG_ROWS_DELETE, RIG_ROWS_INITIAL };
+enum rig_row_column {
+    RIG_ROW_BY_ID = 1,
+    RIG_ROW_BY_CLASS = 2,
+    RIG_ROW_BY_KEY = 3,
+    RIG_ROW_BY_VALUE = 4,
+    RIG_ROW_BY_REMAINDER = 5
+};
 enum rig_row_form { RIG_ROW_LISTED, RIG_ROW_COUNTED };
 
 enum { RIG_ROW_CLASSES = 100, RIG_ROW_SERIAL = 1000, RIG_ROW_ENDLESS = 999 };
-#define RIG_ROW_MOST_SERIAL INT64_C(1000000000000)
+enum { RIG_ROW_CLOSED_CLASS = 99, RIG_ROW_CLOSED_VALUES = 1000000 };
+#define RIG_ROW_MOST_SERIAL INT64_C(90000000000000)
 
 struct rig_row_where {
-    int64_t least, most; /* most: INT64_MAX without an end */
+    int64_t least, most; /* most: INT64_MAX without an end; the divisor, of a remainder */
     enum rig_row_column column;
     enum rig_row_form form;
 };
@@ -62,9 +74,27 @@ static inline enum rig_rows_action rig_row_action(int64_t number)
     return (enum rig_rows_action)(number % 10);
 }
 
+/* Whether the statement makes rows. */
+static inline bool rig_row_inserts(int64_t number)
+{
+    return rig_row_action(number) == RIG_ROWS_INSERT || rig_row_action(number) == RIG_ROWS_INITIAL;
+}
+
+/* The value of a version of a history of closed predicates. */
+static inline int64_t rig_row_value(int64_t version)
+{
+    return rig_row_serial(version) % RIG_ROW_CLOSED_VALUES;
+}
+
+/* The key of a row of a history of closed predicates: serial / 10000000. */
+static inline int64_t rig_row_closed_key(int64_t id)
+{
+    return rig_row_serial(id) / RIG_ROW_CLOSED_VALUES / 10;
+}
+
 static inline bool rig_row_is_number(int64_t value)
 {
-    return value > 0 && value / RIG_ROW_SERIAL < RIG_ROW_MOST_SERIAL && value % 10 <= RIG_ROWS_DELETE;
+    return value > 0 && value / RIG_ROW_SERIAL < RIG_ROW_MOST_SERIAL && value % 10 <= RIG_ROWS_INITIAL;
 }
 
 /* ---- conditions ---- */
@@ -83,10 +113,13 @@ static inline bool rig_row_condition_of(int64_t value, struct rig_row_where *con
     if (value >= 0 || value <= -RIG_ROW_MOST_SERIAL * 100000)
         return false;
     const int64_t code = -value, width = code / 100 % 1000, column = code / 10 % 10, form = code % 10;
-    if (column < RIG_ROW_BY_ID || column > RIG_ROW_BY_CLASS || form > RIG_ROW_COUNTED)
+    const bool divides = column == RIG_ROW_BY_REMAINDER;
+    if (column < RIG_ROW_BY_ID || column > RIG_ROW_BY_REMAINDER || form > RIG_ROW_COUNTED || (divides && width == 0))
         return false;
     *condition = (struct rig_row_where){.least = code / 100000,
-                                        .most = width == RIG_ROW_ENDLESS ? INT64_MAX : code / 100000 + width,
+                                        .most = divides                    ? width
+                                                : width == RIG_ROW_ENDLESS ? INT64_MAX
+                                                                           : code / 100000 + width,
                                         .column = (enum rig_row_column)column,
                                         .form = (enum rig_row_form)form};
     return true;
@@ -98,11 +131,25 @@ static inline struct rig_row_where rig_row_all(void)
     return (struct rig_row_where){.most = INT64_MAX, .column = RIG_ROW_BY_ID, .form = RIG_ROW_LISTED};
 }
 
+/* Whether the condition asks for ids, which no statement changes. */
+static inline bool rig_row_asks_ids(const struct rig_row_where *condition)
+{
+    return condition->column == RIG_ROW_BY_ID || condition->column == RIG_ROW_BY_KEY;
+}
+
 /* Whether the condition holds of a version of a row; never of a deleted one. */
 static inline bool rig_row_matches(const struct rig_row_where *condition, int64_t id, int64_t version)
 {
-    const int64_t value = condition->column == RIG_ROW_BY_ID ? rig_row_serial(id) : rig_row_class(version);
-    return rig_row_action(version) != RIG_ROWS_DELETE && value >= condition->least && value <= condition->most;
+    const bool has_value = rig_row_class(version) == RIG_ROW_CLOSED_CLASS;
+    if (rig_row_action(version) == RIG_ROWS_DELETE)
+        return false;
+    if (condition->column == RIG_ROW_BY_REMAINDER)
+        return has_value && rig_row_value(version) % condition->most == condition->least;
+    const int64_t value = rig_row_asks_ids(condition)             ? rig_row_serial(id)
+                          : condition->column == RIG_ROW_BY_CLASS ? rig_row_class(version)
+                          : has_value                             ? rig_row_value(version)
+                                                                  : -1;
+    return value >= condition->least && value <= condition->most;
 }
 
 #endif

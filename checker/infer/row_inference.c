@@ -94,10 +94,9 @@ static bool take_committed(struct infer *in, struct shown *shown, int64_t id, ui
 static bool note_lost(struct infer *in, struct shown *shown, int64_t id, uint32_t version)
 {
     const uint32_t next = in->rows->versions[version].next;
-    const bool writes = rig_txn_op_count(in->history, shown->txn) > shown->op + 1 &&
-                        rig_row_writes(&shown->ops[shown->op + 1]) &&
-                        shown->ops[shown->op + 1].key == shown->ops[shown->op].key &&
-                        rig_row_action(shown->ops[shown->op + 1].value) != RIG_ROWS_INSERT;
+    const bool writes =
+        rig_txn_op_count(in->history, shown->txn) > shown->op + 1 && rig_row_writes(&shown->ops[shown->op + 1]) &&
+        shown->ops[shown->op + 1].key == shown->ops[shown->op].key && !rig_row_inserts(shown->ops[shown->op + 1].value);
     if (!writes || next == RIG_ROW_NONE || rig_rows_writer(in->rows, next) == shown->txn)
         return true;
     const struct rig_row_write *other = &in->rows->statements[in->rows->versions[next].statement];
@@ -146,17 +145,23 @@ struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t 
     while (span.known && span.last != RIG_ROW_NONE &&
            rig_row_matches(condition, of->number, rig_rows_number(rows, span.last)))
         span.last = rows->versions[span.last].before;
+    if (!span.known || span.last == RIG_ROW_NONE || rig_row_action(of->number) != RIG_ROWS_INITIAL)
+        return span;
+    span.first = of->first_version;
+    while (rig_row_matches(condition, of->number, rig_rows_number(rows, span.first)))
+        span.first = rows->versions[span.first].next;
     return span;
 }
 
-/* Whether the row met the condition at or before that version: then a read without it saw one from before or one from
- * after that time, which give different edges. */
-static bool has_met(const struct rig_row_chains *rows, int64_t id, const struct rig_row_where *condition,
-                    uint32_t version)
+/* Whether the row meets the condition at a version of the span: then versions that a read without it saw differ in
+ * their edges. */
+static bool meets_within(const struct rig_row_chains *rows, int64_t id, const struct rig_row_where *condition,
+                         const struct rig_row_span *span)
 {
-    while (version != RIG_ROW_NONE && !rig_row_matches(condition, id, rig_rows_number(rows, version)))
+    uint32_t version = span->last;
+    while (version != span->first && !rig_row_matches(condition, id, rig_rows_number(rows, version)))
         version = rows->versions[version].before;
-    return version != RIG_ROW_NONE;
+    return version != span->first;
 }
 
 /* A row that the read does not show. */
@@ -171,8 +176,20 @@ static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
                note(in, shown, RIG_ANOMALY_INTERNAL, row->number, rig_rows_number(rows, own), UINT32_MAX, own_op);
     const struct rig_row_span span = rig_row_span_of(rows, insert, &shown->condition);
     const bool may_exist = in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
-    shown->is_open |= span.known ? has_met(rows, row->number, &shown->condition, span.last) : may_exist;
-    if (in->items_only || !span.known || span.last == row->last)
+    shown->is_open |= span.known ? meets_within(rows, row->number, &shown->condition, &span) : may_exist;
+    if (!span.known)
+        return true;
+    /* A version that the transaction itself makes later is none that the read saw, and nor are those behind it. */
+    const bool own_later = span.first != RIG_ROW_NONE && rig_rows_writer(rows, span.first) == shown->txn;
+    if ((own_later || (span.last == RIG_ROW_NONE && rig_row_action(row->number) == RIG_ROWS_INITIAL)) &&
+        !note(in, shown, RIG_ANOMALY_PREDICATE_READ_MISS, row->number, row->number, row->txn, row->op))
+        return false;
+    if (span.first != RIG_ROW_NONE && span.first != row->first_version) {
+        const uint32_t before = rig_rows_writer(rows, span.first);
+        if (!link(in, before, shown->txn, before, RIG_LINK_WR))
+            return false;
+    }
+    if (span.last == row->last || (in->items_only && shown->condition.column != RIG_ROW_BY_KEY))
         return true;
     const uint32_t change = span.last == RIG_ROW_NONE ? row->first_version : rows->versions[span.last].next;
     const uint32_t writer = rig_rows_writer(rows, change);

@@ -7,12 +7,15 @@
  * - A read that does not show a row saw one of its versions that do not meet the condition, or no version. These span
  *   from `first` to `last` in the row's chain (struct rig_row_span); in every interpretation the read precedes each
  *   version behind `last` that changes whether the row meets the condition. Only the first of these needs an edge, and
- *   only where all versions behind `last` meet the condition: so it is the writer of the version behind `last`. The read
- *   also follows what led to `first`; reads alone never show more of it than that the row was absent, which needs no
- *   edge.
+ *   only where all versions behind `last` meet the condition: so it is the writer of the version behind `last`.
+ * - The read also follows what led to `first`. That is the time before the insert of most rows, which needs no edge. A
+ *   row that was there from the start (RIG_ROWS_INITIAL) has no such time: `first` is its first version that does not
+ *   meet the condition, and there is a wr edge from that version's writer, which changed what the read would have shown.
+ *   Where each version meets the condition, the read cannot be (predicate-read-miss).
+ * - A read of one row by its key (RIG_ROW_BY_KEY) is a read of an item, also where it does not show the row.
  *
- * Updates and deletes are reads, too. Only edges of the last kind rest on a predicate: repeatable read (PL-2.99) does
- * without them, every other level above read committed has them (Adya, Liskov & O'Neil 2000, 4.4.3).
+ * Updates and deletes are reads, too. Only rw edges to rows that a read does not show rest on a predicate: repeatable read
+ * (PL-2.99) does without them, every other level above read committed has them (Adya, Liskov & O'Neil 2000, 4.4.3).
  *
  * Time: for each read, the rows that were ever in its table, and the rows that it shows times the statements of its own
  * transaction. Space: 8 bytes an edge.

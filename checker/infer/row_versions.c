@@ -39,7 +39,7 @@ static const char *misfit(const struct rig_txn_op *ops, uint32_t count, uint32_t
     }
     if (!rig_row_is_number(ops[i].value))
         return "a statement whose number is not one of rig's";
-    if (rig_row_action(ops[i].value) == RIG_ROWS_INSERT)
+    if (rig_row_inserts(ops[i].value))
         return NULL;
     const bool follows = i > 0 && ops[i - 1].kind == RIG_OP_READ_WHERE && ops[i - 1].key == ops[i].key;
     return follows && rig_row_condition_at(ops, i - 1).form == RIG_ROW_LISTED ? NULL
@@ -91,7 +91,7 @@ static enum rig_rc used_twice(const struct rig_row_chains *rows, uint32_t second
 
 static bool is_insert(const struct rig_row_write *statement)
 {
-    return rig_row_action(statement->number) == RIG_ROWS_INSERT;
+    return rig_row_inserts(statement->number);
 }
 
 static enum rig_rc index_statements(struct rig_row_chains *rows, struct rig_err *err)
@@ -173,7 +173,7 @@ uint32_t rig_rows_asked(const struct rig_row_chains *rows, uint32_t key, const s
                         uint32_t *end)
 {
     *end = rows->insert_first[key + 1];
-    if (condition->column != RIG_ROW_BY_ID)
+    if (!rig_row_asks_ids(condition))
         return rows->insert_first[key];
     if (condition->most != INT64_MAX)
         *end = first_row(rows, key, condition->most + 1);
@@ -301,7 +301,10 @@ static bool is_open(const struct rig_row_chains *rows, const struct rig_row_writ
 static void open_rows(struct rig_row_chains *rows, const struct rig_row_write *statement)
 {
     if (!statement->rows_known) {
-        for (uint32_t i = rows->insert_first[statement->key]; i < rows->insert_first[statement->key + 1]; i++)
+        const struct rig_row_where condition =
+            rig_row_condition_at(rig_txn_ops(rows->history, statement->txn), statement->op - 1);
+        uint32_t end;
+        for (uint32_t i = rig_rows_asked(rows, statement->key, &condition, &end); i < end; i++)
             rows->statements[rows->inserts[i]].is_whole = false;
         return;
     }

@@ -6,7 +6,8 @@
  * of a row form a chain from its insert on, without any assumption: version b follows version a where the statement of b
  * shows the row at a. The chain is whole unless a statement whose rows are not known may have touched the row, two
  * statements replaced the same version, or a version has a predecessor that no read shows. Only whole chains say which
- * versions a read that does not show the row may have seen.
+ * versions a read that does not show the row may have seen. An update or delete of unknown rows may have touched those
+ * whose ids its condition asks for.
  *
  * Committed are the acknowledged transactions, and those of unknown fate of which a committed read shows a version.
  *

@@ -63,6 +63,9 @@
     X(G2_ITEM, "G2-item", true, "write skew: a cycle with two or more rw edges, two of them adjacent", "ALO00 4.4.3")  \
     X(G2_PREDICATE, "G2-predicate", true,                                                                              \
       "phantom: as G2-item, with an rw edge from a read to a row that it did not show", "ALO00 4.4.3")                 \
+    X(PREDICATE_READ_MISS, "predicate-read-miss", false,                                                               \
+      "a read misses a row that was there from the start and met its condition at each version that it could see",     \
+      "Elle, closed-predicate")                                                                                        \
     X(G0_PROCESS, "G0-process", true, "G0, with process order", "KA20 5.1")                                            \
     X(G1C_PROCESS, "G1c-process", true, "G1c, with process order", "KA20 5.1")                                         \
     X(G_SINGLE_PROCESS, "G-single-item-process", true, "G-single-item, with process order", "KA20 5.1")                \

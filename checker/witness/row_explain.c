@@ -21,7 +21,7 @@ static bool is_of_write(const struct rig_history *history, uint32_t txn, uint32_
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     return op + 1 < rig_txn_op_count(history, txn) && rig_row_writes(&ops[op + 1]) && ops[op + 1].key == ops[op].key &&
-           rig_row_action(ops[op + 1].value) != RIG_ROWS_INSERT;
+           !rig_row_inserts(ops[op + 1].value);
 }
 
 /* wr, and ww where `by_write`: a read of `to`, of a statement that writes, shows a version of `from`. */
@@ -80,18 +80,41 @@ static bool reads_row(const struct rig_history *history, const struct rig_txn_op
     return false;
 }
 
-/* rw by a predicate: `read` does not show a row that a statement of `to` made meet its condition for good. */
+/* Whether a statement of the transaction before the operation wrote the row: then a read tells of that version alone. */
+static bool wrote_before(const struct rig_inference *inference, uint32_t txn, uint32_t op, int64_t id)
+{
+    const struct rig_row_chains *rows = inference->rows;
+    const struct rig_txn_op *ops = rig_txn_ops(inference->history, txn);
+    for (uint32_t i = 0; i < op; i++) {
+        if (rig_row_writes(&ops[i]) && ops[i].key == ops[op].key &&
+            rig_rows_version(rows, rig_rows_statement(rows, ops[i].key, ops[i].value), id) != RIG_ROW_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the read says something of the row by not showing it; then the versions that it may have seen. */
+static bool misses(const struct rig_inference *inference, uint32_t txn, uint32_t read, uint32_t insert,
+                   struct rig_row_span *span)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(inference->history, txn);
+    const struct rig_row_where condition = rig_row_condition_at(ops, read);
+    const int64_t id = inference->rows->statements[insert].number;
+    *span = rig_row_span_of(inference->rows, insert, &condition);
+    return span->known && !reads_row(inference->history, &ops[read], id) && !wrote_before(inference, txn, read, id);
+}
+
+/* rw: `read` does not show a row that a statement of `to` made meet its condition for good. */
 static bool explain_missed(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
 {
     const struct rig_history *history = inference->history;
     const struct rig_row_chains *rows = inference->rows;
     const struct rig_txn_op *from = rig_txn_ops(history, step->from);
-    const struct rig_row_where condition = rig_row_condition_at(from, read);
     const uint32_t key = from[read].key;
     for (uint32_t i = rows->insert_first[key]; i < rows->insert_first[key + 1]; i++) {
         const struct rig_row_write *row = &rows->statements[rows->inserts[i]];
-        const struct rig_row_span span = rig_row_span_of(rows, rows->inserts[i], &condition);
-        if (!span.known || span.last == row->last || reads_row(history, &from[read], row->number))
+        struct rig_row_span span;
+        if (!misses(inference, step->from, read, rows->inserts[i], &span) || span.last == row->last)
             continue;
         const uint32_t change = span.last == RIG_ROW_NONE ? row->first_version : rows->versions[span.last].next;
         const struct rig_row_write *by = &rows->statements[rows->versions[change].statement];
@@ -102,7 +125,30 @@ static bool explain_missed(const struct rig_inference *inference, struct rig_ste
         step->to_op = by->op;
         step->from_value = row->number;
         step->to_value = by->number;
-        step->by_predicate = true;
+        step->absent = true;
+        step->by_predicate = rig_row_condition_at(from, read).column != RIG_ROW_BY_KEY;
+        return true;
+    }
+    return false;
+}
+
+/* wr: `read` of `to` does not show a row that was there from the start until a statement of `from` changed it. */
+static bool explain_gone(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
+{
+    const struct rig_row_chains *rows = inference->rows;
+    const uint32_t key = rig_txn_ops(inference->history, step->to)[read].key;
+    for (uint32_t i = rows->insert_first[key]; i < rows->insert_first[key + 1]; i++) {
+        const struct rig_row_write *row = &rows->statements[rows->inserts[i]];
+        struct rig_row_span span;
+        if (!misses(inference, step->to, read, rows->inserts[i], &span) || span.first == RIG_ROW_NONE ||
+            span.first == row->first_version || rig_rows_writer(rows, span.first) != step->from)
+            continue;
+        step->key = key;
+        step->from_op = UINT32_MAX;
+        step->to_op = read;
+        step->from_value = rig_rows_number(rows, span.first);
+        step->to_value = row->number;
+        step->absent = true;
         return true;
     }
     return false;
@@ -116,19 +162,32 @@ static bool tells_rows(const struct rig_history *history, const struct rig_txn_o
                                          (list.count == 2 && rig_read_element(&list, 0) == 0));
 }
 
+static bool explain_absence(const struct rig_inference *inference, struct rig_step *step)
+{
+    const struct rig_txn_op *to = rig_txn_ops(inference->history, step->to);
+    for (uint32_t i = 0; i < rig_txn_op_count(inference->history, step->to); i++) {
+        if (to[i].kind == RIG_OP_READ_WHERE && tells_rows(inference->history, to, i) &&
+            explain_gone(inference, step, i))
+            return true;
+    }
+    return false;
+}
+
 bool rig_row_explain_step(const struct rig_inference *inference, struct rig_step *step)
 {
     const struct rig_history *history = inference->history;
     const struct rig_txn_op *from = rig_txn_ops(history, step->from);
     if (step->kind != RIG_EDGE_RW)
-        return explain_shown(inference, step, step->kind == RIG_EDGE_WW);
-    for (unsigned by_predicate = 0; by_predicate < 2; by_predicate++) {
+        return explain_shown(inference, step, step->kind == RIG_EDGE_WW) ||
+               (step->kind == RIG_EDGE_WR && explain_absence(inference, step));
+    /* Rows that are shown, rows that are missed by their keys, and then rows that are missed by a predicate. */
+    for (unsigned way = 0; way < 3; way++) {
         for (uint32_t i = 0; i < rig_txn_op_count(history, step->from); i++) {
-            const bool counted = rig_row_condition_at(from, i).form == RIG_ROW_COUNTED;
+            const struct rig_row_where condition = rig_row_condition_at(from, i);
             if (from[i].kind != RIG_OP_READ_WHERE || !tells_rows(history, from, i))
                 continue;
-            if (by_predicate == 1 ? explain_missed(inference, step, i)
-                                  : !counted && explain_replaced(inference, step, i))
+            if (way == 0 ? condition.form != RIG_ROW_COUNTED && explain_replaced(inference, step, i)
+                         : (way == 1) == (condition.column == RIG_ROW_BY_KEY) && explain_missed(inference, step, i))
                 return true;
         }
     }

@@ -5,7 +5,7 @@
 #include "checker/witness/sentence.h"
 #include "history/row_ops.h"
 
-static const char *const actions[] = {"inserted", "updated", "deleted"};
+static const char *const actions[] = {"inserted", "updated", "deleted", "inserted"};
 
 /* "where class = 3"; "where id from 4000 on". Nothing for all rows. */
 static void add_condition(const struct rig_txn_op *ops, uint32_t op, struct rig_buf *text)
@@ -16,7 +16,15 @@ static void add_condition(const struct rig_txn_op *ops, uint32_t op, struct rig_
         return;
     const bool by_id = condition.column == RIG_ROW_BY_ID;
     const int64_t unit = by_id ? RIG_ROW_SERIAL : 1, least = condition.least * unit;
-    rig_buf_printf(text, " where %s ", by_id ? "id" : "class");
+    if (condition.column == RIG_ROW_BY_KEY) {
+        rig_buf_printf(text, " at key %" PRId64, rig_row_closed_key(least * RIG_ROW_SERIAL));
+        return;
+    }
+    if (condition.column == RIG_ROW_BY_REMAINDER) {
+        rig_buf_printf(text, " where value mod %" PRId64 " = %" PRId64, condition.most, least);
+        return;
+    }
+    rig_buf_printf(text, " where %s ", by_id ? "id" : condition.column == RIG_ROW_BY_CLASS ? "class" : "value");
     if (condition.most == INT64_MAX)
         rig_buf_printf(text, ">= %" PRId64, least);
     else if (condition.most == condition.least && !by_id)
@@ -55,13 +63,34 @@ static int64_t common_row(const struct rig_history *history, const struct rig_st
     return 0;
 }
 
+/* "row 1010", and of a history of closed predicates " (key 7)". */
+static void add_row(int64_t id, struct rig_buf *text)
+{
+    rig_buf_printf(text, "row %" PRId64, id);
+    if (rig_row_class(id) == RIG_ROW_CLOSED_CLASS)
+        rig_buf_printf(text, " (key %" PRId64 ")", rig_row_closed_key(id));
+}
+
+/* The read does not show a row that was there from the start. */
+static void add_gone(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    add_reading(history, step->to, step->to_op, text);
+    rig_buf_add_text(text, ", without ");
+    add_row(step->to_value, text);
+    rig_buf_add_text(text, ", which was there from the start and met the condition until ");
+    rig_sentence_txn(history, step->from, text);
+    rig_buf_printf(text, " %s it.", actions[rig_row_action(step->from_value)]);
+}
+
 static void add_missed(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
-    const enum rig_rows_action action = rig_row_action(step->to_value);
+    const int64_t number = step->to_value;
     add_reading(history, step->from, step->from_op, text);
-    rig_buf_printf(text, ", without row %" PRId64 ", which ", step->from_value);
+    rig_buf_add_text(text, ", without ");
+    add_row(step->from_value, text);
+    rig_buf_add_text(text, ", which ");
     rig_sentence_txn(history, step->to, text);
-    if (action == RIG_ROWS_INSERT)
+    if (rig_row_inserts(number))
         rig_buf_add_text(text, " inserted, and which met the condition from then on.");
     else
         rig_buf_printf(text, " updated to version %" PRId64 ", and which met the condition from then on.",
@@ -71,8 +100,8 @@ static void add_missed(const struct rig_history *history, const struct rig_step 
 static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
     rig_buf_add_text(text, ": ");
-    if (step->by_predicate) {
-        add_missed(history, step, text);
+    if (step->absent) {
+        (step->kind == RIG_EDGE_WR ? add_gone : add_missed)(history, step, text);
         return;
     }
     if (step->kind == RIG_EDGE_RW) {
@@ -109,7 +138,17 @@ static void add_other(const struct rig_history *history, const struct rig_witnes
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     add_reading(history, w->txns[0], w->op, text);
-    rig_buf_printf(text, ", row %" PRId64 " at version %" PRId64 ", ", w->other_value, w->value);
+    if (w->anomaly == RIG_ANOMALY_PREDICATE_READ_MISS) {
+        rig_buf_add_text(text, ", without ");
+        add_row(w->other_value, text);
+        rig_buf_add_text(text,
+                         ", which was there from the start and met the condition at each version that the read could "
+                         "see.");
+        return;
+    }
+    rig_buf_add_text(text, ", ");
+    add_row(w->other_value, text);
+    rig_buf_printf(text, " at version %" PRId64 ", ", w->value);
     switch ((int)w->anomaly) {
     case RIG_ANOMALY_INTERNAL:
         rig_buf_add_text(text, "and not as it had left the row itself.");

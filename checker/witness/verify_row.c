@@ -4,7 +4,9 @@
  * A wr step must show a read with the version; a ww step a statement that replaced it; an rw step a read of a version and a
  * statement that replaced it. An rw step by a predicate must show a read without a row, and that the row met the condition
  * in each of its versions from the one of the next transaction on: all statements that certainly or possibly touched
- * the row are collected again from the history, and put in order by the versions that they replaced.
+ * the row are collected again from the history, and put in order by the versions that they replaced. A wr step of a read
+ * without a row that was there from the start must show that the row met the condition in each version before the one
+ * that the step names, and not in that one.
  */
 #include <stdlib.h>
 
@@ -67,8 +69,7 @@ static const struct rig_txn_op *replacing_read(const struct rig_history *history
                                                uint32_t key, int64_t number)
 {
     const struct rig_txn_op *read = known_read(history, txn, op, key, false);
-    const bool fits =
-        read != NULL && statement_in(history, txn, key, number) == op + 1 && rig_row_action(number) != RIG_ROWS_INSERT;
+    const bool fits = read != NULL && statement_in(history, txn, key, number) == op + 1 && !rig_row_inserts(number);
     return fits ? read : NULL;
 }
 
@@ -106,10 +107,14 @@ static const char *add_touch(const struct rig_proof *proof, uint32_t txn, uint32
 {
     const struct rig_history *history = proof->history;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    const bool inserts = rig_row_action(ops[op].value) == RIG_ROWS_INSERT;
+    const bool inserts = rig_row_inserts(ops[op].value);
     if (inserts)
         return ops[op].value != id || !proof->committed[txn] || touches_add(all, (struct touch){id, 0}) ? NULL : "";
     const struct rig_txn_op *read = op == 0 ? NULL : known_read(history, txn, op - 1, ops[op].key, false);
+    const struct rig_row_where asked = op == 0 ? rig_row_all() : condition_at(ops, op - 1);
+    if (read == NULL && rig_row_asks_ids(&asked) &&
+        (rig_row_serial(id) < asked.least || rig_row_serial(id) > asked.most))
+        return NULL;
     if (read == NULL)
         return "missed a row that a statement with unknown effects may have changed";
     const uint32_t count = count_shown(history, read, &id, NULL);
@@ -142,22 +147,31 @@ static const char *collect_touches(const struct rig_proof *proof, uint32_t key, 
     return lacks;
 }
 
+/* The version that replaced this one; 0: none, or `lacks` says what is wrong. */
+static int64_t version_after(const struct touches *all, int64_t version, const char **lacks)
+{
+    int64_t next = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->at[i].replaced == version && next != 0)
+            *lacks = "missed a row one version of which was replaced twice";
+        next = all->at[i].replaced == version ? all->at[i].version : next;
+    }
+    if (next == 0)
+        *lacks = "missed a row whose versions have no known order";
+    return *lacks == NULL ? next : 0;
+}
+
 /* Whether the versions, in the order in which they replaced each other, meet the condition from `from` on. */
 static const char *check_chain(const struct touches *all, const struct rig_row_where *condition, int64_t id,
                                int64_t from)
 {
+    const char *lacks = NULL;
     int64_t version = 0;
     bool met = false;
     for (size_t step = 0; step < all->count; step++) {
-        const struct touch *next = NULL;
-        for (size_t i = 0; i < all->count; i++) {
-            if (all->at[i].replaced == version && next != NULL)
-                return "missed a row one version of which was replaced twice";
-            next = all->at[i].replaced == version ? &all->at[i] : next;
-        }
-        if (next == NULL)
-            return "missed a row whose versions have no known order";
-        version = next->version;
+        version = version_after(all, version, &lacks);
+        if (lacks != NULL)
+            return lacks;
         met |= version == from;
         if (met && !rig_row_matches(condition, id, version))
             return "missed a row that does not meet the condition later";
@@ -165,32 +179,85 @@ static const char *check_chain(const struct touches *all, const struct rig_row_w
     return met ? NULL : "missed a row that the next one did not write";
 }
 
-static const char *check_missed(const struct rig_proof *proof, const struct rig_step *step)
+/* Whether the versions of a row that was there from the start meet the condition up to `to`, and not there. 0: all of
+ * them do, up to the one that the transaction itself makes after the operation, which the read cannot have seen. */
+static const char *check_start(const struct touches *all, const struct rig_history *history, uint32_t txn, uint32_t op,
+                               int64_t id, int64_t to)
 {
-    const struct rig_history *history = proof->history;
-    const struct rig_txn_op *read = known_read(history, step->from, step->from_op, step->key, true);
+    const struct rig_row_where condition = condition_at(rig_txn_ops(history, txn), op);
+    const uint32_t key = rig_txn_ops(history, txn)[op].key;
+    const char *lacks = NULL;
+    int64_t version = 0;
+    bool met = true;
+    if (rig_row_action(id) != RIG_ROWS_INITIAL)
+        return "missed a row that was not there from the start";
+    for (size_t step = 0; step < all->count; step++) {
+        version = version_after(all, version, &lacks);
+        if (lacks != NULL)
+            return lacks;
+        const bool matches = rig_row_matches(&condition, id, version);
+        if (version == to)
+            return step > 0 && met && !matches ? NULL : "missed a row that had not met the condition, or still did";
+        if (to == 0 && statement_in(history, txn, key, version) != UINT32_MAX)
+            return step > 0 && met ? NULL : "missed a row that had not met the condition";
+        met &= matches;
+    }
+    return to == 0 && met && all->count > 0 ? NULL : "missed a row that does not meet the condition in each version";
+}
+
+/* Whether the read certainly does not show the row, which its transaction had not written. */
+static const char *check_absent(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t key, int64_t id)
+{
+    const struct rig_txn_op *read = known_read(history, txn, op, key, true);
     if (read == NULL)
         return "has a step without its read";
-    const struct rig_txn_op *ops = rig_txn_ops(history, step->from);
-    const struct rig_row_where condition = condition_at(ops, step->from_op);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    const struct rig_row_where condition = condition_at(ops, op);
     const struct rig_read_list list = rig_txn_op_list(history, read);
     if (condition.form == RIG_ROW_COUNTED && (list.count != 2 || rig_read_element(&list, 0) != 0))
         return "counted rows, and does not tell which";
-    if (condition.form == RIG_ROW_LISTED && count_shown(history, read, &step->from_value, NULL) > 0)
+    if (condition.form == RIG_ROW_LISTED && count_shown(history, read, &id, NULL) > 0)
         return "read the row";
-    if (statement_in(history, step->to, step->key, step->to_value) != step->to_op)
-        return "is followed by one without the statement";
-    for (uint32_t i = 0; i < step->from_op; i++) {
-        const bool own = is_write(&ops[i]) && ops[i].key == step->key;
-        if (own &&
-            (ops[i].value == step->from_value || (i > 0 && rig_row_action(ops[i].value) != RIG_ROWS_INSERT &&
-                                                  count_shown(history, &ops[i - 1], &step->from_value, NULL) > 0)))
+    for (uint32_t i = 0; i < op; i++) {
+        const bool own = is_write(&ops[i]) && ops[i].key == key;
+        if (own && (ops[i].value == id ||
+                    (i > 0 && !rig_row_inserts(ops[i].value) && count_shown(history, &ops[i - 1], &id, NULL) > 0)))
             return "had written the row itself";
     }
+    return NULL;
+}
+
+static const char *check_missed(const struct rig_proof *proof, const struct rig_step *step)
+{
+    const struct rig_history *history = proof->history;
+    const char *lacks = check_absent(history, step->from, step->from_op, step->key, step->from_value);
+    if (lacks != NULL)
+        return lacks;
+    const struct rig_row_where condition = condition_at(rig_txn_ops(history, step->from), step->from_op);
+    if ((condition.column == RIG_ROW_BY_KEY) == step->by_predicate)
+        return "missed a row by its key, or by a predicate, and not as the step has it";
+    if (statement_in(history, step->to, step->key, step->to_value) != step->to_op)
+        return "is followed by one without the statement";
     struct touches all = {0};
-    const char *lacks = collect_touches(proof, step->key, step->from_value, &all);
+    lacks = collect_touches(proof, step->key, step->from_value, &all);
     if (lacks == NULL)
         lacks = check_chain(&all, &condition, step->from_value, step->to_value);
+    touches_done(&all);
+    return lacks;
+}
+
+/* The read does not show the row, which was there from the start, and met the condition until version `to`; 0: at each
+ * version. */
+static const char *check_gone(const struct rig_proof *proof, uint32_t txn, uint32_t op, uint32_t key, int64_t id,
+                              int64_t to)
+{
+    const struct rig_history *history = proof->history;
+    struct touches all = {0};
+    const char *lacks = check_absent(history, txn, op, key, id);
+    if (lacks == NULL)
+        lacks = collect_touches(proof, key, id, &all);
+    if (lacks == NULL)
+        lacks = check_start(&all, history, txn, op, id, to);
     touches_done(&all);
     return lacks;
 }
@@ -216,10 +283,16 @@ static const char *check_replaced(const struct rig_proof *proof, const struct ri
 static const char *check_step(const struct rig_proof *proof, const struct rig_step *step)
 {
     const struct rig_history *history = proof->history;
+    if (step->kind == RIG_EDGE_RW && step->by_predicate && !step->absent)
+        return "has a step by a predicate that misses nothing";
     if (step->kind == RIG_EDGE_RW)
-        return step->by_predicate ? check_missed(proof, step) : check_replaced(proof, step);
+        return step->absent ? check_missed(proof, step) : check_replaced(proof, step);
     if (statement_in(history, step->from, step->key, step->from_value) == UINT32_MAX)
         return "has a step whose version it did not write";
+    if (step->absent)
+        return step->kind == RIG_EDGE_WR
+                   ? check_gone(proof, step->to, step->to_op, step->key, step->to_value, step->from_value)
+                   : "has a step without its read";
     const struct rig_txn_op *read = step->kind == RIG_EDGE_WW
                                         ? replacing_read(history, step->to, step->to_op, step->key, step->to_value)
                                         : known_read(history, step->to, step->to_op, step->key, false);
@@ -237,7 +310,7 @@ static bool wrote(const struct rig_history *history, uint32_t txn, uint32_t key,
     const uint32_t op = statement_in(history, txn, key, number);
     if (op == UINT32_MAX)
         return false;
-    if (rig_row_action(number) == RIG_ROWS_INSERT)
+    if (rig_row_inserts(number))
         return number == id;
     const struct rig_txn_op *read = op == 0 ? NULL : known_read(history, txn, op - 1, key, false);
     return read == NULL || count_shown(history, read, &id, NULL) > 0;
@@ -292,7 +365,7 @@ static const char *check_lost(const struct rig_proof *proof, const struct rig_wi
     const struct rig_history *history = proof->history;
     const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[0]);
     const bool replaces = w->op + 1 < rig_txn_op_count(history, w->txns[0]) && is_write(&ops[w->op + 1]) &&
-                          ops[w->op + 1].key == w->key && rig_row_action(ops[w->op + 1].value) != RIG_ROWS_INSERT;
+                          ops[w->op + 1].key == w->key && !rig_row_inserts(ops[w->op + 1].value);
     return replaces ? check_replaced_by(proof, w) : "did not replace the version";
 }
 
@@ -300,6 +373,8 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
 {
     const struct rig_history *history = proof->history;
     const struct rig_txn_op *read = known_read(history, w->txns[0], w->op, w->key, w->anomaly == RIG_ANOMALY_INTERNAL);
+    if (w->anomaly == RIG_ANOMALY_PREDICATE_READ_MISS)
+        return check_gone(proof, w->txns[0], w->op, w->key, w->other_value, 0);
     if (read == NULL)
         return "made no such read";
     const uint32_t count = count_shown(history, read, &w->other_value, &w->value);

@@ -22,8 +22,7 @@ int64_t rig_sql_sum_since(const struct rig_transaction *transaction, uint32_t re
 static inline bool rig_sql_is_silent(const struct rig_transaction *transaction, uint32_t op)
 {
     const struct rig_op *of = &transaction->ops[op];
-    return of->kind == RIG_OP_EXPECT ||
-           (of->kind == RIG_OP_ROW && (of->value <= 0 || rig_row_action(of->value) != RIG_ROWS_INSERT));
+    return of->kind == RIG_OP_EXPECT || (of->kind == RIG_OP_ROW && (of->value <= 0 || !rig_row_inserts(of->value)));
 }
 
 /* Whether the operation fails where its statement changes no row: the comparison did not hold. */

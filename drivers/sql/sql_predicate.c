@@ -7,8 +7,7 @@ static int64_t number_behind(const struct rig_transaction *transaction, uint32_t
 {
     const struct rig_op *ops = transaction->ops;
     const bool writes = op + 1 < transaction->op_count && ops[op + 1].kind == RIG_OP_ROW &&
-                        ops[op + 1].key == ops[op].key && ops[op + 1].value > 0 &&
-                        rig_row_action(ops[op + 1].value) != RIG_ROWS_INSERT;
+                        ops[op + 1].key == ops[op].key && ops[op + 1].value > 0 && !rig_row_inserts(ops[op + 1].value);
     return writes ? ops[op + 1].value : 0;
 }
 

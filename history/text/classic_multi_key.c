@@ -83,14 +83,7 @@ static bool next_micro(struct walk *walk)
     if (!rig_classic_next(walk->r, &walk->cursor, walk->closer, walk->is_first, &micro))
         return false;
     walk->is_first = false;
-    struct rig_text_cursor inside = rig_classic_cursor(walk->r, micro.at);
-    const char end = rig_classic_enter(walk->r, &inside, false);
-    walk->part_count = 0;
-    while (walk->part_count < 3 &&
-           rig_classic_next(walk->r, &inside, end, walk->part_count == 0, &walk->part[walk->part_count]))
-        walk->part_count++;
-    for (size_t i = walk->part_count; i < 3; i++)
-        walk->part[i] = (struct rig_text_slice){0};
+    walk->part_count = rig_classic_parts(walk->r, &micro, walk->part);
     const struct rig_text_slice name = rig_classic_bare(walk->part[0].at, walk->part[0].length);
     walk->writes = walk->part_count == 3 && rig_classic_is_one_of(&name, rig_classic_writes);
     return true;

@@ -10,9 +10,9 @@ enum { LOOKED_AT = 64 }; /* operations at the beginning, for one of a client */
 
 /* The first that fits is taken. */
 static const struct rig_classic_form *const forms[] = {
-    &rig_classic_unique_ids,  &rig_classic_log,       &rig_classic_monotonic, &rig_classic_sequential,
-    &rig_classic_dirty_reads, &rig_classic_long_fork, &rig_classic_bank,      &rig_classic_counter,
-    &rig_classic_set,         &rig_classic_multi_key,
+    &rig_classic_predicate,  &rig_classic_unique_ids,  &rig_classic_log,       &rig_classic_monotonic,
+    &rig_classic_sequential, &rig_classic_dirty_reads, &rig_classic_long_fork, &rig_classic_bank,
+    &rig_classic_counter,    &rig_classic_set,         &rig_classic_multi_key,
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof forms[0] };
@@ -32,14 +32,15 @@ static struct rig_text_slice txn_text(const struct rig_operation_parser *parser)
 
 static enum rig_rc note_micro(void *context, const struct rig_micro *micro)
 {
-    (void)micro;
-    ((struct rig_classic *)context)->has_micros = true;
+    struct rig_classic *r = context;
+    r->has_micros = true;
+    r->has_closed |= rig_classic_is_closed(&(struct rig_text_slice){.at = micro->name, .length = micro->name_length});
     return RIG_OK;
 }
 
 static enum rig_rc read_operation(struct rig_classic *r)
 {
-    r->has_micros = false;
+    r->has_micros = r->has_closed = false;
     return rig_operation_parser_read(&r->parser);
 }
 
@@ -227,8 +228,13 @@ static bool is_wanted(struct rig_classic *r, const struct rig_load_options *opti
         rc = read_operation(r);
         const struct rig_classic_item item = rc == RIG_OK ? item_of(r) : (struct rig_classic_item){0};
         const bool alone = item.is_txn && !item.has_process;
+        const bool closed = r->has_closed || rig_slice_is(&item.function, "init");
         decided = rc == RIG_OK && item.is_client && (item.function.length > 0 || alone);
-        if (decided && options->workload_given && options->workload == RIG_WORKLOAD_MULTI_KEY)
+        if (options->workload_given && options->workload == RIG_WORKLOAD_PREDICATE)
+            decided = wanted = decided && closed;
+        else if (decided && closed && !options->workload_given)
+            wanted = true;
+        else if (decided && options->workload_given && options->workload == RIG_WORKLOAD_MULTI_KEY)
             wanted = true;
         else if (decided && options->workload_given)
             wanted = alone || (is_classic(options->workload) && !rig_slice_is(&item.function, "txn") &&
@@ -292,6 +298,7 @@ enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char
     rig_operation_parser_init(&r.parser, syntax, name, data, size, NULL);
     r.parser.cursor.origin = sorted_from;
     r.parser.forgets = true;
+    r.parser.passes_maps = true;
     r.parser.on_micro = note_micro;
     r.parser.context = &r;
     if (is_wanted(&r, options)) {

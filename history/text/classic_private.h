@@ -34,7 +34,7 @@ struct rig_classic {
     enum rig_workload workload; /* of the result, and of messages */
     const struct rig_classic_form *form;
     bool edn, is_independent;
-    bool has_micros; /* the operation that was read last */
+    bool has_micros, has_closed; /* the operation that was read last: any, and of closed predicates */
     struct rig_classic_items items;
     struct rig_buf *out;
     struct rig_text_origin *origin;
@@ -96,6 +96,9 @@ bool rig_classic_next_entry(const struct rig_classic *r, struct rig_text_cursor 
 /* Whether the value is a sequence of exactly two items, and these. */
 bool rig_classic_is_pair(const struct rig_classic *r, const struct rig_text_slice *value,
                          struct rig_text_slice pair[2]);
+/* The first items of the sequence, up to three, and how many; the others are empty. */
+size_t rig_classic_parts(const struct rig_classic *r, const struct rig_text_slice *value,
+                         struct rig_text_slice part[3]);
 bool rig_classic_is_sequence(const struct rig_classic *r, const struct rig_text_slice *value);
 bool rig_classic_is_map(const struct rig_classic *r, const struct rig_text_slice *value);
 /* The items of a sequence; 0 of anything else. */
@@ -134,6 +137,9 @@ enum rig_rc rig_classic_refuse(const struct rig_classic *r, const struct rig_cla
 
 extern const struct rig_classic_form rig_classic_set, rig_classic_counter, rig_classic_bank, rig_classic_long_fork,
     rig_classic_sequential, rig_classic_dirty_reads, rig_classic_unique_ids, rig_classic_monotonic, rig_classic_log,
-    rig_classic_multi_key, rig_classic_no_process;
+    rig_classic_multi_key, rig_classic_no_process, rig_classic_predicate;
+
+/* Whether this is the name of a micro-operation that only histories of closed predicates have. */
+bool rig_classic_is_closed(const struct rig_text_slice *name);
 
 #endif

@@ -97,6 +97,18 @@ bool rig_classic_is_pair(const struct rig_classic *r, const struct rig_text_slic
            !rig_classic_next(r, &cursor, closer, false, &third);
 }
 
+size_t rig_classic_parts(const struct rig_classic *r, const struct rig_text_slice *value, struct rig_text_slice part[3])
+{
+    struct rig_text_cursor cursor = rig_classic_cursor(r, value->at);
+    const char closer = rig_classic_enter(r, &cursor, false);
+    size_t count = 0;
+    while (closer != '\0' && count < 3 && rig_classic_next(r, &cursor, closer, count == 0, &part[count]))
+        count++;
+    for (size_t i = count; i < 3; i++)
+        part[i] = (struct rig_text_slice){0};
+    return count;
+}
+
 bool rig_classic_is_sequence(const struct rig_classic *r, const struct rig_text_slice *value)
 {
     if (value->length == 0)

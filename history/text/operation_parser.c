@@ -238,6 +238,8 @@ static enum rig_rc get_micro_value(struct rig_operation_parser *parser, struct r
     enum rig_rc rc = parser->syntax->find_value(&parser->cursor, &found, &micro->value_at);
     if (rc != RIG_OK || !found)
         return rc;
+    if (parser->passes_maps && look(parser) == '{')
+        return parser->syntax->skip(&parser->cursor);
     if (reads && closer_here(parser) != '\0' && !parser->lists_are_values)
         return get_elements(parser, micro);
     micro->is_set = reads && !parser->lists_are_values && take_set_sign(parser);

@@ -64,6 +64,7 @@ struct rig_operation_parser {
     bool takes_functions; /* operations on one object, such as {:f :cas :value [1 2]}, are read as transactions */
     bool repeats;         /*   of `workload`; and completions follow invocations */
     enum rig_workload workload;
+    bool passes_maps;      /* maps as values of micro-operations are skipped */
     bool lists_are_values; /* reads of lists read one value each, not elements */
     bool keys_are_values;  /* of any kind: each is RIG_KEY_OTHER */
     bool has_texts;        /* since it was cleared: a value was not an integer */
