@@ -21,6 +21,7 @@ void rig_history_free(struct rig_history *history)
         rig_fault_event_vec_done(&storage->faults);
         rig_arena_done(&storage->fault_texts);
         rig_certificate_done(&storage->certificate);
+        rig_clock_samples_done(&storage->clock);
         free(storage);
     }
     free(history->txns);

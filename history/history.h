@@ -25,6 +25,7 @@
 #include "history/certificate.h"
 #include "history/columns.h"
 #include "history/fault_event.h"
+#include "history/rank_clock.h"
 #include "history/transaction.h"
 
 #define RIG_POSITION_NONE UINT32_MAX
@@ -114,6 +115,9 @@ struct rig_history {
     uint64_t reused_count;  /* invocations of processes whose earlier one was open: that one is of unknown fate */
     const struct rig_fault_event *faults; /* events of a nemesis, by position; an excerpt has none */
     uint32_t fault_count;
+    struct rig_rank rank; /* of a record of a run over several ranks; else its count is 0 */
+    const struct rig_clock_sample *clock;
+    size_t clock_count;
     const struct rig_certificate *certificate; /* what the database itself says (history/certificate.h); or NULL */
     int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown, or the times are simulated */
     bool is_excerpt;      /* some transactions of a longer history, with times that count from its `zero_ns` */

@@ -8,6 +8,7 @@
 #include "history/columns.h"
 #include "history/fault_event.h"
 #include "history/growing_list.h"
+#include "history/rank_clock.h"
 #include "history/text/text_table.h"
 
 struct rig_history_storage {
@@ -18,6 +19,7 @@ struct rig_history_storage {
     struct rig_fault_event_vec faults;
     struct rig_arena fault_texts;
     struct rig_certificate certificate;
+    struct rig_clock_samples clock;
 };
 
 #endif

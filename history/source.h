@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "history/certificate.h"
 #include "history/load.h"
+#include "history/rank_clock.h"
 #include "history/segment.h"
 
 struct rig_source;
@@ -41,6 +42,9 @@ struct rig_source_facts {
     const struct rig_fault_event *faults; /* live as long as the source */
     size_t fault_count;
     const struct rig_certificate *certificate; /* NULL: there is none. Lives as long as the source */
+    struct rig_rank rank;                      /* of a record of a run over several ranks; else its count is 0 */
+    const struct rig_clock_sample *clock;      /* its samples, when the source was opened or rewound; live until then */
+    size_t clock_count;
     bool has_invocations;
     bool keyword_keys;
     bool value_keys;

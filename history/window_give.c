@@ -53,6 +53,13 @@ static bool take_facts(struct rig_history *history, const struct rig_source_fact
         return false;
     history->faults = storage->faults.at;
     history->fault_count = (uint32_t)storage->faults.count;
+    history->rank = facts->rank;
+    for (size_t i = 0; i < facts->clock_count; i++) {
+        if (!rig_clock_samples_add(&storage->clock, facts->clock[i]))
+            return false;
+    }
+    history->clock = storage->clock.at;
+    history->clock_count = storage->clock.count;
     if (facts->certificate != NULL) {
         if (!rig_certificate_copy(&storage->certificate, facts->certificate))
             return false;

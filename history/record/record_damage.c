@@ -23,7 +23,7 @@ struct search {
 static bool is_type(const struct search *search, uint8_t type)
 {
     if (type == RIG_FRAME_HEADER || type == RIG_FRAME_EVENTS || type == RIG_FRAME_CLOSE ||
-        (search->version > 1 && type == RIG_FRAME_CERTIFICATE))
+        (search->version > 1 && (type == RIG_FRAME_CERTIFICATE || type == RIG_FRAME_CLOCK)))
         return true;
     const bool packed = (type & RIG_FRAME_PACKED) != 0;
     type &= (uint8_t) ~(unsigned)RIG_FRAME_PACKED;

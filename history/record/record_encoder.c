@@ -7,6 +7,7 @@
 #include "history/history.h"
 #include "history/object_kinds.h"
 #include "history/record/record_certificate.h"
+#include "history/record/record_clock.h"
 #include "history/record/record_encoder_private.h"
 #include "history/record/record_texts.h"
 #include "history/record/varint.h"
@@ -82,6 +83,8 @@ void rig_record_encoder_header(struct rig_record_encoder *encoder, struct rig_bu
         rig_columns_encoder_header(&encoder->columns, file);
     if ((head->flags & RIG_RECORD_VALUE_TEXTS) != 0)
         rig_record_texts_put(file, head->numbers);
+    if ((head->flags & RIG_RECORD_RANK) != 0)
+        rig_rank_put(&head->rank, file);
     size_t meta_bytes = head->meta == NULL ? 0 : strlen(head->meta);
     rig_varint_put(file, head->meta == NULL ? 0 : meta_bytes + 1);
     rig_buf_add(file, head->meta, meta_bytes);
@@ -463,6 +466,15 @@ const struct rig_buf *rig_record_encoder_frame(struct rig_record_encoder *encode
     if (frame != NULL)
         rig_encoder_consider_block(encoder);
     return frame;
+}
+
+const struct rig_buf *rig_record_encoder_clock(struct rig_record_encoder *encoder,
+                                               const struct rig_clock_sample *samples, size_t count)
+{
+    RIG_REQUIRE((encoder->head.flags & RIG_RECORD_RANK) != 0 && rig_record_encoder_pending_bytes(encoder) == 0);
+    rig_clock_samples_put(samples, count, &encoder->frame);
+    rig_frame_seal(&encoder->frame, encoder->frame_start, RIG_FRAME_CLOCK, encoder->frame_count++);
+    return give(encoder);
 }
 
 const struct rig_buf *rig_record_encoder_certificate(struct rig_record_encoder *encoder,

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "history/certificate.h"
 #include "history/fault_event.h"
+#include "history/rank_clock.h"
 #include "history/record/record_frame.h"
 #include "history/transaction.h"
 
@@ -35,6 +36,7 @@ struct rig_record_head {
     uint32_t columns;                        /* RIG_COLUMN_BIT()s of the side columns that completions may have */
     char *const *key_texts;                  /* with RIG_RECORD_TEXT_KEYS: borrowed as long as the encoder lives */
     const struct rig_value_numbers *numbers; /* with RIG_RECORD_VALUE_TEXTS: of the values that are not integers */
+    struct rig_rank rank;                    /* with RIG_RECORD_RANK */
     size_t state_limit_bytes;                /* 0: 64 MiB */
     uint32_t key_limit;                      /* 0: RIG_ENCODER_MAX_KEYS */
     size_t block_bytes; /* a block ends with the frame that makes it as large as this, whatever its checkpoint;
@@ -98,6 +100,10 @@ uint64_t rig_record_encoder_event_count(const struct rig_record_encoder *encoder
  * valid until the next call. NULL when memory ran out.
  */
 const struct rig_buf *rig_record_encoder_frame(struct rig_record_encoder *encoder);
+/* With RIG_RECORD_RANK: a frame of samples of the rank's clock. After the header, before the certificate, and where no
+ * events are pending. */
+const struct rig_buf *rig_record_encoder_clock(struct rig_record_encoder *encoder,
+                                               const struct rig_clock_sample *samples, size_t count);
 /* A frame of the certificate, from item `*item` on; `*last` says that it was the last one. After all events. */
 const struct rig_buf *rig_record_encoder_certificate(struct rig_record_encoder *encoder,
                                                      const struct rig_certificate *certificate, size_t *item,

@@ -5,6 +5,7 @@
 
 #include "base/plural.h"
 #include "history/record/record_checkpoint.h"
+#include "history/record/record_clock.h"
 #include "history/record/record_damage.h"
 #include "history/record/record_events.h"
 #include "history/record/record_texts.h"
@@ -71,6 +72,8 @@ static enum rig_rc decode_header(struct rig_record_file *file, struct rig_record
         if (rc != RIG_OK)
             return rc;
     }
+    if ((flags & RIG_RECORD_RANK) != 0 && !rig_rank_get(cursor, &file->rank))
+        return rig_record_damaged(decoder, "a place among the records of a run that this version does not have");
     const uint64_t meta_bytes = rig_cursor_number(cursor);
     if (cursor->bad != NULL)
         return rig_record_no_number(decoder);
@@ -344,6 +347,8 @@ static enum rig_rc decode_frame(struct rig_record_run *run, const struct rig_fra
     /* Decoded at the end, and only where it is wanted: history/record/record_certificate.h. */
     if (type == RIG_FRAME_CERTIFICATE && !packed && (shape->flags & RIG_RECORD_CERTIFICATE) != 0)
         return RIG_OK;
+    if (type == RIG_FRAME_CLOCK && !packed && (shape->flags & RIG_RECORD_RANK) != 0)
+        return RIG_OK; /* read when the file is opened: history/record/record_clock.h */
     if (!is_checkpoint && !is_events)
         return rig_record_damaged(&run->decoder, does_not_belong);
     run->decoder.cursor.at += is_checkpoint ? RIG_CHECKPOINT_NUMBER_BYTES : 0;

@@ -24,6 +24,7 @@ struct rig_record_file {
     int64_t start_utc_ns; /* the wall clock's time at the record's start, since 1970; 0: unknown */
     uint64_t skipped_count;
     size_t header_end;        /* 0: the file ends before that */
+    struct rig_rank rank;     /* with RIG_RECORD_RANK */
     size_t texts_limit_bytes; /* of the table of values that are not integers; 0: none */
 };
 

@@ -29,6 +29,7 @@ enum rig_frame_type {
     RIG_FRAME_CHECKPOINT = 'K', /* from version 2: starts a block */
     RIG_FRAME_EVENTS = 'E',
     RIG_FRAME_CERTIFICATE = 'V', /* version 2, with RIG_RECORD_CERTIFICATE: before the closing frame */
+    RIG_FRAME_CLOCK = 'T',       /* version 2, with RIG_RECORD_RANK: after the header, before the certificate */
     RIG_FRAME_CLOSE = 'C',
 };
 
@@ -47,7 +48,8 @@ enum {
     RIG_RECORD_CERTIFICATE = 128, /* version 2: there are frames of a certificate */
     RIG_RECORD_VALUE_TEXTS = 256, /* version 2: values may be texts, which the header has */
     RIG_RECORD_VALUE_KEYS = 512,  /* version 2: keys are values, as their texts */
-    RIG_RECORD_FLAGS_KNOWN = 1023,
+    RIG_RECORD_RANK = 1024,       /* version 2: the record is one of a run over several ranks */
+    RIG_RECORD_FLAGS_KNOWN = 2047,
     RIG_RECORD_FLAGS_KNOWN_1 = 7, /* by version 1 */
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "history/record/record_certificate.h"
+#include "history/record/record_clock.h"
 #include "history/record/record_damage.h"
 #include "history/record/record_file.h"
 
@@ -26,6 +27,7 @@ struct reader {
     struct rig_record_file file;
     struct rig_record_run *run; /* what was decoded last, in the order of the file */
     struct rig_certificate certificate;
+    struct rig_clock_samples clock;
     bool has_lone;
     bool ended; /* the last run stopped: nothing after it counts */
 };
@@ -52,6 +54,7 @@ static void reader_close(void *state)
         return;
     free_run(reader->run);
     rig_certificate_done(&reader->certificate);
+    rig_clock_samples_done(&reader->clock);
     rig_record_file_done(&reader->file);
     free(reader);
 }
@@ -72,7 +75,14 @@ static enum rig_rc reader_open(const char *name, const char *data, size_t size, 
     if (reader->run == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", name);
     rig_record_run_start(reader->run, &reader->file, reader->file.header_end, 1);
+    if ((reader->file.shape.flags & RIG_RECORD_RANK) != 0)
+        rc = rig_clock_samples_find(&reader->file, &reader->clock, err);
+    if (rc != RIG_OK)
+        return rc;
     facts->form = RIG_FORM_RIG;
+    facts->rank = reader->file.rank;
+    facts->clock = reader->clock.at;
+    facts->clock_count = reader->clock.count;
     facts->workload = reader->file.shape.workload;
     facts->meta = reader->file.meta;
     facts->start_utc_ns = reader->file.start_utc_ns;

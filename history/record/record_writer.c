@@ -169,6 +169,7 @@ static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *wa
     return rc;
 }
 
+/* The header, and all samples of the clock. */
 static enum rig_rc write_header(struct writer *writer, struct rig_err *err)
 {
     struct rig_buf header;
@@ -176,6 +177,9 @@ static enum rig_rc write_header(struct writer *writer, struct rig_err *err)
     rig_record_encoder_header(writer->encoder, &header);
     enum rig_rc rc = write_frame(writer, &header, err);
     rig_buf_done(&header);
+    const struct rig_history *history = writer->history;
+    if (rc == RIG_OK && history->clock_count > 0)
+        rc = write_frame(writer, rig_record_encoder_clock(writer->encoder, history->clock, history->clock_count), err);
     return rc;
 }
 
@@ -189,7 +193,8 @@ static bool find_flags(const struct rig_history *history, unsigned *flags)
     *flags = (history->key_texts != NULL ? RIG_RECORD_TEXT_KEYS : 0U) |
              (history->keyword_keys ? RIG_RECORD_KEYWORD_KEYS : 0U) |
              (history->value_keys ? RIG_RECORD_VALUE_KEYS : 0U) | (history->fault_count > 0 ? RIG_RECORD_FAULTS : 0U) |
-             (history->certificate != NULL ? RIG_RECORD_CERTIFICATE : 0U);
+             (history->certificate != NULL ? RIG_RECORD_CERTIFICATE : 0U) |
+             (history->rank.count > 0 ? RIG_RECORD_RANK : 0U);
     if (!rig_event_walk_init(&walk, history))
         return false;
     while (rig_event_walk_next(&walk, &event)) {
@@ -221,6 +226,7 @@ enum rig_rc rig_record_write(const struct rig_history *history, const struct rig
         .start_utc_ns = history->start_utc_ns,
         .columns = history->columns == NULL ? 0 : rig_columns_given(history->columns),
         .key_texts = history->key_texts,
+        .rank = history->rank,
         .block_bytes = options->block_bytes,
     };
     struct rig_value_numbers numbers = {0};

@@ -27,6 +27,8 @@ static void free_recorder(struct rig_recorder *recorder)
     free(recorder->heap);
     record_read_vec_done(&recorder->reads);
     rig_name_vec_done(&recorder->known_names);
+    rig_clock_samples_done(&recorder->clock);
+    rig_clock_samples_done(&recorder->written_clock);
     rig_record_encoder_free(recorder->encoder);
     if (recorder->fd >= 0)
         (void)close(recorder->fd);
@@ -85,11 +87,15 @@ static bool allocate(struct rig_recorder *recorder, const struct rig_recorder_op
     struct rig_record_head head = {
         .workload = options->workload,
         .flags = (options->pack ? RIG_RECORD_PACKED : 0U) | (options->faults ? RIG_RECORD_FAULTS : 0U) |
-                 (options->certificate ? RIG_RECORD_CERTIFICATE : 0U),
+                 (options->certificate ? RIG_RECORD_CERTIFICATE : 0U) | (options->rank != NULL ? RIG_RECORD_RANK : 0U),
         .start_utc_ns = origin_utc_ns(recorder),
         .meta = recorder->meta,
         .columns = options->columns,
     };
+    if (options->rank != NULL) {
+        head.rank = *options->rank;
+        head.rank.origin_ns = recorder->origin_ns;
+    }
     recorder->encoder = rig_record_encoder_new(&head);
     return recorder->encoder != NULL;
 }
@@ -157,6 +163,14 @@ struct rig_channel *rig_recorder_channel(struct rig_recorder *recorder, uint32_t
 {
     RIG_REQUIRE(index < recorder->channel_count);
     return &recorder->channels[index];
+}
+
+void rig_recorder_clock(struct rig_recorder *recorder, const struct rig_clock_sample *sample)
+{
+    pthread_mutex_lock(&recorder->lock);
+    const bool added = rig_clock_samples_add(&recorder->clock, *sample);
+    pthread_mutex_unlock(&recorder->lock);
+    (void)added; /* without memory for it the clock is known less well */
 }
 
 void rig_recorder_certify(struct rig_recorder *recorder, const struct rig_certificate *certificate)

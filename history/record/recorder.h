@@ -17,6 +17,7 @@
 #include "history/certificate.h"
 #include "history/fault_event.h"
 #include "history/names.h"
+#include "history/rank_clock.h"
 #include "history/transaction.h"
 
 struct rig_recorder;
@@ -35,7 +36,8 @@ struct rig_recorder_options {
     bool pack;           /* frames are compressed; RIG_E_PLAN if this build cannot */
     bool certificate;    /* rig_recorder_certify() may be called */
     bool faults;         /* there is a nemesis, or there are phases: rig_recorder_fault() will be called */
-    uint32_t columns;    /* RIG_COLUMN_BIT()s of the side columns that transactions may have; others are not recorded */
+    const struct rig_rank *rank; /* NULL: not a run over several ranks. Its origin is set here */
+    uint32_t columns; /* RIG_COLUMN_BIT()s of the side columns that transactions may have; others are not recorded */
     struct rig_names *names; /* of columns of names; borrowed, may be NULL without such columns */
     const char *meta;        /* stored in the file: the resolved plan, without secrets */
 };
@@ -71,6 +73,10 @@ void rig_channel_columns(struct rig_channel *channel, const struct rig_column_ro
  * the recorder sets the position. With simulated time it is the time of a client that has not gone on yet. Texts are cut
  * at RIG_RECORDER_ERROR_BYTES. */
 void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_event *event);
+
+/* With a rank: a sample of its clock, from any thread, before the recorder is closed. It is in the file after the next
+ * frame of events, at the latest 200 ms later. */
+void rig_recorder_clock(struct rig_recorder *recorder, const struct rig_clock_sample *sample);
 
 /* The clients have stopped. The certificate is written when the recorder is closed; borrowed until then. */
 void rig_recorder_certify(struct rig_recorder *recorder, const struct rig_certificate *certificate);

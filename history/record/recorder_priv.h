@@ -90,6 +90,8 @@ struct rig_recorder {
     size_t file_bytes; /* of whole frames */
     struct rig_record_encoder *encoder;
     const struct rig_certificate *certificate; /* borrowed; NULL: none */
+    struct rig_clock_samples clock;            /* under the lock: not written yet */
+    struct rig_clock_samples written_clock;    /* the writer's: those that it writes now */
     int64_t written_ns;                        /* the time of the event written last */
     uint32_t *heap;                            /* channels by their next event, earliest first */
     uint32_t heap_count;
@@ -97,7 +99,7 @@ struct rig_recorder {
     struct rig_err err; /* the writer's first */
     pthread_t writer;
     bool started;
-    pthread_mutex_t lock; /* innermost; only for waking the writer */
+    pthread_mutex_t lock; /* innermost; for waking the writer, and for samples of the clock */
     pthread_cond_t wake;
     bool wanted;
     bool stop;

@@ -273,6 +273,18 @@ static int64_t begun_cut(const struct rig_recorder *recorder)
     return least_ns;
 }
 
+static void write_clock(struct rig_recorder *recorder)
+{
+    pthread_mutex_lock(&recorder->lock);
+    const struct rig_clock_samples taken = recorder->clock;
+    recorder->clock = recorder->written_clock;
+    recorder->clock.count = 0;
+    recorder->written_clock = taken;
+    pthread_mutex_unlock(&recorder->lock);
+    if (taken.count > 0 && !rig_recorder_has_failed(recorder))
+        rig_recorder_write_frame(recorder, rig_record_encoder_clock(recorder->encoder, taken.at, taken.count));
+}
+
 /*
  * One cut. The time is taken before the rings are read: the causes of an event before the cut were published before,
  * and are found. Events after the cut are left for the next one.
@@ -294,6 +306,7 @@ static unsigned drain(struct rig_recorder *recorder, bool last)
         fullest = percent > fullest ? percent : fullest;
     }
     write_events(recorder, &cut);
+    write_clock(recorder);
     return fullest;
 }
 

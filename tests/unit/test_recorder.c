@@ -92,6 +92,43 @@ static void record_event(struct rig_recorder *recorder, const struct model *mode
         rig_channel_invoke(channel, txn->process, txn->invoke_ns, txn->invoke_ns, txn->ops, txn->op_count);
 }
 
+static const struct rig_rank third = {.number = 2, .count = 4, .run = {1, 2, 255}};
+
+static struct rig_clock_sample sample_at(uint32_t event)
+{
+    return (struct rig_clock_sample){.local_ns = (int64_t)event * 1000 - 7,
+                                     .offset_ns = event % 2 == 0 ? INT64_MIN / 2 : (int64_t)event,
+                                     .error_ns = event};
+}
+
+/* A sample before every 500th event, the first one among them. */
+static void assert_samples(const struct rig_history *history, uint32_t event_count)
+{
+    assert_int_equal(history->rank.number, third.number);
+    assert_int_equal(history->rank.count, third.count);
+    assert_memory_equal(history->rank.run, third.run, sizeof third.run);
+    assert_int_equal(history->clock_count, (event_count + 499) / 500);
+    for (uint32_t i = 0; i < history->clock_count; i++) {
+        const struct rig_clock_sample wanted = sample_at(i * 500);
+        assert_int_equal(history->clock[i].local_ns, wanted.local_ns);
+        assert_int_equal(history->clock[i].offset_ns, wanted.offset_ns);
+        assert_int_equal(history->clock[i].error_ns, wanted.error_ns);
+    }
+}
+
+/* Written once more, as rig convert does. */
+static void assert_samples_are_kept(const struct rig_history *history, uint32_t event_count)
+{
+    struct rig_err err = {0};
+    const struct rig_save_options options = {.form = RIG_FORM_RIG};
+    if (rig_history_save(history, path, &options, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    struct rig_history *again = load();
+    assert_samples(again, event_count);
+    assert_same_history(again, history);
+    rig_history_free(again);
+}
+
 static void random_runs_come_back(void **state)
 {
     (void)state;
@@ -118,16 +155,28 @@ static void random_runs_come_back(void **state)
             .simulated_time = true,
             .columns = options.columns ? RIG_COLUMNS_KEPT : 0,
             .names = &names,
+            .rank = variant % 2 == 0 ? NULL : &third,
             .meta = "name: test\n",
         });
-        for (uint32_t i = 0; i < model.event_count; i++)
+        for (uint32_t i = 0; i < model.event_count; i++) {
+            const struct rig_clock_sample sample = sample_at(i);
+            if (variant % 2 != 0 && i % 500 == 0)
+                rig_recorder_clock(recorder, &sample);
             record_event(recorder, &model, model.events[i]);
+        }
         close_recorder(recorder);
         struct rig_history *history = load();
         struct rig_history *wanted = model_history(&model, model.event_count);
         assert_same_history(history, wanted);
         assert_false(history->truncated);
         assert_string_equal(history->meta, "name: test\n");
+        if (variant % 2 == 0)
+            assert_int_equal(history->rank.count, 0);
+        else
+            assert_samples(history, model.event_count);
+        assert_int_equal(history->rank.origin_ns, 0);
+        if (variant % 2 != 0)
+            assert_samples_are_kept(history, model.event_count);
         rig_names_done(&names);
         rig_history_free(wanted);
         rig_history_free(history);
