@@ -30,30 +30,62 @@ static DIR *open_below(int parent, const char *name)
 
 /* ---- removing ---- */
 
-static void remove_below(int parent, const char *name, int depth)
+static void remove_below(int parent, const char *name, dev_t device, int depth);
+
+/* Removes what is in the open folder and on the same file system, but for `kept`; NULL: none. */
+static void empty(DIR *entries, const char *kept, dev_t device, int depth)
 {
+    const struct dirent *entry;
+    while (depth > 0 && (entry = readdir(entries)) != NULL) {
+        if (is_self_or_parent(entry->d_name) || (kept != NULL && strcmp(entry->d_name, kept) == 0))
+            continue;
+        if (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN)
+            remove_below(dirfd(entries), entry->d_name, device, depth - 1);
+        else
+            (void)unlinkat(dirfd(entries), entry->d_name, 0);
+    }
+}
+
+/* A folder that is not readable or not on `device` stays. */
+static void remove_below(int parent, const char *name, dev_t device, int depth)
+{
+    struct stat status;
     DIR *entries = open_below(parent, name);
     if (entries == NULL) {
         (void)unlinkat(parent, name, 0);
         return;
     }
-    const struct dirent *entry;
-    while (depth > 0 && (entry = readdir(entries)) != NULL) {
-        if (is_self_or_parent(entry->d_name))
-            continue;
-        if (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN)
-            remove_below(dirfd(entries), entry->d_name, depth - 1);
-        else
-            (void)unlinkat(dirfd(entries), entry->d_name, 0);
-    }
+    if (fstat(dirfd(entries), &status) == 0 && status.st_dev == device)
+        empty(entries, NULL, device, depth);
     (void)closedir(entries);
     (void)unlinkat(parent, name, AT_REMOVEDIR);
 }
 
 void rig_folder_remove(const char *path)
 {
+    struct stat status;
     RIG_REQUIRE(path[0] == '/' && path[1] != '\0');
-    remove_below(AT_FDCWD, path, DEPTH_MOST);
+    if (lstat(path, &status) == 0)
+        remove_below(AT_FDCWD, path, status.st_dev, DEPTH_MOST);
+}
+
+bool rig_folder_empty(int folder, const char *last)
+{
+    struct stat status;
+    const int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = again < 0 ? NULL : fdopendir(again);
+    bool is_empty = entries != NULL && fstat(folder, &status) == 0;
+    if (is_empty) {
+        empty(entries, last, status.st_dev, DEPTH_MOST);
+        rewinddir(entries);
+    }
+    for (const struct dirent *entry; is_empty && (entry = readdir(entries)) != NULL;)
+        is_empty = is_self_or_parent(entry->d_name) || strcmp(entry->d_name, last) == 0;
+    if (entries != NULL)
+        (void)closedir(entries);
+    else if (again >= 0)
+        (void)close(again);
+    return is_empty && unlinkat(folder, last, 0) == 0;
 }
 
 /* ---- copying ---- */
@@ -194,4 +226,9 @@ static uint64_t bytes_below(int parent, const char *name, int depth)
 uint64_t rig_folder_bytes(const char *path)
 {
     return bytes_below(AT_FDCWD, path, DEPTH_MOST);
+}
+
+uint64_t rig_folder_bytes_of(int folder)
+{
+    return bytes_below(folder, ".", DEPTH_MOST);
 }

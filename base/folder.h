@@ -4,13 +4,20 @@
 #ifndef RIG_BASE_FOLDER_H
 #define RIG_BASE_FOLDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/account.h"
 #include "base/err.h"
 
-/* Removes a folder (absolute path) and everything below it, following no links. Best effort. */
+/* Removes a folder (absolute path) and everything below it, following no links and into no other file system. Best
+ * effort. */
 void rig_folder_remove(const char *path);
+/*
+ * Removes everything in an open folder likewise, and its file `last` at the end: while anything else is left, `last` is
+ * there. False when something is left.
+ */
+bool rig_folder_empty(int folder, const char *last);
 
 /*
  * Copies the folder `from` to `to`, which must not exist: folders, files and links, with their modes. `account` owns
@@ -21,5 +28,6 @@ enum rig_rc rig_folder_copy(const char *from, const char *to, const struct rig_a
 
 /* The bytes of all files below the folder; 0 also where it cannot be read. */
 uint64_t rig_folder_bytes(const char *path);
+uint64_t rig_folder_bytes_of(int folder);
 
 #endif

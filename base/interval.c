@@ -9,8 +9,7 @@ enum { HALVINGS = 60, EXACT_MOST = 100 /* above, the approximation is within 0.1
 static const double beyond = 0.025, /* on each side */
     deviation = 1.959963984540054;  /* of the normal distribution, for that */
 
-/* The probability of at most k successes in n trials. */
-static double at_most(uint64_t k, uint64_t n, double probability)
+double rig_interval_at_most(uint64_t k, uint64_t n, double probability)
 {
     if (probability <= 0 || k >= n)
         return 1;
@@ -29,7 +28,7 @@ static double solve(uint64_t k, uint64_t n, double likely)
     double low = 0, high = 1;
     for (int i = 0; i < HALVINGS; i++) {
         const double middle = (low + high) / 2;
-        if (at_most(k, n, middle) > likely)
+        if (rig_interval_at_most(k, n, middle) > likely)
             low = middle;
         else
             high = middle;
@@ -107,4 +106,9 @@ uint32_t rig_interval_trials(double probability, uint32_t most)
         return 1;
     const double trials = ceil(log(2 * beyond) / log1p(-probability) - 1e-9);
     return trials < 1 ? 1 : trials > most ? most : (uint32_t)trials;
+}
+
+double rig_interval_most_of_none(uint64_t trials)
+{
+    return trials == 0 ? 1 : -expm1(log(2 * beyond) / (double)trials);
 }

@@ -19,6 +19,13 @@ struct rig_interval {
 
 /* That of the probability when k of n trials were successes; [0, 1] for no trial. */
 struct rig_interval rig_interval_of_share(uint64_t k, uint64_t n);
+/* The probability of at most k successes in n trials. */
+double rig_interval_at_most(uint64_t k, uint64_t n, double probability);
+/*
+ * The probability that no event in so many trials rules out: with a higher one, there would have been an event with a
+ * certainty of 95 % (one-sided; about 3 / trials).
+ */
+double rig_interval_most_of_none(uint64_t trials);
 /* That of the mean of a Poisson process that gave `count` events. */
 struct rig_interval rig_interval_of_count(double count);
 

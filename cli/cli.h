@@ -22,6 +22,7 @@
     X(shrink, "find the smallest part of a history that has its anomaly")                                              \
     X(reproduce, "bring a recorded anomaly or a known bug back")                                                       \
     X(scenario, "play sessions whose statements run in a written order")                                               \
+    X(store, "list, compare and remove the runs on disk, and write a page of them")                                    \
     X(matrix, "run plans or scenarios on many servers, at many levels, and show a table")                              \
     X(convert, "convert a history between rig's own form, JSON lines and EDN")                                         \
     X(gen, "write a synthetic history, right or deliberately wrong, of any size")                                      \

@@ -19,8 +19,8 @@
 #include "cli/cli.h"
 #include "cli/matrix_job.h"
 #include "cli/stop_signals.h"
-#include "cli/store.h"
 #include "matrix/matrix_report.h"
+#include "store/store_folder.h"
 
 static const struct rig_argument matrix_arguments[] = {
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of every plan, after the matrix"},
@@ -120,9 +120,9 @@ static enum rig_rc prepare_folder(struct state *s, struct rig_err *err)
         (void)snprintf(s->folder, sizeof s->folder, "matrix/%s/latest", s->matrix->name);
         rc = check_folder(s, s->folder, err);
     } else if (output == NULL) {
-        rc = rig_store_make("matrix", s->matrix->name, s->folder, err);
+        rc = rig_store_make("matrix", s->matrix->name, s->folder, NULL, err);
     } else {
-        rc = rig_store_take(output, s->folder, &not_empty);
+        rc = rig_store_take(output, s->folder, NULL, &not_empty);
         if (rc == RIG_E_USAGE && not_empty.rc == RIG_E_USAGE) {
             (void)snprintf(s->folder, sizeof s->folder, "%s", output);
             rc = check_folder(s, s->folder, err);

@@ -23,11 +23,11 @@
 #include "cli/provenance.h"
 #include "cli/requests.h"
 #include "cli/stop_signals.h"
-#include "cli/store.h"
 #include "cli/stored_logs.h"
 #include "cli/terminal.h"
 #include "history/builder.h"
 #include "run/run.h"
+#include "store/store_folder.h"
 
 static const struct rig_argument arguments_of_run[] = {
     RIG_ARGUMENTS_OF_PLAN,
@@ -64,6 +64,7 @@ struct job {
     const struct rig_arguments *arguments;
     bool is_quiet; /* only the result, or nothing */
     char folder[RIG_STORE_PATH_BYTES];
+    int hold; /* on the folder's mark; -1 */
     struct rig_run_result result;
     struct rig_report_latency latencies[4];
     struct rig_report_error errors[RIG_RUN_ERROR_ROWS];
@@ -89,8 +90,8 @@ static void path_in(const struct job *job, const char *name, char path[RIG_STORE
 static enum rig_rc prepare_folder(struct job *job, struct rig_err *err)
 {
     const char *output = job->request->output;
-    enum rig_rc rc = output != NULL ? rig_store_take(output, job->folder, err)
-                                    : rig_store_make(job->plan->store, job->plan->name, job->folder, err);
+    enum rig_rc rc = output != NULL ? rig_store_take(output, job->folder, &job->hold, err)
+                                    : rig_store_make(job->plan->store, job->plan->name, job->folder, &job->hold, err);
     if (rc != RIG_OK)
         return rc;
     char path[RIG_STORE_PATH_BYTES + 64];
@@ -461,12 +462,15 @@ int rig_cli_run_plan(const struct rig_cli_run_request *request)
     job = (struct job){.request = request,
                        .plan = request->plan,
                        .arguments = arguments,
+                       .hold = -1,
                        .is_quiet =
                            request->silent || rig_arguments_has(arguments, "quiet") || rig_arguments_json(arguments)};
     rig_buf_init(&job.plan_yaml, 0);
     rig_arena_init(&job.known.arena, 0);
     const int status = run_job(&job);
     rig_log_close();
+    if (job.hold >= 0)
+        (void)close(job.hold);
     rig_buf_done(&job.plan_yaml);
     rig_cli_known_bugs_done(&job.known);
     return status;

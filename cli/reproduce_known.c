@@ -10,9 +10,9 @@
 #include "cli/cli.h"
 #include "cli/command_run.h"
 #include "cli/plan_arguments.h"
-#include "cli/store.h"
 #include "nemesis/command.h"
 #include "plan/reproduction.h"
+#include "store/store_folder.h"
 
 struct job {
     const struct rig_arguments *arguments;
@@ -147,7 +147,7 @@ static int reproduce(struct job *job, uint64_t runs_most)
     const char *output = rig_arguments_value(job->arguments, "output");
     char folder[RIG_STORE_PATH_BYTES];
     struct rig_err err = {0};
-    if (output != NULL && rig_store_take(output, folder, &err) != RIG_OK)
+    if (output != NULL && rig_store_take(output, folder, NULL, &err) != RIG_OK)
         return rig_cli_fail(&err);
     if (is_talking(job)) {
         printf("%s: %s at %s: %s\n", job->entry.name, job->entry.database, job->entry.level, job->entry.shows);

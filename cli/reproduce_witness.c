@@ -20,7 +20,6 @@
 #include "cli/saved_run.h"
 #include "cli/stage.h"
 #include "cli/stop_signals.h"
-#include "cli/store.h"
 #include "history/load.h"
 #include "report/shrunk_report.h"
 #include "report/words.h"
@@ -28,6 +27,7 @@
 #include "scenario/script.h"
 #include "shrink/scenario_text.h"
 #include "shrink/shrink_history.h"
+#include "store/store_folder.h"
 
 enum { TIMES = 10, PATH_BYTES = RIG_CLI_PATH_BYTES + 64, SETTINGS_MOST = RIG_ARGUMENTS_MAX };
 
@@ -44,6 +44,7 @@ struct reproduction {
     struct rig_scenario *scenario; /* NULL: none, because of `unplayed` */
     char unplayed[RIG_ERR_TEXT_BYTES];
     char folder[RIG_STORE_PATH_BYTES];
+    int hold; /* on the folder's mark; -1 */
     char server[RIG_STAGE_SERVER_BYTES];
     struct rig_performance *performance; /* that shows the anomaly, or the last one */
     uint32_t plays, shown;
@@ -106,8 +107,9 @@ static enum rig_rc make_folder(struct reproduction *reproduction, struct rig_err
     const char *given = rig_arguments_value(reproduction->args, "output");
     char name[256];
     (void)snprintf(name, sizeof name, "%.200s-reproduce", reproduction->plan->name);
-    return given != NULL ? rig_store_take(given, reproduction->folder, err)
-                         : rig_store_make(reproduction->plan->store, name, reproduction->folder, err);
+    return given != NULL
+               ? rig_store_take(given, reproduction->folder, &reproduction->hold, err)
+               : rig_store_make(reproduction->plan->store, name, reproduction->folder, &reproduction->hold, err);
 }
 
 static enum rig_rc save(const struct reproduction *reproduction, const char *name, bool is_script,
@@ -441,6 +443,7 @@ int rig_cli_reproduce_witness(const struct rig_arguments *args)
     if (reproduction == NULL)
         return RIG_EXIT_FAILED;
     reproduction->args = args;
+    reproduction->hold = -1;
     if (!read_arguments(reproduction)) {
         free(reproduction);
         return RIG_EXIT_USAGE;
@@ -458,6 +461,8 @@ int rig_cli_reproduce_witness(const struct rig_arguments *args)
     rig_interleaving_done(&reproduction->interleaving);
     rig_smallest_part_done(&reproduction->part);
     rig_plan_free(reproduction->plan);
+    if (reproduction->hold >= 0)
+        (void)close(reproduction->hold);
     free(reproduction);
     return status;
 }

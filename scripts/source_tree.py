@@ -1,7 +1,7 @@
 """The files of the repository, for the checks beside this file.
 
 In a git work tree: tracked files and those that could be (untracked and not ignored). Elsewhere (a release's tarball, a
-test's planted tree): all files that are not hidden and not under build/ or store/. Paths are relative, with slashes.
+test's planted tree): all files that are not hidden and not under build/ or in folders of store/ (runs). Paths are relative, with slashes.
 """
 
 import argparse
@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-NOT_SOURCE = {"build", "store"}
+NOT_SOURCE = {"build"}
 
 
 def _git_files(root):
@@ -26,7 +26,7 @@ def _git_files(root):
 def _walked_files(root):
     for folder, folders, names in os.walk(root):
         inside = os.path.relpath(folder, root)
-        folders[:] = [f for f in folders if not f.startswith(".") and not (inside == "." and f in NOT_SOURCE)]
+        folders[:] = [f for f in folders if not f.startswith(".") and not (inside == "store" or (inside == "." and f in NOT_SOURCE))]
         for name in names:
             yield os.path.normpath(os.path.join(inside, name)).replace(os.sep, "/")
 

@@ -200,7 +200,7 @@ class Files(RigTest):
         for run in runs:
             self.assertEqual(run.stat().st_mode & 0o777, 0o700)
             names = {path.name for path in run.iterdir()}
-            self.assertEqual(names, {"plan.yaml", "history.rig", "results.json", "report.txt", "report.html",
+            self.assertEqual(names, {".rig-run", "plan.yaml", "history.rig", "results.json", "report.txt", "report.html",
                                      "junit.xml", "rig.log", "witnesses", "charts"})
             self.assertGreater((run / "rig.log").stat().st_size, 0)
         self.work_folder_is_empty()

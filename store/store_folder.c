@@ -1,15 +1,18 @@
-#include "cli/store.h"
+#include "store/store_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/output_file.h"
+#include "store/run_mark.h"
 
 /* Records and logs hold data of the database: only the user that ran rig may read them. */
 enum { FOLDER_MODE = 0700, NAME_ATTEMPTS = 100 };
@@ -59,19 +62,36 @@ static enum rig_rc move_link(const char *parent, const char *target, struct rig_
     return rig_output_link(target, link, err);
 }
 
-enum rig_rc rig_store_make(const char *store, const char *name, char path[RIG_STORE_PATH_BYTES], struct rig_err *err)
+int rig_store_lock_name(int store, const char *name)
+{
+    const int folder = openat(store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder >= 0)
+        (void)flock(folder, LOCK_EX); /* where the file system has no locks, the marks have none either */
+    return folder;
+}
+
+enum rig_rc rig_store_make(const char *store, const char *name, char path[RIG_STORE_PATH_BYTES], int *hold,
+                           struct rig_err *err)
 {
     char parent[RIG_STORE_PATH_BYTES], made[RIG_STORE_PATH_BYTES], time[32];
-    int length = snprintf(parent, sizeof parent, "%s/%s", store, name);
+    int length = snprintf(parent, sizeof parent, "%s/%s", store, name), lock = -1;
     if (length < 0 || (size_t)length >= sizeof parent)
         return rig_fail(err, RIG_E_IO, "%s: the path is too long", store);
     enum rig_rc rc = make_all(parent, err);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK) {
+        lock = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (lock >= 0)
+            (void)flock(lock, LOCK_EX);
         rc = make_timed(parent, made, time, err);
+    }
+    if (rc == RIG_OK && hold != NULL)
+        rc = rig_run_mark_make(made, hold, err);
     if (rc == RIG_OK)
         rc = move_link(parent, time, err);
     if (rc == RIG_OK)
         memcpy(path, made, sizeof made);
+    if (lock >= 0)
+        (void)close(lock);
     return rc;
 }
 
@@ -84,7 +104,7 @@ static bool is_empty(DIR *folder)
     return true;
 }
 
-enum rig_rc rig_store_take(const char *folder, char path[RIG_STORE_PATH_BYTES], struct rig_err *err)
+enum rig_rc rig_store_take(const char *folder, char path[RIG_STORE_PATH_BYTES], int *hold, struct rig_err *err)
 {
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/')
@@ -104,6 +124,8 @@ enum rig_rc rig_store_take(const char *folder, char path[RIG_STORE_PATH_BYTES], 
     (void)closedir(opened);
     if (!empty)
         return rig_fail(err, RIG_E_USAGE, "%s: the folder is not empty; a run needs one of its own", wanted);
-    memcpy(path, wanted, sizeof wanted);
-    return RIG_OK;
+    rc = hold == NULL ? RIG_OK : rig_run_mark_make(wanted, hold, err);
+    if (rc == RIG_OK)
+        memcpy(path, wanted, sizeof wanted);
+    return rc;
 }
