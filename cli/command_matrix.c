@@ -34,6 +34,10 @@ static const struct rig_argument matrix_arguments[] = {
          "keep the runs in this folder instead of matrix/<name>/<time>; continue there if it has some of this matrix"},
     {.name = "resume", .help = "continue in matrix/<name>/latest: runs that have a result are kept"},
     {.name = "budget", .value = "TIME", .help = "time for all runs, instead of the matrix's budget"},
+    {.name = "bisect",
+     .help = "run only what finds the first bad one of the matrix's servers: both ends, then the one in the middle"},
+    {.name = "from", .value = "SERVER", .help = "with --bisect: one end; the first server when not given"},
+    {.name = "to", .value = "SERVER", .help = "with --bisect: the other end; the last server when not given"},
     {.name = "list", .help = "do not run: list the runs, with the settings of each"},
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_FORMAT,
@@ -52,7 +56,7 @@ static const struct rig_arguments_table matrix_table = {
                    "folder of each run. SIGINT or SIGTERM ends the run under way and the matrix; --resume continues.\n"
                    "Exit status: 1 a promised level is refuted somewhere; else 3 a run failed; else 2 one is undecided "
                    "or was not\n"
-                   "run; 0 every cell holds.\n",
+                   "run; 0 every cell holds. With --bisect: 0 each series of servers has its answer; else 2.\n",
     .arguments = matrix_arguments,
 };
 
@@ -74,6 +78,8 @@ struct state {
     size_t done;        /* jobs that have a result */
     const char *ending; /* why the rest has none; NULL */
     const char *overrides[RIG_ARGUMENTS_MAX + 1];
+    struct rig_bisection bisection;
+    bool is_bisected; /* it has a result */
 };
 
 /* ---- the folder ---- */
@@ -172,6 +178,8 @@ static enum rig_rc report(struct state *s, bool print, int *status, struct rig_e
     bool fits = true;
     rig_arena_init(&arena, 0);
     for (size_t i = 0; i < s->matrix->job_count; i++) {
+        if (rig_arguments_has(s->args, "bisect") && s->jobs[i].ending.end == RIG_MATRIX_NOT_STARTED)
+            continue; /* it need not run */
         for (size_t j = 0; j < s->jobs[i].cells.count; j++)
             fits = fits && rig_matrix_cells_add(&cells, s->jobs[i].cells.at[j]);
     }
@@ -183,10 +191,11 @@ static enum rig_rc report(struct state *s, bool print, int *status, struct rig_e
                                                .grid = &grid,
                                                .folder = s->folder,
                                                .started_utc = s->started_utc,
-                                               .ending = s->ending};
+                                               .ending = s->ending,
+                                               .bisection = s->is_bisected ? &s->bisection : NULL};
         struct rig_buf text;
         rig_buf_init(&text, 0);
-        *status = rig_matrix_grid_status(&grid);
+        *status = s->is_bisected ? rig_bisection_status(&s->bisection) : rig_matrix_grid_status(&grid);
         rc = save_all(s, &facts, err);
         if (rc == RIG_OK && print && rig_arguments_json(s->args))
             rig_matrix_write_json(&facts, &text);
@@ -214,7 +223,10 @@ static void announce(const struct state *s, size_t number)
     if (!is_talkative(s))
         return;
     rig_buf_init(&line, 0);
-    rig_buf_printf(&line, "[%zu/%zu] ", s->done, s->matrix->job_count);
+    if (rig_arguments_has(s->args, "bisect"))
+        rig_buf_printf(&line, "[%zu] ", s->done);
+    else
+        rig_buf_printf(&line, "[%zu/%zu] ", s->done, s->matrix->job_count);
     rig_matrix_say_job(&s->matrix->jobs[number], &line);
     for (size_t i = 0; i < job->cells.count; i++)
         counts[job->cells.at[i].state]++;
@@ -334,6 +346,36 @@ static enum rig_rc run_all(struct state *s, int *status, struct rig_err *err)
     return rc == RIG_OK ? report(s, true, status, err) : rc;
 }
 
+/* Runs a job that has no result yet, and gives the worst of its cells. */
+static enum rig_rc run_for_bisection(void *context, size_t number, enum rig_matrix_state *state, struct rig_err *err)
+{
+    struct state *s = context;
+    const struct job_state *job = &s->jobs[number];
+    enum rig_rc rc = RIG_OK;
+    s->ending = why_stop(s);
+    if (job->ending.end == RIG_MATRIX_NOT_STARTED && s->ending == NULL)
+        rc = run_job(s, number, err);
+    *state = job->cells.count == 0 ? RIG_MATRIX_NOT_RUN : RIG_MATRIX_HOLDS;
+    for (size_t i = 0; i < job->cells.count; i++)
+        *state = job->cells.at[i].state > *state ? job->cells.at[i].state : *state;
+    return rc;
+}
+
+static enum rig_rc bisect(struct state *s, int *status, struct rig_err *err)
+{
+    const struct rig_bisection_request request = {.matrix = s->matrix,
+                                                  .from = rig_arguments_value(s->args, "from"),
+                                                  .to = rig_arguments_value(s->args, "to"),
+                                                  .arena = &s->arena,
+                                                  .run = run_for_bisection,
+                                                  .context = s};
+    enum rig_rc rc = report(s, false, status, err); /* now the folder is known to be of this matrix */
+    if (rc == RIG_OK)
+        rc = rig_bisection_find(&request, &s->bisection, err);
+    s->is_bisected = rc == RIG_OK;
+    return rc == RIG_OK ? report(s, true, status, err) : rc;
+}
+
 static int list_jobs(const struct state *s)
 {
     struct rig_err err = {0};
@@ -415,7 +457,7 @@ static int run_matrix(struct state *s)
     if (rc == RIG_OK)
         rc = rig_cli_matrix_runner_init(&s->runner, &err);
     if (rc == RIG_OK)
-        rc = run_all(s, &status, &err);
+        rc = rig_arguments_has(s->args, "bisect") ? bisect(s, &status, &err) : run_all(s, &status, &err);
     rig_cli_matrix_runner_done(&s->runner);
     rig_cli_stop_signals_end();
     if (rc == RIG_OK && is_talkative(s))
@@ -431,6 +473,10 @@ int rig_cli_matrix(int argc, char **argv)
         return status;
     if (rig_arguments_has(&args, "resume") && rig_arguments_has(&args, "output")) {
         rig_cli_complain("--resume and -o: leave out one of them; -o DIR continues by itself");
+        return RIG_EXIT_USAGE;
+    }
+    if (!rig_arguments_has(&args, "bisect") && (rig_arguments_has(&args, "from") || rig_arguments_has(&args, "to"))) {
+        rig_cli_complain("--from and --to are for --bisect");
         return RIG_EXIT_USAGE;
     }
     struct state *s = calloc(1, sizeof *s);

@@ -170,7 +170,11 @@ static void add_banner(const struct rig_matrix_facts *facts, struct rig_buf *out
     }
     if (facts->bisection != NULL) {
         rig_buf_add_text(out, "<h2>Bisection</h2>\n<pre>");
-        rig_markup_escape(out, facts->bisection);
+        struct rig_buf text;
+        rig_buf_init(&text, 0);
+        rig_bisection_say(facts->bisection, &text);
+        rig_markup_escape(out, rig_buf_text(&text));
+        rig_buf_done(&text);
         rig_buf_add_text(out, "</pre>\n");
     }
 }

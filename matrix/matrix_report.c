@@ -118,7 +118,7 @@ void rig_matrix_write_text(const struct rig_matrix_facts *facts, struct rig_buf 
         write_table(&facts->grid->tables[i], out);
     write_problems(facts, out);
     if (facts->bisection != NULL)
-        rig_buf_add_text(out, facts->bisection);
+        rig_bisection_say(facts->bisection, out);
     if (facts->ending != NULL)
         rig_buf_printf(out, "%s\n", facts->ending);
     rig_buf_printf(out, "%s: ", facts->matrix->name);
@@ -178,7 +178,8 @@ void rig_matrix_write_json(const struct rig_matrix_facts *facts, struct rig_buf 
     rig_json_string(&json, "folder", facts->folder);
     rig_json_int(&json, "status", rig_matrix_grid_status(facts->grid));
     write_optional(&json, "ending", facts->ending);
-    write_optional(&json, "bisection", facts->bisection);
+    if (facts->bisection != NULL)
+        rig_bisection_json(facts->bisection, &json);
     rig_json_begin_object(&json, "counts");
     for (int state = 0; state < RIG_MATRIX_STATE_COUNT; state++)
         rig_json_int(&json, rig_matrix_state_name((enum rig_matrix_state)state), facts->grid->counts[state]);

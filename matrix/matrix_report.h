@@ -6,6 +6,7 @@
 #ifndef RIG_MATRIX_MATRIX_REPORT_H
 #define RIG_MATRIX_MATRIX_REPORT_H
 
+#include "matrix/bisection.h"
 #include "matrix/matrix_grid.h"
 
 struct rig_matrix_facts {
@@ -13,8 +14,8 @@ struct rig_matrix_facts {
     const struct rig_matrix_cells *cells;
     const struct rig_matrix_grid *grid;
     const char *folder, *started_utc;
-    const char *ending;    /* why some cells were not run; NULL: all were */
-    const char *bisection; /* its result, a line for each series; NULL: there was none */
+    const char *ending;                    /* why some cells were not run; NULL: all were */
+    const struct rig_bisection *bisection; /* NULL: there was none, or it has not ended */
 };
 
 void rig_matrix_write_text(const struct rig_matrix_facts *facts, struct rig_buf *out);

@@ -143,6 +143,49 @@ faults: [none, {name: kill, inject: [{fault: kill, every: 1s}]}]
         self.assertIn("--set 'nemesis.faults=[{fault: kill, every: 1s}]'", done.out)
         self.assertEqual(len(done.out.splitlines()), 2)
 
+    SERIES = """
+name: series
+plan: plan.yaml
+servers: [%s]
+runs: %d
+"""
+
+    def bisected(self, isolations, runs, *arguments, expected=0):
+        """Settings of the simulated database as versions."""
+        servers = ", ".join("{name: v%d, set: {%s}}" % (i, text) for i, text in enumerate(isolations))
+        done = self.status(expected, self.matrix(self.SERIES % (servers, runs), "--bisect", "--set", "check.levels=serializable",
+                                                 *arguments))
+        return done
+
+    def test_a_bisection(self):
+        good, bad = "database.isolation: serializable", "database.isolation: read-committed"
+        done = self.bisected([good] * 5 + [bad] * 4, 2, "-o", "out")
+        self.assertIn("the first bad one is v5; v4 is good", done.out)
+        self.assertRegex(done.out, r"runs with anomalies: v0 0 of 2, v4 0 of 2, v5 1 of 1, v6 1 of 1, v8 2 of 2\n")
+        self.assertRegex(done.out, r"\(2 of 2 runs, 95 %: 16 to 100 %\) is missed by 2 runs with a chance of 0 %, at the lower "
+                                   r"end of that interval 71 %")
+        found, = json.loads((self.folder / "out" / "matrix.json").read_text())["bisection"]
+        self.assertEqual((found["result"], found["good"], found["bad"]), ("found", "v4", "v5"))
+        self.assertAlmostEqual(found["missed_at_most"], 0.71, 2)
+        self.assertEqual(len(self.cells()), 8)
+        # What has a result is kept; between other ends there is another answer.
+        self.assertIn("8 of 18 runs are kept", self.bisected([good] * 5 + [bad] * 4, 2, "-o", "out").out)
+        done = self.bisected([good] * 5 + [bad] * 4, 2, "-o", "out", "--from", "v0", "--to", "v4")
+        self.assertIn("both ends are good: there is nothing to find", done.out)
+        # A bug that was mended.
+        self.assertIn("the last bad one is v0; v1 is good", self.bisected([bad, good, good], 1, "-o", "mended").out)
+        self.assertIn("both ends are bad", self.bisected([bad, good, bad], 1, "-o", "bad").out)
+
+    def test_a_bisection_that_is_open(self):
+        good, bad = "database.isolation: serializable", "database.isolation: read-committed"
+        undecided = "check.minimum.acknowledged: 1000000"
+        done = self.bisected([good, undecided, bad], 1, "-o", "out", expected=2)
+        self.assertIn("open, because a run of v1 was undecided", done.out)
+        done = self.bisected([good, bad], 1, "--from", "v9", expected=64)
+        self.assertIn("--from: the matrix has no server `v9`", done.err)
+        self.assertIn("expected at least two `servers`", self.bisected([good], 1, expected=64).err)
+        self.status(64, self.matrix(MATRIX, "--from", "v0"))
+
     def test_what_is_refused(self):
         bad = MATRIX.replace("database.isolation: snapshot-isolation", "database.isolation: none")
         done = self.status(64, self.matrix(bad, "-o", "out"))
