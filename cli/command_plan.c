@@ -14,23 +14,11 @@
 #include "plan/plan.h"
 #include "run/run.h"
 
-/* The example of the driver guide lies beside the binary in a build folder, and is no part of rig. */
-static void leave_out_example(struct rig_cli_drivers *drivers)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < drivers->count; i++) {
-        if (strcmp(drivers->at[i]->name, "skeleton") != 0)
-            drivers->at[kept++] = drivers->at[i];
-    }
-    drivers->at[kept] = NULL;
-    drivers->count = kept;
-}
-
 static void print_reference(unsigned columns)
 {
     struct rig_cli_drivers drivers;
     rig_cli_drivers_init(&drivers);
-    leave_out_example(&drivers);
+    rig_cli_drivers_leave_out_example(&drivers);
     struct rig_buf text;
     rig_buf_init(&text, 0);
     rig_plan_write_reference(drivers.at, columns, &text);

@@ -17,5 +17,7 @@ struct rig_cli_drivers {
 
 /* Complains of files that look like drivers and cannot be used; they are left out. */
 void rig_cli_drivers_init(struct rig_cli_drivers *drivers);
+/* The example of the driver guide lies beside the binary in a build folder, and is no part of rig. */
+void rig_cli_drivers_leave_out_example(struct rig_cli_drivers *drivers);
 
 #endif

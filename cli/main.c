@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/version.h"
 #include "cli/cli.h"
+#include "cli/manual.h"
 #include "drivers/driver.h"
 
 struct subcommand {
@@ -69,6 +70,8 @@ static int complain_unknown(const char *name)
 
 static int help_on(int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[1], "--man") == 0)
+        return rig_cli_manual(argv[2]);
     if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0) {
         print_help();
         return RIG_EXIT_OK;

@@ -147,7 +147,7 @@ static const char introduction[] =
     "- `--set SECTION.KEY=VALUE` overrides the file and is checked in the same way; a list is written as `a,b` or\n"
     "  `[a,b]`. `--level X` is short for `--set check.levels=X`; so are `--anomaly`, `--assume`, `--lattice`, "
     "`--budget`,\n"
-    "  `--minimum`, `--require` and `--max-witnesses` for their keys of `check`.\n";
+    "  `--minimum`, `--require`, `--known` and `--max-witnesses` for their keys of `check`.\n";
 
 void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned columns, struct rig_buf *out)
 {

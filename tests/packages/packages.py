@@ -71,6 +71,8 @@ class Packages(unittest.TestCase):
         self.assertEqual(seen["/usr/bin/rig"], "rig")
         self.assertEqual(seen["/usr/bin/rig-verify"], "rig")
         self.assertEqual(seen["/usr/share/man/man1/rig.1"], "rig")
+        self.assertEqual(seen["/usr/share/man/man1/rig-check.1"], "rig")
+        self.assertEqual(seen["/usr/share/man/man5/rig-plan.5"], "rig")
         self.assertEqual(seen["/usr/share/bash-completion/completions/rig"], "rig")
         self.assertEqual(seen["/usr/share/rig/configs/pg-serializable.yaml"], "rig")
         self.assertEqual(seen["/usr/lib/rig/rig-driver-postgres.so"], "rig-driver-postgres")
