@@ -89,7 +89,12 @@ static inline bool rig_rollback_wanted(const struct rig_rollback *rollback)
  * what was read (a key that does not exist: 0, or the balance of an account) and of the transaction's increments since
  * then, so that a database that loses updates shows it. Any other is one statement that adds, where the database has
  * one.
+ *
+ * Strings, of the workload append-register. A string is one to 18 digits from 1 to 9, and travels as the number that it
+ * spells. A write replaces it, and RIG_OP_EXTEND appends one digit: 46 and an append of 2 make 462; a key that does not
+ * exist is the empty string. An append to a string of RIG_STRING_FULL or more has no effect and fails.
  */
+#define RIG_STRING_FULL 100000000000000000 /* 10^17: 18 digits */
 
 /*
  * One transaction on its way through a driver. The first part is the question, written by the core and constant for the

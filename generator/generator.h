@@ -88,6 +88,7 @@ struct rig_generator_options {
     int64_t delay_distribution; /* enum rig_pause_distribution */
     double reads;               /* share of operations that read */
     double compare_and_sets;    /* share of the writes to objects that compare first */
+    double puts;                /* share of the writes to strings that replace them */
     int64_t values;             /* different ones of such registers */
     int64_t active_keys;
     int64_t key_distribution; /* enum rig_key_distribution */

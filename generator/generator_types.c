@@ -22,6 +22,7 @@ const struct rig_generator_type rig_generator_types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_MUTEX] = {OBJECTS(rig_lock_transaction, 2), .no_final_reads = true},
     [RIG_WORKLOAD_QUEUE] = {OBJECTS(rig_row_transaction, 1), .drains = true},
     [RIG_WORKLOAD_STACK] = {OBJECTS(rig_row_transaction, 1), .drains = true},
+    [RIG_WORKLOAD_APPEND_REGISTER] = {OBJECTS(rig_string_transaction, 1)},
     [RIG_WORKLOAD_COUNTER] = {.draw = rig_counter_op},
     [RIG_WORKLOAD_BANK] = {.draw_transaction = rig_bank_transaction,
                            .most_operations = RIG_TRANSFER_OPERATIONS,

@@ -23,6 +23,27 @@ uint32_t rig_register_transaction(struct rig_generator *generator, struct rig_op
     return count;
 }
 
+/* Digits from 1 to 9: a zero would be lost in front. */
+static int64_t draw_digit(struct rig_generator *generator)
+{
+    return 1 + (int64_t)rig_rng_below(&generator->rng, 9);
+}
+
+/* A put is two digits, so that few puts are alike. */
+uint32_t rig_string_transaction(struct rig_generator *generator, struct rig_op *ops, bool *reads)
+{
+    *reads = rig_generator_reads(generator);
+    const struct rig_key_slot *slot = rig_key_pool_draw(&generator->keys, &generator->rng);
+    ops[0] = (struct rig_op){.kind = RIG_OP_READ_REGISTER, .key = slot->key};
+    if (*reads)
+        return 1;
+    const bool puts = rig_rng_unit(&generator->rng) < generator->options.puts;
+    ops[0] = (struct rig_op){puts ? RIG_OP_WRITE : RIG_OP_EXTEND, slot->key, draw_digit(generator)};
+    if (puts)
+        ops[0].value = ops[0].value * 10 + draw_digit(generator);
+    return 1;
+}
+
 /* The slot may have moved on to a fresh lock meanwhile, which is then released without having been acquired. */
 uint32_t rig_lock_transaction(struct rig_generator *generator, struct rig_op *ops, bool *reads)
 {

@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "checker/object/object_rows.h"
+#include "checker/object/object_strings.h"
 #include "checker/witness/object_words.h"
 #include "history/types.h"
 
@@ -255,6 +256,8 @@ static bool compute(struct rig_object_model *model, uint32_t state, uint32_t cla
         return false;
     if (possible && model->rows != NULL && !rig_op_reads(of->ops[0].kind))
         possible = !is_dead(model, scratch);
+    if (possible && model->strings != NULL)
+        rig_object_strings_merge(model->strings, scratch);
     *next = possible ? rig_object_state_of(model, rig_buf_text(scratch), scratch->size) : RIG_OBJECT_NONE;
     return !possible || *next != RIG_OBJECT_NONE;
 }

@@ -41,11 +41,13 @@ RIG_VEC(struct rig_object_state, rig_object_states)
 RIG_VEC(struct rig_object_class, rig_object_classes)
 
 struct rig_object_rows;
+struct rig_object_strings;
 
 struct rig_object_model {
     enum rig_workload workload;
     const struct rig_object_rows *rows; /* additions that lead to dead states are impossible; NULL: they are not */
-    bool is_register;                   /* the classes' `needs` and `leaves` say all */
+    const struct rig_object_strings *strings; /* those that no read shows are one state; NULL: they are not */
+    bool is_register;                         /* the classes' `needs` and `leaves` say all */
     struct rig_object_states states;
     struct rig_object_classes classes;
     struct rig_table state_of, class_of; /* hash -> number; equal hashes in successive places */

@@ -6,7 +6,7 @@ import sys
 
 
 class Refused(Exception):
-    """A comparison that does not hold, or a transfer of more than there is."""
+    """A comparison that does not hold, a transfer of more than there is, or an append to a string that is full."""
 
 
 def run(database, table, ops, undone):
@@ -26,6 +26,10 @@ def run(database, table, ops, undone):
         if kind in ("deq", "pop"):
             ops[i][2] = (old.pop(0) if kind == "deq" else old.pop()) if old else None
             new = old or []
+        elif workload == "append-register" and kind == "append":  # to a string of at most 18 digits, kept as a number
+            new = (old or 0) * 10 + value
+            if new >= 10**18:
+                raise Refused
         else:
             new = value if kind == "w" else (old or 0) + value if kind == "inc" else [*(old or []), value]
         if not accounts.get("negative", True) and new < 0:
@@ -38,7 +42,7 @@ def answer(database, table, txn):
         run(database, table, txn["ops"], txn.get("rollback", ()))
     except Refused:
         database.execute("ROLLBACK")
-        return {"txn": txn["txn"], "outcome": "fail", "error": "refused", "text": "the comparison did not hold, or funds are missing"}
+        return {"txn": txn["txn"], "outcome": "fail", "error": "refused", "text": "the comparison did not hold, funds are missing, or a string is full"}
     except sqlite3.Error as problem:  # before COMMIT: nothing was and will be committed
         database.rollback()
         return {"txn": txn["txn"], "outcome": "fail", "error": type(problem).__name__, "text": str(problem)}

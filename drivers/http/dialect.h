@@ -125,6 +125,7 @@ enum rig_condition_kind {
     RIG_CONDITION_COMPARES,  /* it is a compare-and-set, or acquires or releases a lock */
     RIG_CONDITION_ACQUIRES,  /* it acquires a lock */
     RIG_CONDITION_TAKES,     /* it takes a value off a queue or a stack */
+    RIG_CONDITION_APPENDS,   /* it appends to a string */
     RIG_CONDITION_READ,      /* the element is an operation that reads */
     RIG_CONDITION_WRITE,     /* the element is an operation that writes */
     RIG_CONDITION_EXISTS,    /* the element's key exists, according to an answer */

@@ -211,6 +211,8 @@ static bool acts_so(const struct rig_transaction *transaction, enum rig_conditio
         return false;
     if (how == RIG_CONDITION_TAKES)
         return ops[0].kind == RIG_OP_DEQUEUE || ops[0].kind == RIG_OP_POP;
+    if (how == RIG_CONDITION_APPENDS)
+        return ops[0].kind == RIG_OP_EXTEND;
     const bool compares = transaction->op_count == 2 && ops[0].kind == RIG_OP_EXPECT;
     return compares && (how == RIG_CONDITION_COMPARES || ops[1].value == 1);
 }
@@ -226,6 +228,7 @@ static bool condition_holds(const struct rig_condition *condition, const struct 
     case RIG_CONDITION_COMPARES:
     case RIG_CONDITION_ACQUIRES:
     case RIG_CONDITION_TAKES:
+    case RIG_CONDITION_APPENDS:
         return state != NULL && acts_so(state->transaction, condition->kind);
     case RIG_CONDITION_READ:
     case RIG_CONDITION_WRITE:

@@ -237,6 +237,11 @@ static bool run_steps(struct exchange *exchange, enum rig_outcome *outcome)
                                 "the transfer would leave a balance below 0, so its commit was not sent", "");
             return false;
         }
+        if (step->phase == RIG_PHASE_COMMIT && rig_state_is_full(&exchange->session->state)) {
+            *outcome = end_with(exchange->transaction, RIG_OUTCOME_FAIL, "full",
+                                "the string has 18 digits already, so the append was not sent", "");
+            return false;
+        }
         for (uint32_t element = 0; element < count; element++) {
             if (!run_request(exchange, step, element, outcome))
                 return false;

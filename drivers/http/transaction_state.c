@@ -112,6 +112,9 @@ static struct rig_value value_before(const struct rig_transaction_state *state, 
             continue;
         if (transaction->ops[op].kind == RIG_OP_WRITE)
             value = (struct rig_value){.kind = RIG_IS_INTEGER, .integer = transaction->ops[op].value};
+        if (transaction->ops[op].kind == RIG_OP_EXTEND && value.kind != RIG_IS_UNKNOWN)
+            value =
+                (struct rig_value){.kind = RIG_IS_INTEGER, .integer = value.integer * 10 + transaction->ops[op].value};
         if (transaction->ops[op].kind == RIG_OP_INCREMENT && value.kind != RIG_IS_UNKNOWN)
             value = (struct rig_value){.kind = RIG_IS_INTEGER, .integer = value.integer + transaction->ops[op].value};
         if (transaction->ops[op].kind != RIG_OP_APPEND && transaction->ops[op].kind != RIG_OP_ADD)
@@ -161,6 +164,13 @@ bool rig_state_affords(const struct rig_transaction_state *state)
             return false;
     }
     return true;
+}
+
+bool rig_state_is_full(const struct rig_transaction_state *state)
+{
+    const struct rig_transaction *transaction = state->transaction;
+    return transaction->op_count == 1 && transaction->ops[0].kind == RIG_OP_EXTEND && state->keys[0].exists &&
+           state->keys[0].value.kind == RIG_IS_INTEGER && state->keys[0].value.integer >= RIG_STRING_FULL;
 }
 
 /* -- answers ------------------------------------------------------------------------------------------------------- */

@@ -66,6 +66,8 @@ struct rig_value rig_state_expected(const struct rig_transaction_state *state, c
 
 /* Whether the transaction leaves no balance below 0 that may not be; true while a balance is not known. */
 bool rig_state_affords(const struct rig_transaction_state *state);
+/* Whether it appends to a string that can take no more (drivers/driver.h). */
+bool rig_state_is_full(const struct rig_transaction_state *state);
 
 /* An operation's own answer. False when the core has no memory for the list. */
 bool rig_state_answer_op(struct rig_transaction_state *state, uint32_t op, bool exists, const struct rig_value *value);

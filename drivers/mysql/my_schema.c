@@ -42,6 +42,8 @@ static const char *kind_of_table(enum rig_workload workload)
         return "row";
     if (is_sum(workload))
         return workload == RIG_WORKLOAD_BANK ? "account" : "counter";
+    if (workload == RIG_WORKLOAD_APPEND_REGISTER)
+        return "string";
     return workload == RIG_WORKLOAD_LIST_APPEND ? "list" : "register";
 }
 
@@ -181,6 +183,11 @@ static bool set_statements_of_table(struct rig_my_schema *schema, uint32_t table
         set = set_text(&of[RIG_SQL_COMPARE], "UPDATE %s SET v = $2, n = n + 1 WHERE k = $1 AND v = $3", name);
     if (set && schema->workload == RIG_WORKLOAD_MUTEX)
         set = set_text(&of[RIG_SQL_COMPARE], "UPDATE %s SET v = 0 WHERE k = $1 AND v = $2", name);
+    if (set && schema->workload == RIG_WORKLOAD_APPEND_REGISTER)
+        set = set_text(&of[RIG_SQL_EXTEND],
+                       "INSERT INTO %s (k, v) VALUES ($1, $2) ON DUPLICATE KEY UPDATE v = IF(v < " RIG_SQL_FULL
+                       ", v * 10 + $2, v)",
+                       name);
     if (set && is_row(schema->workload))
         set = set_take(schema, of, name);
     return set;

@@ -244,6 +244,9 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
                                     workload == RIG_WORKLOAD_STACK))
         return rig_fail(err, RIG_E_PLAN,
                         "database.covering-index: rows, queues and stacks have no value that an index could have");
+    if (workload == RIG_WORKLOAD_APPEND_REGISTER && options->write != RIG_PG_UPSERT)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.write: an append to a string is one upsert, whatever this says; leave it out");
     const bool is_table = workload == RIG_WORKLOAD_PREDICATE;
     if (!is_table && (options->row_index != RIG_PG_ROWS_INDEX || options->row_scan != RIG_PG_SCAN_ANY))
         return rig_fail(err, RIG_E_PLAN, "database.row-index, database.row-scan: these are for the workload predicate");

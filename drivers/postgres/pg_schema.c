@@ -45,6 +45,8 @@ static const char *kind_of_table(enum rig_workload workload)
         return "row";
     if (is_sum(workload))
         return workload == RIG_WORKLOAD_BANK ? "account" : "counter";
+    if (workload == RIG_WORKLOAD_APPEND_REGISTER)
+        return "string";
     return workload == RIG_WORKLOAD_LIST_APPEND ? "list" : "register";
 }
 
@@ -183,6 +185,11 @@ static void set_statements_of_objects(struct rig_pg_schema *schema, size_t first
         set_statement(schema, first + RIG_PG_COMPARE, 2, "UPDATE %s SET v = 0 WHERE k = $1::bigint AND v = $2::bigint",
                       table);
     }
+    if (schema->workload == RIG_WORKLOAD_APPEND_REGISTER)
+        set_statement(schema, first + RIG_PG_EXTEND, 2,
+                      "INSERT INTO %s AS t (k, v) VALUES ($1::bigint, $2::bigint) ON CONFLICT (k) DO UPDATE"
+                      " SET v = t.v * 10 + EXCLUDED.v WHERE t.v < " RIG_SQL_FULL,
+                      table);
     if (is_row(schema->workload)) {
         const bool queue = schema->workload == RIG_WORKLOAD_QUEUE;
         set_statement(schema, first + RIG_PG_TAKE, 1,
@@ -319,6 +326,7 @@ const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *s
     static const enum rig_pg_of_table statements[] = {
         [RIG_SQL_READ] = RIG_PG_READ,       [RIG_SQL_READ_LOCKED] = RIG_PG_READ_LOCKED, [RIG_SQL_PUT] = RIG_PG_PUT,
         [RIG_SQL_REPLACE] = RIG_PG_REPLACE, [RIG_SQL_COMPARE] = RIG_PG_COMPARE,         [RIG_SQL_TAKE] = RIG_PG_TAKE,
+        [RIG_SQL_EXTEND] = RIG_PG_EXTEND,
     };
     if (is_table(schema->workload)) {
         const enum rig_sql_predicate which = rig_sql_predicate_of(transaction, op, numbers);
@@ -354,6 +362,8 @@ bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement)
         return schema->workload == RIG_WORKLOAD_CAS_REGISTER || schema->workload == RIG_WORKLOAD_MUTEX;
     case RIG_PG_TAKE:
         return is_row(schema->workload);
+    case RIG_PG_EXTEND:
+        return schema->workload == RIG_WORKLOAD_APPEND_REGISTER;
     case RIG_PG_ROWS:
     case RIG_PG_OF_TABLE_COUNT:
         break;

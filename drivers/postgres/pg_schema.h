@@ -63,6 +63,7 @@ enum rig_pg_of_table {
     RIG_PG_REPLACE,     /* the row's number, by a sum of what was read and an increment */
     RIG_PG_COMPARE, /* objects: a write that changes no row unless the value is as expected; a lock is released by it */
     RIG_PG_TAKE,    /* queues and stacks */
+    RIG_PG_EXTEND,  /* an append to a string, which changes no row where it is full */
     RIG_PG_ROWS,    /* of the workload predicate: the first of its statements (drivers/sql/sql_predicate.h) */
     RIG_PG_OF_TABLE_COUNT = RIG_PG_ROWS + RIG_SQL_PREDICATE_COUNT,
 };

@@ -326,7 +326,7 @@ static void refuse(struct rig_sim_engine *engine, struct rig_sim_session *sessio
     } else if (why == RIG_SIM_MISMATCH) {
         engine->counts.mismatches++;
         code = "mismatch";
-        text = "the object does not have the value that the operation expects";
+        text = "the object does not have the value that the operation expects, or is full";
     } else if (why == RIG_SIM_DEADLOCK) {
         engine->counts.deadlocks++;
         code = "deadlock";

@@ -60,7 +60,8 @@ enum {
     RIG_SIM_SUMS = 1 << RIG_WORKLOAD_COUNTER | 1 << RIG_WORKLOAD_BANK,
     RIG_SIM_COMPARED = 1 << RIG_WORKLOAD_CAS_REGISTER | 1 << RIG_WORKLOAD_MUTEX,
     RIG_SIM_TAKEN = 1 << RIG_WORKLOAD_QUEUE | 1 << RIG_WORKLOAD_STACK,
-    RIG_SIM_OBJECTS = RIG_SIM_COMPARED | RIG_SIM_TAKEN, /* each operation is atomic, at any level */
+    RIG_SIM_STRINGS = 1 << RIG_WORKLOAD_APPEND_REGISTER,
+    RIG_SIM_OBJECTS = RIG_SIM_COMPARED | RIG_SIM_TAKEN | RIG_SIM_STRINGS, /* each operation is atomic, at any level */
     RIG_SIM_ALL = RIG_SIM_TRANSACTIONS | RIG_SIM_OBJECTS
 };
 
@@ -78,7 +79,8 @@ enum {
     X(NONE, "none", RIG_SIM_AT_ANY, RIG_SIM_ALL, "nothing")                                                            \
     X(LOST_UPDATE, "lost-update", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                                          \
       "a commit does not check for conflicting ones and overwrites them")                                              \
-    X(STALE_READ, "stale-read", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS | 1 << RIG_WORKLOAD_CAS_REGISTER,           \
+    X(STALE_READ, "stale-read", RIG_SIM_AT_SNAPSHOTS,                                                                  \
+      RIG_SIM_TRANSACTIONS | 1 << RIG_WORKLOAD_CAS_REGISTER | RIG_SIM_STRINGS,                                         \
       "a transaction's snapshot is up to `staleness` commits old")                                                     \
     X(LONG_FORK, "long-fork", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                                              \
       "two sites that see each other's commits late")                                                                  \
@@ -88,11 +90,11 @@ enum {
       "a read sees a write of an aborted transaction")                                                                 \
     X(INTERMEDIATE_READ, "intermediate-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                    \
       "a read sees a transaction's second to last write")                                                              \
-    X(DUPLICATE_APPEND, "duplicate-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS,                                             \
+    X(DUPLICATE_APPEND, "duplicate-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS | RIG_SIM_STRINGS,                           \
       "a transaction's last append to a key is applied twice")                                                         \
     X(LOST_APPEND, "lost-append", RIG_SIM_AT_ANY, RIG_SIM_ALL,                                                         \
       "a transaction's last write to a key is acknowledged and dropped")                                               \
-    X(REORDERED_APPEND, "reordered-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS,                                             \
+    X(REORDERED_APPEND, "reordered-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS | RIG_SIM_STRINGS,                           \
       "a read sees the last two elements in reverse order")                                                            \
     X(NON_MONOTONIC_SESSION, "non-monotonic-session", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                      \
       "a session's snapshot is up to `staleness` commits older than its last one")                                     \

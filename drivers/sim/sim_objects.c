@@ -1,6 +1,6 @@
 /*
- * Objects: compare-and-set registers, locks, queues and stacks. An operation takes effect in one step, so that histories
- * are linearizable unless a bug strikes.
+ * Objects: compare-and-set registers, locks, strings, queues and stacks. An operation takes effect in one step, so that
+ * histories are linearizable unless a bug strikes.
  */
 #include "drivers/sim/engine_priv.h"
 
@@ -40,6 +40,22 @@ static void read(struct rig_sim_engine *engine, const struct rig_sim_key *key, s
     if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_STALE_READ))
         back = 1 + rig_rng_below(&engine->rng, (uint64_t)engine->options.staleness);
     answer->state = value_of(key, back, &answer->value) ? RIG_READ_SEEN : RIG_READ_NIL;
+    const int64_t value = answer->value; /* a register has no such bug, and a string of one digit no order */
+    if (answer->state == RIG_READ_SEEN && value >= 10 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_REORDERED_APPEND))
+        answer->value = value / 100 * 100 + value % 10 * 10 + value / 10 % 10;
+}
+
+/* False: the string is full. */
+static bool extend(struct rig_sim_engine *engine, struct rig_sim_key *key, int64_t digit)
+{
+    int64_t value = 0;
+    if (value_of(key, 0, &value) && value >= RIG_STRING_FULL)
+        return false;
+    value = value * 10 + digit;
+    if (value < RIG_STRING_FULL && rig_sim_bug_strikes(engine, RIG_SIM_BUG_DUPLICATE_APPEND))
+        value = value * 10 + digit;
+    write(engine, key, value);
+    return true;
 }
 
 /* Drops the values in front of the queue's first one, before they are more than the others. */
@@ -75,12 +91,14 @@ static void take(struct rig_sim_engine *engine, struct rig_sim_key *key, bool fr
     memmove(values->at + at, values->at + at + 1, (values->count - at) * sizeof values->at[0]);
 }
 
-/* False: the object is not as the operation expects. */
+/* False: the object is not as the operation expects, or it is full. */
 static bool apply(struct rig_sim_engine *engine, struct rig_sim_key *key, const struct rig_op *op,
                   struct rig_read *answer)
 {
     if (op->kind == RIG_OP_EXPECT)
         return is_as_expected(engine, key, op->value) || rig_sim_bug_strikes(engine, RIG_SIM_BUG_WRONG_COMPARE);
+    if (op->kind == RIG_OP_EXTEND)
+        return extend(engine, key, op->value);
     if (!rig_op_reads(op->kind))
         write(engine, key, op->value);
     else if (op->kind == RIG_OP_READ_REGISTER)

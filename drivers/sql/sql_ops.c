@@ -2,7 +2,7 @@
 
 bool rig_sql_compares(const struct rig_transaction *transaction, uint32_t op)
 {
-    return op > 0 && transaction->ops[op - 1].kind == RIG_OP_EXPECT;
+    return transaction->ops[op].kind == RIG_OP_EXTEND || (op > 0 && transaction->ops[op - 1].kind == RIG_OP_EXPECT);
 }
 
 uint32_t rig_sql_builds_on(const struct rig_transaction *transaction, uint32_t op)
@@ -52,6 +52,8 @@ enum rig_sql_action rig_sql_action_of(enum rig_workload workload, double lock_re
         numbers->value = 1 + (int64_t)transaction->client;
         return of->value == 1 ? RIG_SQL_PUT : RIG_SQL_COMPARE;
     }
+    if (of->kind == RIG_OP_EXTEND)
+        return RIG_SQL_EXTEND;
     if (rig_sql_compares(transaction, op)) {
         numbers->expected = transaction->ops[op - 1].value;
         return RIG_SQL_COMPARE;

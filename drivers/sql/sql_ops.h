@@ -13,6 +13,11 @@
 #include "drivers/driver.h"
 #include "history/row_ops.h"
 
+/* RIG_STRING_FULL as a text. */
+#define RIG_SQL_FULL         RIG_SQL_FULL_OF(RIG_STRING_FULL)
+#define RIG_SQL_FULL_OF(n)   RIG_SQL_FULL_TEXT(n)
+#define RIG_SQL_FULL_TEXT(n) #n
+
 /* The number of the read that an increment adds to, the last one of its key before it; UINT32_MAX: there is none, or it
  * is another operation. */
 uint32_t rig_sql_builds_on(const struct rig_transaction *transaction, uint32_t op);
@@ -25,7 +30,7 @@ static inline bool rig_sql_is_silent(const struct rig_transaction *transaction, 
     return of->kind == RIG_OP_EXPECT || (of->kind == RIG_OP_ROW && (of->value <= 0 || !rig_row_inserts(of->value)));
 }
 
-/* Whether the operation fails where its statement changes no row: the comparison did not hold. */
+/* Whether the operation fails where its statement changes no row: the comparison did not hold, or a string is full. */
 bool rig_sql_compares(const struct rig_transaction *transaction, uint32_t op);
 
 enum rig_sql_action {
@@ -35,6 +40,7 @@ enum rig_sql_action {
     RIG_SQL_REPLACE,     /* the row's number, by a sum of what was read and an increment */
     RIG_SQL_COMPARE,     /* a write that changes no row unless the value is as expected; a lock is released by it */
     RIG_SQL_TAKE,        /* queues and stacks */
+    RIG_SQL_EXTEND,      /* an append to a string; changes no row where the string is full */
     RIG_SQL_NOTHING,     /* none of its own, because the write after it compares */
 };
 

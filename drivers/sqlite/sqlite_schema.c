@@ -13,6 +13,7 @@ enum of_table {
     REPLACE, /* the number, by a sum of what was read and an increment */
     COMPARE, /* changes no row unless the value is as expected; a lock is released by it */
     TAKE,    /* of queues and stacks */
+    EXTEND,  /* appends to a string, and changes no row where it is full */
     OF_TABLE_COUNT,
 };
 
@@ -52,6 +53,7 @@ static void add_statements_of_rows(struct rig_sqlite_schema *schema, int64_t tab
     add(schema, "SELECT 1");
     add(schema, "DELETE FROM rig_%" PRId64 " WHERE n = (SELECT %s(n) FROM rig_%" PRId64 " WHERE k = ?1) RETURNING v",
         table, queue ? "min" : "max", table);
+    add(schema, "SELECT 1");
 }
 
 static void add_statements_of_table(struct rig_sqlite_schema *schema, int64_t table)
@@ -74,6 +76,11 @@ static void add_statements_of_table(struct rig_sqlite_schema *schema, int64_t ta
     else
         add(schema, "UPDATE rig_%" PRId64 " SET v = ?2 WHERE k = ?1 AND v = ?3", table);
     add(schema, "SELECT 1");
+    add(schema,
+        "INSERT INTO rig_%" PRId64
+        " AS t (k, v) VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET v = t.v * 10 + excluded.v"
+        " WHERE t.v < " RIG_SQL_FULL,
+        table);
 }
 
 static void add_statements_of_program(struct rig_sqlite_schema *schema)
@@ -165,7 +172,8 @@ bool rig_sqlite_schema_of_op(const struct rig_sqlite_schema *schema, const struc
         enum of_table which;
         uint32_t value_count;
     } statements[] = {[RIG_SQL_READ] = {READ, 1},       [RIG_SQL_READ_LOCKED] = {READ, 1}, [RIG_SQL_PUT] = {PUT, 2},
-                      [RIG_SQL_REPLACE] = {REPLACE, 2}, [RIG_SQL_COMPARE] = {COMPARE, 3},  [RIG_SQL_TAKE] = {TAKE, 1}};
+                      [RIG_SQL_REPLACE] = {REPLACE, 2}, [RIG_SQL_COMPARE] = {COMPARE, 3},  [RIG_SQL_TAKE] = {TAKE, 1},
+                      [RIG_SQL_EXTEND] = {EXTEND, 2}};
     const enum rig_workload workload = schema->env->workload;
     struct rig_sql_numbers numbers;
     const enum rig_sql_action action = rig_sql_action_of(workload, 0, transaction, op, &numbers);

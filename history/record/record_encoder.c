@@ -118,6 +118,17 @@ static uint32_t put_key(struct rig_record_encoder *encoder, int64_t key, unsigne
     return index;
 }
 
+/* The operations as a record has them; `room` is for those that are two there (history/object_kinds.h). */
+static const struct rig_op *recorded_ops(const struct rig_op *ops, uint32_t *op_count, struct rig_op room[static 2])
+{
+    if (*op_count != 1 || !rig_object_is_recorded_twice(ops[0].kind))
+        return ops;
+    room[0] = room[1] = ops[0];
+    room[0].kind = room[1].kind = rig_object_recorded_kind(ops[0].kind);
+    *op_count = 2;
+    return room;
+}
+
 static void put_ops(struct rig_record_encoder *encoder, const struct rig_op *ops, uint32_t op_count,
                     struct rig_open_op_vec *open)
 {
@@ -283,6 +294,8 @@ void rig_record_encoder_invoke(struct rig_record_encoder *encoder, uint32_t clie
                                int64_t process, int64_t intended_ns, const struct rig_op *ops, uint32_t op_count)
 {
     struct rig_encoder_client *client = encoder->failed ? NULL : find_client(encoder, client_index);
+    struct rig_op room[2];
+    ops = recorded_ops(ops, &op_count, room);
     if (client != NULL && client->open)
         abandon(encoder, client);
     uint8_t *at = begin_event(encoder, when);
@@ -384,8 +397,10 @@ void rig_record_encoder_lone(struct rig_record_encoder *encoder, struct rig_reco
                              const struct rig_record_completion *completion)
 {
     uint8_t *at = begin_event(encoder, when);
+    struct rig_op room[2];
     if (at == NULL)
         return;
+    ops = recorded_ops(ops, &op_count, room);
     *at++ = (uint8_t)(RIG_EVENT_LONE | completion_tag(completion, when));
     at = put_moment(encoder, at, &when);
     at = rig_varint_write(at, rig_zigzag(process));

@@ -45,9 +45,7 @@ static bool gather_ops(struct writer *writer, uint32_t txn)
             .key = history->keys[mops[i].key],
             .value = reads ? 0 : mops[i].value,
         };
-        const bool is_twice = rig_object_is_recorded_twice(op.kind);
-        op.kind = rig_object_recorded_kind(op.kind);
-        if (!op_vec_add(&writer->ops, op) || (is_twice && !op_vec_add(&writer->ops, op)))
+        if (!op_vec_add(&writer->ops, op))
             return false;
     }
     return true;

@@ -105,6 +105,37 @@ void compared_registers_change_only_as_expected(void **state)
     finish(&client, &run);
 }
 
+static enum rig_outcome append_digit(struct bench_client *client, int64_t key, int64_t digit)
+{
+    const struct rig_op op = {.kind = RIG_OP_EXTEND, .key = key, .value = digit};
+    return transact(client, &op, 1);
+}
+
+/* An append to a full string fails for certain, changes nothing and leaves the session usable. */
+void strings_grow_until_they_are_full(void **state)
+{
+    (void)state;
+    struct bench_run run;
+    struct bench_client client;
+    start_objects(&run, &client, 1, RIG_WORKLOAD_APPEND_REGISTER);
+    assert_gives(&client, RIG_OP_READ_REGISTER, 1, true, 0);
+    assert_int_equal(append_digit(&client, 1, 4), RIG_OUTCOME_OK);
+    assert_int_equal(append_digit(&client, 1, 2), RIG_OUTCOME_OK);
+    assert_gives(&client, RIG_OP_READ_REGISTER, 1, false, 42);
+    write_once(&client, RIG_OP_WRITE, 1, 91);
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(append_digit(&client, 1, 1 + i % 9), RIG_OUTCOME_OK);
+    assert_gives(&client, RIG_OP_READ_REGISTER, 1, false, 911234567891234567);
+    assert_int_equal(append_digit(&client, 1, 3), RIG_OUTCOME_FAIL);
+    assert_false(client.transaction.session_lost);
+    assert_gives(&client, RIG_OP_READ_REGISTER, 1, false, 911234567891234567);
+    write_once(&client, RIG_OP_WRITE, 1, 35);
+    assert_int_equal(append_digit(&client, 1, 3), RIG_OUTCOME_OK);
+    assert_gives(&client, RIG_OP_READ_REGISTER, 1, false, 353);
+    assert_gives(&client, RIG_OP_READ_REGISTER, 2, true, 0);
+    finish(&client, &run);
+}
+
 static void take_and_release(struct bench_client *client, int64_t key)
 {
     assert_int_equal(compare_and_set(client, key, 0, 1), RIG_OUTCOME_OK);

@@ -15,7 +15,7 @@ database: {driver: http, dialect: DIALECT, endpoints: ["http://127.0.0.1:1"]}
 """
 SIZE = ", operations: {min: 1, max: MOST}, keys: {active: 3}"
 SIZED = ("list-append", "rw-register", "counter")
-OTHERS = ("bank", "cas-register", "mutex", "queue", "stack")
+OTHERS = ("bank", "cas-register", "mutex", "queue", "stack", "append-register")
 SHIPPED = [("etcd", 3), ("etcd-blind-append", 3), ("couchdb", 1), ("rqlite", 3), ("libsql", 3)]
 
 

@@ -96,6 +96,10 @@ for type in cas-register mutex; do
         judge 1 strict-serializable $load database.bug=$bug database.bug-rate=1%
     done
 done
+judge 0 strict-serializable workload.type=append-register
+for bug in stale-read duplicate-append lost-append reordered-append; do
+    judge 1 strict-serializable workload.type=append-register database.bug=$bug database.bug-rate=1%
+done
 judge 0 strict-serializable workload.type=queue
 transactions=2000
 for type in queue stack; do

@@ -18,6 +18,7 @@ static struct rig_generator_options options_of(int64_t shape, int64_t type)
                                           .max_operations = 5,
                                           .reads = 0.5,
                                           .compare_and_sets = 0.5,
+                                          .puts = 0.25,
                                           .values = 5,
                                           .active_keys = 10,
                                           .zipf_exponent = 0.99,

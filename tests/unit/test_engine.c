@@ -88,14 +88,14 @@ static void options_that_do_not_fit_are_refused(void **state)
     err = (struct rig_err){0};
     options.bug = RIG_SIM_BUG_DUPLICATE_APPEND;
     assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_RW_REGISTER, &err), RIG_E_PLAN);
-    assert_string_equal(err.text, "bug `duplicate-append` is one of the workload `list-append`");
+    assert_string_equal(err.text, "bug `duplicate-append` is one of the workloads `list-append`, `append-register`");
     err = (struct rig_err){0};
     options.bug = RIG_SIM_BUG_NONE;
     assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_MUTEX, &err), RIG_E_PLAN);
     assert_string_equal(err.text, "`isolation: read-committed` has no effect on single operations, each of which is "
                                   "atomic; leave it out");
     err = (struct rig_err){0};
-    assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_APPEND_REGISTER, &err), RIG_E_PLAN);
+    assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_PREDICATE, &err), RIG_E_PLAN);
     options.bug = RIG_SIM_BUG_DUPLICATE_APPEND;
     err = (struct rig_err){0};
     assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);

@@ -13,6 +13,7 @@ static const struct rig_generator_options defaults = {.type = RIG_WORKLOAD_LIST_
                                                       .max_operations = 5,
                                                       .reads = 0.5,
                                                       .compare_and_sets = 0.5,
+                                                      .puts = 0.25,
                                                       .values = 5,
                                                       .active_keys = 10,
                                                       .key_distribution = RIG_KEYS_EXPONENTIAL,
@@ -141,6 +142,30 @@ static void registers_are_read_written_and_compared(void **state)
     assert_true(times[0] > 500 && times[1] > 500 && times[2] > 500);
     /* About 20 writes a key, of two clients. */
     assert_in_range(rig_generator_key_bound(generator), 190, 230);
+    rig_generator_free(generator);
+}
+
+/* Digits from 1 to 9: two at a put, one at an append. */
+static void strings_are_put_and_appended_to(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = object_options(RIG_WORKLOAD_APPEND_REGISTER);
+    options.puts = 0.25;
+    struct rig_generator *generator = new_generator(&options, 3, 0, 2);
+    unsigned puts = 0, appends = 0;
+    for (int i = 0; i < 4000; i++) {
+        struct rig_transaction t = {0};
+        rig_generator_next(generator, &t);
+        const struct rig_op *op = &t.ops[0];
+        assert_int_equal(t.op_count, 1);
+        assert_int_equal(t.read_only, op->kind == RIG_OP_READ_REGISTER);
+        puts += op->kind == RIG_OP_WRITE;
+        appends += op->kind == RIG_OP_EXTEND;
+        assert_true(t.read_only || (op->value % 10 != 0 && op->value / 10 <= 9));
+        assert_true(t.read_only || (op->value > 10) == (op->kind == RIG_OP_WRITE));
+    }
+    assert_in_range(puts, 420, 580);
+    assert_in_range(appends, 1350, 1650);
     rig_generator_free(generator);
 }
 
@@ -715,6 +740,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_stream),
         cmocka_unit_test(other_seeds_and_clients_give_other_streams),
         cmocka_unit_test(registers_are_read_written_and_compared),
+        cmocka_unit_test(strings_are_put_and_appended_to),
         cmocka_unit_test(locks_are_acquired_and_released_in_turn),
         cmocka_unit_test(skipping_stays_on_the_stream),
         cmocka_unit_test(values_never_collide_and_are_dense),

@@ -26,7 +26,7 @@ check: {{levels: [{level}]}}
 report: [json, text]
 """
 STRICT = "strict-serializable"
-OBJECTS = {"cas-register", "mutex", "queue", "stack"}
+OBJECTS = {"cas-register", "mutex", "queue", "stack", "append-register"}
 STAND_INS = {"rqlite": sql_stand_ins.Rqlite, "libsql": sql_stand_ins.LibSql}
 TESTED_ELSEWHERE = {"etcd", "couchdb"}  # dialects: by the driver etcd, and by run_couchdb.py
 

@@ -11,7 +11,7 @@ from rig_command import RigTest, main
 LIST, REGISTER, SET, COUNTER, BANK, FORK = "list-append", "rw-register", "set", "counter", "bank", "long-fork"
 CLASSIC = MONOTONIC, IDS, DIRTY, SEQUENTIAL, ACID = ("monotonic", "unique-ids", "dirty-reads", "sequential",
                                                      "multi-key-acid")
-CAS, MUTEX, QUEUE, STACK = "cas-register", "mutex", "queue", "stack"
+CAS, MUTEX, QUEUE, STACK, STRING = "cas-register", "mutex", "queue", "stack", "append-register"
 SER, SI, RR, RC, RU = "serializable", "snapshot-isolation", "repeatable-read", "read-committed", "read-uncommitted"
 ABORTS = {"database": {"abort-rate": "10%"}}
 RICH = {"workload": {"accounts": {"balance": 100}}}
@@ -50,6 +50,7 @@ PLANTED = {
         (SEQUENTIAL, SER, {}, "G-single-item-process", SESSION_SI),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
         (CAS, SER, {}, *UNORDERED),
+        (STRING, SER, {}, *UNORDERED),
     ],
     "long-fork": [
         (LIST, SER, {}, "G-single-item-realtime", STRONG_SI),
@@ -71,7 +72,7 @@ PLANTED = {
         (REGISTER, SER, {}, "G1b", "read-committed"),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
     ],
-    "duplicate-append": [(LIST, SER, {}, "duplicate-elements", "read-uncommitted")],
+    "duplicate-append": [(LIST, SER, {}, "duplicate-elements", "read-uncommitted"), (STRING, SER, {}, *UNORDERED)],
     "lost-append": [
         (LIST, SER, {}, "lost-append", "read-uncommitted"),
         (REGISTER, SER, {}, "lost-write", "read-committed"),
@@ -79,8 +80,9 @@ PLANTED = {
         (QUEUE, SER, {}, "lost-element", SEQUENTIAL_LEVEL),
         (STACK, SER, {}, "lost-element", SEQUENTIAL_LEVEL),
         (MUTEX, SER, {}, *UNORDERED),
+        (STRING, SER, {}, *OBJECT),
     ],
-    "reordered-append": [(LIST, SER, {}, "incompatible-order", "read-committed")],
+    "reordered-append": [(LIST, SER, {}, "incompatible-order", "read-committed"), (STRING, SER, {}, *UNORDERED)],
     "non-monotonic-session": [
         (LIST, SER, {}, "G-single-item-process", SESSION_SI),
         (SET, SER, {}, "G-single-item-process", SESSION_SI),
@@ -198,8 +200,8 @@ class Planted(RigTest):
 
     def test_each_type_that_rig_runs_has_a_bug_that_is_named(self):
         listed = self.status(0, self.rig("list", "workloads", "--format", "json")).out
-        # rig generates no append-register, and the simulated database has no rows that are read by conditions.
-        types = {row["name"] for row in json.loads(listed)["workloads"]} - {"append-register", "predicate"}
+        # The simulated database has no rows that are read by conditions.
+        types = {row["name"] for row in json.loads(listed)["workloads"]} - {"predicate"}
         self.assertEqual(types, {row[0] for rows in PLANTED.values() for row in rows})
 
     def test_queues_and_stacks_are_emptied(self):
