@@ -302,6 +302,13 @@ static int export(struct job *job, const char *form)
     struct rig_err err = {0};
     struct rig_buf isolation, text;
     unsigned number = 0;
+    for (uint32_t i = 0; i < job->scenario_count; i++) {
+        if (job->scenarios[i]->holds_commits) {
+            rig_cli_complain("the scenario %s holds a commit inside the server, which no script can",
+                             job->scenarios[i]->name);
+            return RIG_EXIT_USAGE;
+        }
+    }
     while (strcmp(rig_script_form_names[number], form) != 0)
         number++;
     if (rig_plan_load(job->args->positionals[0], job->columns->overrides, job->columns->override_count, NULL, &plan,

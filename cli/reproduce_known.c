@@ -10,8 +10,11 @@
 #include "cli/cli.h"
 #include "cli/command_run.h"
 #include "cli/plan_arguments.h"
+#include "cli/stage.h"
+#include "cli/stop_signals.h"
 #include "nemesis/command.h"
 #include "plan/reproduction.h"
+#include "scenario/scenario_report.h"
 #include "store/store_folder.h"
 
 struct job {
@@ -78,12 +81,70 @@ static int run_once(struct job *job)
     return status;
 }
 
+/* -- by the entry's scenario ---------------------------------------------------------------------------------------- */
+
+struct played {
+    struct job *job;
+    const struct rig_scenario *scenario;
+    struct rig_cli_stage stage;
+};
+
+static void keep(void *context, uint32_t scenario, bool is_whole, struct rig_performance *performance)
+{
+    const struct played *played = context;
+    struct job *job = played->job;
+    const struct rig_scenario_cell cell = {.scenario = played->scenario,
+                                           .performance = performance,
+                                           .server = played->stage.server,
+                                           .shown = 1,
+                                           .played = 1};
+    (void)scenario;
+    job->runs++;
+    if (is_whole && performance->shows && !job->is_found) {
+        job->is_found = true;
+        (void)snprintf(job->anomaly, sizeof job->anomaly, "%s", played->scenario->anomaly);
+        rig_scenario_write_text(&cell, &job->witness);
+    }
+    rig_cli_stage_free_performance(performance);
+}
+
+static int play_scenario(struct job *job)
+{
+    struct rig_plan *plan = NULL;
+    struct rig_scenario *scenario = NULL;
+    struct rig_err err = {0};
+    int status = rig_cli_load_plan_at(job->entry.plan, &job->entry.set, job->arguments, &plan);
+    if (status != RIG_EXIT_OK)
+        return status;
+    enum rig_rc rc = rig_scenario_load(job->entry.scenario, &scenario, &err);
+    if (rc == RIG_OK) {
+        struct played played = {.job = job,
+                                .scenario = scenario,
+                                .stage = {.scenarios = &scenario,
+                                          .scenario_count = 1,
+                                          .repeat = 1, /* each play on a new server, as each run */
+                                          .interrupts = rig_cli_stop_signals_begin(),
+                                          .keep = keep,
+                                          .context = &played}};
+        rc = rig_cli_stage_play(&played.stage, plan, &err);
+        rig_cli_stop_signals_end();
+        (void)snprintf(job->server, sizeof job->server, "%s", played.stage.server);
+    }
+    job->is_interrupted = rc == RIG_E_INTERRUPTED;
+    status = rc == RIG_OK || job->is_interrupted ? RIG_EXIT_UNDECIDED : rig_cli_fail(&err);
+    rig_scenario_free(scenario);
+    rig_plan_free(plan);
+    return job->is_found ? RIG_EXIT_OK : status;
+}
+
+/* -- by the entry's plan -------------------------------------------------------------------------------------------- */
+
 /* Runs until the anomaly is found or nothing more may be tried. Returns the exit status of the command. */
 static int run_until_found(struct job *job, uint64_t runs_most)
 {
     int status;
     do {
-        status = run_once(job);
+        status = job->entry.scenario != NULL ? play_scenario(job) : run_once(job);
         if (job->is_found)
             return RIG_EXIT_OK;
         if (status != RIG_EXIT_OK && status != RIG_EXIT_ANOMALY && status != RIG_EXIT_UNDECIDED)
@@ -107,7 +168,8 @@ static void print_json(const struct job *job, double seconds)
     rig_json_int(&writer, "runs", job->runs);
     rig_json_bool(&writer, "interrupted", job->is_interrupted);
     rig_json_string(&writer, "server", job->server);
-    rig_json_string(&writer, "folder", job->folder);
+    if (job->entry.scenario == NULL)
+        rig_json_string(&writer, "folder", job->folder);
     if (job->is_found) {
         rig_json_string(&writer, "anomaly", job->anomaly);
         rig_json_string(&writer, "witness", rig_buf_text(&job->witness));
@@ -125,7 +187,9 @@ static void print_result(const struct job *job)
         print_json(job, seconds);
         return;
     }
-    if (job->is_found && is_talking(job))
+    if (job->is_found && is_talking(job) && job->entry.scenario != NULL)
+        printf("\n%s\n", rig_buf_text(&job->witness));
+    else if (job->is_found && is_talking(job))
         printf("\n%s\n%s, folder %s\n", rig_buf_text(&job->witness), job->server, job->folder);
     printf("%s: %sreproduced in %.1f s%s\n", job->entry.name, job->is_found ? "" : "not ", seconds,
            job->is_interrupted && !job->is_found ? " (interrupted)" : "");

@@ -8,6 +8,7 @@
 
 #include "base/folder.h"
 #include "base/option_parse.h"
+#include "nemesis/shims.h"
 #include "run/run.h"
 
 /* A stage while the database is there. */
@@ -23,20 +24,50 @@ void rig_cli_stage_free_performance(struct rig_performance *performance)
     free(performance);
 }
 
+static void set_hold(const struct rig_shims *shims, enum rig_shim_hold hold)
+{
+    for (uint32_t node = 0; node < shims->count; node++) {
+        if (shims->at[node] != NULL)
+            atomic_store(&shims->at[node]->hold, hold);
+    }
+}
+
+static void arm_hold(void *context)
+{
+    set_hold(context, RIG_SHIM_HOLD_ARMED);
+}
+
+static bool is_held(const void *context)
+{
+    const struct rig_shims *shims = context;
+    bool held = false;
+    for (uint32_t node = 0; node < shims->count; node++)
+        held |= shims->at[node] != NULL && atomic_load(&shims->at[node]->hold) == RIG_SHIM_HOLD_HELD;
+    return held;
+}
+
+static void release_hold(void *context)
+{
+    set_hold(context, RIG_SHIM_HOLD_ATTENDED);
+}
+
 static enum rig_rc play_all(void *context, const struct rig_driver *driver, void *driver_run,
-                            const struct rig_run_env *env, struct rig_err *err)
+                            const struct rig_shims *shims, struct rig_err *err)
 {
     const struct show *show = context;
     struct rig_cli_stage *stage = show->stage;
+    struct rig_shims nodes = *shims;
     enum rig_rc rc = RIG_OK;
-    (void)env;
+    set_hold(&nodes, RIG_SHIM_HOLD_ATTENDED);
     if (driver->describe != NULL)
         driver->describe(driver_run, stage->server, sizeof stage->server);
     for (uint32_t i = 0; i < stage->scenario_count * stage->repeat && rc == RIG_OK; i++) {
-        const struct rig_play_options options = {.table = i,
-                                                 .first_statement = show->joined.first_statement[i],
-                                                 .patience_ms = stage->patience_ms,
-                                                 .interrupts = stage->interrupts};
+        const struct rig_play_options options = {
+            .table = i,
+            .first_statement = show->joined.first_statement[i],
+            .patience_ms = stage->patience_ms,
+            .interrupts = stage->interrupts,
+            .hold = {.arm = arm_hold, .is_held = is_held, .release = release_hold, .context = &nodes}};
         struct rig_performance *played = calloc(1, sizeof *played);
         if (played == NULL)
             return rig_no_memory(err, "a scenario");
@@ -53,6 +84,28 @@ enum rig_rc rig_cli_stage_check(const struct rig_driver *driver, struct rig_err 
                         driver->name);
     if (driver->now_ns != NULL)
         return rig_fail(err, RIG_E_PLAN, "the driver %s has a time of its own, so it plays no scenarios", driver->name);
+    return RIG_OK;
+}
+
+/* The needs of an errand that plays them; RIG_E_PLAN when they cannot be met. */
+static enum rig_rc needs_of(const struct rig_cli_stage *stage, const struct rig_plan *plan, uint64_t *needs,
+                            struct rig_err *err)
+{
+    const struct rig_cluster_ops *cluster = plan->driver->cluster;
+    const struct rig_scenario *holding = NULL;
+    char why[RIG_ERROR_TEXT_BYTES];
+    for (uint32_t i = 0; i < stage->scenario_count; i++)
+        holding = stage->scenarios[i]->holds_commits ? stage->scenarios[i] : holding;
+    *needs = holding == NULL ? 0 : RIG_NEED_PRELOAD;
+    if (holding == NULL)
+        return RIG_OK;
+    if (cluster == NULL || cluster->set_environment == NULL || !cluster->wanted(plan->driver_options))
+        return rig_fail(err, RIG_E_PLAN,
+                        "the scenario %s holds a commit inside the server, which needs a PostgreSQL that rig starts "
+                        "(database.cluster.local)",
+                        holding->name);
+    if (!rig_shims_are_there(NULL, why, sizeof why))
+        return rig_fail(err, RIG_E_PLAN, "the scenario %s holds a commit: %s", holding->name, why);
     return RIG_OK;
 }
 
@@ -77,7 +130,10 @@ static enum rig_rc run_errand(struct show *show, const struct rig_plan *plan, st
 {
     char folder[256];
     const char *temporary = getenv("TMPDIR");
-    const struct rig_run_errand errand = {.rows = &show->joined.schema, .run = play_all, .context = show};
+    struct rig_run_errand errand = {.rows = &show->joined.schema, .run = play_all, .context = show};
+    const enum rig_rc needed = needs_of(show->stage, plan, &errand.needs, err);
+    if (needed != RIG_OK)
+        return needed;
     (void)snprintf(folder, sizeof folder, "%s/rig-scenario-XXXXXX",
                    temporary == NULL || temporary[0] == '\0' ? "/tmp" : temporary);
     if (mkdtemp(folder) == NULL)

@@ -23,11 +23,11 @@ enum rig_rc rig_fault_setup_init(struct rig_fault_setup *setup, const struct rig
     return RIG_OK;
 }
 
-enum rig_rc rig_fault_setup_fit(struct rig_fault_setup *setup, const struct rig_nemesis_plan *plan,
+enum rig_rc rig_fault_setup_fit(struct rig_fault_setup *setup, const struct rig_nemesis_plan *plan, uint64_t more_needs,
                                 const struct rig_cluster_ops *cluster, void *run, const char *folder,
                                 struct rig_err *err)
 {
-    if ((needs_of(plan) & RIG_NEED_PRELOAD) == 0)
+    if (((needs_of(plan) | more_needs) & RIG_NEED_PRELOAD) == 0)
         return RIG_OK;
     return rig_shims_init(&setup->shims, cluster, run, folder, err);
 }

@@ -21,8 +21,9 @@ struct rig_fault_setup {
 /* Leaves `setup` safe for rig_fault_setup_done() also when it fails. */
 enum rig_rc rig_fault_setup_init(struct rig_fault_setup *setup, const struct rig_nemesis_plan *plan, uint64_t seed,
                                  struct rig_err *err);
-/* Before the cluster starts: `folder` is the run's, which every account may pass through. RIG_E_CLUSTER, RIG_E_IO. */
-enum rig_rc rig_fault_setup_fit(struct rig_fault_setup *setup, const struct rig_nemesis_plan *plan,
+/* Before the cluster starts: `folder` is the run's, which every account may pass through; `more_needs` are those of
+ * others than the plan's faults. RIG_E_CLUSTER, RIG_E_IO. */
+enum rig_rc rig_fault_setup_fit(struct rig_fault_setup *setup, const struct rig_nemesis_plan *plan, uint64_t more_needs,
                                 const struct rig_cluster_ops *cluster, void *run, const char *folder,
                                 struct rig_err *err);
 /* After the cluster's start, before the load: whether proxy and shims reach all nodes. RIG_E_CLUSTER. */

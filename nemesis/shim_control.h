@@ -41,7 +41,8 @@ struct rig_shim_clock {
     X(WAKE, "wake")           /* before and after kill(SIGURG), with which a process wakes another one */              \
     X(DISK, "disk")           /* after fsync, fdatasync and writes to a position of a file */                          \
     X(NETWORK, "network")     /* before send, after recv, after epoll_wait */                                          \
-    X(CLOCK, "clock")         /* after readings of any clock */
+    X(CLOCK, "clock")         /* after readings of any clock */                                                        \
+    X(COMMIT, "commit")       /* of PostgreSQL: a commit is visible to others, and has not released its locks */
 
 enum rig_shim_call {
 #define RIG_SHIM_CALL_ENUM(name, what) RIG_SHIM_CALL_##name,
@@ -97,6 +98,17 @@ static inline void rig_shim_undo_name(char kind, uint64_t inode, uint64_t born,
     *at = '\0';
 }
 
+/*
+ * A commit that PostgreSQL holds when others can see it and it has not released its locks. rig makes ATTENDED of NONE
+ * before a client sends a commit, so that the server's processes ask for the call, and ARMED of it for one commit.
+ */
+enum rig_shim_hold {
+    RIG_SHIM_HOLD_NONE,
+    RIG_SHIM_HOLD_ATTENDED,
+    RIG_SHIM_HOLD_ARMED, /* the next commit waits */
+    RIG_SHIM_HOLD_HELD,  /* written by the process whose commit waits, until rig writes another value */
+};
+
 struct rig_shim_control {
     _Atomic uint64_t magic;
     _Atomic uint64_t attached;          /* programs that were started with the shim */
@@ -110,6 +122,7 @@ struct rig_shim_control {
     _Atomic uint32_t clock; /* 0: real; else 1 + which of `clocks` holds */
     struct rig_shim_clock clocks[2];
     struct rig_shim_jitter jitter;
+    _Atomic uint32_t hold;    /* enum rig_shim_hold */
     _Atomic uint32_t durable; /* 1: keeps account of what is not durable */
 
     /* counts */

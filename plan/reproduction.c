@@ -13,7 +13,7 @@ enum { PATH_BYTES = 4096, NAME_BYTES = 128, ENTRIES_MOST = 256 };
 
 /* As written. */
 struct entry {
-    const char *database, *level, *shows, *page, *plan;
+    const char *database, *level, *shows, *page, *plan, *scenario;
     int64_t typical_ns, within_ns;
     struct rig_text_list set, start, stop, anomalies, keeps;
     int64_t least_transactions, most_transactions, least_nodes, most_nodes, least_meanwhile, most_meanwhile;
@@ -62,6 +62,12 @@ static const struct rig_option entry_table[] = {
      .offset = AT(plan),
      .required = true,
      .help = "the plan, relative to this file"},
+    {.name = "scenario",
+     .type = RIG_OPTION_TEXT,
+     .offset = AT(scenario),
+     .help =
+         "a scenario that shows it every time on the plan's database, relative to this file; `rig reproduce` plays it, "
+         "and the plan's load does not run"},
     {.name = "set",
      .type = RIG_OPTION_TEXT_LIST,
      .offset = AT(set),
@@ -238,13 +244,15 @@ static enum rig_rc read_entry(const char *path, const struct rig_buf *text, stru
         .typical_ns = entry->typical_ns,
         .within_ns = entry->within_ns,
         .plan = path_beside(path, entry->plan, arena),
+        .scenario = entry->scenario == NULL ? NULL : path_beside(path, entry->scenario, arena),
         .set = entry->set,
         .start = entry->start,
         .stop = entry->stop,
         .driver = entry->driver,
         .isolation = entry->isolation,
         .versions = entry->versions};
-    if (reproduction->name == NULL || reproduction->plan == NULL)
+    if (reproduction->name == NULL || reproduction->plan == NULL ||
+        (entry->scenario != NULL && reproduction->scenario == NULL))
         return out_of_memory(err);
     return read_shape(&reading, entry, &reproduction->expect);
 }

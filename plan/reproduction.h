@@ -2,7 +2,7 @@
  * The library of known bugs: entries that `rig reproduce` can show again.
  *
  * An entry is a file configs/reproductions/<name>.yaml: the plan that shows the bug, keys of that plan to override, the
- * shape of the anomaly, and facts for people. docs/findings/README.md describes the keys and lists the entries. Files
+ * shape of the anomaly, facts for people, and, where an order of steps shows it every time, the scenario. docs/findings/README.md describes the keys and lists the entries. Files
  * are found as base/data_folder.h says; RIG_CONFIG_PATH names further folders like `configs`.
  *
  * Errors: RIG_E_PLAN with the place for a file that is no entry, or when there is none.
@@ -25,6 +25,7 @@ struct rig_reproduction {
     int64_t typical_ns;
     int64_t within_ns;                /* no further run begins after this time */
     const char *plan;                 /* its path */
+    const char *scenario;             /* its path: played on the plan's database instead of the plan's load; or NULL */
     struct rig_text_list set;         /* KEY=VALUE */
     struct rig_text_list start, stop; /* commands around the runs, for a cluster that rig does not start; or empty */
     struct rig_known_anomaly expect;

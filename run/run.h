@@ -72,11 +72,14 @@ struct rig_run_result { /* some 190 KiB: not for the stack of a thread */
 
 struct rig_questions;
 struct rig_schedule;
+struct rig_shims;
 
 /* Work for a database that was set up with these tables, in place of a load: without clients, record or final reads. */
 struct rig_run_errand {
     const struct rig_row_schema *rows;
-    enum rig_rc (*run)(void *context, const struct rig_driver *driver, void *driver_run, const struct rig_run_env *env,
+    uint64_t needs; /* RIG_NEED_PRELOAD: rig's shim in the processes of the nodes, which rig starts; or 0 */
+    /* `shims` (nemesis/shims.h) are of no node where none are needed. */
+    enum rig_rc (*run)(void *context, const struct rig_driver *driver, void *driver_run, const struct rig_shims *shims,
                        struct rig_err *err);
     void *context;
 };

@@ -303,7 +303,7 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
                 rig_plural(run->client_count), driver->name, result->server, (unsigned long long)run->plan->seed);
         const struct rig_run_errand *errand = run->options->errand;
         rc = errand == NULL ? record_run(run, result, err)
-                            : errand->run(errand->context, driver, run->driver_run, &run->env, err);
+                            : errand->run(errand->context, driver, run->driver_run, &run->faults.setup.shims, err);
     }
     if (driver->teardown != NULL && !atomic_load(&run->ending.abandoned))
         driver->teardown(run->driver_run);
@@ -320,8 +320,9 @@ static enum rig_rc run_cluster(struct rig_run_state *run, struct rig_run_result 
     }
     rig_run_services_note_cluster(run);
     rig_log(RIG_LOG_INFO, "run", "starting the cluster");
-    enum rig_rc rc =
-        rig_fault_setup_fit(&run->faults.setup, &run->plan->nemesis, cluster, run->driver_run, run->folder.path, err);
+    const struct rig_run_errand *errand = run->options->errand;
+    enum rig_rc rc = rig_fault_setup_fit(&run->faults.setup, &run->plan->nemesis, errand == NULL ? 0 : errand->needs,
+                                         cluster, run->driver_run, run->folder.path, err);
     if (rc == RIG_OK)
         rc = cluster->start(run->driver_run, err);
     if (rc == RIG_OK)

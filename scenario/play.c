@@ -40,6 +40,7 @@ struct stage {
     pthread_cond_t changed;
     uint32_t arrived; /* seats whose session was opened, or could not be */
     uint32_t step;    /* that began last */
+    uint32_t unheld;  /* 1 + the step whose commit the server did not hold; 0: none */
     struct seat seats[RIG_SCENARIO_SESSIONS_MOST];
     int64_t cells[RIG_SCENARIO_SESSIONS_MOST][RIG_SCENARIO_ROWS_MOST * RIG_ROW_COLUMNS];
 };
@@ -121,7 +122,7 @@ static bool body(struct rig_row_program *program, struct rig_rows *rows)
         step = await_step(seat);
     }
     seat->is_left = step == NULL;
-    return step != NULL && step->act == RIG_SCENARIO_COMMIT;
+    return step != NULL && (step->act == RIG_SCENARIO_COMMIT || step->act == RIG_SCENARIO_COMMIT_HELD);
 }
 
 static void ignore_commit(struct rig_row_program *program)
@@ -227,20 +228,53 @@ static bool is_interrupted(const struct stage *stage)
     return stage->options->interrupts != NULL && atomic_load(stage->options->interrupts) > 0;
 }
 
+/* Waits until the server holds the seat's commit, or the commit has ended without that. Holds the lock. */
+static void await_held(struct stage *stage, const struct seat *seat)
+{
+    enum { LOOK_MS = 2 };
+    const struct rig_commit_hold *hold = &stage->options->hold;
+    for (uint32_t waited = 0; waited < stuck_of(stage) && !hold->is_held(hold->context); waited += LOOK_MS) {
+        if (await_seat(stage, seat, LOOK_MS))
+            break;
+    }
+    if (seat->is_over && stage->performance->outcomes[seat->number] == RIG_OUTCOME_OK)
+        stage->unheld = stage->step + 1;
+    if (seat->is_over)
+        hold->release(hold->context);
+}
+
+static void release_commit(struct stage *stage, const struct seat *seat, struct rig_played_step *played)
+{
+    const struct rig_commit_hold *hold = &stage->options->hold;
+    if (seat->is_over)
+        return;
+    hold->release(hold->context);
+    (void)await_seat(stage, seat, stuck_of(stage));
+    played->state = RIG_PLAYED_DONE;
+    await_released(stage);
+}
+
 static void direct_step(struct stage *stage, uint32_t number)
 {
+    const enum rig_scenario_act act = stage->scenario->steps[number].act;
     struct seat *seat = &stage->seats[stage->scenario->steps[number].session];
     struct rig_played_step *played = &stage->performance->steps[number];
     (void)pthread_mutex_lock(&stage->lock);
     played->until = UINT32_MAX;
-    if (!await_seat(stage, seat, stuck_of(stage)))
+    if (act != RIG_SCENARIO_RELEASE && !await_seat(stage, seat, stuck_of(stage)))
         interrupt_seat(stage, seat);
     stage->step = number;
-    if (!seat->is_over) {
+    if (act == RIG_SCENARIO_RELEASE) {
+        release_commit(stage, seat, played);
+    } else if (!seat->is_over) {
         seat->order = (int)number;
         seat->is_busy = true;
+        if (act == RIG_SCENARIO_COMMIT_HELD)
+            stage->options->hold.arm(stage->options->hold.context);
         (void)pthread_cond_broadcast(&stage->changed);
-        if (!await_seat(stage, seat, patience_of(stage)))
+        if (act == RIG_SCENARIO_COMMIT_HELD)
+            await_held(stage, seat);
+        if (!await_seat(stage, seat, act == RIG_SCENARIO_COMMIT_HELD ? 0 : patience_of(stage)))
             played->until = number;
         if (seat->is_over)
             await_released(stage);
@@ -253,6 +287,8 @@ static void direct(struct stage *stage)
     for (uint32_t i = 0; i < stage->scenario->step_count && !is_interrupted(stage); i++)
         direct_step(stage, i);
     (void)pthread_mutex_lock(&stage->lock);
+    if (stage->scenario->holds_commits)
+        stage->options->hold.release(stage->options->hold.context);
     for (uint32_t i = 0; i < stage->scenario->session_count; i++) {
         if (!await_seat(stage, &stage->seats[i], is_interrupted(stage) ? 0 : stuck_of(stage)))
             interrupt_seat(stage, &stage->seats[i]);
@@ -358,6 +394,9 @@ enum rig_rc rig_scenario_play(const struct rig_scenario *scenario, const struct 
         judge(stage);
     }
     empty_seats(stage, started);
+    if (rc == RIG_OK && stage->unheld > 0 && !is_interrupted(stage))
+        rc = rig_fail(err, RIG_E_DRIVER, "step %u: the server did not hold the commit; only PostgreSQL can",
+                      stage->unheld);
     if (rc == RIG_OK && is_interrupted(stage))
         rc = rig_fail(err, RIG_E_INTERRUPTED, "the scenario was stopped by a signal");
     (void)pthread_cond_destroy(&stage->changed);

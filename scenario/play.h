@@ -41,17 +41,26 @@ struct rig_performance {
     struct rig_arena arena;
 };
 
+/* Holds the commits of a scenario that has some (rig_scenario.holds_commits). From the caller's thread. */
+struct rig_commit_hold {
+    void (*arm)(void *context);           /* the next commit of any session is held */
+    bool (*is_held)(const void *context); /* one is */
+    void (*release)(void *context);       /* no commit is held any more, nor will the next one be */
+    void *context;
+};
+
 struct rig_play_options {
     uint32_t table;               /* the scenario's in the driver's schema, and */
     uint32_t first_statement;     /* where its statements begin there */
     uint32_t patience_ms;         /* 0: 250 */
     uint32_t stuck_ms;            /* a step that waits longer is interrupted; 0: 10 s */
     const atomic_int *interrupts; /* above 0: give up; NULL: never */
+    struct rig_commit_hold hold;
 };
 
 /*
- * Loads the rows into the table, which `setup` has made. RIG_E_DRIVER or RIG_E_CLUSTER
- * where a session cannot be opened, RIG_E_INTERRUPTED; rig_performance_done() in any case.
+ * Loads the rows into the table, which `setup` has made. RIG_E_DRIVER or RIG_E_CLUSTER where a session cannot be opened,
+ * RIG_E_DRIVER where the server did not hold a commit, RIG_E_INTERRUPTED; rig_performance_done() in any case.
  */
 enum rig_rc rig_scenario_play(const struct rig_scenario *scenario, const struct rig_driver *driver, void *driver_run,
                               const struct rig_play_options *options, struct rig_performance *performance,

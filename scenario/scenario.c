@@ -147,6 +147,44 @@ static bool has_ended(const struct rig_scenario *scenario, uint32_t session)
     return false;
 }
 
+/* The step that holds a commit and is not released yet; NULL: there is none. */
+static const struct rig_scenario_step *held_step(const struct rig_scenario *scenario)
+{
+    const struct rig_scenario_step *held = NULL;
+    for (uint32_t i = 0; i < scenario->step_count; i++) {
+        if (scenario->steps[i].act == RIG_SCENARIO_COMMIT_HELD)
+            held = &scenario->steps[i];
+        else if (scenario->steps[i].act == RIG_SCENARIO_RELEASE)
+            held = NULL;
+    }
+    return held;
+}
+
+/* A word that ends a transaction, or lets its commit end; `fault` says why it may not stand here. */
+static bool read_end(struct rig_scenario *scenario, struct rig_scenario_step *out, const char **fault)
+{
+    static const struct {
+        const char *text;
+        enum rig_scenario_act act;
+    } words[] = {{"commit", RIG_SCENARIO_COMMIT},
+                 {"commit held", RIG_SCENARIO_COMMIT_HELD},
+                 {"release", RIG_SCENARIO_RELEASE},
+                 {"rollback", RIG_SCENARIO_ROLLBACK}};
+    const struct rig_scenario_step *held = held_step(scenario);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcasecmp(out->text, words[i].text) != 0)
+            continue;
+        out->act = words[i].act;
+        scenario->holds_commits |= out->act == RIG_SCENARIO_COMMIT_HELD;
+        if (out->act == RIG_SCENARIO_COMMIT_HELD && held != NULL)
+            *fault = "another commit is held: release it first";
+        else if (out->act == RIG_SCENARIO_RELEASE && (held == NULL || held->session != out->session))
+            *fault = "this session holds no commit: `commit held` comes first";
+        return true;
+    }
+    return false;
+}
+
 static enum rig_rc read_step(struct loading *l, const struct rig_yaml_entry *entry)
 {
     struct rig_scenario *scenario = l->scenario;
@@ -164,15 +202,19 @@ static enum rig_rc read_step(struct loading *l, const struct rig_yaml_entry *ent
     if (out->session == UINT32_MAX)
         return rig_yaml_refuse(&l->tree, &step->key_place, l->err, "expected at most %d sessions",
                                (int)RIG_SCENARIO_SESSIONS_MOST);
-    if (has_ended(scenario, out->session))
+    const char *problem = NULL;
+    const bool is_end = read_end(scenario, out, &problem);
+    if (problem != NULL)
+        return refuse(l, &step->value->place, problem);
+    if (out->act != RIG_SCENARIO_RELEASE && has_ended(scenario, out->session))
         return rig_yaml_refuse(&l->tree, &step->key_place, l->err,
                                "the transaction of %s has ended; give a session of another name", step->key);
-    if (strcasecmp(out->text, "commit") == 0)
-        out->act = RIG_SCENARIO_COMMIT;
-    else if (strcasecmp(out->text, "rollback") == 0)
-        out->act = RIG_SCENARIO_ROLLBACK;
-    else if (rig_statement_text_parse(out->text, &scenario->table, &scenario->statements[scenario->statement_count],
-                                      out->values, fault))
+    if (is_end) {
+        scenario->step_count++;
+        return RIG_OK;
+    }
+    if (rig_statement_text_parse(out->text, &scenario->table, &scenario->statements[scenario->statement_count],
+                                 out->values, fault))
         out->statement = scenario->statement_count++;
     else
         return refuse(l, &step->value->place, fault);
@@ -187,6 +229,9 @@ static enum rig_rc read_steps(struct loading *l, const struct rig_yaml_node *lis
         return rig_yaml_refuse(&l->tree, &list->place, l->err, "expected 1 to %d steps", (int)RIG_SCENARIO_STEPS_MOST);
     for (const struct rig_yaml_entry *entry = list->first; rc == RIG_OK && entry != NULL; entry = entry->next)
         rc = read_step(l, entry);
+    if (rc == RIG_OK && held_step(l->scenario) != NULL)
+        rc = rig_yaml_refuse(&l->tree, &list->place, l->err, "the commit of %s is held and never released",
+                             l->scenario->sessions[held_step(l->scenario)->session]);
     for (uint32_t i = 0; rc == RIG_OK && i < l->scenario->session_count; i++) {
         if (!has_ended(l->scenario, i))
             rc = rig_yaml_refuse(&l->tree, &list->place, l->err, "%s neither commits nor rolls back",

@@ -18,7 +18,8 @@
  *
  * The first column of a table is its primary key. Each session has one transaction, which begins with its first step.
  * Steps are `select * from`, `insert into ... values`, `update ... set`, `delete from`, `commit` and `rollback`, in
- * the part of SQL that drivers know as struct rig_row_statement; cells are whole numbers. The scenario shows the anomaly
+ * the part of SQL that drivers know as struct rig_row_statement; cells are whole numbers. `commit held` is a commit that
+ * others can see, and that the server holds before it releases its locks, until the session's `release`. The scenario shows the anomaly
  * if each of the transactions named committed, and each of the answers named (by its step, from 1) has these rows in any
  * order; one entry of `shows` is enough.
  *
@@ -40,7 +41,13 @@ enum {
     RIG_SCENARIO_ROWS_MOST = 256, /* of a table, and of an answer */
 };
 
-enum rig_scenario_act { RIG_SCENARIO_STATEMENT, RIG_SCENARIO_COMMIT, RIG_SCENARIO_ROLLBACK };
+enum rig_scenario_act {
+    RIG_SCENARIO_STATEMENT,
+    RIG_SCENARIO_COMMIT,
+    RIG_SCENARIO_COMMIT_HELD,
+    RIG_SCENARIO_RELEASE, /* of the commit that is held: one at a time */
+    RIG_SCENARIO_ROLLBACK,
+};
 
 struct rig_scenario_step {
     uint32_t session;
@@ -81,6 +88,7 @@ struct rig_scenario {
     uint32_t statement_count;
     struct rig_scenario_step steps[RIG_SCENARIO_STEPS_MOST];
     uint32_t step_count;
+    bool holds_commits; /* a step holds one */
     struct rig_scenario_sign *signs;
     uint32_t sign_count;
     struct rig_arena arena;

@@ -31,7 +31,8 @@ static const struct rig_option table[] = {
      .choices = call_names,
      .help = "delayed calls; semaphore: after sem_wait and before sem_post; wake: before and after kill(SIGURG), with "
              "which a process wakes another one; disk: after fsync, fdatasync and pwrite; network: before send, after "
-             "recv and epoll_wait; clock: after readings of a clock"},
+             "recv and epoll_wait; clock: after readings of a clock; commit: in PostgreSQL, between the moment when a "
+             "commit becomes visible and the release of its locks"},
     {.name = "chance",
      .type = RIG_OPTION_SHARE,
      .offset = offsetof(struct options, chance),

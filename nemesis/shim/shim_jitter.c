@@ -2,12 +2,14 @@
  * Delays around the calls with which processes wait for, wake and reach each other: they hold a process inside a window
  * of microseconds in which the order of two events is decided. The calls themselves stay as they are.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "nemesis/shim/shim.h"
 
@@ -60,6 +62,53 @@ RIG_SHIM_EXPORT int kill(pid_t pid, int signal_number)
     return answer;
 }
 
+/* Waits while rig holds this commit, and for a minute at most: rig may have ended meanwhile. */
+static void wait_for_release(struct rig_shim_control *orders)
+{
+    enum { LOOKS = 60000 };
+    const struct timespec pause = {.tv_nsec = 1000000};
+    uint32_t armed = RIG_SHIM_HOLD_ARMED;
+    if (!atomic_compare_exchange_strong(&orders->hold, &armed, RIG_SHIM_HOLD_HELD))
+        return;
+    for (int look = 0; look < LOOKS && atomic_load(&orders->hold) == RIG_SHIM_HOLD_HELD; look++)
+        (void)nanosleep(&pause, NULL);
+}
+
+/* XactCallback of PostgreSQL. Its first event is a commit. */
+static void transaction_ended(int event, void *argument)
+{
+    struct rig_shim_control *orders = rig_shim_orders();
+    const int before = errno;
+    (void)argument;
+    if (event != 0 || orders == NULL)
+        return;
+    wait_for_release(orders);
+    errno = before;
+    rig_shim_jitter(RIG_SHIM_CALL_COMMIT);
+}
+
+/*
+ * Asks PostgreSQL for a call at each commit, once in each of its processes. The server exports the function for
+ * extensions, and calls back when others can see the commit and its locks are not released. Other programs have no such
+ * function. A process asks where it waits for its client: no lock is held, and memory may be allocated.
+ */
+static void attend_commits(void)
+{
+    static _Atomic pid_t attending;
+    struct rig_shim_control *orders = rig_shim_orders();
+    if (orders == NULL ||
+        ((atomic_load_explicit(&orders->jitter.calls, memory_order_acquire) & (1U << RIG_SHIM_CALL_COMMIT)) == 0 &&
+         atomic_load_explicit(&orders->hold, memory_order_acquire) == RIG_SHIM_HOLD_NONE))
+        return;
+    const pid_t self = getpid();
+    if (atomic_exchange_explicit(&attending, self, memory_order_relaxed) == self)
+        return;
+    void (*attend)(void (*)(int, void *), void *) = NULL;
+    *(void **)(&attend) = dlsym(RTLD_DEFAULT, "RegisterXactCallback");
+    if (attend != NULL)
+        attend(transaction_ended, NULL);
+}
+
 RIG_SHIM_EXPORT ssize_t send(int fd, const void *bytes, size_t size, int flags)
 {
     rig_shim_jitter(RIG_SHIM_CALL_NETWORK);
@@ -68,6 +117,7 @@ RIG_SHIM_EXPORT ssize_t send(int fd, const void *bytes, size_t size, int flags)
 
 RIG_SHIM_EXPORT ssize_t recv(int fd, void *bytes, size_t size, int flags)
 {
+    attend_commits();
     const ssize_t got = real_recv()(fd, bytes, size, flags);
     rig_shim_jitter(RIG_SHIM_CALL_NETWORK);
     return got;

@@ -52,7 +52,7 @@ FAULTS = {
     "power": ("", r"pg-1: its power failed: \d+ writes? and \d+ removals? of files undone"),
     "disk-full": ("", r"pg-1: \d+ writes? (was|were) refused"),
     "clock": ("jump: 1h", r"\d+ readings"),
-    "jitter": ("", r"pg-1: calls are delayed; pg-1: \d+ calls? (was|were) delayed \(\d+ semaphore"),
+    "jitter": ("calls: [semaphore, commit]", r"pg-1: calls are delayed; pg-1: \d+ calls? (was|were) delayed \((\d+ semaphore, )?\d+ commit"),
     "stutter": ("", r"\d+ session processes of 1 node.*: brief stops.*; \d+ stops?, \d+\.\d{3} s in all"),
     "cpu": ("quota: 5%", r"ran out of processor time; pg-1: in \d+ periods?"),
     "memory": ("limit: 256KiB", r"reached its limit of memory; pg-1: \d+ times"),

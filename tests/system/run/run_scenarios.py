@@ -53,6 +53,26 @@ class Scenarios(ScenarioTest):
         done = self.status(0, self.rig("scenario", CONFIGS / "pg-repeatable-read.yaml", *scenarios))
         self.assertIn("the anomaly is shown", done.out)
 
+    def test_a_commit_that_the_server_holds(self):
+        """The race of docs/findings/pg-ssi-late-mark.md, every time: serializability is lost."""
+        race = CONFIGS / "scenarios/postgres/g2-late-mark.yaml"
+        done = self.status(1, self.rig("scenario", CONFIGS / "pg-serializable.yaml", race, "--repeat", "3"))
+        self.assertIn("in 3 of 3 plays", done.out)
+        self.assertIn("commit held                                done (waited until step 8)", done.out)
+        # Without the hold PostgreSQL detects the conflict.
+        (self.folder / "plain.yaml").write_text(race.read_text().replace("commit held", "commit").replace("  - T: release\n", "")
+                                                .replace("9: [[47", "8: [[47"))
+        done = self.status(0, self.rig("scenario", CONFIGS / "pg-serializable.yaml", "plain.yaml"))
+        self.assertIn("40001", done.out)
+        self.work_folder_is_empty()
+        done = self.status(64, self.rig("scenario", CONFIGS / "pg-serializable.yaml", race, "--export", "psql"))
+        self.assertIn("holds a commit inside the server, which no script can", done.err)
+        (self.folder / "given.yaml").write_text(
+            "name: given\nworkload: {type: list-append, transactions: 1}\nclients: {count: 3}\n"
+            "database: {driver: postgres, isolation: serializable, cluster: {hosts: ['127.0.0.1:1']}}\n")
+        done = self.status(64, self.rig("scenario", "given.yaml", race))
+        self.assertIn("needs a PostgreSQL that rig starts", done.err)
+
     def test_a_session_that_waits(self):
         done = self.status(0, self.rig("scenario", CONFIGS / "pg-read-committed.yaml", CONFIGS / "scenarios/g0.yaml"))
         self.assertIn("done (waited until step 4)", done.out)
