@@ -262,7 +262,7 @@ static enum rig_rc claim(struct rig_history *history, const struct rig_check_opt
 {
     const struct rig_type_inference *type = rig_type_inference(history->workload);
     enum rig_rc rc = RIG_OK;
-    if (type != NULL && type->has_certificates && rig_claims_given(history))
+    if (type != NULL && type->has_certificates && type->judge_certificate == NULL && rig_claims_given(history))
         rc = rig_claims_judge(history, NULL, NULL, check->limit_bytes, verdict, err);
     rig_history_free(history);
     return rc;

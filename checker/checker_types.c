@@ -1,3 +1,4 @@
+#include "checker/certificate/row_judge.h"
 #include "checker/checker_types.h"
 
 #include "base/bug.h"
@@ -120,6 +121,8 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
         {
             .infer = rig_infer_rows,
             .link_items = rig_infer_items_of_rows,
+            .has_certificates = true,
+            .judge_certificate = rig_row_judge,
             .whole = true,
             .only_whole = true,
             .total_orders = true,

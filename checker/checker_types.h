@@ -17,6 +17,7 @@
 #include "checker/levels/assumption.h"
 #include "history/transaction.h"
 
+struct rig_certified;
 struct rig_closing_search;
 struct rig_element_times;
 struct rig_history;
@@ -25,6 +26,7 @@ struct rig_objects_decided;
 struct rig_objects_limits;
 struct rig_objects_window;
 struct rig_problem;
+struct rig_read_places;
 struct rig_step;
 struct rig_type_retired;
 struct rig_type_sentences;
@@ -72,7 +74,12 @@ struct rig_type_inference {
     bool any_initial;      /* a key may begin with a value that no transaction wrote */
     bool total_orders;     /* reads alone show the order of the versions, but for writes that no read shows */
     bool has_certificates; /* a certificate of its database shows its versions (certificate/certified.h) */
-    bool has_versions;     /* and inference.versions has it (infer/versions.h) */
+    /* Compares the history with its certificate where versions are not those of keys: rig_row_judge(). NULL: those of keys
+     * are compared (certificate/certificate_judge.h), and the claims of the database, too. */
+    enum rig_rc (*judge_certificate)(const struct rig_history *history, uint8_t *never, uint32_t *writers,
+                                     struct rig_certified *certified, struct rig_read_places *places,
+                                     const char **lacks, struct rig_err *err);
+    bool has_versions; /* and inference.versions has it (infer/versions.h) */
 
     /* ---- what it can show ---- */
 

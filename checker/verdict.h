@@ -43,8 +43,11 @@ struct rig_step {
     uint32_t order_op;  /*   UINT32_MAX: no read shows the later version, so it comes after all that were read */
     enum rig_order_source order; /* ww, rw: the evidence for the order of the two versions; of registers, also */
     uint32_t order_other;        /*   the second transaction of that evidence; order_txn is the first */
-    bool absent;       /* of rows: the read does not show the row; its id is from_value (rw) or to_value (wr) */
-    bool by_predicate; /*   rw: and it is not a read of the row by its key */
+    bool absent; /* of rows: the read does not show the row; its id is from_value (rw) or to_value (wr) */
+    bool
+        by_snapshot; /*   by its snapshot the read saw the row before `to` changed whether it meets the condition (rw), or
+                          after `from` did (wr); the id is as for `absent` */
+    bool by_predicate; /*   rw: one of these, and it is not a read of the row by its key */
     char *text;        /* one sentence: "T17 before T23: T17 read key 5 as [1 2] and did not see T23's append of 3."
                   NULL where reports do not show the step (rig_witness_shows()) */
 };

@@ -82,6 +82,18 @@ struct rig_read_list {
     uint32_t count;
 };
 
+#define RIG_PLACE_NONE UINT32_MAX
+
+/*
+ * A certificate with snapshots adds to a history the place of each commit in the order in which snapshots show
+ * them, and for each read the number of commits that it saw, which are those with lesser places. RIG_PLACE_NONE: not known,
+ * or the transaction wrote nothing.
+ */
+struct rig_read_places {
+    const uint32_t *of_txn; /* per transaction */
+    const uint32_t *seen;   /* per operation, as `ops` */
+};
+
 struct rig_history {
     struct rig_txn *txns; /* txn_count + 1 entries: the last one marks the end of the operations */
     uint32_t txn_count;
@@ -119,6 +131,7 @@ struct rig_history {
     const struct rig_clock_sample *clock;
     size_t clock_count;
     const struct rig_certificate *certificate; /* what the database itself says (history/certificate.h); or NULL */
+    const struct rig_read_places *places;      /* by the certificate, where it decides; or NULL; borrowed */
     int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown, or the times are simulated */
     bool is_excerpt;      /* some transactions of a longer history, with times that count from its `zero_ns` */
     int64_t zero_ns;

@@ -637,9 +637,9 @@ static enum rig_rc check_certificate(const struct reader *reader, struct rig_err
         (void)snprintf(problem, sizeof problem, "the driver %s does not give the `certificate` %s", plan->driver->name,
                        mode);
     else if (type == NULL || !type->has_certificates || plan->workload.program)
-        (void)snprintf(
-            problem, sizeof problem,
-            "`certificate` is for lists and registers without programs: list-append, rw-register, long-fork");
+        (void)snprintf(problem, sizeof problem,
+                       "`certificate` is for lists, registers and rows without programs: list-append, rw-register, "
+                       "long-fork, predicate");
     return problem[0] == '\0' ? RIG_OK : refuse_section(reader, RIG_PLAN_DATABASE, problem, err);
 }
 

@@ -4,8 +4,7 @@
 
 #include "base/table.h"
 
-/* Numbers of the history's keys by their names; false when memory runs out. */
-static bool number_keys(const struct rig_history *history, struct rig_table *numbers)
+bool rig_certificate_number_keys(const struct rig_history *history, struct rig_table *numbers)
 {
     for (uint32_t key = 0; key < history->key_count; key++) {
         uint32_t *number = rig_table_put(numbers, (uint64_t)history->keys[key]);
@@ -114,7 +113,8 @@ bool rig_certificate_chains_build(const struct rig_history *history, const struc
     struct rig_table numbers;
     *chains = (struct rig_certificate_chains){0};
     rig_table_init(&numbers);
-    const bool built = number_keys(history, &numbers) && build(history, certificate, &numbers, arena, chains);
+    const bool built =
+        rig_certificate_number_keys(history, &numbers) && build(history, certificate, &numbers, arena, chains);
     rig_table_done(&numbers);
     return built;
 }

@@ -11,6 +11,7 @@
 #define RIG_CHECKER_CERTIFICATE_CERTIFICATE_CHAINS_H
 
 #include "base/arena.h"
+#include "base/table.h"
 #include "history/history.h"
 
 struct rig_certificate_slot {
@@ -38,6 +39,8 @@ struct rig_certificate_chains {
 /* The certificate is the history's, or has the commits that this one lost. Everything is in the arena; false when memory runs out. */
 bool rig_certificate_chains_build(const struct rig_history *history, const struct rig_certificate *certificate,
                                   struct rig_arena *arena, struct rig_certificate_chains *chains);
+/* Puts the history's keys under their names; false when memory runs out. */
+bool rig_certificate_number_keys(const struct rig_history *history, struct rig_table *numbers);
 /* The first place of the value; NULL: the certificate does not have it. */
 const struct rig_certificate_slot *rig_certificate_find(const struct rig_certificate_chains *chains, uint32_t key,
                                                         int64_t value);

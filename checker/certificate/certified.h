@@ -55,6 +55,7 @@ struct rig_discrepancy {
     uint32_t snapshot, other_snapshot; /* into the certificate's; UINT32_MAX: none */
     uint32_t other_commit;             /* of a fork: what the other snapshot shows; of an inversion: the one before */
     bool of_lost;                      /* `commit` is one of those that a failover lost */
+    int64_t row;                       /* of a table: its id; 0: none */
     uint32_t name;                     /* of the transaction in reports */
     char *text;                        /* one or more sentences */
 };

@@ -196,44 +196,95 @@ static void take_over(struct rig_verdict *verdict, struct rig_certified *certifi
     verdict->too_large_levels = by->too_large_levels;
 }
 
-static enum rig_rc judge_again(struct rig_certified *certified, const struct rig_certificate_chains *chains,
-                               const uint8_t *never, const struct rig_check_options *options, struct rig_err *err)
+/* The result of the comparison for each transaction. */
+struct compared {
+    struct rig_certificate_chains chains; /* none where versions are not those of keys; then */
+    struct rig_read_places places;        /*   what is known of transactions and reads, */
+    const char *lacks;                    /*   and why that does not decide, or NULL */
+    uint8_t *never;
+    uint32_t *writers;
+};
+
+/* No versions by keys: what remains is to compare snapshots with each other. */
+static bool leave_keys(const struct rig_history *history, struct rig_arena *arena,
+                       struct rig_certificate_chains *chains)
 {
-    struct rig_check_options of_lists = *options;
-    of_lists.assumptions = 0;
-    of_lists.anomalies = 0;
-    if (!rig_certificate_extend(certified->history, chains, never))
-        return no_memory(err);
-    return rig_check(certified->history, &of_lists, &certified->verdict, err);
+    chains->keys = rig_arena_array(arena, (size_t)history->key_count + 1, sizeof *chains->keys);
+    for (uint32_t key = 0; chains->keys != NULL && key < history->key_count; key++)
+        chains->keys[key].irregular = true;
+    return chains->keys != NULL;
 }
 
-static enum rig_rc compare(struct rig_certified *certified, const struct rig_check_options *options,
-                           struct rig_verdict *verdict, struct rig_err *err)
+static enum rig_rc compare_all(struct rig_certified *certified, const struct rig_type_inference *type,
+                               struct compared *compared, struct rig_err *err)
 {
     const struct rig_history *history = certified->history;
-    struct rig_certificate_chains chains;
-    uint8_t *never = rig_arena_array(&certified->arena, (size_t)history->txn_count + 1, 1);
-    uint32_t *writers = rig_arena_array(&certified->arena, history->certificate->commits.count + 1, sizeof *writers);
-    if (never == NULL || writers == NULL ||
-        !rig_certificate_chains_build(history, history->certificate, &certified->arena, &chains) ||
-        !rig_certificate_judge(history, &chains, never, writers, certified) ||
-        !rig_snapshot_judge(history, &chains, writers, certified))
+    struct rig_arena *arena = &certified->arena;
+    compared->never = rig_arena_array(arena, (size_t)history->txn_count + 1, 1);
+    compared->writers = rig_arena_array(arena, history->certificate->commits.count + 1, sizeof *compared->writers);
+    if (compared->never == NULL || compared->writers == NULL)
         return no_memory(err);
-    enum rig_rc rc = settle(history, certified, err);
+    bool done;
+    if (type->judge_certificate != NULL) {
+        const enum rig_rc rc = type->judge_certificate(history, compared->never, compared->writers, certified,
+                                                       &compared->places, &compared->lacks, err);
+        if (rc != RIG_OK)
+            return rc;
+        done = leave_keys(history, arena, &compared->chains);
+    } else {
+        done = rig_certificate_chains_build(history, history->certificate, arena, &compared->chains) &&
+               rig_certificate_judge(history, &compared->chains, compared->never, compared->writers, certified);
+        if (done && !history->certificate->complete && !rig_workload_has_sequences(history->workload))
+            compared->lacks = "the certificate is not complete, so it does not order all versions of registers";
+    }
+    return done && rig_snapshot_judge(history, &compared->chains, compared->writers, certified) ? RIG_OK
+                                                                                                : no_memory(err);
+}
+
+static enum rig_rc judge_again(struct rig_certified *certified, const struct rig_type_inference *type,
+                               const struct compared *compared, const struct rig_check_options *options,
+                               struct rig_err *err)
+{
+    struct rig_history *history = certified->history;
+    struct rig_check_options again = *options;
+    again.assumptions = 0;
+    again.anomalies = 0;
+    if (type->judge_certificate == NULL) {
+        if (!rig_certificate_extend(history, &compared->chains, compared->never))
+            return no_memory(err);
+        return rig_check(history, &again, &certified->verdict, err);
+    }
+    struct rig_read_places *places = rig_arena_alloc(&certified->arena, sizeof *places);
+    if (places == NULL)
+        return no_memory(err);
+    *places = compared->places;
+    history->places = places;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++)
+        history->txns[txn].outcome = compared->never[txn] ? (uint8_t)RIG_OUTCOME_FAIL : history->txns[txn].outcome;
+    return rig_check(history, &again, &certified->verdict, err);
+}
+
+static enum rig_rc compare(struct rig_certified *certified, const struct rig_type_inference *type,
+                           const struct rig_check_options *options, struct rig_verdict *verdict, struct rig_err *err)
+{
+    const struct rig_history *history = certified->history;
+    struct compared compared = {0};
+    enum rig_rc rc = compare_all(certified, type, &compared, err);
+    if (rc == RIG_OK)
+        rc = settle(history, certified, err);
     certified->agrees = certified->foreign_count == 0;
     for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++)
         certified->agrees &= certified->counts[kind] == 0;
-    if (rc == RIG_OK && rig_claims_given(history))
-        rc = rig_claims_judge(history, &chains, never, options->limit_bytes, verdict, err);
+    if (rc == RIG_OK && type->judge_certificate == NULL && rig_claims_given(history))
+        rc = rig_claims_judge(history, &compared.chains, compared.never, options->limit_bytes, verdict, err);
     if (rc != RIG_OK || !certified->agrees)
         return rc;
-    if (!history->certificate->complete && !rig_workload_has_sequences(history->workload)) {
-        static const char why[] = "the certificate is not complete, so it does not order all versions of registers";
-        certified->unjudged = rig_arena_text(&certified->arena, why, strlen(why));
+    if (compared.lacks != NULL) {
+        certified->unjudged = rig_arena_text(&certified->arena, compared.lacks, strlen(compared.lacks));
         return certified->unjudged != NULL ? RIG_OK : no_memory(err);
     }
     struct rig_err why = {0};
-    rc = judge_again(certified, &chains, never, options, &why);
+    rc = judge_again(certified, type, &compared, options, &why);
     if (rc == RIG_OK) {
         take_over(verdict, certified);
         /* Snapshots that form a chain, and reads that show them, are snapshot isolation. */
@@ -267,9 +318,10 @@ enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_opti
     verdict->certified = certified;
     const struct rig_type_inference *type = rig_type_inference(history->workload);
     const bool known = type != NULL && type->has_certificates && history->key_texts == NULL;
-    enum rig_rc rc =
-        !known ? rig_fail(err, RIG_E_INPUT, "a certificate is for lists and registers whose keys are integers")
-               : compare(certified, options, verdict, err);
+    enum rig_rc rc = !known
+                         ? rig_fail(err, RIG_E_INPUT,
+                                    "a certificate is for lists, registers and tables of rows whose keys are integers")
+                         : compare(certified, type, options, verdict, err);
     /* The database contradicts itself where its order does not give what it answered. */
     if (rc == RIG_OK && (!certified->agrees || verdict->findings[RIG_ANOMALY_ORDER_MISMATCH].count > 0))
         verdict->valid = RIG_VALID_FALSE;

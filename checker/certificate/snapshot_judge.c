@@ -276,7 +276,7 @@ static void compare_number(struct comparison *c, uint32_t txn, uint32_t view)
 {
     const uint64_t id = certificate_of(c)->views.views.at[view].id;
     const uint32_t commit = c->commit_of[txn];
-    if (commit == NONE || id == 0 || certificate_of(c)->commits.at[commit].id == id)
+    if (commit == NONE || id == 0 || c->chains->slot_count == 0 || certificate_of(c)->commits.at[commit].id == id)
         return;
     uint32_t op = 0;
     while (rig_op_reads(rig_txn_ops(c->history, txn)[op].kind))
@@ -356,7 +356,7 @@ static void compare_rows(struct comparison *c, uint32_t txn, uint32_t view)
             continue;
         if (views->views.at[view].single && last != RIG_SNAPSHOT_NONE && snapshot != last && is_usable(c, snapshot))
             note(c, of_snapshot(c, RIG_DISCREPANCY_UNSTEADY_SNAPSHOT, snapshot));
-        if (is_standby(c, view) && snapshot != RIG_SNAPSHOT_NONE && snapshot != last)
+        if (is_standby(c, view) && c->chains->slot_count > 0 && snapshot != RIG_SNAPSHOT_NONE && snapshot != last)
             compare_standby(c, txn, at, snapshot);
         last = snapshot != RIG_SNAPSHOT_NONE ? snapshot : last;
         if (!rig_op_reads(ops[at].kind) || c->chains->keys[ops[at].key].irregular)

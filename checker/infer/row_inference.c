@@ -20,6 +20,7 @@ struct infer {
 struct shown {
     const struct rig_txn_op *ops; /* of its transaction */
     uint32_t txn, op;
+    uint32_t seen;  /* rig_row_seen() */
     uint64_t noted; /* bits */
     bool has_own;   /* its transaction wrote to the table before */
     bool is_open;   /* it may have seen different versions of some row, with different edges; or has an anomaly */
@@ -54,20 +55,24 @@ static bool link(struct infer *in, uint32_t from, uint32_t to, uint32_t other, e
     return rig_links_add(in->links, from, to, link);
 }
 
-/* The last statement of the transaction before the read that wrote the row; RIG_ROW_NONE: none. */
-static uint32_t own_version(const struct infer *in, const struct shown *shown, int64_t id, uint32_t *own_op)
+uint32_t rig_row_own_version(const struct rig_row_chains *rows, uint32_t txn, uint32_t op, int64_t id, uint32_t *own_op)
 {
-    const uint32_t key = shown->ops[shown->op].key;
-    for (uint32_t i = shown->has_own ? shown->op : 0; i-- > 0;) {
-        if (!rig_row_writes(&shown->ops[i]) || shown->ops[i].key != key)
+    const struct rig_txn_op *ops = rig_txn_ops(rows->history, txn);
+    for (uint32_t i = op; i-- > 0;) {
+        if (!rig_row_writes(&ops[i]) || ops[i].key != ops[op].key)
             continue;
-        const uint32_t statement = rig_rows_statement(in->rows, key, shown->ops[i].value);
-        const uint32_t version = rig_rows_version(in->rows, statement, id);
-        *own_op = i;
+        const uint32_t version = rig_rows_version(rows, rig_rows_statement(rows, ops[i].key, ops[i].value), id);
+        if (version != RIG_ROW_NONE && own_op != NULL)
+            *own_op = i;
         if (version != RIG_ROW_NONE)
             return version;
     }
     return RIG_ROW_NONE;
+}
+
+static uint32_t own_version(const struct infer *in, const struct shown *shown, int64_t id, uint32_t *own_op)
+{
+    return shown->has_own ? rig_row_own_version(in->rows, shown->txn, shown->op, id, own_op) : RIG_ROW_NONE;
 }
 
 /* The read shows a version of another transaction, which committed. */
@@ -196,6 +201,53 @@ static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
     return link(in, shown->txn, writer, writer, RIG_LINK_RW);
 }
 
+uint32_t rig_row_seen(const struct rig_history *history, uint32_t txn, uint32_t op)
+{
+    return history->places == NULL ? RIG_PLACE_NONE : history->places->seen[history->txns[txn].first_op + op];
+}
+
+struct rig_row_turns rig_row_turns_of(const struct rig_row_chains *rows, uint32_t insert,
+                                      const struct rig_row_where *condition, uint32_t seen)
+{
+    const struct rig_row_write *of = &rows->statements[insert];
+    struct rig_row_turns turns = {.known = of->is_whole, .seen = RIG_ROW_NONE, .missed = RIG_ROW_NONE};
+    bool met = false, behind = false;
+    for (uint32_t at = of->first_version; turns.known && at != RIG_ROW_NONE; at = rows->versions[at].next) {
+        const uint32_t place = rows->history->places->of_txn[rig_rows_writer(rows, at)];
+        const bool meets = rig_row_matches(condition, of->number, rig_rows_number(rows, at));
+        turns.known = place != RIG_PLACE_NONE;
+        behind |= place >= seen;
+        if (meets != met && behind) {
+            turns.missed = at;
+            break;
+        }
+        turns.seen = meets != met ? at : turns.seen;
+        met = meets;
+    }
+    return turns;
+}
+
+/* A row of the table at the one version that the read saw of it, shown or not. */
+static bool take_exact(struct infer *in, struct shown *shown, uint32_t insert)
+{
+    const struct rig_row_chains *rows = in->rows;
+    const struct rig_row_write *row = &rows->statements[insert];
+    uint32_t own_op;
+    if (own_version(in, shown, row->number, &own_op) != RIG_ROW_NONE)
+        return in->shown_by[insert] == in->reads || shown->condition.form == RIG_ROW_COUNTED ||
+               take_absent(in, shown, insert);
+    const struct rig_row_turns turns = rig_row_turns_of(rows, insert, &shown->condition, shown->seen);
+    shown->is_open |= !turns.known && in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
+    if (!turns.known)
+        return true;
+    const uint32_t before = turns.seen == RIG_ROW_NONE ? shown->txn : rig_rows_writer(rows, turns.seen);
+    const uint32_t behind =
+        turns.missed == RIG_ROW_NONE || (in->items_only && shown->condition.column != RIG_ROW_BY_KEY)
+            ? shown->txn
+            : rig_rows_writer(rows, turns.missed);
+    return link(in, before, shown->txn, before, RIG_LINK_WR) && link(in, shown->txn, behind, behind, RIG_LINK_RW);
+}
+
 static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
 {
     struct shown shown = {.ops = rig_txn_ops(in->history, txn), .txn = txn, .op = op};
@@ -207,7 +259,9 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
     }
     const struct rig_read_list list = rig_txn_op_list(in->history, &shown.ops[op]);
     const bool counted = shown.condition.form == RIG_ROW_COUNTED;
-    if (counted && (list.count != 2 || rig_read_element(&list, 0) != 0)) {
+    shown.seen = rig_row_seen(in->history, txn, op);
+    const bool exact = shown.seen != RIG_PLACE_NONE;
+    if (counted && !exact && (list.count != 2 || rig_read_element(&list, 0) != 0)) {
         in->open_reads++; /* which rows it counted is not known */
         return true;
     }
@@ -221,7 +275,8 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
     uint32_t end;
     for (uint32_t i = rig_rows_asked(in->rows, key, &shown.condition, &end); i < end; i++) {
         const uint32_t insert = in->rows->inserts[i];
-        if (in->shown_by[insert] != in->reads && !take_absent(in, &shown, insert))
+        if (exact ? !take_exact(in, &shown, insert)
+                  : in->shown_by[insert] != in->reads && !take_absent(in, &shown, insert))
             return false;
     }
     in->open_reads += shown.is_open;

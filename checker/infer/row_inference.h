@@ -14,8 +14,13 @@
  *   Where each version meets the condition, the read cannot be (predicate-read-miss).
  * - A read of one row by its key (RIG_ROW_BY_KEY) is a read of an item, also where it does not show the row.
  *
- * Updates and deletes are reads, too. Only rw edges to rows that a read does not show rest on a predicate: repeatable read
- * (PL-2.99) does without them, every other level above read committed has them (Adya, Liskov & O'Neil 2000, 4.4.3).
+ * - With the snapshots of a certificate (struct rig_read_places) a read saw one version of each row. It follows the last
+ *   version up to this one that changed whether the row meets its condition, and precedes the first one behind it that
+ *   does (struct rig_row_turns): wr and rw by a predicate, also of counts. Changes before and behind these follow by ww.
+ *
+ * Updates and deletes are reads, too. Only rw edges by a predicate are left out for repeatable read (PL-2.99): those to rows
+ * that a read does not show, and those that rest on a snapshot. Every other level above read committed has them (Adya,
+ * Liskov & O'Neil 2000, 4.4.3).
  *
  * Time: for each read, the rows that were ever in its table, and the rows that it shows times the statements of its own
  * transaction. Space: 8 bytes an edge.
@@ -36,6 +41,23 @@ struct rig_row_span {
 /* The span of a read by that condition, of the row that statement `insert` inserted. */
 struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t insert,
                                     const struct rig_row_where *condition);
+
+/* The versions of a row that changed whether it meets a condition: the last one that a read saw, and the first one that it
+ * did not; RIG_ROW_NONE: there is none. Before its insert the row does not meet it. */
+struct rig_row_turns {
+    bool known; /* false: the versions are not all known */
+    uint32_t seen, missed;
+};
+
+/* For a read by that condition that saw the commits with places below `seen`; the history has places. */
+struct rig_row_turns rig_row_turns_of(const struct rig_row_chains *rows, uint32_t insert,
+                                      const struct rig_row_where *condition, uint32_t seen);
+/* The number of commits that the read saw; RIG_PLACE_NONE: not known. */
+uint32_t rig_row_seen(const struct rig_history *history, uint32_t txn, uint32_t op);
+/* The version of the row that the transaction made itself before operation `op`, and the operation of its statement (where
+ * not NULL); RIG_ROW_NONE. */
+uint32_t rig_row_own_version(const struct rig_row_chains *rows, uint32_t txn, uint32_t op, int64_t id,
+                             uint32_t *own_op);
 
 /* See struct rig_type_inference. */
 enum rig_rc rig_infer_rows(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,

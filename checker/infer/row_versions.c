@@ -253,7 +253,8 @@ static bool find_committed(struct rig_row_chains *rows, struct rig_arena *arena)
     if (rows->committed == NULL)
         return false;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const bool counts = rig_txn_is_committed(&history->txns[txn]);
+        const bool placed = history->places != NULL && history->places->of_txn[txn] != RIG_PLACE_NONE;
+        const bool counts = placed || rig_txn_is_committed(&history->txns[txn]);
         rows->committed[txn] = counts;
         rows->committed_count += counts;
         any_open |= !counts && history->txns[txn].outcome == RIG_OUTCOME_INFO;

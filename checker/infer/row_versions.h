@@ -9,7 +9,8 @@
  * versions a read that does not show the row may have seen. An update or delete of unknown rows may have touched those
  * whose ids its condition asks for.
  *
- * Committed are the acknowledged transactions, and those of unknown fate of which a committed read shows a version.
+ * Committed are the acknowledged transactions, and those of unknown fate of which a committed read shows a version, or
+ * which a certificate has.
  *
  * Time: sorting the statements, one look-up for each row read. Space: 40 bytes a statement, 24 a version.
  */

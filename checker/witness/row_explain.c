@@ -80,19 +80,6 @@ static bool reads_row(const struct rig_history *history, const struct rig_txn_op
     return false;
 }
 
-/* Whether a statement of the transaction before the operation wrote the row: then a read tells of that version alone. */
-static bool wrote_before(const struct rig_inference *inference, uint32_t txn, uint32_t op, int64_t id)
-{
-    const struct rig_row_chains *rows = inference->rows;
-    const struct rig_txn_op *ops = rig_txn_ops(inference->history, txn);
-    for (uint32_t i = 0; i < op; i++) {
-        if (rig_row_writes(&ops[i]) && ops[i].key == ops[op].key &&
-            rig_rows_version(rows, rig_rows_statement(rows, ops[i].key, ops[i].value), id) != RIG_ROW_NONE)
-            return true;
-    }
-    return false;
-}
-
 /* Whether the read says something of the row by not showing it; then the versions that it may have seen. */
 static bool misses(const struct rig_inference *inference, uint32_t txn, uint32_t read, uint32_t insert,
                    struct rig_row_span *span)
@@ -101,7 +88,8 @@ static bool misses(const struct rig_inference *inference, uint32_t txn, uint32_t
     const struct rig_row_where condition = rig_row_condition_at(ops, read);
     const int64_t id = inference->rows->statements[insert].number;
     *span = rig_row_span_of(inference->rows, insert, &condition);
-    return span->known && !reads_row(inference->history, &ops[read], id) && !wrote_before(inference, txn, read, id);
+    return span->known && !reads_row(inference->history, &ops[read], id) &&
+           rig_row_own_version(inference->rows, txn, read, id, NULL) == RIG_ROW_NONE;
 }
 
 /* rw: `read` does not show a row that a statement of `to` made meet its condition for good. */
@@ -154,6 +142,47 @@ static bool explain_gone(const struct rig_inference *inference, struct rig_step 
     return false;
 }
 
+/* wr and rw by a predicate of a read whose versions are known: the other transaction changed whether a row meets the
+ * condition, before what the read saw or behind it. */
+static bool explain_turn(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
+{
+    const struct rig_row_chains *rows = inference->rows;
+    const bool behind = step->kind == RIG_EDGE_RW;
+    const uint32_t txn = behind ? step->from : step->to, other = behind ? step->to : step->from;
+    const struct rig_txn_op *ops = rig_txn_ops(inference->history, txn);
+    const struct rig_row_where condition = rig_row_condition_at(ops, read);
+    const uint32_t key = ops[read].key, seen = rig_row_seen(inference->history, txn, read);
+    for (uint32_t i = rows->insert_first[key]; i < rows->insert_first[key + 1]; i++) {
+        const struct rig_row_turns turns = rig_row_turns_of(rows, rows->inserts[i], &condition, seen);
+        const uint32_t turn = behind ? turns.missed : turns.seen;
+        const int64_t id = rows->statements[rows->inserts[i]].number;
+        if (!turns.known || turn == RIG_ROW_NONE || rig_rows_writer(rows, turn) != other ||
+            rig_row_own_version(rows, txn, read, id, NULL) != RIG_ROW_NONE)
+            continue;
+        const struct rig_row_write *by = &rows->statements[rows->versions[turn].statement];
+        step->key = key;
+        step->from_op = behind ? read : by->op;
+        step->to_op = behind ? by->op : read;
+        step->from_value = behind ? id : by->number;
+        step->to_value = behind ? by->number : id;
+        step->by_snapshot = true;
+        step->by_predicate = behind && condition.column != RIG_ROW_BY_KEY;
+        return true;
+    }
+    return false;
+}
+
+static bool explain_seen(const struct rig_inference *inference, struct rig_step *step)
+{
+    const struct rig_txn_op *to = rig_txn_ops(inference->history, step->to);
+    for (uint32_t i = 0; i < rig_txn_op_count(inference->history, step->to); i++) {
+        if (rig_row_is_read(&to[i]) && rig_row_seen(inference->history, step->to, i) != RIG_PLACE_NONE &&
+            explain_turn(inference, step, i))
+            return true;
+    }
+    return false;
+}
+
 /* Whether the read says of each row whether it saw it. */
 static bool tells_rows(const struct rig_history *history, const struct rig_txn_op *ops, uint32_t op)
 {
@@ -179,15 +208,17 @@ bool rig_row_explain_step(const struct rig_inference *inference, struct rig_step
     const struct rig_txn_op *from = rig_txn_ops(history, step->from);
     if (step->kind != RIG_EDGE_RW)
         return explain_shown(inference, step, step->kind == RIG_EDGE_WW) ||
-               (step->kind == RIG_EDGE_WR && explain_absence(inference, step));
+               (step->kind == RIG_EDGE_WR && (explain_absence(inference, step) || explain_seen(inference, step)));
     /* Rows that are shown, rows that are missed by their keys, and then rows that are missed by a predicate. */
     for (unsigned way = 0; way < 3; way++) {
         for (uint32_t i = 0; i < rig_txn_op_count(history, step->from); i++) {
             const struct rig_row_where condition = rig_row_condition_at(from, i);
-            if (from[i].kind != RIG_OP_READ_WHERE || !tells_rows(history, from, i))
+            const bool exact = rig_row_is_read(&from[i]) && rig_row_seen(history, step->from, i) != RIG_PLACE_NONE;
+            if (from[i].kind != RIG_OP_READ_WHERE || (!exact && !tells_rows(history, from, i)))
                 continue;
             if (way == 0 ? condition.form != RIG_ROW_COUNTED && explain_replaced(inference, step, i)
-                         : (way == 1) == (condition.column == RIG_ROW_BY_KEY) && explain_missed(inference, step, i))
+                         : (way == 1) == (condition.column == RIG_ROW_BY_KEY) &&
+                               (exact ? explain_turn : explain_missed)(inference, step, i))
                 return true;
         }
     }

@@ -97,9 +97,33 @@ static void add_missed(const struct rig_history *history, const struct rig_step 
                        step->to_value);
 }
 
+/* By the snapshot of the read, which shows a commit that changed whether a row meets the condition, or does not. */
+static void add_turn(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    const bool behind = step->kind == RIG_EDGE_RW;
+    const uint32_t txn = behind ? step->from : step->to, op = behind ? step->from_op : step->to_op;
+    const int64_t number = behind ? step->to_value : step->from_value, id = behind ? step->from_value : step->to_value;
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    struct rig_row_where condition = rig_row_all();
+    if (op > 0 && ops[op - 1].kind == RIG_OP_ROW && ops[op - 1].key == ops[op].key)
+        (void)rig_row_condition_of(ops[op - 1].value, &condition);
+    add_reading(history, txn, op, text);
+    rig_buf_printf(text, " with a snapshot that %s ", behind ? "does not show" : "shows");
+    rig_sentence_txn(history, behind ? step->to : step->from, text);
+    rig_buf_printf(text, ", which %s row %" PRId64, actions[rig_row_action(number)], id);
+    if (rig_row_action(number) == RIG_ROWS_UPDATE)
+        rig_buf_printf(text, " to version %" PRId64, number);
+    rig_buf_printf(text, ": with this the row %s the condition.",
+                   rig_row_matches(&condition, id, number) ? "began to meet" : "ceased to meet");
+}
+
 static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
     rig_buf_add_text(text, ": ");
+    if (step->by_snapshot) {
+        add_turn(history, step, text);
+        return;
+    }
     if (step->absent) {
         (step->kind == RIG_EDGE_WR ? add_gone : add_missed)(history, step, text);
         return;

@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "checker/checker_types.h"
 #include "checker/witness/verify_snapshot.h"
+#include "checker/witness/verify_type.h"
 
 /* Whether a change of some commit, or of the one given, has the value. */
 static bool has_value(const struct rig_certificate *certificate, uint32_t commit, int64_t key, int64_t value)
@@ -187,6 +189,9 @@ static bool is_state(const struct rig_history *history, const struct rig_txn_op 
 
 const char *rig_verify_discrepancy(const struct rig_history *history, const struct rig_discrepancy *found)
 {
+    const struct rig_type_verifier *type = rig_type_inference(history->workload)->verifier;
+    if (type->check_discrepancy != NULL)
+        return type->check_discrepancy(history, found);
     if (found->kind > RIG_DISCREPANCY_CERTIFICATE_MISMATCH)
         return rig_verify_snapshot(history, found);
     if (found->kind != RIG_DISCREPANCY_CERTIFICATE_MISMATCH)

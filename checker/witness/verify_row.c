@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "checker/witness/verify_commits.h"
+#include "checker/witness/verify_row_turn.h"
 #include "checker/witness/verify_type.h"
 #include "history/row_ops.h"
 
@@ -91,7 +92,7 @@ static bool follow_reads(struct rig_commits *commits, uint32_t txn)
 
 static bool prove_committed(struct rig_proof *proof)
 {
-    return rig_commits_prove(proof, RIG_OP_ROW, follow_reads);
+    return rig_commits_prove(proof, RIG_OP_ROW, follow_reads) && rig_verify_row_certified(proof);
 }
 
 /* ---- a row that a read does not show ---- */
@@ -283,6 +284,8 @@ static const char *check_replaced(const struct rig_proof *proof, const struct ri
 static const char *check_step(const struct rig_proof *proof, const struct rig_step *step)
 {
     const struct rig_history *history = proof->history;
+    if (step->by_snapshot)
+        return rig_verify_row_turn(history, step);
     if (step->kind == RIG_EDGE_RW && step->by_predicate && !step->absent)
         return "has a step by a predicate that misses nothing";
     if (step->kind == RIG_EDGE_RW)
@@ -417,4 +420,5 @@ static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step
 const struct rig_type_verifier rig_verify_row = {.prove_committed = prove_committed,
                                                  .check_step = check_step,
                                                  .check_noncyclic = check_noncyclic,
+                                                 .check_discrepancy = rig_verify_row_discrepancy,
                                                  .is_acknowledged = is_acknowledged};

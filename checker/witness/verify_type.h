@@ -8,6 +8,8 @@
 
 #include "checker/verdict.h"
 
+struct rig_discrepancy;
+
 /* The facts that a witness is proved from. */
 struct rig_proof {
     const struct rig_history *history;
@@ -36,6 +38,8 @@ struct rig_type_verifier {
     /* The proof that the known order of the versions of a ww or rw step lacks; NULL when it holds. The step's reads and
      * writes are proved, and no version is the initial state. */
     const char *(*check_known)(const struct rig_proof *proof, const struct rig_step *step);
+    /* The proof that a discrepancy with a certificate lacks; NULL where versions are those of keys: verify_certificate.h has it. */
+    const char *(*check_discrepancy)(const struct rig_history *history, const struct rig_discrepancy *found);
     /* Whether reads of acknowledged transactions show the order of a ww step by themselves. */
     bool (*is_acknowledged)(const struct rig_proof *proof, const struct rig_step *step);
 };
@@ -45,6 +49,9 @@ extern const struct rig_type_verifier rig_verify_list, rig_verify_register, rig_
 
 /* The answer of check_noncyclic() of objects when its time was spent: the witness is neither proved nor wrong. */
 extern const char rig_verify_spent[];
+
+/* check_discrepancy() of rows. */
+const char *rig_verify_row_discrepancy(const struct rig_history *history, const struct rig_discrepancy *found);
 
 /* check_noncyclic() of objects without an order that keeps the order of each process. */
 const char *rig_verify_object_order(const struct rig_history *history, const struct rig_witness *witness);

@@ -198,19 +198,29 @@ static void set_statements_of_objects(struct rig_pg_schema *schema, size_t first
     }
 }
 
+/* Behind a write of one row. */
+static const char *view_of_write(const struct rig_pg_schema *schema)
+{
+    if (!schema->views)
+        return "";
+    return schema->options->isolation < RIG_PG_REPEATABLE_READ ? RIG_PG_VIEW_OF_WRITE : RIG_PG_VIEW_OF_SINGLE_WRITE;
+}
+
 /* With the types of the numbers, which the simple protocol sends as texts. */
 static void set_statements_of_predicates(struct rig_pg_schema *schema, size_t first, const char *table)
 {
     static const char *const sql[][2] = {
 #define SQL_OF(name, before, after) [RIG_SQL_##name] = {before, after},
-        RIG_SQL_PREDICATE_TABLE(SQL_OF)
+        RIG_SQL_PREDICATE_TABLE(SQL_OF)};
+    static const char *const with_views[][2] = {RIG_PG_ROW_VIEW_TABLE(SQL_OF)};
 #undef SQL_OF
-    };
     for (size_t i = 0; i < RIG_SQL_PREDICATE_COUNT; i++) {
         char text[RIG_PG_STATEMENT_TEXT_BYTES], typed[RIG_PG_STATEMENT_TEXT_BYTES];
         size_t length = 0;
         int most = 0;
-        RIG_INVARIANT((size_t)snprintf(text, sizeof text, "%s%s%s", sql[i][0], table, sql[i][1]) < sizeof text);
+        const char *const *parts = schema->views ? with_views[i] : sql[i];
+        const char *behind = schema->views && i == RIG_SQL_INSERT ? view_of_write(schema) : "";
+        RIG_INVARIANT((size_t)snprintf(text, sizeof text, "%s%s%s%s", parts[0], table, parts[1], behind) < sizeof text);
         for (const char *p = text; *p != '\0'; p++) {
             RIG_INVARIANT(length + sizeof "::bigint" < sizeof typed);
             typed[length++] = *p;
@@ -240,9 +250,7 @@ static void set_statements_of_table(struct rig_pg_schema *schema, size_t table)
         return;
     }
     /* A read with its snapshot has a row even where there is none in the table. */
-    const char *of_write = !schema->views                                        ? ""
-                           : schema->options->isolation < RIG_PG_REPEATABLE_READ ? RIG_PG_VIEW_OF_WRITE
-                                                                                 : RIG_PG_VIEW_OF_SINGLE_WRITE;
+    const char *of_write = view_of_write(schema);
     set_statement(schema, first + RIG_PG_READ, 1,
                   schema->views ? "SELECT t.v, " RIG_PG_VIEW_OF_READ
                                   " FROM (SELECT) AS one LEFT JOIN %s AS t ON t.k = $1::bigint"

@@ -7,6 +7,7 @@
 #include "drivers/postgres/pg_pipeline.h"
 #include "drivers/postgres/pg_preparation.h"
 #include "drivers/sql/sql_ops.h"
+#include "drivers/sql/sql_predicate.h"
 
 /* Other streams of the seed are numbered by client. */
 static const uint64_t shares_stream = UINT64_C(0x7067) << 40;
@@ -158,11 +159,15 @@ static void take_list(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
     transaction->element_count += count;
 }
 
-/* At read committed a locking read shows the newest version, which its snapshot need not have. */
+/* At read committed a locking read, an update and a delete see the newest version, which their snapshot need not have. */
 static bool reads_past_snapshot(const struct rig_pg_turn *turn, uint32_t op)
 {
     const struct rig_pg_run *run = turn->session->run;
     struct rig_sql_numbers numbers;
+    if (turn->transaction->ops[op].kind == RIG_OP_READ_WHERE) {
+        (void)rig_sql_predicate_of(turn->transaction, op, &numbers);
+        return run->options->isolation < RIG_PG_REPEATABLE_READ && numbers.further != 0;
+    }
     return run->options->lock_reads > 0 && run->options->isolation < RIG_PG_REPEATABLE_READ &&
            rig_sql_action_of(run->schema.workload, run->options->lock_reads, turn->transaction, op, &numbers) ==
                RIG_SQL_READ_LOCKED;
@@ -180,11 +185,13 @@ static void take_view(struct rig_pg_turn *turn, uint32_t op, const PGresult *res
 static void take_rows(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result)
 {
     struct rig_transaction *transaction = turn->transaction;
-    const size_t count = PQresultStatus(result) == PGRES_TUPLES_OK ? (size_t)PQntuples(result) * 2 : 0;
-    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQnfields(result) != 2) {
+    const bool views = turn->session->run->views.logs != NULL; /* there is a row then where none meets the condition */
+    if (PQresultStatus(result) != PGRES_TUPLES_OK || (views ? PQnfields(result) < 2 : PQnfields(result) != 2)) {
         rig_pg_turn_fail(turn, phase, RIG_PG_PROTOCOL, "a read of rows needs pairs of numbers as its answer");
         return;
     }
+    const bool none = views && PQntuples(result) == 1 && PQgetisnull(result, 0, 0);
+    const size_t count = none ? 0 : (size_t)PQntuples(result) * 2;
     if (count == 0) {
         transaction->reads[op].state = RIG_READ_NIL;
         return;

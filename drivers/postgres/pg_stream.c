@@ -63,6 +63,14 @@ static bool is_known(const struct rig_pg_stream *stream, uint32_t table)
     return known;
 }
 
+enum { MOST_COLUMNS = 3 };
+
+/* The columns of a table that are the run's; others follow. */
+static unsigned column_count(const struct rig_pg_stream *stream)
+{
+    return stream->is_rows ? 3 : 2;
+}
+
 /* A relation is described before its first change, and again after it was altered. */
 static enum rig_rc take_relation(struct rig_pg_stream *stream, struct message *m, struct rig_err *err)
 {
@@ -70,14 +78,15 @@ static enum rig_rc take_relation(struct rig_pg_stream *stream, struct message *m
     (void)get_text(m);
     (void)get_text(m);
     (void)get_number(m, 1);
-    const uint64_t columns = get_number(m, 2);
-    bool fits = columns >= 2;
+    static const char *const names[][MOST_COLUMNS] = {{"k", "v"}, {"k", "id", "v"}};
+    const uint64_t columns = get_number(m, 2), own = column_count(stream);
+    bool fits = columns >= own;
     for (uint64_t i = 0; i < columns && !m->bad; i++) {
         (void)get_number(m, 1);
         const char *name = get_text(m);
         (void)get_number(m, 4);
         (void)get_number(m, 4);
-        fits &= i > 1 || strcmp(name, i == 0 ? "k" : "v") == 0;
+        fits &= i >= own || strcmp(name, names[stream->is_rows][i]) == 0;
     }
     if (m->bad || !fits)
         return refuse("a table that is not the run's", err);
@@ -104,10 +113,11 @@ struct value {
     size_t length;
 };
 
-/* The first two columns of a row; those that an ALTER added are ignored. */
-static enum rig_rc get_row(struct message *m, struct value values[2], struct rig_err *err)
+/* The run's columns of a row; others, such as those that an ALTER added, are ignored. */
+static enum rig_rc get_row(const struct rig_pg_stream *stream, struct message *m, struct value values[MOST_COLUMNS],
+                           struct rig_err *err)
 {
-    const uint64_t columns = get_number(m, 2);
+    const uint64_t columns = get_number(m, 2), own = column_count(stream);
     for (uint64_t i = 0; i < columns && !m->bad; i++) {
         const uint64_t kind = get_number(m, 1);
         struct value value = {.text = NULL};
@@ -118,28 +128,45 @@ static enum rig_rc get_row(struct message *m, struct value values[2], struct rig
             value.text = (const char *)m->at;
             m->at += value.length;
         }
-        if (i < 2)
+        if (i < own)
             values[i] = value;
     }
-    return m->bad || columns < 2 ? refuse("a row that is cut", err) : RIG_OK;
+    return m->bad || columns < own ? refuse("a row that is cut", err) : RIG_OK;
+}
+
+static bool make_room(struct rig_pg_stream *stream, size_t count)
+{
+    if (count <= stream->element_capacity)
+        return true;
+    int64_t *elements = realloc(stream->elements, count * 2 * sizeof *elements);
+    if (elements == NULL)
+        return false;
+    stream->elements = elements;
+    stream->element_capacity = count * 2;
+    return true;
+}
+
+/* The version of a row, from its id and, unless it was removed, its version. */
+static bool parse_row(struct rig_pg_stream *stream, const struct value values[MOST_COLUMNS], bool removed)
+{
+    if (values[1].text == NULL || (!removed && values[2].text == NULL) || !make_room(stream, 2))
+        return false;
+    stream->elements[1] = 0;
+    return rig_sql_int_parse(values[1].text, values[1].length, &stream->elements[0]) &&
+           (removed || rig_sql_int_parse(values[2].text, values[2].length, &stream->elements[1]));
 }
 
 static bool parse(struct rig_pg_stream *stream, const struct value *value, size_t *count)
 {
     *count = stream->is_list ? rig_sql_list_count(stream->form, value->text, value->length) : 1;
-    if (*count > stream->element_capacity) {
-        int64_t *elements = realloc(stream->elements, *count * 2 * sizeof *elements);
-        if (elements == NULL)
-            return false;
-        stream->elements = elements;
-        stream->element_capacity = *count * 2;
-    }
+    if (!make_room(stream, *count))
+        return false;
     return stream->is_list ? rig_sql_list_parse(stream->form, value->text, value->length, stream->elements)
                            : rig_sql_int_parse(value->text, value->length, stream->elements);
 }
 
-/* `values[1].text` NULL: the row was removed. */
-static enum rig_rc give(struct rig_pg_stream *stream, const struct value values[2], bool removed, struct rig_err *err)
+static enum rig_rc give(struct rig_pg_stream *stream, const struct value values[MOST_COLUMNS], bool removed,
+                        struct rig_err *err)
 {
     const struct rig_certificate_sink *sink = stream->sink;
     int64_t key;
@@ -148,27 +175,30 @@ static enum rig_rc give(struct rig_pg_stream *stream, const struct value values[
         return RIG_OK;
     if (values[0].text == NULL || !rig_sql_int_parse(values[0].text, values[0].length, &key))
         return refuse("a row without a key", err);
-    if (!removed && (values[1].text == NULL || !parse(stream, &values[1], &count) || count > UINT32_MAX))
+    const bool parsed = stream->is_rows ? parse_row(stream, values, removed)
+                                        : removed || (values[1].text != NULL && parse(stream, &values[1], &count));
+    if (!parsed || count > UINT32_MAX)
         return refuse("a value that the run did not write", err);
+    count = stream->is_rows ? 2 : count;
     if (!stream->begun &&
         !(stream->lost ? sink->lost : sink->commit)(sink->context, stream->place, stream->xid, stream->timeline))
         return no_memory(err);
     stream->begun = true;
     stream->last_place = stream->place;
-    return sink->version(sink->context, key, removed ? NULL : stream->elements, (uint32_t)count) ? RIG_OK
-                                                                                                 : no_memory(err);
+    const bool none = removed && !stream->is_rows;
+    return sink->version(sink->context, key, none ? NULL : stream->elements, (uint32_t)count) ? RIG_OK : no_memory(err);
 }
 
 static enum rig_rc take_change(struct rig_pg_stream *stream, uint8_t type, struct message *m, struct rig_err *err)
 {
-    struct value values[2], old[2];
+    struct value values[MOST_COLUMNS], old[MOST_COLUMNS];
     const uint32_t table = (uint32_t)get_number(m, 4);
     uint64_t part = get_number(m, 1);
     bool has_old = part == 'K' || part == 'O';
     if (!is_known(stream, table))
         return refuse("a change of an unknown table", err);
     if (has_old) {
-        const enum rig_rc rc = get_row(m, old, err);
+        const enum rig_rc rc = get_row(stream, m, old, err);
         if (rc != RIG_OK)
             return rc;
     }
@@ -178,9 +208,9 @@ static enum rig_rc take_change(struct rig_pg_stream *stream, uint8_t type, struc
         part = get_number(m, 1);
     if (part != 'N')
         return refuse("a change without a row", err);
-    enum rig_rc rc = get_row(m, values, err);
-    if (rc == RIG_OK && has_old)
-        rc = give(stream, old, true, err); /* the key itself was changed, which no client does */
+    enum rig_rc rc = get_row(stream, m, values, err);
+    if (rc == RIG_OK && has_old && !stream->is_rows) /* of rows without an index, the whole old row is there */
+        rc = give(stream, old, true, err);           /* the key itself was changed, which no client does */
     return rc == RIG_OK ? give(stream, values, false, err) : rc;
 }
 

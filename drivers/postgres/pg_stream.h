@@ -2,8 +2,9 @@
  * Reads the messages of pgoutput (PostgreSQL's documentation, "Logical Replication Message Formats", protocol version 1)
  * and hands the commits and the versions of the run's keys to the core.
  *
- * Only what the tables of a run can produce is read: two columns, k and v, with text values. Anything else is an error,
- * because a certificate that leaves something out would accuse the database.
+ * Only what the tables of a run can produce is read: two columns, k and v, with text values; of tables of rows three,
+ * k, id and v, of which a removal has two. Anything else is an error, because a certificate that leaves something out would
+ * accuse the database.
  *
  * Threads: one.
  */
@@ -21,6 +22,7 @@ enum { RIG_PG_STREAM_TABLES = 1000 };
 struct rig_pg_stream {
     const struct rig_certificate_sink *sink; /* borrowed */
     bool is_list;
+    bool is_rows; /* tables of rows: a version is a row's id and version, or its id and 0 where the row was removed */
     enum rig_sql_list_form form; /* of lists */
     uint32_t timeline;
     uint64_t from, until; /* commits at other places are not handed over; `until` 0: there is no end */
@@ -31,7 +33,7 @@ struct rig_pg_stream {
     uint64_t place, xid;
     uint64_t last_id; /* of the last transaction, with 64 bits: extends the 32 bits of the next one; before the first: a
                          number from the server */
-    uint32_t tables[RIG_PG_STREAM_TABLES]; /* OIDs of known relations with the columns k and v */
+    uint32_t tables[RIG_PG_STREAM_TABLES]; /* OIDs of known relations that are the run's */
     uint32_t table_count;
     int64_t *elements; /* owned */
     size_t element_capacity;

@@ -42,6 +42,10 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
             rig_sql_create_table(&dialect, &schema->rows->tables[table], sql);
         else
             rig_buf_printf(sql, "CREATE TABLE %s (%s); ", name, rig_pg_schema_columns(schema));
+        if (env->certificate != RIG_CERTIFICATE_NONE && schema->rows == NULL &&
+            schema->workload == RIG_WORKLOAD_PREDICATE && schema->options->row_index == RIG_PG_ROWS_NO_INDEX)
+            rig_buf_printf(sql, "ALTER TABLE %s REPLICA IDENTITY FULL; ",
+                           name); /* no key names the rows in the stream */
         if (rig_pg_schema_index(schema) != NULL)
             rig_buf_printf(sql, "CREATE INDEX ON %s %s; ", name, rig_pg_schema_index(schema));
         if (env->accounts.count > 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "history/row_ops.h"
 
 /*
  * A view in words: its number, its flags, its id, the number of its rows, and the rows: operation and flags, version,
@@ -75,16 +76,18 @@ static void put_snapshot(struct rig_pg_view_log *log, const char *text)
     }
 }
 
-static uint64_t get_field(struct rig_pg_view_log *log, const PGresult *result, int column)
+static uint64_t get_field(struct rig_pg_view_log *log, const PGresult *result, int row, int column)
 {
-    const char *text = PQgetvalue(result, 0, column);
+    const char *text = PQgetvalue(result, row, column);
     const uint64_t number = get_number(log, &text);
     log->bad |= *text != '\0';
     return number;
 }
 
-/* Puts a row; `snapshot`: its text, or NULL. The numbers of the row follow those of its snapshot. */
-static void put_row(struct rig_pg_view_log *log, uint32_t op, const char *snapshot, const PGresult *result, int version)
+/* Puts a row; `snapshot`: its text, or NULL. The numbers of the row follow those of its snapshot. `version`: the column
+ * of the row's writer; -1: it has none. */
+static void put_row(struct rig_pg_view_log *log, uint32_t op, const char *snapshot, const PGresult *result, int row,
+                    int version)
 {
     const bool same = snapshot != NULL && snapshot[0] != '\0' && strcmp(snapshot, log->snapshot) == 0;
     const unsigned where = snapshot == NULL ? ROW_NO_SNAPSHOT : same ? ROW_LAST_SNAPSHOT : ROW_NEW_SNAPSHOT;
@@ -99,8 +102,8 @@ static void put_row(struct rig_pg_view_log *log, uint32_t op, const char *snapsh
             memcpy(log->snapshot, snapshot, length + 1);
     }
     const uint64_t near = log->xmax != 0 ? log->xmax : log->id;
-    if (!log->bad && version >= 0 && !PQgetisnull(result, 0, version))
-        log->words.at[at] = rig_pg_extend(get_field(log, result, version), near);
+    if (!log->bad && version >= 0 && !PQgetisnull(result, row, version))
+        log->words.at[at] = rig_pg_extend(get_field(log, result, row, version), near);
     log->rows++;
 }
 
@@ -127,33 +130,68 @@ static uint32_t number_op(const struct rig_transaction *transaction, uint32_t op
     return op < rollback->to ? UINT32_MAX : op - (rollback->to - rollback->from);
 }
 
+/* The snapshot of a statement that read the newest version extends the numbers of its rows all the same. */
+static void note_xmax(struct rig_pg_view_log *log, const char *snapshot)
+{
+    const char *xmax = strchr(snapshot, ':');
+    if (xmax == NULL)
+        return;
+    xmax++;
+    log->xmax = get_number(log, &xmax);
+}
+
+/* A statement on rows: see RIG_PG_ROW_VIEW_TABLE. */
+static void take_rows(struct rig_pg_view_log *log, const struct rig_transaction *transaction, uint32_t op,
+                      uint32_t number, bool locked, const PGresult *result)
+{
+    enum { XMIN = 2, SNAPSHOT, OWN, READ_COLUMNS = OWN, WRITE_COLUMNS };
+    const int columns = PQnfields(result), rows = PQntuples(result);
+    log->bad |= rows == 0 || (columns != READ_COLUMNS && columns != WRITE_COLUMNS);
+    if (log->bad)
+        return;
+    const char *snapshot = PQgetvalue(result, 0, SNAPSHOT);
+    const bool updates = columns == WRITE_COLUMNS && op + 1 < transaction->op_count &&
+                         rig_row_action(transaction->ops[op + 1].value) == RIG_ROWS_UPDATE;
+    if (columns == WRITE_COLUMNS && !PQgetisnull(result, 0, OWN))
+        log->id = get_field(log, result, 0, OWN);
+    if (locked)
+        note_xmax(log, snapshot);
+    for (int row = 0; row < (updates ? 1 : rows); row++)
+        put_row(log, number, locked ? NULL : snapshot, result, row, updates ? -1 : XMIN);
+    if (updates && !PQgetisnull(result, 0, XMIN))
+        put_row(log, number + 1, locked ? NULL : snapshot, result, 0, XMIN);
+}
+
 void rig_pg_view_take(struct rig_pg_views *views, uint32_t client, const struct rig_transaction *transaction,
                       uint32_t op, bool locked, const PGresult *result)
 {
-    if (views->logs == NULL || PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1)
+    const bool by_condition = transaction->ops[op].kind == RIG_OP_READ_WHERE;
+    if (views->logs == NULL || PQresultStatus(result) != PGRES_TUPLES_OK || (!by_condition && PQntuples(result) != 1))
         return;
     struct rig_pg_view_log *log = &views->logs[client];
     const uint32_t number = number_op(transaction, op);
     const int columns = PQnfields(result);
     if (number == UINT32_MAX || log->bad)
         return;
+    if (by_condition) {
+        take_rows(log, transaction, op, number, locked, result);
+        return;
+    }
     if (rig_op_reads(transaction->ops[op].kind)) {
         log->bad |= columns != 3;
         if (log->bad)
             return;
-        const char *snapshot = PQgetvalue(result, 0, 2), *xmax = strchr(snapshot, ':');
-        if (locked && xmax != NULL) { /* its snapshot extends the row's number all the same */
-            xmax++;
-            log->xmax = get_number(log, &xmax);
-        }
-        put_row(log, number, locked ? NULL : snapshot, result, 1);
+        const char *snapshot = PQgetvalue(result, 0, 2);
+        if (locked)
+            note_xmax(log, snapshot);
+        put_row(log, number, locked ? NULL : snapshot, result, 0, 1);
         return;
     }
     log->bad |= columns < 2 || columns > 3;
     if (log->bad)
         return;
-    log->id = get_field(log, result, 1);
-    put_row(log, number, columns == 3 ? PQgetvalue(result, 0, 2) : NULL, result, 0);
+    log->id = get_field(log, result, 0, 1);
+    put_row(log, number, columns == 3 ? PQgetvalue(result, 0, 2) : NULL, result, 0, 0);
 }
 
 void rig_pg_view_end(struct rig_pg_views *views, uint32_t client, struct rig_transaction *transaction, bool single,

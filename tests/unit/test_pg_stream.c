@@ -157,12 +157,53 @@ static void cut_messages_are_refused(void **state)
     }
 }
 
+/* Tables of rows: a change is a row's id and version; a removal has the id alone, or the whole row where no key names it. */
+static void rows_are_handed_over(void **state)
+{
+    (void)state;
+    static const struct bytes rows =
+        BYTES("R\0\0\0\7s\0t\0d\0\4\1k\0\0\0\0\x14\xff\xff\xff\xff\1id\0\0\0\0\x14\xff\xff\xff\xff"
+              "\0v\0\0\0\0\x14\xff\xff\xff\xff\0c\0\0\0\0\x14\xff\xff\xff\xff");
+    static const struct bytes inserted = BYTES("I\0\0\0\7N\0\4t\0\0\0\1"
+                                               "3t\0\0\0\4"
+                                               "1010t\0\0\0\4"
+                                               "1010t\0\0\0\1"
+                                               "1");
+    static const struct bytes updated = BYTES("U\0\0\0\7O\0\4t\0\0\0\1"
+                                              "3t\0\0\0\4"
+                                              "1010t\0\0\0\4"
+                                              "1010nN\0\4t\0\0\0\1"
+                                              "3t\0\0\0\4"
+                                              "1010t\0\0\0\4"
+                                              "2021n");
+    static const struct bytes removed = BYTES("D\0\0\0\7K\0\4t\0\0\0\1"
+                                              "3t\0\0\0\4"
+                                              "1010nn");
+    static const struct bytes without_id = BYTES("I\0\0\0\7N\0\4t\0\0\0\1"
+                                                 "3nt\0\0\0\4"
+                                                 "1010n");
+    static const struct bytes without_version = BYTES("I\0\0\0\7N\0\4t\0\0\0\1"
+                                                      "3t\0\0\0\4"
+                                                      "1010nn");
+    struct rig_pg_stream stream;
+    begin(&stream);
+    stream.is_rows = true;
+    const struct bytes messages[] = {begin_5, rows, inserted, updated, removed, commit};
+    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++)
+        assert_int_equal(give(&stream, messages[i]), RIG_OK);
+    assert_string_equal(rig_buf_text(&taken), "commit 5 700 1; 3=1010,1010; 3=1010,2021; 3=1010,0;");
+    assert_int_equal(give(&stream, begin_6), RIG_OK);
+    assert_int_equal(give(&stream, without_id), RIG_E_CLUSTER);
+    assert_int_equal(give(&stream, without_version), RIG_E_CLUSTER);
+    assert_int_equal(give(&stream, relation), RIG_E_CLUSTER); /* a table of another type */
+    end(&stream);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commits_are_handed_over),
-        cmocka_unit_test(repeated_commits_are_skipped),
-        cmocka_unit_test(other_messages_are_refused),
+        cmocka_unit_test(rows_are_handed_over),         cmocka_unit_test(commits_are_handed_over),
+        cmocka_unit_test(repeated_commits_are_skipped), cmocka_unit_test(other_messages_are_refused),
         cmocka_unit_test(cut_messages_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

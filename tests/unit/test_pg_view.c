@@ -154,9 +154,83 @@ static void other_answers_show_nothing(void **state)
     rig_buf_done(&taken);
 }
 
+/* Answers of statements on rows: id, version, xmin, snapshot, and of an update or delete the own number. */
+struct rows_answer {
+    int columns, rows;
+    const char *values[2][5];
+};
+
+static PGresult *rows_answer(const struct rows_answer *of)
+{
+    PGresAttDesc descriptions[5] = {{.name = NULL}};
+    char name[] = "column";
+    PGresult *result = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
+    for (int i = 0; i < of->columns; i++)
+        descriptions[i].name = name;
+    assert_true(result != NULL && PQsetResultAttrs(result, of->columns, descriptions) == 1);
+    for (int row = 0; row < of->rows; row++) {
+        for (int i = 0; i < of->columns; i++) {
+            const char *value = of->values[row][i];
+            assert_int_equal(
+                PQsetvalue(result, row, i, (char *)(uintptr_t)value, value == NULL ? -1 : (int)strlen(value)), 1);
+        }
+    }
+    return result;
+}
+
+/* An answer to the operation at 1 of [condition, read, write]; the text of the view, or NULL where it is refused. */
+static const char *view_of_rows(int64_t write, bool locked, const struct rows_answer *of)
+{
+    struct rig_op ops[] = {{.kind = RIG_OP_ROW, .key = 1, .value = -20},
+                           {.kind = RIG_OP_READ_WHERE, .key = 1},
+                           {.kind = RIG_OP_ROW, .key = 1, .value = write}};
+    struct rig_transaction transaction = {.ops = ops, .op_count = write == 0 ? 2 : 3};
+    struct rig_pg_views views = {.logs = NULL};
+    struct rig_err err = {0};
+    rig_buf_done(&taken);
+    rig_buf_init(&taken, 4096);
+    assert_int_equal(rig_pg_views_init(&views, 1, &err), RIG_OK);
+    PGresult *result = rows_answer(of);
+    rig_pg_view_begin(&views, 0);
+    rig_pg_view_take(&views, 0, &transaction, 1, locked, result);
+    rig_pg_view_end(&views, 0, &transaction, !locked, false);
+    PQclear(result);
+    const bool given = rig_pg_views_give(&views, &sink, &err) == RIG_OK;
+    rig_pg_views_done(&views);
+    return given ? rig_buf_text(&taken) : NULL;
+}
+
+static void views_of_rows(void **state)
+{
+    (void)state;
+    static const struct rows_answer
+        two = {4, 2, {{"1", "1", "701", "703:703:"}, {"2", "2", "702", "703:703:"}}},
+        none = {4, 1, {{NULL, NULL, NULL, "703:703:"}}}, counted = {4, 1, {{"2", "3", NULL, "703:703:"}}},
+        changed = {5, 2, {{"1", "1", "705", "703:705:704", "705"}, {"2", "2", "705", "703:705:704", "705"}}},
+        deleted = {5, 2, {{"1", "1", "701", "703:705:704", "705"}, {"2", "2", "702", "703:705:704", "705"}}},
+        nothing = {5, 1, {{NULL, NULL, NULL, "703:703:", NULL}}};
+    assert_string_equal(view_of_rows(0, false, &two), "view 1 0 single [703:703:] 1:701 1:702");
+    assert_string_equal(view_of_rows(0, false, &none), "view 1 0 single [703:703:] 1:0");
+    assert_string_equal(view_of_rows(0, false, &counted), "view 1 0 single [703:703:] 1:0");
+    /* The rows of an update have the new version, those of a delete the old one. */
+    assert_string_equal(view_of_rows(4021, false, &changed), "view 1 705 single [703:705:704] 1:0 2:705");
+    assert_string_equal(view_of_rows(4002, false, &deleted), "view 1 705 single [703:705:704] 1:701 1:702");
+    assert_string_equal(view_of_rows(4021, false, &nothing), "view 1 0 single [703:703:] 1:0");
+    assert_string_equal(view_of_rows(4002, true, &deleted), "view 1 705 1:701- 1:702-");
+    static const struct rows_answer bad[] = {{4, 0, {{NULL}}},
+                                             {3, 1, {{"1", "1", "701"}}},
+                                             {4, 1, {{"1", "1", "x", "703:703:"}}},
+                                             {4, 1, {{"1", "1", "701", "703"}}},
+                                             {5, 1, {{"1", "1", "701", "703:703:", "-"}}}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_null(view_of_rows(4002, false, &bad[i]));
+    rig_buf_done(&taken);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(views_of_rows),
         cmocka_unit_test(views_are_handed_over),
         cmocka_unit_test(malformed_answers_are_refused),
         cmocka_unit_test(other_answers_show_nothing),

@@ -148,7 +148,7 @@ class Types(PostgresTest):
 
     def test_other_types_and_drivers_are_refused(self):
         done = self.status(64, self.rig("plan", self.plan(certificate_plan("counter"))))
-        self.assertIn("`certificate` is for lists and registers", done.err)
+        self.assertIn("`certificate` is for lists, registers and rows", done.err)
         sim = self.plan("name: a\nworkload: {transactions: 10}\ndatabase: {driver: sim, certificate: stream}\n", "sim.yaml")
         self.assertIn("the driver sim does not give the `certificate` stream", self.status(64, self.rig("plan", sim)).err)
 

@@ -1,11 +1,13 @@
 """Rows that are read by conditions: phantoms on a PostgreSQL that rig starts."""
 
+import json
 import os
 import pathlib
 import shutil
 
 from pg_finding import KEPT, PostgresTest
 from rig_command import main
+from run_snapshots import Recorded
 
 CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
 FEW = ["--set", "workload.transactions=4000", "--set", "report=[json]"]
@@ -53,6 +55,170 @@ class Predicates(PostgresTest):
                                           *(f"database.{setting}" for setting in settings))
                 self.keeps_serializable(results)
                 self.assertGreater(results["history"]["ok"], 500)
+
+    def certified(self, name, *settings, status=0):
+        results = self.run_config(name, "database.certificate=full", *settings, status=status)
+        certificate = results["certificate"]
+        self.assertTrue(certificate["complete"] and certificate["agrees"] and certificate["decides"], certificate)
+        self.assertGreater(certificate["snapshots"]["reads_compared"], 1000)
+        self.assertGreater(certificate["snapshots"]["versions_compared"], 500)
+        return results
+
+    def test_certificates_hold_and_refute_levels(self):
+        results = self.certified("pg-phantom-repeatable-read.yaml", "workload.statements.updates=10%",
+                                 "workload.statements.deletes=20%", status=1)
+        self.assertEqual(results["levels"]["serializable"], "refuted")
+        self.assertEqual(results["levels"]["snapshot-isolation"], "held")
+        self.assertEqual(results["certificate"]["snapshots"]["snapshot-isolation"], "held")
+        self.catch_changes()
+        results = self.certified("pg-phantom-repeatable-read.yaml", status=1)
+        self.assertEqual(results["levels"]["repeatable-read"], "held")
+
+    def test_certificates_hold_serializable(self):
+        for settings in ([], ["row-index=none", "pipeline=false", "prepared=false"]):
+            with self.subTest(settings=settings):
+                results = self.certified("pg-phantom-certificate.yaml", f"check.levels=[{KEPT}]",
+                                         *(f"database.{setting}" for setting in settings))
+                self.keeps_serializable(results)
+                self.assertIn(results["levels"]["serializable"], ("held", "refuted"))  # pg_finding
+
+    def test_read_committed_agrees_but_for_updates_that_follow_newer_versions(self):
+        results = self.certified("pg-phantom-repeatable-read.yaml", "database.isolation=read-committed",
+                                 "workload.statements.updates=30%", "workload.statements.deletes=10%",
+                                 "check.levels=[read-committed]")
+        self.assertNotEqual(results["levels"]["read-committed"], "refuted")
+        self.assertEqual(results["certificate"]["snapshots"]["snapshot-isolation"], "not-refuted")
+
+    def test_a_stream_alone_agrees(self):
+        results = self.run_config("pg-phantom-repeatable-read.yaml", "database.certificate=stream",
+                                  "workload.statements.updates=30%", "workload.statements.deletes=20%", status=1)
+        self.assertTrue(results["certificate"]["agrees"] and results["certificate"]["complete"], results["certificate"])
+
+    def catch_changes(self):
+        """Each change of the recorded history is found."""
+        self.status(0, self.rig("convert", "out/history.rig", "control.jsonl"))
+        for change, kinds in CHANGES.items():
+            with self.subTest(change=change.__name__):
+                history = Recorded(self.folder / "control.jsonl")
+                change(history)
+                history.save(self.folder / "changed.jsonl")
+                done = self.rig("check", "changed.jsonl", "--level", "read-uncommitted", "--format", "json")
+                found = json.loads(self.status(1, done).out)["certificate"]["discrepancies"]
+                self.assertTrue(kinds & set(found), found)
+
+
+# ---- changes of a recorded history ----
+
+def reads(history, kind="shown"):
+    """Acknowledged reads of rows, without own writes, from the middle of the history: shown, empty or counted."""
+    for event in history.done[len(history.done) // 2:]:
+        for at, operation in enumerate(event["value"]):
+            counts = at > 0 and event["value"][at - 1][0] == "row" and event["value"][at - 1][2] % 10 == 9
+            of = "counted" if counts else "shown" if operation[2] else "empty"
+            if operation[0] == "r" and of == kind and all(other[0] == "r" or other[2] < 0 for other in event["value"]):
+                yield event, at
+
+
+def rows_of(history, event, at):
+    return [row for row in history.view(event).rows if row[0] == str(at)]
+
+
+def remove_row(history):
+    event, at = next(reads(history))
+    event["value"][at][2] = event["value"][at][2][2:]
+
+
+def change_version(history):
+    event, at = next(reads(history))
+    event["value"][at][2][1] += 1000000000
+
+
+def show_no_row_twice(history):
+    event, at = next(reads(history, "empty"))
+    event["value"][at][2] = [990000000, 990000000]
+
+
+def change_count(history):
+    event, at = next(reads(history, "counted"))
+    event["value"][at][2][0] += 1
+
+
+def change_sum(history):
+    event, at = next(reads(history, "counted"))
+    event["value"][at][2][1] += 1
+
+
+def change_xmin(history):
+    event, at = next(reads(history))
+    row = rows_of(history, event, at)[0]
+    row[1] = next(words[2] for words in history.commits if words[2] != row[1])
+
+
+def invent_xmin(history):
+    event, at = next(reads(history))
+    rows_of(history, event, at)[0][1] = "17"
+
+
+def drop_commit(history):
+    del history.commits[len(history.commits) // 2]
+
+
+def drop_change(history):
+    words = next(words for words in history.commits[len(history.commits) // 2:] if len(words) > 5)
+    del words[-1]
+
+
+def swap_commits_of_a_row(history):
+    """An update comes before the insert of its row."""
+    for at, words in enumerate(history.commits):
+        for later in range(at + 1, len(history.commits)):
+            changed = [change.split(":") for change in history.commits[later][4:]]
+            inserted = [change.split(":")[2].split(",")[0] for change in words[4:] if change.split(":")[1] == "0"]
+            if any(kept == "0" and elements.split(",")[0] in inserted and elements.count(",") == 1 and
+                   elements.split(",")[0] != elements.split(",")[1] for _, kept, elements in changed):
+                words[4:], history.commits[later][4:] = history.commits[later][4:], words[4:]
+                return
+    raise AssertionError("no row that was changed")
+
+
+def age_snapshot(history):
+    event, _ = next(reads(history))
+    history.view(event).set_snapshot(*history.view(history.done[len(history.done) // 4]).snapshot())
+
+
+def hide_last_shown(history):
+    event, at = next(reads(history))
+    history.view(event).hide(int(rows_of(history, event, at)[0][1]))
+
+
+def fail_a_commit(history):
+    owners = {int(words[2]) for words in history.commits}
+    event = next(event for event in history.done[100:] if history.view(event) and history.view(event).own in owners)
+    event["type"] = "fail"
+
+
+def change_own_number(history):
+    owners = {int(words[2]) for words in history.commits}
+    event = next(event for event in history.done[100:] if history.view(event) and history.view(event).own in owners)
+    history.view(event).own += 100000
+
+
+CHANGES = {
+    remove_row: {"snapshot-mismatch"},
+    change_version: {"certificate-mismatch"},
+    show_no_row_twice: {"certificate-mismatch"},
+    change_count: {"snapshot-mismatch"},
+    change_sum: {"snapshot-mismatch"},
+    change_xmin: {"version-mismatch"},
+    invent_xmin: {"unknown-version"},
+    drop_commit: {"lost-commit"},
+    drop_change: {"torn-commit"},
+    swap_commits_of_a_row: {"torn-commit"},
+    age_snapshot: {"missed-commit"},
+    hide_last_shown: {"snapshot-mismatch", "snapshot-fork"},
+    fail_a_commit: {"resurrected-abort"},
+    change_own_number: {"number-mismatch"},
+}
 
 
 if __name__ == "__main__":
