@@ -99,7 +99,8 @@ static bool take_text(struct rig_my_turn *turn, struct rig_read *read, const cha
 /* The rows of a sequence: one with all of its elements, or one for each. */
 static void take_sequence(struct rig_my_turn *turn, uint32_t op, const struct rig_my_answer *answer)
 {
-    const bool many = rig_my_schema_has_element_rows(&turn->session->run->schema);
+    const bool pairs = turn->transaction->ops[op].kind == RIG_OP_READ_WHERE;
+    const bool many = pairs || rig_my_schema_has_element_rows(&turn->session->run->schema);
     struct rig_read read = {.state = RIG_READ_NIL, .first_element = turn->transaction->element_count};
     const char *text = NULL;
     size_t length = 0;
@@ -110,9 +111,11 @@ static void take_sequence(struct rig_my_turn *turn, uint32_t op, const struct ri
             return;
         }
         read.state = RIG_READ_SEEN;
-        if (!take_text(turn, &read, text, length))
+        if ((length > 0 || !pairs) && !take_text(turn, &read, text, length))
             return;
     }
+    if (pairs && read.count == 0)
+        read.state = RIG_READ_NIL;
     turn->transaction->reads[op] = read;
 }
 
@@ -251,9 +254,13 @@ static bool compose(struct rig_my_turn *turn, const struct batch *batch)
         }
         if (number == UINT32_MAX)
             continue;
-        const int64_t values[] = {numbers.key, numbers.value, numbers.expected};
-        separate(sql);
-        rig_my_statement_print(&schema->statements[number], values, sql);
+        const int64_t values[] = {numbers.key, numbers.value, numbers.expected, numbers.further};
+        uint32_t steps[RIG_MY_STEPS];
+        const uint32_t count = rig_my_schema_steps(schema, number, steps);
+        for (uint32_t i = 0; i < count; i++) {
+            separate(sql);
+            rig_my_statement_print(&schema->statements[steps[i]], values, sql);
+        }
     }
     if (batch->commits) {
         separate(sql);
@@ -264,9 +271,13 @@ static bool compose(struct rig_my_turn *turn, const struct batch *batch)
     return !sql->failed;
 }
 
-static bool has_statement(const struct rig_my_turn *turn, uint32_t op)
+/* The number of the operation's statements. */
+static uint32_t count_steps(const struct rig_my_turn *turn, uint32_t op)
 {
-    return turn->transaction->ops[op].kind != RIG_OP_EXPECT;
+    const struct rig_my_schema *schema = &turn->session->run->schema;
+    struct rig_sql_numbers numbers;
+    uint32_t steps[RIG_MY_STEPS];
+    return rig_my_schema_steps(schema, rig_my_schema_of_op(schema, turn->transaction, op, &numbers), steps);
 }
 
 /* Reads all answers, also after one that cannot be taken, so that the fate of a COMMIT behind it is known. */
@@ -284,13 +295,13 @@ static void run_texts(struct rig_my_turn *turn, const struct batch *batch)
     for (uint32_t op = batch->from; op < batch->to; op++) {
         if (savepoint_within(turn, op) != NULL && !next_answer(turn, &sent, RIG_PHASE_OPERATION, &answer))
             return;
-        if (!has_statement(turn, op))
-            continue;
-        if (!next_answer(turn, &sent, RIG_PHASE_OPERATION, &answer))
-            return;
-        if (!turn->failed)
-            take(turn, op, &answer);
-        rig_my_answer_release(&answer);
+        for (uint32_t left = count_steps(turn, op); left > 0; left--) {
+            if (!next_answer(turn, &sent, RIG_PHASE_OPERATION, &answer))
+                return;
+            if (!turn->failed && left == 1)
+                take(turn, op, &answer);
+            rig_my_answer_release(&answer);
+        }
     }
     if (batch->commits && !next_answer(turn, &sent, RIG_PHASE_COMMIT, &answer))
         return;
@@ -364,13 +375,16 @@ static void run_prepared(struct rig_my_turn *turn, uint32_t op)
         rig_my_turn_fail(turn, RIG_PHASE_OPERATION, RIG_MY_POOR, NULL);
         return;
     }
-    const uint32_t number = rig_my_schema_of_op(&turn->session->run->schema, turn->transaction, op, &numbers);
-    if (number == UINT32_MAX)
-        return;
-    const int64_t values[] = {numbers.key, numbers.value, numbers.expected};
-    if (rig_my_turn_perform(turn, number, values, &answer))
-        take(turn, op, &answer);
-    rig_my_answer_release(&answer);
+    const struct rig_my_schema *schema = &turn->session->run->schema;
+    const uint32_t number = rig_my_schema_of_op(schema, turn->transaction, op, &numbers);
+    const int64_t values[] = {numbers.key, numbers.value, numbers.expected, numbers.further};
+    uint32_t steps[RIG_MY_STEPS];
+    const uint32_t count = rig_my_schema_steps(schema, number, steps);
+    for (uint32_t i = 0; !turn->failed && i < count; i++) {
+        if (rig_my_turn_perform(turn, steps[i], values, &answer) && i + 1 == count)
+            take(turn, op, &answer);
+        rig_my_answer_release(&answer);
+    }
 }
 
 /* ---- the transaction ---- */

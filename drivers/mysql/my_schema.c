@@ -8,8 +8,14 @@
 
 enum { TEXT_MOST = 4096 };
 
-/* Statements of a table, in the order of enum rig_sql_action. */
-enum { STATEMENTS_OF_TABLE = RIG_SQL_NOTHING };
+/* Statements of a table, in the order of enum rig_sql_action; of the workload predicate, in that of enum
+ * rig_sql_predicate, and those that stand before and behind an update or delete. */
+enum { CLEAR_ROWS = RIG_SQL_PREDICATE_COUNT, TAKE_ROWS, REMOVE_BY_ID, REMOVE_BY_CLASS, OF_PREDICATE_COUNT };
+
+static uint32_t statements_of_table(const struct rig_my_schema *schema)
+{
+    return schema->workload == RIG_WORKLOAD_PREDICATE ? (uint32_t)OF_PREDICATE_COUNT : (uint32_t)RIG_SQL_NOTHING;
+}
 
 static const char *const isolation_sql[] = {"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"};
 
@@ -36,6 +42,8 @@ static const char *kind_of_table(enum rig_workload workload)
 {
     if (workload == RIG_WORKLOAD_SET)
         return "set";
+    if (workload == RIG_WORKLOAD_PREDICATE)
+        return "table";
     if (workload == RIG_WORKLOAD_MUTEX)
         return "lock";
     if (is_row(workload))
@@ -83,6 +91,9 @@ const char *rig_my_schema_columns(const struct rig_my_schema *schema)
 {
     if (rig_my_schema_has_element_rows(schema))
         return "k bigint NOT NULL, v bigint NOT NULL, n bigint NOT NULL AUTO_INCREMENT, PRIMARY KEY (k, v), KEY (n)";
+    if (schema->workload == RIG_WORKLOAD_PREDICATE)
+        return "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, c bigint NOT NULL, "
+               "p bigint NOT NULL DEFAULT 0, PRIMARY KEY (k, id), KEY (k, c)";
     if (is_row(schema->workload))
         return "k bigint NOT NULL PRIMARY KEY, v longtext CHARACTER SET latin1 NOT NULL, taken bigint NOT NULL DEFAULT "
                "0";
@@ -98,7 +109,7 @@ struct rig_sql_dialect rig_my_schema_dialect(const struct rig_my_schema *schema)
 
 /* ---- statements ---- */
 
-/* Replaces $1, $2 and $3 by `?`, and keeps their order; a text that has `?` already takes its values in order. */
+/* Replaces $1 to $4 by `?`, and keeps their order; a text that has `?` already takes its values in order. */
 static bool set_statement(struct rig_my_statement *statement, const char *text)
 {
     const size_t length = strlen(text);
@@ -107,7 +118,7 @@ static bool set_statement(struct rig_my_statement *statement, const char *text)
         return false;
     char *to = statement->text;
     for (const char *from = text; *from != '\0'; from++) {
-        const bool numbered = from[0] == '$' && from[1] >= '1' && from[1] <= '3';
+        const bool numbered = from[0] == '$' && from[1] >= '1' && from[1] <= '4';
         if (numbered || *from == '?') {
             RIG_INVARIANT(statement->value_count < RIG_MY_VALUES_MOST);
             const uint32_t number = numbered ? (uint32_t)(from[1] - '1') : statement->value_count;
@@ -171,9 +182,51 @@ static bool set_take(struct rig_my_schema *schema, struct rig_my_statement *of, 
                           : "LEFT(v, LENGTH(v) - LENGTH(SUBSTRING_INDEX(v, ',', -1)) - 1)");
 }
 
+/* The bounds of a condition on the column. */
+#define BETWEEN(column) "WHERE k = $1 AND " column " BETWEEN $2 AND $3"
+/* Gives the rows of a condition the version $4, and collects them in @rig: ids, and the versions before. */
+#define CHANGE(more, column)                                                                                           \
+    "UPDATE %s SET p = v, v = $4 + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', p))" more          \
+    " " BETWEEN(column)
+
+/*
+ * Each has one column, as a text. The server has no UPDATE that returns rows: a variable collects them, in the evaluation
+ * of the assignments, which is once for each row that the statement changes. A SELECT behind it could see other rows, or
+ * lock more of them. A delete first changes its rows, and then removes those that it changed, by the same condition.
+ */
+static bool set_statements_of_predicates(struct rig_my_schema *schema, uint32_t table)
+{
+    const uint32_t first = table * (uint32_t)OF_PREDICATE_COUNT;
+    struct rig_my_statement *of = &schema->statements[first];
+    char name[RIG_MY_TABLE_BYTES];
+    rig_my_schema_table(schema, table, name);
+    const bool set =
+        set_text(&of[RIG_SQL_LIST_BY_ID], "SELECT CONCAT(id, ',', v) FROM %s " BETWEEN("id"), name) &&
+        set_text(&of[RIG_SQL_LIST_BY_CLASS], "SELECT CONCAT(id, ',', v) FROM %s " BETWEEN("c"), name) &&
+        set_text(&of[RIG_SQL_COUNT_BY_ID], "SELECT CONCAT(COUNT(*), ',', COALESCE(SUM(v), 0)) FROM %s " BETWEEN("id"),
+                 name) &&
+        set_text(&of[RIG_SQL_COUNT_BY_CLASS], "SELECT CONCAT(COUNT(*), ',', COALESCE(SUM(v), 0)) FROM %s " BETWEEN("c"),
+                 name) &&
+        set_text(&of[RIG_SQL_UPDATE_BY_ID], CHANGE(", c = $4 DIV 10 MOD 100", "id"), name) &&
+        set_text(&of[RIG_SQL_UPDATE_BY_CLASS], CHANGE(", c = $4 DIV 10 MOD 100", "c"), name) &&
+        set_text(&of[RIG_SQL_DELETE_BY_ID], CHANGE("", "id"), name) &&
+        set_text(&of[RIG_SQL_DELETE_BY_CLASS], CHANGE("", "c"), name) &&
+        set_text(&of[RIG_SQL_INSERT], "INSERT INTO %s (k, id, v, c) VALUES ($1, $2, $2, $2 DIV 10 MOD 100)", name) &&
+        set_text(&of[CLEAR_ROWS], "SET @rig = ''") && set_text(&of[TAKE_ROWS], "SELECT @rig") &&
+        set_text(&of[REMOVE_BY_ID], "DELETE FROM %s " BETWEEN("id") " AND v = $4", name) &&
+        set_text(&of[REMOVE_BY_CLASS], "DELETE FROM %s " BETWEEN("c") " AND v = $4", name);
+    of[RIG_SQL_UPDATE_BY_ID].next = of[RIG_SQL_UPDATE_BY_CLASS].next = first + TAKE_ROWS;
+    of[RIG_SQL_DELETE_BY_ID].next = first + REMOVE_BY_ID;
+    of[RIG_SQL_DELETE_BY_CLASS].next = first + REMOVE_BY_CLASS;
+    of[REMOVE_BY_ID].next = of[REMOVE_BY_CLASS].next = first + TAKE_ROWS;
+    return set;
+}
+
 static bool set_statements_of_table(struct rig_my_schema *schema, uint32_t table)
 {
-    struct rig_my_statement *of = &schema->statements[table * STATEMENTS_OF_TABLE];
+    if (schema->workload == RIG_WORKLOAD_PREDICATE)
+        return set_statements_of_predicates(schema, table);
+    struct rig_my_statement *of = &schema->statements[table * statements_of_table(schema)];
     char name[RIG_MY_TABLE_BYTES];
     rig_my_schema_table(schema, table, name);
     bool set = set_reads(schema, of, name) && set_writes(schema, of, name);
@@ -249,7 +302,7 @@ enum rig_rc rig_my_schema_init(struct rig_my_schema *schema, const struct rig_ru
     *schema = (struct rig_my_schema){.options = options, .workload = env->workload, .rows = env->rows};
     find_place(schema, env);
     const uint32_t count =
-        env->rows != NULL ? 2 * env->rows->statement_count : (uint32_t)options->tables * STATEMENTS_OF_TABLE;
+        env->rows != NULL ? 2 * env->rows->statement_count : (uint32_t)options->tables * statements_of_table(schema);
     schema->statements = calloc(count + 1, sizeof *schema->statements);
     schema->row_statements = calloc(count + 1, sizeof *schema->row_statements);
     bool set = schema->statements != NULL && schema->row_statements != NULL;
@@ -273,10 +326,31 @@ void rig_my_schema_done(struct rig_my_schema *schema)
 uint32_t rig_my_schema_of_op(const struct rig_my_schema *schema, const struct rig_transaction *transaction, uint32_t op,
                              struct rig_sql_numbers *numbers)
 {
+    const uint32_t table = (uint32_t)((uint64_t)transaction->ops[op].key % (uint64_t)schema->options->tables);
+    const uint32_t first = table * statements_of_table(schema);
+    if (schema->workload == RIG_WORKLOAD_PREDICATE) {
+        const enum rig_sql_predicate which = rig_sql_predicate_of(transaction, op, numbers);
+        return which == RIG_SQL_PREDICATE_COUNT ? UINT32_MAX : first + (uint32_t)which;
+    }
     const enum rig_sql_action action =
         rig_sql_action_of(schema->workload, schema->options->lock_reads, transaction, op, numbers);
-    const uint32_t table = (uint32_t)((uint64_t)numbers->key % (uint64_t)schema->options->tables);
-    return action == RIG_SQL_NOTHING ? UINT32_MAX : table * STATEMENTS_OF_TABLE + (uint32_t)action;
+    return action == RIG_SQL_NOTHING ? UINT32_MAX : first + (uint32_t)action;
+}
+
+uint32_t rig_my_schema_steps(const struct rig_my_schema *schema, uint32_t number, uint32_t steps[static RIG_MY_STEPS])
+{
+    const uint32_t first = schema->workload == RIG_WORKLOAD_PREDICATE ? number - number % OF_PREDICATE_COUNT : 0;
+    uint32_t count = 0;
+    if (number == UINT32_MAX)
+        return 0;
+    if (schema->statements[number].next != 0)
+        steps[count++] = first + CLEAR_ROWS;
+    do {
+        RIG_INVARIANT(count < RIG_MY_STEPS);
+        steps[count++] = number;
+        number = schema->statements[number].next;
+    } while (number != 0);
+    return count;
 }
 
 void rig_my_statement_print(const struct rig_my_statement *statement, const int64_t *values, struct rig_buf *sql)

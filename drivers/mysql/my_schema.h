@@ -6,6 +6,8 @@
  * and stacks are texts as lists are (rig_row_N), locks the number of the holder, from 1, or 0 (rig_lock_N). In a database
  * that the plan names, the tables have the run's name in the place of `rig`. A key without a row is in its initial state.
  *
+ * A table of the workload predicate, rig_table_N, has rows (drivers/sql/sql_predicate.h).
+ *
  * A write that compares also counts in `n`, so that a row that it matches is a row that it changes: the server reports
  * changed rows. A value is taken from a queue or stack as the statement's last insert id, which one UPDATE can return.
  * The server evaluates the assignments of an UPDATE from left to right, each with the values of those before it.
@@ -17,10 +19,11 @@
 #include "drivers/driver.h"
 #include "drivers/mysql/my_options.h"
 #include "drivers/sql/row_sql.h"
-#include "drivers/sql/sql_ops.h"
+#include "drivers/sql/sql_predicate.h"
 
 enum { RIG_MY_STEM_BYTES = 64, RIG_MY_TABLE_BYTES = RIG_MY_DATABASE_BYTES + RIG_MY_STEM_BYTES + 16 };
 enum { RIG_MY_VALUES_MOST = RIG_ROW_VALUES + RIG_ROW_CONDITIONS };
+enum { RIG_MY_STEPS = 4 }; /* statements of one operation */
 
 struct rig_my_place {
     char database[RIG_MY_DATABASE_BYTES]; /* without quotes, and with none in it */
@@ -33,6 +36,7 @@ struct rig_my_statement {
     char *text; /* owned */
     uint8_t order[RIG_MY_VALUES_MOST];
     uint32_t value_count; /* of `?` */
+    uint32_t next;        /* the statement that follows it for the same operation; 0: none */
 };
 
 /* A program's statement: the statement, and for an update the selection of the same rows. */
@@ -58,9 +62,13 @@ enum rig_rc rig_my_schema_init(struct rig_my_schema *schema, const struct rig_ru
                                const struct rig_my_options *options, struct rig_err *err);
 void rig_my_schema_done(struct rig_my_schema *schema);
 
-/* The number of the statement of operation `op`, and its values (key, value, expected); UINT32_MAX: none of its own. */
+/* The number of the statement of operation `op`, and its values (key, value, expected, further); UINT32_MAX: none of its
+ * own. */
 uint32_t rig_my_schema_of_op(const struct rig_my_schema *schema, const struct rig_transaction *transaction, uint32_t op,
                              struct rig_sql_numbers *numbers);
+/* The statements that do the work of that one, in order, all with its values; the last one's answer is the operation's.
+ * None for UINT32_MAX. */
+uint32_t rig_my_schema_steps(const struct rig_my_schema *schema, uint32_t number, uint32_t steps[static RIG_MY_STEPS]);
 /* Adds the statement with its values written in. */
 void rig_my_statement_print(const struct rig_my_statement *statement, const int64_t *values, struct rig_buf *sql);
 

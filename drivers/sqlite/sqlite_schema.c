@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "drivers/sql/sql_ops.h"
+#include "drivers/sql/sql_predicate.h"
 
 /* The statements of each table, behind those of every run. */
 enum of_table {
@@ -16,6 +17,25 @@ enum of_table {
     EXTEND,  /* appends to a string, and changes no row where it is full */
     OF_TABLE_COUNT,
 };
+
+/* The statements of the workload predicate, in the order of enum rig_sql_predicate. */
+static const struct {
+    const char *before, *after;
+} predicates[] = {
+#define PREDICATE_SQL(name, before, after) [RIG_SQL_##name] = {before, after},
+    RIG_SQL_PREDICATE_TABLE(PREDICATE_SQL)
+#undef PREDICATE_SQL
+};
+
+static bool has_conditions(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_PREDICATE;
+}
+
+static uint32_t statements_of_table(const struct rig_sqlite_schema *schema)
+{
+    return has_conditions(schema->env->workload) ? RIG_SQL_PREDICATE_COUNT : OF_TABLE_COUNT;
+}
 
 /* A queue or a stack. */
 static bool has_rows(enum rig_workload workload)
@@ -56,9 +76,24 @@ static void add_statements_of_rows(struct rig_sqlite_schema *schema, int64_t tab
     add(schema, "SELECT 1");
 }
 
+/* $1 is ?1 here. */
+static void add_statements_of_predicates(struct rig_sqlite_schema *schema, int64_t table)
+{
+    for (size_t i = 0; i < RIG_SQL_PREDICATE_COUNT; i++) {
+        const size_t from = schema->statements.size;
+        add(schema, "%srig_%" PRId64 "%s", predicates[i].before, table, predicates[i].after);
+        for (size_t at = from; !schema->statements.failed && at < schema->statements.size; at++)
+            schema->statements.data[at] = schema->statements.data[at] == '$' ? '?' : schema->statements.data[at];
+    }
+}
+
 static void add_statements_of_table(struct rig_sqlite_schema *schema, int64_t table)
 {
     const enum rig_workload workload = schema->env->workload;
+    if (has_conditions(workload)) {
+        add_statements_of_predicates(schema, table);
+        return;
+    }
     if (has_rows(workload)) {
         add_statements_of_rows(schema, table);
         return;
@@ -128,6 +163,9 @@ void rig_sqlite_schema_done(struct rig_sqlite_schema *schema)
 
 static const char *columns_of(enum rig_workload workload)
 {
+    if (has_conditions(workload))
+        return "k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, c INTEGER NOT NULL, p INTEGER, "
+               "PRIMARY KEY (k, id)";
     if (has_rows(workload))
         return "n INTEGER PRIMARY KEY AUTOINCREMENT, k INTEGER NOT NULL, v INTEGER NOT NULL";
     return rig_workload_has_sequences(workload) ? "k INTEGER PRIMARY KEY, v TEXT NOT NULL"
@@ -143,6 +181,8 @@ void rig_sqlite_schema_create(const struct rig_sqlite_schema *schema, struct rig
         rig_buf_printf(sql, "CREATE TABLE rig_%" PRId64 " (%s); ", table, columns_of(env->workload));
         if (has_rows(env->workload))
             rig_buf_printf(sql, "CREATE INDEX rig_%" PRId64 "_index ON rig_%" PRId64 " (k, n); ", table, table);
+        if (has_conditions(env->workload))
+            rig_buf_printf(sql, "CREATE INDEX rig_%" PRId64 "_index ON rig_%" PRId64 " (k, c); ", table, table);
         if (env->accounts.count > 0)
             rig_buf_printf(sql,
                            "WITH RECURSIVE s (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM s WHERE k < %" PRId64
@@ -165,6 +205,28 @@ void rig_sqlite_schema_pragmas(const struct rig_sqlite_schema *schema, struct ri
 
 /* ---- calls ---- */
 
+static uint32_t table_of(const struct rig_sqlite_schema *schema, int64_t key)
+{
+    const uint64_t table = (uint64_t)key % (uint64_t)schema->options->tables;
+    return RIG_SQLITE_FIXED_COUNT + (uint32_t)table * statements_of_table(schema);
+}
+
+static bool call_of_predicate(const struct rig_sqlite_schema *schema, const struct rig_transaction *transaction,
+                              uint32_t op, struct rig_sqlite_call *call)
+{
+    struct rig_sql_numbers numbers;
+    const enum rig_sql_predicate which = rig_sql_predicate_of(transaction, op, &numbers);
+    if (which == RIG_SQL_PREDICATE_COUNT)
+        return false;
+    const bool updates = which == RIG_SQL_UPDATE_BY_ID || which == RIG_SQL_UPDATE_BY_CLASS;
+    *call = (struct rig_sqlite_call){.step = {.statement = table_of(schema, numbers.key) + (uint32_t)which,
+                                              .value_count = which == RIG_SQL_INSERT ? 2
+                                                             : updates               ? 4
+                                                                                     : 3},
+                                     .values = {numbers.key, numbers.value, numbers.expected, numbers.further}};
+    return true;
+}
+
 bool rig_sqlite_schema_of_op(const struct rig_sqlite_schema *schema, const struct rig_transaction *transaction,
                              uint32_t op, struct rig_sqlite_call *call)
 {
@@ -176,12 +238,13 @@ bool rig_sqlite_schema_of_op(const struct rig_sqlite_schema *schema, const struc
                       [RIG_SQL_EXTEND] = {EXTEND, 2}};
     const enum rig_workload workload = schema->env->workload;
     struct rig_sql_numbers numbers;
+    if (has_conditions(workload))
+        return call_of_predicate(schema, transaction, op, call);
     const enum rig_sql_action action = rig_sql_action_of(workload, 0, transaction, op, &numbers);
     if (action == RIG_SQL_NOTHING)
         return false;
-    const uint32_t table = (uint32_t)((uint64_t)numbers.key % (uint64_t)schema->options->tables);
     *call = (struct rig_sqlite_call){
-        .step = {.statement = RIG_SQLITE_FIXED_COUNT + table * OF_TABLE_COUNT + statements[action].which,
+        .step = {.statement = table_of(schema, numbers.key) + statements[action].which,
                  .value_count = workload == RIG_WORKLOAD_MUTEX ? 2 : statements[action].value_count,
                  .compares = rig_sql_compares(transaction, op)},
         .values = {numbers.key, numbers.value, numbers.expected}};

@@ -175,12 +175,38 @@ static void take_list(struct turn *turn, uint32_t op, const struct rig_sqlite_ce
     }
 }
 
+/* Rows of two numbers. */
+static void take_pairs(struct turn *turn, uint32_t op, const struct rig_sqlite_rows *rows,
+                       struct rig_sqlite_cursor *cursor)
+{
+    struct rig_transaction *transaction = turn->transaction;
+    const size_t count = (size_t)rows->row_count * 2;
+    struct rig_sqlite_cell cell;
+    int64_t *room = turn->session->run->env->core->elements(transaction, count);
+    if (room == NULL || count > UINT32_MAX || rows->column_count != 2) {
+        fail(turn, phase_of_results(turn), room == NULL ? RIG_SQLITE_LIMIT : RIG_SQLITE_PROTOCOL, NULL);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!rig_sqlite_next_cell(cursor, &cell) || cell.kind != RIG_SQLITE_INTEGER) {
+            fail(turn, phase_of_results(turn), RIG_SQLITE_MALFORMED, NULL);
+            return;
+        }
+        room[i] = cell.number;
+    }
+    transaction->reads[op] = (struct rig_read){
+        .state = RIG_READ_SEEN, .count = (uint32_t)count, .first_element = transaction->element_count};
+    transaction->element_count += count;
+}
+
 static void take_read(struct turn *turn, uint32_t op, const struct rig_sqlite_rows *rows,
                       struct rig_sqlite_cursor *cursor)
 {
     struct rig_read *read = &turn->transaction->reads[op];
     struct rig_sqlite_cell cell;
-    if (rows->row_count == 0)
+    if (rows->row_count > 0 && turn->transaction->ops[op].kind == RIG_OP_READ_WHERE)
+        take_pairs(turn, op, rows, cursor);
+    else if (rows->row_count == 0)
         read->state = RIG_READ_NIL;
     else if (rows->row_count > 1 || rows->column_count != 1 || !rig_sqlite_next_cell(cursor, &cell))
         fail(turn, phase_of_results(turn), RIG_SQLITE_PROTOCOL, "a read needs one row or none as its answer");

@@ -51,6 +51,30 @@ class Levels(RigTest):
         self.assertEqual(self.results("out")["valid"], True)
 
 
+class Predicates(RigTest):
+    def run_config(self, *settings, status=1):
+        arguments = [text for setting in ("workload.transactions=2500", *settings) for text in ("--set", setting)]
+        self.status(status, self.rig("run", CONFIGS / "mariadb-phantom-repeatable-read.yaml", *arguments, "-o", "out"))
+        return self.results("out")
+
+    def test_repeatable_read_has_phantoms_and_no_cycle_of_items(self):
+        results = self.run_config()
+        self.assertIn("G2-predicate", results["anomalies"])
+        self.assertFalse({"G-single-item", "G2-item", "G-nonadjacent-item"} & results["anomalies"].keys())
+        self.assertNotIn("G-single-predicate", results["anomalies"])
+
+    def test_updates_where_take_other_rows_than_the_snapshot(self):
+        results = self.run_config("workload.statements.updates=30%", "workload.statements.deletes=10%")
+        self.assertTrue({"G-single-item", "G2-item"} & results["anomalies"].keys(), results["anomalies"].keys())
+        self.assertNotEqual(results["levels"]["read-committed"], "refuted")
+
+    def test_serializable_has_no_phantoms(self):
+        results = self.run_config("database.isolation=serializable", "workload.statements.updates=20%",
+                                  "workload.statements.deletes=5%", status=0)
+        self.assertEqual(results["anomalies"], {})
+        self.assertGreater(results["history"]["ok"], 1000)
+
+
 class Types(RigTest):
     def holds(self, *arguments, **values):
         self.status(0, self.rig("run", self.plan(plan(transactions=2000, **values)), "-o", "out", *arguments))

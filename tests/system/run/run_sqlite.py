@@ -35,6 +35,12 @@ class Types(SqliteTest):
                 self.assertGreater(results["history"]["ok"], 300)
                 self.assertEqual(results["history"]["info"], 0)
 
+    def test_rows_that_are_read_by_conditions(self):
+        results = self.run_plan("database.synchronous=off", "database.tables=2", "workload.statements.updates=20%",
+                                "workload.statements.deletes=10%", "workload.keys.active=2", type="predicate")
+        self.assertEqual(results["anomalies"], {})
+        self.assertGreater(results["history"]["ok"], 300)
+
     def test_each_journal_and_beginning(self):
         for journal in ("wal", "delete", "truncate", "persist"):
             for begin in ("deferred", "immediate", "exclusive"):
