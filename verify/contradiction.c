@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "verify/impossible.h"
+#include "verify/counter_sums.h"
 
 const char *const rig_witness_kinds[RIG_WITNESS_KINDS] = {
 #define RIG_WITNESS_NAME(id, name) name,
@@ -385,7 +386,11 @@ enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsig
                       .assumed = assumed,
                       .err = err};
     enum rig_rc rc;
-    if (lines->count == 1 && lines->at[0].kind > RIG_WITNESS_SUPPOSE)
+    if (facts->form == RIG_FACTS_SUMS && lines->count == 1)
+        rc = rig_impossible_sum(facts, &lines->at[0], &p.refuted, err);
+    else if (facts->form != RIG_FACTS_VERSIONS)
+        rc = rig_fail(err, RIG_E_INPUT, "a history of this type has no such witness");
+    else if (lines->count == 1 && lines->at[0].kind > RIG_WITNESS_SUPPOSE)
         rc = rig_impossible_read(facts, &lines->at[0], &p.refuted, err);
     else
         rc = check_lines(&p);

@@ -19,22 +19,26 @@
 
 /* The first words of the lines of a witness. */
 #define RIG_WITNESS_LINES(X)                                                                                           \
-    X(WW, "ww")                           /* T op U op: T wrote an earlier version than U */                           \
-    X(WR, "wr")                           /* T op U op: T wrote what U read */                                         \
-    X(RW, "rw")                           /* T op U op: T read a version before that of U */                           \
-    X(PROCESS, "process")                 /* T U: T ended before U began, in one process */                            \
-    X(REALTIME, "realtime")               /* T U: T ended before U began */                                            \
-    X(CYCLE, "cycle")                     /* the steps since the last line of this kind are a cycle */                 \
-    X(SUPPOSE, "suppose")                 /* T U: opens a case, in which versions of T come before those of U */       \
-    X(G1A, "G1a")                         /* T op U op: T read what U wrote, which failed */                           \
-    X(G1B, "G1b")                         /* T op U op: T read what U wrote, and then wrote over */                    \
-    X(GARBAGE, "garbage-read")            /* T op U op: T read what none wrote; registers: U read another one */       \
-    X(DUPLICATE, "duplicate-elements")    /* T op U op: T read an element twice (U op: ignored) */                     \
-    X(INCOMPATIBLE, "incompatible-order") /* T op U op: two reads of a list contradict each other */                   \
-    X(FRACTURED, "fractured-append")      /* T op U op: T read a later append of U without this one */                 \
-    X(FUTURE, "future-read")              /* T op U op: T read what it writes later (U op: ignored) */                 \
-    X(INTERNAL, "internal")               /* T op U op: the read disagrees with T's own operations */                  \
-    X(LOST_UPDATE, "lost-update")         /* T op U op: both read one version of a key, and both write it */
+    X(WW, "ww")                             /* T op U op: T wrote an earlier version than U */                         \
+    X(WR, "wr")                             /* T op U op: T wrote what U read */                                       \
+    X(RW, "rw")                             /* T op U op: T read a version before that of U */                         \
+    X(PROCESS, "process")                   /* T U: T ended before U began, in one process */                          \
+    X(REALTIME, "realtime")                 /* T U: T ended before U began */                                          \
+    X(CYCLE, "cycle")                       /* the steps since the last line of this kind are a cycle */               \
+    X(SUPPOSE, "suppose")                   /* T U: opens a case, in which versions of T come before those of U */     \
+    X(G1A, "G1a")                           /* T op U op: T read what U wrote, which failed */                         \
+    X(G1B, "G1b")                           /* T op U op: T read what U wrote, and then wrote over */                  \
+    X(GARBAGE, "garbage-read")              /* T op U op: T read what none wrote; registers: U read another one */     \
+    X(DUPLICATE, "duplicate-elements")      /* T op U op: T read an element twice (U op: ignored) */                   \
+    X(INCOMPATIBLE, "incompatible-order")   /* T op U op: two reads of a list contradict each other */                 \
+    X(FRACTURED, "fractured-append")        /* T op U op: T read a later append of U without this one */               \
+    X(FUTURE, "future-read")                /* T op U op: T read what it writes later (U op: ignored) */               \
+    X(INTERNAL, "internal")                 /* T op U op: the read disagrees with T's own operations */                \
+    X(LOST_UPDATE, "lost-update")           /* T op U op: both read one version of a key, and both write it */         \
+    X(IMPOSSIBLE_VALUE, "impossible-value") /* T op U op, of counters: no increments sum up to it (U op: ignored) */   \
+    X(BOUNDS, "counter-bounds")             /* T op U op, of counters: less or more than its time allows (likewise) */ \
+    X(NEGATIVE, "negative-balance")         /* T op U op, of accounts: below 0 (likewise) */                           \
+    X(TOTAL, "wrong-total")                 /* T op U op, of accounts: another total than U read; U is T: as assumed */
 
 enum rig_witness_kind {
 #define RIG_WITNESS_ENUM(id, name) RIG_WITNESS_##id,

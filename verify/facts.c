@@ -74,13 +74,17 @@ enum rig_rc rig_facts_init(struct rig_facts *facts, const struct rig_history *hi
     const enum rig_workload workload = history->workload;
     const bool is_register = ((unsigned)RIG_WORKLOADS_OF_REGISTERS >> workload & 1) != 0;
     *facts = (struct rig_facts){.history = history, .shape = rig_data_types[workload].shape};
-    if (!is_register && facts->shape != RIG_RESULT_LIST && facts->shape != RIG_RESULT_SET)
+    if (rig_workload_is_object(workload))
+        facts->form = RIG_FACTS_OBJECTS;
+    else if (((unsigned)RIG_WORKLOADS_OF_NAMED_WRITERS >> workload & 1) == 0)
+        facts->form = RIG_FACTS_SUMS;
+    else if (!is_register && facts->shape != RIG_RESULT_LIST && facts->shape != RIG_RESULT_SET)
         return rig_fail(err, RIG_E_LIMIT, "proofs about %s are not supported", rig_data_types[workload].name);
     if (history->lost_count > 0)
         return rig_fail(err, RIG_E_LIMIT, "the history omits operations that may have read or written");
     while (facts->completed < history->txn_count && history->txns[facts->completed].complete_at != RIG_POSITION_NONE)
         facts->completed++;
-    return index_writes(facts, err);
+    return facts->form == RIG_FACTS_VERSIONS ? index_writes(facts, err) : RIG_OK;
 }
 
 /* Names ascend among the transactions with a completion, and among the others. */
@@ -205,7 +209,7 @@ enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err)
 {
     const struct rig_history *history = facts->history;
     const size_t txns = (size_t)history->txn_count + 1, keys = (size_t)history->key_count + 1;
-    if (facts->committed != NULL)
+    if (facts->committed != NULL || facts->form != RIG_FACTS_VERSIONS)
         return RIG_OK;
     struct spread s = {
         .facts = facts, .waiting = calloc(txns, sizeof *s.waiting), .followed = calloc(keys, sizeof *s.followed)};

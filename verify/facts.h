@@ -19,11 +19,17 @@ struct rig_fact_write {
     uint32_t txn;
 };
 
+/* The way in which a type is proved: by versions of keys; by states of objects; by sums of increments. */
+enum rig_facts_form { RIG_FACTS_VERSIONS, RIG_FACTS_OBJECTS, RIG_FACTS_SUMS };
+
 struct rig_facts {
     const struct rig_history *history; /* borrowed */
     enum rig_result_shape shape;       /* of what reads show: a list, a set, or one value */
     struct rig_fact_write *writes;     /* open addressing, at most half full */
     uint64_t mask;
+    enum rig_facts_form form;
+    bool assumes_balances, assumes_total; /* by the proof: no balance falls below 0; all accounts have this total: */
+    int64_t total;
     uint32_t completed; /* transactions with a completion: ids below it */
     /* from rig_facts_witness() */
     uint8_t *committed; /* per transaction: acknowledged, or unknown with a write that a committed one shows */

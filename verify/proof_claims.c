@@ -180,9 +180,28 @@ static enum rig_rc read_refuted(struct reading *r)
 
 /* ---- the file ---- */
 
+/* "total N", of all accounts. */
+static enum rig_rc read_total(struct reading *r)
+{
+    const bool is_negative = r->at < r->end && *r->at == '-';
+    uint32_t number;
+    r->at += is_negative;
+    if (!read_number(r, &number) || !end_line(r) || r->facts->assumes_total)
+        return refuse(r, "not a total, or a second one");
+    r->facts->total = is_negative ? -(int64_t)number : (int64_t)number;
+    r->facts->assumes_total = true;
+    return RIG_OK;
+}
+
 static enum rig_rc read_assumption(struct reading *r)
 {
     const struct word word = next_word(r);
+    if (is_word(word, "total"))
+        return read_total(r);
+    if (is_word(word, "non-negative-balances")) {
+        r->facts->assumes_balances = true;
+        return end_line(r) ? RIG_OK : refuse(r, "no such assumption");
+    }
     const enum rig_reason reason = is_word(word, "wfr-keys")            ? RIG_REASON_UPDATE
                                    : is_word(word, "sequential-keys")   ? RIG_REASON_SEQUENTIAL
                                    : is_word(word, "linearizable-keys") ? RIG_REASON_LINEARIZABLE

@@ -282,11 +282,9 @@ static bool is_for(enum rig_order_kind kind, enum rig_forbids forbids)
     }
 }
 
-static enum rig_rc prove(struct rig_replay *r, uint32_t levels)
+static enum rig_rc replay_versions(struct rig_replay *r)
 {
-    enum rig_rc rc = init(r);
-    if (rc == RIG_OK)
-        rc = place_all(r);
+    enum rig_rc rc = place_all(r);
     if (rc == RIG_OK)
         rc = order_versions(r);
     if (rc == RIG_OK && r->kind == RIG_ORDER_WRITES)
@@ -295,8 +293,15 @@ static enum rig_rc prove(struct rig_replay *r, uint32_t levels)
         rc = rig_replay_see(r);
     if (rc == RIG_OK && r->kind == RIG_ORDER_COMMITS)
         rc = rig_replay_flow(r);
-    if (rc == RIG_OK && r->kind < RIG_ORDER_COMMITS)
-        rc = execute(r);
+    return rc == RIG_OK && r->kind < RIG_ORDER_COMMITS ? execute(r) : rc;
+}
+
+static enum rig_rc prove(struct rig_replay *r, uint32_t levels)
+{
+    const bool objects = r->facts->form == RIG_FACTS_OBJECTS;
+    enum rig_rc rc = init(r);
+    if (rc == RIG_OK)
+        rc = objects ? rig_replay_objects(r) : replay_versions(r);
     for (int level = 0; rc == RIG_OK && level < RIG_PROVED_LEVELS; level++) {
         const struct rig_proved_level *info = &rig_proved_levels[level];
         if ((levels >> level & 1) == 0)
@@ -307,7 +312,6 @@ static enum rig_rc prove(struct rig_replay *r, uint32_t levels)
     }
     return rc;
 }
-
 enum rig_rc rig_replay(const struct rig_facts *facts, enum rig_order_kind kind, uint32_t levels, const uint32_t *events,
                        size_t count, struct rig_err *err)
 {
@@ -317,7 +321,8 @@ enum rig_rc rig_replay(const struct rig_facts *facts, enum rig_order_kind kind, 
         if ((levels >> level & 1) == 0)
             continue;
         r.internal = r.internal || rig_proved_levels[level].internal;
-        if (!is_for(kind, rig_proved_levels[level].forbids))
+        if (facts->form == RIG_FACTS_SUMS || (facts->form == RIG_FACTS_OBJECTS && kind != RIG_ORDER_SERIAL) ||
+            !is_for(kind, rig_proved_levels[level].forbids))
             return rig_fail(err, RIG_E_INPUT, "an order of the kind `%s` does not prove %s", rig_order_kinds[kind],
                             rig_proved_levels[level].name);
     }

@@ -41,6 +41,8 @@ enum rig_rc rig_replay_see_set(struct rig_replay *r, uint32_t txn, uint32_t op, 
 /* The orders `commits` and `writes`. */
 enum rig_rc rig_replay_flow(struct rig_replay *r);
 enum rig_rc rig_replay_writes(struct rig_replay *r);
+/* Instead of all of these, for histories of objects. */
+enum rig_rc rig_replay_objects(struct rig_replay *r);
 /* Whether the order `commits` has no cycle of the form with one rw edge. */
 enum rig_rc rig_replay_single(struct rig_replay *r, enum rig_forbids forbids);
 

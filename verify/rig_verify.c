@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "history/fingerprint.h"
 #include "history/load.h"
+#include "history/types.h"
 #include "verify/proof_claims.h"
 #include "verify/contradiction.h"
 #include "verify/proved_levels.h"
@@ -17,7 +18,7 @@
 enum { EXIT_PROVED = 0, EXIT_FALSE = 1, EXIT_UNDECIDED = 2 };
 
 static const char help[] =
-    "Usage: rig-verify [--quiet] HISTORY PROOF\n"
+    "Usage: rig-verify [--quiet] [--workload W] HISTORY PROOF\n"
     "\n"
     "Replays a proof that `rig check --proof PROOF HISTORY` wrote: the order of the transactions for levels that are\n"
     "held, the witness for levels that are refuted. It uses the raw history alone and nothing of the checker.\n"
@@ -27,6 +28,7 @@ static const char help[] =
     "\n"
     "Options:\n"
     "  --quiet        print failures only\n"
+    "  --workload W   the type of the history, where it does not show it (as for rig check)\n"
     "  --fingerprint  print the fingerprint of HISTORY, by which a proof names it; without PROOF\n"
     "  --help         print this\n"
     "  --version      print the version\n"
@@ -55,8 +57,12 @@ static enum rig_rc read_file(const char *path, struct rig_buf *text, struct rig_
     return failed ? rig_fail(err, RIG_E_IO, "%s: cannot be read, or is larger than 4 GiB", path) : RIG_OK;
 }
 
-static void print(const struct rig_proved *claims)
+static void print(const struct rig_facts *facts, const struct rig_proved *claims)
 {
+    if (facts->assumes_total)
+        (void)printf("assuming a total of %lld\n", (long long)facts->total);
+    if (facts->assumes_balances)
+        (void)printf("assuming non-negative balances\n");
     if ((claims->assumed & RIG_ASSUMES(RIG_REASON_UPDATE)) != 0)
         (void)printf("assuming wfr-keys\n");
     if ((claims->assumed & RIG_ASSUMES(RIG_REASON_SEQUENTIAL)) != 0)
@@ -84,7 +90,7 @@ static enum rig_rc verify(const struct rig_history *history, const char *path, b
     if (rc == RIG_OK && claims.count == 0)
         rc = rig_fail(err, RIG_E_LIMIT, "%s claims nothing", path);
     if (rc == RIG_OK && !quiet)
-        print(&claims);
+        print(&facts, &claims);
     rig_facts_done(&facts);
     rig_buf_done(&text);
     return rc;
@@ -100,10 +106,23 @@ static int status_of(enum rig_rc rc, bool loaded)
     return rc == RIG_E_INPUT ? EXIT_FALSE : EXIT_UNDECIDED;
 }
 
+static bool find_workload(const char *name, struct rig_load_options *load)
+{
+    for (int i = 0; rig_data_type_names[i] != NULL; i++) {
+        if (strcmp(rig_data_type_names[i], name) != 0)
+            continue;
+        load->workload = (enum rig_workload)i;
+        load->workload_given = true;
+        return true;
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     const char *paths[2] = {NULL, NULL};
     bool quiet = false, fingerprint = false;
+    struct rig_load_options load = {.form = RIG_FORM_AUTO};
     uint64_t number = 0;
     int count = 0;
     for (int i = 1; i < argc; i++) {
@@ -115,8 +134,10 @@ int main(int argc, char **argv)
             quiet = true;
         else if (strcmp(argv[i], "--fingerprint") == 0)
             fingerprint = true;
+        else if (strcmp(argv[i], "--workload") == 0 && i + 1 < argc && find_workload(argv[i + 1], &load))
+            i++;
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return complain("unknown option; see --help");
+            return complain("unknown option or workload; see --help");
         else if (count == 2)
             return complain("more than two files; see --help");
         else
@@ -126,7 +147,7 @@ int main(int argc, char **argv)
         return complain("expected HISTORY and PROOF; see --help");
     struct rig_err err = {0};
     struct rig_history *history = NULL;
-    enum rig_rc rc = rig_history_load(paths[0], &(struct rig_load_options){.form = RIG_FORM_AUTO}, &history, &err);
+    enum rig_rc rc = rig_history_load(paths[0], &load, &history, &err);
     if (rc == RIG_OK && fingerprint) {
         rc = rig_history_fingerprint(history, &number, &err);
         (void)printf("%016llx\n", (unsigned long long)number);

@@ -119,12 +119,18 @@ static void replay(const struct rig_object_key *key, struct rig_object_decided *
 
 /* ---- queues and stacks ---- */
 
-/* TIME: the order explains nothing, or there is none. */
-static enum rig_object_answer replay_rows(const struct rig_object_key *key, const struct rig_object_order *order)
+/* Keeps the order where it explains the operations. TIME: it explains nothing, or there is none. */
+static enum rig_object_answer replay_rows(const struct rig_object_key *key, struct rig_object_order *order,
+                                          struct rig_object_decided *decided)
 {
     bool explains = false;
     if (!rig_object_replay(key->model, key->ops, key->count, order, &explains))
         return RIG_OBJECT_NO_MEMORY;
+    if (explains) {
+        decided->ops = key->ops;
+        decided->result.order = *order;
+        *order = (struct rig_object_order){0};
+    }
     return explains ? RIG_OBJECT_LINEARIZABLE : RIG_OBJECT_TIME;
 }
 
@@ -147,7 +153,7 @@ static enum rig_object_answer decide_lives(const struct rig_object_key *key, con
              !rig_object_queue_order(rows, key->model, key->ops, key->count, &order))
         answer = RIG_OBJECT_NO_MEMORY;
     else if (answer == RIG_OBJECT_TIME && last && unique)
-        answer = replay_rows(key, &order);
+        answer = replay_rows(key, &order, decided);
     rig_object_order_done(&order);
     return answer;
 }
@@ -155,14 +161,15 @@ static enum rig_object_answer decide_lives(const struct rig_object_key *key, con
 /* The search with look-ahead answers yes; a no has no witness, so the search without it follows. */
 static enum rig_object_answer search_ahead(const struct rig_object_key *key, const struct rig_object_rows *rows,
                                            struct rig_object_model *model,
-                                           const struct rig_object_search_limits *limits)
+                                           const struct rig_object_search_limits *limits,
+                                           struct rig_object_decided *decided)
 {
     struct rig_object_result result;
     const struct rig_object_part part = {.ops = rows->ops.at, .count = key->count, .until = RIG_POSITION_NONE};
     enum rig_object_answer answer = rig_object_search(model, &part, limits, &result);
     const bool found = answer == RIG_OBJECT_LINEARIZABLE;
     if (found)
-        answer = replay_rows(key, &result.order);
+        answer = replay_rows(key, &result.order, decided);
     RIG_INVARIANT(answer != RIG_OBJECT_TIME || !found);
     rig_object_result_done(&result);
     return answer;
@@ -182,7 +189,7 @@ static void decide_rows(const struct rig_object_key *key, const struct rig_objec
         decided->answer = decide_lives(key, &rows, unique, limits, decided);
         search_all = decided->answer == RIG_OBJECT_TIME && is_last(key);
         if (search_all && unique) {
-            decided->answer = search_ahead(key, &rows, &model, limits);
+            decided->answer = search_ahead(key, &rows, &model, limits, decided);
             search_all = decided->answer == RIG_OBJECT_REFUTED;
         }
     }

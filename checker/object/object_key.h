@@ -22,7 +22,7 @@ struct rig_object_key {
 
 struct rig_object_decided {
     enum rig_object_answer answer;
-    const struct rig_object_op *ops; /* that `result` is about */
+    const struct rig_object_op *ops; /* that `result` is about; NULL: there is no order */
     struct rig_object_op_list needed;
     struct rig_object_result result;
     struct rig_object_refutation refutation; /* found: `result` is not filled in */

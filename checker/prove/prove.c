@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "checker/checker_types.h"
 #include "checker/judge.h"
+#include "checker/object/object_order.h"
 #include "checker/prove/prove_order.h"
 #include "checker/prove/witness_lines.h"
 #include "checker/solve/explanations.h"
@@ -26,6 +27,7 @@ struct proving {
     struct rig_judge judge;
     struct rig_problem problem;
     bool has_problem;
+    bool has_total; /* the assumption is written */
     struct rig_prove_events events;
     struct rig_buf *text;
     struct rig_err *err;
@@ -34,7 +36,7 @@ struct proving {
 const char *rig_prove_lacks(enum rig_workload workload)
 {
     const struct rig_type_inference *type = rig_type_inference(workload);
-    return type == NULL || type->build_problem == NULL
+    return type == NULL || (type->build_problem == NULL && type->decide_objects == NULL && !type->no_edges)
                ? "its reads show no versions, so that no order of the transactions proves them"
                : NULL;
 }
@@ -110,6 +112,26 @@ static enum rig_rc ask_solver(struct proving *p, enum rig_level level, bool *fou
     return rc;
 }
 
+/* The order in which the operations on all objects take effect. */
+static enum rig_rc find_order_of_objects(struct proving *p, enum rig_level level, bool *found)
+{
+    const int64_t budget_ns = p->options->budget_ns == 0 ? RIG_DEFAULT_BUDGET_NS : p->options->budget_ns;
+    const struct rig_objects_limits limits = {.deadline_ns = rig_clock_now_ns() + budget_ns,
+                                              .bytes = p->options->limit_bytes};
+    struct rig_objects_order order = {0};
+    *found = false;
+    p->events.count = 0;
+    if (level != RIG_LEVEL_STRICT_SERIALIZABLE && level != RIG_LEVEL_STRONG_SESSION_SERIALIZABLE)
+        return RIG_OK; /* these two decide all other levels of objects */
+    bool fits = level == RIG_LEVEL_STRICT_SERIALIZABLE
+                    ? rig_objects_order_find(p->history, &limits, &order, found)
+                    : rig_objects_order_of_sessions(p->history, &limits, &order, found);
+    for (size_t i = 0; fits && *found && i < order.count; i++)
+        fits = rig_prove_events_add(&p->events, order.at[i]);
+    rig_objects_order_done(&order);
+    return fits ? RIG_OK : no_memory(p);
+}
+
 /* By the edges of the inference where reads show all orders that matter, else by those of a question. */
 static enum rig_rc find_order(struct proving *p, enum rig_level level, bool *found)
 {
@@ -117,6 +139,8 @@ static enum rig_rc find_order(struct proving *p, enum rig_level level, bool *fou
     const struct rig_type_inference *type = p->judge.type;
     const bool writes = rule->form == RIG_RULE_WRITES;
     enum rig_rc rc = RIG_OK;
+    if (type->decide_objects != NULL)
+        return find_order_of_objects(p, level, found);
     p->events.count = 0;
     *found = false;
     if (writes || (type->total_orders && (rule->form == RIG_RULE_SERIAL || rule->form == RIG_RULE_FLOW))) {
@@ -178,6 +202,13 @@ static bool write_witness(struct proving *p, enum rig_level level, const struct 
         rig_buf_add_text(p->text, "assume sequential-keys\n");
     if ((assumed & RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS)) != 0)
         rig_buf_add_text(p->text, "assume linearizable-keys\n");
+    if (witness->anomaly == RIG_ANOMALY_NEGATIVE_BALANCE)
+        rig_buf_add_text(p->text, "assume non-negative-balances\n");
+    if (rig_prove_takes_total(p->history, witness)) {
+        if (!p->has_total)
+            rig_buf_printf(p->text, "assume total %" PRId64 "\n", p->options->total.value);
+        p->has_total = true;
+    }
     rig_buf_printf(p->text, "refuted %s\n", rig_level_info(level)->name);
     if (rig_prove_witness(p->history, witness, p->text)) {
         rig_buf_add_text(p->text, ".\n");

@@ -159,6 +159,18 @@ static bool add_dirty_update(const struct rig_history *history, const struct rig
     return false;
 }
 
+bool rig_prove_takes_total(const struct rig_history *history, const struct rig_witness *witness)
+{
+    if (witness->anomaly != RIG_ANOMALY_WRONG_TOTAL || witness->txn_count < 2)
+        return witness->anomaly == RIG_ANOMALY_WRONG_TOTAL;
+    const struct rig_txn_op *ops = rig_txn_ops(history, witness->txns[1]);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, witness->txns[1]); i++) {
+        if (!rig_op_reads(ops[i].kind))
+            return true;
+    }
+    return false;
+}
+
 /* A read of the first transaction, and an operation of the second one, or of itself. */
 static bool add_impossible(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
@@ -173,9 +185,16 @@ static bool add_impossible(const struct rig_history *history, const struct rig_w
     case RIG_ANOMALY_FRACTURED_APPEND:
         other = write_of(history, second, witness->key, witness->other_value);
         break;
+    case RIG_ANOMALY_WRONG_TOTAL:
+        second = rig_prove_takes_total(history, witness) ? first : second;
+        other = 0;
+        break;
     case RIG_ANOMALY_DUPLICATE_ELEMENTS:
     case RIG_ANOMALY_FUTURE_READ:
     case RIG_ANOMALY_INTERNAL:
+    case RIG_ANOMALY_IMPOSSIBLE_VALUE:
+    case RIG_ANOMALY_COUNTER_BOUNDS:
+    case RIG_ANOMALY_NEGATIVE_BALANCE:
         second = first;
         other = witness->op;
         break;

@@ -2,6 +2,7 @@
 """Proofs as files: of a run (`check.proof`), also with a check during the run; where none can be made, the reason and the exit
 status; and the exit statuses of rig-verify."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -46,9 +47,9 @@ class Files(unittest.TestCase):
                 run("rm", "-r", "out", cwd=self.folder)
 
     def test_where_none_can_be_made(self):
-        objects = run(RIG, "check", "--workload", "cas-register", "--proof", self.proof, next(HISTORIES.glob("cas-*.jsonl")))
-        self.assertEqual(objects.returncode, 64)
-        self.assertIn("there are no proofs for cas-register", objects.stderr)
+        rows = run(RIG, "check", "--proof", self.proof, HISTORIES / "predicate-G2.jsonl")
+        self.assertEqual(rows.returncode, 64)
+        self.assertIn("there are no proofs for predicate", rows.stderr)
         windows = run(RIG, "check", "--window", "5", "--proof", self.proof, HISTORIES / "G0.jsonl")
         self.assertEqual(windows.returncode, 64)
         self.assertIn("--proof needs the whole history at once", windows.stderr)
@@ -89,8 +90,45 @@ class Files(unittest.TestCase):
         fingerprint = run(VERIFY, "--fingerprint", history).stdout.strip()
         self.proof.write_text(f"rig-proof 1\nhistory {fingerprint}\nopen serializable why\nend\n")
         self.assertEqual(run(VERIFY, history, self.proof).returncode, 2)
-        counters = HISTORIES / "bank-known-total.jsonl"
-        self.assertEqual(run(VERIFY, counters, self.proof).returncode, 2)
+        rows = HISTORIES / "predicate-G2.jsonl"
+        self.assertEqual(run(VERIFY, rows, self.proof).returncode, 2)
+
+    def replayed(self, history, *claims, workload):
+        path = HISTORIES / f"{history}.jsonl"
+        fingerprint = run(VERIFY, "--workload", workload, "--fingerprint", path).stdout.strip()
+        self.proof.write_text("\n".join(["rig-proof 1", f"history {fingerprint}", *claims, "end", ""]))
+        return run(VERIFY, "--workload", workload, path, self.proof)
+
+    def test_totals_and_balances_are_assumed(self):
+        claim = ("refuted consistent-view", "wrong-total 1 0 1 0", ".")
+        for assumed, status in (((), 1), (("assume total 20",), 0), (("assume total -20",), 0), (("assume total x",), 1),
+                                (("assume total 20", "assume total 20"), 1)):
+            done = self.replayed("bank-known-total", *assumed, *claim, workload="bank")
+            self.assertEqual(done.returncode, status, (assumed, done.stderr))
+        self.assertIn("assuming a total of 20", self.replayed("bank-known-total", "assume total 20", *claim, workload="bank").stdout)
+        shown = json.loads(run(RIG, "check", HISTORIES / "bank-negative-balance.jsonl", "--format", "json").stdout)
+        witness = shown["anomalies"]["negative-balance"]["witnesses"][0]
+        for op in range(9):
+            line = f"negative-balance {witness['transactions'][0]} {op} {witness['transactions'][0]} {op}"
+            done = self.replayed("bank-negative-balance", "refuted cursor-stability", line, ".", workload="bank")
+            self.assertEqual(done.returncode, 1, line)
+
+    def test_sums_prove_no_other_level_and_no_order(self):
+        for level in ("read-committed", "read-atomic", "monotonic-view"):
+            done = self.replayed("bank-known-total", "assume total 20", f"refuted {level}", "wrong-total 1 0 1 0", ".", workload="bank")
+            self.assertEqual(done.returncode, 1, level)
+        self.assertEqual(self.replayed("counter-valid", "held serial serializable", "0", ".", workload="counter").returncode, 1)
+        for line in ("ww 1 0 2 0", "G1a 1 0 2 0", "counter-bounds 1 0 1 0", "impossible-value 1 0 1 0", "wrong-total 1 0 3 0"):
+            self.assertEqual(self.replayed("counter-valid", "refuted strict-serializable", line, ".", workload="counter").returncode, 1)
+
+    def test_objects_have_serial_orders_only(self):
+        operations = [json.loads(line) for line in (HISTORIES / "cas-register-held.jsonl").read_text().splitlines()]
+        names = [str(op["index"]) for op in operations if op["type"] == "ok"]
+        for kind in ("snapshot", "prefix", "commits", "writes", "operations"):
+            done = self.replayed("cas-register-held", f"held {kind} read-committed", " ".join(names), ".", workload="cas-register")
+            self.assertEqual(done.returncode, 1, kind)
+        done = self.replayed("cas-register-held", "refuted strict-serializable", "realtime 1 3", "cycle", ".", workload="cas-register")
+        self.assertEqual(done.returncode, 1)
 
 
 if __name__ == "__main__":
