@@ -1,8 +1,8 @@
 /*
  * Writes a history in any form, event by event, while it is made.
  *
- * Events come in the order of their times. Times are distinct, except RIG_NO_TIME in the textual forms. The binary form
- * stores no positions: they are the ranks of the times.
+ * Events come in the order of their times. Times are distinct, except RIG_NO_TIME in the textual forms and those of
+ * successive events of one client. The binary form stores no positions: they are the ranks of the events.
  *
  * Time: that of formatting or encoding. Space: the encoder or the kept texts of lists, 1 MiB, and 8 bytes a client; it
  * does not grow with the number of events. Threads: one at a time.

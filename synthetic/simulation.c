@@ -16,9 +16,10 @@ enum {
 struct session {
     const struct rig_op *ops; /* of the op_room of `struct making` */
     uint32_t op_count;
-    uint32_t attempts; /* 0: a question of the generator, else of a closing read */
-    uint32_t drained;  /* closing reads in a row that took something from the key */
-    uint64_t number;   /* of the question */
+    uint32_t attempts;            /* 0: a question of the generator, else of a closing read */
+    uint32_t drained;             /* closing reads in a row that took something from the key */
+    uint64_t number;              /* of the question */
+    struct rig_rollback rollback; /* of the question; what it undoes is a transaction of its own in the history */
     int64_t process;
 };
 
@@ -36,6 +37,7 @@ struct making {
     uint32_t session_count;
     uint32_t most_ops;
     struct rig_op *op_room;        /* most_ops a session */
+    struct rig_op *kept_ops;       /* most_ops: those of one session that its rollback leaves */
     struct rig_record_read *reads; /* most_ops */
     struct rig_heap invocations;   /* that are not written yet */
     int64_t issued;
@@ -62,6 +64,8 @@ static enum rig_rc begin(struct making *m, uint32_t id, const struct rig_hold *h
     if (!rig_heap_push(&m->invocations, rig_sim_engine_invoke_ns(m->engine, id), id))
         return no_memory(m->err);
     rig_sim_engine_begin(m->engine, id, session->ops, session->op_count, hold);
+    if (rig_rollback_wanted(&session->rollback))
+        rig_sim_engine_roll_back_within(m->engine, id, &session->rollback);
     return RIG_OK;
 }
 
@@ -87,6 +91,7 @@ static bool take_closing_read(struct making *m, uint32_t id)
     for (uint32_t i = 0; i < count; i++)
         ops_of(m, id)[i] = (struct rig_op){.kind = kind, .key = keys[i]};
     session->op_count = count;
+    session->rollback = (struct rig_rollback){0};
     session->attempts = 1;
     return count > 0;
 }
@@ -104,11 +109,56 @@ static enum rig_rc issue(struct making *m, uint32_t id)
     rig_generator_next(m->generator, &question);
     memcpy(ops_of(m, id), question.ops, question.op_count * sizeof *question.ops);
     session->op_count = question.op_count;
+    session->rollback = question.rollback;
     session->attempts = 0;
     session->number = (uint64_t)m->issued++;
     if (!rig_closing_reads_issue(&m->closing))
         return no_memory(m->err);
     return begin(m, id, &question.hold);
+}
+
+/* ---- rollbacks to savepoints ---- */
+
+/* The operations of the session's transaction in the history: without those that it rolls back. */
+static const struct rig_op *recorded_ops(struct making *m, const struct session *session, uint32_t *count)
+{
+    const uint32_t from = session->rollback.from, to = session->rollback.to;
+    *count = session->op_count - (to - from);
+    if (!rig_rollback_wanted(&session->rollback))
+        return session->ops;
+    memcpy(m->kept_ops, session->ops, from * sizeof *m->kept_ops);
+    memcpy(m->kept_ops + from, session->ops + to, (session->op_count - to) * sizeof *m->kept_ops);
+    return m->kept_ops;
+}
+
+/* The part that the transaction rolls back, as a run records it (run/run_rollback.h): it failed when it began. */
+static enum rig_rc write_undone(struct making *m, uint32_t id, int64_t when_ns)
+{
+    const struct session *session = &m->sessions[id];
+    static const char error[] = "savepoint: the process's next transaction rolled these operations back";
+    const struct rig_op *ops = session->ops + session->rollback.from;
+    const uint32_t count = session->rollback.to - session->rollback.from;
+    struct rig_column_row columns = {0};
+    rig_column_give(&columns, RIG_COLUMN_SAVEPOINT, session->rollback.from);
+    const struct rig_record_completion completion = {
+        .columns = &columns, .outcome = RIG_OUTCOME_FAIL, .error = error, .error_length = sizeof error - 1};
+    enum rig_rc rc = rig_event_writer_invoke(m->writer, id, session->process, when_ns, ops, count, m->err);
+    if (rc == RIG_OK)
+        rc = rig_event_writer_complete(m->writer, id, session->process, when_ns, ops, count, &completion, m->err);
+    m->counts->transactions++;
+    m->counts->operations += count;
+    m->counts->fail++;
+    return rc;
+}
+
+/* Results and columns without the operations that were rolled back. */
+static void leave_out_undone(struct making *m, const struct session *session, struct rig_column_row *columns)
+{
+    const uint32_t from = session->rollback.from, to = session->rollback.to;
+    int64_t *before = &columns->at[RIG_COLUMN_HELD_BEFORE];
+    memmove(m->reads + from, m->reads + to, (session->op_count - to) * sizeof *m->reads);
+    if ((columns->given & RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE)) != 0 && *before > from)
+        *before -= to - from;
 }
 
 /* ---- answers ---- */
@@ -120,8 +170,12 @@ static enum rig_rc write_invocations(struct making *m, int64_t before_ns)
     while (rc == RIG_OK && (first = rig_heap_first(&m->invocations)) != NULL && first->when < before_ns) {
         struct rig_due due = rig_heap_pop(&m->invocations);
         const struct session *session = &m->sessions[due.id];
-        rc = rig_event_writer_invoke(m->writer, due.id, session->process, due.when, session->ops, session->op_count,
-                                     m->err);
+        uint32_t count;
+        const struct rig_op *ops = recorded_ops(m, session, &count);
+        if (rig_rollback_wanted(&session->rollback))
+            rc = write_undone(m, due.id, due.when);
+        if (rc == RIG_OK)
+            rc = rig_event_writer_invoke(m->writer, due.id, session->process, due.when, ops, count, m->err);
     }
     return rc;
 }
@@ -162,7 +216,7 @@ static void count_answer(struct making *m, const struct session *session, enum r
 {
     struct rig_synthetic_counts *counts = m->counts;
     counts->transactions++;
-    counts->operations += session->op_count;
+    counts->operations += session->op_count - (session->rollback.to - session->rollback.from);
     counts->ok += outcome == RIG_OUTCOME_OK;
     counts->fail += outcome == RIG_OUTCOME_FAIL;
     counts->info += outcome == RIG_OUTCOME_INFO;
@@ -215,20 +269,24 @@ static enum rig_rc answer(struct making *m, uint32_t id)
         rig_column_give(&columns, RIG_COLUMN_HELD, answer.held_ns);
         rig_column_give(&columns, RIG_COLUMN_HELD_BEFORE, answer.held_before);
     }
+    const struct rig_record_read *reads = blind ? blind_reads(m, session->op_count) : gather_reads(m, id, &answer);
+    if (rig_rollback_wanted(&session->rollback))
+        leave_out_undone(m, session, &columns);
     const struct rig_record_completion completion = {.columns = columns.given == 0 ? NULL : &columns,
                                                      .outcome = answer.outcome,
                                                      .error = answer.error_code[0] == '\0' ? NULL : answer.error_code,
                                                      .error_length = strlen(answer.error_code),
-                                                     .reads = blind ? blind_reads(m, session->op_count)
-                                                                    : gather_reads(m, id, &answer)};
+                                                     .reads = reads};
     enum rig_rc rc = write_invocations(m, answer.complete_ns);
+    uint32_t count;
+    const struct rig_op *ops = recorded_ops(m, session, &count);
     if (rc == RIG_OK)
-        rc = rig_event_writer_complete(m->writer, id, session->process, answer.complete_ns, session->ops,
-                                       session->op_count, &completion, m->err);
+        rc = rig_event_writer_complete(m->writer, id, session->process, answer.complete_ns, ops, count, &completion,
+                                       m->err);
     if (rc != RIG_OK)
         return rc;
     count_answer(m, session, answer.outcome);
-    if (session->process > INT32_MAX - (int64_t)m->session_count || rig_event_writer_count(m->writer) >= UINT32_MAX - 1)
+    if (session->process > INT32_MAX - (int64_t)m->session_count || rig_event_writer_count(m->writer) >= UINT32_MAX - 3)
         return rig_fail(m->err, RIG_E_LIMIT,
                         "a history has 2^32 events and 2^31 processes at most; use fewer `workload.transactions`");
     return settle(m, id, answer.outcome) ? begin(m, id, &no_hold) : issue(m, id);
@@ -247,8 +305,9 @@ static enum rig_rc start(struct making *m)
                                    (uint64_t)synthetic->seed, m->session_count);
     m->sessions = calloc(m->session_count, sizeof *m->sessions);
     m->op_room = calloc((size_t)m->session_count * m->most_ops, sizeof *m->op_room);
+    m->kept_ops = calloc(m->most_ops, sizeof *m->kept_ops);
     m->reads = calloc(m->most_ops, sizeof *m->reads);
-    if (m->engine == NULL || m->sessions == NULL || m->op_room == NULL || m->reads == NULL)
+    if (m->engine == NULL || m->sessions == NULL || m->op_room == NULL || m->kept_ops == NULL || m->reads == NULL)
         return no_memory(m->err);
     const struct rig_accounts accounts = rig_generator_accounts(&synthetic->workload);
     rig_sim_engine_open_accounts(m->engine, &accounts);
@@ -298,6 +357,7 @@ static void making_done(struct making *m)
     rig_heap_done(&m->invocations);
     free(m->sessions);
     free(m->op_room);
+    free(m->kept_ops);
     free(m->reads);
 }
 

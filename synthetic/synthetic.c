@@ -10,9 +10,12 @@ static enum rig_rc write_to(const struct rig_synthetic *synthetic, const struct 
                             struct rig_synthetic_counts *counts, struct rig_event_writer **writer, struct rig_err *err)
 {
     const uint32_t of_holds = RIG_COLUMN_BIT(RIG_COLUMN_HELD) | RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE);
-    const struct rig_event_writer_options options = {.save = *save,
-                                                     .workload = (enum rig_workload)synthetic->workload.type,
-                                                     .columns = synthetic->workload.long_share > 0 ? of_holds : 0};
+    const struct rig_generator_options *workload = &synthetic->workload;
+    const struct rig_event_writer_options options = {
+        .save = *save,
+        .workload = (enum rig_workload)synthetic->workload.type,
+        .columns = (workload->long_share > 0 ? of_holds : 0) |
+                   (workload->rollback_share > 0 ? RIG_COLUMN_BIT(RIG_COLUMN_SAVEPOINT) : 0)};
     enum rig_rc rc = rig_event_writer_new(&options, output, writer, err);
     if (rc != RIG_OK)
         return rc;

@@ -167,9 +167,9 @@ enum rig_rc rig_synthetic_check(const struct rig_synthetic *synthetic, struct ri
     if (synthetic->workload.long_most > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "`workload.long-transactions.at-most` has no effect on a simulation; leave it out");
-    if (synthetic->workload.rollback_share > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "`workload.savepoints.share` has no effect on a simulation; leave it out, or use `rig run`");
+    if (synthetic->workload.rollback_share > 0 && is_ring)
+        return rig_fail(err, RIG_E_PLAN, "`workload.savepoints.share` has no effect on shape `%s`; leave it out",
+                        shape);
     if ((double)synthetic->workload.transactions > MOST_TRANSACTIONS)
         return rig_fail(err, RIG_E_PLAN,
                         "`workload.transactions` is %" PRId64 ", and a history has 2^32 events at most; use up to %.0f",

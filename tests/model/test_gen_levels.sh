@@ -96,6 +96,14 @@ for type in cas-register mutex; do
         judge 1 strict-serializable $load database.bug=$bug database.bug-rate=1%
     done
 done
+for type in list-append rw-register set; do
+    parts="workload.type=$type workload.savepoints.share=30%"
+    judge 0 strict-serializable $parts workload.long-transactions.share=5% workload.long-transactions.until-commits=20
+    judge 0 read-committed $parts database.isolation=read-committed
+    for bug in savepoint-leak savepoint-read; do
+        judge 1 read-committed $parts database.bug=$bug database.bug-rate=2%
+    done
+done
 judge 0 strict-serializable workload.type=append-register
 for bug in stale-read duplicate-append lost-append reordered-append; do
     judge 1 strict-serializable workload.type=append-register database.bug=$bug database.bug-rate=1%
