@@ -98,8 +98,10 @@ static void add_shades(const struct plot *plot, const struct rig_episodes *episo
             episode->healed ? place_x(plot, (double)(episode->to_ns - episodes->zero_ns) / 1e9) : WIDTH - RIGHT;
         rig_buf_clear(&name);
         rig_episode_name(&name, episodes, episode);
-        rig_buf_printf(plot->out, "<rect class=\"shade\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"><title>",
-                       from, TOP, to - from < 1 ? 1 : to - from, HEIGHT - TOP - BOTTOM);
+        rig_buf_printf(
+            plot->out,
+            "<rect class=\"shade\" data-fault=\"%zu\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"><title>", i + 1,
+            from, TOP, to - from < 1 ? 1 : to - from, HEIGHT - TOP - BOTTOM);
         rig_markup_escape(plot->out, rig_buf_text(&name));
         rig_buf_add_text(plot->out, "</title></rect>\n");
     }

@@ -41,7 +41,12 @@ static void add_banner(const struct opening *page)
                                                             : "open";
     struct rig_buf line;
     rig_buf_init(&line, 0);
-    rig_buf_printf(page->out, "<header class=\"banner %s\">\n", class);
+    /* For programs: classes change with the looks of the page. */
+    const char *word = rig_known_explains(verdict)           ? "known"
+                       : verdict->valid == RIG_VALID_TRUE    ? "valid"
+                       : verdict->valid == RIG_VALID_UNKNOWN ? "undecided"
+                                                             : "anomaly";
+    rig_buf_printf(page->out, "<header class=\"banner %s\" data-verdict=\"%s\">\n", class, word);
     rig_headline_claim(&line, verdict, page->run, &page->headline);
     add_text(page->out, "<h1>", &line, "</h1>\n<p class=\"verdict\">");
     rig_html_sign(page->out, rig_headline_fate(verdict));

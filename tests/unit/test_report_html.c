@@ -156,7 +156,7 @@ static void a_clean_history_says_so(void **state)
     hand.verdict.scope.truncated = true;
     struct rig_buf out;
     page_of(&hand.verdict, NULL, "history.rig", &out);
-    assert_non_null(strstr(out.data, "class=\"banner good\""));
+    assert_non_null(strstr(out.data, "data-verdict=\"valid\""));
     assert_non_null(strstr(out.data, "<h1>This history kept serializable in 3 acknowledged transactions.</h1>"));
     assert_null(strstr(out.data, "id=\"witness\""));
     assert_non_null(strstr(out.data, "None was found."));
@@ -184,7 +184,7 @@ static void an_open_verdict_is_no_pass(void **state)
     rig_buf_init(&head, 0);
     rig_buf_add(&head, opening, (size_t)(end - opening));
     assert_non_null(strstr(rig_buf_text(&head), "<h1>Undecided: the run failed: no server.</h1>"));
-    assert_non_null(strstr(head.data, "class=\"banner open\""));
+    assert_non_null(strstr(head.data, "data-verdict=\"undecided\""));
     assert_null(strstr(head.data, "mark held"));
     assert_null(strstr(head.data, "kept"));
     assert_null(strstr(head.data, "id=\"witness\""));

@@ -189,11 +189,11 @@ class Healed(FaultTest):
         self.assertLessEqual(fault["ok_in_effect"], 6)
         self.assertEqual(fault["ok_in_effect"] == 0, "warning: nothing was acknowledged under kill" in done.out)
         html = (self.folder / "out" / "report.html").read_text()
-        for part in ('class="shade"', "<title>Latency over time</title>", "<title>kill of "):
+        for part in ('data-fault="1"', "<title>Latency over time</title>", "<title>kill of "):
             self.assertIn(part, html)
         # `rig report` makes the same from the stored run.
         self.status(0, self.rig("report", "out"))
-        self.assertEqual((self.folder / "out" / "report.html").read_text().count('class="shade"'), html.count('class="shade"'))
+        self.assertEqual((self.folder / "out" / "report.html").read_text().count('data-fault="1"'), html.count('data-fault="1"'))
 
     def test_a_paused_server_goes_on(self):
         _, results = self.run_with("{fault: pause, at: [1s], for: 700ms}")

@@ -62,7 +62,7 @@ class EvidenceTest(RigTest):
         self.assertTrue(text.startswith("UNDECIDED: "), text[:300])
         self.assertIn(reason, " ".join(text.split("\n\n")[0].split()))
         page = (self.folder / run / "report.html").read_text()
-        self.assertIn('class="banner open"', page)
+        self.assertIn('data-verdict="undecided"', page)
         self.assertLess(page.index("UNDECIDED: "), page.index("<dt>Isolation</dt>"))
         case, counts = self.case(run)
         self.assertEqual(counts["errors"], 1)

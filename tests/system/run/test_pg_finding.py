@@ -130,6 +130,7 @@ class Accepted(RigTest):
             self.assertIn(KNOWN, content, form)
             self.assertNotIn("serializable held", content, form)
         self.assertNotIn("kept serializable", text["html"])
+        self.assertIn('data-verdict="known"', text["html"])
         suite, = xml.etree.ElementTree.fromstring(text["junit"])
         self.assertEqual((suite.get("failures"), suite.get("errors")), ("0", "0"))
         for result in json.loads(text["sarif"])["runs"][0]["results"]:
