@@ -359,11 +359,20 @@ static enum rig_rc explain(struct rig_verdict *verdict, const struct rig_known_r
     search->by_key = !rig_type_inference(verdict->scope.workload)->total_orders;
     rig_buf_init(&search->why_not, 0);
     enum rig_rc rc = RIG_OK;
+    struct rig_err own = {0};
     if (unsearched != NULL)
         rig_buf_add_text(&search->why_not, unsearched);
     else
-        rc = search_all(search, &known->explained, err);
+        rc = search_all(search, &known->explained, &own);
     known->check_count = search->check_count;
+    if (rc == RIG_E_BUG) {
+        *err = own;
+    } else if (rc != RIG_OK) { /* the verdict stands */
+        rig_buf_clear(&search->why_not);
+        rig_buf_printf(&search->why_not, "the history could not be searched again: %s", own.text);
+        known->explained = false;
+        rc = RIG_OK;
+    }
     if (rc == RIG_OK && !known->explained) {
         known->why_not = rig_arena_text(&storage->arena, rig_buf_text(&search->why_not), search->why_not.size);
         rc = search->why_not.failed || known->why_not == NULL ? rig_memory_limit(err, "the verdict") : RIG_OK;

@@ -57,7 +57,7 @@ struct rig_known_request {
 
 /*
  * Compares a verdict, before its evidence is weighed (minimum.h), with the known issues: fills in verdict->known, and
- * makes a verdict valid that they explain. RIG_E_LIMIT when memory runs out, other errors as those of rig_check().
+ * makes a verdict valid that they explain. RIG_E_LIMIT when memory runs out for the verdict, RIG_E_BUG as of rig_check().
  */
 enum rig_rc rig_known_issues_compare(struct rig_verdict *verdict, const struct rig_known_request *request,
                                      struct rig_err *err);

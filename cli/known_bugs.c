@@ -70,7 +70,7 @@ static enum rig_rc load_history(void *context, struct rig_history **history, str
     const struct rig_cli_judged *judged = context;
     if (strcmp(judged->path, "-") == 0)
         return rig_fail(err, RIG_E_USAGE,
-                        "--known: a long history on standard input cannot be read again; give the path of a file");
+                        "a long history on standard input cannot be read twice; give the path of a file");
     return rig_history_load(judged->path, judged->load, history, err);
 }
 

@@ -38,8 +38,8 @@ struct rig_cli_judged {
 };
 
 /*
- * Compares the verdict, before it is weighed; nothing without names. RIG_E_PLAN for an entry that cannot be read, and for the
- * history on standard input where it would have to be read again.
+ * Compares the verdict, before it is weighed; nothing without names. RIG_E_PLAN for an entry that cannot be read. A long
+ * history on standard input cannot be read again, and is not explained.
  */
 enum rig_rc rig_cli_known_bugs_compare(struct rig_cli_known_bugs *known, const struct rig_cli_judged *judged,
                                        struct rig_verdict *verdict, struct rig_err *err);

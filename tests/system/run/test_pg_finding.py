@@ -85,6 +85,10 @@ SKEW = [(6, 300000, 301000, [["r", 7, []], ["append", 8, 1]]), (7, 300000, 30100
 
 
 class Accepted(RigTest):
+    # Transactions of another client, each of which reads and appends to a key that is soon done with.
+    NOISE = [(90, 1000000 + i * 1000, 1000500 + i * 1000, [["r", 100 + i // 10, list(range(1, i % 10 + 1))], ["append", 100 + i // 10, i % 10 + 1]])
+             for i in range(2000)]
+
     def accepted(self, results):
         self.assertEqual(results["levels"]["serializable"], "refuted")
         self.assertEqual((results["valid"], results["known"]["explained"]), (True, True), results["known"])
@@ -111,13 +115,20 @@ class Accepted(RigTest):
         self.accepted(results)
 
     def test_in_windows_of_any_size(self):
-        noise = [(90, 1000000 + i * 1000, 1000500 + i * 1000, [["append", 50, i + 1]]) for i in range(200)]
-        self.accepted(self.from_file(text_of(FIRST, PIVOT, HELD_UP, READER, LAST, *noise), "--window", "20"))
+        results = self.from_file(text_of(FIRST, PIVOT, HELD_UP, READER, LAST, *self.NOISE), "--window", "20")
+        self.assertGreater(results["cost"]["windows"], 1)
+        self.accepted(results)
 
     def from_file(self, text, *arguments):
         path = self.plan(text, "history.jsonl")
         return json.loads(self.rig("check", path, "--level", "serializable", "--known", KNOWN, "--format", "json",
                                    *arguments).out)
+
+    def test_a_history_that_cannot_be_read_again(self):
+        results = results_of(FIRST, PIVOT, HELD_UP, READER, LAST, *self.NOISE, arguments=["--window", "20"])
+        self.assertGreater(results["cost"]["windows"], 1)
+        self.assertIs(results["valid"], False)
+        self.assertRegex(results["known"]["why_not"], "standard input cannot be read twice")
 
     def test_every_report_says_so(self):
         path = self.plan(text_of(FIRST, PIVOT, HELD_UP, READER, LAST), "history.jsonl")
