@@ -85,12 +85,24 @@ static bool has(const struct choice *set, uint32_t txn)
     return false;
 }
 
-/* Whether a witness with parts comes from the transactions of one that has a known shape. */
+static bool has_known_name(const struct search *search, const struct rig_witness *witness)
+{
+    for (uint32_t i = 0; i < search->request->count; i++) {
+        const struct rig_known_issue *issue = &search->request->issues[i];
+        if (issue->unlike == NULL && (issue->shape.anomalies & RIG_ANOMALY_BIT(witness->anomaly)) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a witness with parts has a known name, and its other transactions are among those of one that has a known shape:
+ * a part is but a version of a key on the way between them. */
 static bool comes_from_known(const struct search *search, const struct rig_witness *witness, const uint32_t *original)
 {
-    for (uint32_t set = 0; set < search->known_count; set++) {
+    for (uint32_t set = 0; has_known_name(search, witness) && set < search->known_count; set++) {
         uint32_t at = 0;
-        while (at < witness->txn_count && has(&search->known[set], original[witness->txns[at]]))
+        while (at < witness->txn_count &&
+               (search->is_part[witness->txns[at]] || has(&search->known[set], original[witness->txns[at]])))
             at++;
         if (at == witness->txn_count)
             return true;

@@ -7,8 +7,8 @@
  * witness is gone. This is repeated, with each transaction of each witness in turn, until nothing that was asked for is
  * refuted. So the known issues explain a verdict only if every violation contains all transactions of a witness that has
  * a known shape: of a violation that lacks one of them, that one would have been taken apart without touching it. (Where
- * one operation of a transaction is all that a witness needs of it, the witness stays, with that operation. It is known by
- * the transactions that its operations come from, and the search goes on with the others.)
+ * one operation of a transaction is all that a witness needs of it, the witness stays, with that operation as a version on
+ * the way between the others. It is known if these are among the transactions of a known one, and the search goes on with them.)
  *
  * Everything else is left unexplained, with the reason: another anomaly, a witness of another shape, an issue of another
  * database, a certificate that takes part in the verdict, a search that is too long.
