@@ -9,13 +9,12 @@
 #include "base/plural.h"
 #include "checker/certificate/certified.h"
 #include "history/row_names.h"
+#include "report/episodes.h"
 #include "report/words.h"
 
 enum {
-    NEIGHBOURHOODS = 24,
-    NEAR_BARS = 8000,   /* in the neighbourhoods of witnesses */
-    FAILED_BARS = 8000, /* not acknowledged */
-    OTHER_BARS = RIG_COURSE_BARS - NEAR_BARS - FAILED_BARS,
+    NEIGHBOURHOODS = 24, /* of witnesses, and as many moments of faults */
+    BAR_BYTES = 224,     /* with its operations and their keys; an estimate */
     WITNESS_TXNS = 20000,
     OPS_A_BAR = 64,
     OPEN_BARS = 4000,
@@ -28,13 +27,19 @@ struct span {
     int64_t from_ns, to_ns;
 };
 
+/* Times of which all transactions are drawn, as long as there are any left. */
+struct near {
+    struct span at[NEIGHBOURHOODS];
+    size_t count;
+    uint64_t left;
+};
+
 /* Which transactions are drawn. */
 struct choice {
     uint32_t *names; /* of witnesses, ascending */
     size_t name_count;
-    struct span near[NEIGHBOURHOODS];
-    size_t near_count;
-    uint32_t near_left;
+    struct near witnesses, faults;
+    uint64_t most; /* in all */
     double failed_share, other_share;
     bool all;
 };
@@ -58,12 +63,18 @@ static int by_name(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The time from the first invocation to the last completion of a witness. */
-static void add_near(struct choice *choice, const struct rig_history *history, const struct rig_witness *witness,
-                     int64_t zero_ns)
+static void add_near(struct near *near, int64_t from_ns, int64_t to_ns, int64_t margin_ns)
+{
+    if (near->count < NEIGHBOURHOODS && from_ns <= to_ns)
+        near->at[near->count++] = (struct span){from_ns - margin_ns, to_ns + margin_ns};
+}
+
+/* The time from the first invocation to the last completion of a witness, and a quarter of it before and after. */
+static void add_near_witness(struct choice *choice, const struct rig_history *history,
+                             const struct rig_witness *witness, int64_t zero_ns)
 {
     struct span span = {INT64_MAX, INT64_MIN};
-    if (choice->near_count == NEIGHBOURHOODS || rig_witness_is_long(witness))
+    if (rig_witness_is_long(witness))
         return;
     for (uint32_t i = 0; i < witness->txn_count; i++) {
         const struct rig_txn *txn = &history->txns[witness->txns[i]];
@@ -74,7 +85,23 @@ static void add_near(struct choice *choice, const struct rig_history *history, c
             span.to_ns = to - zero_ns;
     }
     if (span.from_ns <= span.to_ns)
-        choice->near[choice->near_count++] = span;
+        add_near(&choice->witnesses, span.from_ns, span.to_ns, (span.to_ns - span.from_ns) / 4 + RIG_NS_PER_MS);
+}
+
+/* The moments at which each kind of fault first began and ended. */
+static void choose_faults(struct choice *choice, const struct rig_verdict *verdict)
+{
+    struct rig_episodes episodes;
+    rig_episodes_init(&episodes, verdict);
+    for (size_t i = 0; i < episodes.groups.count; i++) {
+        const struct rig_episode *first = &episodes.of.at[episodes.groups.at[i].first];
+        if (first->from_ns == RIG_NO_TIME || first->to_ns == RIG_NO_TIME)
+            continue;
+        const int64_t from = first->from_ns - episodes.zero_ns, to = first->to_ns - episodes.zero_ns;
+        add_near(&choice->faults, from, from, 100 * (int64_t)RIG_NS_PER_MS);
+        add_near(&choice->faults, to, to, 100 * (int64_t)RIG_NS_PER_MS);
+    }
+    rig_episodes_done(&episodes);
 }
 
 static void choose_witnesses(struct choice *choice, const struct rig_verdict *verdict, int64_t zero_ns)
@@ -84,7 +111,7 @@ static void choose_witnesses(struct choice *choice, const struct rig_verdict *ve
         for (uint32_t i = 0; i < finding->witness_count; i++) {
             const struct rig_witness *witness = &finding->witnesses[i];
             if (i == 0)
-                add_near(choice, verdict->history, witness, zero_ns);
+                add_near_witness(choice, verdict->history, witness, zero_ns);
             for (uint32_t j = 0; j < witness->txn_count && choice->name_count < WITNESS_TXNS; j++)
                 if (rig_witness_shows(witness, j))
                     choice->names[choice->name_count++] = rig_txn_name(verdict->history, witness->txns[j]);
@@ -95,21 +122,27 @@ static void choose_witnesses(struct choice *choice, const struct rig_verdict *ve
 static bool choose(struct choice *choice, const struct rig_verdict *verdict, int64_t zero_ns)
 {
     const uint64_t failed = verdict->fail_count + verdict->info_count;
-    *choice = (struct choice){.near_left = NEAR_BARS, .all = verdict->scope.txn_count <= RIG_COURSE_BARS};
-    choice->failed_share = failed > FAILED_BARS ? (double)FAILED_BARS / (double)failed : 1;
-    choice->other_share = verdict->ok_count > OTHER_BARS ? (double)OTHER_BARS / (double)verdict->ok_count : 1;
+    const uint64_t fit = verdict->limit_bytes == 0 ? RIG_COURSE_BARS : verdict->limit_bytes / 8 / BAR_BYTES;
+    const uint64_t most = fit < RIG_COURSE_BARS ? fit : RIG_COURSE_BARS;
+    const uint64_t others = most / 2, unacknowledged = most / 5;
+    *choice = (struct choice){.most = most, .all = verdict->scope.txn_count <= most};
+    choice->witnesses.left = unacknowledged;
+    choice->faults.left = most / 10;
+    choice->failed_share = failed > unacknowledged ? (double)unacknowledged / (double)failed : 1;
+    choice->other_share = verdict->ok_count > others ? (double)others / (double)verdict->ok_count : 1;
     choice->names = malloc(WITNESS_TXNS * sizeof *choice->names);
     if (choice->names == NULL)
         return false;
     choose_witnesses(choice, verdict, zero_ns);
     if (verdict->certified != NULL && verdict->certified->verdict != NULL)
         choose_witnesses(choice, verdict->certified->verdict, zero_ns);
+    choose_faults(choice, verdict);
     qsort(choice->names, choice->name_count, sizeof *choice->names, by_name);
     return true;
 }
 
-/* The same of every reading: 0 to 1 by the transaction's name (the finaliser of splitmix64). */
-static double chance(uint32_t name)
+/* The finaliser of splitmix64. */
+double rig_course_chance(uint32_t name)
 {
     uint64_t x = name + UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -117,24 +150,32 @@ static double chance(uint32_t name)
     return (double)((x ^ x >> 31) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-static bool is_near(struct choice *choice, const struct rig_course_bar *bar)
+static bool is_near(const struct near *near, const struct rig_course_bar *bar)
 {
     const int64_t to = bar->complete_ns == RIG_NO_TIME ? bar->invoke_ns : bar->complete_ns;
-    for (size_t i = 0; i < choice->near_count && choice->near_left > 0; i++) {
-        if (bar->invoke_ns > choice->near[i].to_ns || to < choice->near[i].from_ns)
-            continue;
-        choice->near_left--;
-        return true;
-    }
+    for (size_t i = 0; i < near->count && near->left > 0; i++)
+        if (bar->invoke_ns <= near->at[i].to_ns && to >= near->at[i].from_ns)
+            return true;
     return false;
 }
 
-static bool is_chosen(struct choice *choice, const struct rig_course_bar *bar)
+/* The first reason for which the transaction is drawn; RIG_COURSE_WHYS: there is none. */
+static enum rig_course_why why(struct choice *choice, const struct rig_course_bar *bar)
 {
-    if (choice->all || bsearch(&bar->name, choice->names, choice->name_count, sizeof *choice->names, by_name) != NULL)
-        return true;
-    const double share = bar->outcome == RIG_OUTCOME_OK ? choice->other_share : choice->failed_share;
-    return is_near(choice, bar) || chance(bar->name) < share;
+    if (bsearch(&bar->name, choice->names, choice->name_count, sizeof *choice->names, by_name) != NULL)
+        return RIG_COURSE_OF_WITNESS;
+    const bool is_ok = bar->outcome == RIG_OUTCOME_OK;
+    if (is_near(&choice->witnesses, bar)) {
+        choice->witnesses.left -= choice->all ? 0 : 1;
+        return RIG_COURSE_NEAR_WITNESS;
+    }
+    if (is_near(&choice->faults, bar)) {
+        choice->faults.left -= choice->all ? 0 : 1;
+        return RIG_COURSE_NEAR_FAULT;
+    }
+    if (!choice->all && rig_course_chance(bar->name) >= (is_ok ? choice->other_share : choice->failed_share))
+        return RIG_COURSE_WHYS;
+    return is_ok ? RIG_COURSE_SAMPLE : RIG_COURSE_UNACKNOWLEDGED;
 }
 
 /* -- slots --------------------------------------------------------------------------------------------------------- */
@@ -191,6 +232,13 @@ static void join_pairs(struct rig_course *course)
         join(&course->slots[i], &second);
     }
     memset(&course->slots[RIG_COURSE_SLOTS / 2], 0, sizeof course->slots[0] * (RIG_COURSE_SLOTS / 2));
+    for (uint32_t row = 0; row < RIG_COURSE_ROWS; row++) {
+        uint32_t(*count)[3] = course->rows[row].count;
+        for (uint32_t i = 0; i < RIG_COURSE_SLOTS / 2; i++)
+            for (unsigned outcome = 0; outcome < 3; outcome++)
+                count[i][outcome] = count[2 * i][outcome] + count[2 * i + 1][outcome];
+        memset(count[RIG_COURSE_SLOTS / 2], 0, sizeof count[0] * (RIG_COURSE_SLOTS / 2));
+    }
     course->slot_ns *= 2;
     course->slot_count = (course->slot_count + 1) / 2;
 }
@@ -204,6 +252,26 @@ static struct rig_course_slot *slot_at(struct rig_course *course, int64_t at_ns)
     if (slot >= course->slot_count)
         course->slot_count = slot + 1;
     return &course->slots[slot];
+}
+
+uint32_t rig_course_client(const struct rig_course *course, int32_t process)
+{
+    const uint32_t number = process < 0 ? 0 : (uint32_t)process;
+    return course->client_count > 0 ? number % course->client_count : number;
+}
+
+uint32_t rig_course_row(const struct rig_course *course, int32_t process)
+{
+    return rig_course_client(course, process) % RIG_COURSE_ROWS;
+}
+
+static struct rig_course_row *note_client(struct rig_course *course, int32_t process)
+{
+    const uint32_t client = rig_course_client(course, process);
+    struct rig_course_row *row = &course->rows[client % RIG_COURSE_ROWS];
+    row->least = client < row->least ? client : row->least;
+    row->most = client > row->most ? client : row->most;
+    return row;
 }
 
 /* An error is "code: text"; one without a code has no name here. */
@@ -231,6 +299,7 @@ static void count(struct reader *r, const struct rig_txn *txn, const struct rig_
     struct rig_course *course = r->course;
     struct rig_course_slot *slot = slot_at(course, bar->complete_ns);
     slot->count[bar->outcome][bar->kind]++;
+    note_client(course, bar->process)->count[slot - course->slots][bar->outcome]++;
     if (txn->error > 0 && txn->error <= r->segment->errors.count)
         slot->by_code[code_of(course, &r->segment->errors.at[txn->error - 1])]++;
     if (bar->outcome != RIG_OUTCOME_OK || bar->invoke_ns == RIG_NO_TIME)
@@ -306,8 +375,13 @@ static void take(struct reader *r, const struct rig_txn *txn, const struct rig_t
         r->unfit = bar.complete_ns == RIG_NO_TIME;
         bar.invoke_ns = bar.complete_ns;
     }
-    if (r->unfit || !is_chosen(&r->choice, &bar))
+    if (r->unfit)
         return;
+    const enum rig_course_why reason = why(&r->choice, &bar);
+    if (reason == RIG_COURSE_WHYS)
+        return;
+    bar.why = (uint8_t)reason;
+    (void)note_client(r->course, bar.process);
     const int64_t node = is_open ? RIG_COLUMN_NONE : rig_columns_get(&r->segment->columns, RIG_COLUMN_NODE, at);
     if (node != RIG_COLUMN_NONE && node >= 0 && (uint64_t)node < r->segment->columns.names.count) {
         const char *name = r->segment->columns.names.texts[node];
@@ -377,16 +451,23 @@ enum rig_rc rig_course_read(const char *path, const struct rig_source_options *o
                             struct rig_err *err)
 {
     struct rig_source *source = NULL;
+    struct rig_source_options limited = *options;
     struct rig_err why = {0};
     uint64_t open_count = 0;
     *course = NULL;
-    enum rig_rc rc = rig_source_open(path, options, &source, &why);
+    limited.load.limit_bytes = verdict->limit_bytes;
+    if (verdict->limit_bytes != 0 && verdict->limit_bytes / 4 < sizeof **course)
+        return rig_fail(err, RIG_E_LIMIT, "they take %zu KiB, which is more than a quarter of --max-memory",
+                        sizeof **course >> 10);
+    enum rig_rc rc = rig_source_open(path, &limited, &source, &why);
     struct reader r = {.course = calloc(1, sizeof *r.course), .zero_ns = rig_history_zero_ns(verdict->history)};
     if (rc == RIG_OK && (r.course == NULL || !choose(&r.choice, verdict, r.zero_ns)))
         rc = rig_no_memory(&why, "the charts of the report");
     if (rc == RIG_OK) {
         r.course->slot_ns = RIG_NS_PER_MS;
         r.course->client_count = client_count;
+        for (uint32_t row = 0; row < RIG_COURSE_ROWS; row++)
+            r.course->rows[row].least = UINT32_MAX;
         rig_text_table_init(&r.course->texts, 0);
         r.row_names = rig_row_names_of(rig_source_facts(source)->meta);
         rc = read_all(&r, source, &open_count, &why);
@@ -423,7 +504,8 @@ void rig_course_say_drawn(struct rig_buf *out, const struct rig_course *course)
     rig_words_count(out, course->bars.count);
     rig_buf_add_text(out, " of ");
     rig_words_count(out, course->txn_count);
-    rig_buf_add_text(out,
-                     " transactions are drawn: all of the witnesses, those around the first witness of each anomaly, "
-                     "and a sample of the others, in which those that were not acknowledged count more.");
+    rig_buf_add_text(
+        out, " transactions are drawn: all of the witnesses, those around the first witness of each anomaly and "
+             "around the first begin and end of each fault, and a sample of the others, in which those that "
+             "were not acknowledged count more.");
 }

@@ -1,6 +1,9 @@
 /*
- * The HTML report: one page that needs nothing else, no script, and no network. Foreign texts are escaped by
- * report/markup.h; the page also forbids scripts by its content security policy.
+ * The HTML report: one page of less than RIG_HTML_BYTES that needs nothing else and no network. Foreign texts are
+ * escaped by report/markup.h; the content security policy of the page allows one script, that of the timeline, by its hash.
+ *
+ * Each part is written by itself, and left out where the page would become too large. The data of the timeline take what
+ * the other parts leave.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -21,11 +24,17 @@
 #include "report/run_facts.h"
 #include "report/words.h"
 
+enum {
+    PARTS_BYTES = 2400000, /* all parts; the rest is for the timeline */
+    OPENING_BYTES = 1000000,
+};
+
 struct page {
     const struct rig_verdict *verdict;
     const struct rig_report_run *run;
+    const struct rig_course *course;
     const char *name;
-    struct rig_buf *out;
+    struct rig_buf *out; /* of the part that is being written */
     struct rig_episodes episodes;
 };
 
@@ -34,13 +43,15 @@ static void add_head(const struct page *page)
     struct rig_buf *out = page->out;
     rig_buf_add_text(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                           "<meta http-equiv=\"Content-Security-Policy\" "
-                          "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-                          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
+                          "content=\"default-src 'none'; style-src 'unsafe-inline'; ");
+    rig_html_timeline_policy(out);
+    rig_buf_add_text(out, "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
     rig_markup_escape(out, page->name);
     rig_buf_printf(out, ": %s - rig</title>\n<style>\n", rig_words_valid(page->verdict));
     rig_html_style(out);
     rig_svg_style(out);
     rig_chart_style(out);
+    rig_html_timeline_style(out);
     rig_buf_add_text(out, "</style>\n</head>\n<body>\n<main>\n");
 }
 
@@ -321,37 +332,128 @@ static void add_foot(const struct page *page)
         rig_words_size(out, cost->peak_bytes);
         rig_buf_add_text(out, " at most");
     }
-    rig_buf_add_text(out, ".</footer>\n</main>\n</body>\n</html>\n");
+    rig_buf_add_text(out, ".</footer>\n</main>\n");
 }
 
-static void add_charts(const struct page *page, const struct rig_course *course)
+static void add_charts(const struct page *page)
 {
+    if (page->course == NULL)
+        return;
     rig_html_fold(page->out, "charts", "Charts", "latency, rates and errors over time; also as files in charts/");
     for (unsigned chart = 0; chart < RIG_CHART_COUNT; chart++)
-        (void)rig_chart_draw(page->out, (enum rig_chart)chart, course, &page->episodes, false);
+        (void)rig_chart_draw(page->out, (enum rig_chart)chart, page->course, &page->episodes, false);
     rig_html_fold_end(page->out);
+}
+
+static void add_opening(const struct page *page)
+{
+    rig_html_opening(page->out, page->verdict, page->run, page->name, &page->episodes);
+}
+
+static void add_findings(const struct page *page)
+{
+    rig_html_findings(page->out, page->verdict, &page->episodes);
+}
+
+static void add_certificate(const struct page *page)
+{
+    rig_certificate_html(page->out, page->verdict);
+}
+
+static void add_claims(const struct page *page)
+{
+    rig_claims_html(page->out, page->verdict);
+}
+
+static void add_known(const struct page *page)
+{
+    rig_known_html(page->out, page->verdict);
+}
+
+static void add_conditions(const struct page *page)
+{
+    rig_conditions_html(page->out, page->verdict);
+}
+
+static void add_phases(const struct page *page)
+{
+    rig_html_phases(page->out, &page->episodes);
+}
+
+static void add_faults(const struct page *page)
+{
+    rig_html_faults(page->out, &page->episodes);
+}
+
+static const struct part {
+    const char *title;
+    void (*write)(const struct page *page);
+} parts[] = {
+    {"Charts", add_charts},      {"Isolation levels", add_levels}, {"Anomalies", add_findings},
+    {"Elements", add_elements},  {"Certificate", add_certificate}, {"Claims", add_claims},
+    {"Known issues", add_known}, {"Conditions", add_conditions},   {"Phases", add_phases},
+    {"Faults", add_faults},      {"Run, settings, plan", add_run},
+};
+
+/* Appends a part, or a note in its place where `out` would have more than `most` bytes. */
+static void add_part(struct page *page, const struct part *part, size_t most, struct rig_buf *out)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, PARTS_BYTES);
+    page->out = &text;
+    part->write(page);
+    if (!text.failed && out->size + text.size <= most)
+        rig_buf_add(out, rig_buf_text(&text), text.size);
+    else
+        rig_buf_printf(out,
+                       "<p class=\"warn\">%s: left out, so that the page stays below 3 MB. <code>report.txt</code> "
+                       "and <code>results.json</code> have it.</p>\n",
+                       part->title);
+    rig_buf_done(&text);
+    page->out = NULL;
+}
+
+/* The timeline, in what the rest of the page leaves; `data`: for the end of the page. */
+static void add_timeline(const struct page *page, size_t rest_bytes, struct rig_buf *out, struct rig_buf *data)
+{
+    struct rig_load_timeline_size size;
+    const size_t taken = out->size + rest_bytes + rig_html_timeline_bytes();
+    if (page->course == NULL)
+        return;
+    if (taken < RIG_HTML_BYTES &&
+        rig_load_timeline_data(data, page->course, page->verdict, &page->episodes, RIG_HTML_BYTES - taken, &size))
+        rig_html_timeline(out, page->course, &size);
+    else
+        rig_buf_add_text(out, "<p class=\"dim\">The page has no timeline, because it would be larger than 3 MB.</p>\n");
 }
 
 void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_run *run,
                      const struct rig_course *course, const char *name, struct rig_buf *out)
 {
     RIG_REQUIRE(verdict != NULL && verdict->history != NULL && name != NULL && out != NULL);
-    struct page page = {.verdict = verdict, .run = run, .name = name, .out = out};
+    static const struct part opening = {"The opening", add_opening};
+    struct page page = {.verdict = verdict, .run = run, .course = course, .name = name, .out = out};
+    struct rig_buf head, rest, data;
+    rig_buf_init(&head, 0);
+    rig_buf_init(&rest, 0);
+    rig_buf_init(&data, 0);
     rig_episodes_init(&page.episodes, verdict);
+    page.out = &head;
     add_head(&page);
-    rig_html_opening(out, verdict, run, name, &page.episodes);
-    if (course != NULL)
-        add_charts(&page, course);
-    add_levels(&page);
-    rig_html_findings(out, verdict, &page.episodes);
-    add_elements(&page);
-    rig_certificate_html(out, verdict);
-    rig_claims_html(out, verdict);
-    rig_known_html(out, verdict);
-    rig_conditions_html(out, verdict);
-    rig_html_phases(out, &page.episodes);
-    rig_html_faults(out, &page.episodes);
-    add_run(&page);
+    add_part(&page, &opening, OPENING_BYTES, &head);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        add_part(&page, &parts[i], PARTS_BYTES - head.size, &rest);
+    page.out = &rest;
     add_foot(&page);
+    add_timeline(&page, rest.size, &head, &data);
+    rig_buf_add(out, rig_buf_text(&head), head.size);
+    rig_buf_add(out, rig_buf_text(&rest), rest.size);
+    if (data.size > 0)
+        rig_html_timeline_script(out, &data);
+    rig_buf_add_text(out, "</body>\n</html>\n");
+    out->failed |= head.failed || rest.failed;
+    rig_buf_done(&head);
+    rig_buf_done(&rest);
+    rig_buf_done(&data);
     rig_episodes_done(&page.episodes);
 }

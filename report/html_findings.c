@@ -84,6 +84,7 @@ static void add_card(struct rig_buf *out, const struct rig_verdict *verdict, con
         rig_buf_printf(out, folded ? "<details><summary>%s #%" PRIu32 "</summary>\n" : "<h4>%s #%" PRIu32 "</h4>\n",
                        info->name, i + 1);
         rig_html_witness(out, &finding->witnesses[i], verdict->history, episodes, out->size < PICTURES_BYTES);
+        rig_html_timeline_link(out, (enum rig_anomaly)anomaly, i + 1, false);
         rig_buf_add_text(out, folded ? "</details>\n" : "");
     }
     rig_buf_add_text(out, "</section>\n");

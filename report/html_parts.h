@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "checker/verdict.h"
 #include "report/episodes.h"
+#include "report/load_timeline.h"
 #include "report/report.h"
 
 /* The style sheet, without its element; pictures of witnesses bring their own. */
@@ -28,6 +29,15 @@ void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict);
 void rig_html_phases(struct rig_buf *out, const struct rig_episodes *episodes);
 /* The faults with their time line; nothing when there were none. */
 void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes);
+/* The timeline: its style, and what the page's policy allows so that its script runs; the part of the page; its data and
+ * script, which come last; how much of the page they take without the data. */
+void rig_html_timeline_style(struct rig_buf *out);
+void rig_html_timeline_policy(struct rig_buf *out);
+void rig_html_timeline(struct rig_buf *out, const struct rig_course *course, const struct rig_load_timeline_size *size);
+void rig_html_timeline_script(struct rig_buf *out, const struct rig_buf *data);
+size_t rig_html_timeline_bytes(void);
+/* A link that shows a witness there; hidden until the script finds the witness in its data. */
+void rig_html_timeline_link(struct rig_buf *out, enum rig_anomaly anomaly, uint32_t number, bool is_by_certificate);
 /* A proof by cases: a nested list, with the steps and the picture of each cycle. */
 void rig_html_cases(struct rig_buf *out, const struct rig_witness *witness, const struct rig_history *history);
 /* The sign of a fate or of the whole verdict as a small inline picture: a tick, a cross, a ring. */

@@ -88,6 +88,8 @@ void rig_report_sarif(const struct rig_verdict *verdict, const struct rig_report
 void rig_report_annotations(const struct rig_verdict *verdict, const char *name, struct rig_buf *out);
 void rig_report_markdown(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                          struct rig_buf *out);
+/* One page of fewer than RIG_HTML_BYTES, whatever the verdict holds. */
+enum { RIG_HTML_BYTES = 3000000 };
 void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_run *run,
                      const struct rig_course *course, const char *name, struct rig_buf *out);
 /* Every step of a cycle as JSON lines, each an object as in a witness's "edges". */

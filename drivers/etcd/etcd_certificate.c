@@ -8,7 +8,7 @@
 
 #include "drivers/etcd/etcd_admin.h"
 #include "drivers/etcd/etcd_watch.h"
-#include "drivers/http/base64.h"
+#include "base/base64.h"
 
 enum { BODY_BYTES = 512, PROBLEM_BYTES = 400 };
 

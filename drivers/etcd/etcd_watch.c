@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "drivers/etcd/etcd_admin.h"
-#include "drivers/http/base64.h"
+#include "base/base64.h"
 
 void rig_etcd_watch_init(struct rig_etcd_watch *watch, const struct rig_certificate_sink *sink, const char *run_name,
                          bool is_list, int64_t revision)

@@ -6,7 +6,7 @@
 
 #include "base/bug.h"
 #include "base/json_write.h"
-#include "drivers/http/base64.h"
+#include "base/base64.h"
 
 enum { VALUE_BYTES_MOST = 64 << 20 };
 

@@ -8,7 +8,7 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
-#include "drivers/http/base64.h"
+#include "base/base64.h"
 
 struct taking {
     const struct rig_answer_rule *rule;

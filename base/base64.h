@@ -1,8 +1,8 @@
 /*
  * Base64 (RFC 4648), with either alphabet, padded or not. Threads: any.
  */
-#ifndef RIG_DRIVERS_HTTP_BASE64_H
-#define RIG_DRIVERS_HTTP_BASE64_H
+#ifndef RIG_BASE_BASE64_H
+#define RIG_BASE_BASE64_H
 
 #include <stdbool.h>
 #include <stddef.h>

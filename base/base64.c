@@ -1,4 +1,4 @@
-#include "drivers/http/base64.h"
+#include "base/base64.h"
 
 #include <stdint.h>
 
