@@ -76,7 +76,9 @@ static char *title_of(const char *folder)
 static int write_all(const struct rig_arguments *args, const char *path, const struct rig_verdict *verdict,
                      const struct rig_cli_saved_run *saved, const char *title, struct rig_err *err)
 {
-    const struct rig_report_run *run = saved->found ? &saved->run : NULL;
+    struct rig_report_run there = saved->run;
+    there.log_folder = args->positionals[0];
+    const struct rig_report_run *run = saved->found ? &there : NULL;
     const char *folder = rig_arguments_value(args, "output");
     if (folder == NULL)
         folder = args->positionals[0];

@@ -192,6 +192,7 @@ static void collect_facts(struct job *job)
         .isolation = isolation_of(job->plan),
         .started_utc = result->started_utc,
         .folder = job->folder,
+        .log_folder = job->folder,
         .plan_yaml = rig_buf_text(&job->plan_yaml),
         .seed = job->plan->seed,
         .client_count = (uint32_t)job->plan->clients.count,

@@ -16,6 +16,7 @@
 #include "cli/requests.h"
 #include "cli/terminal.h"
 #include "report/charts.h"
+#include "report/server_log.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -32,6 +33,21 @@ int rig_cli_verdict_status(const struct rig_verdict *verdict)
     return verdict->effort.failure != NULL ? RIG_EXIT_FAILED : RIG_EXIT_UNDECIDED;
 }
 
+/* With the lines of the servers' logs in the run's folder. */
+static void render_page(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                        const struct rig_course *course, const char *name, struct rig_buf *out)
+{
+    if (run == NULL) {
+        rig_report_html(verdict, NULL, course, name, out);
+        return;
+    }
+    struct rig_report_run with = *run;
+    struct rig_server_logs *logs = rig_server_logs_read(run->log_folder, verdict);
+    with.logs = logs;
+    rig_report_html(verdict, &with, course, name, out);
+    rig_server_logs_free(logs);
+}
+
 static void render(const struct rig_verdict *verdict, const struct rig_report_run *run, const struct rig_course *course,
                    const char *name, enum rig_report_form form, struct rig_buf *out)
 {
@@ -43,7 +59,7 @@ static void render(const struct rig_verdict *verdict, const struct rig_report_ru
         rig_report_json(verdict, run, course, out);
         break;
     case RIG_REPORT_HTML:
-        rig_report_html(verdict, run, course, name, out);
+        render_page(verdict, run, course, name, out);
         break;
     case RIG_REPORT_JUNIT:
         rig_report_junit(verdict, run, name, out);

@@ -352,7 +352,7 @@ static void add_opening(const struct page *page)
 
 static void add_findings(const struct page *page)
 {
-    rig_html_findings(page->out, page->verdict, &page->episodes);
+    rig_html_findings(page->out, page->verdict, page->run, &page->episodes);
 }
 
 static void add_certificate(const struct page *page)

@@ -6,6 +6,7 @@
 #include "report/certificate_report.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
+#include "report/server_log.h"
 #include "report/svg.h"
 #include "report/words.h"
 
@@ -15,7 +16,7 @@ enum { PICTURES_SHOWN = 3 };
 enum { PICTURES_BYTES = 900 << 10, WITNESSES_BYTES = 1200 << 10 };
 
 void rig_html_witness(struct rig_buf *out, const struct rig_witness *witness, const struct rig_history *history,
-                      const struct rig_episodes *episodes, bool picture)
+                      const struct rig_report_run *run, const struct rig_episodes *episodes, bool picture)
 {
     if (picture && witness->cases != NULL) {
         rig_html_cases(out, witness, history);
@@ -34,6 +35,14 @@ void rig_html_witness(struct rig_buf *out, const struct rig_witness *witness, co
     rig_markup_escape(out, rig_buf_text(&during));
     rig_buf_done(&during);
     rig_buf_add_text(out, "</pre>\n");
+    unsigned lines;
+    const char *log = rig_server_logs_of(run == NULL ? NULL : run->logs, witness, &lines);
+    if (lines == 0)
+        return;
+    rig_buf_printf(out, "<details class=\"log\"><summary>%u line%s of the servers' logs around it</summary>\n<pre>",
+                   lines, rig_plural(lines));
+    rig_markup_escape(out, log);
+    rig_buf_add_text(out, "</pre></details>\n");
 }
 
 static void add_row(struct rig_buf *out, const struct rig_finding *finding, const struct rig_anomaly_info *info,
@@ -62,8 +71,8 @@ static void add_overview(struct rig_buf *out, const struct rig_verdict *verdict)
     rig_buf_add_text(out, "</table></div>\n");
 }
 
-static void add_card(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_episodes *episodes,
-                     unsigned anomaly)
+static void add_card(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_report_run *run,
+                     const struct rig_episodes *episodes, unsigned anomaly)
 {
     const struct rig_finding *finding = &verdict->findings[anomaly];
     const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
@@ -83,14 +92,15 @@ static void add_card(struct rig_buf *out, const struct rig_verdict *verdict, con
         }
         rig_buf_printf(out, folded ? "<details><summary>%s #%" PRIu32 "</summary>\n" : "<h4>%s #%" PRIu32 "</h4>\n",
                        info->name, i + 1);
-        rig_html_witness(out, &finding->witnesses[i], verdict->history, episodes, out->size < PICTURES_BYTES);
+        rig_html_witness(out, &finding->witnesses[i], verdict->history, run, episodes, out->size < PICTURES_BYTES);
         rig_html_timeline_link(out, (enum rig_anomaly)anomaly, i + 1, false);
         rig_buf_add_text(out, folded ? "</details>\n" : "");
     }
     rig_buf_add_text(out, "</section>\n");
 }
 
-void rig_html_findings(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_episodes *episodes)
+void rig_html_findings(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_report_run *run,
+                       const struct rig_episodes *episodes)
 {
     unsigned kinds = 0, inferred = 0;
     struct rig_buf preview;
@@ -115,7 +125,7 @@ void rig_html_findings(struct rig_buf *out, const struct rig_verdict *verdict, c
                               "anomaly that needs no cycle. The witness rests on the marked operations.</p>\n");
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if (verdict->findings[anomaly].count > 0)
-            add_card(out, verdict, episodes, anomaly);
+            add_card(out, verdict, run, episodes, anomaly);
     }
     rig_html_fold_end(out);
 }

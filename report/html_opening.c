@@ -196,7 +196,7 @@ static void add_witness(const struct opening *page)
                    info->name, headline->number, headline->is_by_certificate ? ", by the certificate" : "");
     rig_markup_escape(out, info->definition);
     rig_buf_add_text(out, "</p>\n");
-    rig_html_witness(out, headline->witness, headline->history, page->episodes, true);
+    rig_html_witness(out, headline->witness, headline->history, page->run, page->episodes, true);
     rig_html_timeline_link(out, headline->witness->anomaly, headline->number, headline->is_by_certificate);
     rig_buf_add_text(out, "</section>\n");
 }

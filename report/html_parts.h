@@ -19,10 +19,11 @@ void rig_html_opening(struct rig_buf *out, const struct rig_verdict *verdict, co
 void rig_html_fold(struct rig_buf *out, const char *id, const char *title, const char *preview);
 void rig_html_fold_end(struct rig_buf *out);
 /* All anomalies that were found, with their witnesses. */
-void rig_html_findings(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_episodes *episodes);
-/* A witness in words, and as a picture if asked for. */
+void rig_html_findings(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_report_run *run,
+                       const struct rig_episodes *episodes);
+/* A witness in words, as a picture if asked for, and with the lines of the servers' logs around it. `run` may be NULL. */
 void rig_html_witness(struct rig_buf *out, const struct rig_witness *witness, const struct rig_history *history,
-                      const struct rig_episodes *episodes, bool picture);
+                      const struct rig_report_run *run, const struct rig_episodes *episodes, bool picture);
 /* The lattice of levels as a picture: each level's fate by colour and by sign, those requested outlined. */
 void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict);
 /* The phases of the load, a line each; nothing when it had none. */

@@ -43,6 +43,7 @@ struct rig_report_provenance {
     const struct rig_report_setting *settings; /* of the server, that differ from its defaults */
     uint32_t setting_count;
 };
+struct rig_server_logs;
 struct rig_report_run {
     struct rig_report_provenance provenance;
     const char *name, *driver, *server, *isolation, *started_utc, *folder, *plan_yaml;
@@ -64,6 +65,8 @@ struct rig_report_run {
     uint32_t error_count;
     const struct rig_report_moment *moments;
     uint32_t moment_count;
+    const char *log_folder;             /* that has the servers' logs; NULL: none has */
+    const struct rig_server_logs *logs; /* report/server_log.h; NULL: there are none */
 };
 
 enum { RIG_REPORT_COLUMNS = 116 };
