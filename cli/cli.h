@@ -21,6 +21,7 @@
     X(plan, "check a plan and print it with every default")                                                            \
     X(shrink, "find the smallest part of a history that has its anomaly")                                              \
     X(reproduce, "bring a recorded anomaly or a known bug back")                                                       \
+    X(bundle, "pack what a bug report needs into one archive")                                                         \
     X(scenario, "play sessions whose statements run in a written order")                                               \
     X(store, "list, compare and remove the runs on disk, and write a page of them")                                    \
     X(matrix, "run plans or scenarios on many servers, at many levels, and show a table")                              \

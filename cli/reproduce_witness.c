@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "base/option_parse.h"
-#include "base/output_file.h"
 #include "base/plural.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
+#include "cli/reproduce_files.h"
 #include "cli/requests.h"
 #include "cli/rerun.h"
 #include "cli/rerun_report.h"
@@ -24,8 +24,6 @@
 #include "report/shrunk_report.h"
 #include "report/words.h"
 #include "scenario/scenario_report.h"
-#include "scenario/script.h"
-#include "shrink/scenario_text.h"
 #include "shrink/shrink_history.h"
 #include "store/store_folder.h"
 
@@ -112,84 +110,29 @@ static enum rig_rc make_folder(struct reproduction *reproduction, struct rig_err
                : rig_store_make(reproduction->plan->store, name, reproduction->folder, &reproduction->hold, err);
 }
 
-static enum rig_rc save(const struct reproduction *reproduction, const char *name, bool is_script,
-                        const struct rig_buf *text, struct rig_err *err)
+static enum rig_rc save(const struct reproduction *reproduction, const char *name, const struct rig_buf *text,
+                        struct rig_err *err)
 {
-    char path[PATH_BYTES];
-    (void)snprintf(path, sizeof path, "%s/%s", reproduction->folder, name);
-    const enum rig_rc rc = rig_output_save(text, path, err);
-    if (rc == RIG_OK && is_script && chmod(path, 0700) != 0)
-        return rig_fail(err, RIG_E_IO, "%s: %s", path, strerror(errno));
-    return rc;
-}
-
-/* The scripts for the clients of the database: those that speak SQL have one each, and PostgreSQL a specification. */
-static enum rig_rc save_scripts(const struct reproduction *reproduction, struct rig_err *err)
-{
-    static const struct {
-        const char *driver, *name;
-        enum rig_script_form form;
-        bool is_script;
-    } files[] = {{"postgres", "reproduce-psql.sh", RIG_SCRIPT_PSQL, true},
-                 {"postgres", "reproduce.spec", RIG_SCRIPT_ISOLATIONTESTER, false},
-                 {"mysql", "reproduce-mysql.sh", RIG_SCRIPT_MYSQL, true}};
-    struct rig_buf isolation, text;
-    enum rig_rc rc = RIG_OK;
-    rig_buf_init(&isolation, 0);
-    rig_buf_init(&text, 0);
-    rig_cli_stage_isolation(reproduction->plan, &isolation);
-    for (size_t i = 0; rc == RIG_OK && i < sizeof files / sizeof files[0]; i++) {
-        if (strcmp(files[i].driver, reproduction->plan->driver->name) != 0)
-            continue;
-        rig_buf_clear(&text);
-        rig_scenario_write_script(reproduction->scenario, files[i].form, rig_buf_text(&isolation), &text);
-        rc = save(reproduction, files[i].name, files[i].is_script, &text, err);
-    }
-    rig_buf_done(&text);
-    rig_buf_done(&isolation);
-    return rc;
-}
-
-/* Without a scenario where the part cannot be one. */
-static enum rig_rc save_scenario(struct reproduction *reproduction, struct rig_err *err)
-{
-    struct rig_buf yaml;
-    struct rig_err why = {0};
-    rig_buf_init(&yaml, 0);
-    enum rig_rc rc = rig_cli_stage_check(reproduction->plan->driver, &why);
-    if (rc == RIG_OK)
-        rc = rig_scenario_text(&reproduction->part, &reproduction->interleaving, &yaml, &why);
-    if (rc != RIG_OK) {
-        (void)snprintf(reproduction->unplayed, sizeof reproduction->unplayed, "%s", why.text);
-        rig_buf_done(&yaml);
-        return rc == RIG_E_LIMIT ? rig_fail(err, rc, "%s", why.text) : RIG_OK;
-    }
-    rc = save(reproduction, "scenario.yaml", false, &yaml, err);
-    if (rc == RIG_OK)
-        rc = rig_scenario_parse("scenario.yaml", rig_buf_text(&yaml), yaml.size, &reproduction->scenario, err);
-    rig_buf_done(&yaml);
-    return rc == RIG_OK ? save_scripts(reproduction, err) : rc;
+    return rig_cli_reproduce_save(reproduction->folder, name, false, text, err);
 }
 
 static enum rig_rc save_files(struct reproduction *reproduction, struct rig_err *err)
 {
-    static const struct rig_save_options form = {.form = RIG_FORM_JSON_LINES};
-    char path[PATH_BYTES];
-    struct rig_buf text;
-    rig_buf_init(&text, 0);
-    (void)snprintf(path, sizeof path, "%s/part.jsonl", reproduction->folder);
-    enum rig_rc rc = rig_history_save(reproduction->part.history, path, &form, err);
-    rig_report_shrunk_text(&reproduction->part, &reproduction->interleaving, NULL, &text);
-    if (rc == RIG_OK)
-        rc = save(reproduction, "witness.txt", false, &text, err);
-    if (rc == RIG_OK && is_text(reproduction))
+    struct rig_cli_reproduce_files files = {.folder = reproduction->folder,
+                                            .plan = reproduction->plan,
+                                            .part = &reproduction->part,
+                                            .interleaving = &reproduction->interleaving};
+    if (is_text(reproduction)) {
+        struct rig_buf text;
+        rig_buf_init(&text, 0);
+        rig_report_shrunk_text(&reproduction->part, &reproduction->interleaving, NULL, &text);
         print(&text);
-    rig_buf_clear(&text);
-    rig_plan_write(reproduction->plan, false, &text);
-    if (rc == RIG_OK)
-        rc = save(reproduction, "plan.yaml", false, &text, err);
-    rig_buf_done(&text);
-    return rc == RIG_OK ? save_scenario(reproduction, err) : rc;
+        rig_buf_done(&text);
+    }
+    const enum rig_rc rc = rig_cli_reproduce_write(&files, err);
+    reproduction->scenario = files.scenario;
+    memcpy(reproduction->unplayed, files.unplayed, sizeof reproduction->unplayed);
+    return rc;
 }
 
 /* ---- by the order of the statements ---- */
@@ -352,7 +295,7 @@ static enum rig_rc conclude(const struct reproduction *reproduction, struct rig_
     struct rig_buf text;
     rig_buf_init(&text, 0);
     write_json(reproduction, &text);
-    const enum rig_rc rc = save(reproduction, "reproduction.json", false, &text, err);
+    const enum rig_rc rc = save(reproduction, "reproduction.json", &text, err);
     if (is_text(reproduction)) {
         rig_buf_clear(&text);
         rig_buf_printf(&text, "%s; files: %s\n", came_back(reproduction) ? "reproduced" : "not reproduced",

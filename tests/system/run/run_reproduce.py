@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import tarfile
 import unittest
 
 from pg_server import Server
@@ -86,6 +87,19 @@ class Postgres(RigTest):
     def test_by_the_order_of_its_statements(self):
         self.status(1, self.rig("run", CONFIGS / "pg-repeatable-read.yaml", "--set", "workload.transactions=4000", "--level",
                                 "serializable", "-o", "run"))
+        second = self.results("run")["history"]["started"][:17].replace("T", " ")
+        with open(self.folder / "run" / "pg-1.log", "a", encoding="utf-8") as log:
+            for at in range(60):
+                log.write(f"{second}{at:02}.000 UTC [7] ERROR:  ``` <script> | by a server\n")
+        self.status(0, self.rig("bundle", "run", "-o", "run.tar.gz"))
+        with tarfile.open(self.folder / "run.tar.gz") as archive:
+            files = {member.name.split("/")[1]: archive.extractfile(member).read() for member in archive.getmembers()}
+        self.assertLessEqual({"scenario.yaml", "reproduce-psql.sh", "reproduce.spec"}, set(files))
+        cover = files["README.md"].decode()
+        self.assertIn("| deadlock\\_timeout | ", cover)
+        self.assertIn("by a server", files["logs.txt"].decode())
+        for line in cover.splitlines():
+            self.assertTrue("<script>" not in line or line.startswith("    pg-1.log: "), line)
         done = self.status(0, self.rig("reproduce", "run", "--times", "4", "-o", "again"))
         self.assertIn("the anomaly came back in 4 of 4 plays (95 %: at least 39 %)", done.out)
         self.assertFalse((self.folder / "again/runs").exists())

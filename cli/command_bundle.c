@@ -1,0 +1,392 @@
+/*
+ * rig bundle DIR: one archive for a bug report, from the folder of a run with an anomaly.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/archive.h"
+#include "base/folder.h"
+#include "base/output_file.h"
+#include "base/secret.h"
+#include "base/sha256.h"
+#include "checker/check_source.h"
+#include "checker/minimum.h"
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/input_path.h"
+#include "cli/output_form.h"
+#include "cli/reproduce_files.h"
+#include "cli/requests.h"
+#include "cli/saved_run.h"
+#include "history/load.h"
+#include "report/cover.h"
+#include "report/headline.h"
+#include "report/server_log.h"
+
+enum { PATH_BYTES = RIG_CLI_PATH_BYTES + 64, NAME_BYTES = 72, FILES_MOST = 12, FILE_BYTES = 64 << 20 };
+
+static const struct rig_argument bundle_arguments[] = {
+    RIG_ARGUMENT_LEVEL,
+    RIG_ARGUMENT_ANOMALY,
+    RIG_ARGUMENT_LATTICE,
+    RIG_ARGUMENT_BUDGET,
+    RIG_ARGUMENT_MAX_WITNESSES,
+    RIG_ARGUMENT_MAX_MEMORY,
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "the archive; rig-bundle-NAME-TIME.tar.gz in the current folder when not given"},
+    {.name = "force", .help = "replace an archive that exists"},
+    {.name = NULL},
+};
+
+static const struct rig_arguments_table bundle_table = {
+    .command = "bundle",
+    .positionals = "DIR",
+    .least_positionals = 1,
+    .most_positionals = 1,
+    .description =
+        "Packs what a bug report needs from the folder of a run into one .tar.gz: a cover page in Markdown, the plan,\n"
+        "the smallest part of the history that has the anomaly (rig shrink), its scenario and scripts (rig reproduce\n"
+        "runs them), the lines of the servers' logs around the anomaly, and checksums. No database is used, and the\n"
+        "folder stays as it is. Secrets are masked. The same run gives the same bytes. DIR is the run's folder, or\n"
+        "store/NAME for the latest run.\n"
+        "Exit status: 0 when the archive was written; 64 where the run shows no anomaly that it was asked about.\n",
+    .arguments = bundle_arguments,
+};
+
+struct bundle {
+    const struct rig_arguments *args;
+    char run[RIG_CLI_PATH_BYTES], work[RIG_CLI_PATH_BYTES]; /* folders: the run's, and one for the files until packed */
+    char name[NAME_BYTES + 16], output[RIG_CLI_PATH_BYTES];
+    struct rig_cli_saved_run saved;
+    struct rig_report_run facts;
+    struct rig_check_options check;
+    struct rig_verdict *verdict;
+    struct rig_smallest_part part;
+    struct rig_interleaving interleaving;
+    char unshrunk[RIG_ERR_TEXT_BYTES], unplayed[RIG_ERR_TEXT_BYTES];
+    struct rig_archive archive;
+    struct rig_buf sums;
+    struct rig_cover_file files[FILES_MOST];
+    size_t file_count;
+};
+
+/* The files of a bundle besides the cover, in order; those that exist are packed. */
+static const struct {
+    const char *name, *text;
+    bool is_of_run; /* taken from the run's folder; else from the work folder */
+    bool is_script;
+} contents[] = {
+    {"witness.txt", "the witness in words, and an order of its statements", false, false},
+    {"part.jsonl", "the smallest part of the history, for `rig check`", false, false},
+    {"plan.yaml", "the plan of the run, resolved", true, false},
+    {"scenario.yaml", "the part as sessions and statements, for `rig scenario`", false, false},
+    {"reproduce-psql.sh", "the scenario for psql, without rig", false, true},
+    {"reproduce-mysql.sh", "the scenario for the client of MySQL and MariaDB, without rig", false, true},
+    {"reproduce.spec", "the scenario for PostgreSQL's isolationtester", false, false},
+    {"logs.txt", "lines of the servers' logs around each witness of the anomaly", false, false},
+};
+
+/* -- the evidence -------------------------------------------------------------------------------------------------- */
+
+static enum rig_rc judge(struct bundle *bundle, const char *record, struct rig_err *err)
+{
+    const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG, .limit_bytes = bundle->check.limit_bytes}};
+    const struct rig_stream_options windows = {.check = bundle->check};
+    const struct rig_minimum minimum = RIG_MINIMUM_OF_HISTORY;
+    enum rig_rc rc = rig_check_file(record, &source, &windows, &bundle->verdict, err);
+    if (rc == RIG_OK)
+        rc = rig_verdict_weigh(bundle->verdict, &minimum, &bundle->saved.effort, err);
+    if (rc == RIG_OK && bundle->verdict->valid != RIG_VALID_FALSE)
+        rc = rig_fail(err, RIG_E_USAGE,
+                      "%s: the run shows no anomaly that it was asked about; --level or --anomaly asks about others",
+                      bundle->args->positionals[0]);
+    return rc;
+}
+
+/* Without a part where the history has none, or does not fit; the witness of the whole history stays. */
+static void shrink(struct bundle *bundle, const char *record)
+{
+    const struct rig_load_options load = {.form = RIG_FORM_RIG, .limit_bytes = bundle->check.limit_bytes};
+    const struct rig_shrink_options options = {.check = bundle->check, .budget_ns = bundle->check.budget_ns};
+    struct rig_history *history = NULL;
+    struct rig_err why = {0};
+    enum rig_rc rc = rig_history_load(record, &load, &history, &why);
+    if (rc == RIG_OK)
+        rc = rig_shrink_history(history, &options, &bundle->part, &why);
+    if (rc == RIG_OK)
+        rc = rig_interleaving_init(&bundle->interleaving, bundle->part.history, bundle->part.verdict, &why);
+    if (rc != RIG_OK)
+        (void)snprintf(bundle->unshrunk, sizeof bundle->unshrunk, "%s", why.text);
+    rig_history_free(history);
+}
+
+static enum rig_rc save_text(const struct bundle *bundle, const char *name, const char *text, struct rig_err *err)
+{
+    struct rig_buf buf;
+    if (text == NULL || text[0] == '\0')
+        return RIG_OK;
+    rig_buf_init(&buf, 0);
+    rig_buf_add_text(&buf, text);
+    const enum rig_rc rc = rig_cli_reproduce_save(bundle->work, name, false, &buf, err);
+    rig_buf_done(&buf);
+    return rc;
+}
+
+/* The files of the part. The plan decides whether there are scripts; it may need what this machine lacks. */
+static enum rig_rc write_part(struct bundle *bundle, struct rig_err *err)
+{
+    const struct rig_headline headline = rig_headline_pick(bundle->verdict);
+    struct rig_cli_reproduce_files files = {
+        .folder = bundle->work, .part = &bundle->part, .interleaving = &bundle->interleaving};
+    struct rig_plan *plan = NULL;
+    struct rig_err why = {0};
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/plan.yaml", bundle->run);
+    if (rig_plan_load(path, NULL, 0, NULL, &plan, &why) != RIG_OK) {
+        const size_t folder = strlen(bundle->run) + 1; /* the place in the plan, wherever the folder is */
+        const bool is_named = strncmp(why.text, path, strlen(path)) == 0;
+        (void)snprintf(bundle->unplayed, sizeof bundle->unplayed, "%s", why.text + (is_named ? folder : 0));
+    }
+    if (bundle->unshrunk[0] != '\0') {
+        (void)snprintf(bundle->unplayed, sizeof bundle->unplayed, "the history is not shrunk");
+        rig_plan_free(plan);
+        return save_text(bundle, "witness.txt", headline.witness != NULL ? headline.witness->text : headline.text, err);
+    }
+    files.plan = plan;
+    const enum rig_rc rc = rig_cli_reproduce_write(&files, err);
+    if (plan != NULL)
+        (void)snprintf(bundle->unplayed, sizeof bundle->unplayed, "%s", files.unplayed);
+    rig_scenario_free(files.scenario);
+    rig_plan_free(plan);
+    return rc;
+}
+
+/* Lines around the witnesses of the anomaly that the cover names; `*first`: those of its shortest one. */
+static void collect_logs(const struct bundle *bundle, struct rig_buf *all, struct rig_buf *first)
+{
+    const struct rig_headline headline = rig_headline_pick(bundle->verdict);
+    struct rig_server_logs *logs = rig_server_logs_read(bundle->run, bundle->verdict);
+    unsigned count;
+    if (headline.witness != NULL && !headline.is_by_certificate) {
+        const struct rig_finding *finding = &bundle->verdict->findings[headline.witness->anomaly];
+        rig_buf_add_text(first, rig_server_logs_of(logs, headline.witness, &count));
+        for (uint32_t i = 0; i < finding->witness_count; i++) {
+            const char *lines = rig_server_logs_of(logs, &finding->witnesses[i], &count);
+            if (count > 0)
+                rig_buf_printf(all, "%s%s #%u\n%s", all->size == 0 ? "" : "\n",
+                               rig_anomaly_info(headline.witness->anomaly)->name, (unsigned)i + 1, lines);
+        }
+    }
+    rig_server_logs_free(logs);
+}
+
+/* -- packing ------------------------------------------------------------------------------------------------------- */
+
+/* Masks the secrets that this process knows: also those that the plan takes from the environment. */
+static void redact(struct rig_buf *text)
+{
+    if (text->size == 0 || memchr(text->data, '\0', text->size) != NULL)
+        return;
+    rig_secret_redact(text->data, text->size + 1);
+    text->size = strlen(text->data);
+}
+
+static enum rig_rc pack(struct bundle *bundle, const char *name, bool is_script, struct rig_buf *text,
+                        struct rig_err *err)
+{
+    unsigned char digest[RIG_SHA256_BYTES];
+    char hex[RIG_SHA256_HEX], path[RIG_ARCHIVE_NAME_BYTES + 1];
+    (void)rig_buf_text(text);
+    redact(text);
+    rig_sha256_of(text->data, text->size, digest);
+    rig_sha256_hex(digest, hex);
+    if (strcmp(name, "SHA256SUMS") != 0)
+        rig_buf_printf(&bundle->sums, "%s  %s\n", hex, name);
+    (void)snprintf(path, sizeof path, "%.80s/%.18s", bundle->name, name);
+    return rig_archive_add(&bundle->archive, path, is_script, text->data, text->size, err);
+}
+
+/* A regular file of the folder, and no link; false: there is none. */
+static bool read_file(const char *folder, const char *name, struct rig_buf *text)
+{
+    char path[PATH_BYTES];
+    struct stat status;
+    struct rig_err why = {0};
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const bool fits = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size < FILE_BYTES;
+    const bool read = fits && rig_buf_read_up_to(text, fd, (size_t)status.st_size, path, &why) == RIG_OK;
+    if (fd >= 0)
+        (void)close(fd);
+    return read && text->size > 0;
+}
+
+static enum rig_rc pack_all(struct bundle *bundle, const char *logs, struct rig_err *err)
+{
+    enum { COUNT = sizeof contents / sizeof contents[0] };
+    struct rig_buf texts[COUNT], cover, witness;
+    enum rig_rc rc = RIG_OK;
+    rig_buf_init(&cover, 0);
+    rig_buf_init(&witness, 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        rig_buf_init(&texts[i], FILE_BYTES);
+        if (read_file(contents[i].is_of_run ? bundle->run : bundle->work, contents[i].name, &texts[i]))
+            bundle->files[bundle->file_count++] = (struct rig_cover_file){contents[i].name, contents[i].text};
+    }
+    rig_buf_add(&witness, rig_buf_text(&texts[0]), texts[0].size);
+    const struct rig_cover about = {.verdict = bundle->verdict,
+                                    .run = bundle->saved.found ? &bundle->facts : NULL,
+                                    .witness = bundle->unshrunk[0] == '\0' ? rig_buf_text(&witness) : NULL,
+                                    .unshrunk = bundle->unshrunk[0] == '\0' ? NULL : bundle->unshrunk,
+                                    .unplayed = bundle->unplayed[0] == '\0' ? NULL : bundle->unplayed,
+                                    .logs = logs,
+                                    .files = bundle->files,
+                                    .file_count = bundle->file_count};
+    rig_report_cover(&about, &cover);
+    rc = pack(bundle, "README.md", false, &cover, err);
+    for (size_t i = 0; i < COUNT && rc == RIG_OK; i++)
+        if (texts[i].size > 0)
+            rc = pack(bundle, contents[i].name, contents[i].is_script, &texts[i], err);
+    if (rc == RIG_OK)
+        rc = pack(bundle, "SHA256SUMS", false, &bundle->sums, err);
+    for (size_t i = 0; i < COUNT; i++)
+        rig_buf_done(&texts[i]);
+    rig_buf_done(&cover);
+    rig_buf_done(&witness);
+    return rc;
+}
+
+static enum rig_rc write_archive(struct bundle *bundle, struct rig_err *err)
+{
+    struct rig_buf all, first, bytes;
+    rig_buf_init(&all, 0);
+    rig_buf_init(&first, 0);
+    rig_buf_init(&bytes, 0);
+    collect_logs(bundle, &all, &first);
+    enum rig_rc rc = save_text(bundle, "logs.txt", rig_buf_text(&all), err);
+    if (rc == RIG_OK)
+        rc = pack_all(bundle, rig_buf_text(&first), err);
+    if (rc == RIG_OK)
+        rc = rig_archive_finish(&bundle->archive, &bytes, err);
+    if (rc == RIG_OK)
+        rc = rig_output_save(&bytes, bundle->output, err);
+    rig_buf_done(&bytes);
+    rig_buf_done(&first);
+    rig_buf_done(&all);
+    return rc;
+}
+
+/* -- the command --------------------------------------------------------------------------------------------------- */
+
+/* "rig-bundle-NAME-TIME", of characters that every file system takes. */
+static void name_bundle(struct bundle *bundle)
+{
+    const struct rig_report_run *run = &bundle->saved.run;
+    const int length = snprintf(bundle->name, NAME_BYTES, "rig-bundle-%.32s-%.24s",
+                                run->name == NULL || run->name[0] == '\0' ? "run" : run->name,
+                                run->started_utc == NULL ? "" : run->started_utc);
+    for (int i = 0; i < length && bundle->name[i] != '\0'; i++)
+        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-", bundle->name[i]) == NULL)
+            bundle->name[i] = '_';
+    const char *given = rig_arguments_value(bundle->args, "output");
+    (void)snprintf(bundle->output, sizeof bundle->output, given == NULL ? "%.4000s.tar.gz" : "%.4000s",
+                   given == NULL ? bundle->name : given);
+}
+
+static enum rig_rc make_work(struct bundle *bundle, struct rig_err *err)
+{
+    const char *folder = getenv("TMPDIR");
+    (void)snprintf(bundle->work, sizeof bundle->work, "%.4000s/rig-bundle-XXXXXX",
+                   folder == NULL || folder[0] != '/' ? "/tmp" : folder);
+    if (mkdtemp(bundle->work) != NULL)
+        return RIG_OK;
+    bundle->work[0] = '\0';
+    return rig_fail(err, RIG_E_IO, "cannot create a folder for the files: %s", strerror(errno));
+}
+
+static enum rig_rc make(struct bundle *bundle, struct rig_err *err)
+{
+    char record[PATH_BYTES];
+    (void)snprintf(record, sizeof record, "%s/history.rig", bundle->run);
+    enum rig_rc rc = judge(bundle, record, err);
+    if (rc == RIG_OK)
+        rc = make_work(bundle, err);
+    if (rc == RIG_OK)
+        shrink(bundle, record);
+    if (rc == RIG_OK)
+        rc = write_part(bundle, err);
+    if (rc == RIG_OK)
+        rc = write_archive(bundle, err);
+    if (bundle->work[0] != '\0')
+        rig_folder_remove(bundle->work);
+    return rc;
+}
+
+/* The files of the run are read, so none of them may be the archive; a link among them could lead to any file. */
+static enum rig_rc guard(const struct bundle *bundle, struct rig_err *err)
+{
+    static const char *const inputs[] = {"history.rig", "plan.yaml", "results.json"};
+    char path[PATH_BYTES];
+    struct stat status;
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", bundle->run, inputs[i]);
+        if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode))
+            return rig_fail(err, RIG_E_INPUT, "%s: is a link, and a bundle holds only files of the run's folder", path);
+        rig_output_guard(path);
+    }
+    return RIG_OK;
+}
+
+static int run_bundle(struct bundle *bundle)
+{
+    struct rig_err err = {0};
+    if (!rig_cli_read_requests(bundle->args, &bundle->check) || !rig_cli_read_decision(bundle->args, &bundle->check))
+        return RIG_EXIT_USAGE;
+    enum rig_rc rc = rig_cli_find_run(bundle->args->positionals[0], bundle->run, &err);
+    if (rc == RIG_OK)
+        rc = guard(bundle, &err);
+    if (rc == RIG_OK)
+        rc = rig_cli_saved_run_load(bundle->run, &bundle->saved, &err);
+    if (rc != RIG_OK)
+        return rig_cli_fail(&err);
+    rig_cli_saved_run_ask(&bundle->saved, bundle->args, &bundle->check, NULL);
+    bundle->facts = bundle->saved.run;
+    name_bundle(bundle);
+    if (!rig_cli_may_write(bundle->args, bundle->output))
+        return RIG_EXIT_USAGE;
+    rc = make(bundle, &err);
+    if (rc != RIG_OK)
+        return rig_cli_fail(&err);
+    printf("%s\n", bundle->output);
+    return RIG_EXIT_OK;
+}
+
+int rig_cli_bundle(int argc, char **argv)
+{
+    static struct rig_arguments args;
+    const int status = rig_arguments_parse(&bundle_table, argc, argv, &args);
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    struct bundle *bundle = calloc(1, sizeof *bundle);
+    if (bundle == NULL)
+        return RIG_EXIT_FAILED;
+    bundle->args = &args;
+    rig_archive_init(&bundle->archive);
+    rig_buf_init(&bundle->sums, 0);
+    const int result = run_bundle(bundle);
+    rig_interleaving_done(&bundle->interleaving);
+    rig_smallest_part_done(&bundle->part);
+    rig_verdict_free(bundle->verdict);
+    rig_cli_saved_run_done(&bundle->saved);
+    rig_archive_done(&bundle->archive);
+    rig_buf_done(&bundle->sums);
+    free(bundle);
+    return result;
+}

@@ -1,0 +1,30 @@
+/*
+ * The files that repeat an anomaly: the smallest part of a history, its witness in words, the plan, and, of a part that can
+ * be played, its scenario and scripts for the clients of the database. Nothing is run.
+ */
+#ifndef RIG_CLI_REPRODUCE_FILES_H
+#define RIG_CLI_REPRODUCE_FILES_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "plan/plan.h"
+#include "scenario/scenario.h"
+#include "shrink/interleaving.h"
+#include "shrink/shrink_history.h"
+
+struct rig_cli_reproduce_files {
+    const char *folder;                   /* that holds them */
+    const struct rig_plan *plan;          /* NULL: no plan and no scenario is written */
+    const struct rig_smallest_part *part; /* borrowed, as the others */
+    const struct rig_interleaving *interleaving;
+    struct rig_scenario *scenario; /* out; rig_scenario_free(). NULL: none, because of `unplayed` */
+    char unplayed[RIG_ERR_TEXT_BYTES];
+};
+
+/* Replaces a file of that name in the folder. RIG_E_IO. */
+enum rig_rc rig_cli_reproduce_save(const char *folder, const char *name, bool is_script, const struct rig_buf *text,
+                                   struct rig_err *err);
+/* part.jsonl, witness.txt, plan.yaml; scenario.yaml, and scripts of databases that have clients for them. */
+enum rig_rc rig_cli_reproduce_write(struct rig_cli_reproduce_files *files, struct rig_err *err);
+
+#endif

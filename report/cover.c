@@ -1,0 +1,166 @@
+#include "report/cover.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/secret.h"
+#include "report/headline.h"
+#include "report/run_facts.h"
+#include "report/words.h"
+
+static void redact(struct rig_buf *text)
+{
+    if (text->size == 0)
+        return;
+    rig_secret_redact(text->data, text->size + 1);
+    text->size = strlen(text->data);
+}
+
+/* Text in a cell, or a heading: what Markdown or HTML gives a meaning is escaped. */
+static void add_escaped(struct rig_buf *out, const char *text)
+{
+    struct rig_buf clean;
+    rig_buf_init(&clean, 0);
+    rig_words_clean(&clean, text, false);
+    redact(&clean); /* before an escape tears a secret apart */
+    for (size_t i = 0; i < clean.size; i++) {
+        const char c = clean.data[i];
+        if (c == '<')
+            rig_buf_add_text(out, "&lt;");
+        else if (c == '&')
+            rig_buf_add_text(out, "&amp;");
+        else if (strchr("\\`*_[]|>#!~", c) != NULL)
+            rig_buf_printf(out, "\\%c", c);
+        else
+            rig_buf_add_char(out, c);
+    }
+    rig_buf_done(&clean);
+}
+
+/* A block in which no character has a meaning: each line is indented. */
+static void add_block(struct rig_buf *out, const char *text)
+{
+    struct rig_buf clean;
+    rig_buf_init(&clean, 0);
+    rig_words_clean(&clean, text, true);
+    redact(&clean);
+    rig_buf_add_char(out, '\n');
+    for (const char *line = rig_buf_text(&clean); *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        rig_buf_add_text(out, "    ");
+        rig_buf_add(out, line, length);
+        rig_buf_add_char(out, '\n');
+        line += length + (line[length] == '\n');
+    }
+    rig_buf_add_char(out, '\n');
+    rig_buf_done(&clean);
+}
+
+static void add_row(struct rig_buf *out, const char *name, const char *value)
+{
+    if (value == NULL || value[0] == '\0')
+        return;
+    rig_buf_printf(out, "| %s | ", name);
+    add_escaped(out, value);
+    rig_buf_add_text(out, " |\n");
+}
+
+static void add_facts(const struct rig_cover *cover, struct rig_buf *out)
+{
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    rig_buf_add_text(out, "\n## The run\n\n| | |\n|---|---|\n");
+    for (size_t i = 0; cover->run != NULL && i < RIG_RUN_LINES; i++) {
+        if (rig_run_lines[i].html_label == NULL)
+            continue;
+        rig_buf_clear(&line);
+        rig_run_lines[i].write(&line, cover->verdict, cover->run);
+        add_row(out, rig_run_lines[i].html_label, rig_buf_text(&line));
+    }
+    rig_buf_clear(&line);
+    rig_words_requested(&line, cover->verdict);
+    add_row(out, "Must keep", rig_buf_text(&line));
+    rig_buf_done(&line);
+}
+
+static void add_witness(const struct rig_cover *cover, const struct rig_headline *headline, struct rig_buf *out)
+{
+    const char *text = cover->witness != NULL      ? cover->witness
+                       : headline->witness != NULL ? headline->witness->text
+                                                   : headline->text;
+    rig_buf_add_text(out, cover->witness != NULL ? "\n## The smallest part of the history that shows it\n"
+                                                 : "\n## The shortest witness\n");
+    add_block(out, text == NULL ? "" : text);
+    if (cover->unshrunk != NULL) {
+        rig_buf_add_text(out, "The history is not shrunk: ");
+        add_escaped(out, cover->unshrunk);
+        rig_buf_add_text(out, "\n");
+    }
+}
+
+static void add_repeat(const struct rig_cover *cover, struct rig_buf *out)
+{
+    rig_buf_add_text(out, "\n## How to repeat it\n");
+    struct rig_buf lines;
+    rig_buf_init(&lines, 0);
+    if (cover->unshrunk == NULL)
+        rig_buf_add_text(&lines, "rig check part.jsonl                     # the verdict on the part\n");
+    if (cover->unplayed == NULL)
+        rig_buf_add_text(&lines, "rig scenario plan.yaml scenario.yaml     # its statements, in their order\n");
+    rig_buf_printf(&lines, "rig run plan.yaml --seed %" PRIu64 "     # the load that found it; timing differs\n",
+                   cover->run == NULL ? 1 : cover->run->seed);
+    add_block(out, rig_buf_text(&lines));
+    rig_buf_done(&lines);
+    if (cover->unplayed != NULL) {
+        rig_buf_add_text(out, "There is no script of its statements: ");
+        add_escaped(out, cover->unplayed);
+        rig_buf_add_text(out, "\n");
+    }
+    rig_buf_add_text(out, "\nSecrets in `plan.yaml` are masked as `***`; `--set` gives them.\n");
+}
+
+static void add_settings(const struct rig_cover *cover, struct rig_buf *out)
+{
+    const struct rig_report_provenance *facts = cover->run == NULL ? NULL : &cover->run->provenance;
+    rig_buf_add_text(out, "\n## Settings of the server that differ from its defaults\n\n");
+    if (facts == NULL || facts->setting_count == 0) {
+        rig_buf_add_text(out, "None is known: the driver reported none.\n");
+        return;
+    }
+    rig_buf_add_text(out, "| setting | value |\n|---|---|\n");
+    for (uint32_t i = 0; i < facts->setting_count; i++) {
+        rig_buf_add_text(out, "| ");
+        add_escaped(out, facts->settings[i].name);
+        rig_buf_add_text(out, " | ");
+        add_escaped(out, facts->settings[i].value);
+        rig_buf_add_text(out, " |\n");
+    }
+}
+
+void rig_report_cover(const struct rig_cover *cover, struct rig_buf *out)
+{
+    const struct rig_headline headline = rig_headline_pick(cover->verdict);
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    rig_headline_claim(&line, cover->verdict, cover->run, &headline);
+    rig_buf_add_text(out, "# ");
+    add_escaped(out, rig_buf_text(&line));
+    rig_buf_add_text(
+        out, "\n\nrig recorded what the clients of the database saw, and proved the anomaly from it, step by step. "
+             "This bundle has what a person needs to follow that and to repeat it.\n");
+    rig_buf_done(&line);
+    add_witness(cover, &headline, out);
+    add_facts(cover, out);
+    add_repeat(cover, out);
+    add_settings(cover, out);
+    rig_buf_add_text(out, "\n## The servers' logs around witnesses\n");
+    if (cover->logs[0] == '\0')
+        rig_buf_add_text(out,
+                         "\nThere is no line: no log is in the folder of the run, or none has a line at that time.\n");
+    else
+        add_block(out, cover->logs);
+    rig_buf_add_text(out, "\n## Files\n\n| file | has |\n|---|---|\n");
+    for (size_t i = 0; i < cover->file_count; i++)
+        rig_buf_printf(out, "| `%s` | %s |\n", cover->files[i].name, cover->files[i].text);
+    rig_buf_add_text(out, "| `SHA256SUMS` | checksums of the other files: `sha256sum -c SHA256SUMS` |\n");
+}
