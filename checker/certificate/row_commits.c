@@ -67,8 +67,7 @@ static void find_change(struct matching *m, struct rig_row_change *change)
         change->made = rig_rows_version(rows, change->statement, change->id);
 }
 
-/* Lists the changes; those of keys that the history does not have, or that are no changes of rows, have neither row nor
- * statement. */
+/* Lists the changes; those of keys that the history does not have have neither row nor statement. */
 static bool list_changes(struct matching *m, const struct rig_table *numbers, struct rig_arena *arena)
 {
     struct rig_row_commits *into = m->into;
@@ -88,7 +87,7 @@ static bool list_changes(struct matching *m, const struct rig_table *numbers, st
             struct rig_row_change *change = &into->changes[at++];
             *change = (struct rig_row_change){
                 .key = key, .row = NONE, .statement = NONE, .made = NONE, .before = NONE, .commit = commit};
-            if (key == RIG_TABLE_NONE || of->removed || of->kept + of->count != 2 || of->count == 0)
+            if (key == RIG_TABLE_NONE)
                 continue;
             const int64_t *elements = certificate->elements.at + of->first;
             ids[key] = of->kept == 0 ? elements[0] : ids[key];
@@ -178,20 +177,43 @@ static bool is_exact(const struct matching *m, uint32_t commit, uint32_t txn)
     return true;
 }
 
-/* The transaction that a commit of removals alone fits best. */
+/* The transaction that a commit of removals fits best. */
 static uint32_t find_remover(const struct matching *m, uint32_t commit)
 {
-    const struct rig_row_change *change = &m->into->changes[m->into->first[commit]];
+    const struct rig_row_commits *into = m->into;
     uint32_t best = NONE;
-    for (uint32_t at = change->row == NONE ? NONE : m->deletes[change->row]; at != NONE; at = m->more[at]) {
-        const uint32_t txn = rig_rows_writer(m->rows, at);
-        const bool failed = m->history->txns[txn].outcome == RIG_OUTCOME_FAIL;
-        if (!failed && is_exact(m, commit, txn))
-            return txn;
-        if (best == NONE || (!failed && m->history->txns[best].outcome == RIG_OUTCOME_FAIL))
-            best = txn;
+    for (uint32_t i = into->first[commit]; i < into->first[commit + 1]; i++) {
+        const struct rig_row_change *change = &into->changes[i];
+        const bool removes = change->row != NONE && change->version == 0;
+        for (uint32_t at = removes ? m->deletes[change->row] : NONE; at != NONE; at = m->more[at]) {
+            const uint32_t txn = rig_rows_writer(m->rows, at);
+            const bool failed = m->history->txns[txn].outcome == RIG_OUTCOME_FAIL;
+            if (!failed && is_exact(m, commit, txn))
+                return txn;
+            if (best == NONE || (!failed && m->history->txns[best].outcome == RIG_OUTCOME_FAIL))
+                best = txn;
+        }
     }
     return best;
+}
+
+/* Whether changes of the commit name other transactions, of which none is exactly this commit. */
+static bool names_others(struct matching *m, uint32_t commit, uint32_t txn)
+{
+    struct rig_row_commits *into = m->into;
+    bool others = false;
+    for (uint32_t i = into->first[commit]; i < into->first[commit + 1]; i++) {
+        const uint32_t statement = into->changes[i].statement;
+        const uint32_t other = statement == NONE ? txn : m->rows->statements[statement].txn;
+        if (other == txn)
+            continue;
+        others = true;
+        if (into->commit_of[other] == NONE)
+            into->commit_of[other] = commit;
+        else
+            into->matches[into->commit_of[other]] = RIG_ROW_COMMIT_PARTLY;
+    }
+    return others;
 }
 
 /* Gives each change of the commit its version, where it is the transaction's. False where two changes are one version. */
@@ -228,8 +250,8 @@ static void match(struct matching *m, uint32_t commit)
     if (txn == NONE)
         return;
     const bool exact = is_exact(m, commit, txn), first = into->commit_of[txn] == NONE;
-    const bool once = take_versions(m, commit, txn);
-    into->matches[commit] = exact && once && first ? RIG_ROW_COMMIT_EXACT : RIG_ROW_COMMIT_PARTLY;
+    const bool alone = !names_others(m, commit, txn), once = take_versions(m, commit, txn);
+    into->matches[commit] = exact && once && alone && first ? RIG_ROW_COMMIT_EXACT : RIG_ROW_COMMIT_PARTLY;
     if (first)
         into->commit_of[txn] = commit;
     else

@@ -47,7 +47,7 @@ struct rig_row_commits {
     uint8_t *is_partly_known;                  /* per transaction: some statement's rows are not known */
 };
 
-/* Everything is in the arena. False when memory runs out. */
+/* Everything is in the arena. Each change of the certificate has two elements. False when memory runs out. */
 bool rig_row_commits_build(const struct rig_row_chains *rows, const struct rig_certificate *certificate,
                            struct rig_arena *arena, struct rig_row_commits *commits);
 

@@ -355,6 +355,22 @@ static void place_commits(struct judging *j, const uint32_t *writers)
     }
 }
 
+/* Each change is a row's id and its version. */
+static enum rig_rc check_changes(const struct rig_certificate *certificate, struct rig_err *err)
+{
+    for (uint32_t commit = 0; commit < certificate->commits.count; commit++) {
+        const struct rig_change *changes = rig_commit_changes(certificate, commit);
+        for (uint32_t i = 0; i < rig_commit_change_count(certificate, commit); i++) {
+            if (changes[i].removed || changes[i].count == 0 || changes[i].kept + (uint64_t)changes[i].count != 2)
+                return rig_fail(err, RIG_E_INPUT,
+                                "the certificate's commit %u has a change that is not a row's id and version; a "
+                                "certificate of rows is one of a run with the workload predicate",
+                                commit + 1);
+        }
+    }
+    return RIG_OK;
+}
+
 enum rig_rc rig_row_judge(const struct rig_history *history, uint8_t *never, uint32_t *writers,
                           struct rig_certified *certified, struct rig_read_places *places, const char **lacks,
                           struct rig_err *err)
@@ -362,7 +378,9 @@ enum rig_rc rig_row_judge(const struct rig_history *history, uint8_t *never, uin
     struct judging j = {.history = history, .certificate = history->certificate, .into = certified};
     struct rig_arena *arena = &certified->arena;
     *lacks = NULL;
-    const enum rig_rc rc = rig_rows_build(history, arena, &j.rows, err);
+    enum rig_rc rc = check_changes(j.certificate, err);
+    if (rc == RIG_OK)
+        rc = rig_rows_build(history, arena, &j.rows, err);
     if (rc != RIG_OK)
         return rc;
     if (!make_room(&j) || !rig_row_commits_build(&j.rows, j.certificate, arena, &j.commits))

@@ -22,7 +22,8 @@
 
 /*
  * `never` and `writers`: as in certificate_judge.h. `places`: what the certificate says of each transaction and read; arrays
- * are in the arena of `certified`. `*lacks`: why it does not decide, or NULL. RIG_E_LIMIT when memory runs out.
+ * are in the arena of `certified`. `*lacks`: why it does not decide, or NULL. RIG_E_INPUT where a change is none of a row,
+ * RIG_E_LIMIT when memory runs out.
  */
 enum rig_rc rig_row_judge(const struct rig_history *history, uint8_t *never, uint32_t *writers,
                           struct rig_certified *certified, struct rig_read_places *places, const char **lacks,

@@ -120,6 +120,17 @@ static int64_t version_before(const struct rig_row_changes *changes, size_t at)
     return 0;
 }
 
+/* Whether some transaction inserts the row. */
+static bool is_inserted(const struct rig_history *history, uint32_t key, int64_t id)
+{
+    for (uint32_t op = 0; op < history->op_count; op++) {
+        const struct rig_txn_op *of = &history->ops[op];
+        if (of->kind == RIG_OP_ROW && of->key == key && of->value == id && id > 0 && rig_row_inserts(id))
+            return true;
+    }
+    return false;
+}
+
 /* The statement of the transaction, from operation `op` on, that made the change on top of the version it shows;
  * UINT32_MAX: none. */
 static uint32_t find_maker(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t key,
@@ -133,7 +144,7 @@ static uint32_t find_maker(const struct rig_history *history, uint32_t txn, uint
             continue;
         const bool inserts = rig_row_inserts(ops[i].value);
         if (!inserts && i > 0 && ops[i - 1].read_state == RIG_READ_UNKNOWN && is_by(change, ops[i].value))
-            return i;
+            return is_inserted(history, key, change->id) ? i : UINT32_MAX;
         if (!rig_row_changed_by(history, txn, i, change->id, &number) || !is_by(change, number))
             continue;
         const struct rig_read_list list = inserts ? (struct rig_read_list){0} : rig_txn_op_list(history, &ops[i - 1]);
@@ -171,10 +182,8 @@ static bool differs(const struct rig_history *history, const struct rig_discrepa
     for (size_t i = 0; i < changes->count; i++) {
         if (changes->at[i].commit != found->commit) {
             for (uint32_t j = 0; j < rig_txn_op_count(history, found->txn); j++) {
-                int64_t number = 0;
-                if (rig_txn_ops(history, found->txn)[j].key == key &&
-                    rig_row_changed_by(history, found->txn, j, changes->at[i].id, &number) &&
-                    rig_row_action(number) != RIG_ROWS_DELETE && is_by(&changes->at[i], number))
+                const struct rig_txn_op *of = rig_txn_ops(history, found->txn) + j;
+                if (of->kind == RIG_OP_ROW && of->key == key && of->value > 0 && of->value == changes->at[i].version)
                     return true;
             }
             continue;
@@ -221,29 +230,35 @@ static const char *check_torn(const struct rig_history *history, const struct ri
 
 /* ---- reads ---- */
 
-/* The version of a shown row; 0: it is not shown. */
-static int64_t shown_version(const struct rig_history *history, const struct rig_txn_op *read, int64_t id)
+/* Whether the read shows the row in another way than at that version, once or more often; version 0: at all. */
+static bool shows_otherwise(const struct rig_history *history, const struct rig_txn_op *read, int64_t id,
+                            int64_t version)
 {
     const struct rig_read_list list = rig_txn_op_list(history, read);
+    bool shown = false;
     for (uint32_t at = 0; at + 1 < list.count; at += 2) {
-        if (rig_read_element(&list, at) == id)
-            return rig_read_element(&list, at + 1);
+        if (rig_read_element(&list, at) == id && (version == 0 || rig_read_element(&list, at + 1) != version))
+            return true;
+        shown |= rig_read_element(&list, at) == id;
     }
-    return 0;
+    return version != 0 && !shown;
 }
 
 static const char *check_unknown_state(const struct rig_history *history, const struct rig_discrepancy *found,
                                        const struct rig_row_changes *changes)
 {
     const struct rig_txn_op *read = op_of(history, found);
-    const int64_t version = is_known_read(read) ? shown_version(history, read, found->row) : 0;
-    if (version == 0 || !history->certificate->complete)
-        return "names no row that it read, or the certificate is not complete";
-    for (size_t i = 0; i < changes->count; i++) {
-        if (changes->at[i].id == found->row && changes->at[i].version == version)
-            return "read a version that the certificate has";
+    if (!is_known_read(read) || !history->certificate->complete)
+        return "names no known read, or the certificate is not complete";
+    const struct rig_read_list list = rig_txn_op_list(history, read);
+    for (uint32_t at = 0; at + 1 < list.count; at += 2) {
+        bool has = rig_read_element(&list, at) != found->row;
+        for (size_t i = 0; i < changes->count && !has; i++)
+            has = changes->at[i].id == found->row && changes->at[i].version == rig_read_element(&list, at + 1);
+        if (!has)
+            return NULL;
     }
-    return NULL;
+    return "read no version of the row that the certificate lacks";
 }
 
 /* The version that the row must have for the read; 0: it must not be there. */
@@ -269,8 +284,8 @@ static bool counts_otherwise(const struct rig_history *history, const struct rig
     uint64_t count = 0, sum = 0;
     for (size_t i = 0; i < changes->count; i++) {
         const int64_t id = changes->at[i].id;
-        if (changes->at[i].version != id) /* each row once: at its insert */
-            continue;
+        if (version_before(changes, i) != 0 || !is_inserted(history, op_of(history, found)->key, id))
+            continue; /* each row once: at its first change */
         const int64_t version = version_at(history, found, changes, id);
         const bool meets = version != 0 && rig_row_matches(condition, id, version);
         count += meets;
@@ -306,54 +321,43 @@ static const char *check_state(const struct rig_history *history, const struct r
         return "may have written the row itself";
     const int64_t version = version_at(history, found, changes, found->row);
     const bool meets = version != 0 && rig_row_matches(&condition, found->row, version);
-    return shown_version(history, read, found->row) != (meets ? version : 0) ? NULL : "read the row of its snapshot";
+    return shows_otherwise(history, read, found->row, meets ? version : 0) ? NULL : "read the row of its snapshot";
 }
 
 /* ---- numbers ---- */
 
-/* The writer that the view names for the row that the read shows; 0: none. */
-static uint64_t writer_of(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t id)
+/* The writer that the view names in its row `at` of the operation; 0: none. */
+static uint64_t writer_at(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t at)
 {
     const struct rig_txn_views *views = &history->certificate->views;
     const int64_t number = rig_history_column(history, txn, RIG_COLUMN_VIEW);
-    const struct rig_txn_op *of = rig_txn_ops(history, txn) + op;
-    const struct rig_read_list list =
-        of->kind == RIG_OP_READ_WHERE ? rig_txn_op_list(history, of) : (struct rig_read_list){0};
     for (uint32_t view = 0; view < views->views.count; view++) {
         if (number == RIG_COLUMN_NONE || views->views.at[view].number != (uint64_t)number)
             continue;
         const struct rig_txn_view_row *rows = rig_txn_view_rows(views, view);
-        uint32_t at = 0;
         for (uint32_t i = 0; i < rig_txn_view_row_count(views, view); i++) {
-            if (rows[i].op != op)
-                continue;
-            if (of->kind != RIG_OP_READ_WHERE || (2 * at < list.count && rig_read_element(&list, 2 * at) == id))
+            if (rows[i].op == op && at-- == 0)
                 return rows[i].version;
-            at++;
         }
     }
     return 0;
 }
 
-static const char *check_writer(const struct rig_history *history, const struct rig_discrepancy *found,
-                                const struct rig_row_changes *changes)
+/* The proof for one row of the read: this version, with this writer. */
+static const char *check_writer_of(const struct rig_history *history, const struct rig_discrepancy *found,
+                                   const struct rig_row_changes *changes, int64_t version, uint64_t writer)
 {
-    const struct rig_txn_op *read = op_of(history, found);
-    const uint64_t writer = writer_of(history, found->txn, found->op, found->row);
-    const int64_t version = is_known_read(read) ? shown_version(history, read, found->row) : 0;
     bool made = false, known = false;
-    if (version == 0 || writer == 0)
-        return "names no read of a row";
     for (size_t i = 0; i < changes->count; i++)
         made |= changes->at[i].id == found->row && changes->at[i].version == version &&
                 changes->at[i].commit == found->commit;
-    if (!made)
+    if (!made || writer == 0)
         return "names another commit than that of the version";
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         for (uint32_t op = 0; op < rig_txn_op_count(history, txn); op++) {
             const struct rig_txn_op *of = rig_txn_ops(history, txn) + op;
-            if (of->kind == RIG_OP_ROW && of->key == read->key && of->value == version &&
-                writer_of(history, txn, op, found->row) == writer)
+            if (of->kind == RIG_OP_ROW && of->key == op_of(history, found)->key && of->value == version &&
+                writer_at(history, txn, op, 0) == writer)
                 return "names the part of the transaction that wrote the version";
         }
     }
@@ -362,6 +366,20 @@ static const char *check_writer(const struct rig_history *history, const struct 
     if (history->certificate->commits.at[found->commit].id == writer)
         return "names the commit of the version as the writer";
     return known == (found->kind == RIG_DISCREPANCY_VERSION_MISMATCH) ? NULL : "is of the other kind";
+}
+
+static const char *check_writer(const struct rig_history *history, const struct rig_discrepancy *found,
+                                const struct rig_row_changes *changes)
+{
+    const struct rig_txn_op *read = op_of(history, found);
+    const struct rig_read_list list = is_known_read(read) ? rig_txn_op_list(history, read) : (struct rig_read_list){0};
+    const char *lacks = "names no read of a row";
+    for (uint32_t at = 0; at + 1 < list.count && lacks != NULL; at += 2) {
+        if (rig_read_element(&list, at) == found->row)
+            lacks = check_writer_of(history, found, changes, rig_read_element(&list, at + 1),
+                                    writer_at(history, found->txn, found->op, at / 2));
+    }
+    return lacks;
 }
 
 static const char *check_number(const struct rig_history *history, const struct rig_discrepancy *found,
@@ -412,16 +430,27 @@ static const char *check_stale(const struct rig_history *history, const struct r
     return done ? "names a commit of no earlier transaction" : "is too large to be proved: memory ran out";
 }
 
-static const char *check_inversion(const struct rig_history *history, const struct rig_discrepancy *found,
-                                   const struct rig_row_changes *changes)
+/* Whether both commits change the row of that table. */
+static bool change_both(const struct rig_history *history, const struct rig_discrepancy *found, uint32_t key)
 {
+    struct rig_row_changes changes = {0};
     bool later = false, before = false;
-    for (size_t i = 0; i < changes->count; i++) {
-        before |= changes->at[i].id == found->row && changes->at[i].commit == found->other_commit;
-        later |= changes->at[i].id == found->row && changes->at[i].commit == found->commit;
+    const bool done = rig_row_changes_find(history, key, found->row, &changes);
+    for (size_t i = 0; i < changes.count; i++) {
+        before |= changes.at[i].commit == found->other_commit;
+        later |= changes.at[i].commit == found->commit;
     }
-    if (!later || !before || found->other_commit >= found->commit || !is_own_snapshot(history, found))
-        return "names no two versions of the row and a snapshot";
+    rig_row_changes_done(&changes);
+    return done && later && before;
+}
+
+static const char *check_inversion(const struct rig_history *history, const struct rig_discrepancy *found)
+{
+    bool both = false;
+    for (uint32_t key = 0; key < history->key_count && found->row != 0 && !both; key++)
+        both = change_both(history, found, key);
+    if (!both || found->other_commit >= found->commit || !is_own_snapshot(history, found))
+        return "names no two versions of a row and a snapshot";
     return rig_row_snapshot_shows(history, found->snapshot, found->commit) &&
                    !rig_row_snapshot_shows(history, found->snapshot, found->other_commit)
                ? NULL
@@ -447,7 +476,7 @@ static const char *check(const struct rig_history *history, const struct rig_dis
     case RIG_DISCREPANCY_MISSED_COMMIT:
         return check_stale(history, found);
     case RIG_DISCREPANCY_VERSION_INVERSION:
-        return check_inversion(history, found, changes);
+        return check_inversion(history, found);
     case RIG_DISCREPANCY_VERSION_MISMATCH:
     case RIG_DISCREPANCY_UNKNOWN_VERSION:
         return check_writer(history, found, changes);

@@ -12,7 +12,7 @@ edge, at or before what the read saw (wr) or after (rw). rig gets the answers, c
   At read committed updates and deletes have no snapshot, so a level may stay open there, but is never wrong;
 - transactions of unknown outcome are resolved by the commits; where they changed rows that no answer shows, nothing is decided;
 - with damage (a row or its version changed, a count, a commit dropped or failed, a snapshot that hides or shows a commit) no
-  history makes rig fail, and those where damage shows for certain are found.
+  history makes rig fail, and those where damage shows for certain are found. Garbled certificates make it fail neither.
 
 Nothing is shared with the checker. A disagreement is printed with its history, and the exit status is 1.
 """
@@ -21,6 +21,7 @@ import argparse
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ from predicate_orders import RIG, matches, statements
 
 FIRST_ID = 700
 TABLES = 2
+BAD_INPUT = 64
 
 
 class Database:
@@ -363,10 +365,39 @@ DAMAGES = [drop_row, change_version, change_count, drop_commit, fail_commit, dro
 SURE = {drop_commit, drop_change}
 
 
-def judge(recorded, folder):
+def garble(draw, lines):
+    """Numbers of the certificate become other numbers of it, rows of answers other rows, outcomes other outcomes."""
+    certificate = [line for line in lines if line["process"] == "rig-certificate"]
+    numbers = [number for line in certificate for number in re.findall(r"\d+", line["value"])] + ["0", "1", "2"]
+    for _ in range(draw.randint(1, 3)):
+        line = draw.choice(lines)
+        shown = [op[2] for op in line["value"] if op[0] == "r" and op[2]] if line not in certificate else []
+        if line in certificate:
+            place = draw.choice(list(re.finditer(r"\d+", line["value"])))
+            line["value"] = line["value"][:place.start()] + draw.choice(numbers) + line["value"][place.end():]
+        elif shown and draw.random() < 0.7:
+            rows = draw.choice(shown)
+            rows[draw.randrange(len(rows))] = draw.choice([*rows, 0, 1010, 2011])
+        elif line["type"] != "invoke":
+            line["type"] = draw.choice(["ok", "fail", "info"])
+
+
+def try_garbled(draw, folder):
+    """A history that makes rig fail, as text, or None. Whether the garbling shows is not asked."""
+    lines = Recorded(*run(draw, draw.choice(["serial", "snapshot", "committed"]))).lines()
+    garble(draw, lines)
+    done = check(lines, folder)
+    return None if done.returncode in (0, 1, 2, BAD_INPUT) else f"rig failed: {done.stderr}\n" + "\n".join(map(json.dumps, lines))
+
+
+def check(lines, folder):
     path = pathlib.Path(folder) / "history.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in recorded.lines()))
-    done = subprocess.run([RIG, "check", path, "--workload", "predicate", "--format", "json"], capture_output=True, text=True, timeout=60)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return subprocess.run([RIG, "check", path, "--workload", "predicate", "--format", "json"], capture_output=True, text=True, timeout=60)
+
+
+def judge(recorded, folder):
+    done = check(recorded.lines(), folder)
     return (json.loads(done.stdout) if done.returncode in (0, 1, 2) else None), done.stderr
 
 
@@ -418,7 +449,7 @@ def main():
     tally = {"damaged": 0, "found": 0, "apart": 0, "open": 0, "resolved": 0, "serializable refuted": 0, "serializable held": 0}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(arguments.count):
-            why = try_one(draw, folder, tally)
+            why = try_garbled(draw, folder) if number % 4 == 3 else try_one(draw, folder, tally)
             if why is not None:
                 sys.exit(f"seed {arguments.seed}, history {number}: {why}")
     print(f"{arguments.count} histories agree: {tally}")

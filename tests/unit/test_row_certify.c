@@ -235,6 +235,24 @@ static void commits_resolve_unknown_outcomes(void **state)
     release(&of);
 }
 
+static void other_certificates_are_refused(void **state)
+{
+    (void)state;
+    static const char *const changes[] = {"0:0:2010", "0:0:2010,2010,1", "0:-", "0:2:"};
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        struct rig_history *whole = load("'index':13", "0:0:2010,2010", changes[i]);
+        struct rig_verdict *verdict = NULL;
+        struct rig_err err = {0};
+        const struct rig_check_options options = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)};
+        assert_int_equal(rig_check(whole, &options, &verdict, &err), RIG_OK);
+        assert_int_equal(rig_certify(load("'index':13", "0:0:2010,2010", changes[i]), &options, verdict, &err),
+                         RIG_E_INPUT);
+        assert_non_null(strstr(err.text, "commit 2 has a change that is not a row's id and version"));
+        rig_verdict_free(verdict);
+        rig_history_free(whole);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +261,7 @@ int main(void)
         cmocka_unit_test(each_control_is_found_and_proved),
         cmocka_unit_test(discrepancies_that_are_not_there_are_refused),
         cmocka_unit_test(commits_resolve_unknown_outcomes),
+        cmocka_unit_test(other_certificates_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
