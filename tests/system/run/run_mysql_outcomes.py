@@ -3,8 +3,11 @@
 An outcome that is wrong shows in the history, too: a transaction that failed for rig and took effect for others is an aborted
 read, one that was acknowledged and has no effect is a lost append. So each run must hold the level that its server keeps.
 
+1927 comes to a session that kills itself, here by a trigger; one that another session kills loses its connection instead (2013, 2006).
+
 Errors that only some runs provoke are printed: a group without a quorum gives 1180 and 1047 at COMMIT, too, of unknown fate. 3101
-belongs to group replication of MySQL 5.7 and later, and was not provoked.
+belongs to group replication of MySQL 5.7 and later, and was not provoked; nor was 1053: a server that is told to end closes the
+connections of statements that wait for locks, so they get 2013.
 """
 
 import os
@@ -29,6 +32,14 @@ HELD = ", long-transactions: {share: 3%, hold: 2s, before: commit}"
 # rig's own durable log: without it readers see commits that a kill loses (docs/findings/mariadb-early-visible.md).
 DURABLE = ", cluster: {local: {settings: [log_bin=binlog, sync_binlog=1]}}"
 SQL = "mariadb --no-defaults --socket={socket} --user=root -N -e "
+# Makes updates of lists kill their own session, with the chance 0.3.
+TRIGGERS = """#!/bin/sh
+run="mariadb --no-defaults --socket=$1 --user=root -N"
+for table in $($run -e "SELECT CONCAT(table_schema, '.', table_name) FROM information_schema.tables WHERE table_name LIKE 'rig_list%'"); do
+    $run --delimiter=// -e "CREATE TRIGGER ${table}_kills BEFORE UPDATE ON $table FOR EACH ROW
+        BEGIN IF RAND() < 0.3 THEN KILL CONNECTION CONNECTION_ID(); END IF; END" || exit 1
+done
+"""
 GALERA = ", isolation: repeatable-read, pipeline: false, cluster: {local: {nodes: 3, replication: galera}}"
 # Name: what the plan has, and the errors with their outcomes, each of which must occur.
 ROWS = {
@@ -40,6 +51,8 @@ ROWS = {
     "killed_statements": ({"faults": "{fault: kill-query, statements: 10, at: [500ms]}"}, {("1317", "fail")}),
     "killed_sessions": ({"faults": "{fault: exec, target: primary, at: [1s, 2s, 3s], for: 10ms, undo: 'true', command: \"" + SQL
                                    + "'KILL USER rig@localhost'\"}", "duration": 5}, {("2013", "info"), ("2006", "info")}),
+    "sessions_that_kill_themselves": ({"faults": "{fault: exec, target: primary, at: [200ms], for: 10ms, undo: 'true', command: 'sh "
+                                                 + "TRIGGERS {socket}'}", "duration": 6}, {("1927", "fail")}),
     "killed_server": ({"database": DURABLE, "faults": "{fault: kill, after: 500ms, every: 2s, for: 100ms}", "duration": 8},
                       {("2013", "info")}),
     "read_only_server": ({"faults": "{fault: exec, target: primary, at: [1s], for: 500ms, command: \"" + SQL
@@ -55,6 +68,9 @@ class Outcomes(RigTest):
     def provoke(self, name):
         given, wanted = ROWS[name]
         values = {"workload": "", "database": "", "faults": "", "duration": 3, "level": "strict-serializable", **given}
+        script = self.folder / "triggers.sh"
+        script.write_text(TRIGGERS)
+        values["faults"] = values["faults"].replace("TRIGGERS", str(script))
         for attempt in range(3):
             if attempt > 0:  # a machine that is too busy for the error
                 values["duration"] *= 2
