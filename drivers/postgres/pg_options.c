@@ -32,6 +32,11 @@ const struct rig_option rig_pg_option_table[] = {
      "rows: a row for each element, for sets only. Registers are always bigint.",
      false},
     {"tables", RIG_OPTION_INT, AT(tables), "1", 1, 1000, NULL, "Number of tables for the keys.", false},
+    {"row-padding", RIG_OPTION_SIZE, AT(row_padding_bytes), "0B", 0, 1900, NULL,
+     "Bytes that each row has besides its key and value. 0B: more than a hundred keys share a page; 1900B: four do, so "
+     "that locks of "
+     "whole pages are of few keys, and changes fill logs and the memory of logical decoding sooner.",
+     false},
     {"covering-index", RIG_OPTION_BOOL, AT(covering_index), "false", 0, 0, NULL,
      "Whether the index of the keys has the values, too, so that reads can be index-only scans (PostgreSQL 11 or "
      "later). "

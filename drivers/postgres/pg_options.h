@@ -41,6 +41,7 @@ struct rig_pg_options {
     int64_t table_schema; /* enum rig_sql_list_form */
     int64_t tables;
     bool covering_index;
+    int64_t row_padding_bytes;
     int64_t row_index, row_scan; /* enum rig_pg_row_index, enum rig_pg_row_scan */
     int64_t write;               /* enum rig_pg_write */
     bool prepared;

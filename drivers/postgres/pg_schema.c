@@ -275,6 +275,9 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_ru
 {
     RIG_INVARIANT(options->tables >= 1);
     const size_t tables = env->rows != NULL ? 0 : (size_t)options->tables;
+    if (env->rows != NULL && options->row_padding_bytes > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.row-padding: the tables of programs have columns of their own; leave it out");
     *schema = (struct rig_pg_schema){.options = options, .workload = env->workload, .rows = env->rows};
     schema->views = env->certificate == RIG_CERTIFICATE_FULL;
     rig_pg_place_find(env, options, &schema->place);

@@ -42,6 +42,9 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
             rig_sql_create_table(&dialect, &schema->rows->tables[table], sql);
         else
             rig_buf_printf(sql, "CREATE TABLE %s (%s); ", name, rig_pg_schema_columns(schema));
+        if (schema->options->row_padding_bytes > 0) /* in the row itself, because it is short */
+            rig_buf_printf(sql, "ALTER TABLE %s ADD padding text NOT NULL DEFAULT repeat('x', %" PRId64 "); ", name,
+                           schema->options->row_padding_bytes);
         if (env->certificate != RIG_CERTIFICATE_NONE && schema->rows == NULL &&
             schema->workload == RIG_WORKLOAD_PREDICATE && schema->options->row_index == RIG_PG_ROWS_NO_INDEX)
             rig_buf_printf(sql, "ALTER TABLE %s REPLICA IDENTITY FULL; ",

@@ -34,18 +34,19 @@ class Levels(PostgresTest):
         self.assertGreaterEqual(results["history"]["operations"], 3000)
         self.work_folder_is_empty()
 
-    def test_reads_can_be_index_only_scans(self):
+    def test_reads_can_be_index_only_scans_of_rows_that_fill_pages(self):
         if shutil.which("psql") is None:
             self.skipTest("there is no psql in PATH")
         explain = ("SELECT set_config('search_path', relnamespace::regnamespace::text, false) FROM pg_class WHERE relname = "
-                   "'rig_list_0'; EXPLAIN SELECT v FROM rig_list_0 WHERE k = 7")
+                   "'rig_list_0'; EXPLAIN SELECT v FROM rig_list_0 WHERE k = 7; SELECT 'padded by ' || max(length(padding)) FROM rig_list_0")
         nemesis = (f'nemesis: [{{fault: exec, target: primary, undo: "true", at: [500ms], for: 100ms, command: [psql, -h, '
                    f'"{{socket}}", -p, "{{port}}", -U, postgres, -AtXc, "{explain}", -o, {self.folder}/plan.txt]}}]')
         plan = self.plan(pg_plan(transactions=10**9) + nemesis)
-        settings = ["workload.duration=2s", "database.covering-index=true",
+        settings = ["workload.duration=2s", "database.covering-index=true", "database.row-padding=1900B",
                     "database.cluster.local.settings=[enable_seqscan=off, enable_bitmapscan=off]"]
         self.serializable_run(plan, *[a for s in settings for a in ("--set", s)])
         self.assertIn("Index Only Scan", (self.folder / "plan.txt").read_text())
+        self.assertIn("padded by 1900", (self.folder / "plan.txt").read_text())
         done = self.status(64, self.rig("run", plan, "-o", "none", "--set", "workload.type=queue", *[
             a for s in settings for a in ("--set", s)]))
         self.assertIn("covering-index", done.err)
