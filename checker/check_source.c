@@ -302,6 +302,7 @@ static enum rig_rc check(struct rig_source *source, const char *name, const stru
     run.options.name = name;
     run.options.row_names = rig_row_names_of(facts->meta);
     run.options.taken_bytes = facts->held_bytes + facts->parts_bytes;
+    run.options.lost = facts->lost_count > 0; /* known before the first transaction: ranks without a record */
     run.options.contradicted = &run.contradicted;
     run.options.undivided = &run.undivided;
     enum rig_rc rc = judge_somehow(&run, facts->workload, &made);

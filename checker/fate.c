@@ -553,3 +553,44 @@ enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdic
         return rig_memory_limit(err, "the verdict");
     return RIG_OK;
 }
+
+/* ---- several ranks ---- */
+
+void rig_bound_text(int64_t bound_ns, char text[RIG_BOUND_TEXT_BYTES])
+{
+    static const struct {
+        int64_t ns;
+        const char *name;
+    } units[] = {{INT64_C(1000000000), "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
+    size_t unit = 0;
+    while (unit + 1 < sizeof units / sizeof units[0] && bound_ns < units[unit].ns)
+        unit++;
+    const int64_t tenths = (bound_ns * 10 + units[unit].ns - 1) / units[unit].ns;
+    if (tenths % 10 == 0 || tenths >= 100)
+        (void)snprintf(text, RIG_BOUND_TEXT_BYTES, "%" PRId64 " %s", (tenths + 9) / 10, units[unit].name);
+    else
+        (void)snprintf(text, RIG_BOUND_TEXT_BYTES, "%" PRId64 ".%" PRId64 " %s", tenths / 10, tenths % 10,
+                       units[unit].name);
+}
+
+bool rig_fates_say_ranks(struct rig_arena *arena, struct rig_verdict *verdict)
+{
+    const struct rig_rank_facts *ranks = &verdict->scope.ranks;
+    const bool incomplete = rig_rank_facts_incomplete(ranks) > 0;
+    char bound[RIG_BOUND_TEXT_BYTES], text[512];
+    rig_bound_text(ranks->bound_ns, bound);
+    for (unsigned i = 0; ranks->count > 0 && i < RIG_LEVEL_COUNT; i++) {
+        struct rig_level_result *level = &verdict->levels[i];
+        if (level->fate == RIG_FATE_HELD && (strong_levels & RIG_LEVEL_BIT(i)) != 0)
+            (void)snprintf(text, sizeof text, "%.400s; real time across ranks is known to %s", level->reason, bound);
+        else if (level->fate == RIG_FATE_NOT_REFUTED && incomplete)
+            (void)snprintf(text, sizeof text,
+                           "no anomaly refutes it, but the record of a rank is missing or ends early");
+        else
+            continue;
+        level->reason = rig_arena_text(arena, text, strlen(text));
+        if (level->reason == NULL)
+            return false;
+    }
+    return true;
+}

@@ -55,7 +55,7 @@ static void say_record(const struct rig_verdict *verdict, struct rig_buf *text)
     if (scope->damaged_at > 0) {
         begin_reason(text);
         rig_scope_say_damage(scope, text);
-    } else if (scope->truncated && verdict->minimum.load > 0) {
+    } else if (scope->truncated && verdict->minimum.load > 0 && scope->ranks.count == 0) {
         begin_reason(text);
         rig_buf_add_text(text, "the record was cut, and does not show the end of the run");
     }
@@ -63,7 +63,15 @@ static void say_record(const struct rig_verdict *verdict, struct rig_buf *text)
 
 static void say_lost(const struct rig_verdict *verdict, struct rig_buf *text)
 {
-    const uint64_t count = verdict->scope.lost_count;
+    const struct rig_rank_facts *ranks = &verdict->scope.ranks;
+    const uint64_t count = verdict->scope.lost_count - rig_rank_facts_incomplete(ranks);
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        if (ranks->ranks[i].name != NULL && !ranks->ranks[i].truncated)
+            continue;
+        begin_reason(text);
+        rig_buf_printf(text, "the record of rank %u %s, so other ranks may have read what it wrote", (unsigned)i,
+                       ranks->ranks[i].name == NULL ? "is missing" : "ends early");
+    }
     if (count == 0)
         return;
     begin_reason(text);

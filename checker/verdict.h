@@ -16,6 +16,7 @@
 #include "checker/levels/level.h"
 #include "checker/lost.h"
 #include "history/history.h"
+#include "history/rank_facts.h"
 
 enum rig_fate { RIG_FATE_NOT_REFUTED, RIG_FATE_HELD, RIG_FATE_REFUTED };
 enum rig_valid { RIG_VALID_FALSE, RIG_VALID_TRUE, RIG_VALID_UNKNOWN };
@@ -172,7 +173,8 @@ struct rig_cost {
 struct rig_scope {
     enum rig_workload workload;
     bool has_invocations;
-    bool sorted; /* see struct rig_history */
+    bool sorted;                 /* see struct rig_history */
+    struct rig_rank_facts ranks; /* of a run over several ranks; else its count is 0 */
     bool truncated;
     uint64_t damaged_at, damaged_bytes, damaged_txns; /* see struct rig_history */
     int64_t start_utc_ns;                             /* see struct rig_history */

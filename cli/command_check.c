@@ -56,9 +56,9 @@ static const struct rig_argument check_arguments[] = {
 
 static const struct rig_arguments_table check_table = {
     .command = "check",
-    .positionals = "HISTORY",
+    .positionals = "HISTORY...",
     .least_positionals = 1,
-    .most_positionals = 1,
+    .most_positionals = RIG_CLI_PATHS_MOST,
     .description =
         "Checks a recorded history: history.rig, operations as JSON lines or EDN in the field names of Jepsen, a "
         "folder\n"
@@ -66,7 +66,9 @@ static const struct rig_arguments_table check_table = {
         "HISTORY may also be the folder of a run, or `store/NAME` for the latest one; it is judged by the requests "
         "of the run\n"
         "unless options replace them. `-` reads standard input. Without --level the request is strict\n"
-        "serializable; the fate of every level is shown in any case.\n",
+        "serializable; the fate of every level is shown in any case.\n"
+        "Several records are those of the ranks of one run (history.0.rig history.1.rig ...), which are checked "
+        "together.\n",
     .arguments = check_arguments,
 };
 
@@ -140,10 +142,10 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
                          struct rig_err *err)
 {
     const char *path = args->positionals[0], *proof = rig_arguments_value(args, "proof");
-    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    const char *name = args->positional_count > 1 ? "the records" : strcmp(path, "-") == 0 ? "standard input" : path;
     struct rig_source *source;
     from->load.limit_bytes = options->check.limit_bytes;
-    enum rig_rc rc = rig_source_open(path, from, &source, err);
+    enum rig_rc rc = rig_source_open_ranks(args->positionals, args->positional_count, from, &source, err);
     if (rc != RIG_OK)
         return rc;
     enum rig_workload workload = rig_source_facts(source)->workload;
@@ -153,6 +155,8 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
                       rig_data_types[workload].name);
     if (rc == RIG_OK)
         rc = check_bank(args, workload, err);
+    if (rc == RIG_OK && proof != NULL && rig_source_facts(source)->ranks.count > 0)
+        rc = rig_fail(err, RIG_E_USAGE, "--proof is for a single record: rig-verify reads one; leave it out");
     if (rc == RIG_OK && proof != NULL)
         rc = rig_cli_proof_check(workload, options->check.lattice, err);
     take_accounts(source, &options->check);
@@ -181,7 +185,7 @@ static enum rig_rc write_all(const struct rig_arguments *args, const struct rig_
     enum rig_rc rc = rig_cli_print_result(verdict, run, NULL, args, err);
     const char *folder = rig_arguments_value(args, "output");
     struct rig_course *course = NULL;
-    if (rc == RIG_OK && (folder != NULL || rig_arguments_has(args, "report")))
+    if (rc == RIG_OK && verdict->scope.ranks.count == 0 && (folder != NULL || rig_arguments_has(args, "report")))
         course = rig_cli_course(args->positionals[0], source, verdict, run);
     if (rc == RIG_OK)
         rc = rig_cli_write_requested(verdict, run, course, title, args, err);
@@ -195,7 +199,8 @@ static enum rig_rc write_all(const struct rig_arguments *args, const struct rig_
 static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_err *err)
 {
     const char *folder = rig_arguments_value(args, "output");
-    rig_cli_guard_history(args->positionals[0]);
+    for (size_t i = 0; i < args->positional_count; i++)
+        rig_cli_guard_history(args->positionals[i]);
     const char *proof = rig_arguments_value(args, "proof");
     enum rig_rc rc = folder == NULL ? RIG_OK : rig_cli_check_folder(folder, err);
     if (rc == RIG_OK && proof != NULL)
@@ -241,7 +246,6 @@ int rig_cli_check(int argc, char **argv)
     struct rig_minimum minimum = RIG_MINIMUM_OF_HISTORY;
     struct rig_source_options source = {.load = {.form = RIG_FORM_AUTO}};
     struct rig_err err = {0};
-    static char path[RIG_CLI_PATH_BYTES];
     if (!rig_cli_read_requests(&args, &options.check) || !rig_cli_read_decision(&args, &options.check) ||
         !rig_cli_read_minimum(&args, &minimum) || !read_assumptions(&args, &options.check) ||
         !rig_cli_reports_are_known(&args) || !read_amounts(&args, &source, &options))
@@ -254,10 +258,13 @@ int rig_cli_check(int argc, char **argv)
     mind_memory(options.check.limit_bytes);
     const char *title = title_of(args.positionals[0]);
     struct rig_cli_saved_run saved = {.storage = NULL};
-    enum rig_rc rc = rig_cli_find_history(args.positionals[0], path, &err);
+    static struct rig_cli_paths paths;
+    enum rig_rc rc = rig_cli_find_histories(args.positionals, args.positional_count, &paths, &err);
     if (rc == RIG_OK)
         rc = rig_cli_saved_run_take(args.positionals[0], &args, &options.check, &minimum, &saved, &err);
-    args.positionals[0] = path;
+    for (size_t i = 0; i < paths.count; i++)
+        args.positionals[i] = paths.at[i];
+    args.positional_count = paths.count;
     struct rig_cli_known_bugs known;
     const bool is_read = rig_cli_known_bugs_read(&known, &args, saved.run.plan_yaml);
     if (rc == RIG_OK && is_read)
@@ -267,5 +274,6 @@ int rig_cli_check(int argc, char **argv)
                                       : rig_cli_fail(&err);
     rig_cli_known_bugs_done(&known);
     rig_cli_saved_run_done(&saved);
+    rig_cli_paths_done(&paths);
     return result;
 }

@@ -1,8 +1,10 @@
 #include "cli/input_path.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,6 +40,32 @@ static enum rig_rc fail_open(const char *given, int error, struct rig_err *err)
     return rig_fail(err, RIG_E_INPUT, "%s: cannot open: %s", given, strerror(error));
 }
 
+/* The rank of a name like history.12.rig; -1 for another name. */
+static long rank_of(const char *name)
+{
+    char *end = NULL;
+    static const char start[] = "history.";
+    if (strncmp(name, start, sizeof start - 1) != 0 || name[sizeof start - 1] < '0' || name[sizeof start - 1] > '9')
+        return -1;
+    const long rank = strtol(name + sizeof start - 1, &end, 10);
+    return strcmp(end, ".rig") == 0 && rank < RIG_CLI_PATHS_MOST ? rank : -1;
+}
+
+/* The lowest rank at or after `from` whose record is in the folder; -1: none. */
+static long next_rank(const char *folder, long from)
+{
+    DIR *entries = opendir(folder);
+    long least = -1;
+    for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+        const long rank = rank_of(entry->d_name);
+        if (rank >= from && (least < 0 || rank < least))
+            least = rank;
+    }
+    if (entries != NULL)
+        (void)closedir(entries);
+    return least;
+}
+
 enum rig_rc rig_cli_find_run(const char *given, char folder[RIG_CLI_PATH_BYTES], struct rig_err *err)
 {
     static const char *const places[] = {"", "latest"};
@@ -55,11 +83,26 @@ enum rig_rc rig_cli_find_run(const char *given, char folder[RIG_CLI_PATH_BYTES],
             rc = join(folder, "history.rig", record, err);
         if (rc != RIG_OK)
             return rc;
-        if (access(record, F_OK) == 0)
+        if (access(record, F_OK) == 0 || next_rank(folder, 0) >= 0)
             return RIG_OK;
     }
     return rig_fail(err, RIG_E_INPUT,
                     "%s: no run is in this folder: it has neither `history.rig` nor `latest/history.rig`", given);
+}
+
+static enum rig_rc join_rank(const char *folder, long rank, char path[RIG_CLI_PATH_BYTES], struct rig_err *err)
+{
+    char name[64];
+    (void)snprintf(name, sizeof name, "history.%ld.rig", rank);
+    return join(folder, name, path, err);
+}
+
+/* The record in a run's folder; of several ranks, the first one. */
+static enum rig_rc join_record(const char *folder, char path[RIG_CLI_PATH_BYTES], struct rig_err *err)
+{
+    enum rig_rc rc = join(folder, "history.rig", path, err);
+    const long rank = rc != RIG_OK || access(path, F_OK) == 0 ? -1 : next_rank(folder, 0);
+    return rank < 0 ? rc : join_rank(folder, rank, path, err);
 }
 
 enum rig_rc rig_cli_find_history(const char *given, char path[RIG_CLI_PATH_BYTES], struct rig_err *err)
@@ -72,13 +115,64 @@ enum rig_rc rig_cli_find_history(const char *given, char path[RIG_CLI_PATH_BYTES
     struct rig_err why = {0};
     enum rig_rc rc = rig_cli_find_run(given, folder, &why);
     if (rc == RIG_OK)
-        return join(folder, "history.rig", path, err);
+        return join_record(folder, path, err);
     rc = join(given, "history.bincode", path, err);
     if (rc != RIG_OK || access(path, R_OK) == 0)
         return rc;
     if (rig_cobra_folder(given))
         return join(given, "", path, err);
     return rig_fail(err, why.rc, "%s", why.text);
+}
+
+static enum rig_rc add_path(const char *path, struct rig_cli_paths *paths, struct rig_err *err)
+{
+    if (paths->count == RIG_CLI_PATHS_MOST)
+        return rig_fail(err, RIG_E_USAGE, "more than %d records", (int)RIG_CLI_PATHS_MOST);
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return rig_no_memory(err, "the paths");
+    paths->at[paths->count++] = copy;
+    return RIG_OK;
+}
+
+/* The records of the other ranks beside the first one of a run's folder. */
+static enum rig_rc add_ranks(const char *given, const char *first, struct rig_cli_paths *paths, struct rig_err *err)
+{
+    char folder[RIG_CLI_PATH_BYTES], path[RIG_CLI_PATH_BYTES];
+    struct rig_err why = {0};
+    const char *slash = strrchr(first, '/');
+    if (!is_folder(given) || rig_cli_find_run(given, folder, &why) != RIG_OK || slash == NULL)
+        return RIG_OK;
+    enum rig_rc rc = RIG_OK;
+    for (long rank = rank_of(slash + 1); rank >= 0 && (rank = next_rank(folder, rank + 1)) >= 0 && rc == RIG_OK;) {
+        rc = join_rank(folder, rank, path, err);
+        if (rc == RIG_OK)
+            rc = add_path(path, paths, err);
+    }
+    return rc;
+}
+
+enum rig_rc rig_cli_find_histories(const char *const *given, size_t count, struct rig_cli_paths *paths,
+                                   struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    *paths = (struct rig_cli_paths){0};
+    for (size_t i = 0; i < count && rc == RIG_OK; i++) {
+        char path[RIG_CLI_PATH_BYTES];
+        rc = rig_cli_find_history(given[i], path, err);
+        if (rc == RIG_OK)
+            rc = add_path(path, paths, err);
+        if (rc == RIG_OK)
+            rc = add_ranks(given[i], path, paths, err);
+    }
+    return rc;
+}
+
+void rig_cli_paths_done(struct rig_cli_paths *paths)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        free(paths->at[i]);
+    paths->count = 0;
 }
 
 void rig_cli_guard_history(const char *path)

@@ -115,9 +115,11 @@ struct rig_history {
     const struct rig_op_summary *summary; /* of a window's view (history/window_view.h), or NULL; borrowed */
 
     enum rig_workload workload;
-    bool has_invocations;   /* false for completions-only histories: no real-time order beyond that of completions */
-    bool sorted;            /* its operations were in another order than their indices; see rig_source_mend() */
-    bool truncated;         /* the record was cut or damaged; the history is complete up to there */
+    bool has_invocations; /* false for completions-only histories: no real-time order beyond that of completions */
+    bool in_turn;   /* each process ran its transactions one after the other, in the order of their completions; where
+                               their positions overlap, the clocks of a run over several ranks are not known better */
+    bool sorted;    /* its operations were in another order than their indices; see rig_source_mend() */
+    bool truncated; /* the record was cut or damaged; the history is complete up to there */
     uint64_t damaged_at;    /* offset of the damage; 0: none */
     uint64_t damaged_bytes; /* bytes from there on, which are missing */
     uint64_t damaged_txns;  /* at least this many completed transactions among them; 0: unknown */

@@ -214,6 +214,7 @@ static enum rig_rc pass_all(struct passing *p, struct rig_err *err)
 static void copy_facts(const struct rig_history *from, struct rig_history *to)
 {
     to->has_invocations = from->has_invocations;
+    to->in_turn = from->in_turn;
     to->truncated = from->truncated;
     to->sorted = from->sorted;
     to->damaged_at = from->damaged_at;

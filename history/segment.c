@@ -50,7 +50,7 @@ void rig_segment_reset(struct rig_segment *segment)
     segment->owned = false;
     segment->skipped_count = segment->lost_count = segment->reused_count = 0;
     segment->keyword_keys = segment->value_keys = false;
-    segment->unordered = false;
+    segment->unordered = segment->in_turn = false;
 }
 
 size_t rig_segment_bytes(const struct rig_segment *segment)

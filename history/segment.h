@@ -73,6 +73,7 @@ struct rig_segment {
     bool owned;                   /* rig_txn_op.owner is set in all operations, and gaps between owners are small */
     bool keyword_keys;            /* key texts are EDN keywords */
     bool value_keys;              /*   or values (history/value_texts.h) */
+    bool in_turn;                 /* see struct rig_history */
     bool unordered; /* events are not in the order of their times: see rig_window_give(); their positions are
                           their numbers in the file, from 0 on and without gaps */
     /* Data that the form's reader keeps with the segment, from parse to join and across reuse; a reset does not touch

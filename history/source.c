@@ -9,6 +9,7 @@
 #include "base/machine.h"
 #include "base/thread.h"
 #include "history/form_reader.h"
+#include "history/merge.h"
 #include "history/record/record_reader.h"
 #include "history/source_bytes.h"
 #include "history/text/certificate_text.h"
@@ -21,7 +22,8 @@ enum {
     READ_SHARE = 8 /* share of the limit for parts */,
     LEAST_SHARES = 3,
     DECODED_PER_BYTE = 1024, /* at most, of a file */
-    MORE_SHARE = 4           /* of a part's memory: others may take more */
+    MORE_SHARE = 4,          /* of a part's memory: others may take more */
+    BYTES_A_TXN = 16         /* of a record, about */
 };
 static const size_t least_part_bytes = (size_t)64 << 10;
 static const size_t least_part_decode_bytes = (size_t)2 << 20; /* a short part fits any limit */
@@ -45,7 +47,9 @@ struct rig_source {
     char *name;
     struct rig_source_options options;
     const struct rig_form_reader *reader;
-    void *state; /* the form reader's */
+    void *state;             /* the form reader's */
+    struct rig_merge *merge; /* of several records, in place of the reader; else NULL */
+    bool merged;             /* this is one of several records: what its segments become has notes */
     struct rig_source_facts facts;
     char *meta;
     struct rig_fault_event_vec faults; /* of all segments given to the caller */
@@ -117,7 +121,7 @@ static void parse(struct rig_source *source, struct part *part)
     rig_segment_reset(part->segment);
     part->err = (struct rig_err){0};
     part->rc = source->reader->parse(source->state, part->begin, part->end, part->segment, &part->err);
-    if (part->rc == RIG_OK)
+    if (part->rc == RIG_OK && !source->merged)
         (void)rig_segment_note_make(&part->segment->note, part->segment); /* else the window does, if there is memory */
     pthread_mutex_lock(&source->lock);
     part->state = PART_READY;
@@ -270,6 +274,7 @@ void rig_source_close(struct rig_source *source)
     if (source == NULL)
         return;
     stop_threads(source);
+    rig_merge_close(source->merge);
     for (unsigned i = 0; source->segments != NULL && i < source->part_count; i++)
         rig_segment_done(&source->segments[i]);
     if (source->reader != NULL)
@@ -465,6 +470,73 @@ enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size
     return open_source(made, rc, source, err);
 }
 
+/* ---- several records ---- */
+
+/* Each record has a share of the limit, and few threads: those of all parse at the same time. */
+static struct rig_source_options share_options(const struct rig_source *source, size_t count)
+{
+    struct rig_source_options options = source->options;
+    options.load.limit_bytes /= 2 * count;
+    options.threads = options.threads > 1 && count <= (size_t)4 * options.threads ? 2 : 1;
+    return options;
+}
+
+static enum rig_rc merge_sources(struct rig_source *made, struct rig_source **sources, size_t count,
+                                 struct rig_err *err)
+{
+    const char **names = calloc(count, sizeof *names);
+    if (names == NULL)
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "merging the records");
+    for (size_t i = 0; i < count; i++)
+        names[i] = sources[i]->name;
+    const enum rig_rc rc = rig_merge_open(sources, names, count, made->options.threads,
+                                          made->options.load.part_bytes / BYTES_A_TXN, &made->facts, &made->merge, err);
+    free(names);
+    return rc;
+}
+
+static enum rig_rc open_merged(const char *const *paths, size_t count, const struct rig_source_options *options,
+                               struct rig_source **source, struct rig_err *err)
+{
+    struct rig_source *made = new_source(paths[0], options), **sources = calloc(count, sizeof(struct rig_source *));
+    enum rig_rc rc =
+        made == NULL || sources == NULL ? rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "merging the records") : RIG_OK;
+    for (size_t i = 0; i < count && rc == RIG_OK; i++) {
+        const struct rig_source_options each = share_options(made, count);
+        rc = rig_source_open(paths[i], &each, &sources[i], err);
+        if (rc == RIG_OK)
+            sources[i]->merged = true;
+    }
+    if (rc == RIG_OK)
+        rc = merge_sources(made, sources, count, err);
+    for (size_t i = 0; sources != NULL && i < count; i++)
+        rig_source_close(sources[i]);
+    free(sources);
+    if (rc == RIG_OK)
+        *source = made;
+    else
+        rig_source_close(made);
+    return rc;
+}
+
+enum rig_rc rig_source_open_ranks(const char *const *paths, size_t count, const struct rig_source_options *options,
+                                  struct rig_source **source, struct rig_err *err)
+{
+    struct rig_source *single = NULL;
+    RIG_REQUIRE(count > 0);
+    if (count > 1)
+        return open_merged(paths, count, options, source, err);
+    const enum rig_rc rc = rig_source_open(paths[0], options, &single, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (single->facts.rank.count <= 1 || options->follow) {
+        *source = single;
+        return RIG_OK;
+    }
+    rig_source_close(single);
+    return open_merged(paths, count, options, source, err);
+}
+
 /* ---- the reader's side ---- */
 
 /* Returns the part whose segment the caller had. Under the lock. */
@@ -558,6 +630,15 @@ static enum rig_rc join_certificate(struct rig_source *source, const struct rig_
     return RIG_OK;
 }
 
+static enum rig_rc keep_faults(struct rig_source *source, const struct rig_segment *segment, struct rig_err *err)
+{
+    if (!rig_fault_event_keep_all(&source->faults, &source->fault_texts, segment->faults.at, segment->faults.count))
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the events of faults", source->name);
+    source->facts.faults = source->faults.at;
+    source->facts.fault_count = source->faults.count;
+    return RIG_OK;
+}
+
 static enum rig_rc join(struct rig_source *source, struct part *part, struct rig_err *err)
 {
     if (part->rc != RIG_OK)
@@ -568,11 +649,8 @@ static enum rig_rc join(struct rig_source *source, struct part *part, struct rig
     source->facts.reused_count += part->segment->reused_count;
     source->facts.keyword_keys |= part->segment->keyword_keys;
     source->facts.value_keys |= part->segment->value_keys;
-    if (rc == RIG_OK && !rig_fault_event_keep_all(&source->faults, &source->fault_texts, part->segment->faults.at,
-                                                  part->segment->faults.count))
-        rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the events of faults", source->name);
-    source->facts.faults = source->faults.at;
-    source->facts.fault_count = source->faults.count;
+    if (rc == RIG_OK)
+        rc = keep_faults(source, part->segment, err);
     return rc == RIG_OK ? join_certificate(source, part->segment, err) : rc;
 }
 
@@ -627,10 +705,16 @@ static enum rig_rc next(struct rig_source *source, const struct rig_segment **se
     return RIG_OK;
 }
 
+static enum rig_rc next_merged(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err)
+{
+    const enum rig_rc rc = rig_merge_next(source->merge, segment, &source->facts, err);
+    return rc == RIG_OK && *segment != NULL ? keep_faults(source, *segment, err) : rc;
+}
+
 enum rig_rc rig_source_next(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err)
 {
     if (source->failure.rc == RIG_OK)
-        (void)next(source, segment, &source->failure);
+        (void)(source->merge != NULL ? next_merged : next)(source, segment, &source->failure);
     return source->failure.rc == RIG_OK ? RIG_OK : rig_fail(err, source->failure.rc, "%s", source->failure.text);
 }
 
@@ -639,6 +723,25 @@ void rig_source_settle(struct rig_source *source)
     pthread_mutex_lock(&source->lock);
     source->settling = true;
     pthread_mutex_unlock(&source->lock);
+}
+
+void rig_source_exchange(struct rig_source *source, struct rig_segment *segment)
+{
+    RIG_REQUIRE(source->given > source->released);
+    struct rig_segment *given = source->parts[(source->given - 1) % source->part_count].segment;
+    const struct rig_segment mine = *segment;
+    const size_t limit_bytes = given->limit_bytes;
+    void *const part = given->reader_part;
+    void (*const part_free)(void *) = given->reader_part_free;
+    *segment = *given;
+    segment->reader_part = NULL;
+    segment->reader_part_free = NULL;
+    *given = mine;
+    given->reader_part = part;
+    given->reader_part_free = part_free;
+    given->limit_bytes = limit_bytes;
+    given->pool.arena.limit_bytes = segment->pool.arena.limit_bytes;
+    given->texts.limit_bytes = segment->texts.limit_bytes;
 }
 
 /* Waits until no part is being parsed, and prevents further claims. */
@@ -666,11 +769,19 @@ static void resume_from_beginning(struct rig_source *source)
     pthread_mutex_unlock(&source->lock);
 }
 
-enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
+/* Reads the file, or all records, again from the beginning. */
+static enum rig_rc read_again(struct rig_source *source, struct rig_err *err)
 {
+    if (source->merge != NULL)
+        return rig_merge_rewind(source->merge, &source->facts, err);
     pause_parsing(source);
     source->reader->close(source->state);
     source->state = NULL;
+    return open_reader(source, err);
+}
+
+enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
+{
     source->failure = (struct rig_err){0};
     source->faults.count = 0;
     source->facts.fault_count = 0;
@@ -678,10 +789,11 @@ enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
     rig_certificate_done(&source->certificate);
     rig_arena_reset(&source->fault_texts);
     source->ended = false;
-    enum rig_rc rc = open_reader(source, &source->failure);
+    enum rig_rc rc = read_again(source, &source->failure);
     if (rc != RIG_OK)
         return rig_fail(err, rc, "%s", source->failure.text);
-    resume_from_beginning(source);
+    if (source->merge == NULL)
+        resume_from_beginning(source);
     return RIG_OK;
 }
 
@@ -710,6 +822,8 @@ bool rig_source_mend(struct rig_source *source, struct rig_err *why)
 
 double rig_source_share(const struct rig_source *source)
 {
+    if (source->merge != NULL)
+        return rig_merge_share(source->merge);
     return source->facts.size_bytes == 0 ? 1 : (double)source->given_end / (double)source->facts.size_bytes;
 }
 

@@ -16,6 +16,7 @@
 #include "history/certificate.h"
 #include "history/load.h"
 #include "history/rank_clock.h"
+#include "history/rank_facts.h"
 #include "history/segment.h"
 
 struct rig_source;
@@ -45,6 +46,7 @@ struct rig_source_facts {
     struct rig_rank rank;                      /* of a record of a run over several ranks; else its count is 0 */
     const struct rig_clock_sample *clock;      /* its samples, when the source was opened or rewound; live until then */
     size_t clock_count;
+    struct rig_rank_facts ranks; /* of several records; complete at the end, like the rest */
     bool has_invocations;
     bool keyword_keys;
     bool value_keys;
@@ -62,6 +64,12 @@ struct rig_source_facts {
 /* `path` "-" is standard input. Errors as in history/load.h. */
 enum rig_rc rig_source_open(const char *path, const struct rig_source_options *options, struct rig_source **source,
                             struct rig_err *err);
+/*
+ * The records of the ranks of one run as one history (history/merge.h), also if some are missing. One path may also be
+ * any other history, as above.
+ */
+enum rig_rc rig_source_open_ranks(const char *const *paths, size_t count, const struct rig_source_options *options,
+                                  struct rig_source **source, struct rig_err *err);
 /* From memory, which must outlive the source; `name` stands for the file in errors. */
 enum rig_rc rig_source_open_memory(const char *name, const void *data, size_t size,
                                    const struct rig_source_options *options, struct rig_source **source,
@@ -73,6 +81,9 @@ enum rig_rc rig_source_open_memory(const char *name, const void *data, size_t si
 enum rig_rc rig_source_next(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err);
 /* The followed file is complete: read the rest, to the end. */
 void rig_source_settle(struct rig_source *source);
+/* Exchanges the content of the segment given last, until the next call, with that of another one, which then owns it. Not for
+ * texts as keys. Private to the merge. */
+void rig_source_exchange(struct rig_source *source, struct rig_segment *segment);
 /* Restarts from the beginning. */
 enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
 /* How much of the source lies before the end of the last segment given: 0 to 1. */

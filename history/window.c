@@ -215,6 +215,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
         .summary = window->contradicted || (with_open && window->open.count > 0) ? NULL : &window->summary,
         .workload = window->workload,
         .has_invocations = window->with_invocation == window->added_count,
+        .in_turn = window->in_turn,
         .skipped_count = window->skipped_count,
         .lost_count = window->lost_count,
         .reused_count = window->reused_count,

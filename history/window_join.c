@@ -391,6 +391,7 @@ enum rig_rc rig_window_add(struct rig_window *window, const struct rig_segment *
     window->keyword_keys |= segment->keyword_keys;
     window->value_keys |= segment->value_keys;
     window->unordered |= segment->unordered;
+    window->in_turn |= segment->in_turn;
     window->failed |= rc != RIG_OK;
     return rc;
 }

@@ -72,6 +72,7 @@ struct rig_window {
     bool keyword_keys;
     bool value_keys;
     bool unordered;
+    bool in_turn;
     bool failed;
     uint64_t skipped_count, lost_count, reused_count;
     uint64_t added_count; /* transactions ever added */

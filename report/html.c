@@ -181,6 +181,11 @@ static void add_outcomes(const struct page *page)
         rig_words_left_out(&verdict->scope, out);
         rig_buf_add_text(out, "</dd>\n");
     }
+    if (verdict->scope.ranks.count > 0) {
+        rig_buf_add_text(out, "<dt>Ranks</dt><dd>");
+        rig_words_ranks(&verdict->scope, out);
+        rig_buf_add_text(out, "</dd>\n");
+    }
     if (verdict->scope.sorted)
         rig_buf_printf(out, "<dt>Warning</dt><dd>%s</dd>\n", rig_words_sorted(&verdict->scope));
     if (verdict->scope.reused_count > 0) {

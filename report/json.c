@@ -390,6 +390,25 @@ static void add_faults(struct rig_json_writer *w, const struct rig_episodes *epi
     rig_json_end(w);
 }
 
+static void add_ranks(struct rig_json_writer *w, const struct rig_rank_facts *ranks)
+{
+    if (ranks->count == 0)
+        return;
+    rig_json_int(w, "realtime_bound_ns", ranks->bound_ns);
+    rig_json_begin_array(w, "ranks");
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        const struct rig_rank_fact *rank = &ranks->ranks[i];
+        rig_json_begin_object(w, NULL);
+        rig_json_bool(w, "missing", rank->name == NULL);
+        rig_json_bool(w, "truncated", rank->truncated);
+        rig_json_int(w, "transactions", (int64_t)rank->txn_count);
+        rig_json_int(w, "error_ns", rank->error_ns);
+        rig_json_int(w, "largest_step_ns", rank->largest_step);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+}
+
 static void add_history(struct rig_json_writer *w, const struct rig_verdict *verdict)
 {
     const struct rig_scope *scope = &verdict->scope;
@@ -401,8 +420,10 @@ static void add_history(struct rig_json_writer *w, const struct rig_verdict *ver
     rig_json_int(w, "fail", (int64_t)verdict->fail_count);
     rig_json_int(w, "info", (int64_t)verdict->info_count);
     rig_json_int(w, "skipped", (int64_t)scope->skipped_count);
-    if (scope->lost_count > 0)
-        rig_json_int(w, "lost", (int64_t)scope->lost_count);
+    add_ranks(w, &scope->ranks);
+    const uint64_t lost_count = scope->lost_count - rig_rank_facts_incomplete(&scope->ranks);
+    if (lost_count > 0)
+        rig_json_int(w, "lost", (int64_t)lost_count);
     if (scope->reused_count > 0)
         rig_json_int(w, "reused", (int64_t)scope->reused_count);
     if (scope->sorted)

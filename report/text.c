@@ -648,6 +648,10 @@ static void add_outcomes(const struct page *page)
     if (line.size > 0)
         wrapped_line(page, "omitted", rig_buf_text(&line));
     rig_buf_clear(&line);
+    rig_words_ranks(&verdict->scope, &line);
+    if (line.size > 0)
+        wrapped_line(page, "ranks", rig_buf_text(&line));
+    rig_buf_clear(&line);
     rig_words_reused(&verdict->scope, &line);
     if (line.size > 0)
         wrapped_line(page, "warning", rig_buf_text(&line));

@@ -12,6 +12,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/plural.h"
+#include "checker/fate.h"
 #include "checker/minimum.h"
 #include "history/types.h"
 
@@ -360,7 +361,7 @@ void rig_words_warnings(struct rig_buf *out, const struct rig_verdict *verdict)
         rig_buf_add_text(out, "Note that ");
         rig_scope_say_damage(scope, out);
         rig_buf_add_text(out, ".\n");
-    } else if (scope->truncated) {
+    } else if (scope->truncated && scope->ranks.count == 0) {
         rig_buf_add_text(out, "The record was cut: it is complete up to the cut, and only that part was checked.\n");
     }
 }
@@ -452,15 +453,40 @@ void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text)
     rig_buf_add_text(text, scope->skipped_count == 1
                                ? " operation that is not a transaction of a client (nemesis and others)"
                                : " operations that are not transactions of clients (nemesis and others)");
-    if (scope->lost_count == 0)
+    const uint64_t lost_count = scope->lost_count - rig_rank_facts_incomplete(&scope->ranks);
+    if (lost_count == 0)
         return;
     rig_buf_add_text(text, "; ");
     if (scope->skipped_count == 1) {
         rig_buf_add_text(text, "it may have read or written");
         return;
     }
-    rig_words_count(text, scope->lost_count);
+    rig_words_count(text, lost_count);
     rig_buf_add_text(text, " of them may have read or written");
+}
+
+void rig_words_ranks(const struct rig_scope *scope, struct rig_buf *text)
+{
+    const struct rig_rank_facts *ranks = &scope->ranks;
+    char bound[RIG_BOUND_TEXT_BYTES];
+    if (ranks->count == 0)
+        return;
+    rig_bound_text(ranks->bound_ns, bound);
+    rig_buf_printf(text,
+                   "%u; real time across them is known to %s: transactions of different processes that are closer "
+                   "count as concurrent",
+                   (unsigned)ranks->count, bound);
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        const struct rig_rank_fact *rank = &ranks->ranks[i];
+        if (rank->name == NULL)
+            rig_buf_printf(text, "; the record of rank %u is missing", (unsigned)i);
+        else if (rank->truncated)
+            rig_buf_printf(text, "; the record of rank %u ends early: what it did afterwards is not known",
+                           (unsigned)i);
+        rig_bound_text(rank->largest_step, bound);
+        if (rank->largest_step > 0)
+            rig_buf_printf(text, "; the clock of rank %u stepped by %s", (unsigned)i, bound);
+    }
 }
 
 void rig_words_reused(const struct rig_scope *scope, struct rig_buf *text)

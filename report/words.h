@@ -86,6 +86,8 @@ bool rig_words_blunt(const struct rig_verdict *verdict);
  * measured. */
 void rig_words_elements(struct rig_buf *out, const struct rig_verdict *verdict);
 void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text);
+/* How many ranks a run had, how well their times can be compared, and which records are incomplete; adds nothing for a single record. */
+void rig_words_ranks(const struct rig_scope *scope, struct rig_buf *text);
 /* How often a process invoked although its earlier transaction was open; adds nothing where none did. */
 void rig_words_reused(const struct rig_scope *scope, struct rig_buf *text);
 /* A warning about the order of the file; empty if there is none. */

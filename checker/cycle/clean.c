@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/graph/orders.h"
 
 /* Values of `late_before` during the walk. */
 enum { LATE = 1, ON_PATH = 2, DONE = 3 };
@@ -10,11 +11,13 @@ enum { LATE = 1, ON_PATH = 2, DONE = 3 };
 struct frame {
     uint32_t node;
     struct rig_links_cursor cursor;
+    bool in_process; /* the predecessor in its process is still to be looked at */
 };
 
 struct walk {
     const struct rig_links *links;
     const struct rig_txn *txns; /* NULL: no real time */
+    const uint32_t *before;     /* per transaction: the one before it in its process; NULL: that is part of real time */
     uint8_t *state;             /* per transaction */
     uint8_t *relay_state;       /* per relay */
     struct frame *path;
@@ -59,14 +62,28 @@ static bool enter(struct walk *w, uint32_t node)
     if (w->depth == w->room && !grow(w))
         return false;
     RIG_INVARIANT(node >= w->start && w->depth < w->room);
-    w->path[w->depth++] = (struct frame){node, rig_links_into(w->links, node)};
+    w->path[w->depth++] = (struct frame){node, rig_links_into(w->links, node), w->before != NULL};
     *state_of(w, node) = ON_PATH;
     return true;
+}
+
+/* The transaction before it in its process, unless that is before the start. */
+static uint32_t process_before(const struct walk *w, uint32_t node)
+{
+    const bool known = w->before != NULL && node < w->links->txn_count;
+    const uint32_t before = known ? w->before[node] : RIG_NODE_NONE;
+    return before != RIG_NODE_NONE && before >= w->start ? before : RIG_NODE_NONE;
 }
 
 /* The next predecessor that is not before the start, or RIG_NODE_NONE. */
 static uint32_t next_of(const struct walk *w, struct frame *frame)
 {
+    if (frame->in_process) {
+        frame->in_process = false;
+        const uint32_t before = process_before(w, frame->node);
+        if (before != RIG_NODE_NONE)
+            return before;
+    }
     uint32_t edge = rig_links_next_from(w->links, &frame->cursor, w->start);
     return edge == RIG_NODE_NONE ? edge : rig_edge_node(edge);
 }
@@ -81,7 +98,7 @@ static bool explore_one_step(struct walk *w)
     struct rig_links_cursor cursor = rig_links_into(links, w->start);
     for (uint32_t edge; (edge = rig_links_next_from(links, &cursor, w->start)) != RIG_NODE_NONE;) {
         uint32_t from = rig_edge_node(edge);
-        if (from >= links->txn_count || is_too_late(w, from))
+        if (from >= links->txn_count || is_too_late(w, from) || process_before(w, from) != RIG_NODE_NONE)
             return false;
         struct rig_links_cursor behind = rig_links_into(links, from);
         if (w->state[from] != DONE && rig_links_next_from(links, &behind, w->start) != RIG_NODE_NONE)
@@ -127,17 +144,29 @@ static bool walk(struct walk *w)
     return true;
 }
 
-enum rig_rc rig_links_clean(const struct rig_links *links, const struct rig_history *history, bool *clean,
-                            struct rig_err *err)
+/* The process order, where it is no part of the real-time order. False when memory runs out. */
+static bool find_processes(struct walk *w, const struct rig_history *history, const uint8_t *committed)
+{
+    if (history == NULL || !history->in_turn)
+        return true;
+    RIG_REQUIRE(committed != NULL);
+    uint32_t *before = rig_arena_room(w->links->arena, (size_t)w->links->txn_count + 1, sizeof *before);
+    w->before = before;
+    return before != NULL && rig_process_order(history, committed, w->links->arena, before);
+}
+
+enum rig_rc rig_links_clean(const struct rig_links *links, const struct rig_history *history, const uint8_t *committed,
+                            bool *clean, struct rig_err *err)
 {
     struct walk w = {.links = links, .state = links->late_before};
     uint32_t relays = links->node_count - links->txn_count;
     w.txns = history != NULL && history->has_invocations ? history->txns : NULL;
     w.relay_state = rig_arena_array(links->arena, (size_t)relays + 1, sizeof *w.relay_state);
-    bool result = w.relay_state != NULL && walk(&w);
+    const bool fits = w.relay_state != NULL && find_processes(&w, history, committed);
+    bool result = fits && walk(&w);
     for (uint32_t node = 0; node < links->txn_count; node++)
         links->late_before[node] = links->late_before[node] != 0;
-    if (w.relay_state == NULL || w.out_of_memory)
+    if (!fits || w.out_of_memory)
         return rig_memory_limit(err, "the search for cycles");
     *clean = result;
     return RIG_OK;

@@ -19,11 +19,11 @@
 #include "history/history.h"
 
 /*
- * *clean: there is no cycle; nor one with real-time edges, unless `history` is NULL or has no invocations. When it is
+ * *clean: there is no cycle, where processes run in turn (`in_turn`) nor one with process order, for which `committed` tells per transaction whether it counts; nor one with real-time edges, unless `history` is NULL or has no invocations. When it is
  * false, there is a cycle, or one with real time depends on a transaction of unknown fate, which never ends. Memory
  * comes from the links' arena.
  */
-enum rig_rc rig_links_clean(const struct rig_links *links, const struct rig_history *history, bool *clean,
-                            struct rig_err *err);
+enum rig_rc rig_links_clean(const struct rig_links *links, const struct rig_history *history, const uint8_t *committed,
+                            bool *clean, struct rig_err *err);
 
 #endif

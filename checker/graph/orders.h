@@ -17,7 +17,7 @@ static inline bool rig_process_precedes(const struct rig_history *history, uint3
 {
     const struct rig_txn *first = &history->txns[a], *second = &history->txns[b];
     uint32_t begin = second->invoke_at != RIG_POSITION_NONE ? second->invoke_at : second->complete_at;
-    return first->outcome == RIG_OUTCOME_OK && first->complete_at < begin;
+    return first->outcome == RIG_OUTCOME_OK && (history->in_turn ? a < b : first->complete_at < begin);
 }
 
 /*

@@ -170,7 +170,7 @@ static void wfr_edges(struct orders *o)
 
 static bool is_before(const struct rig_history *history, uint32_t a, uint32_t b)
 {
-    return !history->has_invocations || history->txns[a].complete_at < history->txns[b].invoke_at;
+    return !history->has_invocations || history->in_turn || history->txns[a].complete_at < history->txns[b].invoke_at;
 }
 
 /* From each touch to the next one of the same process and key. */

@@ -327,20 +327,19 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, con
     closing->waits = rig_arena_array(arena, (size_t)inference->links.node_count + 1, sizeof *closing->waits);
     if (closing->waits == NULL)
         return false;
-    struct rig_closing_search s = {
-        .history = history,
-        .links = &inference->links,
-        .versions = &inference->versions,
-        .registers = &inference->registers,
-        .sets = &inference->sets,
-        .arena = arena,
-        .committed = inference->committed,
-        .also = also,
-        .out = closing,
-        /* Without invocations there is no real-time order, so the process order is needed. */
-        .waiting = history->has_invocations ? NULL : &waiting,
-        .least_end = RIG_POSITION_NONE,
-        .first = find_first(history, alive, also)};
+    struct rig_closing_search s = {.history = history,
+                                   .links = &inference->links,
+                                   .versions = &inference->versions,
+                                   .registers = &inference->registers,
+                                   .sets = &inference->sets,
+                                   .arena = arena,
+                                   .committed = inference->committed,
+                                   .also = also,
+                                   .out = closing,
+                                   /* The process order is needed where it is no part of the real-time order. */
+                                   .waiting = history->has_invocations && !history->in_turn ? NULL : &waiting,
+                                   .least_end = RIG_POSITION_NONE,
+                                   .first = find_first(history, alive, also)};
     if (s.links->node_count > s.links->txn_count && !prepare_relays(&s, arena))
         return false;
     rig_table_init(&waiting);

@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/plural.h"
+#include "checker/fate.h"
 #include "checker/solve/effort.h"
 #include "checker/stream/closing.h"
 #include "checker/stream/explained.h"
@@ -719,6 +720,25 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
     return rig_verdict_conclude(storage, &w->findings, &w->judge, err);
 }
 
+/* The facts of the ranks outlive their source. */
+static bool keep_ranks(struct rig_verdict_storage *storage, const struct rig_rank_facts *facts)
+{
+    if (facts->count == 0)
+        return true;
+    struct rig_rank_fact *ranks = rig_arena_array(&storage->arena, facts->count, sizeof *ranks);
+    for (uint32_t i = 0; ranks != NULL && i < facts->count; i++) {
+        ranks[i] = facts->ranks[i];
+        if (ranks[i].name == NULL)
+            continue;
+        ranks[i].name = rig_arena_text(&storage->arena, ranks[i].name, strlen(ranks[i].name));
+        if (ranks[i].name == NULL)
+            return false;
+    }
+    storage->verdict.scope.ranks = *facts;
+    storage->verdict.scope.ranks.ranks = ranks;
+    return ranks != NULL && rig_fates_say_ranks(&storage->arena, &storage->verdict);
+}
+
 enum rig_rc rig_stream_finish(struct rig_stream *windows, const struct rig_source_facts *facts,
                               struct rig_verdict **verdict, struct rig_err *err)
 {
@@ -729,6 +749,8 @@ enum rig_rc rig_stream_finish(struct rig_stream *windows, const struct rig_sourc
     enum rig_rc rc = w->judged_count == 0 ? finish_whole(w, facts, &why) : finish_windows(w, facts, &why);
     if (rc != RIG_OK)
         (void)(w->judged_count > 0 && is_limited(w, rc) ? too_large(w, err) : rig_fail(err, rc, "%s", why.text));
+    if (rc == RIG_OK && w->conflict == NULL && !keep_ranks(w->storage, &facts->ranks))
+        rc = rig_memory_limit(err, "the facts of the ranks");
     if (rc == RIG_OK && w->conflict != NULL)
         *verdict = NULL;
     else if (rc == RIG_OK) {

@@ -52,7 +52,7 @@ enum rig_rc rig_stream_doomed(struct rig_stream *w, const struct rig_history *vi
 {
     bool clean = false;
     *levels = 0;
-    enum rig_rc rc = rig_links_clean(&w->judge.inference.links, view, &clean, err);
+    enum rig_rc rc = rig_links_clean(&w->judge.inference.links, view, w->judge.inference.committed, &clean, err);
     if (rc != RIG_OK || (clean && w->judge.inference.noncyclic.kept.count == 0))
         return rc;
     struct rig_judge *judge = peeking_judge(w);

@@ -57,6 +57,8 @@ const char *rig_verify_precedence(const struct rig_history *history, const struc
         return "has another process than the next one";
     if (from->outcome != RIG_OUTCOME_OK)
         return "did not certainly end";
+    if (step->kind == RIG_EDGE_PROCESS && history->in_turn)
+        return from->complete_at < to->complete_at ? NULL : "did not complete before the next one of its process";
     if (to->invoke_at == RIG_POSITION_NONE)
         return step->kind == RIG_EDGE_PROCESS && from->complete_at < to->complete_at
                    ? NULL

@@ -166,7 +166,8 @@ static bool shows_order(const struct rig_proof *proof, const struct rig_step *st
     bool invoked = after->invoke_at != RIG_POSITION_NONE;
     bool ordered = before->complete_at < (invoked ? after->invoke_at : after->complete_at);
     if (step->order == RIG_ORDER_SEQUENTIAL)
-        ordered = ordered && before->process == after->process;
+        ordered = (history->in_turn ? before->complete_at < after->complete_at : ordered) &&
+                  before->process == after->process;
     else
         ordered = ordered && invoked && step->order == RIG_ORDER_LINEARIZABLE;
     return ordered && is_same(left, from) && is_same(later, to);

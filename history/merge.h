@@ -1,0 +1,42 @@
+/*
+ * The records of the ranks of one run (history/rank_clock.h), read as one history, window by window.
+ *
+ * Each record is a source of its own. Their events are merged by the times of rank 0's clock, as far as these are known: an
+ * invocation stands at the earliest possible time, a completion at the latest. So a transaction precedes another by its
+ * positions only if it did so whatever the clocks really showed. Transactions of one process may overlap then, and
+ * count as one after the other (`in_turn` in struct rig_history). Times are the most likely ones on rank 0's clock.
+ *
+ * A rank without a record, or whose record ends early, makes the history one with omitted operations (`lost_count`): other ranks may have read
+ * what it wrote later.
+ *
+ * Space: parts of each source, and of each record the events of twice its clock's error, with the rest of the parts that
+ * they are in; 24 bytes an open transaction, 8 a process. Time: linear, times the logarithm of the number of
+ * records. Threads: those of the sources; with more than one thread, one that merges ahead of the reader.
+ */
+#ifndef RIG_HISTORY_MERGE_H
+#define RIG_HISTORY_MERGE_H
+
+#include "base/err.h"
+#include "history/segment.h"
+#include "history/source.h"
+
+struct rig_merge;
+
+/*
+ * Takes the sources, of which there is at least one, also on failure. Fills in `facts`. RIG_E_INPUT: they are not records of
+ * one run, or of a kind that cannot be merged. `names`, one a source, outlive the merge. Segments have about `output_txns`
+ * transactions; 0: 32,768.
+ */
+enum rig_rc rig_merge_open(struct rig_source **sources, const char *const *names, size_t count, unsigned threads,
+                           size_t output_txns, struct rig_source_facts *facts, struct rig_merge **merge,
+                           struct rig_err *err);
+/* As rig_source_next(); updates the facts. */
+enum rig_rc rig_merge_next(struct rig_merge *merge, const struct rig_segment **segment, struct rig_source_facts *facts,
+                           struct rig_err *err);
+/* Restarts from the beginning. */
+enum rig_rc rig_merge_rewind(struct rig_merge *merge, struct rig_source_facts *facts, struct rig_err *err);
+double rig_merge_share(const struct rig_merge *merge);
+/* Takes NULL. */
+void rig_merge_close(struct rig_merge *merge);
+
+#endif

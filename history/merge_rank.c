@@ -1,0 +1,444 @@
+#include "history/merge_rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+#define NO_START UINT32_MAX
+
+enum { OPEN_BIT = INT32_MIN, MOST_SPARSE = 8, FEW_SLOTS = 1024 };
+
+/* ---- life ---- */
+
+static void free_piece(struct rig_merge_piece *piece)
+{
+    rig_segment_done(&piece->segment);
+    rig_merge_times_done(&piece->ends);
+    rig_merge_ids_done(&piece->start_of);
+    rig_merge_ids_done(&piece->open_start);
+    rig_merge_ids_done(&piece->starts);
+    rig_merge_ids_done(&piece->key_of);
+    rig_merge_ids_done(&piece->branch_of);
+    free(piece);
+}
+
+static void reset(struct rig_merge_rank *rank)
+{
+    for (size_t i = 0; i < rank->pieces.count; i++)
+        free_piece(rank->pieces.at[i]);
+    rank->pieces.count = 0;
+    rank->start_piece = rank->end_piece = 0;
+    rank->last = NULL;
+    rank->starts.count = 0;
+    rank->free_start = rank->first_under_way = NO_START;
+    rank->positions_end = 0;
+    rank->low_ns = rank->high_ns = rank->last_low_ns = rank->last_high_ns = INT64_MIN;
+    rank->ended = false;
+    rank->clock.at = 0;
+    rank->fact = (struct rig_rank_fact){.name = rank->name, .largest_step = rank->clock.largest_step_ns};
+}
+
+enum rig_rc rig_merge_rank_init(struct rig_merge_rank *rank, struct rig_source *source, const char *name,
+                                int64_t zero_ns, struct rig_err *err)
+{
+    const struct rig_source_facts *facts = rig_source_facts(source);
+    *rank = (struct rig_merge_rank){
+        .source = source,
+        .name = name,
+        .number = facts->rank.number,
+        .origin_ns = facts->rank.origin_ns,
+        .zero_ns = zero_ns,
+    };
+    if (facts->rank.number > 0 && facts->clock_count == 0)
+        return rig_fail(err, RIG_E_INPUT,
+                        "%s: has no sample of its clock, so its times cannot be compared with those of other ranks; "
+                        "leave it out, and its rank counts as missing",
+                        name);
+    const enum rig_rc rc = rig_clock_map_make(&facts->rank, facts->clock, facts->clock_count, &rank->clock, err);
+    reset(rank);
+    return rc;
+}
+
+void rig_merge_rank_done(struct rig_merge_rank *rank)
+{
+    reset(rank);
+    for (struct rig_merge_piece *piece; (piece = rank->idle) != NULL;) {
+        rank->idle = piece->next;
+        free_piece(piece);
+    }
+    rig_source_close(rank->source);
+    rig_clock_map_done(&rank->clock);
+    rig_merge_pieces_done(&rank->pieces);
+    rig_merge_starts_done(&rank->starts);
+    rig_merge_times_done(&rank->lows);
+    rig_merge_ids_done(&rank->slots);
+    rig_merge_order_done(&rank->order);
+}
+
+enum rig_rc rig_merge_rank_rewind(struct rig_merge_rank *rank, struct rig_err *err)
+{
+    reset(rank);
+    return rig_source_rewind(rank->source, err);
+}
+
+static enum rig_rc no_memory(const struct rig_merge_rank *rank, struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "merging it", rank->name);
+}
+
+static struct rig_merge_piece *new_piece(struct rig_merge_rank *rank)
+{
+    struct rig_merge_piece *piece = rank->idle;
+    if (piece == NULL) {
+        piece = calloc(1, sizeof *piece);
+        if (piece == NULL)
+            return NULL;
+        rig_segment_init(&piece->segment, 0);
+    } else {
+        rank->idle = piece->next;
+    }
+    piece->ends.count = piece->start_of.count = piece->open_start.count = piece->starts.count = 0;
+    piece->next_end = piece->next_start = 0;
+    piece->users = 0;
+    piece->output = 0;
+    piece->done = false;
+    return piece;
+}
+
+void rig_merge_rank_free_piece(struct rig_merge_rank *rank, struct rig_merge_piece *piece)
+{
+    RIG_INVARIANT(piece->done && piece->users == 0);
+    rig_segment_reset(&piece->segment);
+    piece->next = rank->idle;
+    rank->idle = piece;
+}
+
+/* ---- the starts of a piece ---- */
+
+static uint32_t new_start(struct rig_merge_rank *rank)
+{
+    uint32_t start = rank->free_start;
+    if (start != NO_START) {
+        rank->free_start = rank->starts.at[start].after;
+        return start;
+    }
+    if (rank->starts.count >= NO_START || !rig_merge_starts_add(&rank->starts, (struct rig_merge_start){0}))
+        return NO_START;
+    return (uint32_t)rank->starts.count - 1;
+}
+
+void rig_merge_rank_begin(struct rig_merge_rank *rank, uint32_t start, uint32_t position)
+{
+    struct rig_merge_start *s = &rank->starts.at[start];
+    s->at = position;
+    s->before = NO_START;
+    s->after = rank->first_under_way;
+    if (s->after != NO_START)
+        rank->starts.at[s->after].before = start;
+    rank->first_under_way = start;
+}
+
+void rig_merge_rank_finish(struct rig_merge_rank *rank, uint32_t start)
+{
+    struct rig_merge_start *s = &rank->starts.at[start];
+    RIG_INVARIANT(s->at != RIG_POSITION_NONE);
+    if (s->before != NO_START)
+        rank->starts.at[s->before].after = s->after;
+    else
+        rank->first_under_way = s->after;
+    if (s->after != NO_START)
+        rank->starts.at[s->after].before = s->before;
+    s->after = rank->free_start;
+    rank->free_start = start;
+}
+
+static int compare_order(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* The piece's invocations from `from` on, by position: position << 32 | the transaction's number, or OPEN_BIT | that of
+ * an open one. */
+static bool order_starts(struct rig_merge_rank *rank, const struct rig_merge_piece *piece, uint32_t from, uint32_t to)
+{
+    const struct rig_segment *segment = &piece->segment;
+    const size_t all = segment->txns.count + segment->open.count;
+    const size_t range = to > from ? to - from : 0;
+    rank->order.count = 0;
+    if (!rig_merge_order_reserve(&rank->order, all))
+        return false;
+    const bool dense = range <= MOST_SPARSE * all + FEW_SLOTS;
+    if (dense && !rig_merge_ids_reserve(&rank->slots, range))
+        return false;
+    uint32_t *slots = rank->slots.at;
+    if (dense && range > 0)
+        memset(slots, 0xff, range * sizeof *slots);
+    for (size_t i = 0; i < all; i++) {
+        const bool is_open = i >= segment->txns.count;
+        const size_t index = is_open ? i - segment->txns.count : i;
+        const uint32_t at = is_open ? segment->open.at[index].invoke_at : segment->txns.at[index].invoke_at;
+        const uint32_t which = (uint32_t)index | (is_open ? (uint32_t)OPEN_BIT : 0U);
+        if (at < from)
+            continue;
+        if (dense)
+            slots[at - from] = which;
+        else
+            rank->order.at[rank->order.count++] = (uint64_t)at << 32 | which;
+    }
+    for (size_t i = 0; dense && i < range; i++) {
+        if (slots[i] != UINT32_MAX)
+            rank->order.at[rank->order.count++] = (uint64_t)(from + i) << 32 | slots[i];
+    }
+    if (!dense)
+        qsort(rank->order.at, rank->order.count, sizeof *rank->order.at, compare_order);
+    return true;
+}
+
+static enum rig_rc refuse_order(const struct rig_merge_rank *rank, struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_INPUT,
+                    "%s: its times do not ascend, or some are missing; only records that rig made during a run can be "
+                    "checked together",
+                    rank->name);
+}
+
+static enum rig_rc add_starts(struct rig_merge_rank *rank, struct rig_merge_piece *piece, struct rig_err *err)
+{
+    const size_t txns = piece->segment.txns.count;
+    if (!rig_merge_ids_reserve(&piece->starts, rank->order.count))
+        return no_memory(rank, err);
+    for (size_t i = 0; i < rank->order.count; i++) {
+        const uint32_t which = (uint32_t)rank->order.at[i], index = which & ~(uint32_t)OPEN_BIT;
+        const bool is_open = (which & (uint32_t)OPEN_BIT) != 0;
+        const int64_t low_ns = rank->lows.at[is_open ? txns + index : index];
+        const uint32_t start = new_start(rank);
+        if (start == NO_START)
+            return no_memory(rank, err);
+        if (low_ns < rank->last_low_ns)
+            return refuse_order(rank, err);
+        rank->last_low_ns = low_ns;
+        rank->starts.at[start] = (struct rig_merge_start){.low_ns = low_ns,
+                                                          .piece = piece,
+                                                          .index = index,
+                                                          .is_open = is_open,
+                                                          .source_at = (uint32_t)(rank->order.at[i] >> 32),
+                                                          .at = RIG_POSITION_NONE};
+        piece->starts.at[piece->starts.count++] = start;
+        (is_open ? &piece->open_start : &piece->start_of)->at[index] = start;
+    }
+    return RIG_OK;
+}
+
+/* The start of a transaction that the piece before had among its open ones, which are in order; NO_START: none. */
+static uint32_t find_open(const struct rig_merge_rank *rank, const struct rig_merge_piece *before, uint32_t source_at)
+{
+    size_t low = 0, high = before == NULL ? 0 : before->open_start.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (rank->starts.at[before->open_start.at[middle]].source_at < source_at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = before != NULL && low < before->open_start.count &&
+                       rank->starts.at[before->open_start.at[low]].source_at == source_at;
+    return found ? before->open_start.at[low] : NO_START;
+}
+
+/* Transactions that were open before are in this piece now. */
+static enum rig_rc carry_on(struct rig_merge_rank *rank, struct rig_merge_piece *piece, uint32_t from,
+                            struct rig_err *err)
+{
+    const struct rig_segment *segment = &piece->segment;
+    const size_t txns = segment->txns.count;
+    for (size_t i = 0; i < txns + segment->open.count; i++) {
+        const bool is_open = i >= txns;
+        const uint32_t index = (uint32_t)(is_open ? i - txns : i);
+        const uint32_t at = is_open ? segment->open.at[index].invoke_at : segment->txns.at[index].invoke_at;
+        if (at >= from)
+            continue;
+        const uint32_t start = find_open(rank, rank->last, at);
+        if (start == NO_START)
+            return rig_fail(err, RIG_E_INPUT, "%s: the transaction at position %u completes, and was not open",
+                            rank->name, (unsigned)at);
+        struct rig_merge_start *s = &rank->starts.at[start];
+        s->piece = piece;
+        s->index = index;
+        s->is_open = is_open;
+        (is_open ? &piece->open_start : &piece->start_of)->at[index] = start;
+    }
+    return RIG_OK;
+}
+
+/* ---- taking a piece ---- */
+
+static struct rig_clock_bounds bounds_at(struct rig_merge_rank *rank, int64_t time_ns)
+{
+    struct rig_clock_bounds bounds = rig_clock_map_bounds(&rank->clock, time_ns + rank->origin_ns);
+    const int64_t error_ns = (bounds.high - bounds.low + 1) / 2;
+    rank->fact.error_ns = error_ns > rank->fact.error_ns ? error_ns : rank->fact.error_ns;
+    bounds.low -= rank->zero_ns;
+    bounds.likely -= rank->zero_ns;
+    bounds.high -= rank->zero_ns;
+    if (bounds.high > rank->high_ns)
+        rank->high_ns = bounds.high;
+    if (bounds.low > rank->low_ns)
+        rank->low_ns = bounds.low;
+    return bounds;
+}
+
+static bool has_time(int64_t time_ns)
+{
+    return time_ns > -(INT64_C(1) << 60) && time_ns < INT64_C(1) << 60;
+}
+
+/* Gives all events their times on rank 0's clock. *positions_end: after the last of them. */
+static enum rig_rc set_times(struct rig_merge_rank *rank, struct rig_merge_piece *piece, uint32_t *positions_end,
+                             struct rig_err *err)
+{
+    struct rig_segment *segment = &piece->segment;
+    for (size_t i = 0; i < segment->txns.count; i++) {
+        struct rig_txn *txn = &segment->txns.at[i];
+        if (!has_time(txn->invoke_ns) || !has_time(txn->complete_ns) || txn->invoke_at == RIG_POSITION_NONE)
+            return refuse_order(rank, err);
+        const struct rig_clock_bounds start = bounds_at(rank, txn->invoke_ns), end = bounds_at(rank, txn->complete_ns);
+        if (end.high < rank->last_high_ns || end.high < start.low)
+            return refuse_order(rank, err);
+        rank->last_high_ns = end.high;
+        txn->invoke_ns = start.likely;
+        txn->complete_ns = end.likely;
+        rank->lows.at[i] = start.low;
+        piece->ends.at[i] = end.high;
+        *positions_end = txn->complete_at >= *positions_end ? txn->complete_at + 1 : *positions_end;
+    }
+    for (size_t i = 0; i < segment->open.count; i++) {
+        struct rig_txn *txn = &segment->open.at[i];
+        if (!has_time(txn->invoke_ns))
+            return refuse_order(rank, err);
+        const struct rig_clock_bounds start = bounds_at(rank, txn->invoke_ns);
+        txn->invoke_ns = start.likely;
+        rank->lows.at[segment->txns.count + i] = start.low;
+        *positions_end = txn->invoke_at >= *positions_end ? txn->invoke_at + 1 : *positions_end;
+    }
+    for (size_t i = 0; i < segment->faults.count; i++) {
+        if (has_time(segment->faults.at[i].time_ns))
+            segment->faults.at[i].time_ns = bounds_at(rank, segment->faults.at[i].time_ns).likely;
+    }
+    return RIG_OK;
+}
+
+static bool make_room(struct rig_merge_rank *rank, struct rig_merge_piece *piece)
+{
+    const size_t txns = piece->segment.txns.count, open = piece->segment.open.count;
+    if (!rig_merge_times_reserve(&rank->lows, txns + open + 1) || !rig_merge_times_reserve(&piece->ends, txns + 1) ||
+        !rig_merge_ids_reserve(&piece->start_of, txns + 1) || !rig_merge_ids_reserve(&piece->open_start, open + 1) ||
+        !rig_merge_ids_reserve(&piece->key_of, piece->segment.keys.count + 1) ||
+        !rig_merge_ids_reserve(&piece->branch_of, piece->segment.branches.count + 1) ||
+        !rig_merge_pieces_reserve(&rank->pieces, rank->pieces.count + 1))
+        return false;
+    piece->ends.count = piece->start_of.count = txns;
+    piece->open_start.count = open;
+    return true;
+}
+
+static enum rig_rc check_piece(const struct rig_merge_rank *rank, const struct rig_segment *segment,
+                               struct rig_err *err)
+{
+    if (segment->unordered)
+        return refuse_order(rank, err);
+    if (segment->keys.count > 0 && segment->keys.at[0].text != NULL)
+        return rig_fail(err, RIG_E_INPUT,
+                        "%s: its keys are texts; only records with numbers as keys can be checked together",
+                        rank->name);
+    return RIG_OK;
+}
+
+static enum rig_rc fill_piece(struct rig_merge_rank *rank, struct rig_merge_piece *piece, struct rig_err *err)
+{
+    const uint32_t from = rank->positions_end;
+    uint32_t to = from;
+    enum rig_rc rc = check_piece(rank, &piece->segment, err);
+    if (rc == RIG_OK && !make_room(rank, piece))
+        rc = no_memory(rank, err);
+    if (rc == RIG_OK)
+        rc = set_times(rank, piece, &to, err);
+    if (rc == RIG_OK && !order_starts(rank, piece, from, to))
+        rc = no_memory(rank, err);
+    if (rc == RIG_OK)
+        rc = add_starts(rank, piece, err);
+    if (rc == RIG_OK)
+        rc = carry_on(rank, piece, from, err);
+    rank->positions_end = to;
+    return rc;
+}
+
+/* Removes the pieces of which nothing is left, except the last one. */
+static void drop_done(struct rig_merge_rank *rank)
+{
+    size_t done = rank->start_piece < rank->end_piece ? rank->start_piece : rank->end_piece;
+    if (done == 0)
+        return;
+    done = done < rank->pieces.count ? done : rank->pieces.count - 1; /* the last one has the open ones */
+    for (size_t i = 0; i < done; i++) {
+        rank->pieces.at[i]->done = true;
+        if (rank->pieces.at[i]->users == 0)
+            rig_merge_rank_free_piece(rank, rank->pieces.at[i]);
+    }
+    memmove(rank->pieces.at, rank->pieces.at + done, (rank->pieces.count - done) * sizeof rank->pieces.at[0]);
+    rank->pieces.count -= done;
+    rank->start_piece -= done;
+    rank->end_piece -= done;
+}
+
+enum rig_rc rig_merge_rank_take(struct rig_merge_rank *rank, struct rig_err *err)
+{
+    const struct rig_segment *given = NULL;
+    drop_done(rank);
+    enum rig_rc rc = rig_source_next(rank->source, &given, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (given == NULL) {
+        const struct rig_source_facts *facts = rig_source_facts(rank->source);
+        rank->ended = true;
+        rank->fact.truncated = facts->truncated;
+        rank->fact.damaged_at = facts->damaged_at;
+        return RIG_OK;
+    }
+    struct rig_merge_piece *piece = new_piece(rank);
+    if (piece == NULL)
+        return no_memory(rank, err);
+    rig_source_exchange(rank->source, &piece->segment);
+    rc = fill_piece(rank, piece, err);
+    if (rc != RIG_OK) {
+        free_piece(piece);
+        return rc;
+    }
+    rank->fact.txn_count += piece->segment.txns.count;
+    rank->pieces.at[rank->pieces.count++] = piece;
+    rank->last = piece;
+    return RIG_OK;
+}
+
+/* ---- the next events ---- */
+
+struct rig_merge_piece *rig_merge_rank_start(struct rig_merge_rank *rank)
+{
+    for (; rank->start_piece < rank->pieces.count; rank->start_piece++) {
+        struct rig_merge_piece *piece = rank->pieces.at[rank->start_piece];
+        if (piece->next_start < piece->starts.count)
+            return piece;
+    }
+    return NULL;
+}
+
+struct rig_merge_piece *rig_merge_rank_end(struct rig_merge_rank *rank)
+{
+    for (; rank->end_piece < rank->pieces.count; rank->end_piece++) {
+        struct rig_merge_piece *piece = rank->pieces.at[rank->end_piece];
+        if (piece->next_end < piece->segment.txns.count)
+            return piece;
+    }
+    return NULL;
+}

@@ -1,0 +1,92 @@
+/*
+ * One record of a merge (history/merge.h): its parts that are in memory, and its transactions under way. Private to the merge.
+ *
+ * A piece is a segment of the source, taken from it. Its events are merged in two streams: starts, which are invocations by their
+ * earliest times, and ends, which are completions by their latest. A start lives from the first piece that has it until its
+ * transaction is given out.
+ */
+#ifndef RIG_HISTORY_MERGE_RANK_H
+#define RIG_HISTORY_MERGE_RANK_H
+
+#include "history/clock_map.h"
+#include "history/rank_facts.h"
+#include "history/segment.h"
+#include "history/source.h"
+
+RIG_VEC(uint32_t, rig_merge_ids)
+RIG_VEC(int64_t, rig_merge_times)
+RIG_VEC(uint64_t, rig_merge_order)
+
+struct rig_merge_piece {
+    struct rig_segment segment;                /* its times are the likely ones on rank 0's clock */
+    struct rig_merge_times ends;               /* per transaction: the latest time of its completion */
+    struct rig_merge_ids start_of, open_start; /* per transaction, and per open one */
+    struct rig_merge_ids starts;               /* those that are new here, in order */
+    uint32_t next_end, next_start;
+    unsigned users;                         /* outputs that show its lists */
+    uint64_t output;                        /* the one that the following are for */
+    struct rig_merge_ids key_of, branch_of; /* numbers in that output; UINT32_MAX: not there */
+    uint32_t first_error;
+    bool done;                    /* nothing of it is left to merge */
+    struct rig_merge_piece *next; /* free */
+};
+
+RIG_VEC(struct rig_merge_piece *, rig_merge_pieces)
+
+struct rig_merge_start {
+    int64_t low_ns;
+    struct rig_merge_piece *piece; /* the last one that has the transaction: */
+    uint32_t index;                /*   its number there */
+    bool is_open;                  /*   among the open ones */
+    uint32_t source_at;            /* position in the record, and */
+    uint32_t at;                   /*   in the merged history; RIG_POSITION_NONE: not there yet */
+    uint32_t before, after;        /* others under way; UINT32_MAX: none. A free one has the next free one */
+};
+
+RIG_VEC(struct rig_merge_start, rig_merge_starts)
+
+struct rig_merge_rank {
+    struct rig_source *source;
+    const char *name;
+    uint32_t number;
+    int64_t origin_ns; /* of its times, on its clock */
+    int64_t zero_ns;   /* of the merged times, on rank 0's clock */
+    struct rig_clock_map clock;
+    struct rig_merge_pieces pieces; /* from the first one that is not done */
+    struct rig_merge_piece *last;   /* the one taken last, which has the open transactions */
+    struct rig_merge_piece *idle;
+    size_t start_piece, end_piece; /* of the next start and end, in `pieces` */
+    struct rig_merge_starts starts;
+    uint32_t free_start, first_under_way;
+    uint32_t positions_end;  /* of the events taken */
+    int64_t low_ns, high_ns; /* bounds of the latest event taken: later ones are not below them */
+    int64_t last_low_ns, last_high_ns;
+    bool ended;
+    struct rig_rank_fact fact;
+    /* Scratch. */
+    struct rig_merge_times lows;
+    struct rig_merge_ids slots;
+    struct rig_merge_order order;
+};
+
+/* Takes the source. The clock is made from its facts. Call rig_merge_rank_done() also after a failure. */
+enum rig_rc rig_merge_rank_init(struct rig_merge_rank *rank, struct rig_source *source, const char *name,
+                                int64_t zero_ns, struct rig_err *err);
+void rig_merge_rank_done(struct rig_merge_rank *rank);
+enum rig_rc rig_merge_rank_rewind(struct rig_merge_rank *rank, struct rig_err *err);
+
+/* Takes the next piece; at the end of the record, `ended`. */
+enum rig_rc rig_merge_rank_take(struct rig_merge_rank *rank, struct rig_err *err);
+
+/* The pieces of the next start and end, or NULL where another one has to be taken first. */
+struct rig_merge_piece *rig_merge_rank_start(struct rig_merge_rank *rank);
+struct rig_merge_piece *rig_merge_rank_end(struct rig_merge_rank *rank);
+
+/* The start stands at this position from now on: its transaction is under way. */
+void rig_merge_rank_begin(struct rig_merge_rank *rank, uint32_t start, uint32_t position);
+/* Its transaction was given out. */
+void rig_merge_rank_finish(struct rig_merge_rank *rank, uint32_t start);
+/* No output shows the piece any longer. */
+void rig_merge_rank_free_piece(struct rig_merge_rank *rank, struct rig_merge_piece *piece);
+
+#endif

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""The records of several ranks on the command line: together, as a folder, incomplete, damaged, and of other runs.
+
+The binary is $RIG, or build/release/rig; other programs are in $RIG_BUILD/tests.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RIG = os.environ.get("RIG", str(ROOT / "build/release/rig"))
+BUILD = pathlib.Path(os.environ.get("RIG_BUILD", ROOT / "build/release"))
+RANKS = 4
+problems = []
+
+
+def run(*arguments):
+    """Status and both outputs."""
+    done = subprocess.run([RIG, *map(str, arguments)], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def expect(name, arguments, status, *texts):
+    got, output = run("check", *arguments)
+    flat = " ".join(output.split())
+    if got != status:
+        problems.append(f"{name}: exit {got}, not {status}: {output[-600:]}")
+    problems.extend(f"{name}: no `{text}` in: {output[-1500:]}" for text in texts if text not in flat)
+    return output
+
+
+def make(folder, name, *options, error=35000, seed=1):
+    """A history, and the records of its ranks."""
+    whole = folder / f"{name}.whole"
+    status, output = run("gen", whole, "--form", "rig", "--transactions", 20000, *options)
+    if status != 0:
+        sys.exit(output)
+    subprocess.run([BUILD / "tests/ranks_agree", "--split", whole, folder / name, str(RANKS), "5000000000", str(error),
+                    str(seed)], check=True)  # fmt: skip
+    return whole, [folder / f"{name}.{rank}.rig" for rank in range(RANKS)]
+
+
+def check_right(folder, whole, records):
+    single = json.loads(run("check", whole, "--format", "json")[1])
+    merged = json.loads(run("check", *records, "--format", "json")[1])
+    if single["levels"] != merged["levels"] or single["history"]["ok"] != merged["history"]["ok"]:
+        problems.append(f"another verdict: {merged['levels']}")
+    history = merged["history"]
+    if not 70000 <= history["realtime_bound_ns"] < 10**6 or len(history["ranks"]) != RANKS:
+        problems.append(f"facts of the ranks: {history}")
+    expect("right", reversed(records), 0, "4; real time across them is known to", "real time across ranks is known to")
+    expect("in little memory", [*records, "--max-memory", "64MiB"], 0)
+    expect("with a report", [*records, "-o", folder / "reports"], 0)
+    page = (folder / "reports/report.html").read_text()
+    if "real time across them is known to" not in page:
+        problems.append("the page does not tell the bound")
+    run_folder = folder / "run"
+    run_folder.mkdir()
+    for rank, record in enumerate(records):
+        shutil.copy(record, run_folder / f"history.{rank}.rig")
+    # The folder of a killed run does not tell what was requested, so the evidence is short.
+    expect("folder", [run_folder], 2, "ranks 4;", "strongest held strict-serializable")
+
+
+def check_incomplete(folder, records):
+    left = ["--level", "serializable"]
+    expect("one of four", [records[1], *left], 2, "the record of rank 0 is missing", "the record of rank 3 is missing")
+    expect("without rank 0", [*records[1:], *left], 2, "the record of rank 0 is missing")
+    data = records[2].read_bytes()
+    cut, damaged, empty = folder / "cut.rig", folder / "damaged.rig", folder / "empty.rig"
+    cut.write_bytes(data[: len(data) // 2])
+    damaged.write_bytes(data[: len(data) // 2] + b"damage" + data[len(data) // 2 + 6 :])
+    empty.write_bytes(b"")
+    for name, record in (("cut", cut), ("damaged", damaged)):
+        expect(name, [records[0], records[1], record, records[3], *left], 2, "the record of rank 2 ends early")
+    expect("empty", [records[0], empty], 64, "empty.rig")
+
+
+def check_refused(folder, whole, records):
+    _, other = make(folder, "other", "--seed", "9", seed=9)
+    expect("twice", [records[0], records[1], records[1]], 64, "are both the record of rank 1")
+    expect("two runs", [records[0], other[1]], 64, "is of another run than")
+    expect("no rank", [whole, records[1]], 64, "is not the record of one rank of a run")
+    expect("proof", [*records, "--proof", folder / "proof"], 64, "--proof is for a single record")
+    expect("missing file", [*records, folder / "none.rig"], 64, "none.rig: cannot open")
+    _, objects = make(folder, "objects", "--set", "workload.type=cas-register")
+    expect("objects", objects, 64, "holds operations on objects")
+
+
+def check_wrong(folder):
+    _, records = make(folder, "wrong", "--set", "database.bug=stale-read", "--set", "database.bug-rate=0.1")
+    expect("wrong", records, 1, "strict-serializable")
+    expect("wrong, incomplete", records[:3], 1, "the record of rank 3 is missing")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="rig-test-ranks-") as name:
+        folder = pathlib.Path(name)
+        whole, records = make(folder, "history", "--set", "database.workers=4")
+        check_right(folder, whole, records)
+        check_incomplete(folder, records)
+        check_refused(folder, whole, records)
+        check_wrong(folder)
+    print("\n".join(problems) or "the records of several ranks are checked as one")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
