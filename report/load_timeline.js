@@ -315,9 +315,9 @@ function drawMap() {
     const heap = new Array(Math.max(1, Math.floor(width - left))).fill(0);
     if (bins.length > 0)
         bins.forEach(row => row.forEach((counts, slot) => {
-            const from = Math.floor(slot * data.slot * scale), to = Math.max(from + 1, Math.floor((slot + 1) * data.slot * scale));
-            for (let i = from; i < to && i < heap.length; i++)
-                heap[i] += (counts[0] + counts[1] + counts[2]) / (to - from);
+            const from = slot * data.slot * scale, to = from + data.slot * scale;
+            for (let i = Math.floor(from); i < to && i < heap.length; i++)
+                heap[i] += (counts[0] + counts[1] + counts[2]) * (Math.min(to, i + 1) - Math.max(from, i)) / (to - from);
         }));
     else
         for (const bar of bars)
