@@ -10,6 +10,7 @@
 #include "checker/minimum.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
+#include "cli/check_run.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
 #include "cli/known_bugs.h"
@@ -83,7 +84,8 @@ static int write_all(const struct rig_arguments *args, const char *path, const s
     if (folder == NULL)
         folder = args->positionals[0];
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG}};
-    struct rig_course *course = rig_cli_course(path, &source, verdict, run);
+    struct rig_course *course =
+        rig_cli_run_has_ranks(args->positionals[0]) ? NULL : rig_cli_course(path, &source, verdict, run);
     enum rig_rc rc = rig_cli_print_result(verdict, run, course, args, err);
     if (rc == RIG_OK)
         rc = rig_cli_write_reports(verdict, run, course, title, folder, RIG_CLI_ALL_REPORTS, err);
@@ -110,7 +112,7 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
     if (title == NULL) {
         (void)rig_no_memory(err, "the reports");
         result = rig_cli_fail(err);
-    } else if (rig_check_file(path, &source, &windows, &verdict, err) != RIG_OK) {
+    } else if (rig_cli_check_run(args->positionals[0], &source, &windows, &verdict, err) != RIG_OK) {
         rig_cli_check_progress_done(&progress);
         result = rig_cli_fail(err);
     } else {

@@ -13,6 +13,7 @@
 #include "checker/minimum.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
+#include "cli/check_run.h"
 #include "cli/cli.h"
 #include "cli/command_run.h"
 #include "cli/known_bugs.h"
@@ -21,6 +22,7 @@
 #include "cli/proof_file.h"
 #include "cli/plan_arguments.h"
 #include "cli/provenance.h"
+#include "cli/ranked.h"
 #include "cli/requests.h"
 #include "cli/stop_signals.h"
 #include "cli/stored_logs.h"
@@ -87,6 +89,12 @@ static void path_in(const struct job *job, const char *name, char path[RIG_STORE
     (void)snprintf(path, RIG_STORE_PATH_BYTES + 64, "%s/%s", job->folder, name);
 }
 
+/* The record; with several ranks that of rank 0. */
+static void record_of(const struct job *job, char path[RIG_STORE_PATH_BYTES + 64])
+{
+    path_in(job, job->request->ranks != NULL ? "history.0.rig" : "history.rig", path);
+}
+
 static enum rig_rc prepare_folder(struct job *job, struct rig_err *err)
 {
     const char *output = job->request->output;
@@ -116,6 +124,7 @@ static enum rig_rc drive(struct job *job, struct rig_err *err)
 {
     const struct rig_run_options options = {.interrupts = rig_cli_stop_signals_begin(),
                                             .folder = job->folder,
+                                            .ranks = job->request->ranks,
                                             .progress = rig_cli_progress_look(job->arguments)};
     const int64_t start_ns = rig_clock_now_ns();
     enum rig_rc rc = rig_run(job->plan, &options, &job->result, err);
@@ -134,7 +143,7 @@ static enum rig_rc drive(struct job *job, struct rig_err *err)
 static bool has_record(const struct job *job)
 {
     char path[RIG_STORE_PATH_BYTES + 64];
-    path_in(job, "history.rig", path);
+    record_of(job, path);
     return job->result.counters.invoked > 0 && access(path, R_OK) == 0;
 }
 
@@ -142,7 +151,7 @@ static bool has_record(const struct job *job)
 static void name_files(const struct job *job)
 {
     char path[RIG_STORE_PATH_BYTES + 64];
-    path_in(job, "history.rig", path);
+    record_of(job, path);
     if (has_record(job))
         rig_cli_complain("the record up to the failure is %s", path);
     path_in(job, "rig.log", path);
@@ -248,9 +257,10 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
     if (request->judged != NULL)
         request->judged(request->context, verdict, &job->facts);
     char path[RIG_STORE_PATH_BYTES + 64];
-    path_in(job, "history.rig", path);
+    record_of(job, path);
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG}};
-    struct rig_course *course = has_record(job) ? rig_cli_course(path, &source, verdict, &job->facts) : NULL;
+    const bool has_course = has_record(job) && request->ranks == NULL; /* charts are of one record */
+    struct rig_course *course = has_course ? rig_cli_course(path, &source, verdict, &job->facts) : NULL;
     enum rig_rc rc =
         rig_cli_write_reports(verdict, &job->facts, course, job->plan->name, job->folder, job->plan->reports, err);
     const bool wanted = rig_arguments_json(job->arguments) || job->failure[0] == '\0' || verdict->scope.txn_count > 0;
@@ -333,13 +343,11 @@ static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *s
 /* `guess_failed`: the check that went along with the run took a key to be done with that was not. */
 static enum rig_rc check_record(struct job *job, bool guess_failed, int *status, struct rig_err *err)
 {
-    char path[RIG_STORE_PATH_BYTES + 64];
-    path_in(job, "history.rig", path);
-    const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG}};
+    const struct rig_source_options from = {.load = {.form = RIG_FORM_RIG}};
     const struct rig_stream_options options = {
         .check = requests_of(job), .guess_failed = guess_failed, .watch = rig_cli_check_progress_watch(&job->progress)};
     struct rig_verdict *verdict = NULL;
-    enum rig_rc rc = rig_check_file(path, &source, &options, &verdict, err);
+    enum rig_rc rc = rig_cli_check_run(job->folder, &from, &options, &verdict, err);
     rig_cli_check_progress_done(&job->progress);
     if (rc == RIG_OK)
         rc = conclude(job, verdict, status, err);
@@ -418,7 +426,7 @@ static int keep_proof(struct job *job, int status)
     struct rig_err err = {0};
     if (!job->plan->check.proof)
         return status;
-    path_in(job, "history.rig", record);
+    record_of(job, record);
     path_in(job, "proof", path);
     enum rig_rc rc = rig_source_open(record, &from, &source, &err);
     if (rc == RIG_OK)
@@ -441,6 +449,10 @@ static int run_job(struct job *job)
     rig_cli_provenance_init(&job->provenance);
     announce(job);
     rig_cli_heal_leftovers();
+    if (job->request->ranks != NULL)
+        rc = rig_run_ranks_lead(job->request->ranks, job->plan, job->folder, &err);
+    if (rc != RIG_OK)
+        return rig_cli_fail(&err);
     rc = drive(job, &err);
     if (rc != RIG_OK)
         return report_failure(job, &err);
@@ -477,7 +489,7 @@ int rig_cli_run_plan(const struct rig_cli_run_request *request)
     return status;
 }
 
-int rig_cli_run(int argc, char **argv)
+static int run_command(int argc, char **argv, struct rig_run_ranks *ranks)
 {
     struct rig_arguments arguments;
     int status = rig_arguments_parse(&table_of_run, argc, argv, &arguments);
@@ -494,8 +506,13 @@ int rig_cli_run(int argc, char **argv)
     if (status != RIG_EXIT_OK)
         return status;
     const struct rig_cli_run_request request = {
-        .plan = plan, .arguments = &arguments, .output = rig_arguments_value(&arguments, "output")};
+        .plan = plan, .arguments = &arguments, .ranks = ranks, .output = rig_arguments_value(&arguments, "output")};
     status = rig_cli_run_plan(&request);
     rig_plan_free(plan);
     return status;
+}
+
+int rig_cli_run(int argc, char **argv)
+{
+    return rig_cli_is_ranked() ? rig_cli_ranked(run_command, argc, argv) : run_command(argc, argv, NULL);
 }

@@ -8,10 +8,12 @@
 #include "cli/arguments.h"
 #include "plan/plan.h"
 #include "report/report.h"
+#include "run/run_ranks.h"
 
 struct rig_cli_run_request {
     const struct rig_plan *plan;
     const struct rig_arguments *arguments; /* of rig_cli_progress_look(); and unless silent, of `rig run` */
+    struct rig_run_ranks *ranks;           /* other processes do parts of the run (cli/ranked.h); NULL: none */
     const char *output;                    /* the folder, new or empty; NULL: one in the plan's store */
     bool silent;                           /* nothing on standard output; errors and progress stay */
     /* Called once there is a verdict, before the reports are written; NULL: not. Both live as long as the call. */

@@ -13,10 +13,14 @@ static bool is_changed[SIGNAL_COUNT];
 static bool is_on;
 static atomic_int count;
 
+/* A terminal or a launcher that is gone asks once, whatever came before it. */
 static void on_signal(int number)
 {
-    (void)number;
-    atomic_fetch_add(&count, 1);
+    int none = 0;
+    if (number == SIGHUP)
+        (void)atomic_compare_exchange_strong(&count, &none, 1);
+    else
+        (void)atomic_fetch_add(&count, 1);
 }
 
 const atomic_int *rig_cli_stop_signals_begin(void)

@@ -327,6 +327,12 @@ struct rig_cluster_ops {
 #define RIG_DRIVER_NODES      UINT64_C(2) /* honours rig_transaction.node */
 #define RIG_DRIVER_ROUTES     UINT64_C(4) /* takes every connection by core->route() while core->routed() */
 #define RIG_DRIVER_SAVEPOINTS UINT64_C(8) /* honours rig_transaction.rollback */
+/*
+ * With options that name existing servers, sessions need nothing of `setup` but what it creates there under env->run_name.
+ * So other processes, on other machines too, can open sessions of the same run: they call init, open, transact, close and
+ * done, and neither setup nor teardown. Clients are numbered over all processes.
+ */
+#define RIG_DRIVER_JOINS UINT64_C(16)
 
 struct rig_driver {
     uint32_t abi;         /* RIG_DRIVER_ABI */

@@ -6,7 +6,7 @@
 #include "base/bug.h"
 
 /* Samples beyond these say nothing, and would overflow. */
-static const int64_t most_ns = INT64_C(1) << 60;
+static const int64_t most_ns = INT64_C(1) << 61;
 
 static int compare_samples(const void *left, const void *right)
 {
@@ -120,7 +120,7 @@ enum rig_rc rig_clock_map_make(const struct rig_rank *rank, const struct rig_clo
                                struct rig_clock_map *map, struct rig_err *err)
 {
     *map = (struct rig_clock_map){0};
-    if (rank->number == 0)
+    if (rank->number == 0 || rank->origin_ns == 0) /* simulated times are rank 0's in all ranks */
         return RIG_OK;
     RIG_REQUIRE(count > 0);
     struct rig_clock_sample *sorted = malloc(count * sizeof *sorted);

@@ -49,7 +49,7 @@ struct rig_clock_bounds {
 enum rig_rc rig_clock_map_make(const struct rig_rank *rank, const struct rig_clock_sample *samples, size_t count,
                                struct rig_clock_map *map, struct rig_err *err);
 void rig_clock_map_done(struct rig_clock_map *map);
-/* For times that a clock of 64 bits reaches: no nearer to the ends of the range than 2^60. */
+/* For times that a clock of 64 bits reaches: below 2^61 either way. */
 struct rig_clock_bounds rig_clock_map_bounds(struct rig_clock_map *map, int64_t local_ns);
 
 #endif

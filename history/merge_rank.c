@@ -50,7 +50,7 @@ enum rig_rc rig_merge_rank_init(struct rig_merge_rank *rank, struct rig_source *
         .origin_ns = facts->rank.origin_ns,
         .zero_ns = zero_ns,
     };
-    if (facts->rank.number > 0 && facts->clock_count == 0)
+    if (facts->rank.number > 0 && facts->rank.origin_ns != 0 && facts->clock_count == 0)
         return rig_fail(err, RIG_E_INPUT,
                         "%s: has no sample of its clock, so its times cannot be compared with those of other ranks; "
                         "leave it out, and its rank counts as missing",

@@ -19,7 +19,7 @@ struct rig_rank {
     uint32_t number;                 /* below `count` */
     uint32_t count;                  /* of ranks in the run; 0: the record is that of a run of one process */
     uint8_t run[RIG_RANK_RUN_BYTES]; /* drawn by rank 0: the same in all records of the run, and in no others */
-    int64_t origin_ns;               /* what the rank's clock showed when the record's times were 0 */
+    int64_t origin_ns; /* what the rank's clock showed when the record's times were 0; 0: the times are simulated */
 };
 
 struct rig_clock_sample {

@@ -192,11 +192,6 @@ void rig_team_tell_all(struct rig_team *team, enum rig_team_kind kind, const voi
         (void)send_to(&team->peers[i], kind, body, size);
 }
 
-static void say_step(void)
-{
-    rig_log(RIG_LOG_WARN, "ranks", "the clock of this machine, or of rank 0's, has stepped");
-}
-
 static void take_pong(struct peer *peer, const struct rig_buf *body)
 {
     int64_t times[2];
@@ -205,11 +200,9 @@ static void take_pong(struct peer *peer, const struct rig_buf *body)
     memcpy(times, body->data, sizeof times);
     const int64_t now_ns = rig_clock_now_ns();
     pthread_mutex_lock(&peer->team->lock);
-    const bool stepped = rig_clock_offsets_note(&peer->team->clock, times[0], times[1], now_ns);
+    (void)rig_clock_offsets_note(&peer->team->clock, times[0], times[1], now_ns);
     peer->team->last_pong_ns = times[0];
     pthread_mutex_unlock(&peer->team->lock);
-    if (stepped)
-        say_step();
 }
 
 static void keep(struct peer *peer, enum rig_team_kind kind, const struct rig_buf *body)
@@ -510,11 +503,10 @@ bool rig_team_clock_reaches(struct rig_team *team, int64_t at_ns)
 void rig_team_clock(struct rig_team *team, bool settle, struct rig_clock_offsets *clock)
 {
     pthread_mutex_lock(&team->lock);
-    const bool stepped = settle && rig_clock_offsets_settle(&team->clock);
+    if (settle)
+        (void)rig_clock_offsets_settle(&team->clock);
     *clock = team->clock;
     pthread_mutex_unlock(&team->lock);
-    if (stepped)
-        say_step();
 }
 
 /* -- calls --------------------------------------------------------------------------------------------------------- */

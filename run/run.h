@@ -71,6 +71,7 @@ struct rig_run_result { /* some 190 KiB: not for the stack of a thread */
 };
 
 struct rig_questions;
+struct rig_run_ranks;
 struct rig_schedule;
 struct rig_shims;
 
@@ -97,6 +98,7 @@ struct rig_run_options {
     /* When the plan's faults come (nemesis/schedule.h); NULL: as the plan says. Borrowed, and used up. */
     struct rig_schedule *schedule;
     const struct rig_run_errand *errand; /* NULL: the plan's load */
+    struct rig_run_ranks *ranks; /* this process does a part of the run (run/run_ranks.h); NULL: all. Borrowed */
 };
 
 /* Whether the plan can be run with this driver on this machine; every fault that cannot happen here is named with the

@@ -57,9 +57,9 @@ enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_st
     if (client->reads == NULL || client->kept_ops == NULL)
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "client %u", index);
     rig_rng_init(&client->jitter, run->plan->seed, (UINT64_C(1) << 32) + index);
-    client->channel = rig_recorder_channel(run->recorder, index);
+    client->channel = rig_recorder_channel(run->recorder, index - run->part.first_client);
     client->transaction = (struct rig_transaction){.client = index, .reads = client->reads, .core_private = client};
-    rc = run->questions->open(run->questions, index, run->client_count, &client->stream, err);
+    rc = run->questions->open(run->questions, index, run->part.all_clients, &client->stream, err);
     if (rc == RIG_OK)
         rig_run_client_program_init(client);
     return rc;

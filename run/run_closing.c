@@ -13,7 +13,8 @@ enum {
 /* Also before all keys are read at the end: a check during the run can then be done with them, until they come back. */
 bool rig_run_closing_is_on(const struct rig_run_state *run)
 {
-    return rig_generator_final_reads(&run->plan->workload) != RIG_FINAL_NONE && run->questions->key_schedule != NULL;
+    return run->part.ranks == NULL && rig_generator_final_reads(&run->plan->workload) != RIG_FINAL_NONE &&
+           run->questions->key_schedule != NULL;
 }
 
 enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)

@@ -1,6 +1,7 @@
 #include "run/run_final.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/bug.h"
 #include "base/plural.h"
@@ -47,9 +48,9 @@ static bool was_used(const struct rig_run_state *run, int64_t key)
  * With one phase every key below `bound` was active once. Behind a closing read nothing comes as long as the cluster is whole; a fault
  * may have taken from a node what was read before, so then each key is read again.
  */
-static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, struct rig_err *err)
+static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, struct rig_key_numbers *keys,
+                             struct rig_err *err)
 {
-    struct rig_key_numbers *keys = &run->final.keys;
     if (run->programs.program != NULL)
         return rig_run_programs_rows(run, keys, err);
     if (rig_generator_final_reads(&run->plan->workload) == RIG_FINAL_CLOSING && run->faults.nemesis == NULL &&
@@ -63,6 +64,33 @@ static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, struct ri
     return RIG_OK;
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Each key once. */
+static enum rig_rc add_keys_of_others(struct rig_run_state *run, struct rig_err *err)
+{
+    struct rig_key_numbers *keys = &run->final.keys;
+    const struct rig_key_numbers *more = &run->part.keys;
+    if (more->count == 0)
+        return RIG_OK;
+    for (size_t i = 0; i < more->count; i++) {
+        if (!rig_key_numbers_add(keys, more->at[i]))
+            return rig_no_memory(err, "the keys of the final reads");
+    }
+    qsort(keys->at, keys->count, sizeof *keys->at, compare_keys);
+    size_t kept = 1;
+    for (size_t i = 1; i < keys->count; i++) {
+        if (keys->at[i] != keys->at[kept - 1])
+            keys->at[kept++] = keys->at[i];
+    }
+    keys->count = kept;
+    return RIG_OK;
+}
+
 /* After faults each node is asked: what one of them lost, the others may still show. 0: whichever answers. */
 static uint32_t count_nodes(const struct rig_run_state *run)
 {
@@ -73,7 +101,7 @@ static uint32_t count_nodes(const struct rig_run_state *run)
     return count > 1 ? count : 0;
 }
 
-enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err)
+enum rig_rc rig_run_final_list(struct rig_run_state *run, struct rig_key_numbers *keys, struct rig_err *err)
 {
     int64_t bound = 0;
     uint64_t position = 0;
@@ -84,10 +112,19 @@ enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err)
             bound = stream->ops->key_bound(stream);
         if (used && stream->ops->position(stream) > position)
             position = stream->ops->position(stream);
+    }
+    return position == 0 ? RIG_OK : list_keys(run, bound, keys, err);
+}
+
+enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err)
+{
+    for (uint32_t i = 0; i < run->client_count; i++) {
         /* With simulated time the chunks are dealt out beforehand: client, client + client_count, ... */
         run->clients[i].final.chunk = run->simulated ? (int64_t)i - (int64_t)run->client_count : -1;
     }
-    enum rig_rc rc = position == 0 ? RIG_OK : list_keys(run, bound, err);
+    enum rig_rc rc = rig_run_final_list(run, &run->final.keys, err);
+    if (rc == RIG_OK)
+        rc = add_keys_of_others(run, err);
     run->final.key_chunks = (int64_t)((run->final.keys.count + run->final.keys_a_read - 1) / run->final.keys_a_read);
     run->final.nodes = count_nodes(run);
     run->final.chunk_count = run->final.key_chunks * (run->final.nodes > 0 ? run->final.nodes : 1);

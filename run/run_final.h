@@ -50,6 +50,8 @@ struct rig_run_state;
 
 /* After the load: finds out which keys there are. Undone by rig_run_final_done(). */
 enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err);
+/* The keys that the clients of this process have used. RIG_E_LIMIT. */
+enum rig_rc rig_run_final_list(struct rig_run_state *run, struct rig_key_numbers *keys, struct rig_err *err);
 /* Frees; safe after a failed or no init of a zeroed state. */
 void rig_run_final_done(struct rig_run_state *run);
 /* Writes the next transaction's question into the client's transaction. False: no more. */

@@ -92,6 +92,8 @@ static enum rig_rc run_phase(struct rig_run_state *run, enum rig_run_phase phase
     rig_run_gate_await(&run->gate, started, &run->ending.abandoned);
     if (rc == RIG_OK && phase == RIG_RUN_LOAD && !rig_run_is_ending(run) && !any_client_connected(run))
         rc = fail_unconnected(run, err);
+    if (phase == RIG_RUN_LOAD)
+        rc = rig_run_part_gather(run, rc, err);
     if (rc != RIG_OK)
         rig_run_raise(run, RIG_STOP_END);
     if (phase == RIG_RUN_LOAD)
@@ -109,6 +111,10 @@ static enum rig_rc run_phase(struct rig_run_state *run, enum rig_run_phase phase
 static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
 {
     enum rig_rc rc = run_phase(run, RIG_RUN_LOAD, err);
+    if (atomic_load(&run->ending.abandoned))
+        return rc;
+    const enum rig_rc all_ended = rig_run_part_load_ended(run, err);
+    rc = rc == RIG_OK ? all_ended : rc;
     const bool by_itself = rc == RIG_OK && rig_run_stopped(run) == RIG_STOP_NONE;
     rig_run_raise(run, rc == RIG_OK ? RIG_STOP_LOAD : RIG_STOP_END);
     rig_run_load_end(run);
@@ -118,7 +124,8 @@ static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
     rig_run_load_measure(run, by_itself);
     if (rc != RIG_OK)
         return rc;
-    if (rig_generator_final_reads(&run->plan->workload) == RIG_FINAL_NONE || rig_run_stopped(run) >= RIG_STOP_END)
+    if (run->part.rank > 0 || rig_generator_final_reads(&run->plan->workload) == RIG_FINAL_NONE ||
+        rig_run_stopped(run) >= RIG_STOP_END)
         return RIG_OK;
     rc = rig_run_final_init(run, err);
     if (rc != RIG_OK)
@@ -138,7 +145,7 @@ static enum rig_rc make_clients(struct rig_run_state *run, struct rig_err *err)
     memset(run->clients, 0, bytes);
     enum rig_rc rc = rig_run_closing_init(run, err);
     for (uint32_t i = 0; i < run->client_count && rc == RIG_OK; i++)
-        rc = rig_run_client_init(&run->clients[i], run, i, err);
+        rc = rig_run_client_init(&run->clients[i], run, run->part.first_client + i, err);
     return rc == RIG_OK ? rig_run_load_init(run, err) : rc;
 }
 
@@ -155,7 +162,9 @@ static void free_clients(struct rig_run_state *run)
 
 static enum rig_rc record_path(const struct rig_run_state *run, char path[PATH_BYTES], struct rig_err *err)
 {
-    int length = snprintf(path, PATH_BYTES, "%s/history.rig", run->options->folder);
+    char name[32];
+    rig_run_part_record(run, name, sizeof name);
+    int length = snprintf(path, PATH_BYTES, "%s/%s", run->options->folder, name);
     if (length < 0 || (size_t)length >= PATH_BYTES)
         return rig_fail(err, RIG_E_IO, "%s: the path is too long", run->options->folder);
     return RIG_OK;
@@ -176,12 +185,14 @@ static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, st
 {
     struct rig_buf yaml;
     rig_buf_init(&yaml, 0);
-    rig_plan_write(run->plan, false, &yaml);
+    rig_run_part_plan(run, &yaml);
     if (run->programs.program != NULL)
         rig_row_key_names(run->programs.program, &yaml);
     struct rig_recorder_options options = {.path = path,
                                            .workload = (enum rig_workload)run->plan->workload.type,
                                            .channel_count = run->client_count,
+                                           .origin_ns = run->part.origin_ns,
+                                           .rank = rig_run_part_place(run),
                                            .simulated_time = run->simulated,
                                            .faults = run->plan->nemesis.entry_count > 0 || run->plan->phase_count > 0,
                                            .certificate = run->plan->certificate != RIG_CERTIFICATE_NONE,
@@ -224,6 +235,8 @@ static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *
         return rc;
     rc = start_online(run, path, err);
     if (rc == RIG_OK)
+        rig_run_part_begin(run);
+    if (rc == RIG_OK)
         rc = make_clients(run, err);
     if (rc == RIG_OK)
         rc = rig_run_nemesis_start(run, err);
@@ -245,11 +258,14 @@ static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *
         return rc;
     }
     rig_run_certificate_take(run, rc != RIG_OK || rig_run_stopped(run) >= RIG_STOP_END);
+    rig_run_part_close_record(run);
     enum rig_rc closed = rig_recorder_close(run->recorder, err);
     run->recorder = NULL;
     rig_run_certificate_done(run);
     if (run->clients != NULL)
         rig_run_result_check(run, result);
+    const enum rig_rc others = rig_run_part_finish(run, result, rc == RIG_OK ? err : NULL);
+    rc = rc == RIG_OK ? others : rc;
     free_clients(run);
     rc = rc == RIG_OK ? closed : rc;
     hand_over_online(run, result, rc);
@@ -299,8 +315,8 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
         rig_printable_line(result->server);
         if (driver->settings != NULL)
             driver->settings(run->driver_run, take_setting, result);
-        rig_log(RIG_LOG_INFO, "run", "%u client%s against %s (%s), seed %llu", run->client_count,
-                rig_plural(run->client_count), driver->name, result->server, (unsigned long long)run->plan->seed);
+        rig_log(RIG_LOG_INFO, "run", "%u client%s against %s (%s), seed %llu", run->part.all_clients,
+                rig_plural(run->part.all_clients), driver->name, result->server, (unsigned long long)run->plan->seed);
         const struct rig_run_errand *errand = run->options->errand;
         rc = errand == NULL ? record_run(run, result, err)
                             : errand->run(errand->context, driver, run->driver_run, &run->faults.setup.shims, err);
@@ -401,6 +417,7 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
                                   .final.keys_a_read = keys_a_read(plan),
                                   .simulated = plan->driver->now_ns != NULL};
     atomic_store(&run->ending.stopped_by, (int)RIG_ANOMALY_COUNT);
+    rig_run_part_init(run);
     RIG_INVARIANT(pthread_mutex_init(&run->faults.lock, NULL) == 0);
     rig_run_gate_init(&run->gate);
     rig_run_outages_init(&run->outages);
@@ -414,7 +431,7 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
     run->env = (struct rig_run_env){.core = run->services.core,
                                     .options = plan->driver_options,
                                     .workload = (enum rig_workload)plan->workload.type,
-                                    .client_count = run->client_count,
+                                    .client_count = run->part.all_clients,
                                     .seed = plan->seed,
                                     .work_dir = run->folder.path,
                                     .log_dir = options->folder,
@@ -462,12 +479,13 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
         return rig_no_memory(err, "the run");
     rc = init_state(run, plan, options, err);
     if (rc == RIG_OK)
-        rc = rig_run_name_make(run->name, err);
+        rc = rig_run_part_name(run, err);
     if (rc == RIG_OK)
-        rc = rig_run_folder_make(&run->folder, run->simulated, plan->nemesis.entry_count > 0, err);
+        rc = rig_run_part_folder(run, err);
     if (rc == RIG_OK)
         rc = run_driver(run, result, err);
-    rig_run_folder_remove(&run->folder);
+    if (run->part.rank == 0)
+        rig_run_folder_remove(&run->folder);
     result->interrupted = atomic_load(&run->ending.interrupted);
     result->stopped_by_anomaly = atomic_load(&run->ending.stopped_by) != RIG_ANOMALY_COUNT;
     result->stopped_by = (enum rig_anomaly)atomic_load(&run->ending.stopped_by);
@@ -486,6 +504,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     rig_run_services_done(run);
     rig_run_outages_done(&run->outages);
     rig_run_gate_done(&run->gate);
+    rig_run_part_done(run);
     (void)pthread_mutex_destroy(&run->faults.lock);
     free(run);
     return rc;

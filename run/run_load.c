@@ -31,7 +31,7 @@ static const struct rig_generator_options *workload_of(const struct rig_run_clie
 static uint32_t clients_of(const struct rig_run_client *client)
 {
     const struct rig_run_state *run = client->run;
-    return run->load.phase_count == 1 ? run->client_count
+    return run->load.phase_count == 1 ? run->part.all_clients
                                       : (uint32_t)rig_plan_clients(run->plan, client->load.phase)->count;
 }
 
@@ -75,11 +75,11 @@ static void init_phase(struct rig_run_state *run, uint32_t number)
     struct rig_run_load_phase *phase = &run->load.phases[number];
     RIG_REQUIRE(workload->transactions > 0 || workload->duration_ns > 0);
     atomic_store(&phase->deadline_ns, INT64_MAX);
-    phase->total = workload->transactions;
+    phase->total = workload->transactions; /* of all ranks */
     phase->is_divided = run->simulated && phase->total > 0;
     if (phase->is_divided)
         return;
-    const int64_t stock = phase->total > 0 ? phase->total : INT64_MAX / 2;
+    const int64_t stock = phase->total > 0 ? rig_run_part_share(run, phase->total) : INT64_MAX / 2;
     const int64_t batch = stock / (8 * (int64_t)run->client_count);
     phase->batch = (uint32_t)(batch < 1 ? 1 : batch > LARGEST_BATCH ? LARGEST_BATCH : batch);
     atomic_store(&phase->stock, stock);
@@ -92,7 +92,7 @@ static void sum_bounds(struct rig_run_state *run)
         const struct rig_generator_options *workload = rig_plan_workload(run->plan, i);
         all_counted &= workload->transactions > 0;
         all_timed &= workload->duration_ns > 0;
-        run->load.total += workload->transactions;
+        run->load.total += rig_run_part_share(run, workload->transactions);
         run->load.duration_ns += workload->duration_ns;
     }
     run->load.total = all_counted ? run->load.total : 0;
@@ -304,7 +304,9 @@ static void rejoin_others(struct rig_run_client *client)
     if (stream->skip_to == NULL)
         return;
     uint64_t position = rig_position_in_phase(stream->position(client->stream));
-    uint64_t average = atomic_load_explicit(&phase->positions, memory_order_relaxed) / clients_of(client);
+    /* The positions are those of this process's clients. */
+    const uint32_t count = client->run->part.ranks == NULL ? clients_of(client) : client->run->client_count;
+    uint64_t average = atomic_load_explicit(&phase->positions, memory_order_relaxed) / count;
     if (position + MOST_BEHIND < average)
         stream->skip_to(client->stream, rig_phase_position(client->load.phase, average));
     position = rig_position_in_phase(stream->position(client->stream));

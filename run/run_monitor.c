@@ -218,6 +218,7 @@ static void sum_counters(const struct rig_run_state *run, struct rig_progress *p
         progress->fail += rig_run_read(&run->clients[i].counts.fail);
         progress->info += rig_run_read(&run->clients[i].counts.info);
     }
+    rig_run_part_count(run, &progress->ok, &progress->fail, &progress->info);
     uint64_t all = progress->ok + progress->fail + progress->info;
     progress->done = all < closing_reads ? 0 : all - closing_reads;
 }
@@ -371,7 +372,8 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
     progress.p50_ns = monitor->p50_ns;
     progress.p99_ns = monitor->p99_ns;
     if (!final) {
-        progress.total = (uint64_t)run->load.total;
+        progress.total =
+            (uint64_t)(run->part.ranks == NULL || run->load.total == 0 ? run->load.total : run->load.phases[0].total);
         progress.duration_ns = run->simulated ? 0 : run->load.duration_ns;
         progress.part = rig_run_load_phase_name(run);
     }
@@ -407,6 +409,7 @@ static void *monitor_main(void *argument)
         watch_interrupts(monitor);
         watch_time(monitor->run, now_ns);
         watch_recorder(monitor->run);
+        rig_run_part_watch(monitor->run);
         watch_check(monitor->run);
         watch_sessions(monitor, now_ns);
         watch_clients(monitor, now_ns);

@@ -40,7 +40,7 @@ static uint64_t commits_of_others(const struct rig_run_client *client)
     const struct rig_run_state *run = client->run;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < run->client_count; i++) {
-        if (i != client->index)
+        if (&run->clients[i] != client)
             sum += rig_run_read(&run->clients[i].counts.ok);
     }
     return sum;

@@ -77,7 +77,7 @@ bool rig_run_session_open(struct rig_run_client *client)
     enum rig_rc rc = driver->open(session->object, client->run->driver_run, client->index, &err);
     rig_run_session_mark_busy(session, 0);
     if (rc == RIG_OK) {
-        begin(session, client->run->client_count);
+        begin(session, client->run->part.all_clients);
         return true;
     }
     rig_run_count(&session->failures);

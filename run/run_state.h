@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "generator/generated_questions.h"
 #include "history/record/recorder.h"
+#include "run/remote_driver.h"
 #include "run/run.h"
 #include "run/run_certificate.h"
 #include "run/run_closing.h"
@@ -33,6 +34,7 @@
 #include "run/run_name.h"
 #include "run/run_nemesis.h"
 #include "run/run_outages.h"
+#include "run/run_part.h"
 #include "run/run_pause.h"
 #include "run/run_programs.h"
 #include "run/run_rollback.h"
@@ -51,7 +53,7 @@ struct rig_run_client {
 
     /* the client's own, but for what is atomic or locked in them */
     alignas(RIG_CACHE_LINE_BYTES) struct rig_run_state *run;
-    uint32_t index;
+    uint32_t index; /* over all ranks (run_part.h) */
     pthread_t thread;
     struct rig_run_session session;
     struct rig_channel *channel;
@@ -85,8 +87,10 @@ struct rig_run_state {
     struct rig_run_certificate certificate;
     struct rig_online *online; /* NULL: no check while the run goes on */
     struct rig_run_client *clients;
-    uint32_t client_count;
-    _Atomic int phase; /* enum rig_run_phase; changes while there are no client threads */
+    uint32_t client_count; /* of this process */
+    struct rig_run_part part;
+    struct rig_served_list served; /* rank 0: sessions of other ranks */
+    _Atomic int phase;             /* enum rig_run_phase; changes while there are no client threads */
     struct rig_run_ending ending;
     struct rig_run_gate gate;
     struct rig_run_services services;

@@ -99,7 +99,7 @@ const struct rig_driver rig_driver = {
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK),
-    .features = RIG_DRIVER_NODES,
+    .features = RIG_DRIVER_NODES | RIG_DRIVER_JOINS,
     .options = option_table,
     .options_size = sizeof(struct options),
     .run_size = sizeof(struct rig_http_run),

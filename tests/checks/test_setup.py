@@ -14,9 +14,9 @@ REAL = ("bash", "sed", "env", "true", "ls", "mv", "touch")
 COMMANDS = {"gcc": "gcc", "g++": "g++", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
             "git": "git", "zstd": "zstd", "etcd": "etcd-server", "mariadb-install-db": "mariadb-server", "rsync": "rsync",
             "openssl": "openssl", "pgbouncer": "pgbouncer", "patroni": "patroni",
-            "dpkg-shlibdeps": "dpkg-dev"}  # fmt: skip
+            "mpirun": "openmpi-bin", "faketime": "faketime", "dpkg-shlibdeps": "dpkg-dev"}  # fmt: skip
 MODULES = {"libpq": "libpq-dev", "sqlite3": "libsqlite3-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
-           "libzstd": "libzstd-dev", "libmariadb": "libmariadb-dev",
+           "libzstd": "libzstd-dev", "libmariadb": "libmariadb-dev", "ompi-c": "libopenmpi-dev",
            "cmocka": "libcmocka-dev"}  # fmt: skip
 
 APT = """#!/bin/bash

@@ -92,6 +92,12 @@ void rig_recorder_certify(struct rig_recorder *recorder, const struct rig_certif
     (void)certificate;
 }
 
+void rig_recorder_clock(struct rig_recorder *recorder, const struct rig_clock_sample *sample)
+{
+    (void)recorder;
+    (void)sample;
+}
+
 void rig_channel_begin(struct rig_channel *channel)
 {
     (void)channel;

@@ -1,0 +1,16 @@
+/*
+ * Checks the history in the folder of a run: its record, or those of all its ranks together.
+ */
+#ifndef RIG_CLI_CHECK_RUN_H
+#define RIG_CLI_CHECK_RUN_H
+
+#include "checker/check_source.h"
+
+/* As rig_check_file(). */
+enum rig_rc rig_cli_check_run(const char *folder, const struct rig_source_options *from,
+                              const struct rig_stream_options *options, struct rig_verdict **verdict,
+                              struct rig_err *err);
+/* Whether the folder has records of ranks, of which there are no charts. */
+bool rig_cli_run_has_ranks(const char *folder);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * rig run under a launcher of MPI (docs/mpi.md).
+ *
+ * The process that mpirun started only waits: a child in a session of its own is the rank. So a rank that is killed ends no other
+ * one, and where mpirun itself ends the job, which kills what it started after a second, each rank still has the time to
+ * stop its clients, and rank 0 to heal, to check and to report.
+ */
+#ifndef RIG_CLI_RANKED_H
+#define RIG_CLI_RANKED_H
+
+#include "run/run_ranks.h"
+
+/* Whether this process is one of several that run a plan together. */
+bool rig_cli_is_ranked(void);
+/* The command's exit status, which is the same in all ranks. `lead` is the command on rank 0. */
+int rig_cli_ranked(int (*lead)(int argc, char **argv, struct rig_run_ranks *ranks), int argc, char **argv);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * The state of a run over several ranks that run_ranks.c (the connections) and run_part.c (the run) share.
+ *
+ * Private to run/.
+ */
+#ifndef RIG_RUN_RUN_RANKS_STATE_H
+#define RIG_RUN_RUN_RANKS_STATE_H
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "history/rank_clock.h"
+#include "run/run_name.h"
+#include "run/run_ranks.h"
+#include "run/run_result.h"
+
+enum { RIG_RUN_RANKS_MOST = 64 };
+
+struct rig_run_begin_word {
+    uint8_t run[RIG_RANK_RUN_BYTES]; /* struct rig_rank */
+    char run_name[RIG_RUN_NAME_BYTES];
+};
+
+/* A rank above 0, on rank 0. */
+struct rig_run_other {
+    int record_fd, log_fd;   /* -1: none yet; -2: it cannot be written */
+    uint64_t ok, fail, info; /* completed so far */
+};
+
+struct rig_run_ranks {
+    struct rig_team *team;
+    uint32_t rank, rank_count;
+    char folder[PATH_MAX];
+    struct rig_buf plan_yaml;        /* above rank 0: the plan, as rank 0 gave it */
+    struct rig_run_begin_word begun; /*   and what it said when the database was set up */
+    bool has_told_ready, has_told_ended;
+    pthread_mutex_t lock;      /* guards what follows; nothing is locked under it */
+    struct rig_run_state *run; /* NULL: there is none now */
+    bool is_recording;         /* its clients and its recorder are there */
+    int stop;                  /* enum rig_run_stop: what another rank asked for before there was a run */
+    bool interrupted;          /*   and whether by a signal */
+    struct rig_run_other others[RIG_RUN_RANKS_MOST];
+};
+
+/* How urgently all are to end. */
+struct rig_run_stop_word {
+    int stop;
+    bool interrupted;
+};
+
+struct rig_run_counts_word {
+    uint64_t ok, fail, info;
+};
+
+struct rig_run_result_word {
+    struct rig_err err;
+    struct rig_run_result result; /* without pointers that count */
+};
+
+/* The name of a rank's record in the folder of the run. */
+void rig_run_ranks_record(uint32_t rank, char *name, size_t size);
+/* The run begins, or ends: what other ranks ask for reaches it. */
+void rig_run_ranks_attach(struct rig_run_ranks *ranks, struct rig_run_state *run);
+void rig_run_ranks_detach(struct rig_run_ranks *ranks);
+
+#endif
