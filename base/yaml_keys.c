@@ -62,3 +62,33 @@ enum rig_rc rig_yaml_need_text(const struct rig_yaml_tree *tree, const struct ri
     const enum rig_rc rc = rig_yaml_need(tree, mapping, key, RIG_YAML_SCALAR, &node, err);
     return rc == RIG_OK ? rig_yaml_text(tree, node, text, err) : rc;
 }
+
+/* In quotes below the top where it had some. */
+static enum rig_rc write_value(const struct rig_yaml_tree *tree, const struct rig_yaml_node *node, bool is_top,
+                               struct rig_buf *out, struct rig_err *err)
+{
+    if (node->kind == RIG_YAML_SCALAR) {
+        const bool quoted = !is_top && !node->plain;
+        if (quoted && strpbrk(node->text, "\\\"\n") != NULL)
+            return rig_yaml_refuse(tree, &node->place, err, "no \\, \" or line break here");
+        rig_buf_printf(out, quoted ? "\"%s\"" : "%s", node->text);
+        return RIG_OK;
+    }
+    const bool maps = node->kind == RIG_YAML_MAPPING;
+    enum rig_rc rc = RIG_OK;
+    rig_buf_add_char(out, maps ? '{' : '[');
+    for (const struct rig_yaml_entry *entry = node->first; entry != NULL && rc == RIG_OK; entry = entry->next) {
+        if (maps)
+            rig_buf_printf(out, "%s: ", entry->key);
+        rc = write_value(tree, entry->value, false, out, err);
+        rig_buf_add_text(out, entry->next == NULL ? "" : ", ");
+    }
+    rig_buf_add_char(out, maps ? '}' : ']');
+    return rc;
+}
+
+enum rig_rc rig_yaml_write_value(const struct rig_yaml_tree *tree, const struct rig_yaml_node *node,
+                                 struct rig_buf *out, struct rig_err *err)
+{
+    return write_value(tree, node, true, out, err);
+}

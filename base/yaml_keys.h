@@ -6,6 +6,7 @@
 #ifndef RIG_BASE_YAML_KEYS_H
 #define RIG_BASE_YAML_KEYS_H
 
+#include "base/buf.h"
 #include "base/yaml_tree.h"
 
 /* The value of a key of a mapping, or NULL. */
@@ -22,5 +23,8 @@ enum rig_rc rig_yaml_text(const struct rig_yaml_tree *tree, const struct rig_yam
 /* Both: the text of a key that must be there. */
 enum rig_rc rig_yaml_need_text(const struct rig_yaml_tree *tree, const struct rig_yaml_node *mapping, const char *key,
                                const char **text, struct rig_err *err);
+/* A scalar, or a list or mapping on one line, as `--set KEY=` takes it. Refuses texts in quotes with `\`, `"` or a line break. */
+enum rig_rc rig_yaml_write_value(const struct rig_yaml_tree *tree, const struct rig_yaml_node *node,
+                                 struct rig_buf *out, struct rig_err *err);
 
 #endif

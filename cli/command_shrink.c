@@ -1,7 +1,8 @@
 /*
- * rig shrink HISTORY: the smallest part of a history that has its anomaly.
+ * rig shrink HISTORY: the smallest part of a history that has its anomaly. With --plan: the smallest plan that shows it.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/output_file.h"
 #include "cli/arguments.h"
@@ -11,12 +12,19 @@
 #include "cli/output_form.h"
 #include "cli/requests.h"
 #include "cli/saved_run.h"
+#include "cli/shrink_plan.h"
 #include "history/load.h"
 #include "report/shrunk_report.h"
 #include "shrink/scenario_text.h"
 #include "shrink/shrink_history.h"
 
 static const struct rig_argument shrink_arguments[] = {
+    {.name = "plan",
+     .help = "find the smallest plan instead, by runs of it: HISTORY is a plan, or the folder of a run"},
+    {.name = "time", .value = "TIME", .help = "with --plan, time for all runs; 10m when not given"},
+    {.name = "runs", .value = "N", .help = "with --plan, runs of a candidate at most; 60 when not given"},
+    {.name = "seed", .value = "N", .help = "with --plan, seed before that of the first run"},
+    {.name = "set", .value = "A.B=C", .repeatable = true, .help = "with --plan, set a key of the plan in every run"},
     RIG_ARGUMENT_WORKLOAD,
     {.name = "level",
      .value = "LEVEL",
@@ -33,7 +41,10 @@ static const struct rig_argument shrink_arguments[] = {
      .help = "time for the search; 60s when not given. The smallest part found until then is the result"},
     {.name = "max-witnesses", .value = "N", .help = "witnesses that the search begins with; 8 when not given"},
     RIG_ARGUMENT_MAX_MEMORY,
-    {.name = "output", .letter = 'o', .value = "FILE", .help = "also write the part, as a history, into FILE"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "also write the part, as a history, into FILE; with --plan, the folder of the runs"},
     {.name = "to",
      .value = RIG_CLI_FORM_VALUE,
      .choices = rig_cli_form_names,
@@ -48,7 +59,7 @@ static const struct rig_argument shrink_arguments[] = {
 
 static const struct rig_arguments_table shrink_table = {
     .command = "shrink",
-    .positionals = "HISTORY",
+    .positionals = "HISTORY|PLAN",
     .least_positionals = 1,
     .most_positionals = 1,
     .description =
@@ -60,7 +71,13 @@ static const struct rig_arguments_table shrink_table = {
         "HISTORY is what `rig check` reads: also the folder of a run, whose requests then hold. Without --level and\n"
         "--anomaly it is the anomaly that refutes the weakest level.\n"
         "Objects, counters and banks cannot be shrunk: their values do not name their writers.\n"
-        "Exit status: 0 after a part was found; 64 where the history has no such anomaly.\n",
+        "With --plan it runs a plan again and again, with fewer faults, clients, transactions, operations and keys, "
+        "or\n"
+        "shorter, and keeps what still shows the anomaly within a number of runs that follows from its rate. It "
+        "writes\n"
+        "the smallest plan, and how often that shows the anomaly.\n"
+        "Exit status: 0 after a part or plan was found; 2 when the plan does not show the anomaly again; 64 where the "
+        "history has no such anomaly.\n",
     .arguments = shrink_arguments,
 };
 
@@ -144,12 +161,39 @@ static bool outputs_fit(const struct rig_arguments *args, const char *history, s
     return scenario == NULL || rig_cli_may_write(args, scenario);
 }
 
+/* Some options are for histories, some for plans. */
+static bool options_fit(const struct rig_arguments *args)
+{
+    static const char *const of_plans[] = {"time", "runs", "seed", "set", NULL}, *const of_histories[] = {
+                                                                                     "workload",   "level",
+                                                                                     "assume",     "lattice",
+                                                                                     "budget",     "max-witnesses",
+                                                                                     "max-memory", "to",
+                                                                                     "scenario",   "force",
+                                                                                     NULL};
+    const bool is_plan = rig_arguments_has(args, "plan");
+    const char *const *others = is_plan ? of_histories : of_plans;
+    for (size_t i = 0; others[i] != NULL; i++) {
+        for (size_t given = 0; given < args->given_count; given++) {
+            if (strcmp(args->given[given].argument->name, others[i]) != 0)
+                continue;
+            rig_cli_complain(is_plan ? "shrink --plan: takes no --%s" : "shrink: --%s is for --plan", others[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
 int rig_cli_shrink(int argc, char **argv)
 {
     struct rig_arguments args;
     const int status = rig_arguments_parse(&shrink_table, argc, argv, &args);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
+    if (!options_fit(&args))
+        return RIG_EXIT_USAGE;
+    if (rig_arguments_has(&args, "plan"))
+        return rig_cli_shrink_plan(&args);
     struct rig_shrink_options options = {.budget_ns = 0};
     struct rig_load_options load = {.form = RIG_FORM_AUTO};
     struct rig_save_options save = {.form = RIG_FORM_AUTO};

@@ -78,8 +78,12 @@ static enum rig_rc read_result(const struct rig_rerun *rerun, struct rig_rerun_r
     if (result->is_judged) {
         result->load_s = saved.run.load_s;
         result->acknowledged = saved.effort.acknowledged;
-        result->events = rerun->anomaly == RIG_ANOMALY_COUNT ? result->status == RIG_EXIT_ANOMALY
-                                                             : rig_cli_saved_run_count(&saved, rerun->anomaly);
+        if (rerun->shape != NULL)
+            result->events = rig_cli_saved_run_shows(&saved, rerun->shape);
+        else if (rerun->anomaly == RIG_ANOMALY_COUNT)
+            result->events = result->status == RIG_EXIT_ANOMALY;
+        else
+            result->events = rig_cli_saved_run_count(&saved, rerun->anomaly);
         result->shows = result->events > 0;
     }
     rig_cli_saved_run_done(&saved);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/interval.h"
+#include "checker/known_anomaly.h"
 #include "checker/levels/anomaly.h"
 #include "cli/input_path.h"
 
@@ -22,14 +23,15 @@ struct rig_children;
 
 /* The settings that all runs share, and their state. */
 struct rig_rerun {
-    const char *plan;              /* a file */
-    enum rig_anomaly anomaly;      /* RIG_ANOMALY_COUNT: any verdict that refutes a request, once a run */
-    const char *folder;            /* of the runs; runs are its folders 0001, 0002, ... */
-    const atomic_int *interrupts;  /* above 0: no further run */
-    int64_t until_ns;              /* of rig_clock_now_ns(); no run begins after it */
-    uint64_t seed;                 /* of run n: seed + n */
-    uint32_t run_count;            /* so far */
-    struct rig_children *children; /* NULL before the first run */
+    const char *plan;                      /* a file */
+    enum rig_anomaly anomaly;              /* RIG_ANOMALY_COUNT: any verdict that refutes a request, once a run */
+    const struct rig_known_anomaly *shape; /* NULL, or more than the name: what counts as the anomaly */
+    const char *folder;                    /* of the runs; runs are its folders 0001, 0002, ... */
+    const atomic_int *interrupts;          /* above 0: no further run */
+    int64_t until_ns;                      /* of rig_clock_now_ns(); no run begins after it */
+    uint64_t seed;                         /* of run n: seed + n */
+    uint32_t run_count;                    /* so far */
+    struct rig_children *children;         /* NULL before the first run */
 };
 
 /* One of them. */

@@ -306,17 +306,62 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
                          args->positionals[0]);
 }
 
-uint64_t rig_cli_saved_run_count(const struct rig_cli_saved_run *saved, enum rig_anomaly anomaly)
+static uint64_t count_of(const struct rig_cli_saved_run *saved, uint64_t anomalies)
 {
     const json_t *found = saved->storage == NULL ? NULL : json_object_get(saved->storage->results, "anomalies");
-    const uint64_t cases = rig_anomaly_cases(anomaly) | RIG_ANOMALY_BIT(anomaly);
     uint64_t count = 0;
     for (unsigned one = 0; one < RIG_ANOMALY_COUNT; one++) {
-        if ((cases & RIG_ANOMALY_BIT(one)) != 0)
+        if ((anomalies & RIG_ANOMALY_BIT(one)) != 0)
             count +=
                 (uint64_t)number_of(json_object_get(found, rig_anomaly_info((enum rig_anomaly)one)->name), "count");
     }
     return count;
+}
+
+static uint64_t with_cases(enum rig_anomaly anomaly)
+{
+    return rig_anomaly_cases(anomaly) | RIG_ANOMALY_BIT(anomaly);
+}
+
+uint64_t rig_cli_saved_run_count(const struct rig_cli_saved_run *saved, enum rig_anomaly anomaly)
+{
+    return count_of(saved, with_cases(anomaly));
+}
+
+static uint64_t levels_refuted(const struct rig_cli_saved_run *saved)
+{
+    const json_t *levels = saved->storage == NULL ? NULL : json_object_get(saved->storage->results, "levels");
+    uint64_t refuted = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const char *fate = text_of(levels, rig_level_info((enum rig_level)level)->name);
+        if (fate != NULL && strcmp(fate, "refuted") == 0)
+            refuted |= RIG_LEVEL_BIT(level);
+    }
+    return refuted;
+}
+
+bool rig_cli_saved_run_shape(const struct rig_cli_saved_run *saved, enum rig_anomaly anomaly, enum rig_anomaly *chosen,
+                             struct rig_known_anomaly *shape)
+{
+    enum rig_anomaly first = anomaly;
+    for (unsigned one = 0; anomaly == RIG_ANOMALY_COUNT && first == RIG_ANOMALY_COUNT && one < RIG_ANOMALY_COUNT;
+         one++) {
+        const enum rig_anomaly candidate = (enum rig_anomaly)one;
+        const bool is_forbidden = (rig_levels_refuted_by(RIG_LATTICE_EXACT, candidate, true) & saved->levels) != 0 ||
+                                  (saved->anomalies & RIG_ANOMALY_BIT(candidate)) != 0;
+        if (is_forbidden && count_of(saved, RIG_ANOMALY_BIT(candidate)) > 0)
+            first = candidate;
+    }
+    if (first == RIG_ANOMALY_COUNT || rig_cli_saved_run_count(saved, first) == 0)
+        return false;
+    *chosen = first;
+    *shape = (struct rig_known_anomaly){.anomalies = with_cases(first), .keeps = ~levels_refuted(saved)};
+    return true;
+}
+
+uint64_t rig_cli_saved_run_shows(const struct rig_cli_saved_run *saved, const struct rig_known_anomaly *shape)
+{
+    return (levels_refuted(saved) & shape->keeps) != 0 ? 0 : count_of(saved, shape->anomalies);
 }
 
 void rig_cli_saved_run_done(struct rig_cli_saved_run *saved)

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "checker/check.h"
+#include "checker/known_anomaly.h"
 #include "cli/arguments.h"
 #include "report/report.h"
 
@@ -36,6 +37,14 @@ enum rig_rc rig_cli_saved_run_take(const char *given, const struct rig_arguments
                                    struct rig_cli_saved_run *saved, struct rig_err *err);
 /* How often results.json has the anomaly or a special case of it. */
 uint64_t rig_cli_saved_run_count(const struct rig_cli_saved_run *saved, enum rig_anomaly anomaly);
+/*
+ * The shape of an anomaly in the results: its name or a special case of it, in a run that refutes no other levels than this
+ * one. RIG_ANOMALY_COUNT: the first one that the requests forbid. False when results.json has no such anomaly.
+ */
+bool rig_cli_saved_run_shape(const struct rig_cli_saved_run *saved, enum rig_anomaly anomaly, enum rig_anomaly *chosen,
+                             struct rig_known_anomaly *shape);
+/* How often results.json has an anomaly of this shape; of a shape, names and levels are compared. */
+uint64_t rig_cli_saved_run_shows(const struct rig_cli_saved_run *saved, const struct rig_known_anomaly *shape);
 void rig_cli_saved_run_done(struct rig_cli_saved_run *saved);
 
 #endif

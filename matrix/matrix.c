@@ -63,30 +63,6 @@ static enum rig_rc add_text(const struct loading *l, const struct rig_yaml_node 
 
 /* ---- settings ---- */
 
-/* A scalar, or a list or mapping on one line, as `--set` takes it: in quotes below the top where it had some. */
-static enum rig_rc write_value(const struct loading *l, const struct rig_yaml_node *node, bool is_top,
-                               struct rig_buf *out)
-{
-    if (node->kind == RIG_YAML_SCALAR) {
-        const bool quoted = !is_top && !node->plain;
-        if (quoted && strpbrk(node->text, "\\\"\n") != NULL)
-            return rig_yaml_refuse(&l->tree, &node->place, l->err, "no \\, \" or line break here");
-        rig_buf_printf(out, quoted ? "\"%s\"" : "%s", node->text);
-        return RIG_OK;
-    }
-    const bool maps = node->kind == RIG_YAML_MAPPING;
-    enum rig_rc rc = RIG_OK;
-    rig_buf_add_char(out, maps ? '{' : '[');
-    for (const struct rig_yaml_entry *entry = node->first; entry != NULL && rc == RIG_OK; entry = entry->next) {
-        if (maps)
-            rig_buf_printf(out, "%s: ", entry->key);
-        rc = write_value(l, entry->value, false, out);
-        rig_buf_add_text(out, entry->next == NULL ? "" : ", ");
-    }
-    rig_buf_add_char(out, maps ? '}' : ']');
-    return rc;
-}
-
 /* A setting `key=value`. */
 static enum rig_rc add_setting(const struct loading *l, const char *key, const struct rig_yaml_node *value,
                                struct rig_matrix_texts *settings)
@@ -94,7 +70,7 @@ static enum rig_rc add_setting(const struct loading *l, const char *key, const s
     struct rig_buf text;
     rig_buf_init(&text, RIG_YAML_TEXT_BYTES);
     rig_buf_printf(&text, "%s=", key);
-    enum rig_rc rc = write_value(l, value, true, &text);
+    enum rig_rc rc = rig_yaml_write_value(&l->tree, value, &text, l->err);
     if (rc == RIG_OK && text.failed)
         rc = rig_yaml_refuse(&l->tree, &value->place, l->err, "longer than %d bytes", (int)RIG_YAML_TEXT_BYTES);
     if (rc == RIG_OK)
