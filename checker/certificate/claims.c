@@ -105,6 +105,21 @@ static bool find_places(struct rig_claiming *c, const struct rig_certificate_cha
     return true;
 }
 
+/* Whether the transaction has a commit timestamp before its start. Then its reads are not compared. */
+static bool is_backward(const struct rig_claiming *c, uint32_t txn)
+{
+    const struct rig_claim_place *place = &c->places[txn];
+    return place->commit != RIG_NO_PLACE && place->commit < place->start;
+}
+
+static void find_backward(struct rig_claiming *c)
+{
+    for (uint32_t txn = 0; txn < c->history->txn_count; txn++) {
+        if (is_backward(c, txn))
+            rig_claim_note(c, RIG_CLAIM_ORDER_MISMATCH, txn, UINT32_MAX, UINT32_MAX, 0);
+    }
+}
+
 /* ---- writes ---- */
 
 static int compare_writes(const void *left, const void *right)
@@ -175,13 +190,14 @@ static int compare_events(const void *left, const void *right)
 
 static bool find_events(struct rig_claiming *c)
 {
+    find_backward(c);
     const uint32_t count = c->history->txn_count;
     c->events = rig_arena_array(c->scratch, 2 * (size_t)count + 1, sizeof *c->events);
     if (c->events == NULL)
         return false;
     for (uint32_t txn = 0; txn < count; txn++) {
         const struct rig_claim_place *place = &c->places[txn];
-        if (place->start != RIG_NO_PLACE && c->history->txns[txn].outcome == RIG_OUTCOME_OK)
+        if (place->start != RIG_NO_PLACE && c->history->txns[txn].outcome == RIG_OUTCOME_OK && !is_backward(c, txn))
             c->events[c->event_count++] =
                 (struct rig_claim_event){.place = place->start,
                                          .txn = txn,
@@ -283,7 +299,10 @@ static void add_sentence(const struct rig_claiming *c, const struct rig_claim_ca
     rig_sentence_txn(c->history, found->txn, text);
     rig_buf_printf(text, " = process %" PRId32 ", at ", c->history->txns[found->txn].process);
     add_place(c, found->txn, false, text);
-    if (op == NULL) {
+    if (op == NULL && found->other == UINT32_MAX) {
+        rig_buf_add_text(text, ": it committed before its start, at ");
+        add_place(c, found->txn, true, text);
+    } else if (op == NULL) {
         rig_buf_add_text(text, ": ");
         rig_sentence_txn(c->history, found->other, text);
         rig_buf_add_text(text, " was acknowledged before it began, at ");

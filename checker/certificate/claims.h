@@ -42,7 +42,7 @@ enum { RIG_CLAIMS_KEPT = 8 /* of each kind */ };
 struct rig_claim_case {
     enum rig_order_claim kind;
     uint32_t txn;
-    uint32_t op;       /* its operation; UINT32_MAX: of a stale snapshot, none */
+    uint32_t op;       /* its operation; UINT32_MAX: none, of a stale snapshot or a commit before its own start */
     uint32_t other;    /* the other transaction; UINT32_MAX: none */
     int64_t value;     /* the other one's write that `op` shows, misses or replaces */
     uint32_t names[2]; /* of txn and other in reports */

@@ -198,6 +198,11 @@ const char *rig_verify_claim(const struct rig_history *history, const struct rig
         return "was not acknowledged";
     if (found->kind == RIG_CLAIM_STALE_SNAPSHOT)
         return check_stale(history, found, is_order);
+    if (found->op == UINT32_MAX)
+        return !is_order && found->kind == RIG_CLAIM_ORDER_MISMATCH && commit_of(history, found->txn, false) != NONE &&
+                       commit_of(history, found->txn, false) < start_of(history, found->txn, false)
+                   ? NULL
+                   : "did not commit before its start";
     const struct rig_txn_op *op = rig_txn_ops(history, found->txn) + found->op;
     if (found->other != UINT32_MAX &&
         (found->other == found->txn || !has_write(history, found->other, op->key, found->value)))

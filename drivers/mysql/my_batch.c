@@ -448,6 +448,41 @@ static void extend(const struct rig_my_turn *turn, struct batch *batch)
     batch->commits = batch->to == count && !(fresh && pauses_before(transaction, count));
 }
 
+/* Asks the database for a timestamp of the transaction. Where it gives none the turn failed, unless it has committed. */
+static void take_timestamp(struct rig_my_turn *turn, const char *sql, enum rig_column column, enum rig_phase answered)
+{
+    struct rig_my_answer answer;
+    bool sent = false;
+    const char *text = NULL;
+    size_t length = 0;
+    int64_t timestamp = 0;
+    if (sql == NULL || sql[0] == '\0')
+        return;
+    rig_buf_clear(&turn->session->sql);
+    turn->session->sql.failed = false;
+    rig_buf_add_text(&turn->session->sql, sql);
+    if (!next_answer(turn, &sent, answered, &answer))
+        return;
+    if (next_cell(turn->session, &answer, &text, &length) == CELL_TEXT &&
+        rig_sql_timestamp_parse(text, length, &timestamp))
+        rig_column_give(&turn->transaction->columns, column, timestamp);
+    else
+        rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL, "begin-ts and commit-ts need one number as their answer");
+    rig_my_answer_release(&answer);
+}
+
+static void take_begin(struct rig_my_turn *turn)
+{
+    if (!turn->failed)
+        take_timestamp(turn, turn->session->run->options->begin_ts, RIG_COLUMN_START_TS, RIG_PHASE_OPERATION);
+}
+
+static void take_commit(struct rig_my_turn *turn)
+{
+    if (turn->committed)
+        take_timestamp(turn, turn->session->run->options->commit_ts, RIG_COLUMN_COMMIT_TS, RIG_PHASE_COMMIT);
+}
+
 void rig_my_batch_run(struct rig_my_turn *turn)
 {
     struct batch batch = {.begins = true};
@@ -464,19 +499,24 @@ void rig_my_batch_run(struct rig_my_turn *turn)
             run_prepared(turn, batch.from);
         else
             run_texts(turn, &batch);
+        if (batch.begins)
+            take_begin(turn);
         batch.begins = false;
     }
+    take_commit(turn);
 }
 
 bool rig_my_turn_begin(struct rig_my_turn *turn)
 {
     run_texts(turn, &(struct batch){.begins = true});
+    take_begin(turn);
     return !turn->failed;
 }
 
 void rig_my_turn_commit(struct rig_my_turn *turn)
 {
     run_texts(turn, &(struct batch){.commits = true});
+    take_commit(turn);
 }
 
 bool rig_my_turn_roll_back(struct rig_my_turn *turn)

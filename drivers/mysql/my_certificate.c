@@ -15,6 +15,11 @@ static const int64_t wait_ns = INT64_C(10000000000), query_ns = INT64_C(10000000
 enum rig_rc rig_my_certificate_check(const struct rig_my_schema *schema, const struct rig_my_options *options,
                                      bool galera, struct rig_err *err)
 {
+    if (schema->workload == RIG_WORKLOAD_PREDICATE)
+        return rig_fail(
+            err, RIG_E_PLAN,
+            "database.certificate: rig does not read rows of the workload predicate from the binary log; use "
+            "certificate: none");
     if (galera || options->nodes > 1 || options->hosts.count > 1 || options->read_only_hosts.count > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.certificate: a certificate has the commits of one server; give one host or node, or "

@@ -341,7 +341,8 @@ const struct rig_driver rig_driver = {
     .interrupt = rig_my_session_interrupt,
     .close = rig_my_session_close,
     .describe = describe,
-    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND),
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) |
+               RIG_COLUMN_BIT(RIG_COLUMN_START_TS) | RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
     .settings = settings,
     .cluster = &cluster_ops,
     .rows = &row_ops,

@@ -43,6 +43,14 @@ const struct rig_option rig_my_option_table[] = {
     {"lock-mode", RIG_OPTION_CHOICE, AT(lock_mode), "update", 0, 0, lock_words,
      "The lock of these reads: SELECT .. FOR UPDATE, or SELECT .. LOCK IN SHARE MODE, which others may take too.",
      false},
+    {"begin-ts", RIG_OPTION_TEXT, AT(begin_ts), NULL, 0, 0, NULL,
+     "A SELECT that runs behind START TRANSACTION and gives the timestamp of the transaction's snapshot (side column "
+     "start-ts), such as SELECT @@tidb_current_ts of TiDB. Needs pipeline: false.",
+     false},
+    {"commit-ts", RIG_OPTION_TEXT, AT(commit_ts), NULL, 0, 0, NULL,
+     "A SELECT that runs after COMMIT and gives the timestamp of that commit (side column commit-ts), such as SELECT "
+     "JSON_EXTRACT(@@tidb_last_txn_info, '$.commit_ts') of TiDB. Needs pipeline: false.",
+     false},
     {"declare-read-only", RIG_OPTION_BOOL, AT(declare_read_only), "false", 0, 0, NULL,
      "Begin transactions that only read with READ ONLY.", false},
     {"consistent-snapshot", RIG_OPTION_BOOL, AT(consistent_snapshot), "false", 0, 0, NULL,
@@ -200,6 +208,10 @@ enum rig_rc rig_my_options_check(const void *object, enum rig_workload workload,
         return rig_fail(err, RIG_E_PLAN,
                         "database.consistent-snapshot: the server takes a snapshot at repeatable-read only; give "
                         "isolation: repeatable-read");
-    enum rig_rc rc = check_dbname(options->dbname, err);
+    enum rig_rc rc = rig_sql_options_check_timestamp("begin-ts", options->begin_ts, rig_my_pipelines(options), err);
+    if (rc == RIG_OK)
+        rc = rig_sql_options_check_timestamp("commit-ts", options->commit_ts, rig_my_pipelines(options), err);
+    if (rc == RIG_OK)
+        rc = check_dbname(options->dbname, err);
     return rc != RIG_OK ? rc : check_cluster(options, err);
 }

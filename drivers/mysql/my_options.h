@@ -28,6 +28,7 @@ struct rig_my_options {
     double lock_reads; /* share */
     int64_t lock_mode; /* enum rig_my_lock_mode */
     bool declare_read_only;
+    const char *begin_ts, *commit_ts; /* SQL; NULL: none */
     bool consistent_snapshot;
     int64_t causal_reads;         /* wsrep_sync_wait; 0: none */
     int64_t statement_timeout_ns; /* 0: the server's own */

@@ -61,6 +61,15 @@ const struct rig_option rig_pg_option_table[] = {
      "Share of the reads of transactions that also write that lock their row.", false},
     {"lock-mode", RIG_OPTION_CHOICE, AT(lock_mode), "update", 0, 0, lock_words,
      "The lock of these reads: SELECT .. FOR UPDATE, or SELECT .. FOR SHARE, which others may take too.", false},
+    {"begin-ts", RIG_OPTION_TEXT, AT(begin_ts), NULL, 0, 0, NULL,
+     "A SELECT that runs behind BEGIN and gives the timestamp of the transaction's snapshot (side column start-ts), "
+     "such "
+     "as SELECT cluster_logical_timestamp() of CockroachDB. Needs pipeline: false.",
+     false},
+    {"commit-ts", RIG_OPTION_TEXT, AT(commit_ts), NULL, 0, 0, NULL,
+     "A SELECT that runs before COMMIT and gives the timestamp at which the transaction commits, if it does (side "
+     "column commit-ts). Needs pipeline: false.",
+     false},
     {"declare-read-only", RIG_OPTION_BOOL, AT(declare_read_only), "false", 0, 0, NULL,
      "Begin transactions that only read with READ ONLY.", false},
     {"deferrable", RIG_OPTION_SHARE, AT(deferrable), "0%", 0, 1, NULL,
@@ -274,7 +283,11 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
     if (options->table_schema == RIG_SQL_LIST_ROWS && options->write == RIG_PG_INSERT_THEN_UPDATE)
         return rig_fail(err, RIG_E_PLAN,
                         "database.write: rows are only inserted; give write: upsert, or another table-schema");
-    enum rig_rc rc = check_schema(options->schema, err);
+    enum rig_rc rc = rig_sql_options_check_timestamp("begin-ts", options->begin_ts, options->pipeline, err);
+    if (rc == RIG_OK)
+        rc = rig_sql_options_check_timestamp("commit-ts", options->commit_ts, options->pipeline, err);
+    if (rc == RIG_OK)
+        rc = check_schema(options->schema, err);
     if (rc == RIG_OK)
         rc = check_cluster(options, err);
     return rc != RIG_OK ? rc : check_conninfo(options->conninfo, err);

@@ -49,10 +49,11 @@ struct rig_pg_options {
     double lock_reads; /* share */
     int64_t lock_mode; /* enum rig_pg_lock_mode */
     bool declare_read_only;
-    double deferrable;            /* share */
-    double two_phase;             /* share */
-    int64_t statement_timeout_ns; /* 0: the server's own */
-    int64_t lock_timeout_ns;      /* 0: the server's own */
+    const char *begin_ts, *commit_ts; /* SQL; NULL: none */
+    double deferrable;                /* share */
+    double two_phase;                 /* share */
+    int64_t statement_timeout_ns;     /* 0: the server's own */
+    int64_t lock_timeout_ns;          /* 0: the server's own */
     int64_t connect_timeout_ns;
     int64_t transaction_timeout_ns;
     int64_t max_answer_bytes;   /* of all answers to one transaction */

@@ -501,6 +501,26 @@ static bool perform_op(struct rig_pg_turn *turn, uint32_t i)
     return !turn->failed;
 }
 
+/* Asks the database for a timestamp of the transaction; false, and the turn failed, where it gives none. */
+static bool take_timestamp(struct rig_pg_turn *turn, const char *sql, enum rig_column column)
+{
+    PGresult *result = NULL;
+    int64_t timestamp = 0;
+    if (sql == NULL || sql[0] == '\0')
+        return true;
+    const int sent = PQsendQuery(turn->connection->pg, sql);
+    if (!check_statement(turn, sent == 1 ? await_statement(turn, &result) : NULL, &result))
+        return false;
+    const bool given = PQntuples(result) == 1 && PQnfields(result) == 1 && PQgetisnull(result, 0, 0) == 0 &&
+                       rig_sql_timestamp_parse(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0), &timestamp);
+    if (given)
+        rig_column_give(&turn->transaction->columns, column, timestamp);
+    else
+        rig_pg_turn_fail(turn, turn->phase, RIG_PG_PROTOCOL, "begin-ts and commit-ts need one number as their answer");
+    PQclear(result);
+    return given;
+}
+
 bool rig_pg_turn_begin(struct rig_pg_turn *turn)
 {
     PGresult *result = NULL;
@@ -509,7 +529,7 @@ bool rig_pg_turn_begin(struct rig_pg_turn *turn)
         return false;
     PQclear(result);
     turn->phase = RIG_PHASE_OPERATION;
-    return true;
+    return take_timestamp(turn, turn->session->run->options->begin_ts, RIG_COLUMN_START_TS);
 }
 
 static bool perform_ending(struct rig_pg_turn *turn, const char *statement, PGresult **result)
@@ -539,7 +559,8 @@ void rig_pg_turn_commit(struct rig_pg_turn *turn)
 {
     PGresult *result = NULL;
     const bool in_two_phases = turn->gid[0] != '\0';
-    if (in_two_phases && !prepare(turn))
+    if (!take_timestamp(turn, turn->session->run->options->commit_ts, RIG_COLUMN_COMMIT_TS) ||
+        (in_two_phases && !prepare(turn)))
         return;
     turn->phase = RIG_PHASE_COMMIT;
     turn->connection->awaiting_commit = true;

@@ -1,6 +1,7 @@
 #include "drivers/sql/sql_options.h"
 
 #include <string.h>
+#include <strings.h>
 
 static enum rig_rc check_endpoints(const char *option, const struct rig_text_list *list, struct rig_err *err)
 {
@@ -12,6 +13,21 @@ static enum rig_rc check_endpoints(const char *option, const struct rig_text_lis
                             "the path of a socket",
                             option, list->at[i]);
     }
+    return RIG_OK;
+}
+
+enum rig_rc rig_sql_options_check_timestamp(const char *option, const char *sql, bool pipelines, struct rig_err *err)
+{
+    if (sql == NULL || sql[0] == '\0')
+        return RIG_OK;
+    if (strncasecmp(sql, "SELECT ", 7) != 0 || strchr(sql, ';') != NULL)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.%s: `%s` is not one SELECT without a semicolon; another statement could end the "
+                        "transaction",
+                        option, sql);
+    if (pipelines)
+        return rig_fail(err, RIG_E_PLAN, "database.%s: its answer is awaited in each transaction; give pipeline: false",
+                        option);
     return RIG_OK;
 }
 

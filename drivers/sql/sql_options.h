@@ -25,6 +25,9 @@ struct rig_sql_cluster_options {
 int64_t rig_sql_options_others(const struct rig_sql_cluster_options *options);
 enum rig_rc rig_sql_options_check_cluster(const struct rig_sql_cluster_options *options, struct rig_err *err);
 /* Each is `name=value`; `option` is the key below cluster.local. */
+/* The statement of `begin-ts` or `commit-ts`: one SELECT, which cannot end the transaction, and not in a pipeline. NULL or
+ * empty: there is none. */
+enum rig_rc rig_sql_options_check_timestamp(const char *option, const char *sql, bool pipelines, struct rig_err *err);
 enum rig_rc rig_sql_options_check_settings(const char *option, const struct rig_text_list *list, struct rig_err *err);
 /* The keys version (one or two numbers), servers (an absolute path) and bin-dir; each may be NULL or empty. */
 enum rig_rc rig_sql_options_check_version(const char *version, const char *servers, const char *bin_dir,

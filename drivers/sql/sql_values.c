@@ -76,6 +76,21 @@ bool rig_sql_int_parse(const char *text, size_t length, int64_t *number)
     return true;
 }
 
+bool rig_sql_timestamp_parse(const char *text, size_t length, int64_t *timestamp)
+{
+    const char *point = memchr(text, '.', length);
+    const size_t whole = point == NULL ? length : (size_t)(point - text);
+    int64_t parsed;
+    if (!rig_sql_int_parse(text, whole, &parsed) || parsed < 0)
+        return false;
+    for (size_t i = whole + 1; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+    }
+    *timestamp = parsed;
+    return true;
+}
+
 size_t rig_sql_int_print(int64_t number, char *text)
 {
     char digits[RIG_SQL_INT_BYTES];

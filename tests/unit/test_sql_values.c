@@ -135,10 +135,33 @@ static void garbage_stays_in_bounds(void **state)
     }
 }
 
+static void timestamps_have_no_sign_and_lose_their_fraction(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t timestamp; /* -1: none */
+    } cases[] = {{"0", 0},
+                 {"1700000000000000001.0000000002", 1700000000000000001},
+                 {"461234567890123456", 461234567890123456},
+                 {"", -1},
+                 {".5", -1},
+                 {"-3", -1},
+                 {"12.x", -1},
+                 {"9223372036854775808", -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int64_t timestamp = -1;
+        assert_int_equal(rig_sql_timestamp_parse(cases[i].text, strlen(cases[i].text), &timestamp),
+                         cases[i].timestamp >= 0);
+        assert_int_equal(timestamp, cases[i].timestamp);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_round_trip),      cmocka_unit_test(bad_numbers_are_refused),
+        cmocka_unit_test(numbers_round_trip),      cmocka_unit_test(timestamps_have_no_sign_and_lose_their_fraction),
+        cmocka_unit_test(bad_numbers_are_refused),
         cmocka_unit_test(lists_are_read),          cmocka_unit_test(bad_lists_are_refused),
         cmocka_unit_test(garbage_stays_in_bounds),
     };

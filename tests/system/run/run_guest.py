@@ -55,6 +55,36 @@ class Guest(RigTest):
         log = (self.folder / "out" / "rig.log").read_text()
         self.assertGreater(int(re.search(r"as committed, (\d+) rolled back later", log)[1]), 0)
 
+    def test_timestamps_of_a_database_that_gives_them(self):
+        """A stand-in for CockroachDB: functions that answer in its documented form, `wall.logical`."""
+        made = ("CREATE SEQUENCE hlc START 1700000000000000000; CREATE SEQUENCE back INCREMENT -1 MINVALUE 1 MAXVALUE "
+                "1700000000000000000 START 1700000000000000000; CREATE FUNCTION cluster_logical_timestamp(source regclass "
+                "DEFAULT 'hlc') RETURNS numeric LANGUAGE sql AS "
+                "$$ SELECT (nextval(source)::text || '.0000000001')::numeric $$")
+        self.server.sql(made)
+
+        def run(out, *settings, function="cluster_logical_timestamp()", status=0):
+            asked = [f"database.begin-ts=SELECT {function}", f"database.commit-ts=SELECT {function}",
+                     "database.pipeline=false", "database.isolation=read-committed", "check.levels=[read-committed]", *settings]
+            self.status(status, self.rig("run", self.guest_plan(transactions=1500), "-o", out,
+                                         *(a for setting in asked for a in ("--set", setting))))
+            return self.results(out)
+
+        alone = run("alone", "clients.count=1")
+        self.assertEqual(alone["anomalies"], {})
+        self.assertGreater(alone["claims"]["placed"], 1400)
+        self.assertEqual(alone["claims"]["kind"], "timestamps")
+        found = run("many", "check.anomalies=[G-SIa]", status=1)["anomalies"]
+        self.assertTrue({"G-SIa", "G-SIb"} & found.keys(), found.keys())
+        found = run("back", "clients.count=1", "check.anomalies=[stale-snapshot]",
+                    function="cluster_logical_timestamp('back')", status=1)["anomalies"]
+        self.assertTrue({"stale-snapshot"} <= found.keys(), found.keys())
+        done = self.status(64, self.rig("plan", self.guest_plan(), "--set", "database.begin-ts=COMMIT"))
+        self.assertIn("is not one SELECT", done.err)
+        # A statement that gives no number fails each transaction, and nothing is committed.
+        failed = run("null", "workload.transactions=20", function="NULL", status=2)
+        self.assertEqual(failed["history"]["ok"], 0)
+
     def kill_one(self, run):
         """Starts a run and kills it; returns the schema that remains."""
         before = set(self.server.sql(SCHEMAS).split())

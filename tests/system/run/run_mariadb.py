@@ -75,6 +75,27 @@ class Predicates(RigTest):
         self.assertGreater(results["history"]["ok"], 1000)
 
 
+class Timestamps(RigTest):
+    def run_with(self, *settings, status=0):
+        """A stand-in for TiDB: UUID_SHORT() ascends as its timestamps do."""
+        database = ("{driver: mysql, isolation: repeatable-read, pipeline: false, begin-ts: SELECT UUID_SHORT(), "
+                    "commit-ts: SELECT UUID_SHORT()}")
+        arguments = [text for setting in settings for text in ("--set", setting)]
+        self.status(status, self.rig("run", self.plan(plan(transactions=1500, database=database, level="read-committed")), "-o",
+                                     "out", *arguments))
+        return self.results("out")
+
+    def test_one_client_has_timestamps_in_order(self):
+        results = self.run_with("clients.count=1")
+        self.assertEqual(results["anomalies"], {})
+        self.assertGreater(results["claims"]["placed"], 1400)
+
+    def test_updates_of_versions_behind_the_snapshot(self):
+        """Writes take the latest version at REPEATABLE READ, as in TiDB's pessimistic mode."""
+        found = self.run_with("check.anomalies=[G-SIa]", status=1)["anomalies"]
+        self.assertIn("G-SIa", found)
+
+
 class Types(RigTest):
     def holds(self, *arguments, **values):
         self.status(0, self.rig("run", self.plan(plan(transactions=2000, **values)), "-o", "out", *arguments))
