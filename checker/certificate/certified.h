@@ -26,7 +26,7 @@
     X(SNAPSHOT_FORK, "snapshot-fork", "each of two snapshots of a server shows a commit that the other one does not")  \
     X(VERSION_INVERSION, "version-inversion", "a snapshot shows a version of a key, and not the version before it")    \
     X(MISSED_COMMIT, "missed-commit",                                                                                  \
-      "a snapshot lacks a commit that was acknowledged before the snapshot's transaction began")                       \
+      "a transaction's snapshot lacks a commit that was acknowledged before the transaction began")                    \
     X(UNSEEN_OVERWRITE, "unseen-overwrite", "a transaction overwrote a version that its only snapshot does not show")  \
     X(UNSTEADY_SNAPSHOT, "unsteady-snapshot", "a transaction at an isolation level with one snapshot had several")     \
     X(VERSION_MISMATCH, "version-mismatch",                                                                            \

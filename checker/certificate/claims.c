@@ -303,10 +303,13 @@ static void add_sentence(const struct rig_claiming *c, const struct rig_claim_ca
         rig_buf_add_text(text, ": it committed before its start, at ");
         add_place(c, found->txn, true, text);
     } else if (op == NULL) {
-        rig_buf_add_text(text, ": ");
+        rig_buf_add_text(text, ", which is before ");
         rig_sentence_txn(c->history, found->other, text);
-        rig_buf_add_text(text, " was acknowledged before it began, at ");
+        rig_buf_add_text(text, "'s ");
         add_place(c, found->other, c->places[found->other].commit > c->places[found->other].start, text);
+        rig_buf_add_text(text, ", although ");
+        rig_sentence_txn(c->history, found->other, text);
+        rig_buf_add_text(text, " was acknowledged before it began");
     } else if (!rig_op_reads(op->kind) && found->other == UINT32_MAX) {
         rig_buf_printf(text, ": the certificate has its write of %s to key ", RIG_VALUE_SHOWN(found->value));
         rig_sentence_key(c->history, op->key, text);

@@ -102,7 +102,8 @@
       "a transaction missed a version whose commit timestamp is earlier than its start timestamp",                     \
       "Adya99 4.3; KA20 5.1")                                                                                          \
     X(STALE_SNAPSHOT, "stale-snapshot", false,                                                                         \
-      "the database's order puts a transaction before one that was acknowledged before it began", "KA20 5.1")
+      "the database's order puts a transaction before one that was acknowledged before the transaction began",         \
+      "KA20 5.1")
 
 enum rig_anomaly {
 #define RIG_ANOMALY_ENUM(id, name, cyclic, definition, source) RIG_ANOMALY_##id,

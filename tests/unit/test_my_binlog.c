@@ -7,25 +7,13 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "drivers/mysql/my_binlog.h"
-
-/* The commits and versions that were handed over, in words. */
-static struct rig_buf taken;
+#include "tests/unit/certificate_words.h"
 
 static bool take_commit(void *context, uint64_t place, uint64_t id, uint32_t timeline)
 {
     (void)context;
     rig_buf_printf(&taken, "commit %llu/%llu %llu %u;", (unsigned long long)(place >> 32),
                    (unsigned long long)(place & UINT32_MAX), (unsigned long long)id, timeline);
-    return true;
-}
-
-static bool take_version(void *context, int64_t key, const int64_t *elements, uint32_t count)
-{
-    (void)context;
-    rig_buf_printf(&taken, " %lld=", (long long)key);
-    for (uint32_t i = 0; elements != NULL && i < count; i++)
-        rig_buf_printf(&taken, "%s%lld", i == 0 ? "" : ",", (long long)elements[i]);
-    rig_buf_add_text(&taken, elements == NULL ? "removed;" : ";");
     return true;
 }
 

@@ -6,24 +6,12 @@
 
 #include "base/buf.h"
 #include "drivers/postgres/pg_stream.h"
-
-/* The commits and versions that the stream handed over, in words. */
-static struct rig_buf taken;
+#include "tests/unit/certificate_words.h"
 
 static bool take_commit(void *context, uint64_t place, uint64_t id, uint32_t timeline)
 {
     (void)context;
     rig_buf_printf(&taken, "commit %llu %llu %u;", (unsigned long long)place, (unsigned long long)id, timeline);
-    return true;
-}
-
-static bool take_version(void *context, int64_t key, const int64_t *elements, uint32_t count)
-{
-    (void)context;
-    rig_buf_printf(&taken, " %lld=", (long long)key);
-    for (uint32_t i = 0; elements != NULL && i < count; i++)
-        rig_buf_printf(&taken, "%s%lld", i == 0 ? "" : ",", (long long)elements[i]);
-    rig_buf_add_text(&taken, elements == NULL ? "removed;" : ";");
     return true;
 }
 

@@ -161,9 +161,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_round_trip),      cmocka_unit_test(timestamps_have_no_sign_and_lose_their_fraction),
-        cmocka_unit_test(bad_numbers_are_refused),
-        cmocka_unit_test(lists_are_read),          cmocka_unit_test(bad_lists_are_refused),
-        cmocka_unit_test(garbage_stays_in_bounds),
+        cmocka_unit_test(bad_numbers_are_refused), cmocka_unit_test(lists_are_read),
+        cmocka_unit_test(bad_lists_are_refused),   cmocka_unit_test(garbage_stays_in_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
