@@ -61,7 +61,9 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
     verdict->scope.damaged_txns = history->damaged_txns;
     verdict->scope.start_utc_ns = history->start_utc_ns;
     verdict->scope.skipped_count = history->skipped_count;
-    verdict->scope.lost_count = history->lost_count;
+    /* One rank's record alone omits the transactions of the others, whose writes it may have read. */
+    const uint64_t other_ranks = history->rank.count > 1 ? history->rank.count - 1 : 0;
+    verdict->scope.lost_count = history->lost_count + other_ranks;
     verdict->scope.reused_count = history->reused_count;
     verdict->scope.faults = history->faults;
     verdict->scope.fault_count = history->fault_count;
