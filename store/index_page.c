@@ -132,11 +132,24 @@ static void say_latency(const struct point *point, struct rig_buf *out)
     rig_words_duration(out, (int64_t)point->value);
 }
 
+static void add_number(double number, struct rig_buf *out)
+{
+    if (number < 100)
+        rig_buf_printf(out, "%.3g", number);
+    else
+        rig_words_count(out, (uint64_t)llround(number));
+}
+
 static void say_anomalies(const struct point *point, struct rig_buf *out)
 {
-    rig_buf_printf(out, "%.3g/million", point->value);
-    if (point->most > point->least)
-        rig_buf_printf(out, " (95 %%: %.3g to %.3g)", point->least, point->most);
+    add_number(point->value, out);
+    if (point->most <= point->least)
+        return;
+    rig_buf_add_text(out, " (95 %: ");
+    add_number(point->least, out);
+    rig_buf_add_text(out, " to ");
+    add_number(point->most, out);
+    rig_buf_add_char(out, ')');
 }
 
 /* A value of a run; false: it has none. */
