@@ -191,11 +191,13 @@ void rig_run_ranks_free(struct rig_run_ranks *ranks, int status)
 
 enum rig_rc rig_run_ranks_check(const struct rig_plan *plan, uint32_t rank_count, struct rig_err *err)
 {
-    const char *what = plan->phase_count > 0                        ? "phases"
-                       : plan->workload.program                     ? "workload.program"
-                       : rig_run_rolls_back(plan)                   ? "workload.savepoints"
-                       : plan->certificate != RIG_CERTIFICATE_NONE  ? "database.certificate"
-                       : plan->check.proof                          ? "check.proof"
+    const char *what = plan->phase_count > 0                       ? "phases"
+                       : plan->workload.program                    ? "workload.program"
+                       : rig_run_rolls_back(plan)                  ? "workload.savepoints"
+                       : plan->certificate != RIG_CERTIFICATE_NONE ? "database.certificate"
+                       : plan->check.proof                         ? "check.proof"
+                       : rig_workload_is_object((enum rig_workload)plan->workload.type)
+                           ? "operations on objects (workload.type)"
                        : plan->check.stop_on != RIG_STOP_ON_NOTHING ? "check.stop-on"
                                                                     : NULL;
     if (what != NULL)

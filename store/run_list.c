@@ -59,12 +59,11 @@ static enum rig_rc add_name(struct rig_run_list *list, const char *name, struct 
     return rc;
 }
 
-/* Files that rig itself keeps at the top of a store. */
-static bool is_own_file(int store, const char *name)
+/* A run is a folder two levels below the store, so a file at its top (index.html, keep.yaml, a note) is none. */
+static bool is_file(int store, const char *name)
 {
     struct stat status;
-    return (strcmp(name, "index.html") == 0 || strcmp(name, "keep.yaml") == 0) &&
-           fstatat(store, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+    return fstatat(store, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
 }
 
 static int compare(const void *a, const void *b)
@@ -88,7 +87,7 @@ enum rig_rc rig_run_list_read(const char *store, struct rig_run_list *list, stru
         return rc;
     }
     for (const struct dirent *entry; rc == RIG_OK && (entry = readdir(entries)) != NULL;) {
-        if (!is_self_or_parent(entry->d_name) && !is_own_file(list->store, entry->d_name))
+        if (!is_self_or_parent(entry->d_name) && !is_file(list->store, entry->d_name))
             rc = add_name(list, entry->d_name, err);
     }
     (void)closedir(entries);

@@ -131,7 +131,8 @@ class RanksTest(RigTest):
         self.assertNotEqual(results["valid"], False)
 
     def test_plans_for_one_process_are_refused_once(self):
-        cases = (("clients: {count: 2}", "raise clients.count"), ("check: {stop-on: anomaly, online: true}", "check.stop-on"))
+        cases = (("clients: {count: 2}", "raise clients.count"), ("check: {stop-on: anomaly, online: true}", "check.stop-on"),
+                 ("workload: {type: cas-register, transactions: 200}", "operations on objects"))
         for text, reason in cases:
             key = text.split(":")[0]
             lines = [line for line in sim().splitlines() if not line.startswith(key)] + [text]

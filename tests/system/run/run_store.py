@@ -150,7 +150,7 @@ class Listing(Store):
         expected = {1: "damaged", 2: "damaged", 3: "damaged", 4: "unfinished", 5: "damaged", 6: "damaged", 7: "damaged",
                     9: "no-run"}
         self.assertEqual(states, {**{("x", time_of(number)): state for number, state in expected.items()},
-                                  ("x", "notes.txt"): "no-run", ("", "stray"): "no-run"})
+                                  ("x", "notes.txt"): "no-run"})
         self.assertIn("6 damaged", self.status(0, self.rig("store", "ls")).out.splitlines()[-1])
 
     def test_odd_names(self):
