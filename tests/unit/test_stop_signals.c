@@ -33,14 +33,25 @@ static void signals_are_counted_while_it_is_on(void **state)
         assert_int_equal(atomic_load(count), 0);
         assert_int_equal(raise(SIGINT), 0);
         assert_int_equal(raise(SIGTERM), 0);
-        assert_int_equal(raise(SIGHUP), 0);
-        assert_int_equal(atomic_load(count), 3);
+        assert_int_equal(atomic_load(count), 2);
+        assert_int_equal(raise(SIGHUP), 0); /* asks once, and never for more than the end of the load */
+        assert_int_equal(atomic_load(count), 2);
         assert_int_equal(seen, 0);
         rig_cli_stop_signals_end();
         assert_true(handler_of(SIGINT) == SIG_DFL);
         assert_true(handler_of(SIGTERM) == see);
     }
     set_handler(SIGTERM, SIG_DFL);
+}
+
+static void a_terminal_that_is_gone_asks_once(void **state)
+{
+    (void)state;
+    const atomic_int *count = rig_cli_stop_signals_begin();
+    assert_int_equal(raise(SIGHUP), 0);
+    assert_int_equal(raise(SIGHUP), 0);
+    assert_int_equal(atomic_load(count), 1);
+    rig_cli_stop_signals_end();
 }
 
 /* As under nohup; but a run must be able to end. */
@@ -65,6 +76,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signals_are_counted_while_it_is_on),
+        cmocka_unit_test(a_terminal_that_is_gone_asks_once),
         cmocka_unit_test(ignored_signals_stay_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
