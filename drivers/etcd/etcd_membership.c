@@ -30,16 +30,36 @@ static enum rig_rc change_members(const struct rig_etcd_cluster *cluster, const 
     }
 }
 
+/*
+ * A member other than `node` that knows a leader. During an election there is none, so this asks until the deadline;
+ * unless `always`, the end of the load ends it.
+ */
+static enum rig_rc await_helper(const struct rig_etcd_cluster *cluster, uint32_t node, bool always, uint32_t *helper,
+                                struct rig_err *err)
+{
+    const struct rig_core *core = cluster->site.env->core;
+    const int64_t deadline_ns = core->now_ns() + cluster->options->start_timeout_ns;
+    for (;;) {
+        struct rig_etcd_said said = {0};
+        struct rig_err attempt = {0};
+        const enum rig_rc rc = rig_etcd_cluster_find(cluster, node, helper, &said, &attempt);
+        if (rc == RIG_OK)
+            return RIG_OK;
+        if (core->now_ns() > deadline_ns || (!always && core->stopping()))
+            return rig_fail(err, rc, "%s", attempt.text);
+        rig_etcd_pause();
+    }
+}
+
 enum rig_rc rig_etcd_expel(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err)
 {
     struct rig_etcd_member *member = &cluster->members[node];
     struct rig_etcd_said self = {0};
-    struct rig_etcd_said other = {0};
     uint32_t helper = 0;
     const struct rig_etcd_asked asked = rig_etcd_cluster_ask(cluster, node, ask_ns);
     enum rig_rc rc = rig_etcd_say(&asked, &self, err);
     if (rc == RIG_OK)
-        rc = rig_etcd_cluster_find(cluster, node, &helper, &other, err);
+        rc = await_helper(cluster, node, false, &helper, err);
     if (rc != RIG_OK)
         return rc;
     const struct rig_etcd_asked helping =
@@ -77,13 +97,12 @@ enum rig_rc rig_etcd_readmit(struct rig_etcd_cluster *cluster, uint32_t node, st
 {
     struct rig_etcd_member *member = &cluster->members[node];
     const int64_t deadline_ns = cluster->site.env->core->now_ns() + cluster->options->start_timeout_ns;
-    struct rig_etcd_said said = {0};
     uint32_t helper = 0;
     char url[64];
     bool known = false;
     if (!atomic_load(&member->left))
         return RIG_OK;
-    enum rig_rc rc = rig_etcd_cluster_find(cluster, node, &helper, &said, err);
+    enum rig_rc rc = await_helper(cluster, node, true, &helper, err);
     if (rc != RIG_OK)
         return rc;
     const struct rig_etcd_asked helping =
