@@ -82,8 +82,9 @@ class Matrix(PostgresTest):
     def test_postgres(self):
         for type in type_matrix.claims()["postgres"]:
             with self.subTest(type=type):
+                # All transactions of unique-ids meet conflicts with each other.
                 self.run_type(type, "{driver: postgres, isolation: serializable}", STRICT if type in OBJECTS else KEPT,
-                          transactions=1500)  # unique-ids meets conflicts in most of them
+                              transactions=1500, clients=2 if type == "unique-ids" else 6)
 
     def test_http(self):
         for dialect, stand_in in STAND_INS.items():
