@@ -17,8 +17,8 @@ static const char *const rules[] = {
     ".tl-bar label{display:grid;font-size:12px;color:var(--dim);gap:2px}.tl-bar [hidden]{display:none}",
     ".tl-bar select,.tl-bar input,.tl-bar button{font:inherit;font-size:14px;color:var(--ink);background:var(--bg);",
     "border:1px solid var(--line);border-radius:6px;padding:4px 8px;min-height:32px;max-width:180px}",
-    ".tl-bar input{width:110px}.tl-bar button{min-width:36px;cursor:pointer}.tl-bar "
-    "button:hover{background:var(--card)}",
+    ".tl-bar input{width:110px}.tl-bar button{min-width:36px;cursor:pointer}",
+    ".tl-bar button:hover{background:var(--card)}",
     ".tl-zoom{display:flex;gap:4px;margin-left:auto}",
     "#tl canvas{display:block;width:100%;border-radius:6px}#tl-canvas{cursor:crosshair;touch-action:pan-y}",
     "#tl-map{margin-bottom:6px;cursor:ew-resize;touch-action:pan-y}",
