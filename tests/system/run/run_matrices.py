@@ -168,7 +168,7 @@ runs: %d
         self.assertEqual((found["result"], found["good"], found["bad"]), ("found", "v4", "v5"))
         self.assertAlmostEqual(found["missed_at_most"], 0.71, 2)
         self.assertEqual(len(self.cells()), 8)
-        # What has a result is kept; between other ends there is another answer.
+        # Runs with a result are kept; between other ends there is another answer.
         self.assertIn("8 of 18 runs are kept", self.bisected([good] * 5 + [bad] * 4, 2, "-o", "out").out)
         done = self.bisected([good] * 5 + [bad] * 4, 2, "-o", "out", "--from", "v0", "--to", "v4")
         self.assertIn("both ends are good: there is nothing to find", done.out)
