@@ -113,6 +113,14 @@ void rig_json_null(struct rig_json_writer *writer, const char *name)
     rig_buf_add_text(writer->buf, "null");
 }
 
+void rig_json_text(struct rig_json_writer *writer, const char *name, const char *text)
+{
+    if (text == NULL)
+        rig_json_null(writer, name);
+    else
+        rig_json_string(writer, name, text);
+}
+
 void rig_json_quote(struct rig_buf *buf, const char *text, size_t length)
 {
     rig_buf_add_char(buf, '"');

@@ -37,6 +37,8 @@ void rig_json_begin_array(struct rig_json_writer *writer, const char *name);
 void rig_json_end(struct rig_json_writer *writer);
 
 void rig_json_string(struct rig_json_writer *writer, const char *name, const char *text);
+/* The same, or null where `text` is NULL. */
+void rig_json_text(struct rig_json_writer *writer, const char *name, const char *text);
 void rig_json_int(struct rig_json_writer *writer, const char *name, int64_t number);
 /* Written with three decimals; not-a-number and infinities become null. */
 void rig_json_number(struct rig_json_writer *writer, const char *name, double number);

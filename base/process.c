@@ -10,7 +10,13 @@
 
 #include "base/clock.h"
 
-enum { STATE_FIELD = 3, PARENT_FIELD = 4, SESSION_FIELD = 6, STARTED_FIELD = 22 }; /* of proc(5), from 1 */
+enum {
+    STATE_FIELD = 3,
+    PARENT_FIELD = 4,
+    SESSION_FIELD = 6,
+    THREADS_FIELD = 20,
+    STARTED_FIELD = 22
+}; /* of proc(5), from 1 */
 static const int64_t step_ns = 2 * RIG_NS_PER_MS;
 
 /* From the start of the file. */
@@ -54,6 +60,8 @@ bool rig_process_stat_read(int fd, struct rig_process_stat *stat)
             found.parent = (pid_t)strtol(at, NULL, 10);
         if (field + 1 == SESSION_FIELD)
             found.session = (pid_t)strtol(at, NULL, 10);
+        if (field + 1 == THREADS_FIELD)
+            found.threads = (int)strtol(at, NULL, 10);
     }
     found.started = strtoull(at, NULL, 10);
     *stat = found;
@@ -71,9 +79,10 @@ bool rig_process_stat(pid_t pid, struct rig_process_stat *stat)
     return found;
 }
 
+/* While other threads of a process end, its first one is a zombie already, and memory and files are still in use. */
 static bool has_ended(const struct rig_process_stat *stat)
 {
-    return stat->state == 'Z' || stat->state == 'X';
+    return stat->state == 'X' || (stat->state == 'Z' && stat->threads <= 1);
 }
 
 bool rig_process_find(pid_t pid, struct rig_process *process)
@@ -134,15 +143,16 @@ bool rig_process_await_state(const struct rig_process *process, bool stopped, in
     return await(process, false, stopped, timeout_ns);
 }
 
-/* The fifth field of a line of /proc/<pid>/maps; 0 for a malformed line. */
+/* The fifth field of a line of /proc/<pid>/maps; -1 for a malformed line. The number of a segment may be 0. */
 static int inode_of(const char *line)
 {
     for (int field = 1; field < 5; field++) {
         line += strcspn(line, " ");
         line += strspn(line, " ");
     }
-    const long inode = strtol(line, NULL, 10);
-    return inode > 0 && inode <= INT32_MAX ? (int)inode : 0;
+    char *end;
+    const long inode = strtol(line, &end, 10);
+    return end > line && inode >= 0 && inode <= INT32_MAX ? (int)inode : -1;
 }
 
 static bool is_among(const int *numbers, uint32_t count, int number)
@@ -164,8 +174,8 @@ uint32_t rig_process_segments(const struct rig_process *process, int *segments, 
     FILE *maps = fopen(path, "re");
     while (maps != NULL && count < capacity && fgets(line, sizeof line, maps) != NULL) {
         const char *name = strchr(line, '/');
-        const int segment = name != NULL && strncmp(name, "/SYSV", 5) == 0 ? inode_of(line) : 0;
-        if (segment > 0 && !is_among(segments, count, segment))
+        const int segment = name != NULL && strncmp(name, "/SYSV", 5) == 0 ? inode_of(line) : -1;
+        if (segment >= 0 && !is_among(segments, count, segment))
             segments[count++] = segment;
     }
     if (maps != NULL)

@@ -23,6 +23,7 @@ struct rig_process_stat {
     char state; /* as ps shows it: 'R', 'S', 'T' (stopped), 'Z' (ended, not reaped), ... */
     pid_t parent;
     pid_t session;
+    int threads;
     uint64_t started;
     char program[16]; /* the kernel's name of the process: at most 15 characters of the file's name */
 };

@@ -410,3 +410,15 @@ enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, stru
             return rc;
     }
 }
+
+const char *rig_yaml_beside(const struct rig_yaml_tree *tree, const char *path)
+{
+    const char *slash = path[0] == '/' ? NULL : strrchr(tree->file, '/');
+    const size_t folder = slash == NULL ? 0 : (size_t)(slash + 1 - tree->file), size = strlen(path) + 1;
+    char *whole = rig_arena_alloc(tree->arena, folder + size);
+    if (whole == NULL)
+        return NULL;
+    memcpy(whole, tree->file, folder);
+    memcpy(whole + folder, path, size);
+    return whole;
+}

@@ -66,4 +66,7 @@ enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, stru
 enum rig_rc rig_yaml_refuse(const struct rig_yaml_tree *tree, const struct rig_yaml_place *place, struct rig_err *err,
                             const char *format, ...) RIG_PRINTF(4, 5);
 
+/* `path` as the file of `tree` means it: relative to the folder of the file. In the arena; NULL: out of memory. */
+const char *rig_yaml_beside(const struct rig_yaml_tree *tree, const char *path);
+
 #endif

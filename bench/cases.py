@@ -31,6 +31,9 @@ SHORT = _shape(100, 100)
 LONG = _shape(100, 5000)
 MANY = ("clients.count=10000", "database.workers=20")
 REGISTERS = (*SHORT, "workload.type=rw-register")
+PREDICATES = ("workload.type=predicate", "workload.statements.updates=30%", "workload.statements.deletes=20%",
+              "workload.operations.max=4", "workload.keys.active=10", "workload.keys.appends-per-key=64",
+              "clients.count=16", "database.workers=3", "database.certificate=full")  # fmt: skip
 SNAPSHOT = "database.isolation=snapshot-isolation"
 ANY = 10**9  # as far as requested
 
@@ -49,6 +52,9 @@ CASES = (
     Case("write-skew", "snapshot isolation", (*SHORT, SNAPSHOT), False, {"rig": 10**7, "jsonl": 10**6}, quick=True),
     Case("registers", "registers in place of lists, the rest as in valid; only the initial state orders versions",
          REGISTERS, True, {"rig": 10**7, "jsonl": 10**5}, phases=False),
+    Case("predicates", "rows inserted, updated, deleted and read by conditions, in tables of 64 statements that write; what "
+         "the database itself says of its commits and snapshots is compared", PREDICATES, True, {"rig": 10**6},
+         phases=False),
     Case("registers-ordered", "the same, assumed to be linearizable, and read before they are written", REGISTERS, True,
          {"rig": 10**7}, check=("--assume", "wfr-keys,linearizable-keys"), phases=False),
     _broken("write-skew-processes", "the same with 10,000 processes", *SHORT, *MANY, SNAPSHOT),

@@ -5,6 +5,7 @@
 #include "checker/checker_types.h"
 #include "checker/infer/register_lost.h"
 #include "checker/levels/rule.h"
+#include "history/types.h"
 
 /* The name of a cycle. One of writes alone is G0 only among acknowledged transactions, and counts as G1c here. */
 static enum rig_anomaly name_of(const struct rig_step *steps, uint32_t count)
@@ -267,6 +268,69 @@ static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly 
     if (!rig_type_inference(verdict->scope.workload)->total_orders)
         return "the order of some versions is open, and no level that forbids such cycles is held";
     return NULL;
+}
+
+/* ---- requests that no history can answer ---- */
+
+/* The anomalies that a history of the type can have, and those that answer for them. */
+static bool is_possible(const struct rig_type_inference *type, enum rig_anomaly asked)
+{
+    enum rig_anomaly item;
+    if (((type->anomalies | claims) & rig_anomaly_cases(asked)) != 0)
+        return true;
+    if (asked == RIG_ANOMALY_NO_VERSION_ORDER)
+        return type->build_problem != NULL;
+    if (!rig_anomaly_info(asked)->cyclic || type->no_edges || type->decide_objects != NULL)
+        return false;
+    return !rig_anomaly_is_by_predicate(asked, &item) || type->link_items != NULL;
+}
+
+static bool is_exempt(const struct rig_type_inference *type, uint64_t anomalies, enum rig_anomaly asked)
+{
+    const char *name;
+    uint64_t group;
+    for (uint32_t i = 0; rig_anomaly_group(i, &name, &group); i++) {
+        if ((group & RIG_ANOMALY_BIT(asked)) == 0 || (group & ~anomalies) != 0)
+            continue;
+        for (unsigned other = 0; other < RIG_ANOMALY_COUNT; other++) {
+            if ((group & RIG_ANOMALY_BIT(other)) != 0 && is_possible(type, (enum rig_anomaly)other))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Workloads whose histories can have it, as a list of names. */
+static void name_workloads(struct rig_buf *text, enum rig_anomaly asked)
+{
+    const char *separator = "";
+    for (unsigned i = 0; i < RIG_WORKLOAD_COUNT; i++) {
+        const struct rig_type_inference *type = rig_type_inference((enum rig_workload)i);
+        if (type == NULL || !is_possible(type, asked))
+            continue;
+        rig_buf_printf(text, "%s%s", separator, rig_data_types[i].name);
+        separator = ", ";
+    }
+}
+
+enum rig_rc rig_asked_require_possible(enum rig_workload workload, uint64_t anomalies, struct rig_err *err)
+{
+    const struct rig_type_inference *type = rig_type_inference(workload);
+    for (unsigned anomaly = 0; type != NULL && anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const enum rig_anomaly asked = (enum rig_anomaly)anomaly;
+        if ((anomalies & RIG_ANOMALY_BIT(anomaly)) == 0 || is_possible(type, asked) ||
+            is_exempt(type, anomalies, asked))
+            continue;
+        struct rig_buf workloads;
+        rig_buf_init(&workloads, 0);
+        name_workloads(&workloads, asked);
+        const enum rig_rc rc =
+            rig_fail(err, RIG_E_USAGE, "the anomaly %s cannot occur in a history of %s; it can in: %s",
+                     rig_anomaly_info(asked)->name, rig_data_types[workload].name, rig_buf_text(&workloads));
+        rig_buf_done(&workloads);
+        return rc;
+    }
+    return RIG_OK;
 }
 
 enum rig_rc rig_asked_decide(struct rig_arena *arena, struct rig_verdict *verdict, uint64_t open, struct rig_err *err)

@@ -2,6 +2,7 @@
 
 #include "base/bug.h"
 #include "checker/checker_types.h"
+#include "checker/infer/set_times.h"
 #include "checker/stream/budget.h"
 #include "checker/verdict_storage.h"
 
@@ -30,6 +31,15 @@ static size_t bytes_for_solver(const struct rig_judge *judge, const struct rig_h
     return held < rig_budget_bytes(&budget) ? rig_budget_bytes(&budget) - held : 1;
 }
 
+static void time_elements(struct rig_judge *judge, struct rig_verdict *verdict)
+{
+    struct rig_element_timing *timing = rig_arena_array(&judge->scratch, 1, sizeof *timing);
+    if (timing == NULL)
+        return;
+    judge->type->time_elements(&judge->inference, NULL, &judge->scratch, timing);
+    rig_set_times_conclude(timing, &verdict->elements);
+}
+
 static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *judge, const struct rig_history *history,
                        struct rig_err *err)
 {
@@ -51,7 +61,7 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
     if (rc != RIG_OK)
         return rc;
     if (judge->type->time_elements != NULL)
-        judge->type->time_elements(&judge->inference, &judge->scratch, &verdict->elements);
+        time_elements(judge, verdict);
     verdict->history = history;
     rig_verdict_add_scope(verdict, &judge->inference, NULL);
     verdict->scope.truncated = history->truncated;

@@ -100,7 +100,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_SEQUENTIAL] = REGISTERS(),
     [RIG_WORKLOAD_MULTI_KEY] = REGISTERS(),
     [RIG_WORKLOAD_COUNTER] = COUNTERS(rig_infer_counters, A(IMPOSSIBLE_VALUE) | A(COUNTER_BOUNDS)),
-    [RIG_WORKLOAD_BANK] = COUNTERS(rig_infer_banks, A(WRONG_TOTAL) | A(NEGATIVE_BALANCE)),
+    [RIG_WORKLOAD_BANK] = COUNTERS(rig_infer_banks, A(WRONG_TOTAL) | A(NEGATIVE_BALANCE) | A(COUNTER_BOUNDS)),
     [RIG_WORKLOAD_SET] =
         {
             .infer = rig_infer_sets,
@@ -123,6 +123,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .link_items = rig_infer_items_of_rows,
             .has_certificates = true,
             .judge_certificate = rig_row_judge,
+            .continues = rig_row_continues,
             .whole = true,
             .only_whole = true,
             .total_orders = true,

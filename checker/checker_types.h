@@ -19,8 +19,9 @@
 
 struct rig_certified;
 struct rig_closing_search;
-struct rig_element_times;
+struct rig_element_timing;
 struct rig_history;
+struct rig_txn_op;
 struct rig_inference;
 struct rig_objects_decided;
 struct rig_objects_limits;
@@ -60,10 +61,10 @@ struct rig_type_inference {
     enum rig_rc (*decide_objects)(const struct rig_inference *inference, const struct rig_objects_window *window,
                                   const struct rig_objects_limits *limits, struct rig_arena *arena,
                                   struct rig_objects_decided *decided, struct rig_err *err);
-    /* Measures when elements became visible, of a whole history (element_times.h). NULL: there are no elements.
-     * Without memory for it nothing is measured. */
-    void (*time_elements)(const struct rig_inference *inference, struct rig_arena *arena,
-                          struct rig_element_times *times);
+    /* Measures when the elements of the selected keys became visible: rig_set_times() (infer/set_times.h). NULL: there
+     * are no elements. */
+    void (*time_elements)(const struct rig_inference *inference, const uint8_t *keys, struct rig_arena *arena,
+                          struct rig_element_timing *timing);
     unsigned assumptions;  /* RIG_ASSUMPTION_BIT()s of what a user may assume */
     bool whole;            /* levels need the whole history, or explanations that windows go on from (explained.h) */
     bool only_whole;       /* and windows find nothing: a history that does not fit into memory is refused */
@@ -76,10 +77,14 @@ struct rig_type_inference {
     bool has_certificates; /* a certificate of its database shows its versions (certificate/certified.h) */
     /* Compares the history with its certificate where versions are not those of keys: rig_row_judge(). NULL: those of keys
      * are compared (certificate/certificate_judge.h), and the claims of the database, too. */
-    enum rig_rc (*judge_certificate)(const struct rig_history *history, uint8_t *never, uint32_t *writers,
+    enum rig_rc (*judge_certificate)(struct rig_history *history, uint8_t *never, uint32_t *writers,
                                      struct rig_certified *certified, struct rig_read_places *places,
                                      const char **lacks, struct rig_err *err);
     bool has_versions; /* and inference.versions has it (infer/versions.h) */
+
+    /* Whether an operation belongs to the statement of the one before it (rig_statement_continues, history_excerpt.h).
+     * NULL: each operation is a statement. */
+    bool (*continues)(const struct rig_txn_op *ops, uint32_t op);
 
     /* ---- what it can show ---- */
 

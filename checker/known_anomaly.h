@@ -26,7 +26,8 @@ struct rig_known_anomaly {
     int64_t
         together_ns; /* each cycle has a transaction that did not see what another one wrote, which ended within this
                               * time of it, and was itself not seen by a third; 0: any cycle. Between two transactions that do
-                              * not see each other, that other one is a third, if the whole history is there */
+                              * not see each other, that other one is a third, if the whole history is there; of rows no cycle of
+                              * two is any */
 };
 
 /* Whether the verdict keeps the levels that the shape keeps. */

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/certificate/certified.h"
 #include "checker/checker_types.h"
 #include "checker/verdict_storage.h"
 #include "history/history_excerpt.h"
@@ -20,16 +21,22 @@ struct choice {
 };
 
 struct search {
-    const struct rig_verdict *verdict; /* of the whole history */
+    const struct rig_verdict *verdict; /* of the whole run */
     const struct rig_known_request *request;
+    const struct rig_verdict *first; /* of what is searched: `verdict`, or the certificate's */
+    struct rig_check_options check;  /*   as it was asked */
     const struct rig_history *history;
-    struct rig_history *loaded; /* NULL: it is the verdict's */
+    struct rig_history *loaded; /* NULL: it is that of `first` */
     int64_t first_part;         /* the process of the first part, and of every later one */
     int64_t until_ns;
     bool by_key;
+    rig_statement_continues *continues;
+    bool only_known;       /* only acknowledged transactions can be taken apart */
     uint8_t *keep, *apart; /* a byte a transaction */
     uint32_t *original;    /* transactions of a history with parts -> of the whole one, and of which a part is; then */
     uint8_t *is_part;
+    uint32_t *place_of, *seen;     /* of the history with parts, where a certificate has places of rows, and */
+    struct rig_read_places places; /*   both */
     struct choice stack[APART_MOST];
     uint32_t depth, check_count;
     struct choice known[KNOWN_SETS_MOST]; /* the transactions of witnesses that have a known shape */
@@ -61,6 +68,7 @@ static bool has_known_shape(const struct search *search, const struct rig_verdic
     for (uint32_t i = 0; i < search->request->count; i++) {
         const struct rig_known_issue *issue = &search->request->issues[i];
         if (issue->unlike == NULL && rig_known_anomaly_is_kept(&issue->shape, search->verdict) &&
+            rig_known_anomaly_is_kept(&issue->shape, search->first) &&
             rig_known_anomaly_fits(&issue->shape, verdict, witness))
             return true;
     }
@@ -200,8 +208,17 @@ static bool choose(struct search *search, const struct rig_witness *witness, con
     struct choice *choice = &search->stack[search->depth++];
     *choice = (struct choice){.count = 0};
     for (uint32_t i = 0; i < witness->txn_count; i++) {
-        if (original == NULL || !search->is_part[witness->txns[i]])
-            choice->txns[choice->count++] = original == NULL ? witness->txns[i] : original[witness->txns[i]];
+        const uint32_t txn = original == NULL ? witness->txns[i] : original[witness->txns[i]];
+        if (original != NULL && search->is_part[witness->txns[i]])
+            continue;
+        if (search->only_known && search->history->txns[txn].outcome != RIG_OUTCOME_OK) {
+            rig_buf_printf(&search->why_not,
+                           "T%" PRIu32
+                           " of a known anomaly has an unknown outcome, so its statements cannot be taken apart",
+                           rig_txn_name(search->history, txn));
+            return false;
+        }
+        choice->txns[choice->count++] = txn;
     }
     if (choice->count == 0)
         rig_buf_add_text(&search->why_not, "a known anomaly stays where its transactions are taken apart");
@@ -217,7 +234,8 @@ static uint32_t count_parts(const struct search *search, uint32_t txn)
         uint32_t at = 0;
         while (search->by_key && at < i && ops[at].key != ops[i].key)
             at++;
-        count += !search->by_key || at == i;
+        const bool continues = !search->by_key && search->continues != NULL && i > 0 && search->continues(ops, i);
+        count += (!search->by_key || at == i) && !continues;
     }
     return count;
 }
@@ -243,23 +261,42 @@ static void find_originals(struct search *search, const struct rig_history *hist
     }
 }
 
+/* The places that the certificate gives whole transactions; a part has that of its transaction. */
+static void place_parts(struct search *search, struct rig_history *history)
+{
+    const struct rig_read_places *from = search->history->places;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const uint32_t whole = search->original[txn], first = history->txns[txn].first_op;
+        search->place_of[txn] = from->of_txn[whole];
+        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++)
+            search->seen[first + i] =
+                search->is_part[txn] ? RIG_PLACE_NONE : from->seen[search->history->txns[whole].first_op + i];
+    }
+    search->places = (struct rig_read_places){.of_txn = search->place_of, .seen = search->seen};
+    history->places = &search->places;
+    history->certificate = search->history->certificate;
+}
+
 /* Judges the history with what is apart now. `explained` says whether the search may go on. */
 static enum rig_rc judge(struct search *search, bool *explained, struct rig_err *err)
 {
     const struct rig_history_choice choice = {
-        .txns = search->keep, .apart = search->apart, .apart_by_key = search->by_key};
-    struct rig_check_options options = search->request->check;
+        .txns = search->keep, .apart = search->apart, .apart_by_key = search->by_key, .continues = search->continues};
+    struct rig_check_options options = search->check;
     struct rig_history *history = NULL;
     struct rig_verdict *verdict = NULL;
     const struct rig_witness *shortest;
     options.max_witnesses = WITNESSES_LOOKED_AT;
     enum rig_rc rc = rig_history_excerpt_of(search->history, &choice, &history, err);
     if (rc == RIG_OK)
+        find_originals(search, history);
+    if (rc == RIG_OK && search->history->places != NULL)
+        place_parts(search, history);
+    if (rc == RIG_OK)
         rc = rig_check(history, &options, &verdict, err);
     search->check_count++;
     *explained = false;
     if (rc == RIG_OK) {
-        find_originals(search, history);
         history->is_excerpt = false; /* all reads and writes are there, which shapes may ask for */
         if (verdict->valid == RIG_VALID_TRUE)
             *explained = true;
@@ -300,40 +337,32 @@ static enum rig_rc explore(struct search *search, bool *explained, struct rig_er
     return rc;
 }
 
-/* -- the whole ----------------------------------------------------------------------------------------------------- */
-
-/* Why the history cannot be searched again; NULL: it can. */
-static const char *why_unsearched(const struct rig_verdict *verdict, const struct rig_check_options *check)
-{
-    const struct rig_type_inference *type = rig_type_inference(verdict->scope.workload);
-    if (verdict->certified != NULL)
-        return "the certificate of the database takes part in the verdict";
-    if (type->build_problem == NULL || type->link_items != NULL)
-        return "transactions of this workload cannot be taken apart";
-    if ((check->assumptions & ~RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS)) != 0)
-        return "the assumptions order versions by sessions or times, which transactions that are taken apart lack";
-    if (verdict->scope.damaged_at > 0)
-        return "the record is damaged";
-    return NULL;
-}
+/* -- a history ----------------------------------------------------------------------------------------------------- */
 
 static enum rig_rc take_history(struct search *search, struct rig_err *err)
 {
-    const struct rig_verdict *verdict = search->verdict;
-    search->history = verdict->history;
+    const struct rig_verdict *first = search->first;
+    search->history = first->history;
     enum rig_rc rc = RIG_OK;
-    if (verdict->history->is_excerpt || verdict->history->txn_count != verdict->scope.txn_count) {
+    if (first->history->is_excerpt || first->history->txn_count != first->scope.txn_count) {
         rc = search->request->load(search->request->context, &search->loaded, err);
         search->history = search->loaded;
     }
     if (rc != RIG_OK)
         return rc;
+    const struct rig_type_inference *type = rig_type_inference(search->history->workload);
     const uint32_t count = search->history->txn_count;
+    search->by_key = !type->total_orders;
+    search->continues = type->continues;
+    search->only_known = type->link_items != NULL;
     search->keep = malloc((size_t)count + 1);
     search->apart = calloc((size_t)count + 1, 1);
     search->original = malloc(((size_t)search->history->op_count + count + 1) * sizeof *search->original);
     search->is_part = malloc((size_t)search->history->op_count + count + 1);
-    if (search->keep == NULL || search->apart == NULL || search->original == NULL || search->is_part == NULL)
+    search->place_of = malloc(((size_t)search->history->op_count + count + 1) * sizeof *search->place_of);
+    search->seen = malloc(((size_t)search->history->op_count + 1) * sizeof *search->seen);
+    if (search->keep == NULL || search->apart == NULL || search->original == NULL || search->is_part == NULL ||
+        search->place_of == NULL || search->seen == NULL)
         return rig_memory_limit(err, "the search behind known issues");
     memset(search->keep, 1, (size_t)count + 1);
     search->first_part = 0;
@@ -344,16 +373,104 @@ static enum rig_rc take_history(struct search *search, struct rig_err *err)
     return RIG_OK;
 }
 
-/* The whole history is judged first, as it was, because shapes may ask for more than an excerpt has. */
+static void release_history(struct search *search)
+{
+    rig_history_free(search->loaded);
+    free(search->keep);
+    free(search->apart);
+    free(search->original);
+    free(search->is_part);
+    free(search->place_of);
+    free(search->seen);
+    search->loaded = NULL;
+    search->keep = search->apart = search->is_part = NULL;
+    search->original = search->place_of = search->seen = NULL;
+    search->depth = search->known_count = 0;
+}
+
+/* `again`: the history is judged first, because `first` is not the verdict on it as it is. A loaded one is judged as it was,
+ * because shapes may ask for more than an excerpt has. */
+static enum rig_rc search_history(struct search *search, const struct rig_verdict *first, bool again, bool *explained,
+                                  struct rig_err *err)
+{
+    const struct rig_witness *shortest;
+    search->first = first;
+    enum rig_rc rc = take_history(search, err);
+    if (rc == RIG_OK && (search->loaded != NULL || again))
+        rc = judge(search, explained, err);
+    else if (rc == RIG_OK)
+        *explained = all_are_known(search, first, NULL, &shortest) && choose(search, shortest, NULL);
+    if (rc == RIG_OK && *explained)
+        rc = explore(search, explained, err);
+    release_history(search);
+    return rc;
+}
+
+/* -- the whole ----------------------------------------------------------------------------------------------------- */
+
+/* The reason for which no search of a history excuses the verdict; NULL: none. */
+static const char *why_unexplained(const struct rig_verdict *verdict)
+{
+    if (verdict->certified != NULL && !verdict->certified->agrees)
+        return "the certificate of the database and what the clients saw contradict each other";
+    if (verdict->certified != NULL && verdict->findings[RIG_ANOMALY_ORDER_MISMATCH].count > 0)
+        return "the database's own order does not give what it answered";
+    return verdict->scope.damaged_at > 0 ? "the record is damaged" : NULL;
+}
+
+/* Why the history of the clients cannot be searched; NULL: it can. */
+static const char *why_unsearched(const struct rig_verdict *verdict, const struct rig_check_options *check)
+{
+    const struct rig_type_inference *type = rig_type_inference(verdict->scope.workload);
+    if (type->build_problem == NULL && type->continues == NULL)
+        return "transactions of this workload cannot be taken apart";
+    if ((check->assumptions & ~RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS)) != 0)
+        return "the assumptions order versions by sessions or times, which transactions that are taken apart lack";
+    return NULL;
+}
+
+/* Whether the reads of the clients alone refute something that was asked for. */
+static bool reads_refute(const struct rig_verdict *verdict)
+{
+    const struct rig_certified *certified = verdict->certified;
+    const uint64_t asked = asked_anomalies(verdict);
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) != 0 && certified->inferred[level] == RIG_FATE_REFUTED)
+            return true;
+    }
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if ((asked & RIG_ANOMALY_BIT(anomaly)) != 0 && verdict->findings[anomaly].count > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Searches what the clients saw, and what a certificate adds to it, where these refute anything. */
 static enum rig_rc search_all(struct search *search, bool *explained, struct rig_err *err)
 {
-    enum rig_rc rc = take_history(search, err);
-    if (rc == RIG_OK && search->loaded != NULL)
-        return (rc = judge(search, explained, err)) == RIG_OK && *explained ? explore(search, explained, err) : rc;
-    const struct rig_witness *shortest;
-    if (rc == RIG_OK)
-        *explained = all_are_known(search, search->verdict, NULL, &shortest) && choose(search, shortest, NULL);
-    return rc == RIG_OK && *explained ? explore(search, explained, err) : rc;
+    const struct rig_verdict *verdict = search->verdict;
+    const struct rig_certified *certified = verdict->certified;
+    const bool by_certificate =
+        certified != NULL && certified->verdict != NULL && certified->verdict->valid != RIG_VALID_TRUE;
+    const bool by_reads = certified == NULL || reads_refute(verdict);
+    const char *unexplained = why_unexplained(verdict);
+    if (unexplained == NULL && by_reads)
+        unexplained = why_unsearched(verdict, &search->request->check);
+    if (unexplained == NULL && !by_reads && !by_certificate)
+        unexplained = "nothing that was found refutes what was asked for";
+    *explained = unexplained == NULL;
+    if (unexplained != NULL)
+        rig_buf_add_text(&search->why_not, unexplained);
+    enum rig_rc rc = RIG_OK;
+    search->check = search->request->check;
+    search->check.assumptions = 0; /* as certify.c asks */
+    search->check.anomalies = 0;
+    if (*explained && by_certificate)
+        rc = search_history(search, certified->verdict, false, explained, err);
+    search->check = search->request->check;
+    if (rc == RIG_OK && *explained && by_reads)
+        rc = search_history(search, verdict, certified != NULL, explained, err);
+    return rc;
 }
 
 static enum rig_rc explain(struct rig_verdict *verdict, const struct rig_known_request *request,
@@ -361,21 +478,15 @@ static enum rig_rc explain(struct rig_verdict *verdict, const struct rig_known_r
 {
     const int64_t budget_ns = request->check.budget_ns == 0 ? RIG_DEFAULT_BUDGET_NS : request->check.budget_ns;
     struct rig_verdict_storage *storage = verdict->storage;
-    const char *unsearched = why_unsearched(verdict, &request->check);
     struct search *search = calloc(1, sizeof *search);
     if (search == NULL)
         return rig_memory_limit(err, "the search behind known issues");
     search->verdict = verdict;
     search->request = request;
     search->until_ns = rig_clock_now_ns() + budget_ns;
-    search->by_key = !rig_type_inference(verdict->scope.workload)->total_orders;
     rig_buf_init(&search->why_not, 0);
-    enum rig_rc rc = RIG_OK;
     struct rig_err own = {0};
-    if (unsearched != NULL)
-        rig_buf_add_text(&search->why_not, unsearched);
-    else
-        rc = search_all(search, &known->explained, &own);
+    enum rig_rc rc = search_all(search, &known->explained, &own);
     known->check_count = search->check_count;
     if (rc == RIG_E_BUG) {
         *err = own;
@@ -390,19 +501,14 @@ static enum rig_rc explain(struct rig_verdict *verdict, const struct rig_known_r
         rc = search->why_not.failed || known->why_not == NULL ? rig_memory_limit(err, "the verdict") : RIG_OK;
     }
     rig_buf_done(&search->why_not);
-    rig_history_free(search->loaded);
-    free(search->keep);
-    free(search->apart);
-    free(search->original);
-    free(search->is_part);
     free(search);
     return rc;
 }
 
-static void count_witnesses(const struct rig_verdict *verdict, struct rig_known_outcome *outcome)
+static void count_witnesses(const struct rig_verdict *verdict, bool by_certificate, struct rig_known_outcome *outcome)
 {
     const struct rig_known_anomaly *shape = &outcome->issue->shape;
-    if (outcome->issue->unlike != NULL || !rig_known_anomaly_is_kept(shape, verdict))
+    if (outcome->issue->unlike != NULL || outcome->witness_count > 0 || !rig_known_anomaly_is_kept(shape, verdict))
         return;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         const struct rig_finding *finding = &verdict->findings[anomaly];
@@ -412,6 +518,7 @@ static void count_witnesses(const struct rig_verdict *verdict, struct rig_known_
             if (outcome->witness_count++ == 0) {
                 outcome->witness = &finding->witnesses[i];
                 outcome->number = i + 1;
+                outcome->by_certificate = by_certificate;
             }
         }
     }
@@ -429,7 +536,9 @@ enum rig_rc rig_known_issues_compare(struct rig_verdict *verdict, const struct r
     *known = (struct rig_known_issues){.outcomes = outcomes, .count = request->count, .required = request->required};
     for (uint32_t i = 0; i < request->count; i++) {
         outcomes[i] = (struct rig_known_outcome){.issue = &request->issues[i]};
-        count_witnesses(verdict, &outcomes[i]);
+        count_witnesses(verdict, false, &outcomes[i]);
+        if (verdict->certified != NULL && verdict->certified->verdict != NULL && verdict->certified->agrees)
+            count_witnesses(verdict->certified->verdict, true, &outcomes[i]);
     }
     if (verdict->valid == RIG_VALID_FALSE) {
         const enum rig_rc rc = explain(verdict, request, known, err);

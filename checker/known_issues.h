@@ -10,8 +10,13 @@
  * one operation of a transaction is all that a witness needs of it, the witness stays, with that operation as a version on
  * the way between the others. It is known if these are among the transactions of a known one, and the search goes on with them.)
  *
+ * With a certificate (certificate/certified.h) that agrees with the clients, the history with what it adds is searched: there
+ * the order of all versions is known, and a violation that only the certificate shows is one like any other. Levels that the reads
+ * alone refute are searched for in the history without it as well. Rows are taken apart into their statements; a part has no
+ * snapshot, because the statements before it, which a snapshot does not show, are transactions of their own.
+ *
  * Everything else is left unexplained, with the reason: another anomaly, a witness of another shape, an issue of another
- * database, a certificate that takes part in the verdict, a search that is too long.
+ * database, a discrepancy between clients and certificate, a search that is too long.
  *
  * Time: a judgement of the whole history for each choice of one transaction from each known witness: 3 witnesses of 3
  * transactions take up to 39. Space: twice that of the history. Threads: one call uses the calling thread.
@@ -34,6 +39,7 @@ struct rig_known_outcome { /* of an issue */
     uint32_t witness_count;            /* those of the verdict that have its shape */
     const struct rig_witness *witness; /* the first of them; NULL: it did not appear */
     uint32_t number;                   /* its number among those of its anomaly, from 1 */
+    bool by_certificate;               /* they are witnesses of the certificate's verdict */
 };
 
 struct rig_known_issues {

@@ -1,9 +1,7 @@
 #include "cli/check_run.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 #include "base/clock.h"
+#include "checker/asked.h"
 #include "cli/input_path.h"
 
 enum rig_rc rig_cli_check_run(const char *folder, const struct rig_source_options *from,
@@ -18,17 +16,12 @@ enum rig_rc rig_cli_check_run(const char *folder, const struct rig_source_option
         rc = rig_source_open_ranks((const char *const *)paths.at, paths.count, from, &source, err);
     const double open_ms = (double)(rig_clock_now_ns() - start_ns) / (double)RIG_NS_PER_MS;
     if (rc == RIG_OK)
+        rc = rig_asked_require_possible(rig_source_facts(source)->workload, options->check.anomalies, err);
+    if (rc == RIG_OK)
         rc = rig_check_source(source, paths.count > 1 ? folder : paths.at[0], options, verdict, err);
     if (rc == RIG_OK)
         (*verdict)->cost.read_ms += open_ms;
     rig_source_close(source);
     rig_cli_paths_done(&paths);
     return rc;
-}
-
-bool rig_cli_run_has_ranks(const char *folder)
-{
-    char path[RIG_CLI_PATH_BYTES];
-    const int length = snprintf(path, sizeof path, "%s/history.rig", folder);
-    return length > 0 && (size_t)length < sizeof path && access(path, F_OK) != 0;
 }

@@ -10,7 +10,5 @@
 enum rig_rc rig_cli_check_run(const char *folder, const struct rig_source_options *from,
                               const struct rig_stream_options *options, struct rig_verdict **verdict,
                               struct rig_err *err);
-/* Whether the folder has records of ranks, of which there are no charts. */
-bool rig_cli_run_has_ranks(const char *folder);
 
 #endif

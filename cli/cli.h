@@ -35,6 +35,16 @@
 RIG_CLI_TABLE(RIG_CLI_DECLARE)
 #undef RIG_CLI_DECLARE
 
+struct rig_cli_command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+};
+
+#define RIG_CLI_COUNT(name, summary) +1
+enum { RIG_CLI_COMMAND_COUNT = 0 RIG_CLI_TABLE(RIG_CLI_COUNT) };
+#undef RIG_CLI_COUNT
+extern const struct rig_cli_command rig_cli_commands[RIG_CLI_COMMAND_COUNT];
+
 enum { RIG_EXIT_OK = 0, RIG_EXIT_ANOMALY = 1, RIG_EXIT_UNDECIDED = 2, RIG_EXIT_FAILED = 3, RIG_EXIT_USAGE = 64 };
 
 /* `rig: <text>` and a line break on stderr, secrets masked. */

@@ -14,9 +14,9 @@
 #include "base/output_file.h"
 #include "base/secret.h"
 #include "base/sha256.h"
-#include "checker/check_source.h"
 #include "checker/minimum.h"
 #include "cli/arguments.h"
+#include "cli/check_run.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
 #include "cli/output_form.h"
@@ -37,6 +37,10 @@ static const struct rig_argument bundle_arguments[] = {
     RIG_ARGUMENT_BUDGET,
     RIG_ARGUMENT_MAX_WITNESSES,
     RIG_ARGUMENT_MAX_MEMORY,
+    {.name = "set",
+     .value = "A.B=C",
+     .repeatable = true,
+     .help = "set a key of the plan for the scenario and scripts, such as a secret that the stored plan lacks"},
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
@@ -95,12 +99,12 @@ static const struct {
 
 /* -- the evidence -------------------------------------------------------------------------------------------------- */
 
-static enum rig_rc judge(struct bundle *bundle, const char *record, struct rig_err *err)
+static enum rig_rc judge(struct bundle *bundle, struct rig_err *err)
 {
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG, .limit_bytes = bundle->check.limit_bytes}};
     const struct rig_stream_options windows = {.check = bundle->check};
     const struct rig_minimum minimum = RIG_MINIMUM_OF_HISTORY;
-    enum rig_rc rc = rig_check_file(record, &source, &windows, &bundle->verdict, err);
+    enum rig_rc rc = rig_cli_check_run(bundle->run, &source, &windows, &bundle->verdict, err);
     if (rc == RIG_OK)
         rc = rig_verdict_weigh(bundle->verdict, &minimum, &bundle->saved.effort, err);
     if (rc == RIG_OK && bundle->verdict->valid != RIG_VALID_FALSE)
@@ -111,13 +115,18 @@ static enum rig_rc judge(struct bundle *bundle, const char *record, struct rig_e
 }
 
 /* Without a part where the history has none, or does not fit; the witness of the whole history stays. */
-static void shrink(struct bundle *bundle, const char *record)
+static void shrink(struct bundle *bundle)
 {
+    static struct rig_cli_paths paths; /* one command a process */
+    const char *run = bundle->run;
     const struct rig_load_options load = {.form = RIG_FORM_RIG, .limit_bytes = bundle->check.limit_bytes};
     const struct rig_shrink_options options = {.check = bundle->check, .budget_ns = bundle->check.budget_ns};
     struct rig_history *history = NULL;
     struct rig_err why = {0};
-    enum rig_rc rc = rig_history_load(record, &load, &history, &why);
+    enum rig_rc rc = rig_cli_find_histories(&run, 1, &paths, &why);
+    if (rc == RIG_OK)
+        rc = rig_history_load_ranks((const char *const *)paths.at, paths.count, &load, &history, &why);
+    rig_cli_paths_done(&paths);
     if (rc == RIG_OK)
         rc = rig_shrink_history(history, &options, &bundle->part, &why);
     if (rc == RIG_OK)
@@ -145,11 +154,17 @@ static enum rig_rc write_part(struct bundle *bundle, struct rig_err *err)
     const struct rig_headline headline = rig_headline_pick(bundle->verdict);
     struct rig_cli_reproduce_files files = {
         .folder = bundle->work, .part = &bundle->part, .interleaving = &bundle->interleaving};
+    struct rig_plan_override overrides[RIG_ARGUMENTS_MAX];
     struct rig_plan *plan = NULL;
     struct rig_err why = {0};
     char path[PATH_BYTES];
+    size_t given = 0;
+    while ((overrides[given].text = rig_arguments_value_at(bundle->args, "set", given)) != NULL)
+        given++;
     (void)snprintf(path, sizeof path, "%s/plan.yaml", bundle->run);
-    if (rig_plan_load(path, NULL, 0, NULL, &plan, &why) != RIG_OK) {
+    if (rig_plan_load(path, overrides, given, NULL, &plan, &why) != RIG_OK) {
+        if (given > 0) /* it may be the setting that is wrong */
+            return rig_fail(err, why.rc, "%s", why.text);
         const size_t folder = strlen(bundle->run) + 1; /* the place in the plan, wherever the folder is */
         const bool is_named = strncmp(why.text, path, strlen(path)) == 0;
         (void)snprintf(bundle->unplayed, sizeof bundle->unplayed, "%s", why.text + (is_named ? folder : 0));
@@ -313,13 +328,11 @@ static enum rig_rc make_work(struct bundle *bundle, struct rig_err *err)
 
 static enum rig_rc make(struct bundle *bundle, struct rig_err *err)
 {
-    char record[PATH_BYTES];
-    (void)snprintf(record, sizeof record, "%s/history.rig", bundle->run);
-    enum rig_rc rc = judge(bundle, record, err);
+    enum rig_rc rc = judge(bundle, err);
     if (rc == RIG_OK)
         rc = make_work(bundle, err);
     if (rc == RIG_OK)
-        shrink(bundle, record);
+        shrink(bundle);
     if (rc == RIG_OK)
         rc = write_part(bundle, err);
     if (rc == RIG_OK)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/output_file.h"
+#include "checker/asked.h"
 #include "checker/check_source.h"
 #include "checker/minimum.h"
 #include "checker/levels/assumption.h"
@@ -155,8 +156,8 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
                       rig_data_types[workload].name);
     if (rc == RIG_OK)
         rc = check_bank(args, workload, err);
-    if (rc == RIG_OK && proof != NULL && rig_source_facts(source)->ranks.count > 0)
-        rc = rig_fail(err, RIG_E_USAGE, "--proof is for a single record: rig-verify reads one; leave it out");
+    if (rc == RIG_OK)
+        rc = rig_asked_require_possible(workload, options->check.anomalies, err);
     if (rc == RIG_OK && proof != NULL)
         rc = rig_cli_proof_check(workload, options->check.lattice, err);
     take_accounts(source, &options->check);
@@ -185,8 +186,8 @@ static enum rig_rc write_all(const struct rig_arguments *args, const struct rig_
     enum rig_rc rc = rig_cli_print_result(verdict, run, NULL, args, err);
     const char *folder = rig_arguments_value(args, "output");
     struct rig_course *course = NULL;
-    if (rc == RIG_OK && verdict->scope.ranks.count == 0 && (folder != NULL || rig_arguments_has(args, "report")))
-        course = rig_cli_course(args->positionals[0], source, verdict, run);
+    if (rc == RIG_OK && (folder != NULL || rig_arguments_has(args, "report")))
+        course = rig_cli_course(args->positionals, args->positional_count, source, verdict, run);
     if (rc == RIG_OK)
         rc = rig_cli_write_requested(verdict, run, course, title, args, err);
     if (rc == RIG_OK && folder != NULL)
@@ -220,7 +221,8 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
     options->watch = rig_cli_check_progress_watch(&progress);
     enum rig_rc rc = check(args, source, options, &verdict, &unproved, &err);
     rig_cli_check_progress_done(&progress);
-    const struct rig_cli_judged judged = {args->positionals[0], &source->load, &options->check, run};
+    const struct rig_cli_judged judged = {args->positionals, args->positional_count, &source->load, &options->check,
+                                          run};
     if (rc == RIG_OK)
         rc = rig_cli_known_bugs_compare(known, &judged, verdict, &err);
     if (rc == RIG_OK)

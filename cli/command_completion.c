@@ -11,17 +11,6 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 
-static const struct {
-    const char *name, *summary;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-#define COMMAND_ROW(name, summary) {#name, summary, rig_cli_##name},
-    RIG_CLI_TABLE(COMMAND_ROW)
-#undef COMMAND_ROW
-};
-
-enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
-
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
 static const struct rig_argument no_arguments[] = {{.name = NULL}};
@@ -54,10 +43,10 @@ static void read_table(const struct rig_arguments_table *table, void *context)
 static void read_command(struct script *script, size_t i)
 {
     char name[32];
-    (void)snprintf(name, sizeof name, "%s", commands[i].name);
+    (void)snprintf(name, sizeof name, "%s", rig_cli_commands[i].name);
     char *argv[] = {name, NULL};
     rig_arguments_read_tables(read_table, script);
-    (void)commands[i].run(1, argv);
+    (void)rig_cli_commands[i].run(1, argv);
     rig_arguments_read_tables(NULL, NULL);
 }
 
@@ -133,8 +122,8 @@ static void write_bash(struct script *script)
                           "  COMPREPLY=()\n"
                           "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
                           "    COMPREPLY=($(compgen -W '");
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        rig_buf_printf(out, "%s ", commands[i].name);
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++)
+        rig_buf_printf(out, "%s ", rig_cli_commands[i].name);
     rig_buf_add_text(out, "help --help --version' -- \"$current\"))\n    return\n  fi\n"
                           "  if [ \"$previous\" = = ]; then # bash makes words of --level=LEVEL at the sign\n"
                           "    previous=${COMP_WORDS[COMP_CWORD-2]}\n"
@@ -143,7 +132,7 @@ static void write_bash(struct script *script)
                           "  fi\n"
                           "  case $command:$previous in\n");
     script->option = bash_values;
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++)
         read_command(script, i);
     rig_buf_add_text(out, "  esac\n"
                           "  if [ \"$values\" = '<file>' ]; then\n"
@@ -155,8 +144,8 @@ static void write_bash(struct script *script)
                           "  fi\n"
                           "  case $command in\n");
     script->option = bash_name;
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        rig_buf_printf(out, "    %s) options='--help", commands[i].name);
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++) {
+        rig_buf_printf(out, "    %s) options='--help", rig_cli_commands[i].name);
         read_command(script, i);
         rig_buf_add_text(out, "' ;;\n");
     }
@@ -213,9 +202,9 @@ static void write_zsh(struct script *script)
                           "_rig() {\n"
                           "  if (( CURRENT == 2 )); then\n"
                           "    local -a commands=(\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        rig_buf_printf(out, "      '%s:", commands[i].name);
-        add_text(out, "[]:\\", commands[i].summary);
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++) {
+        rig_buf_printf(out, "      '%s:", rig_cli_commands[i].name);
+        add_text(out, "[]:\\", rig_cli_commands[i].summary);
         rig_buf_add_text(out, "'\n");
     }
     rig_buf_add_text(out, "    )\n    _describe command commands\n    return\n  fi\n"
@@ -224,9 +213,9 @@ static void write_zsh(struct script *script)
                           "  (( CURRENT-- ))\n"
                           "  case $command in\n");
     script->option = zsh_option;
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++) {
         rig_buf_printf(out, "    %s)\n      _arguments \\\n        '--help[usage of the command]' \\\n",
-                       commands[i].name);
+                       rig_cli_commands[i].name);
         read_command(script, i);
         rig_buf_add_text(out, "        '*:file:_files' ;;\n");
     }
@@ -259,13 +248,13 @@ static void write_fish(struct script *script)
 {
     struct rig_buf *out = &script->out;
     rig_buf_add_text(out, "# fish completion of rig; made by `rig completion fish`.\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        rig_buf_printf(out, "complete -c rig -n __fish_use_subcommand -f -a %s -d '", commands[i].name);
-        add_text(out, "\\", commands[i].summary);
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++) {
+        rig_buf_printf(out, "complete -c rig -n __fish_use_subcommand -f -a %s -d '", rig_cli_commands[i].name);
+        add_text(out, "\\", rig_cli_commands[i].summary);
         rig_buf_add_text(out, "'\n");
     }
     script->option = fish_option;
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++)
         read_command(script, i);
 }
 

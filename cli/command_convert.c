@@ -1,5 +1,5 @@
 /*
- * rig convert IN OUT: a history in another form.
+ * rig convert IN... OUT: a history in another form, or the records of the ranks of one run as one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,23 +30,30 @@ static const struct rig_argument convert_arguments[] = {
 
 static const struct rig_arguments_table convert_table = {
     .command = "convert",
-    .positionals = "IN OUT",
+    .positionals = "IN... OUT",
     .least_positionals = 2,
-    .most_positionals = 2,
+    .most_positionals = RIG_CLI_PATHS_MOST + 1,
     .description =
         "Writes a history in another form: rig's own (history.rig), operations as JSON lines, or as EDN in the\n"
         "field names of Jepsen. Registers can also be written as text of Plume, PolySI and AWDIT (plume), and in the\n"
         "binary form of dbcop. The first bytes of IN show its form; a folder with logs of Cobra, and the forms of\n"
         "dbcop, PolySI, Plume and AWDIT are read too. `-` is standard input and output.\n"
+        "IN may be the folder of a run. Several records are those of the ranks of one run, which become one history:\n"
+        "transactions of one process that the clocks leave overlapping get different processes in OUT.\n"
         "OUT appears whole or not at all; it cannot be IN. Devices and pipes are written in place.\n"
         "Exit status 2: IN was cut or damaged, and the form of OUT cannot record that.\n"
         "plume and dbcop hold no times and no unknown outcomes: docs/history-format.md says what becomes of them.\n",
     .arguments = convert_arguments,
 };
 
+static const char *out_of(const struct rig_arguments *args)
+{
+    return args->positionals[args->positional_count - 1];
+}
+
 static void print_result(const struct rig_arguments *args, const struct rig_history *history, enum rig_form form)
 {
-    const char *out = args->positionals[1];
+    const char *out = out_of(args);
     if (!rig_arguments_json(args)) {
         printf("%s: %u transaction%s, %u operation%s, %llu omitted%s", out, (unsigned)history->txn_count,
                rig_plural(history->txn_count), (unsigned)history->op_count, rig_plural(history->op_count),
@@ -91,10 +98,25 @@ static int tell_lost_mark(const struct rig_history *history, enum rig_form form)
     return RIG_EXIT_UNDECIDED;
 }
 
+static enum rig_rc refuse_lost(const struct rig_history *history, const char *in, struct rig_err *err)
+{
+    if (history->in_turn)
+        return rig_fail(err, RIG_E_INPUT,
+                        "%s: %llu of them %s missing or end%s early, and one file cannot record what it lacks; "
+                        "`rig check` takes the records that there are",
+                        in, (unsigned long long)history->lost_count, history->lost_count == 1 ? "is" : "are",
+                        history->lost_count == 1 ? "s" : "");
+    return rig_fail(
+        err, RIG_E_INPUT,
+        "%s: %llu operation%s that may have read or written would be lost: the process is not a client, or the "
+        "value is not a transaction; give each client a number or a name, or remove such operations",
+        in, (unsigned long long)history->lost_count, rig_plural(history->lost_count));
+}
+
 static void describe(void *context, char *text, unsigned long size)
 {
     const struct rig_arguments *args = context;
-    (void)snprintf(text, size, "the conversion was interrupted; %s is as it was", args->positionals[1]);
+    (void)snprintf(text, size, "the conversion was interrupted; %s is as it was", out_of(args));
 }
 
 int rig_cli_convert(int argc, char **argv)
@@ -103,13 +125,15 @@ int rig_cli_convert(int argc, char **argv)
     int status = rig_arguments_parse(&convert_table, argc, argv, &args);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
-    enum rig_form form = rig_cli_output_form(&args, "to", &rig_cli_all_forms, args.positionals[1]);
+    enum rig_form form = rig_cli_output_form(&args, "to", &rig_cli_all_forms, out_of(&args));
     struct rig_err err = {0};
-    char in[RIG_CLI_PATH_BYTES];
-    if (rig_cli_find_history(args.positionals[0], in, &err) != RIG_OK)
+    static struct rig_cli_paths in; /* one command a process */
+    enum rig_rc rc = rig_cli_find_histories(args.positionals, args.positional_count - 1, &in, &err);
+    if (rc != RIG_OK)
         return rig_cli_fail(&err);
-    rig_cli_guard_history(in);
-    if (form == RIG_FORM_AUTO || !rig_cli_may_write(&args, args.positionals[1]))
+    for (size_t i = 0; i < in.count; i++)
+        rig_cli_guard_history(in.at[i]);
+    if (form == RIG_FORM_AUTO || !rig_cli_may_write(&args, out_of(&args)))
         return RIG_EXIT_USAGE;
     struct rig_save_options save = {.form = form, .pack = rig_arguments_has(&args, "compress")};
     if (save.pack && form != RIG_FORM_RIG) {
@@ -122,26 +146,24 @@ int rig_cli_convert(int argc, char **argv)
     rig_cli_read_workload(&args, &options);
     struct rig_history *history = NULL;
     rig_cli_interruption_begin(describe, &args);
-    enum rig_rc rc = rig_history_load(in, &options, &history, &err);
+    rc = rig_history_load_ranks((const char *const *)in.at, in.count, &options, &history, &err);
     if (rc == RIG_OK && history->lost_count > 0)
-        rc = rig_fail(
-            &err, RIG_E_INPUT,
-            "%s: %llu operation%s that may have read or written would be lost: the process is not a client, or the "
-            "value is not a transaction; give each client a number or a name, or remove such operations",
-            in, (unsigned long long)history->lost_count, rig_plural(history->lost_count));
+        rc = refuse_lost(history, in.count > 1 || history->in_turn ? "the records" : in.at[0], &err);
     if (rc == RIG_OK)
-        rc = rig_history_save(history, args.positionals[1], &save, &err);
+        rc = rig_cli_save_history(history, out_of(&args), &save, &err);
     rig_cli_interruption_end();
     status = RIG_EXIT_OK;
     if (rc == RIG_OK && history->sorted)
-        rig_cli_complain("warning: %s: its operations are not in the order of their indices; they were sorted", in);
+        rig_cli_complain("warning: %s: its operations are not in the order of their indices; they were sorted",
+                         in.at[0]);
     if (rc != RIG_OK)
         status = rig_cli_fail(&err);
     else {
-        if (strcmp(args.positionals[1], "-") != 0)
+        if (strcmp(out_of(&args), "-") != 0)
             print_result(&args, history, form);
         status = tell_lost_mark(history, form);
     }
     rig_history_free(history);
+    rig_cli_paths_done(&in);
     return status;
 }

@@ -471,12 +471,9 @@ static int print_level(size_t index, const char *name, const char *format, bool 
         return RIG_EXIT_USAGE;
     }
     if (!rig_level_find(name, &level)) {
-        struct rig_nearest nearest;
-        rig_nearest_init(&nearest, name);
-        for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++)
-            rig_nearest_offer(&nearest, rig_level_info((enum rig_level)i)->name);
-        if (nearest.best != NULL)
-            rig_cli_complain("list: there is no level `%s`; did you mean `%s`?", name, nearest.best);
+        const char *nearest = rig_level_nearest(name);
+        if (nearest != NULL)
+            rig_cli_complain("list: there is no level `%s`; did you mean `%s`?", name, nearest);
         else
             rig_cli_complain("list: there is no level `%s`; `rig list levels` shows them", name);
         return RIG_EXIT_USAGE;

@@ -17,6 +17,7 @@
 #include "cli/outputs.h"
 #include "cli/requests.h"
 #include "cli/saved_run.h"
+#include "report/server_log.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -74,34 +75,31 @@ static char *title_of(const char *folder)
     return strndup(folder + start, length - start);
 }
 
-static int write_all(const struct rig_arguments *args, const char *path, const struct rig_verdict *verdict,
-                     const struct rig_cli_saved_run *saved, const char *title, struct rig_err *err)
+static int write_all(const struct rig_arguments *args, const struct rig_cli_paths *paths,
+                     const struct rig_verdict *verdict, const struct rig_cli_saved_run *saved, const char *title,
+                     struct rig_err *err)
 {
+    struct rig_server_logs *logs = saved->found ? rig_server_logs_read(args->positionals[0], verdict) : NULL;
     struct rig_report_run there = saved->run;
-    there.log_folder = args->positionals[0];
+    there.logs = logs;
     const struct rig_report_run *run = saved->found ? &there : NULL;
     const char *folder = rig_arguments_value(args, "output");
     if (folder == NULL)
         folder = args->positionals[0];
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG}};
-    struct rig_course *course =
-        rig_cli_run_has_ranks(args->positionals[0]) ? NULL : rig_cli_course(path, &source, verdict, run);
+    struct rig_course *course = rig_cli_course((const char *const *)paths->at, paths->count, &source, verdict, run);
     enum rig_rc rc = rig_cli_print_result(verdict, run, course, args, err);
     if (rc == RIG_OK)
         rc = rig_cli_write_reports(verdict, run, course, title, folder, RIG_CLI_ALL_REPORTS, err);
     rig_course_free(course);
+    rig_server_logs_free(logs);
     return rc != RIG_OK ? rig_cli_fail(err) : rig_cli_verdict_status(verdict);
 }
 
 static int judge(const struct rig_arguments *args, struct rig_check_options *options, const struct rig_minimum *minimum,
                  struct rig_cli_known_bugs *known, const struct rig_cli_saved_run *saved, struct rig_err *err)
 {
-    char path[PATH_BYTES];
-    int length = snprintf(path, sizeof path, "%s/history.rig", args->positionals[0]);
-    if (length < 0 || (size_t)length >= sizeof path) {
-        rig_cli_complain("%s: the path is too long", args->positionals[0]);
-        return RIG_EXIT_FAILED;
-    }
+    static struct rig_cli_paths paths; /* one command a process */
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG, .limit_bytes = options->limit_bytes}};
     struct rig_cli_check_progress progress;
     rig_cli_check_progress_init(&progress, rig_cli_progress_look(args));
@@ -112,18 +110,21 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
     if (title == NULL) {
         (void)rig_no_memory(err, "the reports");
         result = rig_cli_fail(err);
-    } else if (rig_cli_check_run(args->positionals[0], &source, &windows, &verdict, err) != RIG_OK) {
+    } else if (rig_cli_find_histories(args->positionals, 1, &paths, err) != RIG_OK ||
+               rig_cli_check_run(args->positionals[0], &source, &windows, &verdict, err) != RIG_OK) {
         rig_cli_check_progress_done(&progress);
         result = rig_cli_fail(err);
     } else {
-        const struct rig_cli_judged judged = {path, &source.load, options, &saved->run};
+        const struct rig_cli_judged judged = {(const char *const *)paths.at, paths.count, &source.load, options,
+                                              &saved->run};
         rig_cli_check_progress_done(&progress);
         result = rig_cli_known_bugs_compare(known, &judged, verdict, err) == RIG_OK &&
                          rig_verdict_weigh(verdict, minimum, &saved->effort, err) == RIG_OK
-                     ? write_all(args, path, verdict, saved, title, err)
+                     ? write_all(args, &paths, verdict, saved, title, err)
                      : rig_cli_fail(err);
     }
     free(title);
+    rig_cli_paths_done(&paths);
     rig_verdict_free(verdict);
     return result;
 }

@@ -22,6 +22,10 @@ static const struct rig_argument reproduce_arguments[] = {
     {.name = "time",
      .value = "TIME",
      .help = "time for runs of the plan; 5m when not given, of a NAME that of its entry"},
+    {.name = "shrink",
+     .value = "TIME",
+     .help = "time for finding the smallest plan, where only runs of the plan bring the anomaly back; 2m when not "
+             "given, 0s: none"},
     {.name = "patience",
      .value = "MS",
      .help = "milliseconds after which a statement that has not returned counts as waiting; 250 when not given"},
@@ -57,15 +61,17 @@ static const struct rig_arguments_table reproduce_table = {
     .description =
         "Brings the anomaly of a run back. rig finds the smallest part of its history that has the anomaly\n"
         "(rig shrink), writes it as a scenario and as scripts that need no rig, and plays it on the plan's database.\n"
-        "Where the order of the statements is not enough, it runs the plan again. It says how often the anomaly came\n"
-        "back, with an interval of 95 % confidence. A HISTORY alone needs --plan.\n"
+        "Where the order of the statements is not enough, it runs the plan again, and then finds the smallest plan "
+        "that\n"
+        "still shows the anomaly (rig shrink --plan). It says how often the anomaly came back, with an interval of\n"
+        "95 % confidence. A HISTORY alone needs --plan.\n"
         "NAME is a known bug (rig list reproductions), or the path of an entry (NAME.yaml): rig runs the plan of the "
         "entry\n"
         "on the version that has the bug, each run with another seed, until an anomaly of the expected shape is found "
         "or\n"
-        "the time is over. Other anomalies do not count. An entry with a scenario is played on that version instead,\n"
-        "each play on a new server. --set database.cluster.local.version=V tries another "
-        "version.\n"
+        "the time is over. Other anomalies do not count. An entry with a scenario is played on that version first; its "
+        "plan\n"
+        "runs where the play does not show the anomaly. --set database.cluster.local.version=V tries another version.\n"
         "A history with the name of an entry is ./NAME.\n"
         "Exit status: 0 when the anomaly came back, 2 when it did not, 3 when the database could not be used,\n"
         "64 where the history has no such anomaly.\n",

@@ -16,6 +16,8 @@
 #include "cli/check_run.h"
 #include "cli/cli.h"
 #include "cli/command_run.h"
+#include "cli/input_path.h"
+#include "cli/interruption.h"
 #include "cli/known_bugs.h"
 #include "cli/leftovers.h"
 #include "cli/outputs.h"
@@ -25,9 +27,11 @@
 #include "cli/ranked.h"
 #include "cli/requests.h"
 #include "cli/stop_signals.h"
+#include "cli/time_limit.h"
 #include "cli/stored_logs.h"
 #include "cli/terminal.h"
 #include "history/builder.h"
+#include "report/server_log.h"
 #include "run/run.h"
 #include "store/store_folder.h"
 
@@ -76,7 +80,9 @@ struct job {
     struct rig_buf plan_yaml;
     struct rig_cli_provenance provenance;
     struct rig_cli_known_bugs known;
-    int64_t took_ns; /* of the clock on the wall, also where the load's time is simulated */
+    struct rig_cli_paths records; /* once they were looked for */
+    int64_t start_ns;             /* of the run, by the monotonic clock */
+    int64_t took_ns;              /* of the clock on the wall, also where the load's time is simulated */
     struct rig_cli_check_progress progress;
     char failure[RIG_ERR_TEXT_BYTES]; /* why the run failed; empty: it did not */
     bool is_judged;                   /* there was a verdict: its reports are not to be replaced */
@@ -127,8 +133,12 @@ static enum rig_rc drive(struct job *job, struct rig_err *err)
                                             .ranks = job->request->ranks,
                                             .progress = rig_cli_progress_look(job->arguments)};
     const int64_t start_ns = rig_clock_now_ns();
+    rig_cli_time_limit_begin(start_ns, job->plan->time_limit_ns);
     enum rig_rc rc = rig_run(job->plan, &options, &job->result, err);
+    rig_cli_time_limit_end();
     rig_cli_stop_signals_end();
+    job->start_ns = start_ns;
+    rig_cli_interruption_limit(job->plan->time_limit_ns == 0 ? 0 : start_ns + job->plan->time_limit_ns);
     job->took_ns = rig_clock_now_ns() - start_ns;
     struct rig_err redaction = {0};
     if (rig_cli_redact_logs(job->folder, &redaction) != RIG_OK) {
@@ -145,6 +155,16 @@ static bool has_record(const struct job *job)
     char path[RIG_STORE_PATH_BYTES + 64];
     record_of(job, path);
     return job->result.counters.invoked > 0 && access(path, R_OK) == 0;
+}
+
+/* Those that there are, of all ranks. */
+static const struct rig_cli_paths *records_of(struct job *job)
+{
+    const char *folder = job->folder;
+    struct rig_err err = {0};
+    if (job->records.count == 0 && has_record(job) && rig_cli_find_histories(&folder, 1, &job->records, &err) != RIG_OK)
+        rig_cli_paths_done(&job->records);
+    return &job->records;
 }
 
 /* Where to look after a failure. */
@@ -201,7 +221,6 @@ static void collect_facts(struct job *job)
         .isolation = isolation_of(job->plan),
         .started_utc = result->started_utc,
         .folder = job->folder,
-        .log_folder = job->folder,
         .plan_yaml = rig_buf_text(&job->plan_yaml),
         .seed = job->plan->seed,
         .client_count = (uint32_t)job->plan->clients.count,
@@ -256,11 +275,13 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
     collect_facts(job);
     if (request->judged != NULL)
         request->judged(request->context, verdict, &job->facts);
-    char path[RIG_STORE_PATH_BYTES + 64];
-    record_of(job, path);
+    struct rig_server_logs *logs = rig_server_logs_read(job->folder, verdict);
+    job->facts.logs = logs;
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG}};
-    const bool has_course = has_record(job) && request->ranks == NULL; /* charts are of one record */
-    struct rig_course *course = has_course ? rig_cli_course(path, &source, verdict, &job->facts) : NULL;
+    const struct rig_cli_paths *paths = records_of(job);
+    struct rig_course *course =
+        paths->count == 0 ? NULL
+                          : rig_cli_course((const char *const *)paths->at, paths->count, &source, verdict, &job->facts);
     enum rig_rc rc =
         rig_cli_write_reports(verdict, &job->facts, course, job->plan->name, job->folder, job->plan->reports, err);
     const bool wanted = rig_arguments_json(job->arguments) || job->failure[0] == '\0' || verdict->scope.txn_count > 0;
@@ -269,6 +290,8 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
     if (rc == RIG_OK && !request->silent)
         rc = rig_cli_write_requested(verdict, &job->facts, course, job->plan->name, job->arguments, err);
     rig_course_free(course);
+    job->facts.logs = NULL;
+    rig_server_logs_free(logs);
     if (rc == RIG_OK)
         point_to_report(job);
     return rc;
@@ -295,27 +318,29 @@ static void collect_conditions(struct job *job)
 static struct rig_check_options requests_of(const struct job *job)
 {
     const struct rig_check_section *section = &job->plan->check;
-    return (struct rig_check_options){.levels = section->levels,
-                                      .anomalies = section->anomalies,
-                                      .assumptions = section->assumptions,
-                                      .total = section->total,
-                                      .lattice = section->lattice,
-                                      .budget_ns = section->budget_ns,
-                                      .max_witnesses = (uint32_t)section->max_witnesses};
+    return (struct rig_check_options){
+        .levels = section->levels,
+        .anomalies = section->anomalies,
+        .assumptions = section->assumptions,
+        .total = section->total,
+        .lattice = section->lattice,
+        .budget_ns = rig_cli_time_limit_share(job->start_ns, job->plan->time_limit_ns, section->budget_ns),
+        .max_witnesses = (uint32_t)section->max_witnesses};
 }
 
 /* The entries were read once already, with the plan. */
 static enum rig_rc compare_known(struct job *job, struct rig_verdict *verdict, struct rig_err *err)
 {
-    char path[RIG_STORE_PATH_BYTES + 64];
+    const struct rig_cli_paths *paths = records_of(job);
     const struct rig_check_options check = requests_of(job);
     const struct rig_load_options load = {.form = RIG_FORM_RIG};
     const struct rig_report_run run = {
         .driver = job->plan->driver->name, .isolation = isolation_of(job->plan), .server = job->result.server};
-    path_in(job, "history.rig", path);
+    if (paths->count == 0)
+        return RIG_OK;
     job->known.names = job->plan->check.known;
     job->known.required = job->plan->check.known_required;
-    const struct rig_cli_judged judged = {path, &load, &check, &run};
+    const struct rig_cli_judged judged = {(const char *const *)paths->at, paths->count, &load, &check, &run};
     return rig_cli_known_bugs_compare(&job->known, &judged, verdict, err);
 }
 
@@ -419,18 +444,20 @@ static int report_failure(struct job *job, const struct rig_err *why)
 /* The verdict stands without its proof, so that an anomaly keeps its status. */
 static int keep_proof(struct job *job, int status)
 {
-    char record[RIG_STORE_PATH_BYTES + 64], path[RIG_STORE_PATH_BYTES + 64];
+    char path[RIG_STORE_PATH_BYTES + 64];
     const struct rig_check_options options = requests_of(job);
     const struct rig_source_options from = {.load = {.form = RIG_FORM_RIG}};
     struct rig_source *source = NULL;
     struct rig_err err = {0};
     if (!job->plan->check.proof)
         return status;
-    record_of(job, record);
     path_in(job, "proof", path);
-    enum rig_rc rc = rig_source_open(record, &from, &source, &err);
+    const struct rig_cli_paths *paths = records_of(job);
+    enum rig_rc rc = paths->count > 0
+                         ? rig_source_open_ranks((const char *const *)paths->at, paths->count, &from, &source, &err)
+                         : rig_fail(&err, RIG_E_IO, "%s: the record is not there", job->folder);
     if (rc == RIG_OK)
-        rc = rig_cli_proof_write(source, record, &options, path, &err);
+        rc = rig_cli_proof_write(source, paths->count == 1 ? paths->at[0] : job->folder, &options, path, &err);
     rig_source_close(source);
     if (rc == RIG_OK)
         return status;
@@ -486,6 +513,7 @@ int rig_cli_run_plan(const struct rig_cli_run_request *request)
         (void)close(job.hold);
     rig_buf_done(&job.plan_yaml);
     rig_cli_known_bugs_done(&job.known);
+    rig_cli_paths_done(&job.records);
     return status;
 }
 

@@ -20,11 +20,15 @@
 
 static const struct rig_argument shrink_arguments[] = {
     {.name = "plan",
-     .help = "find the smallest plan instead, by runs of it: HISTORY is a plan, or the folder of a run"},
+     .help =
+         "find the smallest plan instead, by runs of it: of a PLAN, of the folder of a run, or of a known bug NAME"},
     {.name = "time", .value = "TIME", .help = "with --plan, time for all runs; 10m when not given"},
     {.name = "runs", .value = "N", .help = "with --plan, runs of a candidate at most; 60 when not given"},
     {.name = "seed", .value = "N", .help = "with --plan, seed before that of the first run"},
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "with --plan, set a key of the plan in every run"},
+    {.name = "known",
+     .value = "NAME",
+     .help = "with --plan, count only anomalies of the shape of this known bug (rig list reproductions)"},
     RIG_ARGUMENT_WORKLOAD,
     {.name = "level",
      .value = "LEVEL",
@@ -59,9 +63,9 @@ static const struct rig_argument shrink_arguments[] = {
 
 static const struct rig_arguments_table shrink_table = {
     .command = "shrink",
-    .positionals = "HISTORY|PLAN",
+    .positionals = "HISTORY...|PLAN|NAME",
     .least_positionals = 1,
-    .most_positionals = 1,
+    .most_positionals = RIG_CLI_PATHS_MOST,
     .description =
         "Takes transactions and operations out of a history with an anomaly until none can go, and shows what is "
         "left:\n"
@@ -71,11 +75,13 @@ static const struct rig_arguments_table shrink_table = {
         "HISTORY is what `rig check` reads: also the folder of a run, whose requests then hold. Without --level and\n"
         "--anomaly it is the anomaly that refutes the weakest level.\n"
         "Objects, counters and banks cannot be shrunk: their values do not name their writers.\n"
-        "With --plan it runs a plan again and again, with fewer faults, clients, transactions, operations and keys, "
-        "or\n"
-        "shorter, and keeps what still shows the anomaly within a number of runs that follows from its rate. It "
-        "writes\n"
-        "the smallest plan, and how often that shows the anomaly.\n"
+        "With --plan it runs a plan again and again, with fewer faults, phases, clients, transactions, operations and "
+        "keys,\n"
+        "smaller applications, or shorter, and keeps what still shows the anomaly within a number of runs that follows "
+        "from\n"
+        "its rate. It writes the smallest plan, and how often that shows the anomaly. Of a known bug (rig list "
+        "reproductions)\n"
+        "only anomalies of its shape count.\n"
         "Exit status: 0 after a part or plan was found; 2 when the plan does not show the anomaly again; 64 where the "
         "history has no such anomaly.\n",
     .arguments = shrink_arguments,
@@ -130,18 +136,18 @@ static void describe(void *context, char *text, unsigned long size)
         (void)snprintf(text, size, "the search was interrupted; %s is as it was", out);
 }
 
-static enum rig_rc shrink(const struct rig_arguments *args, const char *path, const struct rig_load_options *load,
-                          const struct rig_shrink_options *options, const struct rig_save_options *save,
-                          struct rig_err *err)
+static enum rig_rc shrink(const struct rig_arguments *args, const struct rig_cli_paths *paths,
+                          const struct rig_load_options *load, const struct rig_shrink_options *options,
+                          const struct rig_save_options *save, struct rig_err *err)
 {
     struct rig_history *history = NULL;
     struct rig_smallest_part shrunk = {0};
     const char *out = rig_arguments_value(args, "output");
-    enum rig_rc rc = rig_history_load(path, load, &history, err);
+    enum rig_rc rc = rig_history_load_ranks((const char *const *)paths->at, paths->count, load, &history, err);
     if (rc == RIG_OK)
         rc = rig_shrink_history(history, options, &shrunk, err);
     if (rc == RIG_OK && out != NULL)
-        rc = rig_history_save(shrunk.history, out, save, err);
+        rc = rig_cli_save_history(shrunk.history, out, save, err);
     if (rc == RIG_OK)
         rc = show(args, &shrunk, err);
     rig_smallest_part_done(&shrunk);
@@ -150,10 +156,12 @@ static enum rig_rc shrink(const struct rig_arguments *args, const char *path, co
 }
 
 /* Whether the files can be written; false after a complaint. */
-static bool outputs_fit(const struct rig_arguments *args, const char *history, struct rig_save_options *save)
+static bool outputs_fit(const struct rig_arguments *args, const struct rig_cli_paths *paths,
+                        struct rig_save_options *save)
 {
     const char *out = rig_arguments_value(args, "output"), *scenario = rig_arguments_value(args, "scenario");
-    rig_cli_guard_history(history);
+    for (size_t i = 0; i < paths->count; i++)
+        rig_cli_guard_history(paths->at[i]);
     if (out != NULL)
         save->form = rig_cli_output_form(args, "to", &rig_cli_forms, out);
     if (out != NULL && (save->form == RIG_FORM_AUTO || !rig_cli_may_write(args, out)))
@@ -164,13 +172,10 @@ static bool outputs_fit(const struct rig_arguments *args, const char *history, s
 /* Some options are for histories, some for plans. */
 static bool options_fit(const struct rig_arguments *args)
 {
-    static const char *const of_plans[] = {"time", "runs", "seed", "set", NULL}, *const of_histories[] = {
-                                                                                     "workload",   "level",
-                                                                                     "assume",     "lattice",
-                                                                                     "budget",     "max-witnesses",
-                                                                                     "max-memory", "to",
-                                                                                     "scenario",   "force",
-                                                                                     NULL};
+    static const char *const of_plans[] = {"time", "runs", "seed", "set", "known", NULL},
+                             *const of_histories[] = {"workload", "level",         "assume",     "lattice",
+                                                      "budget",   "max-witnesses", "max-memory", "to",
+                                                      "scenario", "force",         NULL};
     const bool is_plan = rig_arguments_has(args, "plan");
     const char *const *others = is_plan ? of_histories : of_plans;
     for (size_t i = 0; others[i] != NULL; i++) {
@@ -192,6 +197,10 @@ int rig_cli_shrink(int argc, char **argv)
         return status;
     if (!options_fit(&args))
         return RIG_EXIT_USAGE;
+    if (rig_arguments_has(&args, "plan") && args.positional_count > 1) {
+        rig_cli_complain("shrink --plan: takes one plan");
+        return RIG_EXIT_USAGE;
+    }
     if (rig_arguments_has(&args, "plan"))
         return rig_cli_shrink_plan(&args);
     struct rig_shrink_options options = {.budget_ns = 0};
@@ -199,24 +208,26 @@ int rig_cli_shrink(int argc, char **argv)
     struct rig_save_options save = {.form = RIG_FORM_AUTO};
     struct rig_cli_saved_run saved = {.storage = NULL};
     struct rig_err err = {0};
-    char path[RIG_CLI_PATH_BYTES];
+    static struct rig_cli_paths paths; /* one command a process */
     if (!rig_cli_read_requests(&args, &options.check) || !rig_cli_read_decision(&args, &options.check) ||
         !rig_cli_read_assume(&args, &options.check.assumptions))
         return RIG_EXIT_USAGE;
     load.limit_bytes = options.check.limit_bytes;
     rig_cli_read_workload(&args, &load);
-    enum rig_rc rc = rig_cli_find_history(args.positionals[0], path, &err);
+    enum rig_rc rc = rig_cli_find_histories(args.positionals, args.positional_count, &paths, &err);
     if (rc == RIG_OK)
         rc = rig_cli_saved_run_take(args.positionals[0], &args, &options.check, NULL, &saved, &err);
-    if (rc == RIG_OK && !outputs_fit(&args, path, &save)) {
+    if (rc == RIG_OK && !outputs_fit(&args, &paths, &save)) {
         rig_cli_saved_run_done(&saved);
+        rig_cli_paths_done(&paths);
         return RIG_EXIT_USAGE;
     }
     options.budget_ns = options.check.budget_ns;
     rig_cli_interruption_begin(describe, &args);
     if (rc == RIG_OK)
-        rc = shrink(&args, path, &load, &options, &save, &err);
+        rc = shrink(&args, &paths, &load, &options, &save, &err);
     rig_cli_interruption_end();
     rig_cli_saved_run_done(&saved);
+    rig_cli_paths_done(&paths);
     return rc == RIG_OK ? RIG_EXIT_OK : rig_cli_fail(&err);
 }

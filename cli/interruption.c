@@ -1,6 +1,8 @@
 #include "cli/interruption.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/clock.h"
 #include "cli/cli.h"
 
 enum { SIGNAL_COUNT = 3, EXIT_BY_SIGNAL = 128, TEXT_BYTES = 512 };
@@ -24,6 +27,7 @@ static int wake_fd = -1;
 static atomic_int came; /* the signal's number; -1: the work is done */
 static void (*describe_work)(void *context, char *text, unsigned long size);
 static void *work;
+static int64_t limit_ns; /* when the time is over; 0: never */
 
 static void on_signal(int number)
 {
@@ -37,19 +41,41 @@ static void on_signal(int number)
     errno = saved_errno;
 }
 
+/* False: the time is over. */
+static bool wait_for_wake(void)
+{
+    struct pollfd wake = {.fd = wake_fd, .events = POLLIN};
+    int ready;
+    do {
+        const int64_t left_ns = limit_ns == 0 ? 0 : limit_ns - rig_clock_now_ns();
+        const int64_t left_ms = left_ns <= 0 ? 0 : left_ns / RIG_NS_PER_MS + 1;
+        ready = poll(&wake, 1, limit_ns == 0 ? -1 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+    } while ((ready < 0 && errno == EINTR) || (ready == 0 && limit_ns > rig_clock_now_ns()));
+    return ready != 0;
+}
+
 static void *wait_for_signal(void *unused)
 {
     (void)unused;
-    uint64_t count;
-    while (read(wake_fd, &count, sizeof count) < 0 && errno == EINTR)
-        ;
+    char text[TEXT_BYTES] = "";
+    int none = 0;
+    const bool in_time = wait_for_wake();
+    if (!in_time && atomic_compare_exchange_strong(&came, &none, -1)) {
+        describe_work(work, text, sizeof text);
+        rig_cli_complain("the time limit is over: %s", text);
+        _exit(RIG_EXIT_UNDECIDED);
+    }
     const int number = atomic_load(&came);
     if (number <= 0)
         return NULL;
-    char text[TEXT_BYTES] = "";
     describe_work(work, text, sizeof text);
     rig_cli_complain("SIG%s: %s", sigabbrev_np(number), text);
     _exit(EXIT_BY_SIGNAL + number);
+}
+
+void rig_cli_interruption_limit(int64_t at_ns)
+{
+    limit_ns = at_ns;
 }
 
 void rig_cli_interruption_begin(void (*describe)(void *context, char *text, unsigned long size), void *context)

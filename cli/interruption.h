@@ -8,11 +8,16 @@
 #ifndef RIG_CLI_INTERRUPTION_H
 #define RIG_CLI_INTERRUPTION_H
 
+#include <stdint.h>
+
 /*
  * `describe` writes one line on how far it came into `text`, on a thread of its own while the command goes on: it reads
  * atomics only. Where the signals are ignored (nohup) they stay so. Without a thread the default of signals stays.
  */
 void rig_cli_interruption_begin(void (*describe)(void *context, char *text, unsigned long size), void *context);
+/* From the next begin on, the time of the monotonic clock at which the command ends likewise, with exit status 2 (undecided);
+ * 0: none. */
+void rig_cli_interruption_limit(int64_t at_ns);
 /* Puts the signals back; the exit status no longer depends on them. */
 void rig_cli_interruption_end(void);
 

@@ -68,10 +68,10 @@ static enum rig_rc load_issues(struct rig_cli_known_bugs *known, const struct ri
 static enum rig_rc load_history(void *context, struct rig_history **history, struct rig_err *err)
 {
     const struct rig_cli_judged *judged = context;
-    if (strcmp(judged->path, "-") == 0)
+    if (strcmp(judged->paths[0], "-") == 0)
         return rig_fail(err, RIG_E_USAGE,
                         "a long history on standard input cannot be read twice; give the path of a file");
-    return rig_history_load(judged->path, judged->load, history, err);
+    return rig_history_load_ranks(judged->paths, judged->count, judged->load, history, err);
 }
 
 enum rig_rc rig_cli_known_bugs_compare(struct rig_cli_known_bugs *known, const struct rig_cli_judged *judged,

@@ -31,7 +31,8 @@ void rig_cli_known_bugs_done(struct rig_cli_known_bugs *known);
 
 /* The history that was judged, and its run. */
 struct rig_cli_judged {
-    const char *path;
+    const char *const *paths; /* its file, or the records of its ranks */
+    size_t count;
     const struct rig_load_options *load;
     const struct rig_check_options *check;
     const struct rig_report_run *run; /* NULL, or without its driver: the history's own plan is asked */

@@ -12,22 +12,10 @@
 #include "base/version.h"
 #include "cli/cli.h"
 #include "cli/manual.h"
+#include "cli/ranked.h"
 #include "drivers/driver.h"
 
-struct subcommand {
-    const char *name;
-    const char *summary;
-    int (*run)(int argc, char **argv);
-};
-
-static const struct subcommand subcommands[] = {
-#define SUBCOMMAND_ROW(name, summary) {#name, summary, rig_cli_##name},
-    RIG_CLI_TABLE(SUBCOMMAND_ROW)
-#undef SUBCOMMAND_ROW
-        {"help", "the usage of a command: rig help COMMAND", NULL},
-};
-
-enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
+static const struct rig_cli_command help_command = {"help", "the usage of a command: rig help COMMAND", NULL};
 
 static void print_help(void)
 {
@@ -36,29 +24,31 @@ static void print_help(void)
            "guarantees held and which were broken, with witnesses that a person can check.\n"
            "\n"
            "commands:\n");
-    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-        printf("  %-12s%s\n", subcommands[i].name, subcommands[i].summary);
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++)
+        printf("  %-12s%s\n", rig_cli_commands[i].name, rig_cli_commands[i].summary);
+    printf("  %-12s%s\n", help_command.name, help_command.summary);
     printf("\n"
            "`rig COMMAND --help` shows a command's options, `rig --version [--verbose]` the version.\n\n"
            "exit status: 0 no requested level was refuted, on enough evidence; 1 an anomaly that a requested level\n"
            "  forbids; 2 undecided; 3 the run failed; 64 wrong usage or a bad plan or history; 70 a bug in rig\n");
 }
 
-static const struct subcommand *find_subcommand(const char *name)
+static const struct rig_cli_command *find_command(const char *name)
 {
-    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++) {
-        if (strcmp(subcommands[i].name, name) == 0)
-            return &subcommands[i];
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++) {
+        if (strcmp(rig_cli_commands[i].name, name) == 0)
+            return &rig_cli_commands[i];
     }
-    return NULL;
+    return strcmp(name, help_command.name) == 0 ? &help_command : NULL;
 }
 
 static int complain_unknown(const char *name)
 {
     struct rig_nearest nearest;
     rig_nearest_init(&nearest, name);
-    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-        rig_nearest_offer(&nearest, subcommands[i].name);
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++)
+        rig_nearest_offer(&nearest, rig_cli_commands[i].name);
+    rig_nearest_offer(&nearest, help_command.name);
     const char *kind = name[0] == '-' ? "option" : "command";
     if (nearest.best != NULL)
         rig_cli_complain("unknown %s `%s`; did you mean `%s`?", kind, name, nearest.best);
@@ -76,12 +66,12 @@ static int help_on(int argc, char **argv)
         print_help();
         return RIG_EXIT_OK;
     }
-    const struct subcommand *subcommand = find_subcommand(argv[1]);
-    if (subcommand == NULL)
+    const struct rig_cli_command *command = find_command(argv[1]);
+    if (command == NULL)
         return complain_unknown(argv[1]);
     char help[] = "--help";
     char *help_argv[] = {argv[1], help, NULL};
-    return subcommand->run(2, help_argv);
+    return command->run(2, help_argv);
 }
 
 static int dispatch(int argc, char **argv)
@@ -99,10 +89,11 @@ static int dispatch(int argc, char **argv)
                    rig_compiler(), rig_build_type(), rig_libraries(), RIG_DRIVER_ABI);
         return RIG_EXIT_OK;
     }
-    const struct subcommand *subcommand = find_subcommand(argv[1]);
-    if (subcommand == NULL)
+    const struct rig_cli_command *command = find_command(argv[1]);
+    if (command == NULL)
         return complain_unknown(argv[1]);
-    return subcommand->run(argc - 1, argv + 1);
+    const bool is_to_do = command->run == rig_cli_run || rig_cli_ranked_alone(command->name);
+    return is_to_do ? command->run(argc - 1, argv + 1) : RIG_EXIT_OK;
 }
 
 /*

@@ -10,17 +10,6 @@
 #include "cli/drivers.h"
 #include "plan/plan.h"
 
-static const struct {
-    const char *name, *summary;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-#define COMMAND_ROW(name, summary) {#name, summary, rig_cli_##name},
-    RIG_CLI_TABLE(COMMAND_ROW)
-#undef COMMAND_ROW
-};
-
-enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
-
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 
 /*
@@ -115,7 +104,7 @@ static void write_command(const struct rig_arguments_table *table, void *context
 {
     const struct page *page = context;
     struct rig_buf *out = page->out;
-    rig_buf_printf(out, "%s\n.SH SYNOPSIS\n.B rig %s\n.RI [ option ]...\n", commands[page->command].summary,
+    rig_buf_printf(out, "%s\n.SH SYNOPSIS\n.B rig %s\n.RI [ option ]...\n", rig_cli_commands[page->command].summary,
                    table->command);
     if (table->positionals[0] != '\0') {
         rig_buf_add_text(out, ".I ");
@@ -131,9 +120,9 @@ static void write_command(const struct rig_arguments_table *table, void *context
     rig_buf_add_text(out,
                      ".SH EXIT STATUS\n.BR rig (1)\nhas the exit statuses, the files of a run, and the environment.\n"
                      ".SH SEE ALSO\n.BR rig (1),\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++) {
         if (i != page->command)
-            rig_buf_printf(out, ".BR rig\\-%s (1),\n", commands[i].name);
+            rig_buf_printf(out, ".BR rig\\-%s (1),\n", rig_cli_commands[i].name);
     }
     rig_buf_add_text(out, ".BR rig\\-plan (5)\n");
 }
@@ -231,8 +220,8 @@ static bool write_page(const char *name, struct rig_buf *out)
         write_plan(out);
         return true;
     }
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(commands[i].name, name) != 0)
+    for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++) {
+        if (strcmp(rig_cli_commands[i].name, name) != 0)
             continue;
         char command[32];
         (void)snprintf(command, sizeof command, "%s", name);
@@ -240,7 +229,7 @@ static bool write_page(const char *name, struct rig_buf *out)
         struct page page = {.out = out, .command = i};
         begin_page(out, name, "1", "User Commands");
         rig_arguments_read_tables(write_command, &page);
-        (void)commands[i].run(1, argv);
+        (void)rig_cli_commands[i].run(1, argv);
         rig_arguments_read_tables(NULL, NULL);
         return true;
     }

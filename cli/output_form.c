@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/output_file.h"
+#include "base/plural.h"
 #include "cli/cli.h"
+#include "history/process_lanes.h"
 
 static const struct {
     const char *name;
@@ -67,4 +69,23 @@ bool rig_cli_may_write(const struct rig_arguments *args, const char *out)
         return true;
     rig_cli_complain("%s: exists; --force replaces it", out);
     return false;
+}
+
+enum rig_rc rig_cli_save_history(const struct rig_history *history, const char *path,
+                                 const struct rig_save_options *save, struct rig_err *err)
+{
+    struct rig_process_lanes lanes;
+    if (!history->in_turn)
+        return rig_history_save(history, path, save, err);
+    enum rig_rc rc = rig_process_lanes_init(&lanes, history, err);
+    if (rc == RIG_OK)
+        rc = rig_history_save(&lanes.history, path, save, err);
+    if (rc == RIG_OK && lanes.moved > 0)
+        rig_cli_complain("note: %u transaction%s overlap%s the one before of the same process, as far as the clocks of "
+                         "the ranks are known, and got another process in %s: an anomaly that rests on their order is "
+                         "in the records only",
+                         (unsigned)lanes.moved, rig_plural(lanes.moved), lanes.moved == 1 ? "s" : "",
+                         strcmp(path, "-") == 0 ? "the output" : path);
+    rig_process_lanes_done(&lanes);
+    return rc;
 }

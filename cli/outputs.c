@@ -33,21 +33,6 @@ int rig_cli_verdict_status(const struct rig_verdict *verdict)
     return verdict->effort.failure != NULL ? RIG_EXIT_FAILED : RIG_EXIT_UNDECIDED;
 }
 
-/* With the lines of the servers' logs in the run's folder. */
-static void render_page(const struct rig_verdict *verdict, const struct rig_report_run *run,
-                        const struct rig_course *course, const char *name, struct rig_buf *out)
-{
-    if (run == NULL) {
-        rig_report_html(verdict, NULL, course, name, out);
-        return;
-    }
-    struct rig_report_run with = *run;
-    struct rig_server_logs *logs = rig_server_logs_read(run->log_folder, verdict);
-    with.logs = logs;
-    rig_report_html(verdict, &with, course, name, out);
-    rig_server_logs_free(logs);
-}
-
 static void render(const struct rig_verdict *verdict, const struct rig_report_run *run, const struct rig_course *course,
                    const char *name, enum rig_report_form form, struct rig_buf *out)
 {
@@ -59,7 +44,7 @@ static void render(const struct rig_verdict *verdict, const struct rig_report_ru
         rig_report_json(verdict, run, course, out);
         break;
     case RIG_REPORT_HTML:
-        render_page(verdict, run, course, name, out);
+        rig_report_html(verdict, run, course, name, out);
         break;
     case RIG_REPORT_JUNIT:
         rig_report_junit(verdict, run, name, out);
@@ -218,14 +203,19 @@ static enum rig_rc write_witness_file(struct rig_buf *text, const char *folder, 
     return rc == RIG_OK ? rig_output_save(text, path, err) : rc;
 }
 
-static enum rig_rc write_witness(const struct rig_verdict *verdict, const char *folder,
-                                 const struct rig_witness *witness, uint32_t number, struct rig_err *err)
+static enum rig_rc write_witness(const struct rig_verdict *verdict, const struct rig_server_logs *logs,
+                                 const char *folder, const struct rig_witness *witness, uint32_t number,
+                                 struct rig_err *err)
 {
+    unsigned lines;
+    const char *log = rig_server_logs_of(logs, witness, &lines);
     struct rig_buf text;
     rig_buf_init(&text, 0);
     rig_buf_add_text(&text, witness->text == NULL ? "" : witness->text);
     if (text.size > 0 && text.data[text.size - 1] != '\n')
         rig_buf_add_char(&text, '\n');
+    if (lines > 0)
+        rig_buf_printf(&text, "\nLines of the servers' logs around it:\n%s", log);
     enum rig_rc rc = write_witness_file(&text, folder, witness, number, "txt", err);
     if (rc == RIG_OK) {
         rig_buf_clear(&text);
@@ -246,7 +236,8 @@ static enum rig_rc write_witness(const struct rig_verdict *verdict, const char *
     return rc;
 }
 
-static enum rig_rc write_witnesses(const struct rig_verdict *verdict, const char *folder, struct rig_err *err)
+static enum rig_rc write_witnesses(const struct rig_verdict *verdict, const struct rig_server_logs *logs,
+                                   const char *folder, struct rig_err *err)
 {
     enum rig_rc rc = make_folder(folder, false, err);
     if (rc == RIG_OK)
@@ -254,7 +245,7 @@ static enum rig_rc write_witnesses(const struct rig_verdict *verdict, const char
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT && rc == RIG_OK; anomaly++) {
         const struct rig_finding *finding = &verdict->findings[anomaly];
         for (uint32_t i = 0; i < finding->witness_count && rc == RIG_OK; i++)
-            rc = write_witness(verdict, folder, &finding->witnesses[i], i + 1, err);
+            rc = write_witness(verdict, logs, folder, &finding->witnesses[i], i + 1, err);
     }
     return rc;
 }
@@ -283,14 +274,14 @@ static enum rig_rc write_lost(const struct rig_verdict *verdict, const char *fol
     return rc;
 }
 
-struct rig_course *rig_cli_course(const char *path, const struct rig_source_options *options,
+struct rig_course *rig_cli_course(const char *const *paths, size_t count, const struct rig_source_options *options,
                                   const struct rig_verdict *verdict, const struct rig_report_run *run)
 {
     struct rig_course *course = NULL;
     struct rig_err err = {0};
-    if (strcmp(path, "-") == 0) /* it was read */
+    if (strcmp(paths[0], "-") == 0) /* it was read */
         return NULL;
-    if (rig_course_read(path, options, verdict, run == NULL ? 0 : run->client_count, &course, &err) != RIG_OK)
+    if (rig_course_read(paths, count, options, verdict, run == NULL ? 0 : run->client_count, &course, &err) != RIG_OK)
         rig_cli_complain("the reports have no charts: %s", err.text);
     return course;
 }
@@ -363,5 +354,5 @@ enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struc
         rc = write_charts(verdict, course, folder, err);
     if (rc == RIG_OK)
         rc = join(path, folder, "witnesses", err);
-    return rc == RIG_OK ? write_witnesses(verdict, path, err) : rc;
+    return rc == RIG_OK ? write_witnesses(verdict, run == NULL ? NULL : run->logs, path, err) : rc;
 }

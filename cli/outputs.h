@@ -49,9 +49,9 @@ enum rig_rc rig_cli_check_requested(const struct rig_arguments *arguments, struc
 enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run,
                                  const struct rig_course *course, const struct rig_arguments *arguments,
                                  struct rig_err *err);
-/* The course of the load from its history, for rig_course_free(); NULL, with a complaint, where it cannot be read, because
+/* The course of the load from its history or the records of its ranks, for rig_course_free(); NULL, with a complaint, where it cannot be read, because
  * a report without charts is better than none. */
-struct rig_course *rig_cli_course(const char *path, const struct rig_source_options *options,
+struct rig_course *rig_cli_course(const char *const *paths, size_t count, const struct rig_source_options *options,
                                   const struct rig_verdict *verdict, const struct rig_report_run *run);
 /* RIG_EXIT_OK, _ANOMALY, _UNDECIDED; RIG_EXIT_FAILED where nothing was refuted and the run failed. */
 int rig_cli_verdict_status(const struct rig_verdict *verdict);

@@ -131,3 +131,16 @@ int rig_cli_ranked(int (*lead)(int argc, char **argv, struct rig_run_ranks *rank
     rig_run_ranks_free(ranks, status);
     return status;
 }
+
+bool rig_cli_ranked_alone(const char *command)
+{
+    uint32_t rank = 0;
+    if (!rig_rank_seat_is_direct(&rank))
+        return true;
+    if (rank > 0)
+        return false;
+    rig_rank_seat_leave();
+    (void)setenv("NO_COLOR", "1", 0); /* as for the ranks of a run */
+    rig_cli_complain("rig %s is done by rank 0 alone; the other ranks have ended", command);
+    return true;
+}

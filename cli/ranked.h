@@ -1,5 +1,5 @@
 /*
- * rig run under a launcher of MPI (docs/mpi.md).
+ * rig under a launcher of MPI (docs/mpi.md). `rig run` is done by all ranks together, every other command by rank 0 alone.
  *
  * The process that mpirun started only waits: a child in a session of its own is the rank. So a rank that is killed ends no other
  * one, and where mpirun itself ends the job, which kills what it started after a second, each rank still has the time to
@@ -14,5 +14,11 @@
 bool rig_cli_is_ranked(void);
 /* The command's exit status, which is the same in all ranks. `lead` is the command on rank 0. */
 int rig_cli_ranked(int (*lead)(int argc, char **argv, struct rig_run_ranks *ranks), int argc, char **argv);
+/*
+ * Before a command that one process does. False: a launcher started the same command as several ranks, and this is not rank 0, so there is nothing
+ * to do. A script that was started as several ranks may give each another command, which is done as anywhere. Rank 0 is an ordinary process
+ * from now on, as are those that it starts.
+ */
+bool rig_cli_ranked_alone(const char *command);
 
 #endif

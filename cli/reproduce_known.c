@@ -22,7 +22,8 @@ struct job {
     struct rig_arena arena;
     struct rig_reproduction entry;
     int64_t start_ns;
-    uint32_t runs;
+    uint32_t plays, runs; /* of the scenario, of the plan */
+    bool is_played;       /* the scenario showed it */
     /* The last run: */
     bool is_found, is_interrupted;
     char anomaly[64];
@@ -99,15 +100,28 @@ static void keep(void *context, uint32_t scenario, bool is_whole, struct rig_per
                                            .shown = 1,
                                            .played = 1};
     (void)scenario;
-    job->runs++;
+    job->plays++;
     if (is_whole && performance->shows && !job->is_found) {
-        job->is_found = true;
+        job->is_found = job->is_played = true;
         (void)snprintf(job->anomaly, sizeof job->anomaly, "%s", played->scenario->anomaly);
         rig_scenario_write_text(&cell, &job->witness);
     }
     rig_cli_stage_free_performance(performance);
 }
 
+/* So the plan is the second way. */
+static void tell_no_play(const struct job *job, const char *why)
+{
+    if (!is_talking(job))
+        return;
+    if (why == NULL)
+        printf("the play of its scenario does not show it; the plan runs\n");
+    else
+        printf("its scenario cannot be played, so the plan runs: %s\n", why);
+    (void)fflush(stdout);
+}
+
+/* RIG_EXIT_UNDECIDED where the plan may still show it. */
 static int play_scenario(struct job *job)
 {
     struct rig_plan *plan = NULL;
@@ -122,7 +136,7 @@ static int play_scenario(struct job *job)
                                 .scenario = scenario,
                                 .stage = {.scenarios = &scenario,
                                           .scenario_count = 1,
-                                          .repeat = 1, /* each play on a new server, as each run */
+                                          .repeat = 1, /* its order of steps decides it */
                                           .interrupts = rig_cli_stop_signals_begin(),
                                           .keep = keep,
                                           .context = &played}};
@@ -131,27 +145,43 @@ static int play_scenario(struct job *job)
         (void)snprintf(job->server, sizeof job->server, "%s", played.stage.server);
     }
     job->is_interrupted = rc == RIG_E_INTERRUPTED;
-    status = rc == RIG_OK || job->is_interrupted ? RIG_EXIT_UNDECIDED : rig_cli_fail(&err);
+    const bool is_unplayable = rc == RIG_E_PLAN && scenario != NULL;
+    status = rc == RIG_OK || job->is_interrupted || is_unplayable ? RIG_EXIT_UNDECIDED : rig_cli_fail(&err);
+    if (status == RIG_EXIT_UNDECIDED && !job->is_found && !job->is_interrupted)
+        tell_no_play(job, is_unplayable ? err.text : NULL);
     rig_scenario_free(scenario);
     rig_plan_free(plan);
     return job->is_found ? RIG_EXIT_OK : status;
 }
 
-/* -- by the entry's plan -------------------------------------------------------------------------------------------- */
+/* -- until it is found ----------------------------------------------------------------------------------------------- */
 
-/* Runs until the anomaly is found or nothing more may be tried. Returns the exit status of the command. */
-static int run_until_found(struct job *job, uint64_t runs_most)
+static bool has_time(const struct job *job)
 {
-    int status;
+    return rig_clock_now_ns() - job->start_ns < job->entry.within_ns;
+}
+
+/*
+ * Plays the scenario where there is one, then runs the plan until the anomaly is found or nothing more may be tried. Returns
+ * the exit status of the command.
+ */
+static int try_until_found(struct job *job, uint64_t runs_most)
+{
+    int status = RIG_EXIT_UNDECIDED;
+    if (job->entry.scenario != NULL)
+        status = play_scenario(job);
+    if (job->is_found || status != RIG_EXIT_UNDECIDED || job->is_interrupted ||
+        (job->entry.scenario != NULL && !has_time(job)))
+        return status;
     do {
-        status = job->entry.scenario != NULL ? play_scenario(job) : run_once(job);
+        status = run_once(job);
         if (job->is_found)
             return RIG_EXIT_OK;
         if (status != RIG_EXIT_OK && status != RIG_EXIT_ANOMALY && status != RIG_EXIT_UNDECIDED)
             return status;
         if (job->is_interrupted)
             return RIG_EXIT_UNDECIDED;
-    } while (job->runs < runs_most && rig_clock_now_ns() - job->start_ns < job->entry.within_ns);
+    } while (job->runs < runs_most && has_time(job));
     return RIG_EXIT_UNDECIDED;
 }
 
@@ -165,10 +195,12 @@ static void print_json(const struct job *job, double seconds)
     rig_json_string(&writer, "reproduction", job->entry.name);
     rig_json_bool(&writer, "reproduced", job->is_found);
     rig_json_number(&writer, "seconds", seconds);
+    if (job->entry.scenario != NULL)
+        rig_json_int(&writer, "plays", job->plays);
     rig_json_int(&writer, "runs", job->runs);
     rig_json_bool(&writer, "interrupted", job->is_interrupted);
     rig_json_string(&writer, "server", job->server);
-    if (job->entry.scenario == NULL)
+    if (job->runs > 0)
         rig_json_string(&writer, "folder", job->folder);
     if (job->is_found) {
         rig_json_string(&writer, "anomaly", job->anomaly);
@@ -187,7 +219,7 @@ static void print_result(const struct job *job)
         print_json(job, seconds);
         return;
     }
-    if (job->is_found && is_talking(job) && job->entry.scenario != NULL)
+    if (job->is_played && is_talking(job))
         printf("\n%s\n", rig_buf_text(&job->witness));
     else if (job->is_found && is_talking(job))
         printf("\n%s\n%s, folder %s\n", rig_buf_text(&job->witness), job->server, job->folder);
@@ -218,12 +250,12 @@ static int reproduce(struct job *job, uint64_t runs_most)
         (void)fflush(stdout);
     }
     int status = carry_out(&job->entry.start);
-    if (status == RIG_EXIT_OK) {
-        job->start_ns = rig_clock_now_ns();
-        status = run_until_found(job, runs_most);
-        if (job->is_found || status == RIG_EXIT_UNDECIDED)
-            print_result(job);
-    }
+    if (status != RIG_EXIT_OK)
+        return status; /* `stop` could end a cluster that `start` found there */
+    job->start_ns = rig_clock_now_ns();
+    status = try_until_found(job, runs_most);
+    if (job->is_found || status == RIG_EXIT_UNDECIDED)
+        print_result(job);
     const int stopped = carry_out(&job->entry.stop);
     return status == RIG_EXIT_OK ? stopped : status;
 }
@@ -231,7 +263,7 @@ static int reproduce(struct job *job, uint64_t runs_most)
 /* Options of the other form of the command. */
 static bool options_fit(const struct rig_arguments *arguments)
 {
-    static const char *const others[] = {"plan",   "patience", "workload", "level",         "anomaly",
+    static const char *const others[] = {"plan",   "patience", "workload", "level",         "anomaly",   "shrink",
                                          "assume", "lattice",  "budget",   "max-witnesses", "max-memory"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (rig_arguments_value_at(arguments, others[i], 0) == NULL)

@@ -13,6 +13,7 @@
 #include "base/plural.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
+#include "cli/plan_shrinker.h"
 #include "cli/reproduce_files.h"
 #include "cli/requests.h"
 #include "cli/rerun.h"
@@ -29,12 +30,13 @@
 
 enum { TIMES = 10, PATH_BYTES = RIG_CLI_PATH_BYTES + 64, SETTINGS_MOST = RIG_ARGUMENTS_MAX };
 
-static const int64_t time_ns = INT64_C(300) * RIG_NS_PER_S; /* of runs of the plan */
+static const int64_t time_ns = INT64_C(300) * RIG_NS_PER_S;   /* of runs of the plan */
+static const int64_t shrink_ns = INT64_C(120) * RIG_NS_PER_S; /* of the search for the smallest plan */
 
 struct reproduction {
     const struct rig_arguments *args;
     uint64_t times, patience_ms;
-    int64_t time_ns;
+    int64_t time_ns, shrink_ns;
     char plan_path[RIG_CLI_PATH_BYTES];
     struct rig_plan *plan;
     struct rig_smallest_part part;
@@ -48,6 +50,14 @@ struct reproduction {
     uint32_t plays, shown;
     struct rig_rerun_tally tally;
     const atomic_int *interrupts;
+    /* The search for the smallest plan: */
+    enum rig_anomaly shown_anomaly; /* of the runs of the plan that show it */
+    struct rig_known_anomaly shape; /* likewise */
+    struct rig_plan_settings given;
+    char smallest_folder[PATH_BYTES];
+    struct rig_plan_shrinking shrinking;
+    struct rig_plan_shrinker *shrinker;
+    bool is_shrunk;
 };
 
 static bool is_text(const struct reproduction *reproduction)
@@ -192,6 +202,20 @@ static void tell_plays(const struct reproduction *reproduction)
 
 /* ---- by runs of the plan ---- */
 
+/* The levels that every run which shows the anomaly keeps: a smaller plan keeps them, too. */
+static void take_shape(struct reproduction *reproduction, const char *folder)
+{
+    struct rig_cli_saved_run saved;
+    struct rig_known_anomaly shape;
+    const bool is_first = reproduction->shape.anomalies == 0;
+    if (rig_cli_saved_run_load(folder, &saved, NULL) == RIG_OK &&
+        rig_cli_saved_run_shape(&saved, reproduction->part.anomaly, &reproduction->shown_anomaly, &shape)) {
+        shape.keeps &= is_first ? shape.keeps : reproduction->shape.keeps;
+        reproduction->shape = shape;
+    }
+    rig_cli_saved_run_done(&saved);
+}
+
 static enum rig_rc run_plan(struct reproduction *reproduction, struct rig_err *err)
 {
     char runs[PATH_BYTES];
@@ -219,6 +243,8 @@ static enum rig_rc run_plan(struct reproduction *reproduction, struct rig_err *e
         if (rc != RIG_OK)
             break;
         rig_cli_rerun_count(&reproduction->tally, result);
+        if (result->shows)
+            take_shape(reproduction, result->folder);
         if (is_text(reproduction))
             rig_cli_tell_rerun(&rerun, result);
         if (result->status == RIG_EXIT_USAGE)
@@ -242,6 +268,55 @@ static void tell_runs(const struct reproduction *reproduction)
     rig_buf_done(&text);
 }
 
+static void tell_search(const struct reproduction *reproduction)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_add_text(&text, "\nThe smallest plan that still shows it, within ");
+    rig_words_duration(&text, reproduction->shrink_ns);
+    rig_buf_add_text(&text, ":\n");
+    print(&text);
+    rig_buf_done(&text);
+}
+
+/* As `rig shrink --plan`. The result stays as it is where the search fails. */
+static enum rig_rc find_smallest_plan(struct reproduction *reproduction, struct rig_err *err)
+{
+    const char *setting;
+    while ((setting = rig_arguments_value_at(reproduction->args, "set", reproduction->given.count)) != NULL)
+        reproduction->given.at[reproduction->given.count++] = setting;
+    (void)snprintf(reproduction->smallest_folder, sizeof reproduction->smallest_folder, "%s/smallest",
+                   reproduction->folder);
+    if (mkdir(reproduction->smallest_folder, 0700) != 0)
+        return rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", reproduction->smallest_folder,
+                        strerror(errno));
+    if (is_text(reproduction))
+        tell_search(reproduction);
+    reproduction->shrinking = (struct rig_plan_shrinking){.path = reproduction->plan_path,
+                                                          .plan = reproduction->plan,
+                                                          .given = &reproduction->given,
+                                                          .folder = reproduction->smallest_folder,
+                                                          .anomaly = reproduction->shown_anomaly,
+                                                          .shape = &reproduction->shape,
+                                                          .seed = reproduction->plan->seed,
+                                                          .runs_most = RIG_PLAN_SHRINKER_RUNS,
+                                                          .time_ns = reproduction->shrink_ns,
+                                                          .interrupts = reproduction->interrupts,
+                                                          .is_text = is_text(reproduction)};
+    (void)rig_arguments_number(reproduction->args, "seed", 0, INT64_MAX, &reproduction->shrinking.seed);
+    reproduction->shrinking.seed += reproduction->tally.runs + reproduction->tally.failed;
+    enum rig_rc rc = rig_cli_plan_shrinker_new(&reproduction->shrinking, &reproduction->shrinker, err);
+    if (rc != RIG_OK)
+        return rc;
+    rc = rig_cli_plan_shrinker_search(reproduction->shrinker, &reproduction->is_shrunk, err);
+    if (rc == RIG_E_IO)
+        return rc;
+    if (!reproduction->is_shrunk && is_text(reproduction))
+        (void)printf("No smaller plan was found: %s.\n", err->text);
+    *err = (struct rig_err){.rc = RIG_OK};
+    return RIG_OK;
+}
+
 static enum rig_rc fall_back(struct reproduction *reproduction, struct rig_err *err)
 {
     if (is_text(reproduction)) {
@@ -251,16 +326,21 @@ static enum rig_rc fall_back(struct reproduction *reproduction, struct rig_err *
             rig_buf_printf(&text, "\nNo script of its statements: %s. So the plan runs again, for at most ",
                            reproduction->unplayed);
         else
-            rig_buf_add_text(&text, "The order of the statements alone does not bring it back: it needs a race, or "
-                                    "what else the load does. So the plan runs again, for at most ");
+            rig_buf_add_text(&text,
+                             "The order of the statements alone does not bring it back: it needs a race inside the "
+                             "server, or\nwhat else the load does. So the plan runs again, for at most ");
         rig_words_duration(&text, reproduction->time_ns);
         rig_buf_add_text(&text, ":\n");
         print(&text);
         rig_buf_done(&text);
     }
-    const enum rig_rc rc = run_plan(reproduction, err);
+    enum rig_rc rc = run_plan(reproduction, err);
     if (is_text(reproduction) && reproduction->tally.runs > 0)
         tell_runs(reproduction);
+    const bool goes_on =
+        reproduction->shape.anomalies != 0 && reproduction->shrink_ns > 0 && atomic_load(reproduction->interrupts) == 0;
+    if (rc == RIG_OK && goes_on)
+        rc = find_smallest_plan(reproduction, err);
     return rc;
 }
 
@@ -285,6 +365,8 @@ static void write_json(const struct reproduction *reproduction, struct rig_buf *
     if (reproduction->scenario == NULL)
         rig_json_string(&json, "unplayed", reproduction->unplayed);
     rig_cli_json_tally(&json, "runs", &reproduction->tally);
+    if (reproduction->is_shrunk)
+        rig_cli_plan_shrinker_json(reproduction->shrinker, &json, "smallest");
     rig_json_string(&json, "folder", reproduction->folder);
     rig_json_end(&json);
     rig_buf_add_char(text, '\n');
@@ -313,18 +395,19 @@ static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err
     struct rig_load_options load = {.form = RIG_FORM_AUTO};
     struct rig_cli_saved_run saved = {.storage = NULL};
     struct rig_history *history = NULL;
-    char path[RIG_CLI_PATH_BYTES];
+    static struct rig_cli_paths paths; /* one command a process */
     if (!rig_cli_read_requests(args, &options.check) || !rig_cli_read_decision(args, &options.check) ||
         !rig_cli_read_assume(args, &options.check.assumptions))
         return err->rc = RIG_E_USAGE;
     rig_cli_read_workload(args, &load);
     load.limit_bytes = options.check.limit_bytes;
-    enum rig_rc rc = rig_cli_find_history(args->positionals[0], path, err);
+    enum rig_rc rc = rig_cli_find_histories(args->positionals, 1, &paths, err);
     if (rc == RIG_OK)
         rc = rig_cli_saved_run_take(args->positionals[0], args, &options.check, NULL, &saved, err);
     options.budget_ns = options.check.budget_ns;
     if (rc == RIG_OK)
-        rc = rig_history_load(path, &load, &history, err);
+        rc = rig_history_load_ranks((const char *const *)paths.at, paths.count, &load, &history, err);
+    rig_cli_paths_done(&paths);
     if (rc == RIG_OK)
         rc = rig_shrink_history(history, &options, &reproduction->part, err);
     if (rc == RIG_OK)
@@ -335,24 +418,32 @@ static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err
     return rc;
 }
 
+/* False after a complaint. */
+static bool read_time(const struct rig_arguments *args, const char *name, double least, int64_t *ns)
+{
+    const struct rig_option duration = {.name = name, .type = RIG_OPTION_DURATION, .least = least, .most = 1e15};
+    const char *text = rig_arguments_value(args, name);
+    struct rig_err err = {0};
+    if (text == NULL || rig_option_parse(&duration, text, ns, &err) == RIG_OK)
+        return true;
+    rig_cli_complain("--%s: %s", name, err.text);
+    return false;
+}
+
 /* True when all was read; else complained of. */
 static bool read_arguments(struct reproduction *reproduction)
 {
-    static const struct rig_option duration = {.name = "time", .type = RIG_OPTION_DURATION, .least = 1e6, .most = 1e15};
     const struct rig_arguments *args = reproduction->args;
-    const char *text = rig_arguments_value(args, "time");
-    struct rig_err err = {0};
     uint64_t seed;
     reproduction->times = TIMES;
     reproduction->time_ns = time_ns;
+    reproduction->shrink_ns = shrink_ns;
     if (!rig_arguments_number(args, "times", 1, RIG_STAGE_PLAYS_MOST, &reproduction->times) ||
         !rig_arguments_number(args, "patience", 1, 60000, &reproduction->patience_ms) ||
         !rig_arguments_number(args, "seed", 0, INT64_MAX, &seed))
         return false;
-    if (text == NULL || rig_option_parse(&duration, text, &reproduction->time_ns, &err) == RIG_OK)
-        return true;
-    rig_cli_complain("--time: %s", err.text);
-    return false;
+    return read_time(args, "time", 1e6, &reproduction->time_ns) &&
+           read_time(args, "shrink", 0, &reproduction->shrink_ns);
 }
 
 static enum rig_rc reproduce(struct reproduction *reproduction, struct rig_err *err)
@@ -399,6 +490,7 @@ int rig_cli_reproduce_witness(const struct rig_arguments *args)
         status = RIG_EXIT_FAILED; /* no run could be judged */
     if (rc != RIG_OK)
         status = err.text[0] == '\0' ? RIG_EXIT_USAGE : rig_cli_fail(&err);
+    rig_cli_plan_shrinker_free(reproduction->shrinker);
     rig_cli_stage_free_performance(reproduction->performance);
     rig_scenario_free(reproduction->scenario);
     rig_interleaving_done(&reproduction->interleaving);

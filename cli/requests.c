@@ -4,6 +4,7 @@
 
 #include "base/nearest.h"
 #include "base/option_parse.h"
+#include "checker/certificate/certified.h"
 #include "checker/levels/assumption.h"
 #include "cli/cli.h"
 
@@ -12,7 +13,9 @@ static void complain_unknown(const char *what, const char *name, const char *nea
     struct rig_buf quoted;
     rig_buf_init(&quoted, 0);
     rig_option_quote(name, &quoted);
-    if (nearest != NULL)
+    if (rig_discrepancy_is_name(name))
+        rig_cli_complain("--%s: %s " RIG_DISCREPANCY_NOT_ASKED, what, name);
+    else if (nearest != NULL)
         rig_cli_complain("--%s: unknown %s %s; did you mean `%s`?", what, what, rig_buf_text(&quoted), nearest);
     else
         rig_cli_complain("--%s: unknown %s %s; `rig list %s` shows them", what, what, rig_buf_text(&quoted),
@@ -29,14 +32,7 @@ static bool read_levels(const struct rig_arguments *args, struct rig_check_optio
             options->levels |= RIG_LEVEL_BIT(level);
             continue;
         }
-        struct rig_nearest nearest;
-        rig_nearest_init(&nearest, name);
-        for (unsigned at = 0; at < RIG_LEVEL_COUNT; at++)
-            rig_nearest_offer(&nearest, rig_level_info((enum rig_level)at)->name);
-        const char *alias;
-        for (uint32_t at = 0; rig_level_alias(at, &alias, &level); at++)
-            rig_nearest_offer(&nearest, alias);
-        complain_unknown("level", name, nearest.best);
+        complain_unknown("level", name, rig_level_nearest(name));
         return false;
     }
     return true;

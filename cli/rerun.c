@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/child.h"
 #include "base/clock.h"
+#include "cli/check_run.h"
 #include "cli/cli.h"
 #include "cli/saved_run.h"
 
@@ -67,6 +68,20 @@ static void take_complaints(const char *path, char *why, size_t size)
     rig_buf_done(&text);
 }
 
+/* Whether a witness has the whole shape. Results say nothing of that, so the record is judged again, as in the run. */
+static enum rig_rc has_shape(const struct rig_rerun *rerun, const struct rig_cli_saved_run *saved, const char *folder,
+                             bool *has, struct rig_err *err)
+{
+    const struct rig_source_options from = {.load = {.form = RIG_FORM_RIG}};
+    struct rig_stream_options options = {.guess_failed = false};
+    struct rig_verdict *verdict = NULL;
+    rig_cli_saved_run_options(saved, &options.check);
+    const enum rig_rc rc = rig_cli_check_run(folder, &from, &options, &verdict, err);
+    *has = rc == RIG_OK && rig_known_anomaly_find(rerun->shape, verdict) != NULL;
+    rig_verdict_free(verdict);
+    return rc;
+}
+
 /* Reads the run's results. Without results it has failed. */
 static enum rig_rc read_result(const struct rig_rerun *rerun, struct rig_rerun_result *result, struct rig_err *err)
 {
@@ -80,9 +95,14 @@ static enum rig_rc read_result(const struct rig_rerun *rerun, struct rig_rerun_r
         result->acknowledged = saved.effort.acknowledged;
         if (rerun->shape != NULL)
             result->events = rig_cli_saved_run_shows(&saved, rerun->shape);
-        else if (rerun->anomaly == RIG_ANOMALY_COUNT)
+        if (rerun->shape != NULL && rerun->whole_shape && result->events > 0) {
+            bool has = false;
+            rc = has_shape(rerun, &saved, result->folder, &has, err);
+            result->events = has;
+        }
+        if (rerun->shape == NULL && rerun->anomaly == RIG_ANOMALY_COUNT)
             result->events = result->status == RIG_EXIT_ANOMALY;
-        else
+        else if (rerun->shape == NULL)
             result->events = rig_cli_saved_run_count(&saved, rerun->anomaly);
         result->shows = result->events > 0;
     }

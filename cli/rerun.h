@@ -26,6 +26,7 @@ struct rig_rerun {
     const char *plan;                      /* a file */
     enum rig_anomaly anomaly;              /* RIG_ANOMALY_COUNT: any verdict that refutes a request, once a run */
     const struct rig_known_anomaly *shape; /* NULL, or more than the name: what counts as the anomaly */
+    bool whole_shape;                      /* all of `shape` counts, once a run; else its names and levels */
     const char *folder;                    /* of the runs; runs are its folders 0001, 0002, ... */
     const atomic_int *interrupts;          /* above 0: no further run */
     int64_t until_ns;                      /* of rig_clock_now_ns(); no run begins after it */

@@ -274,14 +274,32 @@ enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run 
     return rc;
 }
 
+/* False where the folder has no plan: its text is empty then. */
+static bool read_check(const struct rig_cli_saved_run *saved, struct rig_check_section *check)
+{
+    const char *text = saved->run.plan_yaml;
+    return text != NULL && text[0] != '\0' &&
+           rig_plan_parse_check("plan.yaml", text, strlen(text), check, NULL) == RIG_OK;
+}
+
+void rig_cli_saved_run_options(const struct rig_cli_saved_run *saved, struct rig_check_options *options)
+{
+    struct rig_check_section check = {.lattice = RIG_LATTICE_EXACT};
+    (void)read_check(saved, &check);
+    *options = (struct rig_check_options){.levels = saved->found ? saved->levels : check.levels,
+                                          .anomalies = saved->found ? saved->anomalies : check.anomalies,
+                                          .assumptions = check.assumptions,
+                                          .total = check.total,
+                                          .lattice = check.lattice,
+                                          .budget_ns = check.budget_ns,
+                                          .max_witnesses = (uint32_t)check.max_witnesses};
+}
+
 void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct rig_arguments *args,
                            struct rig_check_options *options, struct rig_minimum *minimum)
 {
     struct rig_check_section check = {0};
-    const char *text = saved->run.plan_yaml;
-    /* No plan is there in a folder without one: its text is empty. */
-    const bool is_planned = text != NULL && text[0] != '\0' &&
-                            rig_plan_parse_check("plan.yaml", text, strlen(text), &check, NULL) == RIG_OK;
+    const bool is_planned = read_check(saved, &check);
     if (is_planned) {
         if (options->assumptions == 0)
             options->assumptions = check.assumptions;

@@ -31,6 +31,8 @@ enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run 
  */
 void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct rig_arguments *args,
                            struct rig_check_options *options, struct rig_minimum *minimum);
+/* Gives the requests of the run itself, by its results and its plan. */
+void rig_cli_saved_run_options(const struct rig_cli_saved_run *saved, struct rig_check_options *options);
 /* Both, where `given` names the folder of a run; else nothing, and *saved is empty. Release it in any case. */
 enum rig_rc rig_cli_saved_run_take(const char *given, const struct rig_arguments *args,
                                    struct rig_check_options *options, struct rig_minimum *minimum,

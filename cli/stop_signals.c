@@ -39,6 +39,11 @@ const atomic_int *rig_cli_stop_signals_begin(void)
     return &count;
 }
 
+void rig_cli_stop_signals_ask(void)
+{
+    (void)atomic_fetch_add(&count, 1);
+}
+
 void rig_cli_stop_signals_end(void)
 {
     RIG_REQUIRE(is_on);

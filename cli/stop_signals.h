@@ -12,6 +12,8 @@
 /* Installs the handlers and keeps the old ones. A signal that was ignored before (nohup) stays ignored, but SIGTERM.
  * Gives the count, which starts at 0. */
 const atomic_int *rig_cli_stop_signals_begin(void);
+/* Asks the run to end as one more signal does, from any thread. */
+void rig_cli_stop_signals_ask(void);
 /* Puts the old handlers back. */
 void rig_cli_stop_signals_end(void);
 

@@ -72,8 +72,9 @@ struct rig_hold {
 
 /*
  * Operations that the transaction undoes and goes on without: the driver sets a savepoint before operation `from`, and
- * rolls back to it before operation `to`. `to` is below op_count, and the operations between them write. A COMMIT that
- * could succeed without that rollback must not be sent.
+ * rolls back to it before operation `to`. `to` is below op_count. The writes between them are undone; a read between
+ * them is of a key that none of them has written before it, so it is a read like any other. A COMMIT that could succeed
+ * without that rollback must not be sent.
  */
 struct rig_rollback {
     uint32_t from, to; /* the same: none */
@@ -82,6 +83,21 @@ struct rig_rollback {
 static inline bool rig_rollback_wanted(const struct rig_rollback *rollback)
 {
     return rollback->from < rollback->to;
+}
+
+/* Whether the operation is undone. */
+static inline bool rig_rollback_undoes(const struct rig_rollback *rollback, const struct rig_op *ops, uint32_t op)
+{
+    return op >= rollback->from && op < rollback->to && !rig_op_reads(ops[op].kind);
+}
+
+/* The operations before `op` that are not undone: the number that it has without those. */
+static inline uint32_t rig_rollback_number(const struct rig_rollback *rollback, const struct rig_op *ops, uint32_t op)
+{
+    uint32_t number = op;
+    for (uint32_t i = rollback->from; i < op && i < rollback->to; i++)
+        number -= rig_rollback_undoes(rollback, ops, i);
+    return number;
 }
 
 /*
@@ -134,7 +150,7 @@ struct rig_core {
     void (*log)(int level, const char *area, const char *format, ...) RIG_PRINTF(3, 4);
     /* ns of the run's monotonic clock */
     int64_t (*now_ns)(void);
-    /* Memory for `count` more elements behind transaction->element_count (which the driver advances), or NULL when the
+    /* Memory for `count` (0 included) more elements behind transaction->element_count (which the driver advances), or NULL when the
      * transaction's elements would exceed the core's maximum (64 MiB): then answer info or fail, by phase. May move
      * transaction->elements. */
     int64_t *(*elements)(struct rig_transaction *transaction, size_t count);

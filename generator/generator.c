@@ -28,7 +28,7 @@ uint32_t rig_generator_most_operations(const struct rig_generator_options *optio
     const uint32_t of_type = keys > type->most_operations ? keys : type->most_operations;
     const uint32_t undone = options->rollback_share > 0 ? (uint32_t)options->rollback_most : 0;
     return application != NULL              ? application->most_operations
-           : type->draw_transaction != NULL ? of_type
+           : type->draw_transaction != NULL ? of_type + undone
                                             : (uint32_t)options->max_operations + undone;
 }
 
@@ -214,6 +214,21 @@ static uint32_t draw_operations(struct rig_generator *generator, bool *read_only
     return op_count;
 }
 
+/*
+ * Draws operation `i` of those between a savepoint and the rollback to it. A read is of a key that none of them has
+ * written before it: what it would see else is in no history.
+ */
+static void draw_undone(struct rig_generator *generator, struct rig_op *ops, uint32_t i, bool last)
+{
+    const double reads = generator->options.rollback_reads;
+    const bool wants_read = reads > 0 && rig_rng_unit(&generator->rng) < reads && !last;
+    struct rig_key_slot *slot = rig_key_pool_draw(&generator->keys, &generator->rng);
+    bool is_written = false;
+    for (uint32_t j = 0; j < i; j++)
+        is_written |= ops[j].key == slot->key && ops[j].kind == generator->type->write_op;
+    ops[i] = rig_generator_types[generator->options.type].draw_on(generator, slot, wants_read && !is_written);
+}
+
 /* Moves the last `undone` operations to `at`, where a savepoint is set before them. */
 static void move_undone(struct rig_op *ops, uint32_t op_count, uint32_t at, uint32_t undone)
 {
@@ -224,7 +239,7 @@ static void move_undone(struct rig_op *ops, uint32_t op_count, uint32_t at, uint
     }
 }
 
-/* Adds writes that the transaction rolls back, before one of its operations. A hold is at the same operation as before. */
+/* Adds operations that the transaction rolls back, before one of its own. A hold is at the same operation as before. */
 static void draw_rollback(struct rig_generator *generator, struct rig_transaction *transaction)
 {
     const struct rig_generator_options *options = &generator->options;
@@ -234,10 +249,8 @@ static void draw_rollback(struct rig_generator *generator, struct rig_transactio
     const uint32_t op_count = transaction->op_count;
     const uint32_t undone = 1 + (uint32_t)rig_rng_below(&generator->rng, (uint64_t)options->rollback_most);
     const uint32_t at = (uint32_t)rig_rng_below(&generator->rng, op_count);
-    for (uint32_t i = 0; i < undone; i++) {
-        struct rig_key_slot *slot = rig_key_pool_draw(&generator->keys, &generator->rng);
-        generator->ops[op_count + i] = rig_generator_op(generator, slot, false);
-    }
+    for (uint32_t i = 0; i < undone; i++)
+        draw_undone(generator, &generator->ops[op_count], i, i + 1 == undone);
     move_undone(generator->ops, op_count, at, undone);
     transaction->rollback = (struct rig_rollback){.from = at, .to = at + undone};
     transaction->op_count = op_count + undone;

@@ -110,7 +110,8 @@ struct rig_generator_options {
     int64_t long_most;               /* held at a time at most; 0: any number */
     double read_only;                /* share of transactions that only read, beside those that happen to */
     double rollback_share;           /* share of transactions that roll back to a savepoint, */
-    int64_t rollback_most;           /*   and the most operations that they undo so */
+    int64_t rollback_most;           /*   the most operations between it and the rollback, */
+    double rollback_reads;           /*   and the share of reads among these */
     bool program;                    /* the shape's application runs as a program (programs/program.h) */
     int64_t locking;                 /* enum rig_locking; of a program */
     int64_t final_reads;             /* enum rig_final_reads */

@@ -15,16 +15,17 @@
     .leaves_at = rig_group_leaves_at, .key_bound = rig_group_key_bound
 
 const struct rig_generator_type rig_generator_types[RIG_WORKLOAD_COUNT] = {
-    [RIG_WORKLOAD_LIST_APPEND] = {.draw = rig_unique_op, .has_rows = true},
-    [RIG_WORKLOAD_RW_REGISTER] = {.draw = rig_unique_op, .has_rows = true},
-    [RIG_WORKLOAD_SET] = {.draw = rig_unique_op},
+    [RIG_WORKLOAD_LIST_APPEND] = {.draw = rig_unique_op, .draw_on = rig_unique_on, .has_rows = true},
+    [RIG_WORKLOAD_RW_REGISTER] = {.draw = rig_unique_op, .draw_on = rig_unique_on, .has_rows = true},
+    [RIG_WORKLOAD_SET] = {.draw = rig_unique_op, .draw_on = rig_unique_on},
     [RIG_WORKLOAD_CAS_REGISTER] = {OBJECTS(rig_register_transaction, 2)},
     [RIG_WORKLOAD_MUTEX] = {OBJECTS(rig_lock_transaction, 2), .no_final_reads = true},
     [RIG_WORKLOAD_QUEUE] = {OBJECTS(rig_row_transaction, 1), .drains = true},
     [RIG_WORKLOAD_STACK] = {OBJECTS(rig_row_transaction, 1), .drains = true},
     [RIG_WORKLOAD_APPEND_REGISTER] = {OBJECTS(rig_string_transaction, 1)},
-    [RIG_WORKLOAD_COUNTER] = {.draw = rig_counter_op},
+    [RIG_WORKLOAD_COUNTER] = {.draw = rig_counter_op, .draw_on = rig_counter_on},
     [RIG_WORKLOAD_BANK] = {.draw_transaction = rig_bank_transaction,
+                           .draw_on = rig_bank_on,
                            .most_operations = RIG_TRANSFER_OPERATIONS,
                            .keys = rig_bank_keys,
                            .stays = true},

@@ -11,12 +11,16 @@
 
 #include "generator/generator.h"
 
+struct rig_key_slot;
+
 struct rig_generator_type {
     /* Writes one operation; true when it reads. NULL: transactions are drawn as a whole, by */
     bool (*draw)(struct rig_generator *generator, struct rig_op *op);
     /*   this, which writes the operations of one and returns their number, at most most_operations. */
     uint32_t (*draw_transaction)(struct rig_generator *generator, struct rig_op *ops, bool *reads);
     uint32_t most_operations, most_keys;
+    /* An operation on the slot's key, between a savepoint and the rollback to it. NULL: without savepoints. */
+    struct rig_op (*draw_on)(struct rig_generator *generator, struct rig_key_slot *slot, bool reads);
     double (*writes)(
         const struct rig_generator_options *options); /* writes to keys of such a transaction, on average */
     uint32_t (*keys)(const struct rig_generator_options *options); /* the most of a transaction; NULL: most_keys */

@@ -206,7 +206,10 @@ const struct rig_option rig_generator_option_table[] = {
      .default_text = "0%",
      .least = 0,
      .most = 1,
-     .help = "share of the statements of predicate that write which update the rows that meet a condition"},
+     .help =
+         "share of the statements of predicate that write which update the rows that meet a condition; of those that "
+         "read, 10 % ask for the number of rows and the sum of their versions, 5 % for this sum alone, and the others "
+         "for the rows"},
     {.name = "statements.deletes",
      .type = RIG_OPTION_SHARE,
      .offset = AT(deletes),
@@ -293,7 +296,13 @@ const struct rig_option rig_generator_option_table[] = {
      .default_text = "2",
      .least = 1,
      .most = 1000,
-     .help = "most writes that such a transaction rolls back, beside its `operations`"},
+     .help = "most operations between the savepoint and the rollback to it, beside the transaction's own"},
+    {.name = "savepoints.reads",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(rollback_reads),
+     .default_text = "0%",
+     .help = "share of reads among these operations, each of a key that none of them has written before it; the last "
+             "operation always writes"},
     {.name = "final-reads",
      .type = RIG_OPTION_CHOICE,
      .offset = AT(final_reads),
@@ -351,7 +360,7 @@ static const struct effect {
     {"rows", S(GENERAL) | S(TPCC) | S(RUBIS) | S(COURSEWARE), ANY_TYPE},
     {"long-transactions.share", DRAWN | APPLICATIONS, ~(unsigned)RIG_OBJECT_TYPES},
     {"read-only", DRAWN, OPERATIONS},
-    {"savepoints.share", DRAWN, T(LIST_APPEND) | T(RW_REGISTER) | T(SET)},
+    {"savepoints.share", DRAWN, T(LIST_APPEND) | T(RW_REGISTER) | T(SET) | T(COUNTER) | T(BANK)},
 };
 
 /* All of these options are followed by others, so that 8 bytes can be compared. */
@@ -384,9 +393,28 @@ static enum rig_rc check_pairs(const struct rig_generator_options *options, stru
     return RIG_OK;
 }
 
+/* Savepoints need transactions of several statements, of which any could be undone. */
+static enum rig_rc check_savepoints(const struct rig_generator_options *options, struct rig_err *err)
+{
+    const unsigned type = 1u << options->type;
+    const char *why = (type & (unsigned)RIG_OBJECT_TYPES) != 0 ? "its transactions are one operation, and there is "
+                                                                 "nothing else that a rollback could leave"
+                      : (type & PLANNED) != 0 ? "each of its values has its place in the load, and none may be undone"
+                      : (type & T(PREDICATE)) != 0
+                          ? "its statements change what the conditions of later ones find, so none may be undone"
+                          : NULL;
+    if (options->rollback_share <= 0 || why == NULL)
+        return RIG_OK;
+    return rig_fail(err, RIG_E_PLAN, "`savepoints.share` cannot be used with the type `%s`: %s; leave it out",
+                    rig_data_type_names[options->type], why);
+}
+
 static enum rig_rc check_shape(const struct rig_generator_options *options, struct rig_err *err)
 {
     const char *shape = rig_load_shape_names[options->shape], *type = rig_data_type_names[options->type];
+    const enum rig_rc rc = check_savepoints(options, err);
+    if (rc != RIG_OK)
+        return rc;
     for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {
         const struct rig_option *option = rig_option_find(rig_generator_option_table, effects[i].name);
         const bool shaped = (effects[i].shapes >> options->shape & 1) != 0;
@@ -450,8 +478,11 @@ enum rig_rc rig_generator_check(const struct rig_generator_options *options, str
         return rig_fail(err, RIG_E_PLAN,
                         "`long-transactions.share` needs `long-transactions.hold` (such as 500ms), "
                         "`long-transactions.until-commits` or both");
-    if (options->rollback_share <= 0 && !is_default(o, "savepoints.operations"))
-        return rig_fail(err, RIG_E_PLAN, "`savepoints.operations` has no effect: `savepoints.share` is 0%%");
+    const char *unused = !is_default(o, "savepoints.operations") ? "operations"
+                         : options->rollback_reads > 0           ? "reads"
+                                                                 : NULL;
+    if (options->rollback_share <= 0 && unused != NULL)
+        return rig_fail(err, RIG_E_PLAN, "`savepoints.%s` has no effect: `savepoints.share` is 0%%", unused);
     const char *idle = options->long_duration_ns > 0          ? "hold"
                        : options->long_commits > 0            ? "until-commits"
                        : options->long_before != RIG_HOLD_ANY ? "before"

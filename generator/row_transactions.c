@@ -10,7 +10,8 @@ enum {
     WIDEST = 12,
 };
 
-static const double counted_share = 0.1; /* share of the reads that count */
+static const double counted_share = 0.1,
+                    summed_share = 0.15; /* of the reads: those that count, and these or that add up */
 
 static int64_t below(struct rig_generator *generator, int64_t bound)
 {
@@ -40,7 +41,9 @@ static uint32_t draw_statement(struct rig_generator *generator, struct rig_op *o
     const enum rig_rows_action action = choice < updates                                ? RIG_ROWS_UPDATE
                                         : choice < updates + generator->options.deletes ? RIG_ROWS_DELETE
                                                                                         : RIG_ROWS_INSERT;
-    const enum rig_row_form form = *reads && choice < counted_share ? RIG_ROW_COUNTED : RIG_ROW_LISTED;
+    const enum rig_row_form form = !*reads || choice >= summed_share ? RIG_ROW_LISTED
+                                   : choice < counted_share          ? RIG_ROW_COUNTED
+                                                                     : RIG_ROW_SUMMED;
     uint32_t count = 0;
     if (*reads || action != RIG_ROWS_INSERT) {
         ops[count++] = (struct rig_op){type->write_op, slot->key, draw_condition(generator, slot, form)};

@@ -8,18 +8,33 @@ static int64_t draw_amount(struct rig_generator *generator)
     return 1 + (int64_t)rig_rng_below(&generator->rng, (uint64_t)generator->options.amount_most);
 }
 
+/* `negative`: the chance that an increment subtracts. */
+static struct rig_op draw_on(struct rig_generator *generator, const struct rig_key_slot *slot, bool reads,
+                             double negative)
+{
+    if (reads)
+        return (struct rig_op){.kind = generator->type->read_op, .key = slot->key};
+    const bool subtracts = negative > 0 && rig_rng_unit(&generator->rng) < negative;
+    return (struct rig_op){.kind = generator->type->write_op,
+                           .key = slot->key,
+                           .value = subtracts ? -draw_amount(generator) : draw_amount(generator)};
+}
+
+struct rig_op rig_counter_on(struct rig_generator *generator, struct rig_key_slot *slot, bool reads)
+{
+    return draw_on(generator, slot, reads, generator->options.amount_negative);
+}
+
+struct rig_op rig_bank_on(struct rig_generator *generator, struct rig_key_slot *slot, bool reads)
+{
+    return draw_on(generator, slot, reads, 0.5);
+}
+
 bool rig_counter_op(struct rig_generator *generator, struct rig_op *op)
 {
     const bool reads = rig_generator_reads(generator);
-    const struct rig_key_slot *slot = rig_key_pool_draw(&generator->keys, &generator->rng);
-    const enum rig_op_kind kind = reads ? generator->type->read_op : generator->type->write_op;
-    *op = (struct rig_op){.kind = kind, .key = slot->key};
-    if (reads)
-        return true;
-    const double negative = generator->options.amount_negative;
-    const bool subtracts = negative > 0 && rig_rng_unit(&generator->rng) < negative;
-    op->value = subtracts ? -draw_amount(generator) : draw_amount(generator);
-    return false;
+    *op = rig_counter_on(generator, rig_key_pool_draw(&generator->keys, &generator->rng), reads);
+    return reads;
 }
 
 static uint32_t read_all(const struct rig_generator *generator, struct rig_op *ops)

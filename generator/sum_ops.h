@@ -12,10 +12,16 @@
 
 #include "generator/generator.h"
 
+struct rig_key_slot;
+
 enum { RIG_TRANSFER_OPERATIONS = 4 };
 
 /* Writes one operation on a counter; true when it reads. */
 bool rig_counter_op(struct rig_generator *generator, struct rig_op *op);
+/* The same on the slot's key. */
+struct rig_op rig_counter_on(struct rig_generator *generator, struct rig_key_slot *slot, bool reads);
+/* A read of the slot's account, or one side of a transfer: only where it is undone, since it changes the total. */
+struct rig_op rig_bank_on(struct rig_generator *generator, struct rig_key_slot *slot, bool reads);
 /* Writes a transfer, or a read of all balances; returns the number of operations. */
 uint32_t rig_bank_transaction(struct rig_generator *generator, struct rig_op *ops, bool *read_only);
 /* The most keys of a transaction. */

@@ -2,6 +2,11 @@
 
 #include "generator/workload.h"
 
+struct rig_op rig_unique_on(struct rig_generator *generator, struct rig_key_slot *slot, bool reads)
+{
+    return rig_generator_op(generator, slot, reads);
+}
+
 bool rig_unique_op(struct rig_generator *generator, struct rig_op *op)
 {
     const bool reads = rig_generator_reads(generator);

@@ -10,7 +10,11 @@
 
 #include "generator/generator.h"
 
+struct rig_key_slot;
+
 /* Writes one operation; true when it reads. */
 bool rig_unique_op(struct rig_generator *generator, struct rig_op *op);
+/* The same on the slot's key. */
+struct rig_op rig_unique_on(struct rig_generator *generator, struct rig_key_slot *slot, bool reads);
 
 #endif

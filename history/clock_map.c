@@ -69,7 +69,20 @@ static double distance_of(const struct rig_clock_piece *piece, int64_t local_ns)
 {
     const double left = piece->begin == INT64_MIN ? INFINITY : (double)(local_ns - piece->begin);
     const double right = piece->end == INT64_MAX ? INFINITY : (double)(piece->end - local_ns);
-    return fmin(left, right);
+    return left < right ? left : right;
+}
+
+/* As floor() and ceil(), which are calls: each event of a merge has three bounds. */
+static inline int64_t floor_of(double x)
+{
+    const int64_t whole = (int64_t)x;
+    return whole - (x < (double)whole);
+}
+
+static inline int64_t ceil_of(double x)
+{
+    const int64_t whole = (int64_t)x;
+    return whole + (x > (double)whole);
 }
 
 static struct rig_clock_bounds bounds_in(const struct rig_clock_piece *piece, int64_t local_ns)
@@ -77,9 +90,9 @@ static struct rig_clock_bounds bounds_in(const struct rig_clock_piece *piece, in
     const double along = piece->slope * (double)(local_ns - piece->anchor);
     const double wander = piece->growth * distance_of(piece, local_ns);
     const int64_t at = local_ns + piece->offset;
-    return (struct rig_clock_bounds){.low = at + (int64_t)floor(along - piece->least - wander),
+    return (struct rig_clock_bounds){.low = at + floor_of(along - piece->least - wander),
                                      .likely = at + (int64_t)along,
-                                     .high = at + (int64_t)ceil(along + piece->most + wander)};
+                                     .high = at + ceil_of(along + piece->most + wander)};
 }
 
 /* The bound of an earlier piece at its end is the least for `high`, and that of a later one at its beginning the most for

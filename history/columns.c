@@ -186,6 +186,22 @@ void rig_columns_move(struct rig_columns *columns, size_t to, size_t from)
     }
 }
 
+bool rig_columns_insert(struct rig_columns *columns, size_t at, size_t count)
+{
+    for (int column = 0; column < RIG_COLUMN_COUNT; column++) {
+        struct rig_column_values *values = &columns->of[column];
+        const size_t later = values->count > at ? values->count - at : 0;
+        if (later == 0)
+            continue;
+        if (!extend(values, values->count + count))
+            return false;
+        memmove(values->at + at + count, values->at + at, later * sizeof *values->at);
+        for (size_t i = at; i < at + count; i++)
+            values->at[i] = RIG_COLUMN_NONE;
+    }
+    return true;
+}
+
 /* Copies the names in use into `kept`; the map has their new numbers. */
 static bool keep_names(struct rig_columns *columns, struct rig_text_table *kept)
 {

@@ -97,6 +97,8 @@ bool rig_columns_append(struct rig_columns *columns, size_t first, const struct 
 /* Gives transaction `from` the number `to`, at most `from`. Moving transactions in ascending order keeps a subset of
  * them. */
 void rig_columns_move(struct rig_columns *columns, size_t to, size_t from);
+/* Makes `count` transactions without values, the first one at `at`; later ones move up. False when memory runs out. */
+bool rig_columns_insert(struct rig_columns *columns, size_t at, size_t count);
 /* Removes unused names and renumbers the others. Without memory for it all stay. */
 void rig_columns_fit_names(struct rig_columns *columns, size_t limit_bytes);
 /* Swaps the values of both; names stay where they are. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "history/text/operation_text.h"
+#include "history/text/certificate_text.h"
 #include "history/record/packing.h"
 
 static const size_t block_bytes = (size_t)1 << 20;
@@ -34,7 +34,8 @@ static enum rig_rc start_record(struct rig_event_writer *writer, struct rig_err 
 {
     bool pack = writer->options.save.pack;
     const struct rig_record_head head = {.workload = writer->options.workload,
-                                         .flags = pack ? RIG_RECORD_PACKED : 0U,
+                                         .flags = (pack ? RIG_RECORD_PACKED : 0U) |
+                                                  (writer->options.certificate ? RIG_RECORD_CERTIFICATE : 0U),
                                          .meta = writer->options.meta,
                                          .columns = writer->options.columns};
     struct rig_buf header;
@@ -130,6 +131,36 @@ void rig_event_writer_forget(struct rig_event_writer *writer, int64_t key)
         rig_operation_text_forget(&writer->text, key);
     else
         rig_record_encoder_forget(writer->encoder, key);
+}
+
+static enum rig_rc certify_record(struct rig_event_writer *writer, const struct rig_certificate *certificate,
+                                  struct rig_err *err)
+{
+    size_t item = 0;
+    bool last = false;
+    enum rig_rc rc = pending_bytes(writer) > 0 ? write_block(writer, err) : RIG_OK;
+    while (rc == RIG_OK && !last)
+        rc = write_bytes(writer, rig_record_encoder_certificate(writer->encoder, certificate, &item, &last), err);
+    return rc;
+}
+
+enum rig_rc rig_event_writer_certify(struct rig_event_writer *writer, const struct rig_certificate *certificate,
+                                     struct rig_err *err)
+{
+    RIG_REQUIRE(writer->options.certificate);
+    if (writer->encoder != NULL)
+        return certify_record(writer, certificate, err);
+    const size_t count = rig_certificate_text_count(certificate);
+    enum rig_rc rc = RIG_OK;
+    if (writer->event_count + count >= RIG_POSITION_NONE)
+        return rig_fail(err, RIG_E_LIMIT, "%s: the history and its certificate have too many operations",
+                        writer->output->path);
+    for (size_t line = 0; rc == RIG_OK && line < count; line++) {
+        rig_certificate_text_write(writer->text.dialect, certificate, line, (uint32_t)writer->event_count,
+                                   &writer->text.buf);
+        rc = count_event(writer, err);
+    }
+    return rc;
 }
 
 enum rig_rc rig_event_writer_finish(struct rig_event_writer *writer, struct rig_err *err)

@@ -21,6 +21,7 @@ struct rig_event_writer_options {
     enum rig_workload workload;
     const char *meta; /* binary form only; NULL: none */
     uint32_t columns; /* RIG_COLUMN_BIT()s of the side columns that completions may have */
+    bool certificate; /* rig_event_writer_certify() may be called */
 };
 
 struct rig_event_writer;
@@ -41,6 +42,9 @@ enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, uint32_t 
                                       const struct rig_record_completion *completion, struct rig_err *err);
 /* No later event uses the key, so the writer forgets it. */
 void rig_event_writer_forget(struct rig_event_writer *writer, int64_t key);
+/* After the last event. */
+enum rig_rc rig_event_writer_certify(struct rig_event_writer *writer, const struct rig_certificate *certificate,
+                                     struct rig_err *err);
 /* Writes the rest. Without it the file is incomplete. */
 enum rig_rc rig_event_writer_finish(struct rig_event_writer *writer, struct rig_err *err);
 

@@ -33,6 +33,13 @@ void rig_history_free(struct rig_history *history)
     free(history);
 }
 
+bool rig_history_insert_columns(struct rig_history *history, uint32_t at, uint32_t count)
+{
+    struct rig_history_storage *storage = history->storage;
+    RIG_REQUIRE(history->columns == NULL || (storage != NULL && history->columns == &storage->columns));
+    return history->columns == NULL || rig_columns_insert(&storage->columns, at, count);
+}
+
 uint32_t rig_history_txn_of(const struct rig_history *history, uint32_t op)
 {
     uint32_t low = 0, high = history->txn_count;

@@ -83,15 +83,18 @@ struct rig_read_list {
 };
 
 #define RIG_PLACE_NONE UINT32_MAX
+#define RIG_PLACE_LOST (UINT32_MAX - 1) /* of a read: no answer came; the rows are those that a commit changed */
 
 /*
  * A certificate with snapshots adds to a history the place of each commit in the order in which snapshots show
  * them, and for each read the number of commits that it saw, which are those with lesser places. RIG_PLACE_NONE: not known,
  * or the transaction wrote nothing.
  */
+struct rig_row_chains;
 struct rig_read_places {
-    const uint32_t *of_txn; /* per transaction */
-    const uint32_t *seen;   /* per operation, as `ops` */
+    const uint32_t *of_txn;            /* per transaction */
+    const uint32_t *seen;              /* per operation, as `ops` */
+    const struct rig_row_chains *rows; /* the checker's index of this history's rows; NULL: it is to be made */
 };
 
 struct rig_history {
@@ -142,6 +145,9 @@ struct rig_history {
 };
 
 void rig_history_free(struct rig_history *history);
+/* Moves the side columns of the transactions from `at` on `count` places up, where transactions without any are inserted.
+ * False when memory runs out. */
+bool rig_history_insert_columns(struct rig_history *history, uint32_t at, uint32_t count);
 
 static inline uint32_t rig_txn_op_count(const struct rig_history *history, uint32_t txn)
 {

@@ -131,18 +131,29 @@ static void begin_parts(struct passing *p)
     part->process = process + 1;
 }
 
+uint32_t rig_history_part_next(const struct rig_history_choice *choice, const struct rig_txn_op *ops, uint32_t count,
+                               uint32_t first, uint32_t from)
+{
+    if (choice->apart_by_key) {
+        while (from < count && ops[from].key != ops[first].key)
+            from++;
+        return from;
+    }
+    const bool goes_on = from < count && (from == first || (choice->continues != NULL && choice->continues(ops, from)));
+    return goes_on ? from : count;
+}
+
 /* The operations of the transaction from `first` on that belong to one part; `taken`: a byte an operation. */
 static enum rig_rc pass_part(struct passing *p, uint32_t txn, uint32_t first, uint8_t *taken, struct rig_err *err)
 {
     const struct rig_txn_op *ops = rig_txn_ops(p->history, txn);
-    const uint32_t count = p->choice->apart_by_key ? rig_txn_op_count(p->history, txn) : first + 1;
+    const uint32_t count = rig_txn_op_count(p->history, txn);
     const uint8_t *keep = kept_ops(p, txn);
     struct rig_txn_input *part = &p->part;
     enum rig_rc rc = RIG_OK;
     part->op_count = 0;
-    for (uint32_t i = first; rc == RIG_OK && i < count; i++) {
-        if (taken[i] || ops[i].key != ops[first].key)
-            continue;
+    for (uint32_t i = first; rc == RIG_OK && i < count;
+         i = rig_history_part_next(p->choice, ops, count, first, i + 1)) {
         taken[i] = 1;
         if (keep == NULL || keep[i])
             rc = pass_op(p, &ops[i], part->op_count++, err);

@@ -6,6 +6,7 @@
 #include "base/output_file.h"
 #include "base/utf8.h"
 #include "history/object_kinds.h"
+#include "history/process_lanes.h"
 #include "history/record/record_texts.h"
 #include "history/record/record_writer.h"
 #include "history/record/varint.h"
@@ -85,6 +86,16 @@ enum rig_rc rig_history_load(const char *path, const struct rig_load_options *op
     if (rc != RIG_OK)
         return rc;
     return load(source, options, strcmp(path, "-") == 0 ? "standard input" : path, history, err);
+}
+
+enum rig_rc rig_history_load_ranks(const char *const *paths, size_t count, const struct rig_load_options *options,
+                                   struct rig_history **history, struct rig_err *err)
+{
+    struct rig_source *source;
+    const struct rig_source_options wanted = {.load = *options};
+    const enum rig_rc rc = rig_source_open_ranks(paths, count, &wanted, &source, err);
+    const char *name = count > 1 ? "the records" : strcmp(paths[0], "-") == 0 ? "standard input" : paths[0];
+    return rc == RIG_OK ? load(source, options, name, history, err) : rc;
 }
 
 static bool is_utf8(const char *text)
@@ -177,8 +188,8 @@ static enum rig_rc check_values(const struct rig_history *history, enum rig_form
     return rc;
 }
 
-enum rig_rc rig_history_save(const struct rig_history *history, const char *path,
-                             const struct rig_save_options *options, struct rig_err *err)
+static enum rig_rc save(const struct rig_history *history, const char *path, const struct rig_save_options *options,
+                        struct rig_err *err)
 {
     enum rig_form form = options->form;
     const bool is_text = form == RIG_FORM_JSON_LINES || form == RIG_FORM_EDN;
@@ -202,4 +213,17 @@ enum rig_rc rig_history_save(const struct rig_history *history, const char *path
     else
         rc = rig_json_lines_write(history, &output, err);
     return rig_output_close(&output, rc, err);
+}
+
+enum rig_rc rig_history_save(const struct rig_history *history, const char *path,
+                             const struct rig_save_options *options, struct rig_err *err)
+{
+    struct rig_process_lanes lanes;
+    if (!history->in_turn)
+        return save(history, path, options, err);
+    enum rig_rc rc = rig_process_lanes_init(&lanes, history, err);
+    if (rc == RIG_OK)
+        rc = save(&lanes.history, path, options, err);
+    rig_process_lanes_done(&lanes);
+    return rc;
 }

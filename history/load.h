@@ -44,6 +44,9 @@ struct rig_load_options {
 /* `path` "-" is standard input. */
 enum rig_rc rig_history_load(const char *path, const struct rig_load_options *options, struct rig_history **history,
                              struct rig_err *err);
+/* The records of the ranks of one run as one history, or one path as above (rig_source_open_ranks). */
+enum rig_rc rig_history_load_ranks(const char *const *paths, size_t count, const struct rig_load_options *options,
+                                   struct rig_history **history, struct rig_err *err);
 /* From memory; `name` stands for the file in errors. */
 enum rig_rc rig_history_parse(const char *name, const void *data, size_t size, const struct rig_load_options *options,
                               struct rig_history **history, struct rig_err *err);
@@ -57,7 +60,8 @@ struct rig_save_options {
     bool pack;          /* compressed: rig's own form only; RIG_E_USAGE if this build cannot compress */
 };
 
-/* Writes atomically; "-" is standard output. RIG_E_INPUT for keys that are not UTF-8 in JSON lines and EDN, and for what
+/* Writes atomically; "-" is standard output. Files have no place for processes that run in turn (struct rig_history): see
+ * history/process_lanes.h. RIG_E_INPUT for keys that are not UTF-8 in JSON lines and EDN, and for what
  * a form of a solver-based checker cannot hold. */
 enum rig_rc rig_history_save(const struct rig_history *history, const char *path,
                              const struct rig_save_options *options, struct rig_err *err);

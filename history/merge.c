@@ -12,21 +12,11 @@
 
 enum {
     OUTPUTS = 2,
-    OUTPUT_TXNS = 1 << 15,
+    OUTPUT_TXNS = 1 << 12,
     OUTPUT_OPS = 1 << 18,
     PAGE_BITS = 12,
     PAGE_PROCESSES = 1 << PAGE_BITS,
     PAGES = 1 << (32 - PAGE_BITS)
-};
-
-/* The next event of a rank's stream; the next piece has to be taken before anything later than `at_ns`. */
-enum { NOT_TAKEN, START, END };
-
-struct head {
-    int64_t at_ns;
-    uint32_t rank;
-    uint8_t kind;
-    uint8_t stream; /* START or END */
 };
 
 /* A process's rank + 1, and the position after its last completion in the record. */
@@ -58,7 +48,11 @@ struct rig_merge {
     uint32_t run_count;
     uint32_t missing_count;
     const struct rig_data_type *type;
-    struct head *heap;
+    struct rig_time_stream *streams; /* two a rank */
+    struct rig_time_order order;
+    struct rig_merge_piece **end_pieces; /* per rank: the piece of a batch's ends */
+    uint32_t **positions;                /* per stream: the place of its next position */
+    struct rig_merge_ids ends;           /* the ranks of a batch's ends, in order */
     struct process **pages;
     struct output outputs[OUTPUTS];
     unsigned filling, giving;
@@ -73,48 +67,6 @@ struct rig_merge {
     pthread_mutex_t lock;
     pthread_cond_t changed;
 };
-
-/* ---- the heap of streams ---- */
-
-static bool comes_before(const struct head *a, const struct head *b)
-{
-    return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->kind < b->kind;
-}
-
-static void sink(struct rig_merge *merge, size_t at)
-{
-    struct head *heap = merge->heap;
-    const size_t count = 2 * merge->count;
-    const struct head moved = heap[at];
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && comes_before(&heap[child + 1], &heap[child]);
-        if (!comes_before(&heap[child], &moved))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = moved;
-}
-
-static void look_at(struct rig_merge *merge, struct head *head)
-{
-    struct rig_merge_rank *rank = &merge->ranks[head->rank];
-    const struct rig_merge_piece *piece = head->stream == START ? rig_merge_rank_start(rank) : rig_merge_rank_end(rank);
-    head->kind = piece == NULL ? NOT_TAKEN : head->stream;
-    if (piece == NULL)
-        head->at_ns = rank->ended ? INT64_MAX : head->stream == START ? rank->low_ns : rank->high_ns;
-    else if (head->stream == START)
-        head->at_ns = rank->starts.at[piece->starts.at[piece->next_start]].low_ns;
-    else
-        head->at_ns = piece->ends.at[piece->next_end];
-}
-
-static void look_at_all(struct rig_merge *merge)
-{
-    for (size_t i = 0; i < 2 * merge->count; i++)
-        look_at(merge, &merge->heap[i]);
-    for (size_t i = merge->count; i-- > 0;)
-        sink(merge, i);
-}
 
 /* ---- one output ---- */
 
@@ -273,32 +225,53 @@ static enum rig_rc check_process(struct rig_merge *merge, uint32_t rank, int32_t
 
 /* ---- merging ---- */
 
-static enum rig_rc give_position(struct rig_merge *merge, uint32_t *position, struct rig_err *err)
+/* Gives the events of a batch their positions, and notes which ranks its ends belong to. */
+static enum rig_rc give_positions(struct rig_merge *merge, struct rig_err *err)
 {
-    if (merge->next_position >= RIG_POSITION_NONE - 1)
+    const size_t count = merge->order.events.count;
+    const uint64_t *events = merge->order.events.at;
+    if (count >= RIG_POSITION_NONE - merge->next_position)
         return rig_fail(err, RIG_E_LIMIT, "more than 4294967294 events in all records; check fewer of them");
-    *position = merge->next_position++;
+    if (!rig_merge_ids_reserve(&merge->ends, count + 1))
+        return no_memory(err);
+    for (size_t i = 0; i < 2 * merge->count; i++) {
+        struct rig_merge_rank *rank = &merge->ranks[i / 2];
+        if (merge->streams[i].taken == 0)
+            continue;
+        struct rig_merge_piece *piece = i % 2 == 0 ? rig_merge_rank_start(rank) : rig_merge_rank_end(rank);
+        merge->positions[i] = i % 2 == 0 ? piece->start_at.at + piece->next_start : piece->end_at.at + piece->next_end;
+    }
+    uint32_t *end = merge->ends.at, position = merge->next_position;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t stream = rig_time_order_stream_of(&merge->order, events[i]);
+        *merge->positions[stream]++ = position++;
+        *end = stream / 2;
+        end += stream & 1;
+    }
+    merge->next_position = position;
+    merge->ends.count = (size_t)(end - merge->ends.at);
+    for (size_t i = 0; i < merge->count; i++) {
+        if (merge->streams[2 * i].taken > 0)
+            rig_merge_rank_begin(&merge->ranks[i], rig_merge_rank_start(&merge->ranks[i]), merge->streams[2 * i].taken);
+    }
     return RIG_OK;
 }
 
-static enum rig_rc put_end(struct rig_merge *merge, struct output *out, uint32_t number, struct rig_err *err)
+/* The next transaction of the piece that completes. The output uses the piece. */
+static enum rig_rc put_end(struct rig_merge *merge, struct output *out, uint32_t number, struct rig_merge_piece *piece,
+                           struct rig_err *err)
 {
     struct rig_merge_rank *rank = &merge->ranks[number];
-    struct rig_merge_piece *piece = rig_merge_rank_end(rank);
     const uint32_t index = piece->next_end++, start = piece->start_of.at[index];
     const struct rig_segment *segment = &piece->segment;
     struct rig_txn txn = segment->txns.at[index];
-    enum rig_rc rc = check_process(merge, number, txn.process, txn.invoke_at, txn.complete_at, err);
+    const enum rig_rc rc = check_process(merge, number, txn.process, txn.invoke_at, txn.complete_at, err);
     if (rc != RIG_OK)
         return rc;
     const size_t first = txn.first_op, as = out->segment.txns.count;
     txn.invoke_at = rank->starts.at[start].at;
+    txn.complete_at = piece->end_at.at[index];
     rig_merge_rank_finish(rank, start);
-    rc = give_position(merge, &txn.complete_at, err);
-    if (rc != RIG_OK)
-        return rc;
-    if (!use_piece(merge, out, number, piece))
-        return no_memory(err);
     txn.first_op = (uint32_t)out->segment.ops.count;
     txn.error = txn.error == 0 ? 0 : txn.error + piece->first_error;
     if (!copy_ops(out, piece, first, end_of_ops(&segment->txns, &segment->ops, index), merge->type != NULL) ||
@@ -308,14 +281,17 @@ static enum rig_rc put_end(struct rig_merge *merge, struct output *out, uint32_t
     return RIG_OK;
 }
 
-static enum rig_rc put_start(struct rig_merge *merge, uint32_t number, struct rig_err *err)
+/* The events of the batch. */
+static enum rig_rc put_events(struct rig_merge *merge, struct output *out, struct rig_err *err)
 {
-    struct rig_merge_rank *rank = &merge->ranks[number];
-    struct rig_merge_piece *piece = rig_merge_rank_start(rank);
-    uint32_t position = RIG_POSITION_NONE;
-    const enum rig_rc rc = give_position(merge, &position, err);
-    if (rc == RIG_OK)
-        rig_merge_rank_begin(rank, piece->starts.at[piece->next_start++], position);
+    enum rig_rc rc = give_positions(merge, err);
+    for (uint32_t i = 0; i < merge->count && rc == RIG_OK; i++) {
+        merge->end_pieces[i] = merge->streams[2 * i + 1].taken > 0 ? rig_merge_rank_end(&merge->ranks[i]) : NULL;
+        if (merge->end_pieces[i] != NULL && !use_piece(merge, out, i, merge->end_pieces[i]))
+            rc = no_memory(err);
+    }
+    for (size_t i = 0; rc == RIG_OK && i < merge->ends.count; i++)
+        rc = put_end(merge, out, merge->ends.at[i], merge->end_pieces[merge->ends.at[i]], err);
     return rc;
 }
 
@@ -345,48 +321,53 @@ static enum rig_rc take_piece(struct rig_merge *merge, struct output *out, uint3
         if (!put_faults(merge, out, segment))
             return no_memory(err);
     }
-    look_at_all(merge);
     return RIG_OK;
 }
 
-/* The transactions that are under way where the output ends. */
-static enum rig_rc put_open(struct rig_merge *merge, struct output *out, uint32_t number, struct rig_err *err)
+/* A transaction that is under way where the output ends. */
+static bool put_open(struct rig_merge *merge, struct output *out, uint32_t number, uint32_t at)
+{
+    const struct rig_merge_start *start = &merge->ranks[number].starts.at[at];
+    const struct rig_segment *segment = &start->piece->segment;
+    const struct rig_txn_vec *txns = start->is_open ? &segment->open : &segment->txns;
+    const struct rig_txn_op_vec *ops = start->is_open ? &segment->open_ops : &segment->ops;
+    struct rig_txn txn = txns->at[start->index];
+    const size_t end = end_of_ops(txns, ops, start->index);
+    size_t op = txn.first_op;
+    txn.first_op = (uint32_t)out->segment.open_ops.count;
+    txn.invoke_at = start->at;
+    txn.complete_at = RIG_POSITION_NONE;
+    txn.complete_ns = RIG_NO_TIME;
+    txn.outcome = RIG_OUTCOME_INFO;
+    txn.error = 0;
+    if (!use_piece(merge, out, number, start->piece) || !rig_txn_vec_add(&out->segment.open, txn))
+        return false;
+    for (; op < end; op++) {
+        struct rig_txn_op copy = ops->at[op];
+        copy.key = use_key(out, start->piece, copy.key);
+        copy.read_state = RIG_READ_UNKNOWN;
+        copy.value = rig_op_reads(copy.kind) ? 0 : copy.value;
+        if (copy.key == UINT32_MAX || !rig_txn_op_vec_add(&out->segment.open_ops, copy))
+            return false;
+    }
+    return true;
+}
+
+/* All of them: those that complete in the pieces taken, and those that are open at the end of the last one. */
+static enum rig_rc put_all_open(struct rig_merge *merge, struct output *out, uint32_t number, struct rig_err *err)
 {
     const struct rig_merge_rank *rank = &merge->ranks[number];
-    for (uint32_t at = rank->first_under_way; at != UINT32_MAX; at = rank->starts.at[at].after) {
-        const struct rig_merge_start *start = &rank->starts.at[at];
-        const struct rig_segment *segment = &start->piece->segment;
-        const struct rig_txn_vec *txns = start->is_open ? &segment->open : &segment->txns;
-        const struct rig_txn_op_vec *ops = start->is_open ? &segment->open_ops : &segment->ops;
-        struct rig_txn txn = txns->at[start->index];
-        const size_t end = end_of_ops(txns, ops, start->index);
-        size_t op = txn.first_op;
-        txn.first_op = (uint32_t)out->segment.open_ops.count;
-        txn.invoke_at = start->at;
-        txn.complete_at = RIG_POSITION_NONE;
-        txn.complete_ns = RIG_NO_TIME;
-        txn.outcome = RIG_OUTCOME_INFO;
-        txn.error = 0;
-        if (!use_piece(merge, out, number, start->piece) || !rig_txn_vec_add(&out->segment.open, txn))
-            return no_memory(err);
-        for (; op < end; op++) {
-            struct rig_txn_op copy = ops->at[op];
-            copy.key = use_key(out, start->piece, copy.key);
-            copy.read_state = RIG_READ_UNKNOWN;
-            copy.value = rig_op_reads(copy.kind) ? 0 : copy.value;
-            if (copy.key == UINT32_MAX || !rig_txn_op_vec_add(&out->segment.open_ops, copy))
-                return no_memory(err);
-        }
+    bool fits = true;
+    for (size_t i = rank->end_piece; i < rank->pieces.count; i++) {
+        const struct rig_merge_piece *piece = rank->pieces.at[i];
+        for (size_t index = piece->next_end; index < piece->start_of.count && fits; index++)
+            fits = !rig_merge_rank_is_begun(rank, piece->start_of.at[index]) ||
+                   put_open(merge, out, number, piece->start_of.at[index]);
     }
-    return RIG_OK;
-}
-
-static void begin(struct rig_merge *merge)
-{
-    merge->begun = true;
-    for (uint32_t i = 0; i < 2 * merge->count; i++)
-        merge->heap[i] = (struct head){.rank = i / 2, .stream = i % 2 == 0 ? START : END};
-    look_at_all(merge);
+    for (size_t i = 0; rank->last != NULL && i < rank->last->open_start.count && fits; i++)
+        fits = !rig_merge_rank_is_begun(rank, rank->last->open_start.at[i]) ||
+               put_open(merge, out, number, rank->last->open_start.at[i]);
+    return fits ? RIG_OK : no_memory(err);
 }
 
 /* At the end: no transaction that stays open is followed by another one of its process. */
@@ -395,11 +376,9 @@ static enum rig_rc check_open(struct rig_merge *merge, struct rig_err *err)
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < merge->count && rc == RIG_OK; i++) {
         const struct rig_merge_rank *rank = &merge->ranks[i];
-        for (uint32_t at = rank->first_under_way; at != UINT32_MAX && rc == RIG_OK; at = rank->starts.at[at].after) {
-            const struct rig_merge_start *start = &rank->starts.at[at];
-            const struct rig_segment *segment = &start->piece->segment;
-            rc = check_process(merge, i, segment->open.at[start->index].process, start->source_at, RIG_POSITION_NONE,
-                               err);
+        for (size_t at = 0; rank->last != NULL && at < rank->last->open_start.count && rc == RIG_OK; at++) {
+            const uint32_t source_at = rank->starts.at[rank->last->open_start.at[at]].source_at;
+            rc = check_process(merge, i, rank->last->segment.open.at[at].process, source_at, RIG_POSITION_NONE, err);
         }
     }
     return rc;
@@ -416,29 +395,47 @@ static double share_of(const struct rig_merge *merge)
     return all > 0 ? done / all : 1;
 }
 
+/* No event is known to be the next one: continues the stream that may have it. */
+static enum rig_rc continue_streams(struct rig_merge *merge, struct output *out, struct rig_err *err)
+{
+    const struct rig_time_stream *first = NULL;
+    for (size_t i = 0; i < 2 * merge->count; i++) {
+        const struct rig_time_stream *stream = &merge->streams[i];
+        if (stream->count == 0 && (first == NULL || stream->then_ns < first->then_ns))
+            first = stream;
+    }
+    RIG_INVARIANT(first != NULL);
+    const uint32_t number = (uint32_t)(first - merge->streams) / 2;
+    merge->ended = merge->ranks[number].ended;
+    return merge->ended ? check_open(merge, err) : take_piece(merge, out, number, err);
+}
+
+/* The next batch of events. */
+static enum rig_rc put_batch(struct rig_merge *merge, struct output *out, struct rig_err *err)
+{
+    for (size_t i = 0; i < merge->count; i++) {
+        merge->streams[2 * i] = rig_merge_rank_starts(&merge->ranks[i]);
+        merge->streams[2 * i + 1] = rig_merge_rank_ends(&merge->ranks[i]);
+    }
+    if (!rig_time_order_next(&merge->order, merge->streams, merge->output_txns / merge->count + 1))
+        return no_memory(err);
+    return merge->order.events.count > 0 ? put_events(merge, out, err) : continue_streams(merge, out, err);
+}
+
 static enum rig_rc fill(struct rig_merge *merge, struct output *out, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
     empty_output(merge, out);
     merge->output_number++;
     if (!merge->begun) {
-        begin(merge);
+        merge->begun = true;
         out->segment.lost_count = merge->missing_count;
     }
     while (rc == RIG_OK && !merge->ended && out->segment.txns.count < merge->output_txns &&
-           out->segment.ops.count < OUTPUT_OPS) {
-        struct head *head = &merge->heap[0];
-        if (head->kind == NOT_TAKEN) {
-            merge->ended = merge->ranks[head->rank].ended;
-            rc = merge->ended ? check_open(merge, err) : take_piece(merge, out, head->rank, err);
-            continue;
-        }
-        rc = head->kind == START ? put_start(merge, head->rank, err) : put_end(merge, out, head->rank, err);
-        look_at(merge, head);
-        sink(merge, 0);
-    }
+           out->segment.ops.count < OUTPUT_OPS)
+        rc = put_batch(merge, out, err);
     for (uint32_t i = 0; i < merge->count && rc == RIG_OK; i++)
-        rc = put_open(merge, out, i, err);
+        rc = put_all_open(merge, out, i, err);
     if (rc != RIG_OK)
         return rc;
     out->segment.owned = true;
@@ -599,11 +596,12 @@ static enum rig_rc check_record(const struct rig_source_facts *first, const char
         facts->rank.count != first->rank.count || facts->workload != first->workload)
         return rig_fail(err, RIG_E_INPUT, "%s: is of another run than %s; check the records of one run together", name,
                         first_name);
-    if (rig_workload_is_object(facts->workload))
-        return refuse(name,
-                      "holds operations on objects; records of several ranks can be checked together if they hold "
-                      "transactions",
-                      err);
+    if (rig_workload_is_object(facts->workload) && facts->rank.origin_ns != 0)
+        return refuse(
+            name,
+            "holds operations on objects, whose order needs one clock; records of several ranks can be checked "
+            "together if they hold transactions, or if their time was simulated",
+            err);
     return RIG_OK;
 }
 
@@ -630,9 +628,12 @@ static enum rig_rc check_records(struct rig_source **sources, const char *const 
 static bool allocate(struct rig_merge *merge, size_t count)
 {
     merge->ranks = calloc(count, sizeof *merge->ranks);
-    merge->heap = calloc(2 * count, sizeof *merge->heap);
+    merge->streams = calloc(2 * count, sizeof *merge->streams);
+    merge->end_pieces = calloc(count, sizeof *merge->end_pieces);
+    merge->positions = calloc(2 * count, sizeof *merge->positions);
     merge->pages = calloc(PAGES, sizeof(struct process *));
-    return merge->ranks != NULL && merge->heap != NULL && merge->pages != NULL;
+    return rig_time_order_init(&merge->order, 2 * count) && merge->ranks != NULL && merge->streams != NULL &&
+           merge->end_pieces != NULL && merge->positions != NULL && merge->pages != NULL;
 }
 
 static void init_facts(struct rig_merge *merge, struct rig_source_facts *facts)
@@ -763,7 +764,11 @@ void rig_merge_close(struct rig_merge *merge)
     for (size_t i = 0; merge->pages != NULL && i < PAGES; i++)
         free(merge->pages[i]);
     free(merge->pages);
-    free(merge->heap);
+    free(merge->streams);
+    free(merge->end_pieces);
+    free(merge->positions);
+    rig_time_order_done(&merge->order);
+    rig_merge_ids_done(&merge->ends);
     free(merge->ranks);
     free(merge->facts);
     pthread_cond_destroy(&merge->changed);

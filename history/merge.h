@@ -25,7 +25,7 @@ struct rig_merge;
 /*
  * Takes the sources, of which there is at least one, also on failure. Fills in `facts`. RIG_E_INPUT: they are not records of
  * one run, or of a kind that cannot be merged. `names`, one a source, outlive the merge. Segments have about `output_txns`
- * transactions; 0: 32,768.
+ * transactions; 0: 4,096.
  */
 enum rig_rc rig_merge_open(struct rig_source **sources, const char *const *names, size_t count, unsigned threads,
                            size_t output_txns, struct rig_source_facts *facts, struct rig_merge **merge,

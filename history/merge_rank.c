@@ -18,6 +18,9 @@ static void free_piece(struct rig_merge_piece *piece)
     rig_merge_ids_done(&piece->start_of);
     rig_merge_ids_done(&piece->open_start);
     rig_merge_ids_done(&piece->starts);
+    rig_merge_times_done(&piece->start_lows);
+    rig_merge_ids_done(&piece->start_at);
+    rig_merge_ids_done(&piece->end_at);
     rig_merge_ids_done(&piece->key_of);
     rig_merge_ids_done(&piece->branch_of);
     free(piece);
@@ -31,7 +34,7 @@ static void reset(struct rig_merge_rank *rank)
     rank->start_piece = rank->end_piece = 0;
     rank->last = NULL;
     rank->starts.count = 0;
-    rank->free_start = rank->first_under_way = NO_START;
+    rank->free.count = rank->next_free = 0;
     rank->positions_end = 0;
     rank->low_ns = rank->high_ns = rank->last_low_ns = rank->last_high_ns = INT64_MIN;
     rank->ended = false;
@@ -71,6 +74,7 @@ void rig_merge_rank_done(struct rig_merge_rank *rank)
     rig_clock_map_done(&rank->clock);
     rig_merge_pieces_done(&rank->pieces);
     rig_merge_starts_done(&rank->starts);
+    rig_merge_ids_done(&rank->free);
     rig_merge_times_done(&rank->lows);
     rig_merge_ids_done(&rank->slots);
     rig_merge_order_done(&rank->order);
@@ -118,39 +122,30 @@ void rig_merge_rank_free_piece(struct rig_merge_rank *rank, struct rig_merge_pie
 
 static uint32_t new_start(struct rig_merge_rank *rank)
 {
-    uint32_t start = rank->free_start;
-    if (start != NO_START) {
-        rank->free_start = rank->starts.at[start].after;
-        return start;
-    }
-    if (rank->starts.count >= NO_START || !rig_merge_starts_add(&rank->starts, (struct rig_merge_start){0}))
+    if (rank->next_free < rank->free.count)
+        return rank->free.at[rank->next_free++];
+    /* The free ones take at most half of their place, so that finishing never fails, and seldom moves them. */
+    if (rank->starts.count >= NO_START / 2 || !rig_merge_ids_reserve(&rank->free, 2 * rank->starts.count + 2) ||
+        !rig_merge_starts_add(&rank->starts, (struct rig_merge_start){0}))
         return NO_START;
     return (uint32_t)rank->starts.count - 1;
 }
 
-void rig_merge_rank_begin(struct rig_merge_rank *rank, uint32_t start, uint32_t position)
+void rig_merge_rank_begin(struct rig_merge_rank *rank, struct rig_merge_piece *piece, size_t count)
 {
-    struct rig_merge_start *s = &rank->starts.at[start];
-    s->at = position;
-    s->before = NO_START;
-    s->after = rank->first_under_way;
-    if (s->after != NO_START)
-        rank->starts.at[s->after].before = start;
-    rank->first_under_way = start;
+    for (; count > 0; count--, piece->next_start++)
+        rank->starts.at[piece->starts.at[piece->next_start]].at = piece->start_at.at[piece->next_start];
 }
 
 void rig_merge_rank_finish(struct rig_merge_rank *rank, uint32_t start)
 {
-    struct rig_merge_start *s = &rank->starts.at[start];
-    RIG_INVARIANT(s->at != RIG_POSITION_NONE);
-    if (s->before != NO_START)
-        rank->starts.at[s->before].after = s->after;
-    else
-        rank->first_under_way = s->after;
-    if (s->after != NO_START)
-        rank->starts.at[s->after].before = s->before;
-    s->after = rank->free_start;
-    rank->free_start = start;
+    RIG_INVARIANT(rank->starts.at[start].at != RIG_POSITION_NONE);
+    if (rank->free.count == rank->free.capacity) {
+        rank->free.count -= rank->next_free;
+        memmove(rank->free.at, rank->free.at + rank->next_free, rank->free.count * sizeof *rank->free.at);
+        rank->next_free = 0;
+    }
+    rank->free.at[rank->free.count++] = start;
 }
 
 static int compare_order(const void *left, const void *right)
@@ -207,7 +202,9 @@ static enum rig_rc refuse_order(const struct rig_merge_rank *rank, struct rig_er
 static enum rig_rc add_starts(struct rig_merge_rank *rank, struct rig_merge_piece *piece, struct rig_err *err)
 {
     const size_t txns = piece->segment.txns.count;
-    if (!rig_merge_ids_reserve(&piece->starts, rank->order.count))
+    if (!rig_merge_ids_reserve(&piece->starts, rank->order.count) ||
+        !rig_merge_times_reserve(&piece->start_lows, rank->order.count) ||
+        !rig_merge_ids_reserve(&piece->start_at, rank->order.count + 1))
         return no_memory(rank, err);
     for (size_t i = 0; i < rank->order.count; i++) {
         const uint32_t which = (uint32_t)rank->order.at[i], index = which & ~(uint32_t)OPEN_BIT;
@@ -219,12 +216,12 @@ static enum rig_rc add_starts(struct rig_merge_rank *rank, struct rig_merge_piec
         if (low_ns < rank->last_low_ns)
             return refuse_order(rank, err);
         rank->last_low_ns = low_ns;
-        rank->starts.at[start] = (struct rig_merge_start){.low_ns = low_ns,
-                                                          .piece = piece,
+        rank->starts.at[start] = (struct rig_merge_start){.piece = piece,
                                                           .index = index,
                                                           .is_open = is_open,
                                                           .source_at = (uint32_t)(rank->order.at[i] >> 32),
                                                           .at = RIG_POSITION_NONE};
+        piece->start_lows.at[piece->starts.count] = low_ns;
         piece->starts.at[piece->starts.count++] = start;
         (is_open ? &piece->open_start : &piece->start_of)->at[index] = start;
     }
@@ -333,7 +330,8 @@ static bool make_room(struct rig_merge_rank *rank, struct rig_merge_piece *piece
 {
     const size_t txns = piece->segment.txns.count, open = piece->segment.open.count;
     if (!rig_merge_times_reserve(&rank->lows, txns + open + 1) || !rig_merge_times_reserve(&piece->ends, txns + 1) ||
-        !rig_merge_ids_reserve(&piece->start_of, txns + 1) || !rig_merge_ids_reserve(&piece->open_start, open + 1) ||
+        !rig_merge_ids_reserve(&piece->end_at, txns + 1) || !rig_merge_ids_reserve(&piece->start_of, txns + 1) ||
+        !rig_merge_ids_reserve(&piece->open_start, open + 1) ||
         !rig_merge_ids_reserve(&piece->key_of, piece->segment.keys.count + 1) ||
         !rig_merge_ids_reserve(&piece->branch_of, piece->segment.branches.count + 1) ||
         !rig_merge_pieces_reserve(&rank->pieces, rank->pieces.count + 1))
@@ -441,4 +439,30 @@ struct rig_merge_piece *rig_merge_rank_end(struct rig_merge_rank *rank)
             return piece;
     }
     return NULL;
+}
+
+struct rig_time_stream rig_merge_rank_starts(struct rig_merge_rank *rank)
+{
+    const struct rig_merge_piece *piece = rig_merge_rank_start(rank);
+    struct rig_time_stream stream = {.then_ns = rank->ended ? INT64_MAX : rank->low_ns};
+    if (piece == NULL)
+        return stream;
+    stream.times = piece->start_lows.at + piece->next_start;
+    stream.count = piece->starts.count - piece->next_start;
+    for (size_t i = rank->pieces.count; --i > rank->start_piece;)
+        stream.then_ns = rank->pieces.at[i]->starts.count > 0 ? rank->pieces.at[i]->start_lows.at[0] : stream.then_ns;
+    return stream;
+}
+
+struct rig_time_stream rig_merge_rank_ends(struct rig_merge_rank *rank)
+{
+    const struct rig_merge_piece *piece = rig_merge_rank_end(rank);
+    struct rig_time_stream stream = {.then_ns = rank->ended ? INT64_MAX : rank->high_ns};
+    if (piece == NULL)
+        return stream;
+    stream.times = piece->ends.at + piece->next_end;
+    stream.count = piece->ends.count - piece->next_end;
+    for (size_t i = rank->pieces.count; --i > rank->end_piece;)
+        stream.then_ns = rank->pieces.at[i]->ends.count > 0 ? rank->pieces.at[i]->ends.at[0] : stream.then_ns;
+    return stream;
 }

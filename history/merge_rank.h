@@ -12,6 +12,7 @@
 #include "history/rank_facts.h"
 #include "history/segment.h"
 #include "history/source.h"
+#include "history/time_order.h"
 
 RIG_VEC(uint32_t, rig_merge_ids)
 RIG_VEC(int64_t, rig_merge_times)
@@ -21,7 +22,9 @@ struct rig_merge_piece {
     struct rig_segment segment;                /* its times are the likely ones on rank 0's clock */
     struct rig_merge_times ends;               /* per transaction: the latest time of its completion */
     struct rig_merge_ids start_of, open_start; /* per transaction, and per open one */
-    struct rig_merge_ids starts;               /* those that are new here, in order */
+    struct rig_merge_ids starts;               /* those that are new here, in order, and */
+    struct rig_merge_times start_lows;         /*   their earliest times */
+    struct rig_merge_ids start_at, end_at;     /* positions in the merged history: per start, and per transaction */
     uint32_t next_end, next_start;
     unsigned users;                         /* outputs that show its lists */
     uint64_t output;                        /* the one that the following are for */
@@ -34,13 +37,11 @@ struct rig_merge_piece {
 RIG_VEC(struct rig_merge_piece *, rig_merge_pieces)
 
 struct rig_merge_start {
-    int64_t low_ns;
     struct rig_merge_piece *piece; /* the last one that has the transaction: */
     uint32_t index;                /*   its number there */
     bool is_open;                  /*   among the open ones */
     uint32_t source_at;            /* position in the record, and */
     uint32_t at;                   /*   in the merged history; RIG_POSITION_NONE: not there yet */
-    uint32_t before, after;        /* others under way; UINT32_MAX: none. A free one has the next free one */
 };
 
 RIG_VEC(struct rig_merge_start, rig_merge_starts)
@@ -57,9 +58,10 @@ struct rig_merge_rank {
     struct rig_merge_piece *idle;
     size_t start_piece, end_piece; /* of the next start and end, in `pieces` */
     struct rig_merge_starts starts;
-    uint32_t free_start, first_under_way;
-    uint32_t positions_end;  /* of the events taken */
-    int64_t low_ns, high_ns; /* bounds of the latest event taken: later ones are not below them */
+    struct rig_merge_ids free; /* starts, in the order in which they became free, */
+    size_t next_free;          /*   from here on: those freed first are used first, so that a piece has neighbours */
+    uint32_t positions_end;    /* of the events taken */
+    int64_t low_ns, high_ns;   /* bounds of the latest event taken: later ones are not below them */
     int64_t last_low_ns, last_high_ns;
     bool ended;
     struct rig_rank_fact fact;
@@ -81,11 +83,19 @@ enum rig_rc rig_merge_rank_take(struct rig_merge_rank *rank, struct rig_err *err
 /* The pieces of the next start and end, or NULL where another one has to be taken first. */
 struct rig_merge_piece *rig_merge_rank_start(struct rig_merge_rank *rank);
 struct rig_merge_piece *rig_merge_rank_end(struct rig_merge_rank *rank);
+/* The starts, or ends, of that piece that come next. */
+struct rig_time_stream rig_merge_rank_starts(struct rig_merge_rank *rank);
+struct rig_time_stream rig_merge_rank_ends(struct rig_merge_rank *rank);
 
-/* The start stands at this position from now on: its transaction is under way. */
-void rig_merge_rank_begin(struct rig_merge_rank *rank, uint32_t start, uint32_t position);
-/* Its transaction was given out. */
+/* The next `count` starts of the piece have their positions, in `start_at`: their transactions are under way. */
+void rig_merge_rank_begin(struct rig_merge_rank *rank, struct rig_merge_piece *piece, size_t count);
+/* The transaction of a start was given out. */
 void rig_merge_rank_finish(struct rig_merge_rank *rank, uint32_t start);
+/* Whether the transaction is under way: its start has a position. It was not given out. */
+static inline bool rig_merge_rank_is_begun(const struct rig_merge_rank *rank, uint32_t start)
+{
+    return rank->starts.at[start].at != RIG_POSITION_NONE;
+}
 /* No output shows the piece any longer. */
 void rig_merge_rank_free_piece(struct rig_merge_rank *rank, struct rig_merge_piece *piece);
 

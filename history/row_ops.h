@@ -12,7 +12,8 @@
  *   -(lowest * 100000 + width * 100 + column * 10 + form)
  *
  * It holds of rows whose column (1: the serial of the id; 2: the class) is from lowest to lowest + width; a width of 999
- * has no end. The form says what the read after it shows: 0 the rows, 1 their number and the sum of their versions.
+ * has no end. The form says what the read after it shows: 0 the rows, 1 their number and the sum of their versions, 2 this sum
+ * alone, behind a 0.
  *
  * Histories of closed predicates (history/text/classic_predicate.c) have further numbers, which drivers never see. The last
  * digit of a statement may be 3: the row was there from the start, and no read can have seen it absent. In class 99 a version
@@ -24,7 +25,12 @@
  *   update   row condition, r -> rows, row N    the rows, as they were before, that it gave the version N
  *   delete   row condition, r -> rows, row N    likewise
  *
- * Rows are pairs of an id and a version. Pure functions; drivers use this header, too.
+ * Rows are pairs of an id and a version.
+ *
+ * A certificate has for each change of a row its id and its new version, or the id and 0 where it was removed. A removal
+ * names no statement; so a database may add a mark for each delete: the statement's number, twice.
+ *
+ * Pure functions; drivers use this header, too.
  */
 #ifndef RIG_HISTORY_ROW_OPS_H
 #define RIG_HISTORY_ROW_OPS_H
@@ -40,7 +46,7 @@ enum rig_row_column {
     RIG_ROW_BY_VALUE = 4,
     RIG_ROW_BY_REMAINDER = 5
 };
-enum rig_row_form { RIG_ROW_LISTED, RIG_ROW_COUNTED };
+enum rig_row_form { RIG_ROW_LISTED, RIG_ROW_COUNTED, RIG_ROW_SUMMED };
 
 enum { RIG_ROW_CLASSES = 100, RIG_ROW_SERIAL = 1000, RIG_ROW_ENDLESS = 999 };
 enum { RIG_ROW_CLOSED_CLASS = 99, RIG_ROW_CLOSED_VALUES = 1000000 };
@@ -92,6 +98,12 @@ static inline int64_t rig_row_closed_key(int64_t id)
     return rig_row_serial(id) / RIG_ROW_CLOSED_VALUES / 10;
 }
 
+/* Whether a change in a certificate is no row's, but the mark of a delete with the number `version`. */
+static inline bool rig_row_is_mark(int64_t id, int64_t version)
+{
+    return id > 0 && id == version && rig_row_action(version) == RIG_ROWS_DELETE;
+}
+
 static inline bool rig_row_is_number(int64_t value)
 {
     return value > 0 && value / RIG_ROW_SERIAL < RIG_ROW_MOST_SERIAL && value % 10 <= RIG_ROWS_INITIAL;
@@ -114,7 +126,7 @@ static inline bool rig_row_condition_of(int64_t value, struct rig_row_where *con
         return false;
     const int64_t code = -value, width = code / 100 % 1000, column = code / 10 % 10, form = code % 10;
     const bool divides = column == RIG_ROW_BY_REMAINDER;
-    if (column < RIG_ROW_BY_ID || column > RIG_ROW_BY_REMAINDER || form > RIG_ROW_COUNTED || (divides && width == 0))
+    if (column < RIG_ROW_BY_ID || column > RIG_ROW_BY_REMAINDER || form > RIG_ROW_SUMMED || (divides && width == 0))
         return false;
     *condition = (struct rig_row_where){.least = code / 100000,
                                         .most = divides                    ? width
@@ -129,6 +141,18 @@ static inline bool rig_row_condition_of(int64_t value, struct rig_row_where *con
 static inline struct rig_row_where rig_row_all(void)
 {
     return (struct rig_row_where){.most = INT64_MAX, .column = RIG_ROW_BY_ID, .form = RIG_ROW_LISTED};
+}
+
+/* Whether a count or a sum shows that no row met the condition: versions are greater than 0. */
+static inline bool rig_row_total_is_none(int64_t count, int64_t sum)
+{
+    return count == 0 && sum == 0;
+}
+/* Whether a count or a sum is that of rows with this number and sum. */
+static inline bool rig_row_total_is(const struct rig_row_where *condition, int64_t shown_count, int64_t shown_sum,
+                                    uint64_t count, uint64_t sum)
+{
+    return (uint64_t)shown_sum == sum && (uint64_t)shown_count == (condition->form == RIG_ROW_COUNTED ? count : 0);
 }
 
 /* Whether the condition asks for ids, which no statement changes. */

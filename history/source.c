@@ -12,9 +12,8 @@
 #include "history/merge.h"
 #include "history/record/record_reader.h"
 #include "history/source_bytes.h"
+#include "history/source_rewrite.h"
 #include "history/text/certificate_text.h"
-#include "history/text/classic_operations.h"
-#include "history/text/index_order.h"
 #include "history/text/text_reader.h"
 
 enum {
@@ -23,7 +22,9 @@ enum {
     LEAST_SHARES = 3,
     DECODED_PER_BYTE = 1024, /* at most, of a file */
     MORE_SHARE = 4,          /* of a part's memory: others may take more */
-    BYTES_A_TXN = 16         /* of a record, about */
+    MERGED_PART_BYTES = 1 << 15,
+    PASSED_BYTES = 1 << 19, /* pages are released at least so many at a time: each call interrupts all cores */
+    BYTES_A_TXN = 16        /* of a record, about */
 };
 static const size_t least_part_bytes = (size_t)64 << 10;
 static const size_t least_part_decode_bytes = (size_t)2 << 20; /* a short part fits any limit */
@@ -55,8 +56,7 @@ struct rig_source {
     struct rig_fault_event_vec faults; /* of all segments given to the caller */
     struct rig_arena fault_texts;
     struct rig_certificate certificate; /* of a text */
-    struct rig_text_origin origin;      /* of a text that was rewritten */
-    bool sorted;                        /*   by rig_source_mend() */
+    struct rig_rewritten rewritten;     /* of a text */
     struct rig_source_bytes bytes;      /* change only while no part is being parsed */
     bool ended;
     struct rig_err failure; /* the error of every further call */
@@ -76,6 +76,7 @@ struct rig_source {
     unsigned idle_count;
     size_t given_end; /* of the last segment's part */
     size_t cut_at;
+    size_t passed_from;                /* the pages before were released */
     uint64_t claimed, given, released; /* numbers of parts: released <= given <= claimed */
     unsigned parsing;
     bool hungry;   /* nothing complete begins at cut_at */
@@ -280,7 +281,7 @@ void rig_source_close(struct rig_source *source)
     if (source->reader != NULL)
         source->reader->close(source->state);
     rig_source_bytes_close(&source->bytes);
-    rig_text_origin_done(&source->origin);
+    rig_rewritten_done(&source->rewritten);
     pthread_cond_destroy(&source->is_ready);
     pthread_cond_destroy(&source->may_claim);
     pthread_mutex_destroy(&source->lock);
@@ -320,85 +321,23 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
         .workload = source->options.load.workload,
         .size_bytes = source->bytes.size,
         .has_invocations = true,
-        .held_bytes = source->bytes.buf.size + source->origin.count * sizeof *source->origin.at,
-        .sorted = source->sorted,
+        .held_bytes = source->bytes.buf.size + source->rewritten.origin.count * sizeof *source->rewritten.origin.at,
+        .sorted = source->rewritten.sorted,
         .parts_bytes = source->planned_bytes,
         .most_bytes = source->most_bytes,
     };
     enum rig_rc rc = source->reader->open(source->name, source->bytes.data, source->bytes.size, &source->options.load,
                                           &source->facts, &source->state, err);
-    if (rc == RIG_OK && source->origin.count > 0)
-        rig_text_reader_set_origin(source->state, &source->origin);
+    if (rc == RIG_OK && source->rewritten.origin.count > 0)
+        rig_text_reader_set_origin(source->state, &source->rewritten.origin);
+    if (source->bytes.in_parts) /* samples of a clock were looked for in the whole record */
+        rig_source_bytes_release(&source->bytes, 0, source->bytes.size);
     return rc == RIG_OK ? keep_meta(source, err) : rc;
-}
-
-/* Replaces the text by a sorted one, if that is what it lacks. Nothing is being parsed. */
-static enum rig_rc sort_text(struct rig_source *source, struct rig_err *err)
-{
-    const struct rig_load_options *load = &source->options.load;
-    const size_t all = (load->limit_bytes == 0 ? rig_machine_memory_bytes() : load->limit_bytes) / 2;
-    const size_t held = source->bytes.buf.size;
-    const bool edn = load->form == RIG_FORM_EDN;
-    struct rig_buf text;
-    rig_buf_init(&text, 0);
-    const enum rig_rc rc = rig_index_order_restore(edn ? &rig_text_syntax_edn : &rig_text_syntax_json, source->name,
-                                                   source->bytes.data, source->bytes.size, all > held ? all - held : 0,
-                                                   &text, &source->origin, &source->sorted, err);
-    if (rc == RIG_OK && source->sorted)
-        rig_source_bytes_replace(&source->bytes, &text);
-    rig_buf_done(&text);
-    return rc;
-}
-
-static enum rig_rc rewrite(struct rig_source *source, const struct rig_text_origin *sorted_from, struct rig_err *err)
-{
-    struct rig_load_options *load = &source->options.load;
-    const size_t limit = (load->limit_bytes == 0 ? rig_machine_memory_bytes() : load->limit_bytes) / 2;
-    struct rig_buf text;
-    bool rewritten = false;
-    rig_buf_init(&text, limit);
-    const enum rig_rc rc = rig_classic_rewrite(
-        load->form == RIG_FORM_EDN ? &rig_text_syntax_edn : &rig_text_syntax_json, source->name, source->bytes.data,
-        source->bytes.size, sorted_from, load, &text, &source->origin, &rewritten, err);
-    if (rc == RIG_OK && rewritten)
-        rig_source_bytes_replace(&source->bytes, &text);
-    rig_buf_done(&text);
-    return rc;
-}
-
-/* Makes transactions of the operations of Jepsen's classic workloads, in the order of their indices. */
-static enum rig_rc rewrite_classic(struct rig_source *source, struct rig_err *err)
-{
-    const enum rig_form form = source->options.load.form;
-    struct rig_err why = {0};
-    if ((form != RIG_FORM_JSON_LINES && form != RIG_FORM_EDN) || source->options.follow)
-        return RIG_OK;
-    enum rig_rc rc = rewrite(source, NULL, &why);
-    if (rc == RIG_E_INPUT) {
-        struct rig_err other = {0};
-        source->origin.count = 0;
-        const enum rig_rc sorting = sort_text(source, &other);
-        if (sorting != RIG_OK) {
-            why = other;
-            rc = sorting;
-        }
-    }
-    if (rc == RIG_E_INPUT && source->sorted) {
-        struct rig_text_origin sorted = source->origin;
-        source->origin = (struct rig_text_origin){0};
-        why = (struct rig_err){0};
-        rc = rewrite(source, &sorted, &why);
-        if (source->origin.count == 0)
-            source->origin = sorted;
-        else
-            rig_text_origin_done(&sorted);
-    }
-    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
 }
 
 static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
 {
-    const struct rig_source_bytes *bytes = &source->bytes;
+    struct rig_source_bytes *bytes = &source->bytes;
     struct rig_load_options *load = &source->options.load;
     if (bytes->size == 0)
         return rig_fail(err, RIG_E_INPUT, "%s: is empty; a history has at least a header or one operation",
@@ -411,14 +350,16 @@ static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
     if (load->form == RIG_FORM_RIG && recognised != RIG_FORM_RIG)
         return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is not a record of rig; let rig recognise its form",
                         source->name);
-    const enum rig_rc rc = rewrite_classic(source, err);
+    const enum rig_rc rc = source->options.follow
+                               ? RIG_OK
+                               : rig_rewrite_classic(source->name, load, &source->bytes, &source->rewritten, err);
     if (rc != RIG_OK)
         return rc;
     source->reader = rig_form_reader_of(load->form);
     const struct rig_form_reader *blocks = &rig_record_blocks_reader;
     size_t share = load->limit_bytes == 0 ? 0 : part_share(source, blocks, parts_of(source, blocks)) + 1;
     if (load->form == RIG_FORM_RIG && source->options.threads > 1 && !source->options.follow &&
-        rig_record_has_blocks(bytes, share))
+        !source->options.in_order && rig_record_has_blocks(bytes, share))
         source->reader = blocks;
     return RIG_OK;
 }
@@ -472,12 +413,16 @@ enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size
 
 /* ---- several records ---- */
 
-/* Each record has a share of the limit, and few threads: those of all parse at the same time. */
+/* Each record has a share of the limit, few threads, since those of all parse at the same time, and short parts in order, so that
+ * those of all records stay in the cache while they are merged. */
 static struct rig_source_options share_options(const struct rig_source *source, size_t count)
 {
     struct rig_source_options options = source->options;
     options.load.limit_bytes /= 2 * count;
     options.threads = options.threads > 1 && count <= (size_t)4 * options.threads ? 2 : 1;
+    options.in_order = true;
+    if (options.load.part_bytes == 0)
+        options.load.part_bytes = MERGED_PART_BYTES;
     return options;
 }
 
@@ -545,7 +490,10 @@ static void release(struct rig_source *source)
     if (source->released == source->given)
         return;
     struct part *part = &source->parts[source->released++ % source->part_count];
-    rig_source_bytes_release(&source->bytes, part->begin, part->end);
+    if (part->end - source->passed_from >= PASSED_BYTES) {
+        rig_source_bytes_release(&source->bytes, source->passed_from, part->end);
+        source->passed_from = part->end;
+    }
     part->state = PART_FREE;
     source->idle[source->idle_count++] = part->segment;
     pthread_cond_signal(&source->may_claim);
@@ -762,7 +710,7 @@ static void resume_from_beginning(struct rig_source *source)
         source->parts[i].state = PART_FREE;
         source->idle[source->idle_count++] = &source->segments[i];
     }
-    source->cut_at = source->given_end = 0;
+    source->cut_at = source->given_end = source->passed_from = 0;
     source->claimed = source->given = source->released = 0;
     source->hungry = source->broken = source->paused = false;
     pthread_cond_broadcast(&source->may_claim);
@@ -809,9 +757,9 @@ bool rig_source_mend(struct rig_source *source, struct rig_err *why)
     pause_parsing(source);
     if (!load->value_keys && rig_text_reader_mixes_keys(source->state)) {
         load->value_keys = mended = true;
-    } else if (source->origin.count == 0) {
-        rc = sort_text(source, &err);
-        mended = source->sorted;
+    } else if (source->rewritten.origin.count == 0) {
+        rc = rig_rewrite_sorted(source->name, load, &source->bytes, &source->rewritten, &err);
+        mended = source->rewritten.sorted;
     }
     if (rc == RIG_OK && mended)
         rc = rig_source_rewind(source, &err);

@@ -25,6 +25,7 @@ struct rig_source_options {
     struct rig_load_options load; /* form, workload, limit */
     unsigned threads;             /* 0: one for each core that the process may use */
     bool follow;                  /* the file still grows: see rig_source_next() */
+    bool in_order; /* one part after the other, also where blocks could be parsed side by side: less memory */
 };
 
 /*

@@ -244,9 +244,7 @@ static enum rig_rc add_files(const struct loading *l, const struct rig_yaml_node
     enum rig_rc rc = rig_yaml_text(&l->tree, node, &text, l->err);
     if (rc != RIG_OK)
         return rc;
-    const char *slash = text[0] == '/' ? NULL : strrchr(l->file, '/');
-    const char *folder = slash == NULL ? "" : rig_arena_text(&l->matrix->arena, l->file, (size_t)(slash - l->file) + 1);
-    const char *pattern = folder == NULL ? NULL : join(l, folder, text);
+    const char *pattern = rig_yaml_beside(&l->tree, text);
     if (pattern == NULL)
         return out_of_memory(l);
     glob_t found;

@@ -128,14 +128,6 @@ void rig_matrix_write_text(const struct rig_matrix_facts *facts, struct rig_buf 
 
 /* ---- JSON ---- */
 
-static void write_optional(struct rig_json_writer *json, const char *name, const char *text)
-{
-    if (text == NULL)
-        rig_json_null(json, name);
-    else
-        rig_json_string(json, name, text);
-}
-
 static void write_json_cell(const struct rig_matrix_cell *cell, struct rig_json_writer *json)
 {
     static const char *const names[] = {"server", "level", "fault", "run"};
@@ -173,11 +165,11 @@ void rig_matrix_write_json(const struct rig_matrix_facts *facts, struct rig_buf 
     rig_json_string(&json, "commit", rig_commit());
     rig_json_end(&json);
     rig_json_string(&json, "name", facts->matrix->name);
-    write_optional(&json, "title", facts->matrix->title);
+    rig_json_text(&json, "title", facts->matrix->title);
     rig_json_string(&json, "started", facts->started_utc);
     rig_json_string(&json, "folder", facts->folder);
     rig_json_int(&json, "status", rig_matrix_grid_status(facts->grid));
-    write_optional(&json, "ending", facts->ending);
+    rig_json_text(&json, "ending", facts->ending);
     if (facts->bisection != NULL)
         rig_bisection_json(facts->bisection, &json);
     rig_json_begin_object(&json, "counts");

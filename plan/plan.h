@@ -105,6 +105,7 @@ struct rig_plan {
     uint32_t reports;  /* bits 1 << enum rig_report_form */
     const char *store; /* where runs are kept; default "store" */
     enum rig_record_compression compress;
+    int64_t time_limit_ns; /* for the whole run; 0: there is none */
     void *storage;
 };
 

@@ -1,5 +1,6 @@
 #include "plan/plan_bind.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
@@ -287,6 +288,30 @@ static enum rig_rc bind_scalar(const struct binding *binding, const struct rig_y
     return rc == RIG_OK ? RIG_OK : refuse_value(binding, node, own.text, err);
 }
 
+/*
+ * A program of the file whose path begins with `./` or `../` is beside it, wherever rig is started: the path becomes
+ * absolute, so that the stored plan has the same meaning.
+ */
+static enum rig_rc place_program(const struct binding *binding, const struct rig_yaml_node *node, const char **program,
+                                 struct rig_err *err)
+{
+    const bool is_beside = strncmp(*program, "./", 2) == 0 || strncmp(*program, "../", 3) == 0;
+    if (!is_beside || node->place.override != NULL)
+        return RIG_OK;
+    const char *path = rig_yaml_beside(binding->tree, *program);
+    if (path == NULL)
+        return rig_no_memory(err, "a plan");
+    char *whole = realpath(path, NULL);
+    if (whole == NULL) {
+        char text[SENTENCE_BYTES];
+        (void)snprintf(text, sizeof text, "there is no program %s, which is relative to the file", path);
+        return refuse_value(binding, node, text, err);
+    }
+    *program = rig_arena_text(binding->tree->arena, whole, strlen(whole));
+    free(whole);
+    return *program == NULL ? rig_no_memory(err, "a plan") : RIG_OK;
+}
+
 /* Stores `list`, with its elements in the arena, after expanding and checking each. `element` gives their places. */
 static enum rig_rc store_elements(const struct binding *binding, const struct rig_yaml_node *node,
                                   const struct rig_yaml_entry *element, const char **elements, size_t count,
@@ -301,6 +326,8 @@ static enum rig_rc store_elements(const struct binding *binding, const struct ri
         const struct rig_plan_before before = {raw, elements, i};
         raw[i] = elements[i];
         enum rig_rc rc = take_text(binding, at, &before, raw[i], &elements[i], &shown[i], err);
+        if (rc == RIG_OK && i == 0 && binding->option->type == RIG_OPTION_COMMAND)
+            rc = place_program(binding, at, &elements[0], err);
         if (rc != RIG_OK)
             return rc;
         struct rig_err own = {0};

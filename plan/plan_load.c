@@ -9,14 +9,11 @@
 #include "base/rng.h"
 #include "base/secret.h"
 #include "checker/checker_types.h"
-#include "checker/levels/assumption.h"
-#include "checker/levels/anomaly.h"
-#include "checker/levels/level.h"
 #include "checker/prove/prove.h"
 #include "drivers/loader.h"
+#include "plan/plan_check.h"
 #include "plan/plan_nemesis.h"
 #include "plan/plan_sections.h"
-#include "plan/reproduction.h"
 #include "plan/plan_text.h"
 #include "programs/program.h"
 
@@ -224,172 +221,18 @@ static enum rig_rc bind_sections(struct reader *reader, struct rig_err *err)
 
 /* -- what the values mean ------------------------------------------------------------------------------------------ */
 
-/* The place of the i-th element of a list option. */
-static struct rig_yaml_place element_place(const struct rig_plan_section *section, const char *option, size_t i,
-                                           const struct rig_yaml_tree *tree)
+static struct rig_plan_checking checking_of(const struct reader *reader)
 {
-    const struct rig_yaml_node *given = rig_plan_section_given(section, option);
-    if (given == NULL)
-        return tree->root->place;
-    const struct rig_yaml_entry *entry = given->first;
-    for (; entry != NULL && i > 0; i--)
-        entry = entry->next;
-    return entry == NULL ? given->place : entry->value->place;
+    return (struct rig_plan_checking){.tree = &reader->tree,
+                                      .section = section_of(reader, RIG_PLAN_CHECK),
+                                      .arena = &reader->storage->arena,
+                                      .asked = &reader->plan->check};
 }
 
-static const char *nearest_level(const char *wanted)
+static enum rig_rc resolve_check(const struct reader *reader, struct rig_err *err)
 {
-    struct rig_nearest nearest;
-    rig_nearest_init(&nearest, wanted);
-    for (int level = 0; level < RIG_LEVEL_COUNT; level++)
-        rig_nearest_offer(&nearest, rig_level_info((enum rig_level)level)->name);
-    const char *alias = NULL;
-    enum rig_level level;
-    for (uint32_t i = 0; rig_level_alias(i, &alias, &level); i++)
-        rig_nearest_offer(&nearest, alias);
-    return nearest.best;
-}
-
-/* One of the two lists of names in `check:`. */
-struct name_list {
-    const char *option;
-    const char *kind;  /* "level" */
-    const char *kinds; /* "levels": what `rig list` calls them */
-    const char *(*nearest)(const char *wanted);
-    /* The bits and the proper name; false when there is none. */
-    bool (*find)(const char *name, uint64_t *bit, const char **proper);
-};
-
-static bool find_level(const char *name, uint64_t *bit, const char **proper)
-{
-    enum rig_level level;
-    if (!rig_level_find(name, &level))
-        return false;
-    *bit = RIG_LEVEL_BIT(level);
-    *proper = rig_level_info(level)->name;
-    return true;
-}
-
-static enum rig_rc refuse_name(const struct reader *reader, const struct name_list *kind, struct rig_yaml_place place,
-                               const char *name, struct rig_err *err)
-{
-    struct rig_buf quoted;
-    rig_buf_init(&quoted, 512);
-    rig_option_quote(name, &quoted);
-    const char *near = kind->nearest(name);
-    enum rig_rc rc;
-    if (near != NULL)
-        rc = rig_yaml_refuse(&reader->tree, &place, err, "check.%s: there is no %s %s; did you mean `%s`?",
-                             kind->option, kind->kind, rig_buf_text(&quoted), near);
-    else
-        rc = rig_yaml_refuse(&reader->tree, &place, err, "check.%s: there is no %s %s; `rig list %s` shows them",
-                             kind->option, kind->kind, rig_buf_text(&quoted), kind->kinds);
-    rig_buf_done(&quoted);
-    return rc;
-}
-
-/* Turns names into bits, and aliases in `list` into proper names. */
-static enum rig_rc resolve_names(struct reader *reader, const struct name_list *kind, struct rig_text_list *list,
-                                 uint64_t *bits, struct rig_err *err)
-{
-    const struct rig_plan_section *section = section_of(reader, RIG_PLAN_CHECK);
-    const char **proper = rig_arena_array(&reader->storage->arena, list->count + 1, sizeof *proper);
-    if (proper == NULL)
-        return out_of_memory(err);
-    for (size_t i = 0; i < list->count; i++) {
-        uint64_t bit = 0;
-        const struct rig_yaml_place place = element_place(section, kind->option, i, &reader->tree);
-        if (!kind->find(list->at[i], &bit, &proper[i]))
-            return refuse_name(reader, kind, place, list->at[i], err);
-        if ((bit & ~*bits) == 0)
-            return rig_yaml_refuse(&reader->tree, &place, err, "check.%s: %s is named twice", kind->option, proper[i]);
-        *bits |= bit;
-    }
-    list->at = proper;
-    return RIG_OK;
-}
-
-/* The names are among the option's choices already. */
-static unsigned assumption_bit(const char *name)
-{
-#define ASSUMPTION_NAME(id, text, meaning) text,
-    static const char *const names[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME)};
-#undef ASSUMPTION_NAME
-    for (unsigned i = 0; i < RIG_ASSUMPTION_COUNT; i++) {
-        if (strcmp(names[i], name) == 0)
-            return RIG_ASSUMPTION_BIT(i);
-    }
-    return 0;
-}
-
-/* A bank's load says what the checker may expect of its accounts. */
-static void resolve_accounts(const struct rig_generator_options *workload, struct rig_check_section *check)
-{
-    const struct rig_accounts accounts = rig_generator_accounts(workload);
-    if (accounts.count == 0)
-        return;
-    check->total = (struct rig_known_total){.known = true, .value = accounts.count * accounts.balance};
-    check->assumptions |= accounts.negative ? RIG_ASSUMES_NEGATIVE_BALANCES : 0;
-}
-
-bool rig_known_names_add(struct rig_known_names *names, const char *name)
-{
-    const size_t length = strlen(name);
-    if (names->count == RIG_KNOWN_MOST || length >= RIG_KNOWN_BYTES)
-        return false;
-    memcpy(names->at[names->count++], name, length + 1);
-    return true;
-}
-
-static enum rig_rc resolve_known(struct reader *reader, const struct rig_text_list *list, struct rig_known_names *known,
-                                 struct rig_err *err)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const struct rig_yaml_place place =
-            element_place(section_of(reader, RIG_PLAN_CHECK), "known", i, &reader->tree);
-        for (uint32_t at = 0; at < known->count; at++) {
-            if (strcmp(known->at[at], list->at[i]) == 0)
-                return rig_yaml_refuse(&reader->tree, &place, err, "check.known: %s is named twice", list->at[i]);
-        }
-        if (!rig_known_names_add(known, list->at[i]))
-            return rig_yaml_refuse(&reader->tree, &place, err,
-                                   "check.known: expected at most %d names of fewer than %d bytes each",
-                                   (int)RIG_KNOWN_MOST, (int)RIG_KNOWN_BYTES);
-    }
-    return RIG_OK;
-}
-
-static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
-{
-    static const struct name_list levels = {"levels", "level", "levels", nearest_level, find_level};
-    static const struct name_list anomalies = {"anomalies", "anomaly", "anomalies", rig_anomaly_nearest,
-                                               rig_anomaly_find_all};
-    struct rig_plan_section *section = section_of(reader, RIG_PLAN_CHECK);
-    struct rig_plan_check *check = section->parts[0].object;
-    struct rig_plan *plan = reader->plan;
-    enum rig_rc rc = resolve_names(reader, &levels, &check->levels, &plan->check.levels, err);
-    if (rc == RIG_OK)
-        rc = resolve_names(reader, &anomalies, &check->anomalies, &plan->check.anomalies, err);
-    if (rc == RIG_OK && plan->check.levels == 0) {
-        const struct rig_yaml_place place = rig_plan_section_given(section, "levels")->place;
-        rc = rig_yaml_refuse(&reader->tree, &place, err, "check.levels: expected at least one level");
-    }
-    for (size_t i = 0; i < check->assume.count; i++)
-        plan->check.assumptions |= assumption_bit(check->assume.at[i]);
-    plan->check.lattice = (enum rig_lattice)check->lattice;
-    plan->check.budget_ns = check->budget_ns;
-    plan->check.max_witnesses = check->max_witnesses;
-    plan->check.online = check->online;
-    plan->check.stop_on = check->stop_on;
-    plan->check.proof = check->proof;
-    plan->check.known_required = check->known_required;
-    if (rc == RIG_OK)
-        rc = resolve_known(reader, &check->known, &plan->check.known, err);
-    plan->check.minimum = (struct rig_minimum){.acknowledged = (uint64_t)check->least_acknowledged,
-                                               .load = check->least_load,
-                                               .answering = check->least_answering,
-                                               .held = check->require == RIG_REQUIRE_HELD};
-    return rc;
+    const struct rig_plan_checking from = checking_of(reader);
+    return rig_plan_check_resolve(&from, err);
 }
 
 /* A plan's name becomes a folder's. */
@@ -430,6 +273,7 @@ static enum rig_rc resolve_top(struct reader *reader, const uint64_t *seed, stru
     plan->seed = (uint64_t)top->seed;
     plan->store = top->store;
     plan->compress = (enum rig_record_compression)top->compress;
+    plan->time_limit_ns = top->time_limit_ns;
     const struct rig_plan_database *database = section_of(reader, RIG_PLAN_DATABASE)->parts[0].object;
     plan->certificate = (enum rig_certificate_mode)database->certificate;
     const struct rig_option *report = rig_option_find(part->table, "report");
@@ -468,21 +312,6 @@ static enum rig_rc check_clients(const struct reader *reader, struct rig_err *er
     return RIG_OK;
 }
 
-/* Each is the name of an entry that can be read. The plan of a run that is over is not asked: the entry may be gone. */
-static enum rig_rc check_known(const struct reader *reader, struct rig_err *err)
-{
-    const struct rig_known_names *known = &reader->plan->check.known;
-    for (uint32_t i = 0; i < known->count; i++) {
-        const struct rig_yaml_place place =
-            element_place(section_of(reader, RIG_PLAN_CHECK), "known", i, &reader->tree);
-        struct rig_reproduction entry;
-        struct rig_err own = {0};
-        if (rig_reproduction_load(known->at[i], &reader->storage->arena, &entry, &own) != RIG_OK)
-            return rig_yaml_refuse(&reader->tree, &place, err, "check.known: %s", own.text);
-    }
-    return RIG_OK;
-}
-
 static enum rig_rc check_checking(const struct reader *reader, struct rig_err *err)
 {
     const struct rig_check_section *check = &reader->plan->check;
@@ -492,7 +321,8 @@ static enum rig_rc check_checking(const struct reader *reader, struct rig_err *e
         return refuse_section(reader, RIG_PLAN_CHECK, "`proof`: there are no proofs for this workload", err);
     if (check->known_required && check->known.count == 0)
         return refuse_section(reader, RIG_PLAN_CHECK, "`known-required` needs names in `known`", err);
-    const enum rig_rc rc = check_known(reader, err);
+    const struct rig_plan_checking from = checking_of(reader);
+    const enum rig_rc rc = rig_plan_check_require(&from, (enum rig_workload)reader->plan->workload.type, err);
     if (rc != RIG_OK)
         return rc;
     if (check->stop_on == RIG_STOP_ON_NOTHING || check->online)
@@ -726,7 +556,7 @@ static enum rig_rc read_plan(struct reader *reader, const char *text, size_t siz
     if (rc != RIG_OK)
         return rc;
     memcpy(&plan->workload, section_of(reader, RIG_PLAN_WORKLOAD)->parts[0].object, sizeof plan->workload);
-    resolve_accounts(&plan->workload, &plan->check);
+    rig_plan_check_take_accounts(&plan->workload, &plan->check);
     memcpy(&plan->clients, section_of(reader, RIG_PLAN_CLIENTS)->parts[0].object, sizeof plan->clients);
     if (reader->phases != NULL)
         rc = rig_plan_phases_bind(&reader->storage->phases, &reader->tree, reader->phases,
@@ -791,7 +621,7 @@ static enum rig_rc read_check(struct reader *reader, const char *text, size_t si
     const struct rig_yaml_entry *load = rc == RIG_OK ? find_section(reader, RIG_PLAN_WORKLOAD) : NULL;
     struct rig_plan_section *workload = section_of(reader, RIG_PLAN_WORKLOAD);
     if (load != NULL && rig_plan_section_bind(workload, &reader->tree, load->value, NULL, NULL) == RIG_OK)
-        resolve_accounts(workload->parts[0].object, &reader->plan->check);
+        rig_plan_check_take_accounts(workload->parts[0].object, &reader->plan->check);
     const struct rig_yaml_entry *entry = rc == RIG_OK ? find_section(reader, RIG_PLAN_CHECK) : NULL;
     if (entry != NULL)
         rc = rig_plan_section_bind(section_of(reader, RIG_PLAN_CHECK), &reader->tree, entry->value, NULL, err);

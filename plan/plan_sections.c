@@ -54,6 +54,13 @@ const struct rig_option rig_plan_top_table[] = {
      .default_text = "none",
      .choices = compress_choices,
      .help = "compression of the run's record"},
+    {.name = "time-limit",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct rig_plan_top, time_limit_ns),
+     .least = 1e9,
+     .most = 1e16,
+     .help = "time for the whole run, also for starting the database, checking and reporting: the load ends after "
+             "three quarters of it, and a check that is not done in time ends with exit status 2"},
     {.name = NULL},
 };
 

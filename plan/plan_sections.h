@@ -40,6 +40,7 @@ struct rig_plan_top {
     struct rig_text_list report;
     const char *store;
     int64_t compress; /* enum rig_record_compression */
+    int64_t time_limit_ns;
 };
 
 struct rig_plan_database {

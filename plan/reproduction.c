@@ -208,16 +208,6 @@ static enum rig_rc read_shape(const struct reading *reading, const struct entry 
     return read_ranges(reading, entry, known);
 }
 
-/* The plan's path is relative to the entry's folder. */
-static const char *path_beside(const char *path, const char *plan, struct rig_arena *arena)
-{
-    char whole[2 * PATH_BYTES];
-    const char *slash = strrchr(path, '/');
-    const int folder = plan[0] == '/' || slash == NULL ? 0 : (int)(slash + 1 - path);
-    const int length = snprintf(whole, sizeof whole, "%.*s%s", folder, path, plan);
-    return length < 0 || (size_t)length >= sizeof whole ? NULL : rig_arena_text(arena, whole, (size_t)length);
-}
-
 static enum rig_rc read_entry(const char *path, const struct rig_buf *text, struct rig_arena *arena,
                               struct rig_reproduction *reproduction, struct rig_err *err)
 {
@@ -243,8 +233,8 @@ static enum rig_rc read_entry(const char *path, const struct rig_buf *text, stru
         .page = entry->page,
         .typical_ns = entry->typical_ns,
         .within_ns = entry->within_ns,
-        .plan = path_beside(path, entry->plan, arena),
-        .scenario = entry->scenario == NULL ? NULL : path_beside(path, entry->scenario, arena),
+        .plan = rig_yaml_beside(&reading.tree, entry->plan),
+        .scenario = entry->scenario == NULL ? NULL : rig_yaml_beside(&reading.tree, entry->scenario),
         .set = entry->set,
         .start = entry->start,
         .stop = entry->stop,

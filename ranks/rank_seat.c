@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,43 @@ bool rig_rank_seat_is_given(void)
     /* Open MPI's mpirun; PMI of MPICH and Slurm; srun with PMIx, which gives its own count of tasks. */
     return launched("OMPI_COMM_WORLD_SIZE") > 1 || launched("PMI_SIZE") > 1 ||
            (getenv("PMIX_RANK") != NULL && launched("SLURM_NTASKS") > 1);
+}
+
+/* The name of the program that started this one; empty: unknown. */
+static void parent_name(char *name, size_t size)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%ld/comm", (long)getppid());
+    FILE *file = fopen(path, "re");
+    if (file == NULL || fgets(name, (int)size, file) == NULL)
+        name[0] = '\0';
+    if (file != NULL)
+        (void)fclose(file);
+}
+
+bool rig_rank_seat_is_direct(uint32_t *rank)
+{
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+    static const char *const launchers[] = {"mpirun", "mpiexec", "orte", "prte", "slurmstepd", "hydra"};
+    char name[32];
+    parent_name(name, sizeof name);
+    bool is_launcher = false;
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++)
+        is_launcher |= strncmp(name, launchers[i], strlen(launchers[i])) == 0;
+    const char *number = NULL;
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0] && number == NULL; i++)
+        number = getenv(ranks[i]);
+    if (!is_launcher || number == NULL || !rig_rank_seat_is_given())
+        return false;
+    *rank = (uint32_t)strtoul(number, NULL, 10);
+    return true;
+}
+
+void rig_rank_seat_leave(void)
+{
+    (void)unsetenv("OMPI_COMM_WORLD_SIZE");
+    (void)unsetenv("PMI_SIZE");
+    (void)unsetenv("PMIX_RANK");
 }
 
 /* Beside the binary, then where drivers are installed. */

@@ -92,7 +92,13 @@ static void add_resolved(struct rig_buf *out, const struct rig_certified *certif
     rig_words_count(out, certified->resolved_fail);
     rig_buf_add_text(out, " did not), ");
     rig_words_count(out, certified->open_count);
-    rig_buf_add_text(out, " open\n");
+    rig_buf_add_text(out, " open");
+    if (certified->recovered > 0) {
+        rig_buf_add_text(out, "; their answers lack the rows of ");
+        rig_words_count(out, certified->recovered);
+        rig_buf_printf(out, " statement%s, which the commits have", rig_plural(certified->recovered));
+    }
+    rig_buf_add_text(out, "\n");
 }
 
 static void add_views(struct rig_buf *out, const struct rig_certified *certified)
@@ -113,6 +119,11 @@ static void add_views(struct rig_buf *out, const struct rig_certified *certified
     rig_words_count(out, certified->reads_compared);
     rig_buf_add_text(out, ", with the writer of their row: ");
     rig_words_count(out, certified->versions_compared);
+    if (certified->standby_reads > 0) {
+        rig_buf_add_text(out, "; not compared with a state: ");
+        rig_words_count(out, certified->standby_reads);
+        rig_buf_printf(out, " read%s by condition on standbys", rig_plural(certified->standby_reads));
+    }
     rig_buf_add_char(out, '\n');
 }
 
@@ -298,6 +309,8 @@ void rig_certificate_json(struct rig_json_writer *w, const struct rig_verdict *v
     rig_json_int(w, "committed", (int64_t)certified->resolved_ok);
     rig_json_int(w, "aborted", (int64_t)certified->resolved_fail);
     rig_json_int(w, "open", (int64_t)certified->open_count);
+    if (certified->recovered > 0)
+        rig_json_int(w, "recovered_statements", (int64_t)certified->recovered);
     rig_json_end(w);
     if (certified->view_count > 0) {
         rig_json_begin_object(w, "snapshots");
@@ -306,6 +319,8 @@ void rig_certificate_json(struct rig_json_writer *w, const struct rig_verdict *v
         rig_json_int(w, "set_aside", (int64_t)certified->set_aside);
         rig_json_int(w, "reads_compared", (int64_t)certified->reads_compared);
         rig_json_int(w, "versions_compared", (int64_t)certified->versions_compared);
+        if (certified->standby_reads > 0)
+            rig_json_int(w, "standby_reads_left_out", (int64_t)certified->standby_reads);
         rig_json_string(w, "snapshot-isolation", rig_words_fate(certified->by_snapshots));
         rig_json_end(w);
     }

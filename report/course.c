@@ -446,7 +446,7 @@ static enum rig_rc read_all(struct reader *r, struct rig_source *source, uint64_
     return rc;
 }
 
-enum rig_rc rig_course_read(const char *path, const struct rig_source_options *options,
+enum rig_rc rig_course_read(const char *const *paths, size_t path_count, const struct rig_source_options *options,
                             const struct rig_verdict *verdict, uint32_t client_count, struct rig_course **course,
                             struct rig_err *err)
 {
@@ -459,7 +459,7 @@ enum rig_rc rig_course_read(const char *path, const struct rig_source_options *o
     if (verdict->limit_bytes != 0 && verdict->limit_bytes / 4 < sizeof **course)
         return rig_fail(err, RIG_E_LIMIT, "they take %zu KiB, which is more than a quarter of --max-memory",
                         sizeof **course >> 10);
-    enum rig_rc rc = rig_source_open(path, &limited, &source, &why);
+    enum rig_rc rc = rig_source_open_ranks(paths, path_count, &limited, &source, &why);
     struct reader r = {.course = calloc(1, sizeof *r.course), .zero_ns = rig_history_zero_ns(verdict->history)};
     if (rc == RIG_OK && (r.course == NULL || !choose(&r.choice, verdict, r.zero_ns)))
         rc = rig_no_memory(&why, "the charts of the report");

@@ -97,11 +97,11 @@ struct rig_course {
 };
 
 /*
- * Reads the history again. *course is NULL, without an error, where there is nothing to draw: a history without times, or
+ * Reads the history again: one path, or the records of the ranks of a run. *course is NULL, without an error, where there is nothing to draw: a history without times, or
  * one whose order its file does not give. RIG_E_LIMIT when memory runs out or the verdict's limit is too small, else the
  * errors of the source.
  */
-enum rig_rc rig_course_read(const char *path, const struct rig_source_options *options,
+enum rig_rc rig_course_read(const char *const *paths, size_t path_count, const struct rig_source_options *options,
                             const struct rig_verdict *verdict, uint32_t client_count, struct rig_course **course,
                             struct rig_err *err);
 /* Takes NULL. */

@@ -98,15 +98,32 @@ static void add_witness(const struct rig_cover *cover, const struct rig_headline
     }
 }
 
+static bool has_file(const struct rig_cover *cover, const char *name)
+{
+    for (size_t i = 0; i < cover->file_count; i++)
+        if (strcmp(cover->files[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void add_repeat(const struct rig_cover *cover, struct rig_buf *out)
 {
     rig_buf_add_text(out, "\n## How to repeat it\n");
     struct rig_buf lines;
     rig_buf_init(&lines, 0);
     if (cover->unshrunk == NULL)
-        rig_buf_add_text(&lines, "rig check part.jsonl                     # the verdict on the part\n");
+        rig_buf_add_text(&lines, "rig check part.jsonl                          # the verdict on the part\n");
     if (cover->unplayed == NULL)
-        rig_buf_add_text(&lines, "rig scenario plan.yaml scenario.yaml     # its statements, in their order\n");
+        rig_buf_add_text(&lines, "rig scenario plan.yaml scenario.yaml          # its statements, in their order\n");
+    if (cover->unshrunk == NULL)
+        rig_buf_add_text(&lines,
+                         "rig reproduce part.jsonl --plan plan.yaml     # the same, else the load: how often\n");
+    if (has_file(cover, "reproduce-psql.sh"))
+        rig_buf_add_text(&lines,
+                         "./reproduce-psql.sh                           # without rig; PGHOST and so on name the "
+                         "server\n");
+    if (has_file(cover, "reproduce-mysql.sh"))
+        rig_buf_add_text(&lines, "./reproduce-mysql.sh                          # without rig\n");
     rig_buf_printf(&lines, "rig run plan.yaml --seed %" PRIu64 "     # the load that found it; timing differs\n",
                    cover->run == NULL ? 1 : cover->run->seed);
     add_block(out, rig_buf_text(&lines));
@@ -116,7 +133,8 @@ static void add_repeat(const struct rig_cover *cover, struct rig_buf *out)
         add_escaped(out, cover->unplayed);
         rig_buf_add_text(out, "\n");
     }
-    rig_buf_add_text(out, "\nSecrets in `plan.yaml` are masked as `***`; `--set` gives them.\n");
+    if (cover->run != NULL && cover->run->plan_yaml != NULL && strstr(cover->run->plan_yaml, RIG_SECRET_MASK) != NULL)
+        rig_buf_add_text(out, "\nSecrets in `plan.yaml` are masked as `" RIG_SECRET_MASK "`; `--set` gives them.\n");
 }
 
 static void add_settings(const struct rig_cover *cover, struct rig_buf *out)

@@ -1,4 +1,6 @@
 /* The faults of a run in the HTML report: a time line with a bar an episode, and a table. */
+#include <stdio.h>
+
 #include "report/episodes.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
@@ -149,7 +151,9 @@ void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes)
 {
     if (episodes->of.count == 0)
         return;
-    rig_html_fold(out, "faults", "Faults", "");
+    char preview[64];
+    (void)snprintf(preview, sizeof preview, "%zu, with their times and evidence", episodes->of.count);
+    rig_html_fold(out, "faults", "Faults", preview);
     add_line(out, episodes);
     rig_buf_add_text(out, "<div class=\"wide\"><table><tr><th class=\"n\">#</th><th>fault and "
                           "time</th><th>transactions</th><th>evidence</th></tr>\n");

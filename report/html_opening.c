@@ -32,6 +32,20 @@ static void add_text(struct rig_buf *out, const char *before, const struct rig_b
     rig_buf_add_text(out, after);
 }
 
+/* The name of the anomaly, with which the claim ends, stays on one line. */
+static void add_claim(struct rig_buf *out, const char *claim, const struct rig_headline *headline)
+{
+    const char *name = headline->witness == NULL ? NULL : rig_anomaly_info(headline->witness->anomaly)->name;
+    const size_t length = strlen(claim), end = name == NULL ? 0 : strlen(name) + 1; /* with its full stop */
+    const bool has_name = end > 0 && length > end && strncmp(claim + length - end, name, end - 1) == 0;
+    rig_markup_escape_bytes(out, claim, has_name ? length - end : length);
+    if (!has_name)
+        return;
+    rig_buf_add_text(out, "<span class=\"name\">");
+    rig_markup_escape(out, claim + length - end);
+    rig_buf_add_text(out, "</span>");
+}
+
 static void add_banner(const struct opening *page)
 {
     const struct rig_verdict *verdict = page->verdict;
@@ -48,7 +62,9 @@ static void add_banner(const struct opening *page)
                                                              : "anomaly";
     rig_buf_printf(page->out, "<header class=\"banner %s\" data-verdict=\"%s\">\n", class, word);
     rig_headline_claim(&line, verdict, page->run, &page->headline);
-    add_text(page->out, "<h1>", &line, "</h1>\n<p class=\"verdict\">");
+    rig_buf_add_text(page->out, "<h1>");
+    add_claim(page->out, rig_buf_text(&line), &page->headline);
+    rig_buf_add_text(page->out, "</h1>\n<p class=\"verdict\">");
     rig_html_sign(page->out, rig_headline_fate(verdict));
     rig_buf_clear(&line);
     rig_words_verdict(&line, verdict);

@@ -43,7 +43,7 @@ static const char *const rules[] = {
     "grid-template-columns:84px 1fr;gap:12px;padding:6px 0;border-bottom:1px solid var(--line)}",
     ".fold{border-bottom:1px solid var(--line)}.facts div:nth-child(5){grid-column:1/-1}.fold>summary{padding:14px 0}",
     ".fold>summary h2{display:inline;border:0;margin:0 10px 0 0;padding:0}.fold>summary span{font-weight:400}",
-    ".fold[open]{padding-bottom:20px}summary:hover{color:var(--link)}",
+    ".banner .name{white-space:nowrap}.fold[open]{padding-bottom:20px}summary:hover{color:var(--link)}",
     "a:focus-visible,summary:focus-visible,button:focus-visible,canvas:focus-visible,select:focus-visible,",
     "input:focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:4px}",
     "footer{color:var(--dim);font-size:13px;margin-top:40px}",
@@ -64,6 +64,7 @@ static const char *const rules[] = {
     ".mark{fill:none;stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round}",
     ".mark.held{stroke:var(--good)}.mark.refuted{stroke:var(--bad)}.mark.not-refuted{stroke:var(--open)}",
     "@media print{.scroll{overflow:visible}.card,.facts,svg,canvas{break-inside:avoid}main{max-width:none;padding:0}",
+    ".lattice,.faults{min-width:0}.scroll svg{max-width:100%;height:auto}[data-witness]{display:none}",
     ".fold::details-content{content-visibility:visible;display:block}*{print-color-adjust:exact;",
     "-webkit-print-color-adjust:exact}}",
 };

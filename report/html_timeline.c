@@ -26,8 +26,9 @@ static const char *const rules[] = {
     ".tl-key i{display:inline-block;width:22px;height:11px;border-radius:2px;margin-right:6px}",
     ".tl-key .w{background:var(--good)}.tl-key .r{background:var(--link)}",
     ".tl-key .f{background:var(--bad);height:6px}.tl-key .u{border:1.5px solid var(--open);background:var(--openbg)}",
-    ".tl-key .s{background:var(--open);opacity:.35}#tl-list table{font-size:13px}kbd{border:1px solid var(--line);",
-    "border-radius:4px;padding:0 5px;font:12px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}",
+    ".tl-key .s{background:var(--open);opacity:.35}#tl-list table{font-size:13px;min-width:620px}",
+    "kbd{border:1px solid var(--line);border-radius:4px;padding:0 5px;",
+    "font:12px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}",
     ":root{--n3:#8250df;--n4:#bf3989;--n5:#1b7c83}@media(prefers-color-scheme:dark){:root{--n3:#bc8cff;--n4:#f778ba;",
     "--n5:#56d4dd}}",
     "@media(max-width:640px){.tl-bar{gap:8px}.tl-bar label{flex:1 1 40%}.tl-bar select,.tl-bar input{width:100%;",
@@ -103,7 +104,8 @@ static const char controls[] =
     "<canvas id=\"tl-canvas\" tabindex=\"0\" role=\"application\" aria-label=\"Timeline of the transactions by "
     "client\" "
     "aria-describedby=\"tl-help\"></canvas>\n"
-    "<p class=\"key tl-key\"><span><i class=\"w\"></i>writing</span><span><i class=\"r\"></i>read-only</span>"
+    "<p class=\"key tl-key\" id=\"tl-legend\"><span><i class=\"w\"></i>writing</span><span><i "
+    "class=\"r\"></i>read-only</span>"
     "<span><i class=\"f\"></i>failed</span><span><i class=\"u\"></i>unknown fate</span>"
     "<span><i class=\"s\"></i>fault</span></p>\n"
     "<p class=\"tl-state\" id=\"tl-state\" role=\"status\"></p>\n"

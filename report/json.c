@@ -25,17 +25,9 @@
 #include "report/episodes.h"
 #include "report/report.h"
 #include "report/run_facts.h"
+#include "report/server_log.h"
 #include "report/words.h"
 #include "history/value_texts.h"
-
-/* A member that holds foreign text; absent text is null. */
-static void add_text(struct rig_json_writer *w, const char *name, const char *text)
-{
-    if (text == NULL)
-        rig_json_null(w, name);
-    else
-        rig_json_string(w, name, text);
-}
 
 static void add_levels(struct rig_json_writer *w, const struct rig_verdict *verdict)
 {
@@ -54,7 +46,7 @@ static void add_reasons(struct rig_json_writer *w, const struct rig_verdict *ver
 {
     rig_json_begin_object(w, "reasons");
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
-        add_text(w, rig_level_info((enum rig_level)level)->name, verdict->levels[level].reason);
+        rig_json_text(w, rig_level_info((enum rig_level)level)->name, verdict->levels[level].reason);
     rig_json_end(w);
 }
 
@@ -144,7 +136,7 @@ static void add_column(struct rig_json_writer *w, const char *name, const struct
 {
     const int64_t value = rig_history_column(history, txn, column);
     if (value != RIG_COLUMN_NONE && rig_column_infos[column].type == RIG_COLUMN_NAME)
-        add_text(w, name, rig_history_column_name(history, txn, column));
+        rig_json_text(w, name, rig_history_column_name(history, txn, column));
     else if (value != RIG_COLUMN_NONE)
         rig_json_int(w, name, value);
 }
@@ -213,17 +205,17 @@ static void add_case(struct rig_json_writer *w, const struct rig_history *histor
         add_shared_keys(w, history, line);
     }
     if (line->opening != NULL)
-        add_text(w, "opening", line->opening);
+        rig_json_text(w, "opening", line->opening);
     if (line->kind == RIG_CASE_CYCLE) {
         rig_json_begin_array(w, "steps");
         for (uint32_t i = line->first_step; i < line->first_step + line->step_count; i++)
-            add_text(w, NULL, cases->steps[i].text);
+            rig_json_text(w, NULL, cases->steps[i].text);
         rig_json_end(w);
         rig_json_begin_array(w, "edges");
         for (uint32_t i = line->first_step; i < line->first_step + line->step_count; i++)
             add_edge(w, history, &cases->steps[i]);
         rig_json_end(w);
-        add_text(w, "closing", line->closing);
+        rig_json_text(w, "closing", line->closing);
     }
     rig_json_end(w);
 }
@@ -273,8 +265,22 @@ static void add_blocked(struct rig_json_writer *w, const struct rig_history *his
     rig_json_end(w);
 }
 
+/* Lines of the servers' logs around it. */
+static void add_log(struct rig_json_writer *w, const struct rig_server_logs *logs, const struct rig_witness *witness)
+{
+    const char *lines[RIG_SERVER_LOG_LINES];
+    const unsigned count = rig_server_logs_best(logs, witness, RIG_SERVER_LOG_LINES, true, lines);
+    if (count == 0)
+        return;
+    rig_json_begin_array(w, "server_log");
+    for (unsigned i = 0; i < count; i++)
+        rig_json_string(w, NULL, lines[i]);
+    rig_json_end(w);
+}
+
 static void add_witness(struct rig_json_writer *w, const struct rig_history *history,
-                        const struct rig_episodes *episodes, const struct rig_witness *witness)
+                        const struct rig_episodes *episodes, const struct rig_server_logs *logs,
+                        const struct rig_witness *witness)
 {
     rig_json_begin_object(w, NULL);
     rig_json_begin_array(w, "transactions");
@@ -287,9 +293,9 @@ static void add_witness(struct rig_json_writer *w, const struct rig_history *his
     }
     rig_json_begin_array(w, "steps");
     for (uint32_t i = 0; i < witness->step_count; i = next_shown(witness, i))
-        add_text(w, NULL, witness->steps[i].text);
+        rig_json_text(w, NULL, witness->steps[i].text);
     rig_json_end(w);
-    add_text(w, "text", witness->text);
+    rig_json_text(w, "text", witness->text);
     rig_json_begin_array(w, "edges");
     for (uint32_t i = 0; i < witness->step_count; i = next_shown(witness, i))
         add_edge(w, history, &witness->steps[i]);
@@ -307,11 +313,12 @@ static void add_witness(struct rig_json_writer *w, const struct rig_history *his
         add_blocked(w, history, witness);
     add_answers(w, history, witness);
     add_during(w, history, episodes, witness);
+    add_log(w, logs, witness);
     rig_json_end(w);
 }
 
 static void add_anomalies(struct rig_json_writer *w, const struct rig_verdict *verdict,
-                          const struct rig_episodes *episodes)
+                          const struct rig_episodes *episodes, const struct rig_server_logs *logs)
 {
     rig_json_begin_object(w, "anomalies");
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -323,7 +330,7 @@ static void add_anomalies(struct rig_json_writer *w, const struct rig_verdict *v
         rig_json_bool(w, "exact", finding->exact);
         rig_json_begin_array(w, "witnesses");
         for (uint32_t i = 0; i < finding->witness_count; i++)
-            add_witness(w, verdict->history, episodes, &finding->witnesses[i]);
+            add_witness(w, verdict->history, episodes, logs, &finding->witnesses[i]);
         rig_json_end(w);
         rig_json_end(w);
     }
@@ -347,7 +354,7 @@ static void add_phases(struct rig_json_writer *w, const struct rig_episodes *epi
     for (size_t i = 0; i < episodes->phases.count; i++) {
         const struct rig_episode *phase = &episodes->phases.at[i];
         rig_json_begin_object(w, NULL);
-        add_text(w, "name", phase->targets);
+        rig_json_text(w, "name", phase->targets);
         add_time(w, "from_ns", phase->from_ns);
         if (phase->healed) {
             add_time(w, "to_ns", phase->to_ns);
@@ -370,15 +377,15 @@ static void add_faults(struct rig_json_writer *w, const struct rig_episodes *epi
         const struct rig_episode *episode = &episodes->of.at[i];
         rig_json_begin_object(w, NULL);
         rig_json_int(w, "injection", episode->injection);
-        add_text(w, "fault", episode->fault);
-        add_text(w, "targets", episode->targets);
+        rig_json_text(w, "fault", episode->fault);
+        rig_json_text(w, "targets", episode->targets);
         add_time(w, "from_ns", episode->from_ns);
         add_time(w, "to_ns", episode->to_ns);
         rig_json_bool(w, "took_effect", episode->took_effect);
         rig_json_bool(w, "healed", episode->healed);
         rig_json_bool(w, "failed", episode->failed);
         rig_json_bool(w, "withdrawn", episode->withdrawn);
-        add_text(w, "evidence", episode->text);
+        rig_json_text(w, "evidence", episode->text);
         if (episode->counted) {
             rig_json_int(w, "ok", (int64_t)episode->ok);
             rig_json_int(w, "fail", (int64_t)episode->fail);
@@ -444,6 +451,17 @@ static void add_history(struct rig_json_writer *w, const struct rig_verdict *ver
     rig_json_end(w);
 }
 
+static void add_stale_key(struct rig_json_writer *w, const struct rig_stale_element *stale)
+{
+    const bool is_text = stale->key_form == RIG_KEY_TEXT || stale->key_form == RIG_KEY_KEYWORD;
+    if (is_text)
+        rig_json_string(w, "key", stale->key_name + (stale->key_form == RIG_KEY_KEYWORD)); /* without the colon */
+    else
+        rig_json_int(w, "key", stale->key);
+    if (stale->key_form == RIG_KEY_ROW)
+        rig_json_string(w, "row", stale->key_name);
+}
+
 /* When the elements of sets became visible. */
 static void add_elements(struct rig_json_writer *w, const struct rig_verdict *verdict)
 {
@@ -469,9 +487,9 @@ static void add_elements(struct rig_json_writer *w, const struct rig_verdict *ve
     for (uint32_t i = 0; i < times->worst_count; i++) {
         const struct rig_stale_element *stale = &times->worst[i];
         rig_json_begin_object(w, NULL);
-        add_key(w, verdict->history, stale->key);
+        add_stale_key(w, stale);
         add_shown(w, "value", stale->value);
-        rig_json_int(w, "transaction", rig_txn_name(verdict->history, stale->writer));
+        rig_json_int(w, "transaction", stale->writer);
         rig_json_number(w, "ms", (double)stale->latency_ns / 1e6);
         rig_json_end(w);
     }
@@ -503,7 +521,7 @@ static void add_evidence(struct rig_json_writer *w, const struct rig_verdict *ve
     rig_json_number(w, "answering", minimum->answering);
     rig_json_string(w, "require", minimum->held ? "held" : "not-refuted");
     rig_json_end(w);
-    add_text(w, "shortfall", verdict->shortfall);
+    rig_json_text(w, "shortfall", verdict->shortfall);
     rig_json_end(w);
 }
 
@@ -570,147 +588,6 @@ static void add_cost(struct rig_json_writer *w, const struct rig_cost *cost)
     rig_json_end(w);
 }
 
-static void add_latencies(struct rig_json_writer *w, const struct rig_report_run *run)
-{
-    rig_json_begin_array(w, "latencies");
-    for (uint32_t i = 0; i < run->latency_count; i++) {
-        const struct rig_report_latency *latency = &run->latencies[i];
-        rig_json_begin_object(w, NULL);
-        rig_json_string(w, "name", latency->name);
-        rig_json_int(w, "count", (int64_t)latency->count);
-        rig_json_int(w, "mean_ns", latency->mean_ns);
-        rig_json_int(w, "p50_ns", latency->p50_ns);
-        rig_json_int(w, "p90_ns", latency->p90_ns);
-        rig_json_int(w, "p99_ns", latency->p99_ns);
-        rig_json_int(w, "p999_ns", latency->p999_ns);
-        rig_json_int(w, "max_ns", latency->max_ns);
-        rig_json_end(w);
-    }
-    rig_json_end(w);
-}
-
-static void add_errors(struct rig_json_writer *w, const struct rig_report_run *run)
-{
-    rig_json_begin_array(w, "errors");
-    for (uint32_t i = 0; i < run->error_count; i++) {
-        const struct rig_report_error *error = &run->errors[i];
-        rig_json_begin_object(w, NULL);
-        add_text(w, "outcome", error->outcome);
-        add_text(w, "code", error->code);
-        add_text(w, "text", error->text);
-        rig_json_int(w, "count", (int64_t)error->count);
-        rig_json_end(w);
-    }
-    rig_json_end(w);
-}
-
-/* Rows of at_ns, ok, fail, info, p99_ns. */
-static void add_moments(struct rig_json_writer *w, const struct rig_report_run *run)
-{
-    if (run->moment_count == 0)
-        return;
-    rig_json_begin_array(w, "timeline");
-    for (uint32_t i = 0; i < run->moment_count; i++) {
-        const struct rig_report_moment *moment = &run->moments[i];
-        rig_json_begin_array(w, NULL);
-        rig_json_int(w, NULL, moment->at_ns);
-        rig_json_int(w, NULL, (int64_t)moment->ok);
-        rig_json_int(w, NULL, (int64_t)moment->fail);
-        rig_json_int(w, NULL, (int64_t)moment->info);
-        rig_json_int(w, NULL, moment->p99_ns);
-        rig_json_end(w);
-    }
-    rig_json_end(w);
-}
-
-static void add_provenance(struct rig_json_writer *w, const struct rig_report_provenance *provenance)
-{
-    rig_json_begin_object(w, "provenance");
-    rig_json_begin_object(w, "rig");
-    add_text(w, "version", provenance->version);
-    add_text(w, "commit", provenance->commit);
-    rig_json_end(w);
-    rig_json_begin_object(w, "host");
-    add_text(w, "kernel", provenance->kernel);
-    add_text(w, "cpu", provenance->cpu);
-    rig_json_int(w, "cores", provenance->cores);
-    rig_json_int(w, "memory_bytes", (int64_t)provenance->memory_bytes);
-    add_text(w, "file_system", provenance->file_system);
-    rig_json_end(w);
-    rig_json_begin_array(w, "settings");
-    for (uint32_t i = 0; i < provenance->setting_count; i++) {
-        rig_json_begin_object(w, NULL);
-        rig_json_string(w, "name", provenance->settings[i].name);
-        rig_json_string(w, "value", provenance->settings[i].value);
-        rig_json_end(w);
-    }
-    rig_json_end(w);
-    rig_json_end(w);
-}
-
-/* A field of the run from where it stands in `at`. */
-static void add_value(struct rig_json_writer *w, const struct rig_run_field *field, const void *at)
-{
-    char digits[24];
-    switch (field->type) {
-    case RIG_RUN_FIELD_TEXT:
-        add_text(w, field->name, *(const char *const *)at);
-        break;
-    case RIG_RUN_FIELD_BIG:
-        (void)snprintf(digits, sizeof digits, "%" PRIu64, *(const uint64_t *)at);
-        rig_json_string(w, field->name, digits);
-        break;
-    case RIG_RUN_FIELD_COUNT:
-        rig_json_int(w, field->name, (int64_t) * (const uint64_t *)at);
-        break;
-    case RIG_RUN_FIELD_SMALL:
-        rig_json_int(w, field->name, *(const uint32_t *)at);
-        break;
-    case RIG_RUN_FIELD_NUMBER:
-        rig_json_number(w, field->name, *(const double *)at);
-        break;
-    case RIG_RUN_FIELD_BOOL:
-        rig_json_bool(w, field->name, *(const bool *)at);
-        break;
-    }
-}
-
-static bool is_nothing(const struct rig_run_field *field, const void *at)
-{
-    switch (field->type) {
-    case RIG_RUN_FIELD_TEXT:
-        return *(const char *const *)at == NULL;
-    case RIG_RUN_FIELD_BIG:
-    case RIG_RUN_FIELD_COUNT:
-        return *(const uint64_t *)at == 0;
-    case RIG_RUN_FIELD_SMALL:
-        return *(const uint32_t *)at == 0;
-    case RIG_RUN_FIELD_NUMBER:
-    case RIG_RUN_FIELD_BOOL:
-        break;
-    }
-    return false;
-}
-
-static void add_field(struct rig_json_writer *w, const struct rig_report_run *run, const struct rig_run_field *field)
-{
-    const void *at = (const char *)run + field->offset;
-    if (!field->optional || !is_nothing(field, at))
-        add_value(w, field, at);
-}
-
-static void add_run(struct rig_json_writer *w, const struct rig_report_run *run)
-{
-    rig_json_begin_object(w, "run");
-    for (size_t i = 0; i < RIG_RUN_FIELDS; i++)
-        add_field(w, run, &rig_run_fields[i]);
-    add_latencies(w, run);
-    add_errors(w, run);
-    add_moments(w, run);
-    add_provenance(w, &run->provenance);
-    rig_json_end(w);
-}
-
 void rig_report_steps(const struct rig_verdict *verdict, const struct rig_witness *witness, struct rig_buf *out)
 {
     for (uint32_t i = 0; i < witness->step_count; i++) {
@@ -738,9 +615,9 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     else
         rig_json_bool(&w, "valid", verdict->valid == RIG_VALID_TRUE);
     if (verdict->valid == RIG_VALID_UNKNOWN)
-        add_text(&w, "unknown_reason", verdict->unknown_reason);
+        rig_json_text(&w, "unknown_reason", verdict->unknown_reason);
     rig_json_string(&w, "workload", rig_data_types[verdict->scope.workload].name);
-    add_text(&w, "summary", verdict->summary);
+    rig_json_text(&w, "summary", verdict->summary);
     rig_json_begin_array(&w, "requested");
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
         if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) != 0)
@@ -761,7 +638,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     add_decision(&w, verdict);
     struct rig_episodes episodes;
     rig_episodes_init(&episodes, verdict);
-    add_anomalies(&w, verdict, &episodes);
+    add_anomalies(&w, verdict, &episodes, run == NULL ? NULL : run->logs);
     add_phases(&w, &episodes);
     rig_certificate_json(&w, verdict);
     rig_claims_json(&w, verdict);
@@ -772,7 +649,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     add_history(&w, verdict);
     add_elements(&w, verdict);
     if (run != NULL)
-        add_run(&w, run);
+        rig_run_json(&w, run);
     if (course != NULL)
         rig_chart_json(&w, course);
     add_reasons(&w, verdict);

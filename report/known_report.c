@@ -35,10 +35,10 @@ void rig_known_say(struct rig_buf *out, const struct rig_known_outcome *outcome)
     if (outcome->witness == NULL)
         rig_buf_add_text(out, "did not appear");
     else
-        rig_buf_printf(out, "appeared: %" PRIu32 " witness%s %s its shape, the first is %s #%" PRIu32,
+        rig_buf_printf(out, "appeared: %" PRIu32 " witness%s %s its shape, the first is %s #%" PRIu32 "%s",
                        outcome->witness_count, outcome->witness_count == 1 ? "" : "es",
                        outcome->witness_count == 1 ? "has" : "have", rig_anomaly_info(outcome->witness->anomaly)->name,
-                       outcome->number);
+                       outcome->number, outcome->by_certificate ? " by the certificate" : "");
     if (outcome->issue->unsure)
         rig_buf_add_text(out, "; driver, isolation level or version of the run are not known, and were not compared");
 }
@@ -81,6 +81,7 @@ void rig_known_json(struct rig_json_writer *w, const struct rig_verdict *verdict
         if (outcome->witness != NULL) {
             rig_json_string(w, "anomaly", rig_anomaly_info(outcome->witness->anomaly)->name);
             rig_json_int(w, "number", outcome->number);
+            rig_json_bool(w, "by_certificate", outcome->by_certificate);
         }
         rig_json_bool(w, "unsure", outcome->issue->unsure);
         if (outcome->issue->unlike != NULL)

@@ -222,6 +222,21 @@ function colourOf(bar) {
     return colours[bar.outcome === 0 ? bar.writes ? '--good' : '--link' : bar.outcome === 1 ? '--bad' : '--open'];
 }
 
+// What the colours mean: those of outcomes, which the page has, or of nodes.
+const legend = [...$('tl-legend').children];
+function explain() {
+    if ($('tl-colour').value !== 'node') {
+        $('tl-legend').replaceChildren(...legend);
+        return;
+    }
+    $('tl-legend').replaceChildren(...nodes.map(node => {
+        const entry = document.createElement('span'), mark = document.createElement('i');
+        mark.style.background = `var(${NODE_COLOURS[nodes.indexOf(node) % NODE_COLOURS.length]})`;
+        entry.append(mark, node);
+        return entry;
+    }), legend[legend.length - 1]);
+}
+
 // The indices of bars that may be in view: those that start in it, or at most the longest time before it.
 function* inView() {
     let low = 0, high = bars.length;
@@ -331,7 +346,11 @@ function drawMap() {
         c.fillRect(left + from * scale, 0, Math.max(1, ((to < 0 ? span : to) - from) * scale), height);
     c.globalAlpha = 0.6;
     c.fillStyle = colours['--link'];
-    heap.forEach((count, i) => c.fillRect(left + i, height - count / most * (height - 6), 1, height));
+    // By the root, and at least a pixel: a burst after a fault would hide all else.
+    heap.forEach((count, i) => {
+        if (count > 0)
+            c.fillRect(left + i, height - 1 - Math.sqrt(count / most) * (height - 7), 1, height);
+    });
     c.globalAlpha = 1;
     c.fillStyle = colours['--bad'];
     for (const one of witnesses)
@@ -367,6 +386,7 @@ function draw() {
 }
 
 function change() {
+    $('tl-state').setAttribute('aria-busy', 'true');
     if (!scheduled) {
         scheduled = true;
         requestAnimationFrame(() => { draw(); tell(); });
@@ -385,6 +405,7 @@ function tell() { // once the view rests, so that a screen reader is not flooded
         const step = (view.to - view.from) / 1000, rest = bins.length > 0 ? ' of those in this page' : '';
         $('tl-state').textContent = `${showTime(view.from, step)} to ${showTime(view.to, step)}: `
             + `${count.toLocaleString('en')} transaction${count === 1 ? '' : 's'}${rest}`;
+        $('tl-state').setAttribute('aria-busy', 'false');
         if ($('tl-list').open)
             fillTable();
     }, 150);
@@ -637,7 +658,7 @@ $('tl-witness').addEventListener('change', event => chooseWitness(event.target.v
 for (const id of ['tl-client', 'tl-outcome', 'tl-node'])
     $(id).addEventListener('change', filter);
 $('tl-key').addEventListener('input', filter);
-$('tl-colour').addEventListener('change', change);
+$('tl-colour').addEventListener('change', () => { explain(); change(); });
 $('tl-in').addEventListener('click', () => zoom(0.5));
 $('tl-out').addEventListener('click', () => zoom(2));
 $('tl-all').addEventListener('click', () => look(0, span));

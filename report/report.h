@@ -65,7 +65,6 @@ struct rig_report_run {
     uint32_t error_count;
     const struct rig_report_moment *moments;
     uint32_t moment_count;
-    const char *log_folder;             /* that has the servers' logs; NULL: none has */
     const struct rig_server_logs *logs; /* report/server_log.h; NULL: there are none */
 };
 

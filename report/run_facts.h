@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "base/json_write.h"
 #include "report/report.h"
 
 /* One line of the section "Run", in order. */
@@ -40,5 +41,8 @@ struct rig_run_field {
 
 enum { RIG_RUN_FIELDS = 16 };
 extern const struct rig_run_field rig_run_fields[RIG_RUN_FIELDS];
+
+/* Writes the object `run`. */
+void rig_run_json(struct rig_json_writer *w, const struct rig_report_run *run);
 
 #endif

@@ -24,7 +24,7 @@ enum {
 };
 
 /* Why a line is kept, best first. */
-enum rank { OF_BACKEND, COMPLAINS, IN_TIME };
+enum rank { OF_BACKEND, COMPLAINS, IN_TIME, CONFLICT_OF_BACKEND, CONFLICT };
 
 struct line {
     enum rank rank;
@@ -206,16 +206,37 @@ static bool may_speak(const struct rig_server_logs *logs, const struct window *w
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 
-static enum rank rank_of(const struct window *window, const char *line, int64_t backend)
+static bool has_one_of(const char *line, const char *const *words)
 {
-    static const char *const words[] = {"ERROR", "FATAL", "PANIC", "WARNING", "\"error\"", "\"warn\""};
+    for (; *words != NULL; words++)
+        if (strstr(line, *words) != NULL)
+            return true;
+    return false;
+}
+
+/* The rank of a line by itself. Servers refuse many transactions for conflicts, which says little. */
+static enum rank own_rank(const char *line)
+{
+    static const char *const complaints[] = {"ERROR", "FATAL", "PANIC", "WARNING", "\"error\"", "\"warn\"", NULL};
+    static const char *const conflicts[] = {"could not serialize access", "deadlock detected", "Deadlock found", NULL};
+    if (has_one_of(line, conflicts))
+        return CONFLICT;
+    return has_one_of(line, complaints) ? COMPLAINS : IN_TIME;
+}
+
+/* A further part of the message before, which PostgreSQL writes as a line with a time of its own. */
+static bool is_further_part(const char *line)
+{
+    static const char *const parts[] = {" DETAIL:  ", " HINT:  ", " CONTEXT:  ", " STATEMENT:  ", " QUERY:  ", NULL};
+    return has_one_of(line, parts);
+}
+
+static enum rank rank_of(const struct window *window, int64_t backend, enum rank own)
+{
     for (unsigned i = 0; i < window->backend_count; i++)
         if (window->backends[i] == backend)
-            return OF_BACKEND;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strstr(line, words[i]) != NULL)
-            return COMPLAINS;
-    return IN_TIME;
+            return own == CONFLICT ? CONFLICT_OF_BACKEND : OF_BACKEND;
+    return own;
 }
 
 /* Keeps the line, in the place of a worse one where there are enough: of these the last one goes. */
@@ -240,14 +261,16 @@ static void keep(struct window *window, enum rank rank, const char *text)
 struct message {
     bool has_time;
     int64_t utc_ns, step_ns, backend;
+    enum rank rank;
 };
 
 static void offer(struct rig_server_logs *logs, const char *name, char *line, struct message *message)
 {
-    struct message own;
+    struct message own = {.rank = IN_TIME};
     line[strcspn(line, "\n")] = '\0';
     if (rig_server_log_time(line, &own.utc_ns, &own.step_ns, &own.backend)) {
         own.has_time = true;
+        own.rank = !is_further_part(line) ? own_rank(line) : own.backend == message->backend ? message->rank : CONFLICT;
         *message = own;
     }
     if (!message->has_time || line[0] == '\0')
@@ -265,7 +288,7 @@ static void offer(struct rig_server_logs *logs, const char *name, char *line, st
             rig_printable_line(text);
             made = true;
         }
-        keep(window, rank_of(window, line, message->backend), text);
+        keep(window, rank_of(window, message->backend, message->rank), text);
     }
 }
 
@@ -273,7 +296,7 @@ static void offer(struct rig_server_logs *logs, const char *name, char *line, st
 static void read_log(struct rig_server_logs *logs, const char *name, FILE *file)
 {
     char line[READ_BYTES];
-    struct message message = {.has_time = false};
+    struct message message = {.has_time = false, .rank = IN_TIME};
     bool continues = false;
     size_t read = 0;
     while (read < FILE_BYTES && fgets(line, sizeof line, file) != NULL) {
@@ -354,6 +377,24 @@ void rig_server_logs_free(struct rig_server_logs *logs)
         free(logs->windows[i].text);
     free(logs->windows);
     free(logs);
+}
+
+unsigned rig_server_logs_best(const struct rig_server_logs *logs, const struct rig_witness *witness, unsigned most,
+                              bool conflicts, const char *best[RIG_SERVER_LOG_LINES])
+{
+    unsigned count = 0;
+    for (size_t i = 0; logs != NULL && i < logs->count; i++) {
+        const struct window *window = &logs->windows[i];
+        for (unsigned line = 0; window->witness == witness && line < window->line_count; line++) {
+            unsigned better = 0;
+            for (unsigned other = 0; other < window->line_count; other++)
+                better += window->lines[other].rank < window->lines[line].rank ||
+                          (window->lines[other].rank == window->lines[line].rank && other < line);
+            if (better < most && (conflicts || window->lines[line].rank < CONFLICT_OF_BACKEND))
+                best[count++] = window->lines[line].text;
+        }
+    }
+    return count;
 }
 
 const char *rig_server_logs_of(const struct rig_server_logs *logs, const struct rig_witness *witness, unsigned *count)

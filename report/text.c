@@ -16,12 +16,14 @@
 #include "checker/witness/answered.h"
 #include "report/report.h"
 #include "report/run_facts.h"
+#include "report/server_log.h"
 #include "report/words.h"
 
 enum {
     LABEL_COLUMNS = 22, /* width of the left column */
     COUNT_COLUMNS = 12, /* least width of the column of counts: "at least 123" */
     WITNESSES_SHOWN = 3,
+    LOG_LINES_SHOWN = 4, /* of a witness */
 };
 
 #define BOLD   "\033[1m"
@@ -251,6 +253,18 @@ static void add_witness_line(const struct page *page, const char *text, size_t u
     rig_buf_add_char(page->out, '\n');
 }
 
+/* A few lines of the servers' logs around it, without conflicts between transactions; its file has more. */
+static void add_log_lines(const struct page *page, const struct rig_witness *witness)
+{
+    const char *best[RIG_SERVER_LOG_LINES];
+    const struct rig_server_logs *logs = page->run == NULL ? NULL : page->run->logs;
+    const unsigned count = rig_server_logs_best(logs, witness, LOG_LINES_SHOWN, false, best);
+    for (unsigned i = 0; i < count; i++) {
+        rig_buf_add_text(page->out, i == 0 ? "    around it: " : "               ");
+        wrapped(page, best[i], 15);
+    }
+}
+
 /* The witness's own text, indented, with its running number behind the anomaly's name. */
 static void add_witness(const struct page *page, const struct rig_witness *witness, uint32_t number)
 {
@@ -289,6 +303,7 @@ static void add_witness(const struct page *page, const struct rig_witness *witne
         wrapped(page, rig_buf_text(&during), 4);
     }
     rig_buf_done(&during);
+    add_log_lines(page, witness);
 }
 
 static bool is_loss(enum rig_anomaly anomaly)

@@ -437,7 +437,8 @@ void rig_words_elements(struct rig_buf *out, const struct rig_verdict *verdict)
         add_latencies(out, times);
     for (uint32_t i = 0; i < times->worst_count; i++) {
         rig_buf_printf(out, "%s%s of ", i == 0 ? "stalest: " : ", ", RIG_VALUE_SHOWN(times->worst[i].value));
-        rig_words_key(out, verdict->history, times->worst[i].key);
+        rig_buf_add_text(out, "key ");
+        rig_words_clean(out, times->worst[i].key_name, false);
         rig_buf_add_char(out, ' ');
         rig_words_duration(out, times->worst[i].latency_ns);
     }

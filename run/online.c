@@ -32,7 +32,8 @@ struct rig_online {
     char *path;
     enum rig_workload workload;
     const struct rig_check_section *check;
-    bool prompt; /* the run ends on what is found */
+    bool prompt;  /* the run ends on what is found */
+    bool partial; /* other records of the run are not seen */
     /* of the thread; of the caller once it was joined */
     struct rig_source *source;
     struct rig_stream *windows;
@@ -116,6 +117,8 @@ static bool look(struct rig_online *online)
     if ((peek.contradicted & ~online->contradicted) != 0)
         forget_found(online);
     online->contradicted |= peek.contradicted;
+    if (online->partial)
+        peek.count[RIG_ANOMALY_GARBAGE_READ] = 0; /* another rank may have written it */
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
         note_found(online, (enum rig_anomaly)anomaly, peek.count[anomaly]);
     note_forbidden(online, &peek);
@@ -175,6 +178,7 @@ static enum rig_rc open_check(struct rig_online *online, struct rig_err *err)
                                                    .max_witnesses = (uint32_t)check->max_witnesses},
                                          .idle = RIG_WINDOWS_IDLE,
                                          .in_windows = true,
+                                         .lost = online->partial,
                                          .contradicted = &online->contradicted};
     online->begun++;
     for (unsigned i = 0; i < online->patience; i++)
@@ -300,6 +304,7 @@ enum rig_rc rig_online_start(const struct rig_online_options *options, struct ri
     made->workload = options->workload;
     made->check = options->check;
     made->path = strdup(options->path);
+    made->partial = options->partial;
     made->prompt = options->check->stop_on != RIG_STOP_ON_NOTHING;
     atomic_store(&made->first_forbidden, (int)RIG_ANOMALY_COUNT);
     enum rig_rc rc = made->path == NULL ? rig_no_memory(err, "the check during the run") : open_check(made, err);
@@ -357,7 +362,7 @@ static bool leaves_open(const struct rig_verdict *verdict)
 
 struct rig_verdict *rig_online_finish(struct rig_online *online, const struct rig_check_watch *watch)
 {
-    RIG_REQUIRE(atomic_load(&online->complete) && online->verdict == NULL);
+    RIG_REQUIRE(atomic_load(&online->complete) && online->verdict == NULL && !online->partial);
     stop_thread(online);
     if (online->err.rc != RIG_OK)
         return NULL;

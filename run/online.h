@@ -25,6 +25,9 @@ struct rig_online_options {
     const char *path; /* of the record; its head is written */
     enum rig_workload workload;
     const struct rig_check_section *check; /* borrowed as long as the check lives */
+    bool
+        partial; /* the record is one of several of the run: a value that none of its transactions wrote proves nothing, and there
+                     will be no verdict: it is not to be finished */
 };
 
 enum rig_rc rig_online_start(const struct rig_online_options *options, struct rig_online **online, struct rig_err *err);

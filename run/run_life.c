@@ -194,7 +194,8 @@ static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, st
                                            .origin_ns = run->part.origin_ns,
                                            .rank = rig_run_part_place(run),
                                            .simulated_time = run->simulated,
-                                           .faults = run->plan->nemesis.entry_count > 0 || run->plan->phase_count > 0,
+                                           .faults = run->part.rank == 0 &&
+                                                     (run->plan->nemesis.entry_count > 0 || run->plan->phase_count > 0),
                                            .certificate = run->plan->certificate != RIG_CERTIFICATE_NONE,
                                            .columns = columns_of(run->plan),
                                            .names = &run->services.names,
@@ -207,15 +208,17 @@ static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, st
 
 static enum rig_rc start_online(struct rig_run_state *run, const char *path, struct rig_err *err)
 {
-    const struct rig_online_options options = {
-        .path = path, .workload = (enum rig_workload)run->plan->workload.type, .check = &run->plan->check};
+    const struct rig_online_options options = {.path = path,
+                                               .workload = (enum rig_workload)run->plan->workload.type,
+                                               .check = &run->plan->check,
+                                               .partial = run->part.ranks != NULL};
     return run->plan->check.online ? rig_online_start(&options, &run->online, err) : RIG_OK;
 }
 
-/* The record is closed: of a run that went well the check belongs to the caller. */
+/* The record is closed: of a run that went well the check belongs to the caller, unless the run has other records. */
 static void hand_over_online(struct rig_run_state *run, struct rig_run_result *result, enum rig_rc rc)
 {
-    if (run->online != NULL && rc == RIG_OK) {
+    if (run->online != NULL && rc == RIG_OK && run->part.ranks == NULL) {
         rig_online_settle(run->online);
         result->online = run->online;
     } else {
@@ -245,7 +248,7 @@ static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *
         rc = rig_run_monitor_start(run, &monitor, err);
     if (rc == RIG_OK)
         rc = run_phases(run, err);
-    if (rc == RIG_OK && rig_run_stopped(run) < RIG_STOP_END)
+    if (rc == RIG_OK && rig_run_stopped(run) < RIG_STOP_END && run->part.rank == 0)
         rig_run_conditions_check(run, result);
     rig_run_monitor_stop(monitor);
     rig_run_outages_flush(&run->outages);
@@ -304,7 +307,7 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
 {
     const struct rig_driver *driver = run->driver;
     enum rig_rc rc = driver->setup == NULL ? RIG_OK : driver->setup(run->driver_run, err);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK && run->part.rank == 0)
         rc = rig_run_programs_load(run, err);
     if (rc == RIG_OK)
         rc = check_stopped(run, err);

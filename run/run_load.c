@@ -40,6 +40,16 @@ static bool is_part_of(const struct rig_run_client *client)
     return client->index < clients_of(client);
 }
 
+/* The clients of this process that take part in a phase: its first ones. */
+static uint32_t own_clients_in(const struct rig_run_state *run, uint32_t phase)
+{
+    const uint32_t first = run->part.first_client;
+    const uint32_t all =
+        run->load.phase_count == 1 ? run->part.all_clients : (uint32_t)rig_plan_clients(run->plan, phase)->count;
+    const uint32_t own = all > first ? all - first : 0;
+    return own < run->client_count ? own : run->client_count;
+}
+
 /* -- life ---------------------------------------------------------------------------------------------------------- */
 
 /* With simulated time nothing may depend on which thread comes first: each client gets its share beforehand. */
@@ -69,6 +79,15 @@ static bool claim_streams(struct rig_run_state *run)
     return true;
 }
 
+/* The transactions of a phase that this process's clients issue. */
+static int64_t share_of_total(const struct rig_run_state *run, uint32_t phase)
+{
+    const int64_t total = rig_plan_workload(run->plan, phase)->transactions;
+    const uint32_t all =
+        run->load.phase_count == 1 ? run->part.all_clients : (uint32_t)rig_plan_clients(run->plan, phase)->count;
+    return rig_run_part_share(run, total, all, own_clients_in(run, phase));
+}
+
 static void init_phase(struct rig_run_state *run, uint32_t number)
 {
     const struct rig_generator_options *workload = rig_plan_workload(run->plan, number);
@@ -79,7 +98,8 @@ static void init_phase(struct rig_run_state *run, uint32_t number)
     phase->is_divided = run->simulated && phase->total > 0;
     if (phase->is_divided)
         return;
-    const int64_t stock = phase->total > 0 ? rig_run_part_share(run, phase->total) : INT64_MAX / 2;
+    phase->own_total = share_of_total(run, number);
+    const int64_t stock = phase->total > 0 ? phase->own_total : INT64_MAX / 2;
     const int64_t batch = stock / (8 * (int64_t)run->client_count);
     phase->batch = (uint32_t)(batch < 1 ? 1 : batch > LARGEST_BATCH ? LARGEST_BATCH : batch);
     atomic_store(&phase->stock, stock);
@@ -92,7 +112,7 @@ static void sum_bounds(struct rig_run_state *run)
         const struct rig_generator_options *workload = rig_plan_workload(run->plan, i);
         all_counted &= workload->transactions > 0;
         all_timed &= workload->duration_ns > 0;
-        run->load.total += rig_run_part_share(run, workload->transactions);
+        run->load.total += share_of_total(run, i);
         run->load.duration_ns += workload->duration_ns;
     }
     run->load.total = all_counted ? run->load.total : 0;
@@ -145,9 +165,11 @@ int64_t rig_run_load_longest_hold_ns(const struct rig_run_state *run)
     return longest_ns;
 }
 
-/* The event of a phase in the record: like a fault that is injected and healed. */
+/* The event of a phase in the record: like a fault that is injected and healed. Rank 0 alone records its phases. */
 static void record_step(struct rig_run_state *run, uint32_t phase, enum rig_fault_step step, int64_t at_ns)
 {
+    if (run->part.rank > 0)
+        return;
     struct rig_fault_event event = {.time_ns = at_ns,
                                     .injection = RIG_PHASE_INJECTION(phase),
                                     .step = (uint8_t)step,
@@ -187,7 +209,7 @@ static void note_begin(struct rig_run_state *run, uint32_t phase, int64_t at_ns)
 /* Lock held. Clients that have waited for the phase take part again, before simulated time goes on. */
 static void end_rests(struct rig_run_state *run, uint32_t phase, int64_t at_ns)
 {
-    for (uint32_t i = 0; run->load.phase_count > 1 && i < rig_plan_clients(run->plan, phase)->count; i++) {
+    for (uint32_t i = 0; run->load.phase_count > 1 && i < own_clients_in(run, phase); i++) {
         struct rig_run_client *client = &run->clients[i];
         if (!client->load.rests)
             continue;
@@ -305,7 +327,7 @@ static void rejoin_others(struct rig_run_client *client)
         return;
     uint64_t position = rig_position_in_phase(stream->position(client->stream));
     /* The positions are those of this process's clients. */
-    const uint32_t count = client->run->part.ranks == NULL ? clients_of(client) : client->run->client_count;
+    const uint32_t count = own_clients_in(client->run, client->load.phase);
     uint64_t average = atomic_load_explicit(&phase->positions, memory_order_relaxed) / count;
     if (position + MOST_BEHIND < average)
         stream->skip_to(client->stream, rig_phase_position(client->load.phase, average));
@@ -536,7 +558,7 @@ static double share_of_phase(const struct rig_run_state *run, uint64_t carried_o
     const int64_t took_ns = run->simulated ? run->load.took_ns : start_ns == 0 ? 0 : end_ns - start_ns;
     double share = 0;
     if (run->load.phase_count > 1 && phase->total > 0)
-        share = 1 - (double)atomic_load(&phase->stock) / (double)phase->total;
+        share = 1 - (phase->own_total == 0 ? 0 : (double)atomic_load(&phase->stock) / (double)phase->own_total);
     else if (run->load.total > 0)
         share = (double)carried_out / (double)run->load.total;
     if (workload->duration_ns > 0 && (double)took_ns / (double)workload->duration_ns > share)

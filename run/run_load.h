@@ -34,7 +34,8 @@ struct rig_run_load_phase {
     _Atomic int64_t stock;       /* transactions that no client has claimed; below 0: none */
     uint32_t batch;              /* how many a client claims at once */
     bool is_divided;             /* each client has its claims from its start, and the stock is empty */
-    int64_t total;               /* transactions to issue; 0: no such bound */
+    int64_t total;               /* transactions to issue; 0: no such bound; and */
+    int64_t own_total;           /*   those of this process, unless they are divided */
     _Atomic uint64_t positions;  /* sum of the clients' positions in their streams */
 };
 

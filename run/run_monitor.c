@@ -347,6 +347,15 @@ static void add_check(struct rig_run_monitor *monitor, int64_t now_ns, struct ri
         progress->behind_ns = rig_lag_behind_ns(&monitor->lag, now_ns, rig_online_checked(run->online));
 }
 
+/* The transactions that all ranks issue; 0: there is no such bound. */
+static int64_t total_of_all(const struct rig_run_state *run)
+{
+    int64_t total = 0;
+    for (uint32_t i = 0; run->part.ranks != NULL && i < run->load.phase_count; i++)
+        total += run->load.phases[i].total;
+    return run->part.ranks == NULL || run->load.total == 0 ? run->load.total : total;
+}
+
 static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     const struct rig_run_state *run = monitor->run;
@@ -372,8 +381,7 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
     progress.p50_ns = monitor->p50_ns;
     progress.p99_ns = monitor->p99_ns;
     if (!final) {
-        progress.total =
-            (uint64_t)(run->part.ranks == NULL || run->load.total == 0 ? run->load.total : run->load.phases[0].total);
+        progress.total = (uint64_t)total_of_all(run);
         progress.duration_ns = run->simulated ? 0 : run->load.duration_ns;
         progress.part = rig_run_load_phase_name(run);
     }

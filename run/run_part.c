@@ -16,10 +16,9 @@ enum { LAST_PINGS = 50 };
 
 /* -- shares ----------------------------------------------------------------------------------------------------- */
 
-/* The first client of a rank: the clients are dealt out in blocks that differ by one at most. */
-static uint32_t first_client(uint32_t all, uint32_t rank, uint32_t rank_count)
+uint32_t rig_run_part_first(uint32_t clients, uint32_t rank, uint32_t rank_count)
 {
-    return (uint32_t)((uint64_t)all * rank / rank_count);
+    return (uint32_t)((uint64_t)clients * rank / rank_count);
 }
 
 void rig_run_part_init(struct rig_run_state *run)
@@ -35,8 +34,8 @@ void rig_run_part_init(struct rig_run_state *run)
         return;
     part->rank = ranks->rank;
     part->rank_count = ranks->rank_count;
-    part->first_client = first_client(part->all_clients, part->rank, part->rank_count);
-    run->client_count = first_client(part->all_clients, part->rank + 1, part->rank_count) - part->first_client;
+    part->first_client = rig_run_part_first(part->all_clients, part->rank, part->rank_count);
+    run->client_count = rig_run_part_first(part->all_clients, part->rank + 1, part->rank_count) - part->first_client;
     part->origin_ns = run->simulated ? 0 : rig_clock_now_ns();
     part->place = (struct rig_rank){.number = part->rank, .count = part->rank_count};
     rig_run_ranks_attach(ranks, run);
@@ -67,12 +66,12 @@ void rig_run_part_plan(const struct rig_run_state *run, struct rig_buf *yaml)
         rig_plan_write(run->plan, false, yaml);
 }
 
-int64_t rig_run_part_share(const struct rig_run_state *run, int64_t transactions)
+int64_t rig_run_part_share(const struct rig_run_state *run, int64_t transactions, uint32_t clients, uint32_t own)
 {
-    const int64_t all = run->part.all_clients, first = run->part.first_client;
-    const int64_t rest = transactions % all, last = first + run->client_count;
-    const int64_t more = (rest < last ? rest : last) - (rest < first ? rest : first);
-    return transactions / all * run->client_count + more;
+    const int64_t all = clients, first = run->part.first_client;
+    const int64_t rest = transactions % all, last = first + own;
+    const int64_t more = own == 0 ? 0 : (rest < last ? rest : last) - (rest < first ? rest : first);
+    return transactions / all * own + more;
 }
 
 enum rig_rc rig_run_part_name(struct rig_run_state *run, struct rig_err *err)
@@ -186,7 +185,7 @@ enum rig_rc rig_run_part_gather(struct rig_run_state *run, enum rig_rc rc, struc
         rc = rc != RIG_OK ? rc : gone;
     }
     if (rc != RIG_OK) {
-        const struct rig_run_stop_word end = {.stop = RIG_STOP_END};
+        const struct rig_run_stop_word end = {.stop = RIG_STOP_END, .anomaly = RIG_ANOMALY_COUNT};
         rig_team_tell_all(ranks->team, RIG_TEAM_STOP, &end, sizeof end);
     }
     rig_team_tell_all(ranks->team, RIG_TEAM_GO, NULL, 0);
@@ -312,13 +311,14 @@ enum rig_rc rig_run_part_finish(struct rig_run_state *run, struct rig_run_result
 static void tell_stop(struct rig_run_state *run)
 {
     const struct rig_run_stop_word word = {.stop = (int)rig_run_stopped(run),
-                                           .interrupted = atomic_load(&run->ending.interrupted)};
+                                           .interrupted = atomic_load(&run->ending.interrupted),
+                                           .anomaly = atomic_load(&run->ending.stopped_by)};
     if (word.stop <= run->part.told_stop)
         return;
     run->part.told_stop = word.stop;
     if (run->part.rank == 0)
         rig_team_tell_all(run->part.ranks->team, RIG_TEAM_STOP, &word, sizeof word);
-    else if (word.interrupted)
+    else if (word.interrupted || word.anomaly != RIG_ANOMALY_COUNT)
         (void)rig_team_tell(run->part.ranks->team, 0, RIG_TEAM_STOP, &word, sizeof word);
 }
 
@@ -330,8 +330,8 @@ static void lose_rank(struct rig_run_state *run, uint32_t rank)
             rig_team_lost(run->part.ranks->team, rank));
     rig_team_hang_up(run->part.ranks->team, rank);
     if (run->simulated) {
-        const uint32_t end = first_client(run->part.all_clients, rank + 1, run->part.rank_count);
-        for (uint32_t i = first_client(run->part.all_clients, rank, run->part.rank_count); i < end; i++)
+        const uint32_t end = rig_run_part_first(run->part.all_clients, rank + 1, run->part.rank_count);
+        for (uint32_t i = rig_run_part_first(run->part.all_clients, rank, run->part.rank_count); i < end; i++)
             rig_remote_retire(run, i);
     }
     rig_run_raise(run, RIG_STOP_LOAD);

@@ -39,6 +39,8 @@ struct rig_run_part {
     uint64_t lost;       /* bits: ranks that the monitor has found lost */
 };
 
+/* The first client of a rank: the clients are dealt out in blocks that differ by one at most. */
+uint32_t rig_run_part_first(uint32_t clients, uint32_t rank, uint32_t rank_count);
 /* Gives this rank its clients. */
 void rig_run_part_init(struct rig_run_state *run);
 void rig_run_part_done(struct rig_run_state *run);
@@ -50,8 +52,8 @@ enum rig_rc rig_run_part_folder(struct rig_run_state *run, struct rig_err *err);
 void rig_run_part_record(const struct rig_run_state *run, char *name, size_t size);
 /* The plan as the record keeps it. */
 void rig_run_part_plan(const struct rig_run_state *run, struct rig_buf *yaml);
-/* This rank's share of a number of transactions. */
-int64_t rig_run_part_share(const struct rig_run_state *run, int64_t transactions);
+/* This rank's share of transactions that so many clients issue, of which it has so many. */
+int64_t rig_run_part_share(const struct rig_run_state *run, int64_t transactions, uint32_t clients, uint32_t own);
 
 /* The place of this rank for the recorder; NULL: there is no other rank. Before the recorder is opened. */
 const struct rig_rank *rig_run_part_place(struct rig_run_state *run);

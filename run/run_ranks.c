@@ -34,11 +34,15 @@ void rig_run_ranks_record(uint32_t rank, char *name, size_t size)
 
 /* -- what other ranks say ------------------------------------------------------------------------------------------ */
 
-static void stop_run(struct rig_run_state *run, int stop, bool interrupted)
+static void stop_run(struct rig_run_state *run, const struct rig_run_stop_word *word)
 {
-    if (interrupted)
+    if (word->interrupted)
         atomic_store(&run->ending.interrupted, true);
-    rig_run_raise(run, (enum rig_run_stop)stop);
+    if (word->anomaly != RIG_ANOMALY_COUNT) {
+        int none = RIG_ANOMALY_COUNT;
+        (void)atomic_compare_exchange_strong(&run->ending.stopped_by, &none, word->anomaly);
+    }
+    rig_run_raise(run, (enum rig_run_stop)word->stop);
 }
 
 static void hear_stop(struct rig_run_ranks *ranks, const struct rig_buf *body)
@@ -47,11 +51,15 @@ static void hear_stop(struct rig_run_ranks *ranks, const struct rig_buf *body)
     if (body->size != sizeof word)
         return;
     memcpy(&word, body->data, sizeof word);
+    if (word.stop < RIG_STOP_NONE || word.stop > RIG_STOP_ABORT || word.anomaly < 0 || word.anomaly > RIG_ANOMALY_COUNT)
+        return;
     pthread_mutex_lock(&ranks->lock);
-    ranks->stop = word.stop > ranks->stop ? word.stop : ranks->stop;
-    ranks->interrupted |= word.interrupted;
+    struct rig_run_stop_word *asked = &ranks->asked;
+    asked->stop = word.stop > asked->stop ? word.stop : asked->stop;
+    asked->interrupted |= word.interrupted;
+    asked->anomaly = asked->anomaly == RIG_ANOMALY_COUNT ? word.anomaly : asked->anomaly;
     if (ranks->run != NULL)
-        stop_run(ranks->run, word.stop, word.interrupted);
+        stop_run(ranks->run, &word);
     pthread_mutex_unlock(&ranks->lock);
 }
 
@@ -126,7 +134,7 @@ void rig_run_ranks_attach(struct rig_run_ranks *ranks, struct rig_run_state *run
 {
     pthread_mutex_lock(&ranks->lock);
     ranks->run = run;
-    stop_run(run, ranks->stop, ranks->interrupted);
+    stop_run(run, &ranks->asked);
     pthread_mutex_unlock(&ranks->lock);
 }
 
@@ -153,6 +161,7 @@ enum rig_rc rig_run_ranks_new(struct rig_team *team, struct rig_run_ranks **rank
     made->team = team;
     made->rank = rig_team_rank(team);
     made->rank_count = rig_team_ranks(team);
+    made->asked.anomaly = RIG_ANOMALY_COUNT;
     rig_buf_init(&made->plan_yaml, 0);
     RIG_INVARIANT(pthread_mutex_init(&made->lock, NULL) == 0);
     for (uint32_t i = 0; i < RIG_RUN_RANKS_MOST; i++)
@@ -189,32 +198,73 @@ void rig_run_ranks_free(struct rig_run_ranks *ranks, int status)
 
 /* -- the plan ------------------------------------------------------------------------------------------------------ */
 
+/*
+ * Whether ranks connect to the servers themselves. With faults they do not: rig's proxy and what faults stop are on rank 0's
+ * machine. Nor to servers that rig starts, which listen there.
+ */
+static bool connects_itself(const struct rig_plan *plan)
+{
+    const struct rig_cluster_ops *cluster = plan->driver->cluster;
+    return (plan->driver->features & RIG_DRIVER_JOINS) != 0 && plan->nemesis.entry_count == 0 &&
+           (cluster == NULL || !cluster->wanted(plan->driver_options));
+}
+
+/* A rank waits for its own clients to end a phase, so that each needs one in each phase; simulated time cannot pass without some
+ * clients of another rank. */
+static enum rig_rc check_phases(const struct rig_plan *plan, uint32_t rank_count, struct rig_err *err)
+{
+    const int64_t all = plan->clients.count, least = rig_run_part_first((uint32_t)all, rank_count - 1, rank_count) + 1;
+    for (uint32_t i = 0; i < plan->phase_count; i++) {
+        const int64_t count = rig_plan_clients(plan, i)->count;
+        if (plan->driver->now_ns != NULL && count < all)
+            return rig_fail(err, RIG_E_PLAN,
+                            "%s: phase %s has %lld of %lld clients: on several ranks a database with simulated time "
+                            "needs all clients in each phase",
+                            plan->path, plan->phases[i].name, (long long)count, (long long)all);
+        if (count < least)
+            return rig_fail(err, RIG_E_PLAN,
+                            "%s: phase %s has %lld client%s, none of them on rank %u: raise its clients.count to %lld "
+                            "or more, or start fewer ranks",
+                            plan->path, plan->phases[i].name, (long long)count, rig_plural((uint64_t)count),
+                            rank_count - 1, (long long)least);
+    }
+    return RIG_OK;
+}
+
+/* The first thing in the plan that several ranks cannot do, and why (docs/mpi.md); NULL: none. */
+static const char *first_unfit(const struct rig_plan *plan)
+{
+    const bool is_object = rig_workload_is_object((enum rig_workload)plan->workload.type);
+    return plan->workload.program && !connects_itself(plan) ? "workload.program on servers that rig starts, or with "
+                                                              "faults: a program's statements cannot be passed on "
+                                                              "to rank 0"
+           : plan->certificate != RIG_CERTIFICATE_NONE
+               ? "database.certificate: after the loss of a rank it would tell of commits that are in no record"
+           : is_object && plan->driver->now_ns == NULL
+               ? "operations on objects (workload.type): an order of them needs one clock"
+               : NULL;
+}
+
 enum rig_rc rig_run_ranks_check(const struct rig_plan *plan, uint32_t rank_count, struct rig_err *err)
 {
-    const char *what = plan->phase_count > 0                       ? "phases"
-                       : plan->workload.program                    ? "workload.program"
-                       : rig_run_rolls_back(plan)                  ? "workload.savepoints"
-                       : plan->certificate != RIG_CERTIFICATE_NONE ? "database.certificate"
-                       : plan->check.proof                         ? "check.proof"
-                       : rig_workload_is_object((enum rig_workload)plan->workload.type)
-                           ? "operations on objects (workload.type)"
-                       : plan->check.stop_on != RIG_STOP_ON_NOTHING ? "check.stop-on"
-                                                                    : NULL;
+    const char *what = first_unfit(plan);
     if (what != NULL)
         return rig_fail(err, RIG_E_PLAN,
-                        "%s: the plan has %s, which only a run in one process has: remove it, or start "
-                        "rig without mpirun",
-                        plan->path, what);
+                        "%s: only a run in one process can have %s; remove it, or start rig without mpirun", plan->path,
+                        what);
     if (plan->clients.count < rank_count)
         return rig_fail(err, RIG_E_PLAN, "%s: %lld client%s for %u ranks: raise clients.count, or start fewer ranks",
                         plan->path, (long long)plan->clients.count, rig_plural((uint64_t)plan->clients.count),
                         rank_count);
-    if (plan->workload.transactions > 0 && plan->workload.transactions < plan->clients.count)
-        return rig_fail(err, RIG_E_PLAN,
-                        "%s: with several ranks each client needs a transaction: raise "
-                        "workload.transactions to %lld or more",
-                        plan->path, (long long)plan->clients.count);
-    return RIG_OK;
+    for (uint32_t i = 0; i < rig_plan_phases(plan); i++) {
+        const int64_t transactions = rig_plan_workload(plan, i)->transactions, count = rig_plan_clients(plan, i)->count;
+        if (transactions > 0 && transactions < count)
+            return rig_fail(err, RIG_E_PLAN,
+                            "%s: with several ranks each client needs a transaction: raise %s to %lld or more",
+                            plan->path, plan->phase_count == 0 ? "workload.transactions" : "transactions of each phase",
+                            (long long)count);
+    }
+    return check_phases(plan, rank_count, err);
 }
 
 enum rig_rc rig_run_ranks_lead(struct rig_run_ranks *ranks, const struct rig_plan *plan, const char *folder,
@@ -329,17 +379,6 @@ static void *ship_main(void *argument)
     return NULL;
 }
 
-/*
- * Whether ranks connect to the servers themselves. With faults they do not: rig's proxy and what faults stop are on rank 0's
- * machine. Nor to servers that rig starts, which listen there.
- */
-static bool connects_itself(const struct rig_plan *plan)
-{
-    const struct rig_cluster_ops *cluster = plan->driver->cluster;
-    return (plan->driver->features & RIG_DRIVER_JOINS) != 0 && plan->nemesis.entry_count == 0 &&
-           (cluster == NULL || !cluster->wanted(plan->driver_options));
-}
-
 static enum rig_rc await_begin(struct rig_run_ranks *ranks, struct rig_err *err)
 {
     struct rig_buf body;
@@ -371,7 +410,6 @@ static enum rig_rc run_plan(struct rig_run_ranks *ranks, const struct rig_plan *
     }
     own.driver = &driver;
     own.nemesis.entry_count = 0;
-    own.check.online = false;
     const struct rig_run_options options = {.interrupts = interrupts, .folder = ranks->folder, .ranks = ranks};
     struct shipper shipper = {.ranks = ranks, .fd = -1};
     shipper.has_thread = rig_thread_start(&shipper.thread, ship_main, &shipper) == 0;

@@ -21,6 +21,13 @@ struct rig_run_begin_word {
     char run_name[RIG_RUN_NAME_BYTES];
 };
 
+/* How urgently all are to end, and why. */
+struct rig_run_stop_word {
+    int stop;         /* enum rig_run_stop */
+    bool interrupted; /* by a signal */
+    int anomaly;      /* enum rig_anomaly, by check.stop-on; RIG_ANOMALY_COUNT: none */
+};
+
 /* A rank above 0, on rank 0. */
 struct rig_run_other {
     int record_fd, log_fd;   /* -1: none yet; -2: it cannot be written */
@@ -34,18 +41,11 @@ struct rig_run_ranks {
     struct rig_buf plan_yaml;        /* above rank 0: the plan, as rank 0 gave it */
     struct rig_run_begin_word begun; /*   and what it said when the database was set up */
     bool has_told_ready, has_told_ended;
-    pthread_mutex_t lock;      /* guards what follows; nothing is locked under it */
-    struct rig_run_state *run; /* NULL: there is none now */
-    bool is_recording;         /* its clients and its recorder are there */
-    int stop;                  /* enum rig_run_stop: what another rank asked for before there was a run */
-    bool interrupted;          /*   and whether by a signal */
+    pthread_mutex_t lock;           /* guards what follows; nothing is locked under it */
+    struct rig_run_state *run;      /* NULL: there is none now */
+    bool is_recording;              /* its clients and its recorder are there */
+    struct rig_run_stop_word asked; /* by other ranks, perhaps before there was a run */
     struct rig_run_other others[RIG_RUN_RANKS_MOST];
-};
-
-/* How urgently all are to end. */
-struct rig_run_stop_word {
-    int stop;
-    bool interrupted;
 };
 
 struct rig_run_counts_word {

@@ -14,30 +14,42 @@ bool rig_run_rolls_back(const struct rig_plan *plan)
     return false;
 }
 
+/* Copies the operations that the transaction undoes, or the others; returns their number. */
+static uint32_t pick(const struct rig_transaction *transaction, bool undone, struct rig_op *to)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < transaction->op_count; i++) {
+        if (rig_rollback_undoes(&transaction->rollback, transaction->ops, i) == undone)
+            to[count++] = transaction->ops[i];
+    }
+    return count;
+}
+
 void rig_run_rollback_invoke(struct rig_run_client *client, int64_t start_ns, int64_t intended_ns)
 {
     const struct rig_transaction *transaction = &client->transaction;
-    const uint32_t from = transaction->rollback.from, to = transaction->rollback.to;
     struct rig_column_row columns = {0};
-    RIG_REQUIRE(from < to && to < transaction->op_count);
-    rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, transaction->ops + from,
-                       to - from);
-    rig_column_give(&columns, RIG_COLUMN_SAVEPOINT, from);
+    RIG_REQUIRE(rig_rollback_wanted(&transaction->rollback) && transaction->rollback.to < transaction->op_count);
+    uint32_t count = pick(transaction, true, client->kept_ops);
+    RIG_REQUIRE(count > 0);
+    rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, client->kept_ops, count);
+    rig_column_give(&columns, RIG_COLUMN_SAVEPOINT, transaction->rollback.from);
     rig_channel_columns(client->channel, &columns);
     rig_channel_complete(client->channel, start_ns, RIG_OUTCOME_FAIL, transaction->reads, NULL,
                          "savepoint: the process's next transaction rolled these operations back");
-    memcpy(client->kept_ops, transaction->ops, from * sizeof *client->kept_ops);
-    memcpy(client->kept_ops + from, transaction->ops + to, (transaction->op_count - to) * sizeof *client->kept_ops);
-    rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, client->kept_ops,
-                       transaction->op_count - (to - from));
+    count = pick(transaction, false, client->kept_ops);
+    rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, client->kept_ops, count);
 }
 
 void rig_run_rollback_answer(struct rig_transaction *transaction)
 {
-    const uint32_t from = transaction->rollback.from, to = transaction->rollback.to;
+    const struct rig_rollback *rollback = &transaction->rollback;
     int64_t *before = &transaction->columns.at[RIG_COLUMN_HELD_BEFORE];
-    memmove(transaction->reads + from, transaction->reads + to,
-            (transaction->op_count - to) * sizeof *transaction->reads);
-    if ((transaction->columns.given & RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE)) != 0 && *before > from)
-        *before -= to - from;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < transaction->op_count; i++) {
+        if (!rig_rollback_undoes(rollback, transaction->ops, i))
+            transaction->reads[kept++] = transaction->reads[i];
+    }
+    if ((transaction->columns.given & RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE)) != 0)
+        *before = rig_rollback_number(rollback, transaction->ops, (uint32_t)*before);
 }

@@ -18,7 +18,7 @@ static int64_t *core_elements(struct rig_transaction *transaction, size_t count)
 {
     size_t used = transaction->element_count;
     RIG_REQUIRE(used <= transaction->element_capacity);
-    if (count <= transaction->element_capacity - used)
+    if (transaction->elements != NULL && count <= transaction->element_capacity - used)
         return transaction->elements + used;
     if (count > most_elements || used > most_elements - count)
         return NULL;

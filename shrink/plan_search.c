@@ -77,6 +77,8 @@ static bool lower(struct state *s, uint32_t dimension)
     const int64_t *values = s->found->values;
     int64_t low = s->search->dimensions[dimension].least;
     const int64_t before = values[dimension];
+    if (s->search->matters != NULL && !s->search->matters(s->search->context, dimension, values))
+        return false;
     if (before <= low || is_kept(s, dimension, low))
         return values[dimension] < before;
     while (!s->is_over) {

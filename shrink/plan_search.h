@@ -42,6 +42,8 @@ struct rig_plan_search {
     uint32_t shows_wanted, runs_most, confirmations;
     /* One run with these values. */
     enum rig_plan_try (*run)(void *context, enum rig_plan_search_phase phase, const int64_t *values);
+    /* Whether a lower value makes another plan, beside these values; NULL: always. */
+    bool (*matters)(const void *context, uint32_t dimension, const int64_t *values);
     /* After a candidate: the dimension and value that it lowered, and whether it was kept. May be NULL. */
     void (*decided)(void *context, uint32_t dimension, int64_t value, uint32_t runs, enum rig_plan_try how);
     void *context;

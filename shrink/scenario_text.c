@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "history/types.h"
+#include "shrink/last_values.h"
 
 /* As in scenario/scenario.h, which this layer does not know. */
 enum { SESSIONS_MOST = 16, STEPS_MOST = 128, ROWS_MOST = 256 };
@@ -104,6 +105,7 @@ enum rig_rc rig_scenario_text(const struct rig_smallest_part *part, const struct
                               struct rig_buf *yaml, struct rig_err *err)
 {
     const struct rig_history *history = part->history;
+    bool refute = true;
     const struct scene scene = {
         .history = history, .interleaving = interleaving, .initial = choose_initial(history), .yaml = yaml};
     const struct rig_data_type *type = &rig_data_types[history->workload];
@@ -114,6 +116,16 @@ enum rig_rc rig_scenario_text(const struct rig_smallest_part *part, const struct
         return rig_fail(err, RIG_E_USAGE,
                         "the part has %u transactions; a scenario has at most %d, and %d statements on %d keys",
                         (unsigned)history->txn_count, (int)SESSIONS_MOST, (int)STEPS_MOST, (int)ROWS_MOST);
+    if (type->shape == RIG_RESULT_LIST) {
+        const enum rig_rc rc = rig_last_values_refute(part, interleaving, &refute, err);
+        if (rc != RIG_OK)
+            return rc;
+    }
+    if (!refute)
+        return rig_fail(
+            err, RIG_E_USAGE,
+            "a scenario has rows, whose value is the last element of a list; the anomaly shows in the lists "
+            "only");
     rig_buf_printf(
         yaml,
         "# The smallest part of a history of %s with this anomaly. A row is a key; its value is that of the\n"

@@ -1,10 +1,12 @@
 #include "synthetic/simulation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/heap.h"
+#include "history/certificate_taking.h"
 #include "history/types.h"
 #include "synthetic/closing_reads.h"
 
@@ -119,15 +121,24 @@ static enum rig_rc issue(struct making *m, uint32_t id)
 
 /* ---- rollbacks to savepoints ---- */
 
+/* Copies the operations that the session's transaction undoes, or the others; returns their number. */
+static uint32_t pick(struct making *m, const struct session *session, bool undone)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < session->op_count; i++) {
+        if (rig_rollback_undoes(&session->rollback, session->ops, i) == undone)
+            m->kept_ops[count++] = session->ops[i];
+    }
+    return count;
+}
+
 /* The operations of the session's transaction in the history: without those that it rolls back. */
 static const struct rig_op *recorded_ops(struct making *m, const struct session *session, uint32_t *count)
 {
-    const uint32_t from = session->rollback.from, to = session->rollback.to;
-    *count = session->op_count - (to - from);
+    *count = session->op_count;
     if (!rig_rollback_wanted(&session->rollback))
         return session->ops;
-    memcpy(m->kept_ops, session->ops, from * sizeof *m->kept_ops);
-    memcpy(m->kept_ops + from, session->ops + to, (session->op_count - to) * sizeof *m->kept_ops);
+    *count = pick(m, session, false);
     return m->kept_ops;
 }
 
@@ -136,29 +147,32 @@ static enum rig_rc write_undone(struct making *m, uint32_t id, int64_t when_ns)
 {
     const struct session *session = &m->sessions[id];
     static const char error[] = "savepoint: the process's next transaction rolled these operations back";
-    const struct rig_op *ops = session->ops + session->rollback.from;
-    const uint32_t count = session->rollback.to - session->rollback.from;
+    const uint32_t count = pick(m, session, true);
     struct rig_column_row columns = {0};
     rig_column_give(&columns, RIG_COLUMN_SAVEPOINT, session->rollback.from);
     const struct rig_record_completion completion = {
         .columns = &columns, .outcome = RIG_OUTCOME_FAIL, .error = error, .error_length = sizeof error - 1};
-    enum rig_rc rc = rig_event_writer_invoke(m->writer, id, session->process, when_ns, ops, count, m->err);
+    enum rig_rc rc = rig_event_writer_invoke(m->writer, id, session->process, when_ns, m->kept_ops, count, m->err);
     if (rc == RIG_OK)
-        rc = rig_event_writer_complete(m->writer, id, session->process, when_ns, ops, count, &completion, m->err);
+        rc = rig_event_writer_complete(m->writer, id, session->process, when_ns, m->kept_ops, count, &completion,
+                                       m->err);
     m->counts->transactions++;
     m->counts->operations += count;
     m->counts->fail++;
     return rc;
 }
 
-/* Results and columns without the operations that were rolled back. */
+/* Results and columns without the writes that were rolled back. */
 static void leave_out_undone(struct making *m, const struct session *session, struct rig_column_row *columns)
 {
-    const uint32_t from = session->rollback.from, to = session->rollback.to;
     int64_t *before = &columns->at[RIG_COLUMN_HELD_BEFORE];
-    memmove(m->reads + from, m->reads + to, (session->op_count - to) * sizeof *m->reads);
-    if ((columns->given & RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE)) != 0 && *before > from)
-        *before -= to - from;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < session->op_count; i++) {
+        if (!rig_rollback_undoes(&session->rollback, session->ops, i))
+            m->reads[kept++] = m->reads[i];
+    }
+    if ((columns->given & RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE)) != 0)
+        *before = rig_rollback_number(&session->rollback, session->ops, (uint32_t)*before);
 }
 
 /* ---- answers ---- */
@@ -171,9 +185,9 @@ static enum rig_rc write_invocations(struct making *m, int64_t before_ns)
         struct rig_due due = rig_heap_pop(&m->invocations);
         const struct session *session = &m->sessions[due.id];
         uint32_t count;
-        const struct rig_op *ops = recorded_ops(m, session, &count);
         if (rig_rollback_wanted(&session->rollback))
             rc = write_undone(m, due.id, due.when);
+        const struct rig_op *ops = recorded_ops(m, session, &count);
         if (rc == RIG_OK)
             rc = rig_event_writer_invoke(m->writer, due.id, session->process, due.when, ops, count, m->err);
     }
@@ -216,7 +230,7 @@ static void count_answer(struct making *m, const struct session *session, enum r
 {
     struct rig_synthetic_counts *counts = m->counts;
     counts->transactions++;
-    counts->operations += session->op_count - (session->rollback.to - session->rollback.from);
+    counts->operations += rig_rollback_number(&session->rollback, session->ops, session->op_count);
     counts->ok += outcome == RIG_OUTCOME_OK;
     counts->fail += outcome == RIG_OUTCOME_FAIL;
     counts->info += outcome == RIG_OUTCOME_INFO;
@@ -269,6 +283,8 @@ static enum rig_rc answer(struct making *m, uint32_t id)
         rig_column_give(&columns, RIG_COLUMN_HELD, answer.held_ns);
         rig_column_give(&columns, RIG_COLUMN_HELD_BEFORE, answer.held_before);
     }
+    if (answer.view != 0)
+        rig_column_give(&columns, RIG_COLUMN_VIEW, (int64_t)answer.view);
     const struct rig_record_read *reads = blind ? blind_reads(m, session->op_count) : gather_reads(m, id, &answer);
     if (rig_rollback_wanted(&session->rollback))
         leave_out_undone(m, session, &columns);
@@ -311,6 +327,8 @@ static enum rig_rc start(struct making *m)
         return no_memory(m->err);
     const struct rig_accounts accounts = rig_generator_accounts(&synthetic->workload);
     rig_sim_engine_open_accounts(m->engine, &accounts);
+    if (synthetic->certificate != RIG_CERTIFICATE_NONE)
+        rig_sim_engine_certify(m->engine, synthetic->certificate == RIG_CERTIFICATE_FULL);
     m->workload = synthetic->workload;
     m->workload.sharing = synthetic->clients;
     enum rig_rc rc = rig_generator_new(&m->workload, (uint64_t)synthetic->seed, 0, 1, &m->generator, m->err);
@@ -349,6 +367,30 @@ static enum rig_rc read_the_rest(struct making *m)
     return rc == RIG_OK ? go_on(m) : rc;
 }
 
+/* Writes the certificate of the simulated database. */
+static enum rig_rc certify(struct making *m)
+{
+    struct rig_certificate certificate;
+    struct rig_certificate_taking taking;
+    if (m->synthetic->certificate == RIG_CERTIFICATE_NONE)
+        return RIG_OK;
+    rig_certificate_init(&certificate);
+    rig_certificate_taking_init(&taking, &certificate);
+    const struct rig_certificate_sink sink = {.context = &taking,
+                                              .commit = rig_certificate_take_commit,
+                                              .version = rig_certificate_take_version,
+                                              .view = rig_certificate_take_view,
+                                              .snapshot = rig_certificate_take_snapshot,
+                                              .row = rig_certificate_take_row};
+    const bool given = rig_sim_engine_give_certificate(m->engine, &sink);
+    certificate.complete = true;
+    (void)snprintf(certificate.source, sizeof certificate.source, "%s", "the simulated database");
+    const enum rig_rc rc = given ? rig_event_writer_certify(m->writer, &certificate, m->err) : no_memory(m->err);
+    rig_certificate_taking_done(&taking);
+    rig_certificate_done(&certificate);
+    return rc;
+}
+
 static void making_done(struct making *m)
 {
     rig_sim_engine_free(m->engine);
@@ -371,6 +413,8 @@ enum rig_rc rig_simulation_write(const struct rig_synthetic *synthetic, struct r
         rc = go_on(&m);
     if (rc == RIG_OK)
         rc = read_the_rest(&m);
+    if (rc == RIG_OK)
+        rc = certify(&m);
     counts->keys = rc == RIG_OK ? (uint64_t)rig_closing_reads_key_bound(&m.closing) : 0;
     making_done(&m);
     return rc;

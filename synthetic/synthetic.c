@@ -14,7 +14,9 @@ static enum rig_rc write_to(const struct rig_synthetic *synthetic, const struct 
     const struct rig_event_writer_options options = {
         .save = *save,
         .workload = (enum rig_workload)synthetic->workload.type,
+        .certificate = synthetic->certificate != RIG_CERTIFICATE_NONE,
         .columns = (workload->long_share > 0 ? of_holds : 0) |
+                   (synthetic->certificate == RIG_CERTIFICATE_FULL ? RIG_COLUMN_BIT(RIG_COLUMN_VIEW) : 0) |
                    (workload->rollback_share > 0 ? RIG_COLUMN_BIT(RIG_COLUMN_SAVEPOINT) : 0)};
     enum rig_rc rc = rig_event_writer_new(&options, output, writer, err);
     if (rc != RIG_OK)

@@ -46,6 +46,7 @@ struct rig_synthetic {
     int64_t shape; /* enum rig_synthetic_shape */
     int64_t clients;
     int64_t seed;
+    int64_t certificate; /* enum rig_certificate_mode */
     /* The names of given settings that have no effect with some others; "" when none was given
      * (rig_synthetic_check()). */
     char simulation_setting[RIG_SYNTHETIC_NAME_BYTES];

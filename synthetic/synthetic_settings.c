@@ -14,6 +14,9 @@ static const char *const shapes[] = {
 #undef SHAPE_NAME
         NULL};
 
+/* By enum rig_certificate_mode. */
+static const char *const certificates[] = {"none", "stream", "full", NULL};
+
 /* Positions are 32 bits, two a transaction; a tenth of them is reserved for reads beyond the requested transactions. */
 #define MOST_TRANSACTIONS 1.9e9
 
@@ -38,6 +41,13 @@ const struct rig_option rig_synthetic_option_table[] = {
      .least = 0,
      .most = 9e15,
      .help = "seed of all random choices"},
+    {.name = "database.certificate",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_synthetic, certificate),
+     .default_text = "none",
+     .choices = certificates,
+     .help = "what the simulated database says of itself: nothing, its commits, or the snapshots and writers of rows, "
+             "too; with the workload `predicate`"},
     {.name = NULL},
 };
 
@@ -119,7 +129,7 @@ enum rig_rc rig_synthetic_set(struct rig_synthetic *synthetic, const char *assig
     memcpy(name, assignment, (size_t)(equals - assignment));
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         size_t length = strlen(groups[i].prefix);
-        if (strncmp(name, groups[i].prefix, length) == 0) {
+        if (strncmp(name, groups[i].prefix, length) == 0 && rig_option_find(table, name) == NULL) {
             table = tables[i];
             object = (char *)synthetic + groups[i].offset;
             prefix = groups[i].prefix;
@@ -144,6 +154,11 @@ static enum rig_rc check_simulated(const struct rig_synthetic *synthetic, struct
         return rig_fail(
             err, RIG_E_PLAN,
             "`database.bug-rate` has no effect: `database.bug` is `none`; name a bug, or leave the rate out");
+    if (synthetic->certificate != RIG_CERTIFICATE_NONE &&
+        !rig_sim_certifies((enum rig_workload)synthetic->workload.type))
+        return rig_fail(err, RIG_E_PLAN,
+                        "the simulated database gives a `certificate` for the workload `predicate` only; leave "
+                        "`database.certificate` out");
     if (synthetic->has_patience)
         return rig_fail(err, RIG_E_PLAN,
                         "`database.patience` has no effect: no client waits in real time; leave it "

@@ -105,7 +105,8 @@ static bool assumed_order(const struct proof *p, const struct rig_witness_line *
 {
     const struct rig_txn *left = &p->history->txns[line->left], *met = &p->history->txns[line->met];
     const bool invoked = met->invoke_at != RIG_POSITION_NONE, in_process = line->reason == RIG_REASON_SEQUENTIAL;
-    const uint32_t begin = invoked ? met->invoke_at : met->complete_at;
+    const bool in_turn = in_process && p->history->in_turn;
+    const uint32_t begin = invoked && !in_turn ? met->invoke_at : met->complete_at;
     uint32_t earlier = last_write(p, line->left, key), later = first_met(p, line->met, key);
     earlier = earlier == RIG_FACT_NONE ? first_met(p, line->left, key) : earlier;
     later = later == RIG_FACT_NONE ? last_write(p, line->met, key) : later;
@@ -181,7 +182,8 @@ static const char *check_time(const struct proof *p, const struct rig_witness_li
 {
     const struct rig_txn *from = &p->history->txns[line->from], *to = &p->history->txns[line->to];
     const bool invoked = to->invoke_at != RIG_POSITION_NONE, in_process = line->kind == RIG_WITNESS_PROCESS;
-    const uint32_t begin = invoked || !in_process ? to->invoke_at : to->complete_at;
+    const bool in_turn = in_process && p->history->in_turn; /* processes complete in their order */
+    const uint32_t begin = (invoked || !in_process) && !in_turn ? to->invoke_at : to->complete_at;
     if (in_process && from->process != to->process)
         return "two processes";
     return begin != RIG_POSITION_NONE && rig_txn_end(p->history, line->from) < begin ? NULL

@@ -5,8 +5,9 @@ struct sum {
     const struct rig_history *history;
     uint32_t txn; /* that reads */
     const struct rig_txn_op *read;
-    uint32_t read_at; /* in history->ops */
-    uint32_t other;   /* the other reader */
+    uint32_t read_at;  /* in history->ops */
+    uint32_t other;    /* the other reader, and */
+    uint32_t other_op; /*   its operation, from 0 */
 };
 
 static bool is_known_read(const struct rig_txn_op *op)
@@ -63,29 +64,57 @@ static bool net_of(const struct rig_history *history, uint32_t txn, uint32_t key
     return true;
 }
 
-/* Transactions that ended before the reader began count; others count as they help, if they began before it ended. */
-static bool is_out_of_bounds(const struct sum *s)
+/*
+ * The least and the most that the increments sum up to by the time of a read of the key, operation `at` of the history.
+ * Transactions that ended before the reader began count; others count as they help, if they began before it ended.
+ */
+static bool sums_by(const struct rig_history *history, uint32_t reader_txn, uint32_t at, uint32_t key, int64_t *least,
+                    int64_t *most)
 {
-    const struct rig_history *history = s->history;
-    const struct rig_txn *reader = &history->txns[s->txn];
-    int64_t least, most, net;
+    const struct rig_txn *reader = &history->txns[reader_txn];
+    int64_t net;
     if (!history->has_invocations || reader->invoke_at == RIG_POSITION_NONE ||
-        !net_of(history, s->txn, s->read->key, s->read_at, &least))
+        !net_of(history, reader_txn, key, at, least))
         return false;
-    most = least;
+    *most = *least;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn *t = &history->txns[txn];
         const bool before = t->outcome == RIG_OUTCOME_OK && t->complete_at < reader->invoke_at;
         const bool meanwhile = t->invoke_at == RIG_POSITION_NONE || t->invoke_at < reader->complete_at;
-        if (!net_of(history, txn, s->read->key, UINT32_MAX, &net))
+        if (!net_of(history, txn, key, UINT32_MAX, &net))
             return false;
-        if (txn == s->txn || !may_have_committed(history, txn) || (!before && !meanwhile))
+        if (txn == reader_txn || !may_have_committed(history, txn) || (!before && !meanwhile))
             continue;
-        if (__builtin_add_overflow(least, before || net < 0 ? net : 0, &least) ||
-            __builtin_add_overflow(most, before || net > 0 ? net : 0, &most))
+        if (__builtin_add_overflow(*least, before || net < 0 ? net : 0, least) ||
+            __builtin_add_overflow(*most, before || net > 0 ? net : 0, most))
             return false;
     }
-    return shown(s->read) < least || shown(s->read) > most;
+    return true;
+}
+
+static bool is_out_of_bounds(const struct sum *s)
+{
+    int64_t least, most;
+    return sums_by(s->history, s->txn, s->read_at, s->read->key, &least, &most) &&
+           (shown(s->read) < least || shown(s->read) > most);
+}
+
+/* An account that both transactions read cannot have begun with a balance that explains both. */
+static bool is_contradiction(const struct sum *s)
+{
+    const struct rig_history *history = s->history;
+    if (s->other_op >= rig_txn_op_count(history, s->other) || history->txns[s->other].outcome != RIG_OUTCOME_OK)
+        return false;
+    const uint32_t at = history->txns[s->other].first_op + s->other_op;
+    const struct rig_txn_op *other = &history->ops[at];
+    int64_t least, most, other_least, other_most, between;
+    if (other->kind != RIG_OP_READ_COUNTER || other->key != s->read->key || other->read_state != RIG_READ_SEEN ||
+        s->read->read_state != RIG_READ_SEEN || !sums_by(history, s->txn, s->read_at, other->key, &least, &most) ||
+        !sums_by(history, s->other, at, other->key, &other_least, &other_most) ||
+        __builtin_sub_overflow(s->read->value, other->value, &between) ||
+        __builtin_sub_overflow(most, other_least, &most) || __builtin_sub_overflow(least, other_most, &least))
+        return false;
+    return between > most || between < least;
 }
 
 static bool reads_key(const struct rig_history *history, uint32_t txn, uint32_t key)
@@ -164,7 +193,7 @@ static bool is_true(const struct sum *s, enum rig_witness_kind kind)
     case RIG_WITNESS_IMPOSSIBLE_VALUE:
         return s->history->workload == RIG_WORKLOAD_COUNTER && is_impossible_value(s);
     case RIG_WITNESS_BOUNDS:
-        return s->history->workload == RIG_WORKLOAD_COUNTER && is_out_of_bounds(s);
+        return s->history->workload == RIG_WORKLOAD_COUNTER ? is_out_of_bounds(s) : is_contradiction(s);
     case RIG_WITNESS_TOTAL:
         return s->history->workload == RIG_WORKLOAD_BANK && is_wrong_total(s);
     case RIG_WITNESS_NEGATIVE:
@@ -198,7 +227,7 @@ enum rig_rc rig_impossible_sum(const struct rig_facts *facts, const struct rig_w
                                struct rig_err *err)
 {
     const struct rig_history *history = facts->history;
-    struct sum s = {.facts = facts, .history = history, .txn = line->from, .other = line->to};
+    struct sum s = {.facts = facts, .history = history, .txn = line->from, .other = line->to, .other_op = line->to_op};
     s.read_at = history->txns[line->from].first_op + line->from_op;
     if (line->from_op < rig_txn_op_count(history, line->from))
         s.read = &history->ops[s.read_at];

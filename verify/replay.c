@@ -116,9 +116,11 @@ static enum rig_rc order_versions(struct rig_replay *r)
 
 /* ---- process and real-time order ---- */
 
-/* Where the transaction begins, for the order of processes or of real time. */
-static uint32_t begins(const struct rig_txn *txn, bool processes)
+/* Where the transaction begins, for the order of processes or of real time. Processes that run in turn complete in their order. */
+static uint32_t begins(const struct rig_history *history, const struct rig_txn *txn, bool processes)
 {
+    if (processes && history->in_turn && txn->complete_at != RIG_POSITION_NONE)
+        return txn->complete_at;
     return txn->invoke_at != RIG_POSITION_NONE                  ? txn->invoke_at
            : processes && txn->complete_at != RIG_POSITION_NONE ? txn->complete_at
                                                                 : 0;
@@ -140,8 +142,9 @@ static enum rig_rc keep_order(const struct rig_replay *r, bool processes)
             rc = rig_no_memory(r->err, "the replay");
             break;
         }
-        if (stands[txn]++ == 0 && (*most == RIG_TABLE_NONE || *most < begins(t, processes)))
-            *most = begins(t, processes);
+        const uint32_t begin = begins(r->history, t, processes);
+        if (stands[txn]++ == 0 && (*most == RIG_TABLE_NONE || *most < begin))
+            *most = begin;
         if (stands[txn] == r->times[txn] && rig_txn_end(r->history, txn) < *most)
             rc = rig_fail(r->err, RIG_E_INPUT, "T%u ended before a transaction%s began that stands before it",
                           rig_txn_name(r->history, txn), processes ? " of its process" : "");

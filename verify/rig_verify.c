@@ -1,5 +1,5 @@
 /*
- * rig-verify HISTORY PROOF: replays a proof of `rig check --proof` from the raw history. It shares nothing with the
+ * rig-verify HISTORY... PROOF: replays a proof of `rig check --proof` from the raw history. It shares nothing with the
  * checker, only how histories are read.
  */
 #include <stdio.h>
@@ -15,14 +15,15 @@
 #include "verify/contradiction.h"
 #include "verify/proved_levels.h"
 
-enum { EXIT_PROVED = 0, EXIT_FALSE = 1, EXIT_UNDECIDED = 2 };
+enum { EXIT_PROVED = 0, EXIT_FALSE = 1, EXIT_UNDECIDED = 2, PATHS_MOST = 257 };
 
 static const char help[] =
-    "Usage: rig-verify [--quiet] [--workload W] HISTORY PROOF\n"
+    "Usage: rig-verify [--quiet] [--workload W] HISTORY... PROOF\n"
     "\n"
     "Replays a proof that `rig check --proof PROOF HISTORY` wrote: the order of the transactions for levels that are\n"
     "held, the witness for levels that are refuted. It uses the raw history alone and nothing of the checker.\n"
-    "HISTORY is a file in any form that rig check reads; docs/proof-format.md gives the form of PROOF.\n"
+    "HISTORY is a file in any form that rig check reads, or the records of the ranks of one run;\n"
+    "docs/proof-format.md gives the form of PROOF.\n"
     "\n"
     "Prints the levels that were proved, and those that follow from them.\n"
     "\n"
@@ -120,7 +121,7 @@ static bool find_workload(const char *name, struct rig_load_options *load)
 
 int main(int argc, char **argv)
 {
-    const char *paths[2] = {NULL, NULL};
+    const char *paths[PATHS_MOST];
     bool quiet = false, fingerprint = false;
     struct rig_load_options load = {.form = RIG_FORM_AUTO};
     uint64_t number = 0;
@@ -138,21 +139,22 @@ int main(int argc, char **argv)
             i++;
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
             return complain("unknown option or workload; see --help");
-        else if (count == 2)
-            return complain("more than two files; see --help");
+        else if (count == PATHS_MOST)
+            return complain("more than 257 files; see --help");
         else
             paths[count++] = argv[i];
     }
-    if (count != (fingerprint ? 1 : 2))
+    const int records = fingerprint ? count : count - 1;
+    if (records < 1)
         return complain("expected HISTORY and PROOF; see --help");
     struct rig_err err = {0};
     struct rig_history *history = NULL;
-    enum rig_rc rc = rig_history_load(paths[0], &load, &history, &err);
+    enum rig_rc rc = rig_history_load_ranks(paths, (size_t)records, &load, &history, &err);
     if (rc == RIG_OK && fingerprint) {
         rc = rig_history_fingerprint(history, &number, &err);
         (void)printf("%016llx\n", (unsigned long long)number);
     } else if (rc == RIG_OK) {
-        rc = verify(history, paths[1], quiet, &err);
+        rc = verify(history, paths[records], quiet, &err);
     }
     if (rc != RIG_OK)
         (void)fprintf(stderr, "rig-verify: %s\n", err.text);

@@ -42,10 +42,16 @@ enum rig_discrepancy_kind {
         RIG_DISCREPANCY_COUNT
 };
 
+struct rig_visibility;
+
 struct rig_discrepancy_info {
     const char *name, *definition;
 };
 extern const struct rig_discrepancy_info rig_discrepancy_infos[RIG_DISCREPANCY_COUNT];
+
+/* A request for a discrepancy by name is refused with these words. */
+#define RIG_DISCREPANCY_NOT_ASKED "is not asked for: each check of a history with a certificate fails on it"
+bool rig_discrepancy_is_name(const char *name);
 
 struct rig_discrepancy {
     enum rig_discrepancy_kind kind;
@@ -68,10 +74,13 @@ struct rig_certified {
     uint64_t commit_count, change_count;
     uint64_t foreign_count;                          /* commits with a value that no transaction of the history wrote */
     uint64_t resolved_ok, resolved_fail, open_count; /* writing transactions of unknown outcome */
+    uint64_t
+        recovered; /* of these: updates and deletes of rows whose answers did not come, and the certificate has them */
     uint64_t counts[RIG_DISCREPANCY_COUNT];
     struct rig_discrepancy *kept[RIG_DISCREPANCY_COUNT]; /* at most RIG_DISCREPANCIES_KEPT, the first ones */
     uint64_t view_count, snapshot_count, set_aside;      /* views, their comparable snapshots, and those left out */
     uint64_t reads_compared, versions_compared; /* with the state at their snapshot; with the writer of their row */
+    uint64_t standby_reads;                     /* by conditions, on standbys: they are not compared with a state */
     enum rig_fate by_snapshots;                 /* of snapshot isolation: held or not refuted; with views */
     bool agrees;                                /* there is no discrepancy */
     bool decides;                               /* the fates of the verdict are those of the certificate */
@@ -79,6 +88,8 @@ struct rig_certified {
     struct rig_verdict
         *verdict; /* by the versions of the certificate; NULL: see `unjudged`. Registers are lists there */
     char *unjudged;
+    const struct rig_visibility
+        *visibility;             /* while it is made: of the snapshots, where it is known already; or NULL */
     struct rig_history *history; /* of that verdict; owned */
     struct rig_arena arena;
 };

@@ -25,6 +25,15 @@ const struct rig_discrepancy_info rig_discrepancy_infos[RIG_DISCREPANCY_COUNT] =
 #undef RIG_DISCREPANCY_ROW
 };
 
+bool rig_discrepancy_is_name(const char *name)
+{
+    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
+        if (strcmp(rig_discrepancy_infos[kind].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 void rig_certificate_print_place(uint64_t place, uint32_t timeline, char text[static 64])
 {
     if (timeline > 0)
@@ -218,7 +227,7 @@ static bool leave_keys(const struct rig_history *history, struct rig_arena *aren
 static enum rig_rc compare_all(struct rig_certified *certified, const struct rig_type_inference *type,
                                struct compared *compared, struct rig_err *err)
 {
-    const struct rig_history *history = certified->history;
+    struct rig_history *history = certified->history;
     struct rig_arena *arena = &certified->arena;
     compared->never = rig_arena_array(arena, (size_t)history->txn_count + 1, 1);
     compared->writers = rig_arena_array(arena, history->certificate->commits.count + 1, sizeof *compared->writers);

@@ -123,8 +123,7 @@ static bool add_reads(struct rig_history *history, const uint8_t *certified, uin
     }
     history->txn_count += count;
     history->op_count += count;
-    history->columns = NULL; /* they are parallel to the transactions as they were */
-    return true;
+    return rig_history_insert_columns(history, completed, count);
 }
 
 bool rig_certificate_extend(struct rig_history *history, const struct rig_certificate_chains *chains,

@@ -9,10 +9,7 @@ struct matching {
     struct rig_row_commits *into;
     const struct rig_row_chains *rows;
     const struct rig_history *history;
-    uint32_t *deletes,
-        *more;          /* per statement that inserts: the first version that deletes the row; per version: the next */
     uint8_t *open_keys; /* per key: a delete has an unknown result */
-    uint32_t *last;     /* per statement that inserts: the row's last change */
 };
 
 static bool is_insert(const struct rig_row_write *statement)
@@ -29,6 +26,27 @@ int64_t rig_row_commits_replaced(const struct rig_row_chains *rows, uint32_t ver
     return rig_read_element(&list, 2 * (version - of->first_version) + 1);
 }
 
+uint32_t rig_row_commits_removals(const struct rig_row_commits *commits, uint32_t insert)
+{
+    uint32_t count = 0;
+    for (uint32_t at = commits->last[insert]; at != NONE; at = commits->changes[at].before)
+        count += commits->changes[at].version == 0;
+    return count;
+}
+
+uint32_t rig_row_commits_removers(const struct rig_row_commits *commits, uint32_t insert, bool acknowledged)
+{
+    const struct rig_row_chains *rows = commits->rows;
+    uint32_t count = 0, last = NONE; /* a result may show a row twice */
+    for (uint32_t at = commits->deletes[insert]; at != NONE; at = commits->more[at]) {
+        const uint8_t outcome = rows->history->txns[rig_rows_writer(rows, at)].outcome;
+        const bool counts = acknowledged ? outcome == RIG_OUTCOME_OK : outcome != RIG_OUTCOME_FAIL;
+        count += counts && rows->versions[at].statement != last;
+        last = rows->versions[at].statement;
+    }
+    return count;
+}
+
 /* ---- preparation ---- */
 
 static void index_deletes(struct matching *m)
@@ -36,7 +54,7 @@ static void index_deletes(struct matching *m)
     const struct rig_row_chains *rows = m->rows;
     for (uint32_t i = 0; i < rows->statement_count; i++) {
         const struct rig_row_write *of = &rows->statements[i];
-        m->deletes[i] = NONE;
+        m->into->deletes[i] = NONE;
         m->into->last[i] = NONE;
         m->into->is_partly_known[of->txn] |= !of->rows_known;
     }
@@ -47,9 +65,9 @@ static void index_deletes(struct matching *m)
         m->open_keys[of->key] |= !of->rows_known && m->history->txns[of->txn].outcome == RIG_OUTCOME_INFO;
         for (uint32_t at = of->first_version; at < of->first_version + of->version_count; at++) {
             const uint32_t row = rig_rows_statement(rows, of->key, rows->versions[at].id);
-            m->more[at] = row == NONE ? NONE : m->deletes[row];
+            m->into->more[at] = row == NONE ? NONE : m->into->deletes[row];
             if (row != NONE)
-                m->deletes[row] = at;
+                m->into->deletes[row] = at;
         }
     }
 }
@@ -73,10 +91,11 @@ static bool list_changes(struct matching *m, const struct rig_table *numbers, st
     struct rig_row_commits *into = m->into;
     const struct rig_certificate *certificate = into->certificate;
     const uint32_t key_count = m->history->key_count;
-    int64_t *ids =
-        rig_arena_array(arena, (size_t)key_count + 1, sizeof *ids); /* a change may share the id of the last */
+    /* The last change of each key: the next one may share its id, or all of it. */
+    int64_t *ids = rig_arena_array(arena, (size_t)key_count + 1, sizeof *ids),
+            *numbers_of = rig_arena_array(arena, (size_t)key_count + 1, sizeof *numbers_of);
     uint32_t at = 0;
-    if (ids == NULL)
+    if (ids == NULL || numbers_of == NULL)
         return false;
     for (uint32_t commit = 0; commit < certificate->commits.count; commit++) {
         const struct rig_change *changes = rig_commit_changes(certificate, commit);
@@ -86,13 +105,14 @@ static bool list_changes(struct matching *m, const struct rig_table *numbers, st
             const uint32_t key = rig_table_get(numbers, (uint64_t)of->key);
             struct rig_row_change *change = &into->changes[at++];
             *change = (struct rig_row_change){
-                .key = key, .row = NONE, .statement = NONE, .made = NONE, .before = NONE, .commit = commit};
+                .key = key, .row = NONE, .statement = NONE, .made = NONE, .before = NONE, .commit = commit, .op = NONE};
             if (key == RIG_TABLE_NONE)
                 continue;
             const int64_t *elements = certificate->elements.at + of->first;
             ids[key] = of->kept == 0 ? elements[0] : ids[key];
+            numbers_of[key] = of->kept < 2 ? elements[of->count - 1] : numbers_of[key];
             change->id = ids[key];
-            change->version = elements[of->count - 1];
+            change->version = numbers_of[key];
             find_change(m, change);
             if (change->row == NONE)
                 continue;
@@ -109,9 +129,9 @@ static bool list_changes(struct matching *m, const struct rig_table *numbers, st
 /* The delete of the transaction that shows the removed row, as its version; NONE. */
 static uint32_t find_removal(const struct matching *m, const struct rig_row_change *change, uint32_t txn)
 {
-    uint32_t at = change->row == NONE ? NONE : m->deletes[change->row];
+    uint32_t at = change->row == NONE ? NONE : m->into->deletes[change->row];
     while (at != NONE && rig_rows_writer(m->rows, at) != txn)
-        at = m->more[at];
+        at = m->into->more[at];
     return at;
 }
 
@@ -127,13 +147,20 @@ static uint32_t count_rows(const struct matching *m, uint32_t txn)
     return count;
 }
 
-/* A delete of the transaction, from operation `op` on, whose rows are not known; NONE. */
-static uint32_t find_open_delete(const struct matching *m, uint32_t txn, uint32_t op, uint32_t key)
+/* The first delete of the transaction, from operation `op` on, whose rows are not known, and whose condition the removed
+ * row met; NONE. */
+static uint32_t find_open_delete(const struct matching *m, uint32_t txn, uint32_t op,
+                                 const struct rig_row_change *change)
 {
+    const uint32_t key = change->key;
+    const int64_t before = change->before == NONE ? 0 : m->into->changes[change->before].version;
     const struct rig_txn_op *ops = rig_txn_ops(m->history, txn);
     for (uint32_t i = op; i < rig_txn_op_count(m->history, txn); i++) {
-        if (rig_row_writes(&ops[i]) && ops[i].key == key && rig_row_action(ops[i].value) == RIG_ROWS_DELETE &&
-            !m->rows->statements[rig_rows_statement(m->rows, key, ops[i].value)].rows_known)
+        if (!rig_row_writes(&ops[i]) || ops[i].key != key || rig_row_action(ops[i].value) != RIG_ROWS_DELETE ||
+            m->rows->statements[rig_rows_statement(m->rows, key, ops[i].value)].rows_known)
+            continue;
+        const struct rig_row_where condition = rig_row_condition_at(ops, i - 1);
+        if (before != 0 && rig_row_matches(&condition, change->id, before))
             return i;
     }
     return NONE;
@@ -146,7 +173,7 @@ static bool is_change_of(const struct matching *m, uint32_t at, uint32_t txn, ui
     const struct rig_row_change *change = &m->into->changes[at];
     const uint32_t made = change->version == 0 ? find_removal(m, change, txn) : change->made;
     const uint32_t statement = made == NONE ? change->statement : m->rows->versions[made].statement;
-    const uint32_t removal = made == NONE && change->version == 0 ? find_open_delete(m, txn, *op, change->key) : NONE;
+    const uint32_t removal = made == NONE && change->version == 0 ? find_open_delete(m, txn, *op, change) : NONE;
     if (removal != NONE && change->row != NONE) {
         *op = removal;
         return true;
@@ -165,16 +192,22 @@ static bool is_change_of(const struct matching *m, uint32_t at, uint32_t txn, ui
 static bool is_exact(const struct matching *m, uint32_t commit, uint32_t txn)
 {
     const struct rig_row_commits *into = m->into;
-    const uint32_t count = into->first[commit + 1] - into->first[commit], rows = count_rows(m, txn);
-    uint32_t op = 0;
-    if (into->is_partly_known[txn] ? count < rows : count != rows)
-        return false;
+    const uint32_t rows = count_rows(m, txn);
+    uint32_t op = 0, count = 0;
     for (uint32_t at = into->first[commit]; at < into->first[commit + 1]; at++) {
+        struct rig_row_change *change = &into->changes[at];
         const uint32_t last_op = op;
+        if (rig_row_is_mark(change->id, change->version)) {
+            if (change->statement == NONE || m->rows->statements[change->statement].txn != txn)
+                return false;
+            continue;
+        }
         if (!is_change_of(m, at, txn, &op) || op < last_op)
             return false;
+        change->op = op;
+        count++;
     }
-    return true;
+    return into->is_partly_known[txn] ? count >= rows : count == rows;
 }
 
 /* The transaction that a commit of removals fits best. */
@@ -185,7 +218,7 @@ static uint32_t find_remover(const struct matching *m, uint32_t commit)
     for (uint32_t i = into->first[commit]; i < into->first[commit + 1]; i++) {
         const struct rig_row_change *change = &into->changes[i];
         const bool removes = change->row != NONE && change->version == 0;
-        for (uint32_t at = removes ? m->deletes[change->row] : NONE; at != NONE; at = m->more[at]) {
+        for (uint32_t at = removes ? m->into->deletes[change->row] : NONE; at != NONE; at = m->into->more[at]) {
             const uint32_t txn = rig_rows_writer(m->rows, at);
             const bool failed = m->history->txns[txn].outcome == RIG_OUTCOME_FAIL;
             if (!failed && is_exact(m, commit, txn))
@@ -233,6 +266,14 @@ static bool take_versions(struct matching *m, uint32_t commit, uint32_t txn)
     return once;
 }
 
+static bool removes_only(const struct rig_row_commits *into, uint32_t commit)
+{
+    uint32_t at = into->first[commit];
+    while (at < into->first[commit + 1] && into->changes[at].version == 0)
+        at++;
+    return at == into->first[commit + 1];
+}
+
 static void match(struct matching *m, uint32_t commit)
 {
     struct rig_row_commits *into = m->into;
@@ -254,6 +295,8 @@ static void match(struct matching *m, uint32_t commit)
     into->matches[commit] = exact && once && alone && first ? RIG_ROW_COMMIT_EXACT : RIG_ROW_COMMIT_PARTLY;
     if (first)
         into->commit_of[txn] = commit;
+    else if (into->matches[into->commit_of[txn]] == RIG_ROW_COMMIT_EXACT && removes_only(into, commit))
+        into->again_of[txn] = commit;
     else
         into->matches[into->commit_of[txn]] = RIG_ROW_COMMIT_PARTLY;
 }
@@ -268,20 +311,21 @@ static bool make_room(struct matching *m, struct rig_arena *arena)
     into->writers = rig_arena_array(arena, commits, sizeof *into->writers);
     into->matches = rig_arena_array(arena, commits, 1);
     into->commit_of = rig_arena_array(arena, txns, sizeof *into->commit_of);
+    into->again_of = rig_arena_array(arena, txns, sizeof *into->again_of);
     into->is_partly_known = rig_arena_array(arena, txns, 1);
     into->change_of = rig_arena_array(arena, versions, sizeof *into->change_of);
-    m->more = rig_arena_array(arena, versions, sizeof *m->more);
-    m->deletes = rig_arena_array(arena, statements, sizeof *m->deletes);
+    into->more = rig_arena_array(arena, versions, sizeof *into->more);
+    into->deletes = rig_arena_array(arena, statements, sizeof *into->deletes);
     into->last = rig_arena_array(arena, statements, sizeof *into->last);
     m->open_keys = rig_arena_array(arena, (size_t)m->history->key_count + 1, 1);
     if (into->changes == NULL || into->first == NULL || into->writers == NULL || into->matches == NULL ||
-        into->commit_of == NULL || into->is_partly_known == NULL || into->change_of == NULL || m->more == NULL ||
-        m->deletes == NULL || into->last == NULL || m->open_keys == NULL)
+        into->commit_of == NULL || into->again_of == NULL || into->is_partly_known == NULL || into->change_of == NULL ||
+        into->more == NULL || into->deletes == NULL || into->last == NULL || m->open_keys == NULL)
         return false;
     for (size_t i = 0; i < txns; i++)
-        into->commit_of[i] = NONE;
+        into->commit_of[i] = into->again_of[i] = NONE;
     for (size_t i = 0; i < versions; i++)
-        into->change_of[i] = m->more[i] = NONE;
+        into->change_of[i] = into->more[i] = NONE;
     return true;
 }
 

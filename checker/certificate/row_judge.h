@@ -12,7 +12,8 @@
  *   number is that of the own commit (else number-mismatch), and no snapshot shows a version of a row without the one
  *   before it (else version-inversion).
  *
- * Time: sorting commits and snapshots; for each read the rows of its table times their versions. Space: 4 bytes an
+ * Time: sorting commits and snapshots, and that of row_states.h; for each read that does not show its state the rows of its
+ * table times their versions. Space: 4 bytes an
  * operation, a transaction, and what row_commits.h and visibility.h have.
  */
 #ifndef RIG_CHECKER_CERTIFICATE_ROW_JUDGE_H
@@ -21,11 +22,11 @@
 #include "checker/certificate/certified.h"
 
 /*
- * `never` and `writers`: as in certificate_judge.h. `places`: what the certificate says of each transaction and read; arrays
+ * Fills in the rows of statements whose answers did not come (row_recover.h). `never` and `writers`: as in certificate_judge.h. `places`: what the certificate says of each transaction and read; arrays
  * are in the arena of `certified`. `*lacks`: why it does not decide, or NULL. RIG_E_INPUT where a change is none of a row,
  * RIG_E_LIMIT when memory runs out.
  */
-enum rig_rc rig_row_judge(const struct rig_history *history, uint8_t *never, uint32_t *writers,
+enum rig_rc rig_row_judge(struct rig_history *history, uint8_t *never, uint32_t *writers,
                           struct rig_certified *certified, struct rig_read_places *places, const char **lacks,
                           struct rig_err *err);
 

@@ -400,7 +400,11 @@ bool rig_snapshot_judge(const struct rig_history *history, const struct rig_cert
     certified->view_count = history->certificate->views.views.count;
     if (certified->view_count == 0)
         return true;
-    if (!rig_visibility_build(history, writers, &certified->arena, &c.visibility) || !find_commits(&c))
+    if (certified->visibility != NULL)
+        c.visibility = *certified->visibility;
+    else if (!rig_visibility_build(history, writers, &certified->arena, &c.visibility))
+        return false;
+    if (!find_commits(&c))
         return false;
     certified->snapshot_count = c.visibility.chain_count;
     certified->set_aside = c.visibility.set_aside;

@@ -39,8 +39,9 @@ static bool balance_of(const struct rig_history *history, uint32_t txn, uint32_t
     return false;
 }
 
-/* Whether the transfer ended before the read, may have been under way, or left just the balances that the read shows. */
-enum { BEFORE = 1, MEANWHILE, SHOWN };
+/* Whether the transfer ended before the read, may have been under way, or left just the balances that the read shows.
+ * UNDONE: it is no transfer, but the part of one that failed. */
+enum { BEFORE = 1, MEANWHILE, UNDONE, SHOWN };
 
 /* How well the transfer explains the read; 0: not at all. */
 static unsigned rank_of(const struct rig_history *history, uint32_t reader, uint32_t txn, int64_t difference)
@@ -64,12 +65,31 @@ static unsigned rank_of(const struct rig_history *history, uint32_t reader, uint
     return ended ? BEFORE : MEANWHILE;
 }
 
+/* The same for a transaction that failed, such as a part that was rolled back to a savepoint, if its increments make just
+ * the difference. */
+static unsigned rank_of_undone(const struct rig_history *history, uint32_t reader, uint32_t txn, int64_t difference)
+{
+    const struct rig_txn *t = &history->txns[txn];
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    int64_t net = 0;
+    for (uint32_t i = 0; t->outcome == RIG_OUTCOME_FAIL && i < rig_txn_op_count(history, txn); i++)
+        net += ops[i].kind == RIG_OP_INCREMENT ? ops[i].value : 0;
+    if (net == 0 || net != difference)
+        return 0;
+    return history->has_invocations && t->invoke_at != RIG_POSITION_NONE &&
+                   t->invoke_at > history->txns[reader].complete_at
+               ? 0
+               : UNDONE;
+}
+
 static uint32_t find_one(const struct rig_history *history, uint32_t reader, int64_t difference)
 {
     uint32_t best = UINT32_MAX;
     unsigned rank = 0;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const unsigned found = rank_of(history, reader, txn, difference);
+        const unsigned found = history->txns[txn].outcome == RIG_OUTCOME_FAIL
+                                   ? rank_of_undone(history, reader, txn, difference)
+                                   : rank_of(history, reader, txn, difference);
         if (found == 0 || found < rank)
             continue;
         rank = found;

@@ -6,7 +6,10 @@
  * shows just these balances shows its half. Among others, those that overlap the read come first, then the last one
  * before it.
  *
- * Where no single transfer explains it, the fewest do that were under way, or left the balances that the read shows, and whose sides
+ * A failed transaction that would change the total by the difference, such as a part that was rolled back to a savepoint,
+ * comes behind a transfer that left the balances that the read shows, and before all others.
+ *
+ * Where neither explains it, the fewest do that were under way, or left the balances that the read shows, and whose sides
  * add up to the difference: two or three, those of the last 40 whose balances fit best.
  *
  * The transfers are an explanation, not a proof: updates may also have been lost. Time: linear in the operations.

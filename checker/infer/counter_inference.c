@@ -238,23 +238,93 @@ static void find_bounds(const struct infer *in, uint32_t txn, uint32_t key, int6
     *least = net + down - (own < 0 ? own : 0) + in->own[key];
 }
 
-static bool take_read(const struct infer *in, uint32_t txn, uint32_t op)
-{
-    const struct rig_txn_op *read = rig_txn_ops(in->history, txn) + op;
-    const int64_t value = value_of(read);
-    if (is_impossible(&in->all[read->key], value) &&
-        !note(in, RIG_ANOMALY_IMPOSSIBLE_VALUE, txn, op, value, 0, UINT32_MAX))
-        return false;
-    if (!in->history->has_invocations || in->history->txns[txn].invoke_at == RIG_POSITION_NONE)
-        return true;
+/* Numbers that a read may show. */
+struct possible {
+    const struct all *all;
     int64_t least, most;
-    find_bounds(in, txn, read->key, &least, &most);
-    RIG_INVARIANT(least <= most);
-    return (value >= least && value <= most) ||
-           note(in, RIG_ANOMALY_COUNTER_BOUNDS, txn, op, value, value < least ? least : most, UINT32_MAX);
+};
+
+static bool is_possible(const struct possible *possible, int64_t value)
+{
+    return !is_impossible(possible->all, value) && value >= possible->least && value <= possible->most;
 }
 
-static bool take_txn(struct infer *in, uint32_t txn)
+/*
+ * A failed transaction whose increments explain the value that was found, if they took effect. UINT32_MAX: there is none.
+ * Parts that were rolled back to a savepoint come first, as only they leave a transaction that goes on, and then those that
+ * ended before the read did; the last one of these.
+ */
+static uint32_t find_undone(const struct infer *in, const struct rig_noncyclic *found, const struct possible *possible)
+{
+    const struct rig_history *history = in->history;
+    uint32_t best = UINT32_MAX;
+    int best_rank = -1;
+    for (uint32_t txn = history->txn_count; txn-- > 0;) {
+        const struct rig_txn *t = &history->txns[txn];
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+        int64_t net = 0;
+        for (uint32_t i = 0; t->outcome == RIG_OUTCOME_FAIL && i < rig_txn_op_count(history, txn); i++)
+            net += increments(&ops[i]) && ops[i].key == found->key ? ops[i].value : 0;
+        const bool in_time = !history->has_invocations || t->invoke_at == RIG_POSITION_NONE ||
+                             t->invoke_at < history->txns[found->txn].complete_at;
+        if (net == 0 || !in_time || !is_possible(possible, found->value - net))
+            continue;
+        const bool is_part = rig_history_column(history, txn, RIG_COLUMN_SAVEPOINT) != RIG_COLUMN_NONE;
+        const int rank = 2 * is_part + (txn < found->txn);
+        if (rank <= best_rank)
+            continue;
+        best = txn;
+        best_rank = rank;
+    }
+    return best;
+}
+
+/* A read that shows another number than those possible. */
+static bool note_read(const struct infer *in, enum rig_anomaly anomaly, uint32_t txn, uint32_t op,
+                      const struct possible *possible)
+{
+    struct rig_noncyclic_findings *noncyclic = &in->inference->noncyclic;
+    const struct rig_txn_op *read = rig_txn_ops(in->history, txn) + op;
+    struct rig_noncyclic found = {.anomaly = anomaly,
+                                  .key = read->key,
+                                  .txn = txn,
+                                  .op = op,
+                                  .other = UINT32_MAX,
+                                  .other_op = UINT32_MAX,
+                                  .value = value_of(read)};
+    if (anomaly == RIG_ANOMALY_COUNTER_BOUNDS)
+        found.other_value = found.value < possible->least ? possible->least : possible->most;
+    if (!rig_noncyclic_count(noncyclic, &found))
+        return true;
+    found.other = find_undone(in, &found, possible);
+    return rig_noncyclic_list_add(&noncyclic->kept, found);
+}
+
+static bool has_time(const struct infer *in, uint32_t txn)
+{
+    return in->history->has_invocations && in->history->txns[txn].invoke_at != RIG_POSITION_NONE;
+}
+
+static bool take_read(const struct infer *in, void *context, uint32_t txn, uint32_t op)
+{
+    (void)context;
+    const struct rig_txn_op *read = rig_txn_ops(in->history, txn) + op;
+    const int64_t value = value_of(read);
+    struct possible possible = {&in->all[read->key], INT64_MIN, INT64_MAX};
+    if (!is_possible(&possible, value) && !note_read(in, RIG_ANOMALY_IMPOSSIBLE_VALUE, txn, op, &possible))
+        return false;
+    if (!has_time(in, txn))
+        return true;
+    find_bounds(in, txn, read->key, &possible.least, &possible.most);
+    RIG_INVARIANT(possible.least <= possible.most);
+    return (value >= possible.least && value <= possible.most) ||
+           note_read(in, RIG_ANOMALY_COUNTER_BOUNDS, txn, op, &possible);
+}
+
+/* Calls `take` for each known read of an acknowledged transaction, with the sums of its own increments at that read. */
+typedef bool take_fn(const struct infer *in, void *context, uint32_t txn, uint32_t op);
+
+static bool visit_txn(struct infer *in, uint32_t txn, take_fn *take, void *context)
 {
     const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
     const uint32_t count = rig_txn_op_count(in->history, txn);
@@ -264,31 +334,50 @@ static bool take_txn(struct infer *in, uint32_t txn)
     for (uint32_t i = 0; done && i < count; i++) {
         if (increments(&ops[i]))
             in->own[ops[i].key] += ops[i].value;
-        else if (ops[i].read_state == RIG_READ_UNKNOWN)
-            in->inference->unknown_reads++;
-        else
-            done = take_read(in, txn, i);
+        else if (ops[i].read_state != RIG_READ_UNKNOWN)
+            done = take(in, context, txn, i);
     }
     for (uint32_t i = 0; i < count; i++)
         in->own[ops[i].key] = in->own_net[ops[i].key] = 0;
     return done;
 }
 
-static enum rig_rc infer_counters(struct infer *in)
+static bool visit_reads(struct infer *in, take_fn *take, void *context)
+{
+    for (uint32_t txn = 0; txn < in->history->txn_count; txn++) {
+        if (in->history->txns[txn].outcome == RIG_OUTCOME_OK && !visit_txn(in, txn, take, context))
+            return false;
+    }
+    return true;
+}
+
+static void count_unknown_reads(struct infer *in)
+{
+    const struct rig_history *history = in->history;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+        for (uint32_t i = 0; history->txns[txn].outcome == RIG_OUTCOME_OK && i < rig_txn_op_count(history, txn); i++)
+            in->inference->unknown_reads += !increments(&ops[i]) && ops[i].read_state == RIG_READ_UNKNOWN;
+    }
+}
+
+/* Prepares find_bounds(). */
+static bool begin_bounds(struct infer *in)
 {
     const size_t keys = (size_t)in->history->key_count + 1;
-    in->all = rig_arena_array(in->arena, keys, sizeof *in->all);
     in->own = rig_arena_array(in->arena, keys, sizeof *in->own);
     in->own_net = rig_arena_array(in->arena, keys, sizeof *in->own_net);
-    if (in->all == NULL || in->own == NULL || in->own_net == NULL || !make_timeline(in, false, &in->invoked) ||
-        !make_timeline(in, true, &in->acknowledged))
+    return in->own != NULL && in->own_net != NULL && make_timeline(in, false, &in->invoked) &&
+           make_timeline(in, true, &in->acknowledged);
+}
+
+static enum rig_rc infer_counters(struct infer *in)
+{
+    in->all = rig_arena_array(in->arena, (size_t)in->history->key_count + 1, sizeof *in->all);
+    if (in->all == NULL || !begin_bounds(in))
         return no_memory(in);
     sum_all(in);
-    for (uint32_t txn = 0; txn < in->history->txn_count; txn++) {
-        if (in->history->txns[txn].outcome == RIG_OUTCOME_OK && !take_txn(in, txn))
-            return no_memory(in);
-    }
-    return RIG_OK;
+    return visit_reads(in, take_read, NULL) ? RIG_OK : no_memory(in);
 }
 
 /* ---- banks ---- */
@@ -298,7 +387,7 @@ static enum rig_rc check_transfers(const struct infer *in)
     for (uint32_t txn = 0; txn < in->history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
         int64_t sum = 0;
-        for (uint32_t i = 0; i < rig_txn_op_count(in->history, txn); i++)
+        for (uint32_t i = 0; counts(&in->history->txns[txn]) && i < rig_txn_op_count(in->history, txn); i++)
             sum += increments(&ops[i]) ? ops[i].value : 0;
         if (sum != 0)
             return rig_fail(in->err, RIG_E_INPUT,
@@ -369,12 +458,101 @@ static bool take_balances(const struct infer *in, uint32_t txn, bool negative)
     for (uint32_t i = 0; i < rig_txn_op_count(in->history, txn); i++) {
         if (increments(&ops[i]))
             continue;
-        in->inference->unknown_reads += ops[i].read_state == RIG_READ_UNKNOWN;
         if (!negative && value_of(&ops[i]) < 0 &&
             !note(in, RIG_ANOMALY_NEGATIVE_BALANCE, txn, i, value_of(&ops[i]), 0, UINT32_MAX))
             return false;
     }
     return true;
+}
+
+/* ---- balances ---- */
+
+/* The balances with which the account can have begun, by one read of it. */
+struct beginning {
+    uint32_t key, txn, op;
+    int64_t least, most;
+};
+
+/* One account: numbers in the list of beginnings; UINT32_MAX: there is none. */
+struct account {
+    uint32_t low, high;    /* those with the greatest `least`, and with the smallest `most` */
+    uint32_t above, below; /* how many are above `high`, and below `low` */
+};
+
+struct beginnings {
+    struct beginning *at;
+    uint32_t count;
+};
+
+static bool add_beginning(const struct infer *in, void *context, uint32_t txn, uint32_t op)
+{
+    struct beginnings *list = context;
+    const struct rig_txn_op *read = rig_txn_ops(in->history, txn) + op;
+    int64_t fewest, greatest;
+    if (read->read_state != RIG_READ_SEEN || !has_time(in, txn))
+        return true;
+    find_bounds(in, txn, read->key, &fewest, &greatest);
+    list->at[list->count++] = (struct beginning){
+        .key = read->key, .txn = txn, .op = op, .least = read->value - greatest, .most = read->value - fewest};
+    return true;
+}
+
+static void summarise_accounts(const struct beginnings *list, struct account *accounts)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct account *account = &accounts[list->at[i].key];
+        if (account->low == UINT32_MAX || list->at[i].least > list->at[account->low].least)
+            account->low = i;
+        if (account->high == UINT32_MAX || list->at[i].most < list->at[account->high].most)
+            account->high = i;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct account *account = &accounts[list->at[i].key];
+        account->above += list->at[i].least > list->at[account->high].most;
+        account->below += list->at[i].most < list->at[account->low].least;
+    }
+}
+
+/* The side with fewer reads is named, and of equal ones the later. */
+static bool note_contradictions(const struct infer *in, const struct beginnings *list, const struct account *accounts)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct beginning *read = &list->at[i];
+        const struct account *account = &accounts[read->key];
+        const struct beginning *low = &list->at[account->low], *high = &list->at[account->high];
+        const bool above =
+            account->above < account->below || (account->above == account->below && low->txn > high->txn);
+        const struct beginning *other = above ? high : low;
+        const struct rig_noncyclic found = {.anomaly = RIG_ANOMALY_COUNTER_BOUNDS,
+                                            .key = read->key,
+                                            .txn = read->txn,
+                                            .op = read->op,
+                                            .other = other->txn,
+                                            .other_op = other->op,
+                                            .value = above ? read->least : read->most,
+                                            .other_value = above ? high->most : low->least};
+        if ((above ? read->least > high->most : read->most < low->least) &&
+            !rig_noncyclic_note(&in->inference->noncyclic, &found))
+            return false;
+    }
+    return true;
+}
+
+static enum rig_rc compare_balances(struct infer *in)
+{
+    const size_t keys = (size_t)in->history->key_count + 1;
+    struct account *accounts = rig_arena_room(in->arena, keys, sizeof *accounts);
+    struct beginnings list = {.at = rig_arena_room(in->arena, (size_t)in->history->op_count + 1, sizeof *list.at)};
+    if (accounts == NULL || list.at == NULL || !begin_bounds(in))
+        return no_memory(in);
+    if (in->invoked.count == 0) /* a history of reads alone leaves its transfers out */
+        return RIG_OK;
+    for (size_t key = 0; key < keys; key++)
+        accounts[key] = (struct account){.low = UINT32_MAX, .high = UINT32_MAX};
+    if (!visit_reads(in, add_beginning, &list))
+        return no_memory(in);
+    summarise_accounts(&list, accounts);
+    return note_contradictions(in, &list, accounts) ? RIG_OK : no_memory(in);
 }
 
 static enum rig_rc infer_bank(struct infer *in, const struct rig_assumptions *assumed)
@@ -405,7 +583,7 @@ static enum rig_rc infer_bank(struct infer *in, const struct rig_assumptions *as
             return no_memory(in);
         }
     }
-    return RIG_OK;
+    return compare_balances(in);
 }
 
 /* ---- both ---- */
@@ -425,6 +603,7 @@ static enum rig_rc begin(struct infer *in, uint32_t most_kept)
         inference->fail_count += history->txns[txn].outcome == RIG_OUTCOME_FAIL;
     }
     inference->committed = committed;
+    count_unknown_reads(in);
     return survey(in);
 }
 

@@ -3,12 +3,14 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/infer/row_sweep.h"
 
 struct infer {
     const struct rig_history *history;
     const struct rig_row_chains *rows;
     struct rig_noncyclic_findings *noncyclic; /* NULL: only links are wanted */
     struct rig_links *links;
+    struct rig_row_sweep *sweep; /* NULL: the history has no places */
     bool items_only;
     uint32_t *shown_by;                /* per statement: the read (`reads`) that shows its row */
     uint32_t *linked[RIG_LINK_RW + 1]; /* per transaction: the read with which it was linked last */
@@ -213,7 +215,9 @@ struct rig_row_turns rig_row_turns_of(const struct rig_row_chains *rows, uint32_
     struct rig_row_turns turns = {.known = of->is_whole, .seen = RIG_ROW_NONE, .missed = RIG_ROW_NONE};
     bool met = false, behind = false;
     for (uint32_t at = of->first_version; turns.known && at != RIG_ROW_NONE; at = rows->versions[at].next) {
-        const uint32_t place = rows->history->places->of_txn[rig_rows_writer(rows, at)];
+        const uint32_t place = rig_row_place(rows, at);
+        if (rig_row_is_replaced_at_once(rows, at))
+            continue;
         const bool meets = rig_row_matches(condition, of->number, rig_rows_number(rows, at));
         turns.known = place != RIG_PLACE_NONE;
         behind |= place >= seen;
@@ -234,7 +238,7 @@ static bool take_exact(struct infer *in, struct shown *shown, uint32_t insert)
     const struct rig_row_write *row = &rows->statements[insert];
     uint32_t own_op;
     if (own_version(in, shown, row->number, &own_op) != RIG_ROW_NONE)
-        return in->shown_by[insert] == in->reads || shown->condition.form == RIG_ROW_COUNTED ||
+        return in->shown_by[insert] == in->reads || shown->condition.form != RIG_ROW_LISTED ||
                take_absent(in, shown, insert);
     const struct rig_row_turns turns = rig_row_turns_of(rows, insert, &shown->condition, shown->seen);
     shown->is_open |= !turns.known && in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
@@ -248,6 +252,19 @@ static bool take_exact(struct infer *in, struct shown *shown, uint32_t insert)
     return link(in, before, shown->txn, before, RIG_LINK_WR) && link(in, shown->txn, behind, behind, RIG_LINK_RW);
 }
 
+/* A row that an update or delete did not change, whose answer did not come: that it missed the row is no observation, so there
+ * is no edge, and the read is open if a version of the row meets the condition. */
+static void leave_open(struct infer *in, struct shown *shown, uint32_t insert)
+{
+    const struct rig_row_write *row = &in->rows->statements[insert];
+    if (own_version(in, shown, row->number, NULL) != RIG_ROW_NONE)
+        return;
+    const struct rig_row_span span = rig_row_span_of(in->rows, insert, &shown->condition);
+    shown->is_open |= span.known
+                          ? span.last != row->last || meets_within(in->rows, row->number, &shown->condition, &span)
+                          : in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
+}
+
 static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
 {
     struct shown shown = {.ops = rig_txn_ops(in->history, txn), .txn = txn, .op = op};
@@ -258,10 +275,11 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
         return true;
     }
     const struct rig_read_list list = rig_txn_op_list(in->history, &shown.ops[op]);
-    const bool counted = shown.condition.form == RIG_ROW_COUNTED;
+    const bool counted = shown.condition.form != RIG_ROW_LISTED;
     shown.seen = rig_row_seen(in->history, txn, op);
-    const bool exact = shown.seen != RIG_PLACE_NONE;
-    if (counted && !exact && (list.count != 2 || rig_read_element(&list, 0) != 0)) {
+    const bool lost = shown.seen == RIG_PLACE_LOST, exact = shown.seen != RIG_PLACE_NONE && !lost;
+    if (counted && !exact &&
+        (list.count != 2 || !rig_row_total_is_none(rig_read_element(&list, 0), rig_read_element(&list, 1)))) {
         in->open_reads++; /* which rows it counted is not known */
         return true;
     }
@@ -272,11 +290,20 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
         if (!take_row(in, &shown, rig_read_element(&list, at), rig_read_element(&list, at + 1)))
             return false;
     }
-    uint32_t end;
-    for (uint32_t i = rig_rows_asked(in->rows, key, &shown.condition, &end); i < end; i++) {
+    uint32_t end, i = rig_rows_asked(in->rows, key, &shown.condition, &end), first = end, last = end;
+    if (exact && !shown.has_own && rig_row_sweep_takes(in->sweep, key, &shown.condition)) {
+        if (!rig_row_sweep_add(in->sweep, txn, key, &shown.condition, shown.seen, &first, &last))
+            return false;
+    }
+    for (; i < end; i++) {
+        i = i == first ? last : i;
+        if (i == end)
+            break;
         const uint32_t insert = in->rows->inserts[i];
-        if (exact ? !take_exact(in, &shown, insert)
-                  : in->shown_by[insert] != in->reads && !take_absent(in, &shown, insert))
+        if (lost && in->shown_by[insert] != in->reads)
+            leave_open(in, &shown, insert);
+        else if (exact ? !take_exact(in, &shown, insert)
+                       : in->shown_by[insert] != in->reads && !take_absent(in, &shown, insert))
             return false;
     }
     in->open_reads += shown.is_open;
@@ -293,13 +320,31 @@ static bool take_all(struct infer *in, struct rig_arena *arena)
         done = done && in->linked[link] != NULL;
     }
     done = done && rig_links_init(in->links, arena, in->history->txn_count, 0, in->history->op_count);
+    if (done && in->history->places != NULL) {
+        in->sweep = rig_row_sweep_new(in->rows, in->links, in->items_only, arena);
+        done = in->sweep != NULL;
+    }
     for (uint32_t txn = 0; done && txn < in->history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
         const uint32_t count = in->rows->committed[txn] ? rig_txn_op_count(in->history, txn) : 0;
         for (uint32_t i = 0; done && i < count; i++)
             done = ops[i].kind != RIG_OP_READ_WHERE || take_read(in, txn, i);
     }
-    return done;
+    return done && (in->sweep == NULL || rig_row_sweep_link(in->sweep));
+}
+
+static enum rig_rc find_rows(const struct rig_history *history, struct rig_arena *arena,
+                             const struct rig_row_chains **rows, struct rig_err *err)
+{
+    if (history->places != NULL && history->places->rows != NULL) {
+        *rows = history->places->rows;
+        RIG_INVARIANT((*rows)->history == history);
+        return RIG_OK;
+    }
+    struct rig_row_chains *built = rig_arena_alloc(arena, sizeof *built);
+    *rows = built;
+    return built == NULL ? rig_memory_limit(err, "the versions of the rows")
+                         : rig_rows_build(history, arena, built, err);
 }
 
 enum rig_rc rig_infer_rows(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
@@ -307,10 +352,8 @@ enum rig_rc rig_infer_rows(const struct rig_history *history, struct rig_assumpt
 {
     (void)assumptions;
     *inference = (struct rig_inference){.history = history, .noncyclic = {.most_kept = most_kept}};
-    struct rig_row_chains *rows = rig_arena_alloc(arena, sizeof *rows);
-    if (rows == NULL)
-        return rig_memory_limit(err, "the versions of the rows");
-    const enum rig_rc rc = rig_rows_build(history, arena, rows, err);
+    const struct rig_row_chains *rows;
+    const enum rig_rc rc = find_rows(history, arena, &rows, err);
     if (rc != RIG_OK)
         return rc;
     inference->rows = rows;

@@ -14,16 +14,18 @@
  *   Where each version meets the condition, the read cannot be (predicate-read-miss).
  * - A read of one row by its key (RIG_ROW_BY_KEY) is a read of an item, also where it does not show the row.
  *
+ * - A read whose rows only a commit shows (RIG_PLACE_LOST) has edges for the rows that it changed, and none for others.
  * - With the snapshots of a certificate (struct rig_read_places) a read saw one version of each row. It follows the last
  *   version up to this one that changed whether the row meets its condition, and precedes the first one behind it that
  *   does (struct rig_row_turns): wr and rw by a predicate, also of counts. Changes before and behind these follow by ww.
- *
  * Updates and deletes are reads, too. Only rw edges by a predicate are left out for repeatable read (PL-2.99): those to rows
  * that a read does not show, and those that rest on a snapshot. Every other level above read committed has them (Adya,
  * Liskov & O'Neil 2000, 4.4.3).
  *
+ *   Most of these edges are made for all reads at once (row_sweep.h).
+ *
  * Time: for each read, the rows that were ever in its table, and the rows that it shows times the statements of its own
- * transaction. Space: 8 bytes an edge.
+ * transaction; with places that of row_sweep.h. Space: 8 bytes an edge.
  */
 #ifndef RIG_CHECKER_INFER_ROW_INFERENCE_H
 #define RIG_CHECKER_INFER_ROW_INFERENCE_H
@@ -43,7 +45,8 @@ struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t 
                                     const struct rig_row_where *condition);
 
 /* The versions of a row that changed whether it meets a condition: the last one that a read saw, and the first one that it
- * did not; RIG_ROW_NONE: there is none. Before its insert the row does not meet it. */
+ * did not; RIG_ROW_NONE: there is none. Before its insert the row does not meet it. Only the last version that a transaction
+ * made of the row counts: no other transaction can see an earlier one. */
 struct rig_row_turns {
     bool known; /* false: the versions are not all known */
     uint32_t seen, missed;
@@ -52,6 +55,17 @@ struct rig_row_turns {
 /* For a read by that condition that saw the commits with places below `seen`; the history has places. */
 struct rig_row_turns rig_row_turns_of(const struct rig_row_chains *rows, uint32_t insert,
                                       const struct rig_row_where *condition, uint32_t seen);
+/* The place of the version's commit, and whether the row's next version is of the same commit: then no other transaction can
+ * see this one. */
+static inline uint32_t rig_row_place(const struct rig_row_chains *rows, uint32_t version)
+{
+    return rows->history->places->of_txn[rig_rows_writer(rows, version)];
+}
+static inline bool rig_row_is_replaced_at_once(const struct rig_row_chains *rows, uint32_t version)
+{
+    const uint32_t next = rows->versions[version].next;
+    return next != RIG_ROW_NONE && rig_row_place(rows, next) == rig_row_place(rows, version);
+}
 /* The number of commits that the read saw; RIG_PLACE_NONE: not known. */
 uint32_t rig_row_seen(const struct rig_history *history, uint32_t txn, uint32_t op);
 /* The version of the row that the transaction made itself before operation `op`, and the operation of its statement (where

@@ -8,6 +8,8 @@
 
 RIG_VEC(uint32_t, row_stack)
 
+enum { MOST_MOVES = 8 }; /* places that a statement moves, on average, before sorting takes over */
+
 static enum rig_rc no_memory(struct rig_err *err)
 {
     return rig_memory_limit(err, "the versions of the rows");
@@ -19,6 +21,16 @@ struct rig_row_where rig_row_condition_at(const struct rig_txn_op *ops, uint32_t
     if (op > 0 && ops[op - 1].kind == RIG_OP_ROW && ops[op - 1].key == ops[op].key)
         (void)rig_row_condition_of(ops[op - 1].value, &condition);
     return condition;
+}
+
+bool rig_row_continues(const struct rig_txn_op *ops, uint32_t op)
+{
+    const struct rig_txn_op *before = &ops[op - 1], *at = &ops[op];
+    if (before->key != at->key)
+        return false;
+    return at->kind == RIG_OP_READ_WHERE
+               ? before->kind == RIG_OP_ROW && before->value < 0
+               : before->kind == RIG_OP_READ_WHERE && rig_row_writes(at) && !rig_row_inserts(at->value);
 }
 
 /* ---- statements ---- */
@@ -46,21 +58,44 @@ static const char *misfit(const struct rig_txn_op *ops, uint32_t count, uint32_t
                                                                               : "an update or delete without its read";
 }
 
-static int compare_statements(const void *left, const void *right)
+static bool is_before(const struct rig_row_write *a, const struct rig_row_write *b)
 {
-    const struct rig_row_write *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    if (a->txn != b->txn)
-        return a->txn < b->txn ? -1 : 1;
-    return (a->op > b->op) - (a->op < b->op);
+    return a->number != b->number ? a->number < b->number : a->txn != b->txn ? a->txn < b->txn : a->op < b->op;
 }
 
+static int compare_statements(const void *left, const void *right)
+{
+    return is_before(left, right) ? -1 : is_before(right, left);
+}
+
+/* By number. Statements are issued by ascending numbers, and complete in nearly the same order: few have to move far. */
+static void sort_statements(struct rig_row_write *statements, uint32_t count)
+{
+    uint64_t moves = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        const struct rig_row_write of = statements[i];
+        uint32_t at = i;
+        for (; at > 0 && is_before(&of, &statements[at - 1]); at--)
+            statements[at] = statements[at - 1];
+        statements[at] = of;
+        moves += i - at;
+        if (moves > (uint64_t)count * MOST_MOVES) {
+            qsort(statements, count, sizeof *statements, compare_statements);
+            return;
+        }
+    }
+}
+
+/* Lists the statements by key, then number. */
 static enum rig_rc list_statements(struct rig_row_chains *rows, struct rig_err *err)
 {
     const struct rig_history *history = rows->history;
+    uint32_t *next = rows->key_first + 1, at = 0; /* per key: the place of its next statement, which becomes its end */
+    for (uint32_t key = 0; key < history->key_count; key++) {
+        const uint32_t statements = next[key];
+        next[key] = at;
+        at += statements;
+    }
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         const uint32_t count = rig_txn_op_count(history, txn);
@@ -69,11 +104,12 @@ static enum rig_rc list_statements(struct rig_row_chains *rows, struct rig_err *
             if (why != NULL)
                 return rig_fail(err, RIG_E_INPUT, "transaction %u holds %s", rig_txn_name(history, txn), why);
             if (rig_row_writes(&ops[i]))
-                rows->statements[rows->statement_count++] =
+                rows->statements[next[ops[i].key]++] =
                     (struct rig_row_write){.number = ops[i].value, .key = ops[i].key, .txn = txn, .op = i};
         }
     }
-    qsort(rows->statements, rows->statement_count, sizeof *rows->statements, compare_statements);
+    for (uint32_t key = 0; key < history->key_count; key++)
+        sort_statements(rows->statements + rows->key_first[key], rows->key_first[key + 1] - rows->key_first[key]);
     return RIG_OK;
 }
 
@@ -100,11 +136,9 @@ static enum rig_rc index_statements(struct rig_row_chains *rows, struct rig_err 
         const struct rig_row_write *of = &rows->statements[i];
         if (i > 0 && of[-1].key == of->key && of[-1].number == of->number)
             return used_twice(rows, i, err);
-        rows->key_first[of->key + 1]++;
     }
     uint32_t at = 0;
     for (uint32_t key = 0; key < rows->history->key_count; key++) {
-        rows->key_first[key + 1] += rows->key_first[key];
         rows->insert_first[key] = at;
         for (uint32_t i = rows->key_first[key]; i < rows->key_first[key + 1]; i++) {
             if (is_insert(&rows->statements[i]))
@@ -118,14 +152,20 @@ static enum rig_rc index_statements(struct rig_row_chains *rows, struct rig_err 
 static enum rig_rc find_statements(struct rig_row_chains *rows, struct rig_arena *arena, struct rig_err *err)
 {
     const struct rig_history *history = rows->history;
-    size_t count = 1;
-    for (uint32_t op = 0; op < history->op_count; op++)
-        count += rig_row_writes(&history->ops[op]);
-    rows->statements = rig_arena_room(arena, count, sizeof *rows->statements);
-    rows->inserts = rig_arena_room(arena, count + history->key_count, sizeof *rows->inserts);
+    uint32_t count = 0;
     rows->key_first = rig_arena_array(arena, (size_t)history->key_count + 2, sizeof *rows->key_first);
+    if (rows->key_first == NULL)
+        return no_memory(err);
+    for (uint32_t op = 0; op < history->op_count; op++) {
+        const bool writes = rig_row_writes(&history->ops[op]);
+        count += writes;
+        rows->key_first[history->ops[op].key + 1] += writes;
+    }
+    rows->statement_count = count;
+    rows->statements = rig_arena_room(arena, (size_t)count + 1, sizeof *rows->statements);
+    rows->inserts = rig_arena_room(arena, (size_t)count + history->key_count + 1, sizeof *rows->inserts);
     rows->insert_first = rig_arena_array(arena, (size_t)history->key_count + 2, sizeof *rows->insert_first);
-    if (rows->statements == NULL || rows->inserts == NULL || rows->key_first == NULL || rows->insert_first == NULL)
+    if (rows->statements == NULL || rows->inserts == NULL || rows->insert_first == NULL)
         return no_memory(err);
     enum rig_rc rc = list_statements(rows, err);
     return rc == RIG_OK ? index_statements(rows, err) : rc;
@@ -134,6 +174,12 @@ static enum rig_rc find_statements(struct rig_row_chains *rows, struct rig_arena
 uint32_t rig_rows_statement(const struct rig_row_chains *rows, uint32_t key, int64_t number)
 {
     uint32_t low = rows->key_first[key], high = rows->key_first[key + 1];
+    if (low == high)
+        return RIG_ROW_NONE;
+    /* A table's statements mostly have successive serials. */
+    const uint64_t guess = (uint64_t)(rig_row_serial(number) - rig_row_serial(rows->statements[low].number));
+    if (guess < high - low && rows->statements[low + guess].number == number)
+        return low + (uint32_t)guess;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (rows->statements[middle].number < number)

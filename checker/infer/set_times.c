@@ -1,7 +1,5 @@
 #include "checker/infer/set_times.h"
 
-#include <stdlib.h>
-
 #include "checker/infer/inference.h"
 
 /* The reads of an element; RIG_POSITION_NONE: nothing. */
@@ -15,6 +13,7 @@ struct sight {
 struct timing {
     const struct rig_history *history;
     const struct rig_sets *sets;
+    const uint8_t *keys; /* those that are measured; NULL: all */
     struct rig_set_marks marks;
     struct sight *sights; /* per element */
     /* Reads that show the first n elements of their key's spine, together, at prefix_first[key] + n. */
@@ -22,6 +21,11 @@ struct timing {
     uint32_t *prefix_first; /* per key, and one more */
     uint32_t *place;        /* per element: its first place in the spine; or the spine's length */
 };
+
+static bool is_measured(const struct timing *timing, uint32_t key)
+{
+    return timing->keys == NULL || timing->keys[key] != 0;
+}
 
 static void become_known(struct sight *sight, const struct rig_txn *by)
 {
@@ -142,7 +146,7 @@ static bool init_prefixes(struct timing *timing, struct rig_arena *arena)
     size_t total = 0;
     for (uint32_t key = 0; key < history->key_count; key++) {
         timing->prefix_first[key] = (uint32_t)total;
-        total += (size_t)history->spines[key].count + 1;
+        total += is_measured(timing, key) ? (size_t)history->spines[key].count + 1 : 0;
         if (total >= UINT32_MAX)
             return false;
     }
@@ -171,21 +175,31 @@ static bool take_txns(struct timing *timing)
         if (reader->invoke_ns == RIG_NO_TIME || reader->complete_ns == RIG_NO_TIME)
             return false;
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-            if (rig_set_is_read(&ops[i]))
+            if (rig_set_is_read(&ops[i]) && is_measured(timing, ops[i].key))
                 take_read(timing, reader, &ops[i]);
         }
     }
-    for (uint32_t key = 0; key < history->key_count; key++)
-        spread_prefixes(timing, key);
+    for (uint32_t key = 0; key < history->key_count; key++) {
+        if (is_measured(timing, key))
+            spread_prefixes(timing, key);
+    }
     return true;
 }
 
 /* ---- the result ---- */
 
+/* Whether `a` stands before `b`: its latency is higher, or as high, and it was added first. */
+static bool is_staler(const struct rig_stale_element *a, const struct rig_stale_element *b)
+{
+    if (a->latency_ns != b->latency_ns)
+        return a->latency_ns > b->latency_ns;
+    return a->writer != b->writer ? a->writer < b->writer : a->value < b->value;
+}
+
 static void keep_worst(struct rig_element_times *times, const struct rig_stale_element *stale)
 {
     uint32_t at = times->worst_count < RIG_STALE_KEPT ? times->worst_count++ : RIG_STALE_KEPT;
-    for (; at > 0 && times->worst[at - 1].latency_ns < stale->latency_ns; at--) {
+    for (; at > 0 && is_staler(stale, &times->worst[at - 1]); at--) {
         if (at < RIG_STALE_KEPT)
             times->worst[at] = times->worst[at - 1];
     }
@@ -209,54 +223,61 @@ static int64_t classify(const struct sight *sight, struct rig_element_times *tim
     return -1;
 }
 
-static int compare_latencies(const void *left, const void *right)
+static void name_key(const struct rig_history *history, uint32_t key, struct rig_stale_element *stale)
 {
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
+    stale->key_form = history->key_texts != NULL   ? history->keyword_keys ? RIG_KEY_KEYWORD : RIG_KEY_TEXT
+                      : history->row_names != NULL ? RIG_KEY_ROW
+                                                   : RIG_KEY_NUMBER;
+    stale->key = history->key_texts == NULL ? history->keys[key] : 0;
+    rig_history_key_name(history, key, stale->key_name, sizeof stale->key_name);
 }
 
-static void find_quantiles(int64_t *latencies, uint64_t count, struct rig_element_times *times)
+static void add_elements(const struct timing *timing, struct rig_element_timing *all)
 {
-    if (count == 0)
-        return;
-    qsort(latencies, count, sizeof *latencies, compare_latencies);
-    for (size_t i = 0; i < RIG_ELEMENT_QUANTILES; i++) {
-        const uint64_t at = count * (uint64_t)rig_element_percents[i] / 100;
-        times->quantile_ns[i] = latencies[at < count ? at : count - 1];
-    }
-}
-
-static void conclude(const struct timing *timing, int64_t *latencies, struct rig_element_times *times)
-{
+    const struct rig_history *history = timing->history;
+    struct rig_element_times *times = &all->times;
     for (uint32_t i = 0; i < timing->sets->element_count; i++) {
         const struct rig_set_element *element = &timing->sets->elements[i];
-        times->attempted += timing->history->txns[element->writer].outcome != RIG_OUTCOME_FAIL;
+        if (!is_measured(timing, element->key))
+            continue;
+        times->attempted += history->txns[element->writer].outcome != RIG_OUTCOME_FAIL;
         if (timing->sights[i].known_at == RIG_POSITION_NONE)
             continue;
         const int64_t latency_ns = classify(&timing->sights[i], times);
         if (latency_ns >= 0)
-            latencies[times->stable - 1] = latency_ns;
-        const struct rig_stale_element stale = {
-            .value = element->value, .latency_ns = latency_ns, .key = element->key, .writer = element->writer};
-        if (latency_ns > 0)
-            keep_worst(times, &stale);
+            rig_histogram_add(&all->latencies, latency_ns);
+        if (latency_ns <= 0 ||
+            (times->worst_count == RIG_STALE_KEPT && latency_ns < times->worst[RIG_STALE_KEPT - 1].latency_ns))
+            continue;
+        struct rig_stale_element stale = {
+            .value = element->value, .latency_ns = latency_ns, .writer = rig_txn_name(history, element->writer)};
+        name_key(history, element->key, &stale);
+        keep_worst(times, &stale);
     }
-    find_quantiles(latencies, times->stable, times);
 }
 
-void rig_set_times(const struct rig_inference *inference, struct rig_arena *arena, struct rig_element_times *times)
+void rig_set_times(const struct rig_inference *inference, const uint8_t *keys, struct rig_arena *arena,
+                   struct rig_element_timing *all)
 {
-    struct timing timing = {.history = inference->history, .sets = &inference->sets};
-    const size_t room = (size_t)timing.sets->element_count + 1;
+    struct timing timing = {.history = inference->history, .sets = &inference->sets, .keys = keys};
+    all->began = true;
+    all->failed |= !timing.history->has_invocations;
+    if (all->failed)
+        return;
+    timing.sights = rig_arena_room(arena, (size_t)timing.sets->element_count + 1, sizeof *timing.sights);
+    all->failed = timing.sights == NULL || !rig_set_marks_init(&timing.marks, timing.sets, arena) ||
+                  !init_prefixes(&timing, arena) || !take_txns(&timing);
+    if (!all->failed)
+        add_elements(&timing, all);
+}
+
+void rig_set_times_conclude(const struct rig_element_timing *timing, struct rig_element_times *times)
+{
     *times = (struct rig_element_times){.measured = false};
-    if (!timing.history->has_invocations)
+    if (!timing->began || timing->failed)
         return;
-    int64_t *latencies = rig_arena_room(arena, room, sizeof *latencies);
-    timing.sights = rig_arena_room(arena, room, sizeof *timing.sights);
-    if (latencies == NULL || timing.sights == NULL || !rig_set_marks_init(&timing.marks, timing.sets, arena) ||
-        !init_prefixes(&timing, arena))
-        return;
-    times->measured = take_txns(&timing);
-    if (times->measured)
-        conclude(&timing, latencies, times);
+    *times = timing->times;
+    times->measured = true;
+    for (size_t i = 0; i < RIG_ELEMENT_QUANTILES; i++)
+        times->quantile_ns[i] = rig_histogram_percentile(&timing->latencies, rig_element_percents[i]);
 }

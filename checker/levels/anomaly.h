@@ -80,8 +80,8 @@
       "Herlihy & Wing 1990")                                                                                           \
     X(LOST_WRITE, "lost-write", false, "an acknowledged write is missing in all later reads of its register",          \
       "Herlihy & Wing 1990")                                                                                           \
-    X(COUNTER_BOUNDS, "counter-bounds", false, "a read of a counter shows less or more than its time allows",          \
-      "Jepsen, counter")                                                                                               \
+    X(COUNTER_BOUNDS, "counter-bounds", false,                                                                         \
+      "a read of a counter or an account shows less or more than its time allows", "Jepsen, counter")                  \
     X(G0_REALTIME, "G0-realtime", true, "G0, with real-time order", "KA20 5.1")                                        \
     X(G1C_REALTIME, "G1c-realtime", true, "G1c, with real-time order", "KA20 5.1")                                     \
     X(G_SINGLE_REALTIME, "G-single-item-realtime", true, "G-single-item, with real-time order", "KA20 5.1")            \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/nearest.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
 #define A(id) RIG_ANOMALY_BIT(RIG_ANOMALY_##id)
@@ -253,6 +254,19 @@ bool rig_level_alias(uint32_t index, const char **alias, enum rig_level *level)
     *alias = aliases[index].alias;
     *level = aliases[index].level;
     return true;
+}
+
+const char *rig_level_nearest(const char *wanted)
+{
+    struct rig_nearest nearest;
+    const char *alias;
+    enum rig_level level;
+    rig_nearest_init(&nearest, wanted);
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++)
+        rig_nearest_offer(&nearest, rig_level_info((enum rig_level)i)->name);
+    for (uint32_t i = 0; rig_level_alias(i, &alias, &level); i++)
+        rig_nearest_offer(&nearest, alias);
+    return nearest.best;
 }
 
 uint64_t rig_levels_weakest_in(enum rig_lattice lattice, uint64_t set)

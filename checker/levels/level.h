@@ -96,6 +96,8 @@ extern const uint64_t rig_levels_below_committed;
 bool rig_level_find(const char *name, enum rig_level *level);
 /* The i-th alias of any level, for listings: name and level; false past the end. */
 bool rig_level_alias(uint32_t index, const char **alias, enum rig_level *level);
+/* The name or alias that is nearest to `wanted`, or NULL when none is near. */
+const char *rig_level_nearest(const char *wanted);
 
 /* The levels of `set` below which `set` has no other (its weakest), above which it has none (its strongest); in the
  * exact lattice, or in another. */

@@ -9,7 +9,6 @@
 #include "checker/object/object_queue.h"
 #include "checker/object/object_replay.h"
 #include "checker/object/object_rows.h"
-#include "checker/object/object_strings.h"
 
 static bool is_row(const struct rig_object_key *key)
 {
@@ -56,29 +55,6 @@ static void descend(const struct rig_object_key *key, const struct rig_object_se
         decided->answer = before;
 }
 
-/* A yes from fewer states; other answers say nothing, because they have no witness. False when memory runs out. */
-static bool search_merged(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
-                          struct rig_object_decided *decided)
-{
-    const uint32_t count = (uint32_t)decided->needed.count;
-    struct rig_object_model model;
-    struct rig_object_strings strings;
-    bool fits = rig_object_model_init(&model, key->model->workload, limits->bytes);
-    fits = rig_object_strings_init(&strings, key->model, decided->ops, count, &model) && fits;
-    if (fits && strings.usable) {
-        model.strings = &strings;
-        const struct rig_object_part part = {.ops = strings.ops.at, .count = count, .until = RIG_POSITION_NONE};
-        decided->answer = rig_object_search(&model, &part, limits, &decided->result);
-        if (decided->answer != RIG_OBJECT_LINEARIZABLE) {
-            rig_object_result_done(&decided->result);
-            decided->result = (struct rig_object_result){.blocked = UINT32_MAX};
-        }
-    }
-    rig_object_strings_done(&strings);
-    rig_object_model_done(&model);
-    return fits;
-}
-
 static void search(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
                    struct rig_object_decided *decided)
 {
@@ -92,12 +68,12 @@ static void search(const struct rig_object_key *key, const struct rig_object_sea
                                              .until = key->until,
                                              .from = goes_on ? key->past->from : 0,
                                              .begin = goes_on ? &configs : NULL};
-        const bool whole = is_last(key) && !goes_on && key->model->workload == RIG_WORKLOAD_APPEND_REGISTER;
-        const bool fits = !whole || search_merged(key, limits, decided);
-        if (!fits)
-            decided->answer = RIG_OBJECT_NO_MEMORY;
-        else if (!whole || decided->answer != RIG_OBJECT_LINEARIZABLE)
+        if (key->model->workload == RIG_WORKLOAD_APPEND_REGISTER)
+            decided->answer = rig_object_merged_search(key->model, &part, limits, &decided->result, &decided->narrowed);
+        else
             decided->answer = rig_object_search(key->model, &part, limits, &decided->result);
+        if (decided->narrowed.past != NULL)
+            decided->ops = decided->narrowed.ops.at;
     }
     rig_object_configs_done(&configs);
     const bool gave_up = decided->answer == RIG_OBJECT_TIME || decided->answer == RIG_OBJECT_MEMORY;
@@ -214,48 +190,33 @@ void rig_object_key_decide(const struct rig_object_key *key, const struct rig_ob
 void rig_object_decided_done(struct rig_object_decided *decided)
 {
     rig_object_op_list_done(&decided->needed);
+    rig_object_narrowed_done(&decided->narrowed);
     rig_object_result_done(&decided->result);
     rig_object_refutation_done(&decided->refutation);
 }
 
 /* ---- windows ---- */
 
-/* Operations of unknown outcome that took effect in every configuration are done, too. */
-static void find_spent(const struct rig_object_key *key, const struct rig_object_decided *decided, uint8_t *done)
-{
-    const struct rig_object_result *result = &decided->result;
-    uint32_t op = 0;
-    for (size_t i = 0, left = 0; i < decided->needed.count; i++) {
-        const struct rig_object_op *needed = &decided->needed.at[i];
-        while (key->ops[op].txn != needed->txn)
-            op++;
-        while (left < result->left.count && result->left.at[left] < i)
-            left++;
-        const bool is_left = left < result->left.count && result->left.at[left] == i;
-        done[op] |= needed->end == RIG_POSITION_NONE && needed->invoke < result->end_at && !is_left;
-    }
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint32_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static bool settle_register(const struct rig_object_key *key, const struct rig_object_decided *decided,
                             struct rig_object_past *past, uint8_t *done)
 {
-    const uint32_t until = decided->result.end_at;
+    const struct rig_object_part part = {.ops = decided->needed.at, .count = (uint32_t)decided->needed.count};
+    uint8_t *needed_done = calloc((size_t)part.count + 1, 1);
     uint64_t explained = 0;
-    if (decided->result.left.count > 0)
-        qsort(decided->result.left.at, decided->result.left.count, sizeof(uint32_t), compare_numbers);
-    for (uint32_t i = 0; i < key->count; i++) {
-        done[i] = key->ops[i].end <= until;
-        explained += done[i];
+    if (needed_done == NULL)
+        return false;
+    rig_object_part_done(&part, &decided->result, needed_done);
+    for (uint32_t i = 0, op = 0; i < part.count; i++, op++) {
+        while (key->ops[op].txn != part.ops[i].txn)
+            op++;
+        done[op] = needed_done[i];
+        explained += needed_done[i] != 0 && part.ops[i].end != RIG_POSITION_NONE;
     }
-    if (explained == 0)
+    free(needed_done);
+    if (explained == 0) {
+        memset(done, 0, key->count);
         return true;
-    find_spent(key, decided, done);
+    }
     key->past->explained += explained;
     return rig_object_past_note(past, key->past, key->model, decided->ops, &decided->result);
 }

@@ -7,7 +7,7 @@
 #ifndef RIG_CHECKER_OBJECT_OBJECT_KEY_H
 #define RIG_CHECKER_OBJECT_OBJECT_KEY_H
 
-#include "checker/object/object_past.h"
+#include "checker/object/object_merged.h"
 #include "checker/object/object_values.h"
 
 /* The operations on a key, all of them or those in a window. */
@@ -26,11 +26,12 @@ struct rig_object_decided {
     struct rig_object_op_list needed;
     struct rig_object_result result;
     struct rig_object_refutation refutation; /* found: `result` is not filled in */
-    bool searched;                           /* false: a queue or a stack was decided by the lives of its values */
+    struct rig_object_narrowed narrowed; /* REFUTED: where the proof begins, unless at the beginning of the window */
+    bool searched;                       /* false: a queue or a stack was decided by the lives of its values */
+    bool later;                          /* TIME in a window that is not the last one: it is left to later windows */
 };
 
-/* In a window that is not the last one, TIME for a queue or a stack means that it is left to later windows.
- * rig_object_decided_done() follows in any case. */
+/* rig_object_decided_done() follows in any case. */
 void rig_object_key_decide(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
                            struct rig_object_decided *decided);
 void rig_object_decided_done(struct rig_object_decided *decided);

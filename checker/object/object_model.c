@@ -5,7 +5,6 @@
 
 #include "base/bug.h"
 #include "checker/object/object_rows.h"
-#include "checker/object/object_strings.h"
 #include "checker/witness/object_words.h"
 #include "history/types.h"
 
@@ -64,11 +63,14 @@ static bool apply_to_register(const struct rig_object_model *model, const struct
 
 static bool apply_to_string(const struct rig_object_model *model, const struct rig_txn_op *op, struct rig_buf *state)
 {
+    const bool vague = state->size > 0 && state->data[0] == RIG_OBJECT_VAGUE;
     struct rig_buf text;
     bool possible = true;
     (void)model;
     if (op->kind == RIG_OP_READ_REGISTER && op->read_state == RIG_READ_UNKNOWN)
         return true;
+    if (vague && op->kind != RIG_OP_WRITE)
+        return op->kind != RIG_OP_READ_REGISTER;
     rig_buf_init(&text, 0);
     if (!rig_op_reads(op->kind) || op->read_state == RIG_READ_SEEN)
         rig_object_string(op->value, &text);
@@ -128,8 +130,8 @@ static apply_op *const specifications[RIG_WORKLOAD_COUNT] = {
 bool rig_object_model_init(struct rig_object_model *model, enum rig_workload workload, size_t limit_bytes)
 {
     RIG_REQUIRE(rig_workload_is_object(workload) && specifications[workload] != NULL);
-    *model =
-        (struct rig_object_model){.workload = workload, .is_register = specifications[workload] == apply_to_register};
+    *model = (struct rig_object_model){
+        .workload = workload, .vague = RIG_OBJECT_NONE, .is_register = specifications[workload] == apply_to_register};
     rig_table_init(&model->state_of);
     rig_table_init(&model->class_of);
     rig_table_init(&model->next);
@@ -256,8 +258,6 @@ static bool compute(struct rig_object_model *model, uint32_t state, uint32_t cla
         return false;
     if (possible && model->rows != NULL && !rig_op_reads(of->ops[0].kind))
         possible = !is_dead(model, scratch);
-    if (possible && model->strings != NULL)
-        rig_object_strings_merge(model->strings, scratch);
     *next = possible ? rig_object_state_of(model, rig_buf_text(scratch), scratch->size) : RIG_OBJECT_NONE;
     return !possible || *next != RIG_OBJECT_NONE;
 }

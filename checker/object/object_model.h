@@ -24,6 +24,10 @@
 
 enum { RIG_OBJECT_INITIAL = 0 }; /* the number of the initial state */
 
+/* A string register in the state of this one byte, which no string has, has a string that no read shows before the next
+ * put takes effect. */
+#define RIG_OBJECT_VAGUE '\0'
+
 struct rig_object_state {
     const void *bytes;
     size_t size;
@@ -46,8 +50,9 @@ struct rig_object_strings;
 struct rig_object_model {
     enum rig_workload workload;
     const struct rig_object_rows *rows; /* additions that lead to dead states are impossible; NULL: they are not */
-    const struct rig_object_strings *strings; /* those that no read shows are one state; NULL: they are not */
-    bool is_register;                         /* the classes' `needs` and `leaves` say all */
+    struct rig_object_strings *strings; /* a search makes those that no read shows one state; NULL: it does not */
+    uint32_t vague;                     /* the number of that state */
+    bool is_register;                   /* the classes' `needs` and `leaves` say all */
     struct rig_object_states states;
     struct rig_object_classes classes;
     struct rig_table state_of, class_of; /* hash -> number; equal hashes in successive places */

@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/object/object_strings.h"
 
 enum { WORD_BITS = 64, STEPS_BETWEEN_LOOKS = 1 << 14 };
 
@@ -39,6 +40,15 @@ struct stage {
     uint32_t count;
 };
 
+/* The configurations after the last completion before which strings may become vague. */
+struct kept {
+    struct words at;
+    struct slots slots;
+    uint32_t count, width;
+    uint64_t steps; /* so far */
+    bool any;
+};
+
 struct search {
     struct rig_object_model *model;
     const struct rig_object_part *part;
@@ -49,6 +59,7 @@ struct search {
     struct words unknown; /* bits of the slots of unknown outcome */
     struct words next;    /* scratch: a configuration */
     struct stage now, work, after;
+    struct kept kept;
     struct moves moves;
     size_t moves_kept;
     uint64_t steps;
@@ -137,8 +148,16 @@ static void add(struct search *s, struct stage *stage, const uint64_t *from)
 
 /* ---- moves ---- */
 
+/* A part of an object's operations has no order of its own. */
+static bool has_order(const struct rig_object_part *part)
+{
+    return part->until == RIG_POSITION_NONE && part->begin == NULL;
+}
+
 static uint32_t add_move(struct search *s, uint64_t before, uint32_t op)
 {
+    if (!has_order(s->part))
+        return none;
     if (!moves_add(&s->moves, (struct move){(uint32_t)before, op}))
         s->failed = true;
     return (uint32_t)s->moves.count - 1;
@@ -180,6 +199,16 @@ static bool step(struct search *s, uint64_t state, uint32_t class, uint32_t *nex
     if (!rig_object_step(s->model, (uint32_t)state, class, next))
         s->failed = true;
     return !s->failed && *next != RIG_OBJECT_NONE;
+}
+
+/* The state, or the vague one. */
+static uint64_t merge(struct search *s, uint64_t state)
+{
+    if (s->model->strings == NULL)
+        return state;
+    state = rig_object_strings_state(s->model->strings, (uint32_t)state);
+    s->failed |= state == RIG_OBJECT_NONE;
+    return s->failed ? RIG_OBJECT_INITIAL : state;
 }
 
 /* Open operations that observe the state take effect. */
@@ -311,7 +340,7 @@ static void continue_from(struct search *s, uint32_t from, uint32_t done)
             !step(s, c[STATE], slot->class, &next) || (slot->unknown && next == c[STATE]))
             continue;
         memcpy(s->next.at, c, length * sizeof *c);
-        s->next.at[STATE] = next;
+        s->next.at[STATE] = merge(s, next);
         set_bit(s->next.at, i);
         s->next.at[MOVE] = add_move(s, s->next.at[MOVE], slot->op);
         observe(s, s->next.at);
@@ -372,6 +401,7 @@ static enum rig_object_answer complete(struct search *s, uint32_t op)
     const size_t length = BITS + s->width;
     for (uint32_t i = 0; i < s->now.count; i++) {
         memcpy(s->next.at, config(s, &s->now, i), length * sizeof(uint64_t));
+        s->next.at[STATE] = merge(s, s->next.at[STATE]);
         place(s, s->next.at, done);
     }
     uint64_t looked = s->steps;
@@ -501,24 +531,73 @@ static bool note_end(const struct search *s, struct rig_object_result *result)
     return noted && rig_object_order_add(&end->first, (uint32_t)end->used.count);
 }
 
+/* Whether the strings at the completion all need to be kept apart, and there are too many of them. Before the first such
+ * completion the configurations are kept, as an end that the part can have. */
+static bool ends_before(struct search *s, uint32_t position)
+{
+    enum { FEW = 64, FEW_STEPS = 1 << 12 };
+    const size_t words = (size_t)s->now.count * (BITS + s->width);
+    struct kept *kept = &s->kept;
+    if (s->model->strings == NULL || position <= s->model->strings->vague_until)
+        return false;
+    if (kept->any)
+        return s->now.count > FEW || s->steps - kept->steps > FEW_STEPS;
+    *kept = (struct kept){.count = s->now.count, .width = s->width, .steps = s->steps, .any = true};
+    if (!words_reserve(&kept->at, words + 1) || !slots_reserve(&kept->slots, s->slots.count + 1)) {
+        s->failed = true;
+        return false;
+    }
+    memcpy(kept->at.at, s->now.at.at, words * sizeof *s->now.at.at);
+    if (s->slots.count > 0)
+        memcpy(kept->slots.at, s->slots.at, s->slots.count * sizeof *s->slots.at);
+    kept->at.count = words;
+    kept->slots.count = s->slots.count;
+    return false;
+}
+
+/* Goes back to the configurations that were kept. */
+static void restore(struct search *s)
+{
+    const struct words at = s->now.at;
+    const struct slots slots = s->slots;
+    s->now.at = s->kept.at;
+    s->now.count = s->kept.count;
+    s->slots = s->kept.slots;
+    s->width = s->kept.width;
+    s->kept.at = at;
+    s->kept.slots = slots;
+}
+
 static enum rig_object_answer explain(struct search *s, const uint64_t *ends, uint32_t end_count,
                                       struct rig_object_result *result)
 {
     const uint32_t count = s->part->count;
-    uint32_t invoked = begin_part(s);
+    uint32_t invoked = begin_part(s), kept_at = s->part->from;
     uint64_t looked = 0;
     result->end_at = s->part->from;
     for (uint32_t i = 0; i < end_count; i++) {
-        const uint32_t op = (uint32_t)ends[i];
-        while (invoked < count && s->ops[invoked].invoke <= ends[i] >> 32 && !s->failed)
+        const uint32_t op = (uint32_t)ends[i], position = (uint32_t)(ends[i] >> 32);
+        kept_at = s->kept.any ? kept_at : result->end_at;
+        if (ends_before(s, position)) {
+            restore(s);
+            result->end_at = kept_at;
+            return RIG_OBJECT_LINEARIZABLE;
+        }
+        s->failed |= s->model->strings != NULL && !rig_object_strings_move(s->model->strings, position);
+        while (invoked < count && s->ops[invoked].invoke <= position && !s->failed)
             invoke(s, invoked++);
         RIG_INVARIANT(s->failed || op < invoked);
         enum rig_object_answer answer = s->failed ? RIG_OBJECT_NO_MEMORY : complete(s, op);
         result->explained = i;
-        result->end_at = (uint32_t)(ends[i] >> 32);
+        result->end_at = answer == RIG_OBJECT_LINEARIZABLE ? position : result->end_at;
         if (answer == RIG_OBJECT_LINEARIZABLE && s->steps - looked > STEPS_BETWEEN_LOOKS) {
             looked = s->steps;
             answer = look(s);
+        }
+        if (s->kept.any && (answer == RIG_OBJECT_TIME || answer == RIG_OBJECT_MEMORY)) {
+            restore(s);
+            result->end_at = kept_at;
+            return RIG_OBJECT_LINEARIZABLE;
         }
         if (answer == RIG_OBJECT_REFUTED && !note_refuted(s, op, result))
             answer = RIG_OBJECT_NO_MEMORY;
@@ -563,6 +642,8 @@ enum rig_object_answer rig_object_search(struct rig_object_model *model, const s
     stage_init(&s.work);
     stage_init(&s.after);
     s.failed = !words_reserve(&s.next, BITS);
+    if (model->strings != NULL)
+        rig_object_strings_begin(model->strings);
     const enum rig_object_answer answer = s.failed ? RIG_OBJECT_NO_MEMORY : run(&s, result);
     slots_done(&s.slots);
     words_done(&s.unknown);
@@ -571,7 +652,19 @@ enum rig_object_answer rig_object_search(struct rig_object_model *model, const s
     stage_done(&s.work);
     stage_done(&s.after);
     moves_done(&s.moves);
+    words_done(&s.kept.at);
+    slots_done(&s.kept.slots);
     return answer;
+}
+
+void rig_object_part_done(const struct rig_object_part *part, const struct rig_object_result *result, uint8_t *done)
+{
+    const struct rig_object_order *left = &result->left;
+    for (uint32_t i = 0; i < part->count; i++)
+        done[i] = part->ops[i].end <= result->end_at ||
+                  (part->ops[i].end == RIG_POSITION_NONE && part->ops[i].invoke < result->end_at);
+    for (size_t i = 0; i < left->count; i++)
+        done[left->at[i]] = 0;
 }
 
 void rig_object_configs_done(struct rig_object_configs *configs)

@@ -14,6 +14,10 @@
  * any completion. An operation of unknown outcome may join at the beginning of a later part, although it was invoked
  * before, if nothing needed its effect so far (object_needed.h).
  *
+ * Strings that no read shows are one state where the model has `strings` (object_strings.h). A part that later
+ * ones follow may end before `until` then: at the last completion before which strings became vague, unless those after it
+ * leave few configurations.
+ *
  * A yes comes with the order in which the operations take effect, a no with the configurations before the completion
  * that none of them explains.
  *
@@ -56,8 +60,8 @@ struct rig_object_part {
 };
 
 struct rig_object_result {
-    struct rig_object_order order; /* LINEARIZABLE: operations, in the order in which they take effect */
-    struct rig_object_configs end; /*   the configurations after the last completion that has to be explained, */
+    struct rig_object_order order; /* LINEARIZABLE, of all operations: the order in which they take effect */
+    struct rig_object_configs end; /*   of a part that is not the last: the configurations after the last completion, */
     uint32_t end_at;               /*   its position (`from`: there is none), */
     struct rig_object_order left;  /*   and operations that are open then, which did not take effect in all of them */
     uint32_t blocked;              /* REFUTED: the operation whose completion no configuration explains; */
@@ -77,5 +81,9 @@ enum rig_object_answer rig_object_search(struct rig_object_model *model, const s
                                          const struct rig_object_search_limits *limits,
                                          struct rig_object_result *result);
 void rig_object_result_done(struct rig_object_result *result);
+
+/* Marks per operation of the part those that a part from result->end_at on does not have: they completed by then, or took
+ * effect in all configurations. */
+void rig_object_part_done(const struct rig_object_part *part, const struct rig_object_result *result, uint8_t *done);
 
 #endif

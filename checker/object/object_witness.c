@@ -62,26 +62,45 @@ static bool add_states(const struct rig_object_key *key, const struct rig_object
     return blocked->states != NULL;
 }
 
-/* The configurations that the search went on from. */
-static bool add_from(const struct rig_object_key *key, struct rig_arena *arena, struct rig_blocked *blocked)
+/* The configurations of the past, each with the operations that all of them have. False when memory runs out. */
+static bool add_past(const struct rig_object_past_key *past, const struct rig_object_order *spent,
+                     struct rig_arena *arena, struct rig_blocked *blocked)
 {
-    const struct rig_object_past_key *past = key->past;
-    if (past == NULL)
-        return true;
-    blocked->explained += (uint32_t)(past->explained + past->done);
-    if (past->explained == 0)
-        return true;
+    const uint32_t count = (uint32_t)past->sizes.count, spent_count = (uint32_t)spent->count;
     struct rig_blocked_from *from = rig_arena_array(arena, 1, sizeof *from);
-    if (from == NULL)
+    uint32_t *sizes = rig_arena_array(arena, (size_t)count + 1, sizeof *sizes);
+    uint32_t *first = rig_arena_array(arena, (size_t)count + 1, sizeof *first);
+    uint32_t *used = rig_arena_array(arena, past->used.count + (size_t)count * spent_count + 1, sizeof *used);
+    char *states = rig_arena_text(arena, past->states, past->state_bytes);
+    if (from == NULL || sizes == NULL || first == NULL || used == NULL || states == NULL)
         return false;
-    *from = (struct rig_blocked_from){.position = past->from,
-                                      .count = (uint32_t)past->sizes.count,
-                                      .states = past->states,
-                                      .sizes = past->sizes.at,
-                                      .first = past->first.at,
-                                      .used = past->used.at};
+    uint32_t filled = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sizes[i] = past->sizes.at[i];
+        first[i] = filled;
+        for (uint32_t at = past->first.at[i]; at < past->first.at[i + 1]; at++)
+            used[filled++] = past->used.at[at];
+        for (uint32_t at = 0; at < spent_count; at++)
+            used[filled++] = spent->at[at];
+    }
+    first[count] = filled;
+    *from = (struct rig_blocked_from){
+        .position = past->from, .count = count, .states = states, .sizes = sizes, .first = first, .used = used};
     blocked->from = from;
     return true;
+}
+
+/* The configurations that the search went on from. */
+static bool add_from(const struct rig_object_key *key, const struct rig_object_narrowed *narrowed,
+                     struct rig_arena *arena, struct rig_blocked *blocked)
+{
+    const struct rig_object_past_key *past = key->past;
+    const struct rig_object_past_key *begin = narrowed->past == NULL ? past : rig_object_past_of(narrowed->past, 0);
+    if (past != NULL)
+        blocked->explained += (uint32_t)(past->explained + past->done);
+    if (narrowed->past != NULL)
+        blocked->explained += (uint32_t)begin->explained;
+    return begin == NULL || begin->explained == 0 || add_past(begin, &narrowed->spent, arena, blocked);
 }
 
 static bool add_blocked(const struct rig_object_key *key, const struct rig_object_decided *decided,
@@ -93,7 +112,8 @@ static bool add_blocked(const struct rig_object_key *key, const struct rig_objec
     witness->blocked->explained = result->explained;
     witness->blocked->open_count = (uint32_t)result->open.count - 1;
     choose_open(key, decided, witness);
-    return add_states(key, result, arena, witness->blocked) && add_from(key, arena, witness->blocked);
+    return add_states(key, result, arena, witness->blocked) &&
+           add_from(key, &decided->narrowed, arena, witness->blocked);
 }
 
 /* Operations on a few values, the blocked one first. */

@@ -193,10 +193,12 @@ static bool add_impossible(const struct rig_history *history, const struct rig_w
     case RIG_ANOMALY_FUTURE_READ:
     case RIG_ANOMALY_INTERNAL:
     case RIG_ANOMALY_IMPOSSIBLE_VALUE:
-    case RIG_ANOMALY_COUNTER_BOUNDS:
     case RIG_ANOMALY_NEGATIVE_BALANCE:
         second = first;
         other = witness->op;
+        break;
+    case RIG_ANOMALY_COUNTER_BOUNDS: /* of a bank: with the other read */
+        other = other == none ? witness->op : other;
         break;
     case RIG_ANOMALY_GARBAGE_READ:
         second = other == none ? first : second;

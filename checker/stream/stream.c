@@ -68,7 +68,9 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     w->storage = rig_verdict_new(check);
     w->zero_ns = INT64_MAX;
     w->objects = w->type->decide_objects == NULL ? NULL : rig_object_past_new();
-    if ((w->objects == NULL && w->type->decide_objects != NULL) || w->window == NULL || w->retired == NULL ||
+    w->elements = w->type->time_elements == NULL ? NULL : calloc(1, sizeof *w->elements);
+    if ((w->objects == NULL && w->type->decide_objects != NULL) ||
+        (w->elements == NULL && w->type->time_elements != NULL) || w->window == NULL || w->retired == NULL ||
         w->evidence == NULL || w->storage == NULL) {
         rig_stream_free(w);
         return rig_stream_no_memory(err);
@@ -97,6 +99,7 @@ void rig_stream_free(struct rig_stream *windows)
     if (windows->storage != NULL)
         rig_verdict_free(&windows->storage->verdict);
     rig_object_past_free(windows->objects);
+    free(windows->elements);
     free(windows->open_keys);
     free(windows);
 }
@@ -279,9 +282,18 @@ static enum rig_rc remember_keys(struct judgement *j)
     return RIG_OK;
 }
 
+/* Measures keys that leave the window with all transactions that used them. */
+static void time_elements(struct judgement *j)
+{
+    struct rig_stream *w = j->w;
+    if (w->elements != NULL)
+        w->type->time_elements(&w->judge.inference, j->drop, &w->judge.scratch, w->elements);
+}
+
 static enum rig_rc release_judged(struct judgement *j)
 {
     struct rig_stream *w = j->w;
+    time_elements(j);
     enum rig_rc rc = remember_keys(j);
     if (rc != RIG_OK)
         return rc;
@@ -697,6 +709,10 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
     }
     if (rc == RIG_OK && w->objects == NULL)
         rc = count_unordered(&j);
+    if (rc == RIG_OK && w->elements != NULL) {
+        w->type->time_elements(&w->judge.inference, NULL, &w->judge.scratch, w->elements);
+        rig_set_times_conclude(w->elements, &storage->verdict.elements);
+    }
     if (rc == RIG_OK)
         rc = rig_witness_txns_give(w->evidence, w->findings.of, w->zero_ns == INT64_MAX ? 0 : w->zero_ns,
                                    facts->start_utc_ns, &storage->arena, &storage->history, err);

@@ -13,6 +13,7 @@ size_t rig_stream_other_bytes(const struct rig_stream *w)
 {
     return rig_retired_bytes(w->retired) + w->storage->arena.held_bytes +
            (w->options.census == NULL ? 0 : rig_census_bytes(w->options.census)) +
+           (w->elements == NULL ? 0 : sizeof *w->elements) +
            (w->objects == NULL ? 0 : rig_object_past_bytes(w->objects));
 }
 

@@ -2,6 +2,7 @@
 #ifndef RIG_CHECKER_STREAM_STREAM_PRIVATE_H
 #define RIG_CHECKER_STREAM_STREAM_PRIVATE_H
 
+#include "checker/infer/set_times.h"
 #include "checker/object/object_decide.h"
 #include "checker/object/object_past.h"
 #include "checker/stream/budget.h"
@@ -37,6 +38,7 @@ struct rig_stream {
     int64_t adding_ns;
     const char *conflict;
     uint8_t *open_keys;                       /* per key of the window: rig_stream_open_keys() */
+    struct rig_element_timing *elements;      /* of keys that were dropped; NULL: there are no elements */
     struct rig_object_past *objects;          /* of a history of objects, else NULL; and */
     struct rig_objects_window objects_window; /*   what the latest judgement was told of it */
 };

@@ -20,6 +20,25 @@ static void add_step(const struct rig_history *history, const struct rig_step *s
     RIG_REQUIRE(false && "counters have no dependencies");
 }
 
+/* All increments of the transaction; of one key, or of any (UINT32_MAX). */
+static int64_t net_of(const struct rig_history *history, uint32_t txn, uint32_t key)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    int64_t net = 0;
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++)
+        net += ops[i].kind == RIG_OP_INCREMENT && (key == UINT32_MAX || ops[i].key == key) ? ops[i].value : 0;
+    return net;
+}
+
+/* "T3 failed", or was rolled back as a part of another transaction. */
+static void add_failed(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    const bool is_part = rig_history_column(history, txn, RIG_COLUMN_SAVEPOINT) != RIG_COLUMN_NONE;
+    rig_buf_add_char(text, ' ');
+    rig_sentence_txn(history, txn, text);
+    rig_buf_add_text(text, is_part ? " was rolled back to a savepoint" : " failed");
+}
+
 static void add_bounds(const struct rig_witness *w, struct rig_buf *text)
 {
     if (w->value < w->other_value)
@@ -36,6 +55,20 @@ static void add_bounds(const struct rig_witness *w, struct rig_buf *text)
                        w->other_value);
 }
 
+/* Two reads of an account, and the balance with which it began by each. */
+static void add_balances(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    const bool above = w->value > w->other_value;
+    static const char *const limits[] = {"at most", "at least"};
+    rig_buf_printf(text, ": by the transfers that it can have seen, the account began with %s %" PRId64 ". ",
+                   limits[above], w->value);
+    rig_sentence_txn(history, w->txns[1], text);
+    rig_buf_add_char(text, ' ');
+    rig_sentence_reading(history, w->txns[1], w->other_op, text);
+    rig_buf_printf(text, ": by those that this one can have seen, with %s %" PRId64 ".", limits[!above],
+                   w->other_value);
+}
+
 static const struct rig_txn_op *increment_of(const struct rig_history *history, uint32_t txn, bool up)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
@@ -49,7 +82,8 @@ static const struct rig_txn_op *increment_of(const struct rig_history *history, 
 static uint32_t transfer_count(const struct rig_history *history, const struct rig_witness *w)
 {
     uint32_t count = 0;
-    while (count + 1 < w->txn_count && increment_of(history, w->txns[w->txn_count - 1 - count], true) != NULL)
+    while (count + 1 < w->txn_count && (increment_of(history, w->txns[w->txn_count - 1 - count], true) != NULL ||
+                                        increment_of(history, w->txns[w->txn_count - 1 - count], false) != NULL))
         count++;
     return count;
 }
@@ -78,6 +112,13 @@ static void add_halves(const struct rig_history *history, const struct rig_witne
                        struct rig_buf *text)
 {
     const uint32_t *txns = w->txns + w->txn_count - count;
+    if (count == 1 && history->txns[txns[0]].outcome == RIG_OUTCOME_FAIL) {
+        const int64_t net = net_of(history, txns[0], UINT32_MAX);
+        add_failed(history, txns[0], text);
+        rig_buf_printf(text, "; with its change of %" PRId64 " the total is %" PRIu64 " too %s.", net,
+                       net < 0 ? 0 - (uint64_t)net : (uint64_t)net, net < 0 ? "low" : "high");
+        return;
+    }
     const unsigned low = low_sides(history, w, txns, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct rig_txn_op *from = increment_of(history, txns[i], false),
@@ -121,12 +162,20 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         return;
     }
     rig_sentence_reading(history, w->txns[0], w->op, text);
-    if (w->anomaly == RIG_ANOMALY_COUNTER_BOUNDS)
+    const bool is_bank = history->workload == RIG_WORKLOAD_BANK;
+    if (w->anomaly == RIG_ANOMALY_COUNTER_BOUNDS && is_bank)
+        add_balances(history, w, text);
+    else if (w->anomaly == RIG_ANOMALY_COUNTER_BOUNDS)
         add_bounds(w, text);
     else if (w->anomaly == RIG_ANOMALY_NEGATIVE_BALANCE)
         rig_buf_add_text(text, ", a negative balance.");
     else
         rig_buf_add_text(text, ", to which no choice among the increments that did not fail sums up.");
+    if (w->txn_count == 1 || is_bank)
+        return;
+    add_failed(history, w->txns[1], text);
+    rig_buf_printf(text, "; with its increment of %" PRId64 " the value is possible.",
+                   net_of(history, w->txns[1], w->key));
 }
 
 const struct rig_type_sentences rig_counter_sentences = {

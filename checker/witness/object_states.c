@@ -69,6 +69,9 @@ static bool use_string(struct rig_proved_states *p, const struct rig_txn_op *op)
     const size_t length = strlen(shown), quotes = length >= 2 && *shown == '"' ? 1 : 0;
     const char *from = shown + quotes;
     const size_t size = length - 2 * quotes;
+    /* A state of the search from which the proof begins may be a string that no read shows before the next put. */
+    if (p->text.size > 0 && rig_buf_text(&p->text)[0] == '\0' && op->kind != RIG_OP_WRITE)
+        return op->kind != RIG_OP_READ_REGISTER;
     if (op->kind == RIG_OP_READ_REGISTER)
         return p->text.size == size && memcmp(rig_buf_text(&p->text), from, size) == 0;
     if (op->kind == RIG_OP_WRITE)

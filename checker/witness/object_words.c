@@ -68,7 +68,11 @@ void rig_object_words_state(enum rig_workload workload, const void *bytes, size_
         return;
     }
     if (workload == RIG_WORKLOAD_APPEND_REGISTER) {
-        add_string(bytes, size, text);
+        const char *string = bytes;
+        if (size > 0 && string[0] == '\0')
+            rig_buf_add_text(text, "a string that no read shows");
+        else
+            add_string(bytes, size, text);
         return;
     }
     RIG_REQUIRE(size == sizeof value);

@@ -142,6 +142,27 @@ static bool explain_gone(const struct rig_inference *inference, struct rig_step 
     return false;
 }
 
+/* The last version that `other` made of the row, where it changes whether the row meets the condition, and the read saw it
+ * (`behind`: did not see it); RIG_ROW_NONE. */
+static uint32_t find_turn(const struct rig_row_chains *rows, uint32_t insert, const struct rig_row_where *condition,
+                          uint32_t seen, uint32_t other, bool behind)
+{
+    const struct rig_row_write *of = &rows->statements[insert];
+    const uint32_t place = rows->history->places->of_txn[other];
+    bool met = false;
+    if (!rig_row_turns_of(rows, insert, condition, seen).known || (place >= seen) != behind)
+        return RIG_ROW_NONE;
+    for (uint32_t at = of->first_version; at != RIG_ROW_NONE; at = rows->versions[at].next) {
+        if (rig_row_is_replaced_at_once(rows, at))
+            continue;
+        const bool meets = rig_row_matches(condition, of->number, rig_rows_number(rows, at));
+        if (meets != met && rig_rows_writer(rows, at) == other)
+            return at;
+        met = meets;
+    }
+    return RIG_ROW_NONE;
+}
+
 /* wr and rw by a predicate of a read whose versions are known: the other transaction changed whether a row meets the
  * condition, before what the read saw or behind it. */
 static bool explain_turn(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
@@ -153,11 +174,9 @@ static bool explain_turn(const struct rig_inference *inference, struct rig_step 
     const struct rig_row_where condition = rig_row_condition_at(ops, read);
     const uint32_t key = ops[read].key, seen = rig_row_seen(inference->history, txn, read);
     for (uint32_t i = rows->insert_first[key]; i < rows->insert_first[key + 1]; i++) {
-        const struct rig_row_turns turns = rig_row_turns_of(rows, rows->inserts[i], &condition, seen);
-        const uint32_t turn = behind ? turns.missed : turns.seen;
+        const uint32_t turn = find_turn(rows, rows->inserts[i], &condition, seen, other, behind);
         const int64_t id = rows->statements[rows->inserts[i]].number;
-        if (!turns.known || turn == RIG_ROW_NONE || rig_rows_writer(rows, turn) != other ||
-            rig_row_own_version(rows, txn, read, id, NULL) != RIG_ROW_NONE)
+        if (turn == RIG_ROW_NONE || rig_row_own_version(rows, txn, read, id, NULL) != RIG_ROW_NONE)
             continue;
         const struct rig_row_write *by = &rows->statements[rows->versions[turn].statement];
         step->key = key;
@@ -172,12 +191,18 @@ static bool explain_turn(const struct rig_inference *inference, struct rig_step 
     return false;
 }
 
+/* Whether a snapshot says what the read saw. */
+static bool has_place(const struct rig_history *history, uint32_t txn, uint32_t op)
+{
+    const uint32_t seen = rig_row_seen(history, txn, op);
+    return seen != RIG_PLACE_NONE && seen != RIG_PLACE_LOST;
+}
+
 static bool explain_seen(const struct rig_inference *inference, struct rig_step *step)
 {
     const struct rig_txn_op *to = rig_txn_ops(inference->history, step->to);
     for (uint32_t i = 0; i < rig_txn_op_count(inference->history, step->to); i++) {
-        if (rig_row_is_read(&to[i]) && rig_row_seen(inference->history, step->to, i) != RIG_PLACE_NONE &&
-            explain_turn(inference, step, i))
+        if (rig_row_is_read(&to[i]) && has_place(inference->history, step->to, i) && explain_turn(inference, step, i))
             return true;
     }
     return false;
@@ -187,8 +212,9 @@ static bool explain_seen(const struct rig_inference *inference, struct rig_step 
 static bool tells_rows(const struct rig_history *history, const struct rig_txn_op *ops, uint32_t op)
 {
     const struct rig_read_list list = rig_txn_op_list(history, &ops[op]);
-    return rig_row_is_read(&ops[op]) && (rig_row_condition_at(ops, op).form == RIG_ROW_LISTED ||
-                                         (list.count == 2 && rig_read_element(&list, 0) == 0));
+    return rig_row_is_read(&ops[op]) &&
+           (rig_row_condition_at(ops, op).form == RIG_ROW_LISTED ||
+            (list.count == 2 && rig_row_total_is_none(rig_read_element(&list, 0), rig_read_element(&list, 1))));
 }
 
 static bool explain_absence(const struct rig_inference *inference, struct rig_step *step)
@@ -196,7 +222,7 @@ static bool explain_absence(const struct rig_inference *inference, struct rig_st
     const struct rig_txn_op *to = rig_txn_ops(inference->history, step->to);
     for (uint32_t i = 0; i < rig_txn_op_count(inference->history, step->to); i++) {
         if (to[i].kind == RIG_OP_READ_WHERE && tells_rows(inference->history, to, i) &&
-            explain_gone(inference, step, i))
+            rig_row_seen(inference->history, step->to, i) != RIG_PLACE_LOST && explain_gone(inference, step, i))
             return true;
     }
     return false;
@@ -213,10 +239,11 @@ bool rig_row_explain_step(const struct rig_inference *inference, struct rig_step
     for (unsigned way = 0; way < 3; way++) {
         for (uint32_t i = 0; i < rig_txn_op_count(history, step->from); i++) {
             const struct rig_row_where condition = rig_row_condition_at(from, i);
-            const bool exact = rig_row_is_read(&from[i]) && rig_row_seen(history, step->from, i) != RIG_PLACE_NONE;
-            if (from[i].kind != RIG_OP_READ_WHERE || (!exact && !tells_rows(history, from, i)))
+            const bool exact = rig_row_is_read(&from[i]) && has_place(history, step->from, i);
+            const bool lost = rig_row_seen(history, step->from, i) == RIG_PLACE_LOST;
+            if (from[i].kind != RIG_OP_READ_WHERE || (!exact && !tells_rows(history, from, i)) || (lost && way > 0))
                 continue;
-            if (way == 0 ? condition.form != RIG_ROW_COUNTED && explain_replaced(inference, step, i)
+            if (way == 0 ? condition.form == RIG_ROW_LISTED && explain_replaced(inference, step, i)
                          : (way == 1) == (condition.column == RIG_ROW_BY_KEY) &&
                                (exact ? explain_turn : explain_missed)(inference, step, i))
                 return true;

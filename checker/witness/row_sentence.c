@@ -38,10 +38,11 @@ static void add_reading(const struct rig_history *history, uint32_t txn, uint32_
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     struct rig_row_where condition;
-    const bool counted = op > 0 && ops[op - 1].kind == RIG_OP_ROW &&
-                         rig_row_condition_of(ops[op - 1].value, &condition) && condition.form == RIG_ROW_COUNTED;
+    const bool known = op > 0 && ops[op - 1].kind == RIG_OP_ROW && rig_row_condition_of(ops[op - 1].value, &condition);
+    static const char *const did[] = {
+        [RIG_ROW_LISTED] = "read", [RIG_ROW_COUNTED] = "counted", [RIG_ROW_SUMMED] = "added up the versions of"};
     rig_sentence_txn(history, txn, text);
-    rig_buf_add_text(text, counted ? " counted table " : " read table ");
+    rig_buf_printf(text, " %s table ", did[known ? condition.form : RIG_ROW_LISTED]);
     rig_sentence_key(history, ops[op].key, text);
     add_condition(ops, op, text);
     rig_buf_add_text(text, " as ");

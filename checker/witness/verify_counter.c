@@ -42,23 +42,79 @@ static int64_t net_of(const struct rig_history *history, uint32_t txn, uint32_t 
     return net;
 }
 
-static const char *check_bounds(const struct rig_history *history, const struct rig_witness *w, int64_t value)
+static const char unexplained[] = "is not explained by the failed transaction";
+
+/* Whether the witness names a failed transaction that explains the value; `*rest`: what is left without it, the value
+ * itself where that transaction cannot. */
+static bool has_undone(const struct rig_history *history, const struct rig_witness *w, int64_t value, int64_t *rest)
 {
-    const struct rig_txn *reader = &history->txns[w->txns[0]];
-    int64_t least = net_of(history, w->txns[0], w->key, w->op), most = least;
+    if (w->txn_count == 1)
+        return false;
+    const struct rig_txn *undone = &history->txns[w->txns[1]], *reader = &history->txns[w->txns[0]];
+    const bool in_time =
+        !history->has_invocations || undone->invoke_at == RIG_POSITION_NONE || undone->invoke_at < reader->complete_at;
+    const bool failed = w->txn_count == 2 && undone->outcome == RIG_OUTCOME_FAIL;
+    *rest = value - (failed && in_time ? net_of(history, w->txns[1], w->key, UINT32_MAX) : 0);
+    return true;
+}
+
+/* The least and the most that increments of the key sum up to by the time of the read. False: it has no time. */
+static bool sums_at(const struct rig_history *history, uint32_t reader_txn, uint32_t op, uint32_t key, int64_t *least,
+                    int64_t *most)
+{
+    const struct rig_txn *reader = &history->txns[reader_txn];
+    *least = *most = net_of(history, reader_txn, key, op);
     if (!history->has_invocations || reader->invoke_at == RIG_POSITION_NONE)
-        return "has no time";
+        return false;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn *t = &history->txns[txn];
-        const int64_t net = net_of(history, txn, w->key, UINT32_MAX);
+        const int64_t net = net_of(history, txn, key, UINT32_MAX);
         const bool before = t->outcome == RIG_OUTCOME_OK && t->complete_at < reader->invoke_at;
         const bool meanwhile = t->outcome != RIG_OUTCOME_FAIL && t->invoke_at < reader->complete_at;
-        if (txn == w->txns[0] || (!before && !meanwhile))
+        if (txn == reader_txn || (!before && !meanwhile))
             continue;
-        least += before || net < 0 ? net : 0;
-        most += before || net > 0 ? net : 0;
+        *least += before || net < 0 ? net : 0;
+        *most += before || net > 0 ? net : 0;
     }
-    return value < least || value > most ? NULL : "read a value within the bounds";
+    return true;
+}
+
+/* By one read the account began with at least a balance that is above the most by the other read. */
+static const char *check_balances(const struct rig_history *history, const struct rig_witness *w, int64_t value)
+{
+    const struct rig_txn_op *other = known_read(history, w->txns[1], w->other_op);
+    int64_t least, most, other_least, other_most;
+    if (w->txn_count != 2 || other == NULL || other->key != w->key || other->read_state != RIG_READ_SEEN ||
+        history->txns[w->txns[0]].outcome != RIG_OUTCOME_OK || history->txns[w->txns[1]].outcome != RIG_OUTCOME_OK)
+        return "is not compared with a read of the account";
+    if (!sums_at(history, w->txns[0], w->op, w->key, &least, &most) ||
+        !sums_at(history, w->txns[1], w->other_op, w->key, &other_least, &other_most))
+        return "has no time";
+    const bool above = w->value > w->other_value;
+    if (w->value != value - (above ? most : least) ||
+        w->other_value != other->value - (above ? other_least : other_most))
+        return "gives another balance at the beginning";
+    return w->value != w->other_value ? NULL : "agrees with the other read";
+}
+
+static const char *check_bounds(const struct rig_history *history, const struct rig_witness *w, int64_t value)
+{
+    int64_t least, most;
+    if (history->workload == RIG_WORKLOAD_BANK)
+        return check_balances(history, w, value);
+    if (!sums_at(history, w->txns[0], w->op, w->key, &least, &most))
+        return "has no time";
+    if (value >= least && value <= most)
+        return "read a value within the bounds";
+    int64_t rest;
+    return !has_undone(history, w, value, &rest) || (rest >= least && rest <= most) ? NULL : unexplained;
+}
+
+/* Whether increments of this range and common divisor may. */
+static bool sums_up(int64_t value, int64_t up, int64_t down, uint64_t divisor)
+{
+    const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    return value <= up && value >= down && (size == 0 || (divisor != 0 && size % divisor == 0));
 }
 
 /* The range, and the remainders of the increments by the distance that would be needed. */
@@ -81,9 +137,10 @@ static const char *check_impossible(const struct rig_history *history, const str
             }
         }
     }
-    const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    const bool indivisible = size != 0 && (divisor == 0 || size % divisor != 0);
-    return value > up || value < down || indivisible ? NULL : "read a value that some increments may sum up to";
+    if (sums_up(value, up, down, divisor))
+        return "read a value that some increments may sum up to";
+    int64_t rest;
+    return !has_undone(history, w, value, &rest) || sums_up(rest, up, down, divisor) ? NULL : unexplained;
 }
 
 /* The total of what the transaction read, each account once, without changing any. False: it is no such read. */
@@ -128,6 +185,21 @@ static const char *check_known_total(const struct rig_history *history, const st
         }
     }
     return total == w->value && total != w->other_value ? NULL : "read the known total";
+}
+
+/* A failed transaction that would explain the whole difference, if it had taken effect. */
+static const char *check_undone(const struct rig_history *history, const struct rig_witness *w, uint32_t txn)
+{
+    const struct rig_txn *t = &history->txns[txn], *reader = &history->txns[w->txns[0]];
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++)
+        sum += ops[i].kind == RIG_OP_INCREMENT ? ops[i].value : 0;
+    if (sum != w->value - w->other_value)
+        return "is not explained by the failed transaction";
+    if (history->has_invocations && t->invoke_at != RIG_POSITION_NONE && t->invoke_at > reader->complete_at)
+        return "ended before the failed transaction began";
+    return NULL;
 }
 
 /* A transfer that may explain the difference: it may have committed, had begun, and moves an amount. */
@@ -177,6 +249,11 @@ static const char *check_halves(const struct rig_history *history, const struct 
     enum { MOST = 3 };
     int64_t amounts[MOST] = {0};
     uint32_t count = 0;
+    const uint32_t last = w->txns[w->txn_count - 1];
+    if (w->txn_count > 1 && history->txns[last].outcome == RIG_OUTCOME_FAIL) {
+        *readers = w->txn_count - 1;
+        return check_undone(history, w, last);
+    }
     for (*readers = w->txn_count; *readers > 1 && changes(history, w->txns[*readers - 1]); --*readers) {
         const uint32_t txn = w->txns[*readers - 1];
         if (count == MOST)

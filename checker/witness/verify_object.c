@@ -10,8 +10,9 @@
  * next; fewer operations of unknown outcome are as good as more, in the same state; and equal ones come in the order of
  * their invocations.
  *
- * A history that was checked in windows has forgotten what completed before some position. The witness then has the
- * configurations that were possible there, as the search found them, and the proof begins with these.
+ * A history that was checked in windows has forgotten what completed before some position, and of a long one no search may
+ * explore all orders. The witness then has the configurations that were possible at a position, as the search found them,
+ * and the proof begins with these.
  *
  * Space: the prefixes of two lengths. Time: at most MOST_SECONDS; a witness whose proof takes longer does not count.
  */
@@ -123,14 +124,16 @@ static bool counts(const struct proving *p, uint32_t txn, const struct rig_txn_o
     return named;
 }
 
-/* Adds the operations of a transaction on the key that belong to the prefix up to position `last`. Those that completed
- * before the proof begins are not in the window. */
+/* Adds the operations of a transaction on the key that belong to the prefix up to position `last`, without those that
+ * completed before the proof begins. */
 static bool add_txn(struct proving *p, uint32_t txn, uint32_t key, uint32_t last)
 {
     const struct rig_txn *t = &p->history->txns[txn];
     const struct rig_txn_op *ops = rig_txn_ops(p->history, txn);
     const uint32_t count = rig_txn_op_count(p->history, txn), end = rig_txn_end(p->history, txn);
-    if (count == 0 || ops->key != key || t->outcome == RIG_OUTCOME_FAIL || t->invoke_at > last)
+    const struct rig_blocked_from *from = p->witness->blocked->from;
+    if (count == 0 || ops->key != key || t->outcome == RIG_OUTCOME_FAIL || t->invoke_at > last ||
+        (from != NULL && end <= from->position))
         return true;
     const uint32_t each = rig_proved_takes_only(ops, count) ? 1 : count;
     for (uint32_t i = 0; i < count; i += each) {

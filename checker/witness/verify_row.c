@@ -215,8 +215,9 @@ static const char *check_absent(const struct rig_history *history, uint32_t txn,
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const struct rig_row_where condition = condition_at(ops, op);
     const struct rig_read_list list = rig_txn_op_list(history, read);
-    if (condition.form == RIG_ROW_COUNTED && (list.count != 2 || rig_read_element(&list, 0) != 0))
-        return "counted rows, and does not tell which";
+    if (condition.form != RIG_ROW_LISTED &&
+        (list.count != 2 || !rig_row_total_is_none(rig_read_element(&list, 0), rig_read_element(&list, 1))))
+        return "counted or added up rows, and does not tell which";
     if (condition.form == RIG_ROW_LISTED && count_shown(history, read, &id, NULL) > 0)
         return "read the row";
     for (uint32_t i = 0; i < op; i++) {

@@ -31,6 +31,8 @@ static bool has_changes(const struct rig_history *history, const struct rig_row_
 {
     const struct rig_txn_op *of = rig_txn_ops(history, txn) + op;
     int64_t number = 0;
+    if (of->kind == RIG_OP_ROW && rig_row_is_marked(history, of->key, of->value, commit))
+        return true;
     for (size_t i = 0; i < changes->count && of->kind == RIG_OP_ROW && of->value > 0; i++) {
         const struct rig_row_changed *change = &changes->at[i];
         if ((commit == UINT32_MAX || change->commit == commit) &&
@@ -98,7 +100,7 @@ static const char *check_resurrected(const struct rig_history *history, const st
         return "did not fail";
     if (!has_changes(history, changes, found->txn, found->op, found->commit))
         return "is not in the commit that it names";
-    if (rig_row_action(op->value) != RIG_ROWS_DELETE)
+    if (rig_row_action(op->value) != RIG_ROWS_DELETE || rig_row_is_marked(history, op->key, op->value, found->commit))
         return NULL;
     const struct rig_read_list list = rig_txn_op_list(history, op - 1);
     for (uint32_t at = 0; at + 1 < list.count; at += 2) {
@@ -143,8 +145,13 @@ static uint32_t find_maker(const struct rig_history *history, uint32_t txn, uint
         if (ops[i].key != key || ops[i].kind != RIG_OP_ROW || ops[i].value <= 0)
             continue;
         const bool inserts = rig_row_inserts(ops[i].value);
-        if (!inserts && i > 0 && ops[i - 1].read_state == RIG_READ_UNKNOWN && is_by(change, ops[i].value))
+        if (!inserts && i > 0 && ops[i - 1].read_state == RIG_READ_UNKNOWN && is_by(change, ops[i].value)) {
+            const struct rig_row_where condition = rig_row_condition_before(ops, i - 1);
+            const int64_t before = version_before(changes, at);
+            if (change->version == 0 && (before <= 0 || !rig_row_matches(&condition, change->id, before)))
+                continue;
             return is_inserted(history, key, change->id) ? i : UINT32_MAX;
+        }
         if (!rig_row_changed_by(history, txn, i, change->id, &number) || !is_by(change, number))
             continue;
         const struct rig_read_list list = inserts ? (struct rig_read_list){0} : rig_txn_op_list(history, &ops[i - 1]);
@@ -172,6 +179,22 @@ static uint32_t count_answered(const struct rig_history *history, uint32_t txn, 
     return count;
 }
 
+/* Whether another commit has the mark of a delete of the transaction, or this one that of another statement. */
+static bool is_marked_otherwise(const struct rig_history *history, const struct rig_discrepancy *found, uint32_t key)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, found->txn);
+    struct rig_row_changes marks = {0};
+    bool otherwise = !rig_row_marks_find(history, key, 0, &marks);
+    for (size_t i = 0; i < marks.count && !otherwise; i++) {
+        bool own = false;
+        for (uint32_t op = 0; op < rig_txn_op_count(history, found->txn); op++)
+            own |= ops[op].kind == RIG_OP_ROW && ops[op].key == key && ops[op].value == marks.at[i].version;
+        otherwise = own != (marks.at[i].commit == found->commit);
+    }
+    rig_row_changes_done(&marks);
+    return otherwise;
+}
+
 /* Whether the commit's changes of the table are not those of the transaction, statement by statement, or another commit has
  * some of them. */
 static bool differs(const struct rig_history *history, const struct rig_discrepancy *found, uint32_t key,
@@ -194,6 +217,8 @@ static bool differs(const struct rig_history *history, const struct rig_discrepa
         count++;
     }
     const uint32_t answered = count_answered(history, found->txn, key, &known);
+    if (is_marked_otherwise(history, found, key))
+        return true;
     return known ? count != answered : count < answered;
 }
 
@@ -302,8 +327,8 @@ static bool counts_otherwise(const struct rig_history *history, const struct rig
         count += meets;
         sum += meets ? (uint64_t)version : 0;
     }
-    return list.count != 2 || (uint64_t)rig_read_element(&list, 0) != count ||
-           (uint64_t)rig_read_element(&list, 1) != sum;
+    return list.count != 2 ||
+           !rig_row_total_is(condition, rig_read_element(&list, 0), rig_read_element(&list, 1), count, sum);
 }
 
 static const char *check_state(const struct rig_history *history, const struct rig_discrepancy *found,
@@ -315,7 +340,7 @@ static const char *check_state(const struct rig_history *history, const struct r
     if (found->snapshot == RIG_SNAPSHOT_NONE || rig_row_snapshot_of(history, found->txn, found->op) != found->snapshot)
         return "names no snapshot of its own";
     const struct rig_row_where condition = rig_row_condition_before(rig_txn_ops(history, found->txn), found->op);
-    if (condition.form == RIG_ROW_COUNTED)
+    if (condition.form != RIG_ROW_LISTED)
         return counts_otherwise(history, found, changes, &condition) ? NULL : "counted the rows of its snapshot";
     if (rig_row_left(history, found->txn, found->op, read->key, found->row) < 0)
         return "may have written the row itself";

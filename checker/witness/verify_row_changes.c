@@ -1,22 +1,48 @@
 #include "checker/witness/verify_row_changes.h"
 
-bool rig_row_changes_find(const struct rig_history *history, uint32_t key, int64_t id, struct rig_row_changes *changes)
+/* Appends the changes of the table that are marks, or those that are not. */
+static bool find(const struct rig_history *history, uint32_t key, int64_t id, bool marks,
+                 struct rig_row_changes *changes)
 {
     const struct rig_certificate *certificate = history->certificate;
-    int64_t last = 0; /* a change may share the id of the one before it */
+    int64_t last = 0, number = 0; /* a change may share the id of the one before it, or all of it */
     for (uint32_t commit = 0; commit < certificate->commits.count; commit++) {
         const struct rig_change *of = rig_commit_changes(certificate, commit);
         for (uint32_t i = 0; i < rig_commit_change_count(certificate, commit); i++) {
-            if (of[i].key != history->keys[key] || of[i].removed || of[i].count == 0 || of[i].kept + of[i].count != 2)
+            if (of[i].key != history->keys[key] || of[i].removed || of[i].kept + (uint64_t)of[i].count != 2)
                 continue;
             const int64_t *elements = certificate->elements.at + of[i].first;
             last = of[i].kept == 0 ? elements[0] : last;
-            const struct rig_row_changed change = {last, elements[of[i].count - 1], commit};
-            if ((id == 0 || id == last) && !rig_row_changes_add(changes, change))
+            number = of[i].kept < 2 ? elements[of[i].count - 1] : number;
+            const struct rig_row_changed change = {last, number, commit};
+            if ((id == 0 || id == last) && rig_row_is_mark(last, number) == marks &&
+                !rig_row_changes_add(changes, change))
                 return false;
         }
     }
     return true;
+}
+
+bool rig_row_changes_find(const struct rig_history *history, uint32_t key, int64_t id, struct rig_row_changes *changes)
+{
+    return find(history, key, id, false, changes);
+}
+
+bool rig_row_marks_find(const struct rig_history *history, uint32_t key, int64_t number, struct rig_row_changes *marks)
+{
+    return find(history, key, number, true, marks);
+}
+
+bool rig_row_is_marked(const struct rig_history *history, uint32_t key, int64_t number, uint32_t commit)
+{
+    struct rig_row_changes marks = {0};
+    bool found = false;
+    if (number > 0 && rig_row_marks_find(history, key, number, &marks)) {
+        for (size_t i = 0; i < marks.count; i++)
+            found |= commit == UINT32_MAX || marks.at[i].commit == commit;
+    }
+    rig_row_changes_done(&marks);
+    return found;
 }
 
 bool rig_row_snapshot_shows(const struct rig_history *history, uint32_t snapshot, uint32_t commit)

@@ -36,6 +36,8 @@ static const char *check_changes(const struct rig_history *history, const struct
         if (shows && hidden)
             return "has a snapshot that shows a version of the row, and not the one before it";
         hidden |= !shows;
+        if (i + 1 < changes->count && changes->at[i + 1].commit == change->commit)
+            continue; /* replaced by its own transaction */
         if (is_by(change, turn->number)) {
             if (shows == behind)
                 return behind ? "has a snapshot that shows the change" : "has a snapshot that does not show the change";
@@ -91,6 +93,7 @@ static bool has_change(const struct rig_history *history, uint32_t txn, bool *do
         if (ops[op].kind != RIG_OP_ROW || ops[op].value <= 0)
             continue;
         *done = rig_row_changes_find(history, ops[op].key, 0, &changes);
+        found = rig_row_is_marked(history, ops[op].key, ops[op].value, UINT32_MAX);
         for (size_t i = 0; i < changes.count && !found; i++)
             found = rig_row_changed_by(history, txn, op, changes.at[i].id, &number) && is_by(&changes.at[i], number);
         rig_row_changes_done(&changes);

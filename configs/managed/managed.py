@@ -11,6 +11,7 @@ import tempfile
 import time
 
 USER = "postgres"
+MARK = "rig-managed.mark"  # the folders that `stop` may remove have it
 
 
 class Site:
@@ -28,7 +29,11 @@ class Site:
         return int(f"{self.prefix}{digit}")
 
     def make(self):
-        self.folder.mkdir()  # fails where it exists: another cluster may be using it
+        try:
+            self.folder.mkdir()
+        except FileExistsError:
+            sys.exit(f"{self.folder} exists: another cluster may be using it (see `stop`, or give another folder)")
+        self.write(MARK, "")
         if self.as_user:
             shutil.chown(self.folder, USER)
 
@@ -61,13 +66,14 @@ class Site:
         return f"{self.folder}:{name}"
 
     def members(self, name=None):
-        """The processes with the mark; without a name all of the cluster's, also those that work in its folder without one."""
+        """The processes with the mark; without a name all of the cluster's, also servers that work in its folder without one."""
         wanted = f"RIG_MANAGED_NAME={self.mark(name or '')}"
         found = []
         for entry in pathlib.Path("/proc").iterdir():
             try:
                 marks = [line for line in (entry / "environ").read_bytes().split(b"\0") if line.startswith(wanted.encode())]
-                inside = name is None and pathlib.Path(os.readlink(entry / "cwd")).is_relative_to(self.folder)
+                inside = (name is None and os.path.basename(os.readlink(entry / "exe")) == "postgres" and
+                          pathlib.Path(os.readlink(entry / "cwd")).is_relative_to(self.folder))
             except OSError:
                 continue
             if entry.name.isdigit() and int(entry.name) != os.getpid() and (
@@ -89,6 +95,8 @@ class Site:
                 pass
 
     def stop_all(self):
+        if not (self.folder / MARK).exists():
+            sys.exit(f"{self.folder} is not the folder of a cluster")
         for number in (signal.SIGCONT, signal.SIGINT, signal.SIGKILL):
             self.signal_all(self.members(), number)
             deadline = time.monotonic() + (0 if number == signal.SIGCONT else 15)
@@ -97,7 +105,7 @@ class Site:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def wait_for_port(self, name, port, seconds=120):
-        """Until its program listens; when it ends or does not, all is stopped."""
+        """Until its program listens."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.started[name].poll() is None:
             try:
@@ -106,7 +114,6 @@ class Site:
             except OSError:
                 time.sleep(0.05)
         said = (self.folder / f"{name}.out").read_text().strip().splitlines()
-        self.stop_all()
         sys.exit(f"{name} does not listen on port {port}: {said[-1] if said else 'it says nothing'}")
 
 
@@ -120,4 +127,13 @@ def command(usage, site_class, actions):
                       (given[1] if len(given) > 1 else os.environ.get("RIG_MANAGED_DIR")))
     if given[0] in ("start", "stop"):
         given = given[:1]
-    return actions[given[0]](site, *given[1:])
+    if given[0] != "start":
+        return actions[given[0]](site, *given[1:])
+    site.make()
+    status = 1
+    try:
+        status = actions["start"](site) or 0
+    finally:
+        if status != 0:
+            site.stop_all()
+    return status

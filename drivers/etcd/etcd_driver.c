@@ -65,13 +65,14 @@ static enum rig_rc setup(void *object, struct rig_err *err)
 
 static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink, struct rig_err *err)
 {
-    const struct rig_etcd_run *run = object;
+    struct rig_etcd_run *run = object;
     return rig_etcd_certificate_drain(&run->certificate, &run->http, run->cluster.options->election_ns, sink, err);
 }
 
 static void done(void *object)
 {
     struct rig_etcd_run *run = object;
+    rig_etcd_certificate_done(&run->certificate);
     rig_etcd_cluster_done(&run->cluster);
     rig_http_run_done(&run->http);
 }
@@ -79,6 +80,7 @@ static void done(void *object)
 static void teardown(void *object)
 {
     struct rig_etcd_run *run = object;
+    rig_etcd_certificate_done(&run->certificate);
     /* rig's own cluster is removed as a whole. */
     if (!starts_cluster(run->cluster.options))
         rig_http_run_teardown(&run->http);

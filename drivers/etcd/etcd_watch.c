@@ -192,6 +192,8 @@ static enum rig_rc take_line(struct rig_etcd_watch *watch)
         rc = take_result(watch, result);
     else if (watch->line.size > 0)
         rc = refuse(watch, rig_buf_text(&watch->line));
+    if (rc == RIG_OK && watch->keep != NULL && json_is_object(result))
+        rc = watch->keep(watch->keep_context, rig_buf_text(&watch->line), watch->line.size, &watch->err);
     json_decref(root);
     rig_buf_clear(&watch->line);
     return rc;

@@ -27,6 +27,9 @@ struct rig_etcd_watch {
     struct rig_buf bytes; /* a decoded key or value */
     int64_t *elements;
     size_t element_capacity;
+    /* Is given each line behind which everything was handed over, with its end; NULL: nothing is. */
+    enum rig_rc (*keep)(void *context, const char *line, size_t size, struct rig_err *err);
+    void *keep_context;
     struct rig_err err; /* the first failure; RIG_OK: none */
 };
 

@@ -183,7 +183,7 @@ static bool next_answer(struct rig_my_turn *turn, bool *sent, enum rig_phase ans
     answer->affected = mysql_affected_rows(connection->my);
     answer->insert_id = mysql_insert_id(connection->my);
     const bool open = (connection->my->server_status & SERVER_STATUS_IN_TRANS) != 0;
-    if (open == (answered == RIG_PHASE_COMMIT)) {
+    if (open == (answered == RIG_PHASE_COMMIT) && !turn->ending) {
         rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL,
                          open ? "the transaction is still open after COMMIT" : "the server has ended the transaction");
         turn->session_lost = true;
@@ -238,7 +238,9 @@ static bool compose(struct rig_my_turn *turn, const struct batch *batch)
     struct rig_buf *sql = &session->sql;
     rig_buf_clear(sql);
     sql->failed = false;
-    if (batch->begins)
+    if (batch->begins && turn->xid[0] != '\0')
+        rig_buf_printf(sql, "XA START %s", turn->xid);
+    else if (batch->begins)
         rig_buf_add_text(sql, rig_my_schema_begin(schema, turn->transaction->read_only));
     for (uint32_t op = batch->from; op < batch->to; op++) {
         struct rig_sql_numbers numbers;
@@ -262,10 +264,12 @@ static bool compose(struct rig_my_turn *turn, const struct batch *batch)
             rig_my_statement_print(&schema->statements[steps[i]], values, sql);
         }
     }
-    if (batch->commits) {
+    if (batch->commits)
         separate(sql);
+    if (batch->commits && turn->xid[0] != '\0')
+        rig_buf_printf(sql, "XA END %s;XA PREPARE %s", turn->xid, turn->xid);
+    else if (batch->commits)
         rig_buf_add_text(sql, "COMMIT");
-    }
     if (sql->failed)
         rig_my_turn_fail(turn, RIG_PHASE_OPERATION, RIG_MY_TOO_LONG, NULL);
     return !sql->failed;
@@ -280,6 +284,33 @@ static uint32_t count_steps(const struct rig_my_turn *turn, uint32_t op)
     return rig_my_schema_steps(schema, rig_my_schema_of_op(schema, turn->transaction, op, &numbers), steps);
 }
 
+/* Takes the answers to XA END and XA PREPARE. */
+static void take_preparation(struct rig_my_turn *turn, bool *sent)
+{
+    struct rig_my_answer answer;
+    turn->ending = true;
+    turn->prepared =
+        next_answer(turn, sent, RIG_PHASE_OPERATION, &answer) && next_answer(turn, sent, RIG_PHASE_OPERATION, &answer);
+    turn->ending = false;
+    if (turn->prepared)
+        (void)atomic_fetch_add(&turn->session->run->two_phase.prepared, 1);
+}
+
+/* The second phase. */
+static void commit_prepared(struct rig_my_turn *turn)
+{
+    struct rig_my_answer answer;
+    struct rig_buf *sql = &turn->session->sql;
+    bool sent = false;
+    rig_buf_clear(sql);
+    sql->failed = false;
+    rig_buf_printf(sql, "XA COMMIT %s", turn->xid);
+    turn->phase = RIG_PHASE_COMMIT;
+    turn->committed = next_answer(turn, &sent, RIG_PHASE_COMMIT, &answer) && !turn->failed;
+    if (turn->committed)
+        (void)atomic_fetch_add(&turn->session->run->two_phase.committed, 1);
+}
+
 /* Reads all answers, also after one that cannot be taken, so that the fate of a COMMIT behind it is known. */
 static void run_texts(struct rig_my_turn *turn, const struct batch *batch)
 {
@@ -287,7 +318,7 @@ static void run_texts(struct rig_my_turn *turn, const struct batch *batch)
     bool sent = false;
     if (!compose(turn, batch) || turn->session->sql.size == 0)
         return;
-    turn->phase = batch->commits                              ? RIG_PHASE_COMMIT
+    turn->phase = batch->commits && turn->xid[0] == '\0'      ? RIG_PHASE_COMMIT
                   : batch->begins && batch->from == batch->to ? RIG_PHASE_BEGIN
                                                               : RIG_PHASE_OPERATION;
     if (batch->begins && !next_answer(turn, &sent, RIG_PHASE_BEGIN, &answer))
@@ -303,9 +334,11 @@ static void run_texts(struct rig_my_turn *turn, const struct batch *batch)
             rig_my_answer_release(&answer);
         }
     }
-    if (batch->commits && !next_answer(turn, &sent, RIG_PHASE_COMMIT, &answer))
+    if (batch->commits && turn->xid[0] != '\0')
+        take_preparation(turn, &sent);
+    else if (batch->commits && !next_answer(turn, &sent, RIG_PHASE_COMMIT, &answer))
         return;
-    turn->committed = batch->commits && !turn->failed;
+    turn->committed = batch->commits && turn->xid[0] == '\0' && !turn->failed;
     if (mysql_more_results(turn->connection->my))
         turn->session_lost = true; /* out of step */
 }
@@ -389,9 +422,11 @@ static void run_prepared(struct rig_my_turn *turn, uint32_t op)
 
 /* ---- the transaction ---- */
 
-static bool pauses_before(const struct rig_transaction *transaction, uint32_t op)
+static bool pauses_before(const struct rig_my_turn *turn, uint32_t op)
 {
-    return (transaction->hold.wanted && transaction->hold.before_op == op) ||
+    const struct rig_transaction *transaction = turn->transaction;
+    const bool comes_later = turn->xid[0] != '\0' && op == transaction->op_count; /* between the two phases */
+    return (transaction->hold.wanted && transaction->hold.before_op == op && !comes_later) ||
            (transaction->delayed && op > 0 && op < transaction->op_count);
 }
 
@@ -441,11 +476,11 @@ static void extend(const struct rig_my_turn *turn, struct batch *batch)
         return;
     }
     bool fresh = batch->begins; /* a pause before the next operation is still to come */
-    while (batch->to < count && !(fresh && pauses_before(transaction, batch->to)) && !waits(turn, batch, batch->to)) {
+    while (batch->to < count && !(fresh && pauses_before(turn, batch->to)) && !waits(turn, batch, batch->to)) {
         batch->to++;
         fresh = true;
     }
-    batch->commits = batch->to == count && !(fresh && pauses_before(transaction, count));
+    batch->commits = batch->to == count && !(fresh && pauses_before(turn, count));
 }
 
 /* Asks the database for a timestamp of the transaction. Where it gives none the turn failed, unless it has committed. */
@@ -471,6 +506,52 @@ static void take_timestamp(struct rig_my_turn *turn, const char *sql, enum rig_c
     rig_my_answer_release(&answer);
 }
 
+/* ---- views ---- */
+
+/* Asks for one answer; false, and the turn failed unless it has committed, where there is none. */
+static bool ask(struct rig_my_turn *turn, const char *sql, enum rig_phase answered, struct rig_my_answer *answer)
+{
+    bool sent = false;
+    rig_buf_clear(&turn->session->sql);
+    turn->session->sql.failed = false;
+    rig_buf_add_text(&turn->session->sql, sql);
+    return next_answer(turn, &sent, answered, answer);
+}
+
+static bool take_gtid(struct rig_my_turn *turn, const char *sql, enum rig_phase answered, uint64_t *number)
+{
+    struct rig_my_answer answer;
+    const char *text = NULL;
+    size_t length = 0;
+    if (!ask(turn, sql, answered, &answer))
+        return false;
+    const bool given =
+        next_cell(turn->session, &answer, &text, &length) == CELL_TEXT && rig_my_gtid_parse(text, length, number);
+    rig_my_answer_release(&answer);
+    return given;
+}
+
+/* The last commit before the transaction's own: everything that it read is locked until then. There may be none yet. */
+static void take_last_commit(struct rig_my_turn *turn)
+{
+    turn->has_last = take_gtid(turn, "SELECT @@gtid_binlog_pos", RIG_PHASE_OPERATION, &turn->last) && !turn->failed;
+}
+
+/* Behind COMMIT: the transaction's own number, and its view. The variable keeps that of an earlier transaction where this one
+ * changed nothing. */
+static void take_view(struct rig_my_turn *turn)
+{
+    struct rig_my_session *session = turn->session;
+    uint64_t number = 0;
+    if (!turn->committed || !turn->has_last || turn->connection != &session->main)
+        return;
+    if (!take_gtid(turn, "SELECT @@last_gtid", RIG_PHASE_COMMIT, &number) && turn->session_lost)
+        return;
+    const bool own = number > session->last_gtid;
+    session->last_gtid = own ? number : session->last_gtid;
+    rig_my_view_take(&session->run->views, session->client, turn->transaction, turn->last, own ? number : 0);
+}
+
 static void take_begin(struct rig_my_turn *turn)
 {
     if (!turn->failed)
@@ -488,11 +569,13 @@ void rig_my_batch_run(struct rig_my_turn *turn)
     struct batch batch = {.begins = true};
     while (!turn->failed && !batch.commits) {
         batch.from = batch.to;
-        if (!batch.begins && pauses_before(turn->transaction, batch.from))
+        if (!batch.begins && pauses_before(turn, batch.from))
             pause_before(turn, batch.from);
         extend(turn, &batch);
         if (batch.to > batch.from)
             run_savepoint(turn, batch.from);
+        if (!turn->failed && batch.commits && turn->session->run->views.logs != NULL)
+            take_last_commit(turn);
         if (turn->failed)
             return;
         if (turn->session->run->options->prepared && batch.to > batch.from)
@@ -503,7 +586,15 @@ void rig_my_batch_run(struct rig_my_turn *turn)
             take_begin(turn);
         batch.begins = false;
     }
+    if (turn->prepared && !turn->failed) {
+        const struct rig_hold *hold = &turn->transaction->hold;
+        if (hold->wanted && hold->before_op == turn->transaction->op_count)
+            rig_my_turn_hold(turn);
+        commit_prepared(turn);
+    }
     take_commit(turn);
+    if (turn->session->run->views.logs != NULL)
+        take_view(turn);
 }
 
 bool rig_my_turn_begin(struct rig_my_turn *turn)
@@ -516,14 +607,29 @@ bool rig_my_turn_begin(struct rig_my_turn *turn)
 void rig_my_turn_commit(struct rig_my_turn *turn)
 {
     run_texts(turn, &(struct batch){.commits = true});
+    if (turn->prepared && !turn->failed)
+        commit_prepared(turn);
     take_commit(turn);
+}
+
+/* Sends a statement that ends a transaction, or a part of it. */
+static bool end_by(struct rig_my_turn *turn, const char *statement)
+{
+    struct rig_my_connection *connection = turn->connection;
+    struct rig_buf *sql = &turn->session->sql;
+    rig_buf_clear(sql);
+    sql->failed = false;
+    rig_buf_printf(sql, "%s%s%s", statement, turn->xid[0] != '\0' ? " " : "", turn->xid);
+    return connection->reason == NULL && rig_my_send(connection, sql->data, sql->size) &&
+           mysql_field_count(connection->my) == 0 && !mysql_more_results(connection->my);
 }
 
 bool rig_my_turn_roll_back(struct rig_my_turn *turn)
 {
-    static const char sql[] = "ROLLBACK";
-    struct rig_my_connection *connection = turn->connection;
-    return connection->reason == NULL && rig_my_send(connection, sql, sizeof sql - 1) &&
-           mysql_field_count(connection->my) == 0 && !mysql_more_results(connection->my) &&
-           (connection->my->server_status & SERVER_STATUS_IN_TRANS) == 0;
+    const bool has_xid = turn->xid[0] != '\0';
+    /* It is an error where XA END came before, or the server has rolled back: XA ROLLBACK is still necessary. */
+    if (has_xid && !turn->prepared)
+        (void)end_by(turn, "XA END");
+    return end_by(turn, has_xid ? "XA ROLLBACK" : "ROLLBACK") &&
+           (turn->connection->my->server_status & SERVER_STATUS_IN_TRANS) == 0;
 }

@@ -13,7 +13,7 @@ static const int64_t wait_ns = INT64_C(10000000000), query_ns = INT64_C(10000000
 /* ---- the beginning ---- */
 
 enum rig_rc rig_my_certificate_check(const struct rig_my_schema *schema, const struct rig_my_options *options,
-                                     bool galera, struct rig_err *err)
+                                     bool galera, bool full, struct rig_err *err)
 {
     if (schema->workload == RIG_WORKLOAD_PREDICATE)
         return rig_fail(
@@ -24,6 +24,23 @@ enum rig_rc rig_my_certificate_check(const struct rig_my_schema *schema, const s
         return rig_fail(err, RIG_E_PLAN,
                         "database.certificate: a certificate has the commits of one server; give one host or node, or "
                         "use certificate: none");
+    if (options->row_padding_bytes > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.certificate: rig reads key and value from the binary log; leave out "
+                        "database.row-padding, or use certificate: none");
+    if (options->two_phase > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.certificate: the binary log has the changes of a prepared transaction before its "
+                        "commit; leave out database.two-phase, or use certificate: none");
+    if (full && options->isolation != RIG_MY_SERIALIZABLE)
+        return rig_fail(
+            err, RIG_E_PLAN,
+            "database.certificate: full needs isolation: serializable, where locks keep what was read: below "
+            "it MariaDB does not show which commits a read saw; use certificate: stream");
+    if (full && rig_my_pipelines(options))
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.certificate: full asks for a place before and after COMMIT; give database.pipeline: "
+                        "false, or use certificate: stream");
     if (rig_my_schema_has_element_rows(schema))
         return rig_fail(err, RIG_E_PLAN,
                         "database.certificate: a certificate needs lists that are texts, not a row for each element");
@@ -119,9 +136,10 @@ static enum rig_rc read_log(const struct rig_my_certificate *from, const struct 
     return rc;
 }
 
-enum rig_rc rig_my_certificate_drain(const struct rig_my_certificate *certificate, const struct rig_my_schema *schema,
-                                     const struct rig_run_env *env, struct rig_my_connection *connection,
-                                     const struct rig_certificate_sink *sink, struct rig_err *err)
+enum rig_rc rig_my_certificate_drain(const struct rig_my_certificate *certificate, struct rig_my_views *views,
+                                     const struct rig_my_schema *schema, const struct rig_run_env *env,
+                                     struct rig_my_connection *connection, const struct rig_certificate_sink *sink,
+                                     struct rig_err *err)
 {
     /* The library expects the server's own checksums; with MariaDB's own events (4: global transaction ids). */
     static const char capable[] =
@@ -139,6 +157,8 @@ enum rig_rc rig_my_certificate_drain(const struct rig_my_certificate *certificat
         rc = rig_my_query(connection, capable, env->core->now_ns() + query_ns, NULL, err);
     if (rc == RIG_OK)
         rc = read_log(certificate, &end, connection, &binlog, err);
+    if (rc == RIG_OK)
+        rc = rig_my_views_give(views, sink, err);
     if (left > 0)
         (void)snprintf(ending, sizeof ending, "%ld sessions of the run's user were left on the server", left);
     if (rc == RIG_OK)

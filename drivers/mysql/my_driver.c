@@ -12,7 +12,8 @@
 #include "drivers/mysql/my_session.h"
 #include "drivers/mysql/my_tables.h"
 
-#define SETUP_NS INT64_C(30000000000)
+#define SETUP_NS  INT64_C(30000000000)
+#define SETTLE_NS INT64_C(5000000000)
 
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
 {
@@ -33,7 +34,10 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     if (rc == RIG_OK)
         rc = rig_my_schema_init(&run->schema, env, run->options, err);
     if (rc == RIG_OK && env->certificate != RIG_CERTIFICATE_NONE)
-        rc = rig_my_certificate_check(&run->schema, run->options, rig_my_site_is_galera(&run->cluster.site), err);
+        rc = rig_my_certificate_check(&run->schema, run->options, rig_my_site_is_galera(&run->cluster.site),
+                                      env->certificate == RIG_CERTIFICATE_FULL, err);
+    if (rc == RIG_OK && env->certificate == RIG_CERTIFICATE_FULL)
+        rc = rig_my_views_init(&run->views, env->client_count, err);
     return rc;
 }
 
@@ -42,6 +46,7 @@ static void done(void *object)
     struct rig_my_run *run = object;
     if (run->env == NULL)
         return;
+    rig_my_views_done(&run->views);
     rig_my_schema_done(&run->schema);
     rig_wakes_done(&run->wakes);
     rig_my_cluster_done(&run->cluster);
@@ -85,8 +90,10 @@ static void remind(struct rig_my_run *run)
     char remedy[2 * RIG_MY_TABLE_BYTES];
     char text[RIG_ERR_TEXT_BYTES];
     rig_my_tables_remedy(&run->schema, remedy, sizeof remedy);
-    (void)snprintf(text, sizeof text, "tables of a run are on MySQL at %.250s: %s removes them",
-                   rig_my_servers_name(&run->servers, 0), remedy);
+    (void)snprintf(text, sizeof text, "tables of a run are on MySQL at %.250s: %s removes them%s",
+                   rig_my_servers_name(&run->servers, 0), remedy,
+                   run->options->two_phase <= 0 ? ""
+                                                : ", after XA ROLLBACK for each of its transactions in XA RECOVER");
     run->reminder = run->env->core->remind(text);
 }
 
@@ -100,6 +107,8 @@ static enum rig_rc setup(void *object, struct rig_err *err)
         remind(run);
     }
     run->created = rc == RIG_OK;
+    if (rc == RIG_OK && run->options->two_phase > 0)
+        rc = rig_my_two_phase_check(&own.connection, own.deadline_ns, err);
     if (rc == RIG_OK)
         rc = rig_my_tables_create(&run->schema, run->env, &own.connection, own.deadline_ns, err);
     if (rc == RIG_OK && run->env->certificate != RIG_CERTIFICATE_NONE)
@@ -120,9 +129,42 @@ static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink
     struct own_connection own;
     enum rig_rc rc = connect_own(&own, run, true, err);
     if (rc == RIG_OK)
-        rc = rig_my_certificate_drain(&run->certificate, &run->schema, run->env, &own.connection, sink, err);
+        rc = rig_my_certificate_drain(&run->certificate, &run->views, &run->schema, run->env, &own.connection, sink,
+                                      err);
     rig_my_disconnect(&own.connection);
     return rc;
+}
+
+static void log_two_phase(const struct rig_my_run *run)
+{
+    const struct rig_my_two_phase *numbers = &run->two_phase;
+    if (run->options->two_phase > 0)
+        run->env->core->log(
+            2, "mysql",
+            "two-phase: %llu transactions were prepared, %llu of them answered as committed, %llu rolled back later",
+            (unsigned long long)atomic_load(&numbers->prepared), (unsigned long long)atomic_load(&numbers->committed),
+            (unsigned long long)atomic_load(&numbers->rolled_back));
+}
+
+/* They would block the removal of the tables. */
+static void remove_prepared(struct rig_my_run *run)
+{
+    struct own_connection own;
+    struct rig_err err = {.rc = RIG_OK};
+    if (run->options->two_phase <= 0)
+        return;
+    uint32_t left = 0;
+    enum rig_rc rc = connect_own(&own, run, true, &err);
+    if (rc == RIG_OK)
+        rc = rig_my_two_phase_settle(&run->two_phase, run->env, UINT32_MAX, &own.connection, SETTLE_NS, own.deadline_ns,
+                                     &left, &err);
+    rig_my_disconnect(&own.connection);
+    if (rc != RIG_OK || left > 0)
+        run->env->core->log(
+            0, "mysql",
+            "transactions whose identifiers begin with %s may stay prepared on the server: %s; XA ROLLBACK "
+            "ends each",
+            run->env->run_name, rc != RIG_OK ? err.text : "their sessions have not ended");
 }
 
 static void teardown(void *object)
@@ -130,6 +172,9 @@ static void teardown(void *object)
     struct rig_my_run *run = object;
     const struct rig_core *core = run->env->core;
     char remedy[2 * RIG_MY_TABLE_BYTES];
+    if (!cluster_wanted(run->options) && run->created)
+        remove_prepared(run);
+    log_two_phase(run);
     /* rig's own cluster is removed as a whole. */
     if (cluster_wanted(run->options) || !run->created)
         return;
@@ -346,7 +391,7 @@ const struct rig_driver rig_driver = {
     .settings = settings,
     .cluster = &cluster_ops,
     .rows = &row_ops,
-    .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM),
+    .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM) | RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_FULL),
     .certificate_source = "binary log",
     .certify = certify,
 };

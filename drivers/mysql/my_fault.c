@@ -9,8 +9,13 @@
 static const int64_t step_ns = 20 * RIG_NS_PER_MS;
 
 const struct rig_fault *const rig_my_faults[] = {
-    &rig_my_fault_read_lock,    &rig_my_fault_kill_query,     &rig_my_fault_desync,
-    &rig_my_fault_flow_control, &rig_my_fault_state_transfer, NULL,
+    &rig_my_fault_read_lock,
+    &rig_my_fault_kill_query,
+    &rig_my_fault_maintenance,
+    &rig_my_fault_desync,
+    &rig_my_fault_flow_control,
+    &rig_my_fault_state_transfer,
+    NULL,
 };
 
 struct rig_my_cluster *rig_my_fault_cluster(const struct rig_fault_site *site)

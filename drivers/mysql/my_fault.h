@@ -19,6 +19,7 @@ extern const struct rig_fault *const rig_my_faults[];
 
 extern const struct rig_fault rig_my_fault_read_lock;
 extern const struct rig_fault rig_my_fault_kill_query;
+extern const struct rig_fault rig_my_fault_maintenance;
 extern const struct rig_fault rig_my_fault_desync;
 extern const struct rig_fault rig_my_fault_flow_control;
 extern const struct rig_fault rig_my_fault_state_transfer;

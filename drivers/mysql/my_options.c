@@ -29,6 +29,11 @@ const struct rig_option rig_my_option_table[] = {
      "are always bigint.",
      false},
     {"tables", RIG_OPTION_INT, AT(tables), "1", 1, 1000, NULL, "Number of tables for the keys.", false},
+    {"row-padding", RIG_OPTION_SIZE, AT(row_padding_bytes), "0B", 0, 3900, NULL,
+     "Bytes that each row has besides its key and value. 0B: hundreds of keys share a page of 16 KiB; 3900B: four do, "
+     "so "
+     "that pages split and fill the buffer pool and the logs sooner.",
+     false},
     {"prepared", RIG_OPTION_BOOL, AT(prepared), "false", 0, 0, NULL,
      "Use prepared statements, each in a round trip of its own; not with pipeline.", false},
     {"pipeline", RIG_OPTION_CHOICE, AT(pipeline), "auto", 0, 0, pipeline_words,
@@ -55,6 +60,11 @@ const struct rig_option rig_my_option_table[] = {
      "Begin transactions that only read with READ ONLY.", false},
     {"consistent-snapshot", RIG_OPTION_BOOL, AT(consistent_snapshot), "false", 0, 0, NULL,
      "Begin WITH CONSISTENT SNAPSHOT, so that the snapshot is taken before the first read; for repeatable-read.",
+     false},
+    {"two-phase", RIG_OPTION_SHARE, AT(two_phase), "0%", 0, 1, NULL,
+     "Share of the transactions that write and commit in two phases: XA START, XA END and XA PREPARE, then XA COMMIT. "
+     "A "
+     "hold before the commit comes between the two. Not on Galera.",
      false},
     {"causal-reads", RIG_OPTION_INT, AT(causal_reads), "0", 0, 15, NULL,
      "Galera's wsrep_sync_wait: the sum of 1 for reads, 2 for UPDATE and DELETE, 4 for INSERT: these statements wait "
@@ -208,6 +218,14 @@ enum rig_rc rig_my_options_check(const void *object, enum rig_workload workload,
         return rig_fail(err, RIG_E_PLAN,
                         "database.consistent-snapshot: the server takes a snapshot at repeatable-read only; give "
                         "isolation: repeatable-read");
+    if (options->two_phase > 0 && options->replication == RIG_MY_GALERA)
+        return rig_fail(
+            err, RIG_E_PLAN,
+            "database.two-phase: a Galera node certifies a transaction when it commits, so it has no prepared "
+            "ones; leave it out, or use replication: async");
+    if (options->two_phase > 0 && options->consistent_snapshot)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.two-phase: XA START takes no snapshot; leave out consistent-snapshot or two-phase");
     enum rig_rc rc = rig_sql_options_check_timestamp("begin-ts", options->begin_ts, rig_my_pipelines(options), err);
     if (rc == RIG_OK)
         rc = rig_sql_options_check_timestamp("commit-ts", options->commit_ts, rig_my_pipelines(options), err);

@@ -23,6 +23,7 @@ struct rig_my_options {
     int64_t snapshot_isolation; /* enum rig_my_switch */
     int64_t table_schema;       /* enum rig_my_list_form */
     int64_t tables;
+    int64_t row_padding_bytes;
     bool prepared;
     int64_t pipeline;  /* enum rig_my_pipeline; rig_my_pipelines() */
     double lock_reads; /* share */
@@ -30,6 +31,7 @@ struct rig_my_options {
     bool declare_read_only;
     const char *begin_ts, *commit_ts; /* SQL; NULL: none */
     bool consistent_snapshot;
+    double two_phase;             /* share */
     int64_t causal_reads;         /* wsrep_sync_wait; 0: none */
     int64_t statement_timeout_ns; /* 0: the server's own */
     int64_t lock_timeout_ns;      /* 0: the server's own */

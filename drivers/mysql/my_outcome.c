@@ -7,6 +7,9 @@
 #define BEFORE_COMMIT RIG_PHASE_CONNECT, RIG_PHASE_OPERATION
 #define AT_COMMIT     RIG_PHASE_COMMIT, RIG_PHASE_COMMIT
 
+/* Behind rows that no live server has answered so far; tests/system/run/run_mysql_outcomes.py has the attempts. */
+#define NOT_PROVOKED
+
 /* clang-format off */
 const struct rig_my_outcome_row rig_my_outcome_table[] = {
     /* COMMIT has not been sent, or an earlier statement was answered with the error. */
@@ -29,7 +32,7 @@ const struct rig_my_outcome_row rig_my_outcome_table[] = {
     {"1047", "08", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "a Galera node without a quorum, or one that is joining, refuses statements: look for another node"},
     {"1053", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
-     "the server shuts down and ends the session before COMMIT"},
+     "the server shuts down and ends the session before COMMIT"} NOT_PROVOKED,
     {"1927", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "the session was killed before COMMIT: the server rolls back"},
     {"", "08", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
@@ -37,7 +40,7 @@ const struct rig_my_outcome_row rig_my_outcome_table[] = {
     {"1290", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "a write on a read-only server (a replica, or a demoted primary): look for the primary again"},
     {"1836", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
-     "a write on a server in read-only mode: look for the primary again"},
+     "a write on a server in read-only mode: look for the primary again"} NOT_PROVOKED,
     {RIG_MY_UNREACHABLE, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the requested node cannot be reached: nothing was sent to it"},
     {RIG_ROWS_ROLLED_BACK, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
@@ -58,6 +61,21 @@ const struct rig_my_outcome_row rig_my_outcome_table[] = {
      "max_statement_time ended the statement: rig rolls back the transaction"},
     {"1317", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "KILL QUERY ended the statement: rig rolls back the transaction"},
+    /* Two phases: XA COMMIT is sent only after XA PREPARE was acknowledged. */
+    {"1397", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+     "XAER_NOTA: the server does not know the transaction, and rig sends no XA COMMIT"} NOT_PROVOKED,
+    {"1399", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+     "XAER_RMFAIL: the transaction's state does not allow the statement, and rig sends no XA COMMIT"} NOT_PROVOKED,
+    {"1401", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+     "XAER_RMERR: the server could not prepare the transaction, and rig sends no XA COMMIT"} NOT_PROVOKED,
+    {"1402", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+     "XA_RBROLLBACK: the server has rolled the transaction back"} NOT_PROVOKED,
+    {"1440", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+     "XAER_DUPID: a transaction with this identifier exists, so this one has not begun"} NOT_PROVOKED,
+    {"1613", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+     "XA_RBTIMEOUT: the server has rolled the transaction back, as it took too long"} NOT_PROVOKED,
+    {"1614", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+     "XA_RBDEADLOCK: the server has rolled the transaction back because of a deadlock"} NOT_PROVOKED,
     {RIG_MY_MISMATCH, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the comparison did not hold, so no row was changed"},
     {"", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
@@ -69,7 +87,7 @@ const struct rig_my_outcome_row rig_my_outcome_table[] = {
     {"1213", "40", AT_COMMIT, RIG_OUTCOME_FAIL, false,
      "Galera's certification failed: every node rejects the write set, and the transaction was rolled back"},
     {"3101", "40", AT_COMMIT, RIG_OUTCOME_FAIL, false,
-     "group replication's certification failed: every member rejects the transaction"},
+     "group replication's certification failed: every member rejects the transaction"} NOT_PROVOKED,
     {"1290", "", AT_COMMIT, RIG_OUTCOME_FAIL, true,
      "the server became read-only before COMMIT: it checks this before it prepares the commit, and rolls back"},
     {"1180", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
@@ -81,9 +99,15 @@ const struct rig_my_outcome_row rig_my_outcome_table[] = {
     {"1317", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "KILL QUERY at COMMIT may come after the commit is durable (while waiting for a replica)"},
     {"1053", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
-     "the server shuts down while committing: the commit may be durable"},
+     "the server shuts down while committing: the commit may be durable"} NOT_PROVOKED,
     {"1927", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "the session was killed while committing: the commit may be durable"},
+    {"1397", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
+     "XAER_NOTA at XA COMMIT: the server does not know the transaction; an earlier request or another session ended it"} NOT_PROVOKED,
+    {"1399", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
+     "XAER_RMFAIL at XA COMMIT: the transaction stays prepared, or another session is ending it"} NOT_PROVOKED,
+    {"1402", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
+     "XA_RBROLLBACK at XA COMMIT: rig takes no answer to it as proof that a prepared transaction is gone"} NOT_PROVOKED,
     {"2006", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "the server has gone away after COMMIT may have been sent"},
     {"2013", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
@@ -134,11 +158,14 @@ enum rig_error_class rig_my_error_class(const char *code)
         const char *code;
         enum rig_error_class error_class;
     } classes[] = {
-        {"1213", RIG_ERROR_CONFLICT},  {"1205", RIG_ERROR_CONFLICT},  {"1020", RIG_ERROR_CONFLICT},
-        {"3101", RIG_ERROR_CONFLICT},  {"1021", RIG_ERROR_RESOURCES}, {"1037", RIG_ERROR_RESOURCES},
-        {"1038", RIG_ERROR_RESOURCES}, {"1040", RIG_ERROR_RESOURCES}, {"1041", RIG_ERROR_RESOURCES},
-        {"1114", RIG_ERROR_RESOURCES}, {"1135", RIG_ERROR_RESOURCES}, {"1203", RIG_ERROR_RESOURCES},
-        {"1206", RIG_ERROR_RESOURCES}, {"1226", RIG_ERROR_RESOURCES},
+        {"1213", RIG_ERROR_CONFLICT},  {"1205", RIG_ERROR_CONFLICT},
+        {"1020", RIG_ERROR_CONFLICT},  {"1614", RIG_ERROR_CONFLICT} NOT_PROVOKED,
+        {"3101", RIG_ERROR_CONFLICT},  {"1021", RIG_ERROR_RESOURCES},
+        {"1037", RIG_ERROR_RESOURCES}, {"1038", RIG_ERROR_RESOURCES},
+        {"1040", RIG_ERROR_RESOURCES}, {"1041", RIG_ERROR_RESOURCES},
+        {"1114", RIG_ERROR_RESOURCES}, {"1135", RIG_ERROR_RESOURCES},
+        {"1203", RIG_ERROR_RESOURCES}, {"1206", RIG_ERROR_RESOURCES},
+        {"1226", RIG_ERROR_RESOURCES},
     };
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         if (strcmp(code, classes[i].code) == 0)

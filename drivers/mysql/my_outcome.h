@@ -5,6 +5,7 @@
  *   - Before a COMMIT may have left this process, every event means fail: the server rolls back a transaction when its
  *     session ends without one, and rig sends ROLLBACK after each error. That matters for errors that roll back only
  *     their statement, such as a lock wait time-out: the transaction is still open then.
+ *     So is an XA PREPARE: only an XA COMMIT commits what it prepared, and rig sends that after its answer alone.
  *   - Once it may have left, an error means fail only when the server can raise that error no later than the point at
  *     which the commit becomes durable or is sent to other nodes. Everything else, known or not, is info.
  * The phase of an *answered* error is that of the statement it answers: the server executes the statements of one

@@ -207,6 +207,8 @@ static bool set_statements_of_predicates(struct rig_my_schema *schema, uint32_t 
                  name) &&
         set_text(&of[RIG_SQL_COUNT_BY_CLASS], "SELECT CONCAT(COUNT(*), ',', COALESCE(SUM(v), 0)) FROM %s " BETWEEN("c"),
                  name) &&
+        set_text(&of[RIG_SQL_SUM_BY_ID], "SELECT CONCAT(0, ',', COALESCE(SUM(v), 0)) FROM %s " BETWEEN("id"), name) &&
+        set_text(&of[RIG_SQL_SUM_BY_CLASS], "SELECT CONCAT(0, ',', COALESCE(SUM(v), 0)) FROM %s " BETWEEN("c"), name) &&
         set_text(&of[RIG_SQL_UPDATE_BY_ID], CHANGE(", c = $4 DIV 10 MOD 100", "id"), name) &&
         set_text(&of[RIG_SQL_UPDATE_BY_CLASS], CHANGE(", c = $4 DIV 10 MOD 100", "c"), name) &&
         set_text(&of[RIG_SQL_DELETE_BY_ID], CHANGE("", "id"), name) &&
@@ -299,6 +301,9 @@ static bool set_statements_of_program(struct rig_my_schema *schema)
 enum rig_rc rig_my_schema_init(struct rig_my_schema *schema, const struct rig_run_env *env,
                                const struct rig_my_options *options, struct rig_err *err)
 {
+    if (env->rows != NULL && options->row_padding_bytes > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.row-padding: the tables of programs have columns of their own; leave it out");
     *schema = (struct rig_my_schema){.options = options, .workload = env->workload, .rows = env->rows};
     find_place(schema, env);
     const uint32_t count =

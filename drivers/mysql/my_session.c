@@ -9,6 +9,22 @@
 
 /* ---- opening ---- */
 
+static const uint64_t shares_stream = UINT64_C(1) << 48;
+static const int64_t patience_ns = 200000000; /* for the end of the client's last session on the server */
+
+/* Rolls back transactions that the client's last session left prepared. Where one stays, a later session or the end of the run tries again. */
+static enum rig_rc settle(const struct rig_my_session *session, struct rig_my_connection *connection,
+                          int64_t deadline_ns, struct rig_err *err)
+{
+    struct rig_my_run *run = session->run;
+    uint32_t left = 0;
+    const enum rig_rc rc = rig_my_two_phase_settle(&run->two_phase, run->env, session->client, connection, patience_ns,
+                                                   deadline_ns, &left, err);
+    if (left > 0)
+        run->env->core->log(1, "mysql", "%u transactions of client %u stay prepared for now", left, session->client);
+    return rc;
+}
+
 static enum rig_rc open_connection(void *context, struct rig_my_connection *connection, uint32_t server,
                                    int64_t deadline_ns, struct rig_err *err)
 {
@@ -22,7 +38,10 @@ static enum rig_rc open_connection(void *context, struct rig_my_connection *conn
     rig_my_schema_session(&run->schema, &session->sql);
     if (session->sql.failed)
         return rig_no_memory(err, "a session's settings");
-    return rig_my_query(connection, rig_buf_text(&session->sql), deadline_ns, NULL, err);
+    rc = rig_my_query(connection, rig_buf_text(&session->sql), deadline_ns, NULL, err);
+    if (rc == RIG_OK && run->options->two_phase > 0 && !connection->read_only)
+        rc = settle(session, connection, deadline_ns, err);
+    return rc;
 }
 
 enum rig_rc rig_my_session_open(void *object, void *run_object, uint32_t client, struct rig_err *err)
@@ -30,6 +49,8 @@ enum rig_rc rig_my_session_open(void *object, void *run_object, uint32_t client,
     struct rig_my_session *session = object;
     struct rig_my_run *run = run_object;
     session->run = run;
+    session->client = client;
+    rig_rng_init(&session->rng, run->env->seed, shares_stream + client);
     session->waiter.core = run->env->core;
     rig_buf_init(&session->sql, RIG_MY_REQUEST_MOST);
     rig_buf_init(&session->cell, 0);
@@ -141,11 +162,14 @@ static enum rig_outcome conclude(struct rig_my_turn *turn)
     const struct rig_my_outcome_row *row = rig_my_outcome_find(turn->phase, transaction->error_code, turn->sqlstate);
     transaction->phase = turn->phase;
     transaction->error_class = rig_my_error_class(transaction->error_code);
-    turn->session_lost = turn->session_lost || row->session_lost;
+    /* The next session rolls back what stays prepared. */
+    const bool is_in_doubt = turn->prepared && turn->phase == RIG_PHASE_COMMIT;
+    turn->session_lost = turn->session_lost || row->session_lost || is_in_doubt;
     if (!turn->session_lost)
         turn->session_lost = !rig_my_turn_roll_back(turn);
     transaction->session_lost = turn->session_lost;
-    return row->outcome;
+    /* An error that ends a COMMIT without effect does not end a prepared transaction: its request may still come. */
+    return is_in_doubt ? RIG_OUTCOME_INFO : row->outcome;
 }
 
 /* Nothing was sent: the session is as it was. */
@@ -167,6 +191,14 @@ static void give_columns(const struct rig_my_connection *connection, struct rig_
     rig_column_give(&transaction->columns, RIG_COLUMN_NODE, connection->node);
     if (connection->backend != 0)
         rig_column_give(&transaction->columns, RIG_COLUMN_BACKEND, connection->backend);
+}
+
+static void draw_shares(struct rig_my_turn *turn)
+{
+    struct rig_my_session *session = turn->session;
+    const double share = session->run->options->two_phase;
+    if (share > 0 && !turn->transaction->read_only && rig_rng_unit(&session->rng) < share)
+        rig_my_two_phase_name(&session->run->two_phase, session->run->env, session->client, turn->xid);
 }
 
 enum rig_outcome rig_my_session_transact(void *object, struct rig_transaction *transaction)
@@ -195,6 +227,7 @@ enum rig_outcome rig_my_session_run_program(void *object, struct rig_transaction
                                .phase = RIG_PHASE_CONNECT};
     RIG_INVARIANT(connection->my != NULL);
     connection->deadline_ns = deadline_ns;
+    draw_shares(&turn);
     give_columns(connection, transaction);
     if (rig_wake_is_raised(&session->waiter.wake))
         rig_my_turn_fail(&turn, RIG_PHASE_CONNECT, RIG_MY_INTERRUPTED, NULL);

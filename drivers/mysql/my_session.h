@@ -10,12 +10,14 @@
 #define RIG_DRIVERS_MYSQL_MY_SESSION_H
 
 #include "base/buf.h"
+#include "base/rng.h"
 #include "drivers/driver.h"
 #include "drivers/mysql/my_connection.h"
 #include "drivers/mysql/my_outcome.h"
 #include "drivers/mysql/my_certificate.h"
 #include "drivers/mysql/my_schema.h"
 #include "drivers/mysql/my_servers.h"
+#include "drivers/mysql/my_two_phase.h"
 
 enum { RIG_MY_REQUEST_MOST = 8 << 20 };
 
@@ -24,9 +26,11 @@ struct rig_my_run {
     const struct rig_my_options *options;
     struct rig_my_schema schema;
     struct rig_my_certificate certificate;
+    struct rig_my_views views;
     struct rig_wakes wakes;
     struct rig_my_cluster cluster;
     struct rig_my_servers servers;
+    struct rig_my_two_phase two_phase;
     char server_version[96];
     uint64_t reminder;         /* of the run's tables on given hosts; 0: none */
     bool created;              /* the server was asked to make the tables */
@@ -35,6 +39,8 @@ struct rig_my_run {
 
 struct rig_my_session {
     struct rig_my_run *run;
+    uint32_t client;
+    struct rig_rng rng; /* of shares of transactions */
     struct rig_sql_waiter waiter;
     struct rig_my_connection main;
     struct rig_my_connection reader; /* .my NULL when the main one reads as well */
@@ -44,6 +50,7 @@ struct rig_my_session {
     uint32_t visit_server;
     struct rig_buf sql;  /* of a request */
     struct rig_buf cell; /* of a prepared statement's answer */
+    uint64_t last_gtid;  /* of the main connection: its last commit that changed anything, of views */
 };
 
 /* A transaction in progress: the state that its requests share. */
@@ -56,7 +63,12 @@ struct rig_my_turn {
     bool failed;          /* the transaction has an error_code, answered or seen in `phase` */
     bool committed;       /* COMMIT was acknowledged: no later event can change the outcome */
     bool session_lost;
+    char xid[RIG_MY_XID_BYTES]; /* of a commit in two phases; empty: it has one */
+    bool ending;                /* XA END and XA PREPARE are on their way: the server's status means nothing, and */
+    bool prepared;              /*   they were acknowledged */
     char sqlstate[6];
+    bool has_last; /* of views: `last` is the number of the last commit before the own one */
+    uint64_t last;
 };
 
 /* The driver's hooks: `session` is a struct rig_my_session, `run` a struct rig_my_run. */

@@ -46,6 +46,21 @@ static void add_program_table(const struct rig_my_schema *schema, const struct r
     rig_buf_done(&creation);
 }
 
+/* Padding is in the row itself, because it is short. */
+static void add_table(const struct rig_my_schema *schema, const struct rig_run_env *env, const char *name,
+                      struct rig_buf *sql)
+{
+    const int64_t padding = schema->options->row_padding_bytes;
+    rig_buf_printf(sql, "CREATE TABLE %s (%s", name, rig_my_schema_columns(schema));
+    if (padding > 0) {
+        rig_buf_printf(sql, ", padding varchar(%lld) CHARACTER SET latin1 NOT NULL DEFAULT '", (long long)padding);
+        for (int64_t i = 0; i < padding; i++)
+            rig_buf_add_char(sql, 'x');
+        rig_buf_add_char(sql, '\'');
+    }
+    rig_buf_printf(sql, ") ENGINE = InnoDB COMMENT = '" MARK "%s'", env->run_name);
+}
+
 static void write_creation(const struct rig_my_schema *schema, const struct rig_run_env *env, struct rig_buf *sql)
 {
     /* Names of a user's own objects are compared as they are written. */
@@ -59,8 +74,7 @@ static void write_creation(const struct rig_my_schema *schema, const struct rig_
         if (schema->rows != NULL)
             add_program_table(schema, env, table, sql);
         else
-            rig_buf_printf(sql, "CREATE TABLE %s (%s) ENGINE = InnoDB COMMENT = '" MARK "%s'", name,
-                           rig_my_schema_columns(schema), env->run_name);
+            add_table(schema, env, name, sql);
         add_accounts(schema, env, table, name, sql);
     }
 }

@@ -118,6 +118,7 @@ static void init_stream(struct rig_pg_stream *stream, const struct rig_pg_schema
 {
     rig_pg_stream_init(stream, sink);
     stream->is_list = rig_workload_has_sequences(schema->workload);
+    stream->run_name = schema->run_name;
     stream->is_rows = schema->workload == RIG_WORKLOAD_PREDICATE;
     stream->form = (enum rig_sql_list_form)schema->options->table_schema;
 }

@@ -42,6 +42,8 @@ struct rig_pg_connection {
     int64_t answer_bytes; /* bytes received for the transaction or query, at least; libpq holds a row whole */
     int64_t value_bytes;  /* of the values in its results */
     int64_t answer_most;  /* 0: RIG_PG_ANSWER_MOST */
+    bool counts_errors;   /* of the session, which the server logs up to a number (pg_quiet.h) */
+    uint32_t errors;      /* so many */
     char query_code[6];   /* SQLSTATE of the last rig_pg_query() that failed; empty: it gave none */
 };
 

@@ -206,6 +206,17 @@ static const char *view_of_write(const struct rig_pg_schema *schema)
     return schema->options->isolation < RIG_PG_REPEATABLE_READ ? RIG_PG_VIEW_OF_WRITE : RIG_PG_VIEW_OF_SINGLE_WRITE;
 }
 
+/* The end of a statement on rows, where views are kept. */
+static void print_behind(const struct rig_pg_schema *schema, size_t statement, char *text, size_t size)
+{
+    const bool deletes = statement == RIG_SQL_DELETE_BY_ID || statement == RIG_SQL_DELETE_BY_CLASS;
+    const int length = !schema->views ? snprintf(text, size, "%s", "")
+                       : deletes      ? snprintf(text, size, "%s%s%s", RIG_PG_ROW_VIEW_MARK_BEFORE, schema->run_name,
+                                                 RIG_PG_ROW_VIEW_MARK_AFTER)
+                                 : snprintf(text, size, "%s", statement == RIG_SQL_INSERT ? view_of_write(schema) : "");
+    RIG_INVARIANT(length >= 0 && (size_t)length < size);
+}
+
 /* With the types of the numbers, which the simple protocol sends as texts. */
 static void set_statements_of_predicates(struct rig_pg_schema *schema, size_t first, const char *table)
 {
@@ -216,10 +227,11 @@ static void set_statements_of_predicates(struct rig_pg_schema *schema, size_t fi
 #undef SQL_OF
     for (size_t i = 0; i < RIG_SQL_PREDICATE_COUNT; i++) {
         char text[RIG_PG_STATEMENT_TEXT_BYTES], typed[RIG_PG_STATEMENT_TEXT_BYTES];
+        char behind[RIG_PG_STATEMENT_TEXT_BYTES];
         size_t length = 0;
         int most = 0;
         const char *const *parts = schema->views ? with_views[i] : sql[i];
-        const char *behind = schema->views && i == RIG_SQL_INSERT ? view_of_write(schema) : "";
+        print_behind(schema, i, behind, sizeof behind);
         RIG_INVARIANT((size_t)snprintf(text, sizeof text, "%s%s%s%s", parts[0], table, parts[1], behind) < sizeof text);
         for (const char *p = text; *p != '\0'; p++) {
             RIG_INVARIANT(length + sizeof "::bigint" < sizeof typed);
@@ -280,6 +292,7 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_ru
                         "database.row-padding: the tables of programs have columns of their own; leave it out");
     *schema = (struct rig_pg_schema){.options = options, .workload = env->workload, .rows = env->rows};
     schema->views = env->certificate == RIG_CERTIFICATE_FULL;
+    schema->run_name = env->run_name;
     rig_pg_place_find(env, options, &schema->place);
     schema->statement_count = RIG_PG_FIXED_COUNT + tables * RIG_PG_OF_TABLE_COUNT;
     schema->statements = calloc(schema->statement_count, sizeof *schema->statements);

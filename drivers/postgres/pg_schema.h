@@ -20,7 +20,7 @@
 #include "drivers/sql/sql_predicate.h"
 #include "drivers/sql/sql_values.h"
 
-enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 512, RIG_PG_NUMBERS = 4 };
+enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 768, RIG_PG_NUMBERS = 4 };
 enum { RIG_PG_STEM_BYTES = 64, RIG_PG_TABLE_BYTES = RIG_PG_SCHEMA_NAME_BYTES + RIG_PG_STEM_BYTES + 16 };
 
 struct rig_pg_place {
@@ -74,6 +74,7 @@ struct rig_pg_schema {
     struct rig_pg_place place;
     struct rig_pg_statement *statements; /* owned */
     size_t statement_count;
+    const char *run_name;              /* borrowed */
     bool views;                        /* statements return their snapshots and the writers of rows (pg_view.h) */
     const struct rig_row_schema *rows; /* the tables of programs, in place of those of the workload; NULL: none */
 };

@@ -52,6 +52,11 @@ enum rig_rc rig_pg_servers_target(const struct rig_pg_servers *servers, uint32_t
     return rc;
 }
 
+bool rig_pg_servers_are_own(const struct rig_pg_servers *servers, const struct rig_pg_target *target)
+{
+    return is_local(servers) && strcmp(target->user, RIG_PG_SUPERUSER) == 0;
+}
+
 const char *rig_pg_servers_name(const struct rig_pg_servers *servers, uint32_t server)
 {
     RIG_REQUIRE(server < rig_pg_servers_count(servers));

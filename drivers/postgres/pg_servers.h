@@ -30,6 +30,8 @@ uint32_t rig_pg_servers_count(const struct rig_pg_servers *servers);
 /* The server to connect to and the account; `endpoint` is filled, and borrowed by `target`. */
 enum rig_rc rig_pg_servers_target(const struct rig_pg_servers *servers, uint32_t server,
                                   struct rig_sql_endpoint *endpoint, struct rig_pg_target *target, struct rig_err *err);
+/* Whether rig started the servers, and the account is its superuser there. */
+bool rig_pg_servers_are_own(const struct rig_pg_servers *servers, const struct rig_pg_target *target);
 
 /* The server's name in reports: "pg-1" for rig's own nodes, the plan's text for given hosts. */
 const char *rig_pg_servers_name(const struct rig_pg_servers *servers, uint32_t server);

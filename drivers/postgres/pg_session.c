@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "drivers/postgres/pg_pipeline.h"
+#include "drivers/postgres/pg_quiet.h"
 #include "drivers/postgres/pg_preparation.h"
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_predicate.h"
@@ -35,6 +36,7 @@ static enum rig_rc open_connection(void *context, struct rig_pg_connection *conn
         return rc;
     connection->node = run->env->core->name(rig_pg_servers_name(&run->servers, server));
     connection->backend = PQbackendPID(connection->pg);
+    rig_pg_quiet_init(connection, options, rig_pg_servers_are_own(&run->servers, &target));
     /* A single server is used without checking its role. */
     connection->standby = rig_pg_servers_count(&run->servers) > 1 && rig_pg_in_recovery(connection, deadline_ns);
     rc = rig_pg_preparation_set(connection, options, deadline_ns, err);
@@ -464,6 +466,8 @@ static bool update_or_insert(struct rig_pg_turn *turn, uint32_t op, const struct
     else if (!inserted && !beaten)
         rig_pg_turn_fail_result(turn, turn->phase, result);
     PQclear(result);
+    if (beaten)
+        rig_pg_quiet_count(turn->connection);
     if (inserted)
         return perform_text(turn, "RELEASE SAVEPOINT rig_insert");
     if (!beaten || !perform_text(turn, "ROLLBACK TO SAVEPOINT rig_insert") || !perform(turn, update, numbers, &result))
@@ -603,6 +607,19 @@ static bool roll_back(struct rig_pg_turn *turn)
 
 /* ---- the transaction ---- */
 
+/* The server has logged enough errors of the session. False when it can no longer be used. */
+static bool make_quiet(struct rig_pg_turn *turn)
+{
+    struct rig_pg_connection *connection = turn->connection;
+    const struct rig_pg_run *run = turn->session->run;
+    const int64_t deadline_ns = run->env->core->now_ns() + run->options->connect_timeout_ns;
+    struct rig_err ignored = {.rc = RIG_OK};
+    if (is_pipelined(run) && PQexitPipelineMode(connection->pg) != 1)
+        return false;
+    return rig_pg_quiet_begin(connection, deadline_ns) &&
+           (!is_pipelined(run) || rig_pg_pipeline_enter(connection, &ignored) == RIG_OK);
+}
+
 /* Outcome and state of the session after a turn that failed. */
 static enum rig_outcome conclude(struct rig_pg_turn *turn)
 {
@@ -615,6 +632,7 @@ static enum rig_outcome conclude(struct rig_pg_turn *turn)
     /* After an error answered to COMMIT the server has ended the transaction itself. */
     if (!turn->session_lost && turn->phase != RIG_PHASE_COMMIT)
         turn->session_lost = !roll_back(turn);
+    rig_pg_quiet_count(turn->connection);
     transaction->session_lost = turn->session_lost;
     /* An error that ends a COMMIT without effect does not end a prepared transaction: its request may still come. */
     return turn->prepared && turn->phase == RIG_PHASE_COMMIT ? RIG_OUTCOME_INFO : row->outcome;
@@ -715,6 +733,8 @@ enum rig_outcome rig_pg_session_run_program(void *object, struct rig_transaction
     transaction->session_lost = turn.session_lost;
     if (turn.failed)
         outcome = conclude(&turn);
+    if (!transaction->session_lost && rig_pg_quiet_is_due(connection))
+        transaction->session_lost = !make_quiet(&turn);
     /* A failed node session does not end the client's session. */
     if (connection == &session->visit && transaction->session_lost && !rig_wake_is_raised(&session->waiter.wake)) {
         rig_pg_disconnect(&session->visit);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Changes asked for at a time; the server ends a batch with a whole transaction. */
-enum { BATCH = 500, SQL_BYTES = 1024 };
+enum { BATCH = 500, SQL_BYTES = 1024, MESSAGES_SINCE = 140000 /* pgoutput hands over logical messages */ };
 
 static const int64_t batch_answer_most = INT64_C(1) << 30, batch_ns = INT64_C(120000000000);
 
@@ -93,8 +93,9 @@ enum rig_rc rig_pg_slot_read(struct rig_pg_connection *connection, const struct 
     connection->answer_most = batch_answer_most;
     (void)snprintf(sql, sizeof sql,
                    "SELECT data FROM pg_logical_slot_get_binary_changes('%s', NULL, %d, 'proto_version', '1', "
-                   "'publication_names', '%s')",
-                   env->run_name, BATCH, env->run_name);
+                   "'publication_names', '%s'%s)",
+                   env->run_name, BATCH, env->run_name,
+                   PQserverVersion(connection->pg) >= MESSAGES_SINCE ? ", 'messages', 'true'" : "");
     while (rc == RIG_OK && rows > 0) {
         PGresult *result = NULL;
         rc = rig_pg_query(connection, sql, env->core->now_ns() + batch_ns, &result, err);

@@ -165,10 +165,22 @@ static bool parse(struct rig_pg_stream *stream, const struct value *value, size_
                            : rig_sql_int_parse(value->text, value->length, stream->elements);
 }
 
+/* Hands over a version of the transaction at hand, with its commit before the first one. */
+static enum rig_rc hand_over(struct rig_pg_stream *stream, int64_t key, const int64_t *elements, size_t count,
+                             struct rig_err *err)
+{
+    const struct rig_certificate_sink *sink = stream->sink;
+    if (!stream->begun &&
+        !(stream->lost ? sink->lost : sink->commit)(sink->context, stream->place, stream->xid, stream->timeline))
+        return no_memory(err);
+    stream->begun = true;
+    stream->last_place = stream->place;
+    return sink->version(sink->context, key, elements, (uint32_t)count) ? RIG_OK : no_memory(err);
+}
+
 static enum rig_rc give(struct rig_pg_stream *stream, const struct value values[MOST_COLUMNS], bool removed,
                         struct rig_err *err)
 {
-    const struct rig_certificate_sink *sink = stream->sink;
     int64_t key;
     size_t count = 0;
     if (stream->skipped)
@@ -180,13 +192,28 @@ static enum rig_rc give(struct rig_pg_stream *stream, const struct value values[
     if (!parsed || count > UINT32_MAX)
         return refuse("a value that the run did not write", err);
     count = stream->is_rows ? 2 : count;
-    if (!stream->begun &&
-        !(stream->lost ? sink->lost : sink->commit)(sink->context, stream->place, stream->xid, stream->timeline))
-        return no_memory(err);
-    stream->begun = true;
-    stream->last_place = stream->place;
     const bool none = removed && !stream->is_rows;
-    return sink->version(sink->context, key, none ? NULL : stream->elements, (uint32_t)count) ? RIG_OK : no_memory(err);
+    return hand_over(stream, key, none ? NULL : stream->elements, count, err);
+}
+
+static enum rig_rc take_message(struct rig_pg_stream *stream, struct message *m, struct rig_err *err)
+{
+    const bool transactional = (get_number(m, 1) & 1) != 0;
+    (void)get_number(m, 8);
+    const char *prefix = get_text(m);
+    const size_t length = (size_t)get_number(m, 4);
+    if (m->bad || length > (size_t)(m->end - m->at))
+        return refuse("a message that is cut", err);
+    if (!stream->is_rows || stream->run_name == NULL || strcmp(prefix, stream->run_name) != 0 || stream->skipped)
+        return RIG_OK;
+    const char *text = (const char *)m->at, *space = memchr(text, ' ', length);
+    const size_t first = space == NULL ? 0 : (size_t)(space - text);
+    int64_t key, elements[2];
+    if (!transactional || space == NULL || !rig_sql_int_parse(text, first, &key) ||
+        !rig_sql_int_parse(space + 1, length - first - 1, &elements[0]))
+        return refuse("a mark that the run did not make", err);
+    elements[1] = elements[0];
+    return hand_over(stream, key, elements, 2, err);
 }
 
 static enum rig_rc take_change(struct rig_pg_stream *stream, uint8_t type, struct message *m, struct rig_err *err)
@@ -228,12 +255,13 @@ enum rig_rc rig_pg_stream_take(struct rig_pg_stream *stream, const uint8_t *data
     case 'U':
     case 'D':
         return take_change(stream, type, &m, err);
+    case 'M':
+        return take_message(stream, &m, err);
     case 'T':
         return refuse("a TRUNCATE of the run's tables", err);
     case 'C': /* commit */
     case 'O': /* origin */
     case 'Y': /* type */
-    case 'M': /* message */
         return m.bad ? refuse("a message that is cut", err) : RIG_OK;
     default:
         return refuse("a message of an unknown type", err);

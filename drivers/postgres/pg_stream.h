@@ -4,7 +4,8 @@
  *
  * Only what the tables of a run can produce is read: two columns, k and v, with text values; of tables of rows three,
  * k, id and v, of which a removal has two. Anything else is an error, because a certificate that leaves something out would
- * accuse the database.
+ * accuse the database. Logical messages with the run's name as their prefix are marks of deletes: a table's key and the
+ * delete's number (history/row_ops.h).
  *
  * Threads: one.
  */
@@ -22,6 +23,7 @@ enum { RIG_PG_STREAM_TABLES = 1000 };
 struct rig_pg_stream {
     const struct rig_certificate_sink *sink; /* borrowed */
     bool is_list;
+    const char *run_name; /* borrowed; NULL: there are no marks */
     bool is_rows; /* tables of rows: a version is a row's id and version, or its id and 0 where the row was removed */
     enum rig_sql_list_form form; /* of lists */
     uint32_t timeline;

@@ -124,10 +124,9 @@ void rig_pg_view_begin(struct rig_pg_views *views, uint32_t client)
 /* The operation as the history numbers it; UINT32_MAX: the transaction rolled it back. */
 static uint32_t number_op(const struct rig_transaction *transaction, uint32_t op)
 {
-    const struct rig_rollback *rollback = &transaction->rollback;
-    if (!rig_rollback_wanted(rollback) || op < rollback->from)
-        return op;
-    return op < rollback->to ? UINT32_MAX : op - (rollback->to - rollback->from);
+    return rig_rollback_undoes(&transaction->rollback, transaction->ops, op)
+               ? UINT32_MAX
+               : rig_rollback_number(&transaction->rollback, transaction->ops, op);
 }
 
 /* The snapshot of a statement that read the newest version extends the numbers of its rows all the same. */

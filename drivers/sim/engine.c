@@ -123,6 +123,8 @@ struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options,
     engine->options = *options;
     engine->workload = workload;
     engine->has_objects = is_object(workload);
+    engine->has_tables = (RIG_SIM_ROWS >> (unsigned)workload & 1) != 0;
+    rig_sim_predicates_init(&engine->predicates);
     engine->session_count = session_count;
     rig_rng_init(&engine->rng, seed, engine_stream);
     rig_sim_store_init(&engine->store);
@@ -165,6 +167,7 @@ static void free_work(struct rig_sim_work *work)
     rig_sim_lists_done(&work->lists);
     rig_sim_elements_done(&work->apart);
     rig_sim_elements_done(&work->elements);
+    rig_sim_predicate_work_done(&work->predicate);
     free(work);
 }
 
@@ -179,6 +182,7 @@ void rig_sim_engine_free(struct rig_sim_engine *engine)
         free_work(work);
     }
     rig_sim_store_done(&engine->store);
+    rig_sim_predicates_done(&engine->predicates);
     free(engine->sessions);
     free(engine->stack);
     rig_sim_ready_done(&engine->ready);
@@ -223,6 +227,7 @@ static bool take_work(struct rig_sim_engine *engine, struct rig_sim_session *ses
     session->work->locks.count = 0;
     session->work->results.count = 0;
     session->work->seen.count = 0;
+    rig_sim_predicate_work_clear(&session->work->predicate);
     return true;
 }
 
@@ -246,7 +251,7 @@ void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const
     s->wants_hold = hold->wanted;
     if (hold->wanted)
         s->hold = *hold;
-    s->rollback = (struct rig_rollback){0};
+    s->rollback = s->undone = (struct rig_rollback){0};
     s->holding = false;
     s->held_ns = -1;
     s->session_lost = false;
@@ -260,7 +265,7 @@ void rig_sim_engine_roll_back_within(struct rig_sim_engine *engine, uint32_t ses
                                      const struct rig_rollback *rollback)
 {
     RIG_REQUIRE(session < engine->session_count && engine->sessions[session].busy && !engine->sessions[session].begun);
-    RIG_REQUIRE((RIG_SIM_UNIQUE >> (unsigned)engine->workload & 1) != 0);
+    RIG_REQUIRE((RIG_SIM_TRANSACTIONS >> (unsigned)engine->workload & 1) != 0);
     engine->sessions[session].rollback = *rollback;
 }
 
@@ -284,7 +289,7 @@ static void roll_back(struct rig_sim_engine *engine, struct rig_sim_session *ses
                       const char *code, const char *text)
 {
     engine->counts.aborts++;
-    rig_sim_roll_back(engine, session);
+    (engine->has_tables ? rig_sim_roll_back_rows : rig_sim_roll_back)(engine, session);
     complete(engine, session, outcome, code, text);
 }
 
@@ -306,6 +311,7 @@ static bool start(struct rig_sim_engine *engine, struct rig_sim_session *session
     if (chance(engine, engine->options.loss_rate))
         session->lose_at = (uint32_t)rig_rng_below(&engine->rng, (uint64_t)session->op_count + 1);
     rig_sim_take_snapshot(engine, session);
+    session->work->predicate.aged = session->snapshot.last[0] < engine->commit;
     session->phase = RIG_PHASE_OPERATION;
     return true;
 }
@@ -351,13 +357,15 @@ static void run_commit(struct rig_sim_engine *engine, struct rig_sim_session *se
         roll_back(engine, session, RIG_OUTCOME_INFO, "unknown", "the answer to the commit was lost");
         return;
     }
-    enum rig_sim_progress progress =
-        engine->has_objects ? rig_sim_apply(engine, session) : rig_sim_commit(engine, session);
+    enum rig_sim_progress progress = engine->has_objects  ? rig_sim_apply(engine, session)
+                                     : engine->has_tables ? rig_sim_commit_rows(engine, session)
+                                                          : rig_sim_commit(engine, session);
     if (progress != RIG_SIM_COMMITTED) {
         refuse(engine, session, progress, unheard);
         return;
     }
     engine->counts.commits++;
+    unheard |= engine->has_tables && !rig_sim_view_rows_of(engine, session);
     if (unheard)
         complete(engine, session, RIG_OUTCOME_INFO, "unknown", "the answer to the commit was lost");
     else
@@ -387,10 +395,11 @@ static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct
     case RIG_OP_POP:
     case RIG_OP_EXPECT:
     case RIG_OP_EXTEND:
-    case RIG_OP_ROW:
-    case RIG_OP_READ_WHERE:
     case RIG_OP_KIND_COUNT:
         break;
+    case RIG_OP_ROW:
+    case RIG_OP_READ_WHERE:
+        return rig_sim_run_row_operation(engine, session);
     }
     rig_bug(__FILE__, __LINE__, "requires operations of a workload that it runs");
 }
@@ -500,6 +509,18 @@ static void assemble(struct rig_sim_session *session, const struct rig_sim_key *
     }
 }
 
+/* The rows of each result, whose places are in the answers. */
+static const struct rig_sim_list *row_lists(struct rig_sim_work *work)
+{
+    for (size_t i = 0; i < work->results.count; i++) {
+        const struct rig_read *result = &work->results.at[i];
+        work->lists.at[i] = (struct rig_sim_list){.elements = work->predicate.shown.at, .count = result->count};
+        if (result->count > 0)
+            work->lists.at[i].elements += result->first_element;
+    }
+    return work->lists.at;
+}
+
 const struct rig_sim_list *rig_sim_engine_lists(struct rig_sim_engine *engine, uint32_t session)
 {
     RIG_REQUIRE(session < engine->session_count && !engine->sessions[session].busy);
@@ -507,6 +528,8 @@ const struct rig_sim_list *rig_sim_engine_lists(struct rig_sim_engine *engine, u
     size_t apart_count = 0;
     if (s->work == NULL || !rig_sim_lists_reserve(&s->work->lists, s->work->seen.count))
         return NULL;
+    if (engine->has_tables)
+        return row_lists(s->work);
     for (size_t i = 0; i < s->work->seen.count; i++) {
         const struct rig_sim_seen *seen = &s->work->seen.at[i];
         s->work->lists.at[i] = (struct rig_sim_list){.elements = NULL};
@@ -545,6 +568,7 @@ void rig_sim_engine_outcome(const struct rig_sim_engine *engine, uint32_t sessio
         .error_text = s->error_text,
         .held_ns = s->held_ns,
         .held_before = s->held_ns < 0 ? 0 : s->hold.before_op,
+        .view = s->work == NULL ? 0 : s->work->predicate.view,
         .reads = s->work == NULL || s->work->results.count == 0 ? NULL : s->work->results.at,
     };
 }
@@ -588,4 +612,18 @@ void rig_sim_engine_answer(struct rig_sim_engine *engine, uint32_t session, stru
 void rig_sim_engine_forget(struct rig_sim_engine *engine, int64_t key)
 {
     rig_sim_store_forget(&engine->store, key);
+    if (engine->has_tables)
+        rig_sim_predicates_forget(&engine->predicates, key);
+}
+
+void rig_sim_engine_certify(struct rig_sim_engine *engine, bool full)
+{
+    RIG_REQUIRE(engine->next_id == 0 && engine->has_tables);
+    engine->predicates.evidence.keeps = true;
+    engine->predicates.evidence.full = full;
+}
+
+bool rig_sim_engine_give_certificate(const struct rig_sim_engine *engine, const struct rig_certificate_sink *sink)
+{
+    return rig_sim_evidence_give(&engine->predicates.evidence, sink);
 }

@@ -36,7 +36,7 @@
       "skew")                                                                                                          \
     X(REPEATABLE_READ, "repeatable-read",                                                                              \
       "read and write locks on keys until the end, deadlocks detected: PL-2.99, which without predicates is strict "   \
-      "serializable")                                                                                                  \
+      "serializable; with the workload `predicate` a snapshot whose rows do not change, and phantoms")                 \
     X(READ_COMMITTED, "read-committed",                                                                                \
       "each read sees the latest commit; writes lock their key until the end and build on its latest commit: strong "  \
       "read committed, with lost updates and read skew")                                                               \
@@ -62,7 +62,9 @@ enum {
     RIG_SIM_TAKEN = 1 << RIG_WORKLOAD_QUEUE | 1 << RIG_WORKLOAD_STACK,
     RIG_SIM_STRINGS = 1 << RIG_WORKLOAD_APPEND_REGISTER,
     RIG_SIM_OBJECTS = RIG_SIM_COMPARED | RIG_SIM_TAKEN | RIG_SIM_STRINGS, /* each operation is atomic, at any level */
-    RIG_SIM_ALL = RIG_SIM_TRANSACTIONS | RIG_SIM_OBJECTS
+    RIG_SIM_ROWS = 1 << RIG_WORKLOAD_PREDICATE,
+    RIG_SIM_MULTIVERSION = RIG_SIM_TRANSACTIONS | RIG_SIM_ROWS,
+    RIG_SIM_ALL = RIG_SIM_TRANSACTIONS | RIG_SIM_OBJECTS | RIG_SIM_ROWS
 };
 
 /* Sets of isolation levels. */
@@ -77,10 +79,10 @@ enum {
 /* X(id, name, its isolation levels, its workloads, the mistake, each time with the chance `bug-rate`) */
 #define RIG_SIM_BUG_TABLE(X)                                                                                           \
     X(NONE, "none", RIG_SIM_AT_ANY, RIG_SIM_ALL, "nothing")                                                            \
-    X(LOST_UPDATE, "lost-update", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                                          \
+    X(LOST_UPDATE, "lost-update", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_MULTIVERSION,                                          \
       "a commit does not check for conflicting ones and overwrites them")                                              \
     X(STALE_READ, "stale-read", RIG_SIM_AT_SNAPSHOTS,                                                                  \
-      RIG_SIM_TRANSACTIONS | 1 << RIG_WORKLOAD_CAS_REGISTER | RIG_SIM_STRINGS,                                         \
+      RIG_SIM_MULTIVERSION | 1 << RIG_WORKLOAD_CAS_REGISTER | RIG_SIM_STRINGS,                                         \
       "a transaction's snapshot is up to `staleness` commits old")                                                     \
     X(LONG_FORK, "long-fork", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                                              \
       "two sites that see each other's commits late")                                                                  \
@@ -107,15 +109,15 @@ enum {
       "a dequeue or pop gives the second value instead of the first")                                                  \
     X(EMPTY_TAKE, "empty-take", RIG_SIM_AT_ANY, RIG_SIM_TAKEN,                                                         \
       "a dequeue or pop finds nothing although there are values")                                                      \
-    X(SAVEPOINT_LEAK, "savepoint-leak", RIG_SIM_AT_ANY, RIG_SIM_UNIQUE,                                                \
+    X(SAVEPOINT_LEAK, "savepoint-leak", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                          \
       "a rollback to a savepoint keeps the writes that it should undo")                                                \
-    X(SAVEPOINT_LOSS, "savepoint-loss", RIG_SIM_AT_ANY, RIG_SIM_UNIQUE,                                                \
+    X(SAVEPOINT_LOSS, "savepoint-loss", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                          \
       "a rollback to a savepoint also undoes the transaction's earlier writes")                                        \
-    X(SAVEPOINT_READ, "savepoint-read", RIG_SIM_AT_ANY, RIG_SIM_UNIQUE,                                                \
+    X(SAVEPOINT_READ, "savepoint-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                          \
       "a transaction still sees a write that it rolled back to a savepoint")                                           \
-    X(MISSED_PIVOT, "missed-pivot", RIG_SIM_AT_SERIALIZABLE, RIG_SIM_TRANSACTIONS,                                     \
+    X(MISSED_PIVOT, "missed-pivot", RIG_SIM_AT_SERIALIZABLE, RIG_SIM_MULTIVERSION,                                     \
       "a transaction that completes a dangerous structure commits")                                                    \
-    X(MOVING_SNAPSHOT, "moving-snapshot", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                                  \
+    X(MOVING_SNAPSHOT, "moving-snapshot", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_MULTIVERSION,                                  \
       "a read sees the latest commit instead of its transaction's snapshot")                                           \
     X(FORGOTTEN_WRITE, "forgotten-write", RIG_SIM_AT_ANY, RIG_SIM_UNIQUE,                                              \
       "a read does not see the earlier writes of its own transaction")                                                 \
@@ -125,9 +127,9 @@ enum {
       "a read finds the initial state of a key that was written")                                                      \
     X(HEADLESS_READ, "headless-read", RIG_SIM_AT_ANY, RIG_SIM_GROWING,                                                 \
       "a read of a list or set misses its first element")                                                              \
-    X(LOST_COMMIT, "lost-commit", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                                \
+    X(LOST_COMMIT, "lost-commit", RIG_SIM_AT_ANY, RIG_SIM_MULTIVERSION,                                                \
       "a commit is acknowledged and all of its writes are dropped")                                                    \
-    X(ABORTED_COMMIT, "aborted-commit", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                          \
+    X(ABORTED_COMMIT, "aborted-commit", RIG_SIM_AT_ANY, RIG_SIM_MULTIVERSION,                                          \
       "the writes of an aborted transaction are committed")                                                            \
     X(UNLOCKED_READ, "unlocked-read", RIG_SIM_AT_REPEATABLE_READ, RIG_SIM_TRANSACTIONS, "a read takes no lock")        \
     X(UNLOCKED_WRITE, "unlocked-write", RIG_SIM_AT_LOCKS, RIG_SIM_TRANSACTIONS,                                        \
@@ -135,7 +137,8 @@ enum {
     X(DOUBLE_INCREMENT, "double-increment", RIG_SIM_AT_ANY, RIG_SIM_SUMS,                                              \
       "a transaction's increments of a key are applied twice")                                                         \
     X(OVERDRAFT, "overdraft", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_BANK, "a transfer may take more than there is")        \
-    X(DOUBLE_PUT, "double-put", RIG_SIM_AT_ANY, RIG_SIM_TAKEN, "an enqueue or push is applied twice")
+    X(DOUBLE_PUT, "double-put", RIG_SIM_AT_ANY, RIG_SIM_TAKEN, "an enqueue or push is applied twice")                  \
+    X(LOST_ROW, "lost-row", RIG_SIM_AT_ANY, RIG_SIM_ROWS, "a read by a condition misses one of its rows")
 
 enum rig_sim_bug {
 #define RIG_SIM_BUG_ENUM(id, name, levels, workloads, help) RIG_SIM_BUG_##id,
@@ -186,6 +189,7 @@ struct rig_sim_answer {
     bool session_lost;
     const char *error_code; /* static; "" for ok */
     const char *error_text;
+    uint64_t view;                /* number of the transaction's view in the certificate; 0: it has none */
     const struct rig_read *reads; /* parallel to the operations */
     const int64_t *elements;
     size_t element_count;
@@ -204,6 +208,15 @@ struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options,
                                           uint64_t seed, uint32_t session_count);
 /* Before the first transaction: every key is an account. */
 void rig_sim_engine_open_accounts(struct rig_sim_engine *engine, const struct rig_accounts *accounts);
+/* Whether the simulated database gives a certificate of histories of that workload. */
+static inline bool rig_sim_certifies(enum rig_workload workload)
+{
+    return (RIG_SIM_ROWS >> (unsigned)workload & 1) != 0;
+}
+/* Before the first transaction, and where rig_sim_certifies(): keeps the certificate; `full`: with views. */
+void rig_sim_engine_certify(struct rig_sim_engine *engine, bool full);
+/* Hands over its commits and views, but not its end. False when the sink gave up. */
+bool rig_sim_engine_give_certificate(const struct rig_sim_engine *engine, const struct rig_certificate_sink *sink);
 void rig_sim_engine_free(struct rig_sim_engine *engine);
 
 /* The time of the session's next invocation; ascends. The session has no open transaction. */
@@ -216,7 +229,7 @@ int64_t rig_sim_engine_invoke_ns(const struct rig_sim_engine *engine, uint32_t s
 void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const struct rig_op *ops, uint32_t op_count,
                           const struct rig_hold *hold);
 
-/* The transaction that the session has just begun rolls back; on lists, registers and sets. */
+/* The transaction that the session has just begun rolls back; not on objects. */
 void rig_sim_engine_roll_back_within(struct rig_sim_engine *engine, uint32_t session,
                                      const struct rig_rollback *rollback);
 

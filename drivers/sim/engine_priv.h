@@ -7,6 +7,7 @@
 #include "base/heap.h"
 #include "base/rng.h"
 #include "drivers/sim/engine.h"
+#include "drivers/sim/sim_predicates.h"
 #include "drivers/sim/sim_ready.h"
 #include "drivers/sim/sim_store.h"
 
@@ -56,7 +57,8 @@ struct rig_sim_work {
     struct rig_sim_lists lists;       /* likewise; made on demand */
     struct rig_sim_elements apart;    /* of lists that are not on the trunk of their key */
     struct rig_sim_elements elements; /* of all lists; made on demand */
-    struct rig_sim_work *next;        /* unused one */
+    struct rig_sim_predicate_work predicate;
+    struct rig_sim_work *next; /* unused one */
 };
 
 struct rig_sim_session {
@@ -92,7 +94,8 @@ struct rig_sim_session {
     const char *error_text;
 
     /* needed by some transactions only */
-    struct rig_rollback rollback; /* to == 0 once it is done */
+    struct rig_rollback rollback; /* to == 0 once it is done, and then */
+    struct rig_rollback undone;   /*   it is here */
     struct rig_hold hold;
     int64_t held_from_ns;        /* while it holds */
     int64_t held_ns;             /* how long it held; -1: it has not */
@@ -111,6 +114,8 @@ struct rig_sim_engine {
     struct rig_accounts accounts;
     struct rig_rng rng;
     struct rig_sim_store store;
+    bool has_tables; /* the workload is one of tables of rows */
+    struct rig_sim_predicates predicates;
     struct rig_sim_session *sessions;
     struct rig_sim_work *unused_work;
     uint32_t session_count;
@@ -161,6 +166,13 @@ void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *se
 
 /* Runs the whole transaction, one operation on an object, at once (sim_objects.c). */
 enum rig_sim_progress rig_sim_apply(struct rig_sim_engine *engine, struct rig_sim_session *session);
+
+/* Tables of rows (sim_predicates.c). */
+enum rig_sim_progress rig_sim_run_row_operation(struct rig_sim_engine *engine, struct rig_sim_session *session);
+enum rig_sim_progress rig_sim_commit_rows(struct rig_sim_engine *engine, struct rig_sim_session *session);
+void rig_sim_roll_back_rows(struct rig_sim_engine *engine, struct rig_sim_session *session);
+/* The transaction is acknowledged: keeps its view, where views are asked for. False when memory runs out. */
+bool rig_sim_view_rows_of(struct rig_sim_engine *engine, struct rig_sim_session *session);
 
 /* The choice of the next step (sim_choice.c). Heaps have room for every session. */
 /* The session's transaction is new, or its step has to wait: it continues when the awaited event has come. */

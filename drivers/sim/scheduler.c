@@ -66,6 +66,8 @@ struct rig_sim_scheduler *rig_sim_scheduler_new(const struct rig_run_env *env)
     scheduler->engine = rig_sim_engine_new(options, env->workload, env->seed, client_count);
     if (scheduler->engine != NULL)
         rig_sim_engine_open_accounts(scheduler->engine, &env->accounts);
+    if (scheduler->engine != NULL && env->certificate != RIG_CERTIFICATE_NONE)
+        rig_sim_engine_certify(scheduler->engine, env->certificate == RIG_CERTIFICATE_FULL);
     scheduler->clients = calloc(client_count, sizeof *scheduler->clients);
     bool made = scheduler->engine != NULL && scheduler->clients != NULL;
     while (made && scheduler->client_count < client_count) {
@@ -91,6 +93,12 @@ void rig_sim_scheduler_free(struct rig_sim_scheduler *scheduler)
     rig_sim_engine_free(scheduler->engine);
     (void)pthread_mutex_destroy(&scheduler->mutex);
     free(scheduler);
+}
+
+bool rig_sim_scheduler_give_certificate(const struct rig_sim_scheduler *scheduler,
+                                        const struct rig_certificate_sink *sink)
+{
+    return rig_sim_engine_give_certificate(scheduler->engine, sink);
 }
 
 /* Lock held. The client's transaction is complete: it no longer waits. */

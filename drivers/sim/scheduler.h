@@ -24,6 +24,10 @@ struct rig_sim_scheduler *rig_sim_scheduler_new(const struct rig_run_env *env);
 /* Takes NULL. No client is inside. */
 void rig_sim_scheduler_free(struct rig_sim_scheduler *scheduler);
 
+/* No client is inside: rig_sim_engine_give_certificate(). */
+bool rig_sim_scheduler_give_certificate(const struct rig_sim_scheduler *scheduler,
+                                        const struct rig_certificate_sink *sink);
+
 /* A client connects, also after an interrupt. Returns the virtual time of its next invocation. */
 int64_t rig_sim_scheduler_enter(struct rig_sim_scheduler *scheduler, uint32_t client);
 /* The client participates no further. */

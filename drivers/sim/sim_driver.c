@@ -124,6 +124,9 @@ static enum rig_rc sim_init(void *run, const struct rig_run_env *env, struct rig
     if (env->client_count == 0 || env->client_count >= RIG_SIM_TICK_NS - 1)
         return rig_fail(err, RIG_E_DRIVER, "sim: %u client%s; use 1 to %lld", env->client_count,
                         rig_plural(env->client_count), (long long)RIG_SIM_TICK_NS - 2);
+    if (env->certificate != RIG_CERTIFICATE_NONE && !rig_sim_certifies(env->workload))
+        return rig_fail(err, RIG_E_PLAN,
+                        "the simulated database gives a `certificate` for the workload `predicate` only");
     r->scheduler = rig_sim_scheduler_new(env);
     if (r->scheduler == NULL)
         return rig_no_memory(err, "the simulated database");
@@ -165,6 +168,8 @@ static bool copy_answer(const struct rig_core *core, const struct rig_sim_answer
         rig_column_give(&transaction->columns, RIG_COLUMN_HELD, answer->held_ns);
         rig_column_give(&transaction->columns, RIG_COLUMN_HELD_BEFORE, answer->held_before);
     }
+    if (answer->view != 0)
+        rig_column_give(&transaction->columns, RIG_COLUMN_VIEW, (int64_t)answer->view);
     if (answer->reads == NULL)
         return true;
     size_t base = transaction->element_count;
@@ -357,6 +362,15 @@ static void sim_describe(void *run, char *text, size_t size)
                        rig_sim_bug_names[options->bug]);
 }
 
+static enum rig_rc sim_certify(void *run, const struct rig_certificate_sink *sink, struct rig_err *err)
+{
+    const struct sim_run *r = run;
+    if (!rig_sim_scheduler_give_certificate(r->scheduler, sink))
+        return rig_no_memory(err, "the certificate");
+    sink->end(sink->context, true, "");
+    return RIG_OK;
+}
+
 const struct rig_driver rig_driver_sim = {
     .abi = RIG_DRIVER_ABI,
     .struct_size = sizeof(struct rig_driver),
@@ -378,5 +392,8 @@ const struct rig_driver rig_driver_sim = {
     .now_ns = sim_now_ns,
     .rest = sim_rest,
     .describe = sim_describe,
+    .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM) | RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_FULL),
+    .certificate_source = "the simulated database",
+    .certify = sim_certify,
     .rows = &row_ops,
 };

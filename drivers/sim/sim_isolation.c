@@ -209,7 +209,7 @@ static int64_t incremented(const struct rig_sim_session *session, int64_t built_
     int64_t since = op->value;
     for (uint32_t i = session->next_op; i-- > 0;) {
         const struct rig_op *earlier = &session->ops[i];
-        if (earlier->key != op->key)
+        if (earlier->key != op->key || rig_rollback_undoes(&session->undone, session->ops, i))
             continue;
         if (rig_op_reads(earlier->kind))
             return session->work->results.at[i].value + since;
@@ -460,6 +460,7 @@ bool rig_sim_pass_savepoint(struct rig_sim_engine *engine, struct rig_sim_sessio
         for (size_t i = 0; i < work->writes.count; i++)
             work->saved.at[work->saved.count++] = work->writes.at[i];
     } else if (session->next_op == session->rollback.to) {
+        session->undone = session->rollback;
         session->rollback = (struct rig_rollback){0};
         if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_SAVEPOINT_LEAK))
             return true;

@@ -16,9 +16,11 @@ uint32_t rig_sql_builds_on(const struct rig_transaction *transaction, uint32_t o
 
 int64_t rig_sql_sum_since(const struct rig_transaction *transaction, uint32_t read, uint32_t op)
 {
+    const struct rig_rollback *rollback = &transaction->rollback;
     int64_t sum = transaction->reads[read].value;
     for (uint32_t i = read + 1; i <= op; i++) {
-        if (transaction->ops[i].key == transaction->ops[op].key)
+        const bool is_gone = op >= rollback->to && rig_rollback_undoes(rollback, transaction->ops, i);
+        if (transaction->ops[i].key == transaction->ops[op].key && !is_gone)
             sum += transaction->ops[i].value;
     }
     return sum;

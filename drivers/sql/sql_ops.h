@@ -21,7 +21,8 @@
 /* The number of the read that an increment adds to, the last one of its key before it; UINT32_MAX: there is none, or it
  * is another operation. */
 uint32_t rig_sql_builds_on(const struct rig_transaction *transaction, uint32_t op);
-/* The value after increment `op`, from the read that it builds on and the increments of its key since then. */
+/* The value after increment `op`, from the read that it builds on and the increments of its key since then, without
+ * those that a rollback to a savepoint has undone before it. */
 int64_t rig_sql_sum_since(const struct rig_transaction *transaction, uint32_t read, uint32_t op);
 /* Whether the operation has no statement of its own: the one after, or before it, does its work. */
 static inline bool rig_sql_is_silent(const struct rig_transaction *transaction, uint32_t op)

@@ -27,6 +27,8 @@ enum rig_sql_predicate rig_sql_predicate_of(const struct rig_transaction *transa
     numbers->value = by_id ? condition.least * RIG_ROW_SERIAL : condition.least;
     numbers->expected = by_id && !endless ? condition.most * RIG_ROW_SERIAL + RIG_ROW_SERIAL - 1 : condition.most;
     numbers->further = number_behind(transaction, op);
+    if (condition.form == RIG_ROW_SUMMED)
+        return by_id ? RIG_SQL_SUM_BY_ID : RIG_SQL_SUM_BY_CLASS;
     if (condition.form == RIG_ROW_COUNTED)
         return by_id ? RIG_SQL_COUNT_BY_ID : RIG_SQL_COUNT_BY_CLASS;
     if (numbers->further == 0)

@@ -22,6 +22,8 @@
     X(LIST_BY_CLASS, "SELECT id, v FROM ", " WHERE k = $1 AND c BETWEEN $2 AND $3")                                    \
     X(COUNT_BY_ID, "SELECT count(*), coalesce(sum(v), 0) FROM ", " WHERE k = $1 AND id BETWEEN $2 AND $3")             \
     X(COUNT_BY_CLASS, "SELECT count(*), coalesce(sum(v), 0) FROM ", " WHERE k = $1 AND c BETWEEN $2 AND $3")           \
+    X(SUM_BY_ID, "SELECT 0, coalesce(sum(v), 0) FROM ", " WHERE k = $1 AND id BETWEEN $2 AND $3")                      \
+    X(SUM_BY_CLASS, "SELECT 0, coalesce(sum(v), 0) FROM ", " WHERE k = $1 AND c BETWEEN $2 AND $3")                    \
     X(UPDATE_BY_ID, "UPDATE ",                                                                                         \
       " SET p = v, v = $4, c = $4 / 10 % 100 WHERE k = $1 AND id BETWEEN $2 AND $3 "                                   \
       "RETURNING id, p")                                                                                               \

@@ -85,10 +85,12 @@ static bool answers(void *context, struct rig_err *why)
     const struct rig_sqlite_cluster *cluster = context;
     const struct rig_core *core = cluster->site.env->core;
     const struct rig_sqlite_patience patience = {.core = core, .deadline_ns = core->now_ns() + ask_ns};
-    const struct rig_sqlite_setup setup = {
-        .shared_cache = cluster->options->shared_cache, .busy_ms = 500, .script = "SELECT 1 FROM sqlite_schema"};
+    const struct rig_sqlite_setup setup = {.socket = cluster->socket,
+                                           .shared_cache = cluster->options->shared_cache,
+                                           .busy_ms = 500,
+                                           .script = "SELECT 1 FROM sqlite_schema"};
     struct rig_sqlite_link link = {0};
-    const enum rig_rc rc = rig_sqlite_link_open(&link, cluster->socket, &setup, &patience, why);
+    const enum rig_rc rc = rig_sqlite_link_open(&link, &setup, &patience, why);
     rig_sqlite_link_close(&link);
     return rc == RIG_OK;
 }
@@ -108,17 +110,23 @@ static enum rig_rc launch(struct rig_sqlite_cluster *cluster, bool always, struc
     return rig_local_node_await(&cluster->node, &wait, err);
 }
 
-enum rig_rc rig_sqlite_cluster_start(struct rig_sqlite_cluster *cluster, struct rig_err *err)
+enum rig_rc rig_sqlite_cluster_embed(struct rig_sqlite_cluster *cluster, struct rig_err *err)
 {
-    enum rig_rc rc = rig_local_site_open(&cluster->site, cluster->options->run_as, err);
+    const enum rig_rc rc = rig_local_site_open(&cluster->site, cluster->options->run_as, err);
     if (rc != RIG_OK)
         return rc;
     rig_local_node_init(&cluster->node, &cluster->site, 0);
-    rig_local_path(&cluster->site, "s", cluster->socket);
     (void)snprintf(cluster->database, sizeof cluster->database, "%s/rig.db", cluster->node.data);
+    return rig_local_make_folder(&cluster->site, cluster->node.data, err);
+}
+
+enum rig_rc rig_sqlite_cluster_start(struct rig_sqlite_cluster *cluster, struct rig_err *err)
+{
+    enum rig_rc rc = rig_sqlite_cluster_embed(cluster, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_local_path(&cluster->site, "s", cluster->socket);
     rc = find_program(cluster, err);
-    if (rc == RIG_OK)
-        rc = rig_local_make_folder(&cluster->site, cluster->node.data, err);
     return rc == RIG_OK ? launch(cluster, false, err) : rc;
 }
 

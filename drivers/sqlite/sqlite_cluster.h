@@ -23,6 +23,8 @@ void rig_sqlite_cluster_init(struct rig_sqlite_cluster *cluster, const struct ri
 /* Takes a zeroed one. */
 void rig_sqlite_cluster_done(struct rig_sqlite_cluster *cluster);
 
+/* The folder of an embedded database; there is no server. RIG_E_CLUSTER. */
+enum rig_rc rig_sqlite_cluster_embed(struct rig_sqlite_cluster *cluster, struct rig_err *err);
 /* RIG_E_CLUSTER. */
 enum rig_rc rig_sqlite_cluster_start(struct rig_sqlite_cluster *cluster, struct rig_err *err);
 void rig_sqlite_cluster_stop(struct rig_sqlite_cluster *cluster);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/sqlite/sqlite_fault.h"
 #include "drivers/sqlite/sqlite_session.h"
 
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
@@ -59,7 +60,9 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     struct rig_sqlite_patience patience;
     struct rig_buf sql;
     rig_buf_init(&sql, 0);
-    enum rig_rc rc = rig_sqlite_run_open_link(run, &link, &patience, err);
+    enum rig_rc rc = run->options->embedded ? rig_sqlite_cluster_embed(&run->cluster, err) : RIG_OK;
+    if (rc == RIG_OK)
+        rc = rig_sqlite_run_open_link(run, &link, &patience, err);
     if (rc == RIG_OK)
         (void)snprintf(run->version, sizeof run->version, "%.31s", link.answer.text);
     if (rc == RIG_OK)
@@ -76,7 +79,8 @@ static enum rig_rc setup(void *object, struct rig_err *err)
 static void describe(void *object, char *text, size_t size)
 {
     const struct rig_sqlite_run *run = object;
-    (void)snprintf(text, size, "SQLite%s%s", run->version[0] == '\0' ? "" : " ", run->version);
+    (void)snprintf(text, size, "SQLite%s%s%s", run->version[0] == '\0' ? "" : " ", run->version,
+                   run->options->embedded ? ", embedded" : "");
 }
 
 /* ---- programs ---- */
@@ -163,8 +167,7 @@ static const struct rig_row_ops row_ops = {
 
 static bool cluster_wanted(const void *options)
 {
-    (void)options; /* a server of rig's own is the only one */
-    return true;
+    return !((const struct rig_sqlite_options *)options)->embedded; /* a server of rig's own is the only one */
 }
 
 static enum rig_rc cluster_start(void *run, struct rig_err *err)
@@ -256,6 +259,7 @@ static const struct rig_cluster_ops cluster_ops = {
     .data_dir = cluster_data_dir,
     .set_environment = cluster_set_environment,
     .address = cluster_address,
+    .faults = rig_sqlite_faults,
 };
 
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
@@ -263,7 +267,7 @@ const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
     .struct_size = sizeof(struct rig_driver),
     .name = "sqlite",
-    .summary = "SQLite: a database file of rig's own, with a process for each client",
+    .summary = "SQLite: a database file of rig's own, with a process for each client or embedded in rig",
     .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOADS_OF_REGISTERS |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_CAS_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |

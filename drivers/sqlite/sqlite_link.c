@@ -11,6 +11,7 @@
 
 #include "base/bug.h"
 #include "drivers/sqlite/sqlite_outcome.h"
+#include "drivers/sqlite/worker/sqlite_worker.h"
 
 enum { SLICE_MS = 1000, NS_PER_MS = 1000000 };
 
@@ -90,6 +91,12 @@ static enum rig_sqlite_wait receive_up_to(struct rig_sqlite_link *link, size_t s
     return RIG_SQLITE_ANSWERED;
 }
 
+static void take_answer(struct rig_sqlite_link *link)
+{
+    memcpy(&link->answer, link->bytes.data + sizeof(struct rig_sqlite_head), sizeof link->answer);
+    link->answer.text[sizeof link->answer.text - 1] = '\0';
+}
+
 static enum rig_sqlite_wait receive_answer(struct rig_sqlite_link *link, const struct rig_sqlite_patience *patience)
 {
     struct rig_sqlite_head head;
@@ -104,14 +111,36 @@ static enum rig_sqlite_wait receive_answer(struct rig_sqlite_link *link, const s
     wait = receive_up_to(link, sizeof head + head.size, patience);
     if (wait != RIG_SQLITE_ANSWERED)
         return wait;
-    memcpy(&link->answer, link->bytes.data + sizeof head, sizeof link->answer);
-    link->answer.text[sizeof link->answer.text - 1] = '\0';
+    take_answer(link);
     /* One question at a time: bytes behind the answer would be those of a server that is out of step. */
     return link->bytes.size == sizeof head + head.size ? RIG_SQLITE_ANSWERED : RIG_SQLITE_GONE;
 }
 
+/* The question runs to its end; a client that is to stop asks nothing further. */
+static enum rig_sqlite_wait run_embedded(struct rig_sqlite_link *link, const struct rig_sqlite_patience *patience)
+{
+    struct rig_sqlite_head head;
+    size_t size = 0;
+    if (patience->wake != NULL && rig_wake_is_raised(patience->wake))
+        return RIG_SQLITE_WOKEN;
+    if (link->question.failed)
+        return RIG_SQLITE_GONE;
+    memcpy(&head, link->question.data, sizeof head);
+    const char *answer = rig_sqlite_worker_answer(link->embedded, head.kind, link->question.data + sizeof head,
+                                                  link->question.size - sizeof head, &size);
+    rig_buf_clear(&link->bytes);
+    if (answer != NULL)
+        rig_buf_add(&link->bytes, answer, size);
+    if (answer == NULL || link->bytes.failed)
+        return RIG_SQLITE_GONE;
+    take_answer(link);
+    return RIG_SQLITE_ANSWERED;
+}
+
 enum rig_sqlite_wait rig_sqlite_link_ask(struct rig_sqlite_link *link, const struct rig_sqlite_patience *patience)
 {
+    if (link->embedded != NULL)
+        return run_embedded(link, patience);
     const enum rig_sqlite_wait wait = send_question(link, patience);
     return wait == RIG_SQLITE_ANSWERED ? receive_answer(link, patience) : wait;
 }
@@ -186,15 +215,43 @@ static enum rig_rc share_page(struct rig_sqlite_link *link, struct rig_err *err)
     return sent ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "SQLite: no shared page: %s", strerror(error));
 }
 
-enum rig_rc rig_sqlite_link_open(struct rig_sqlite_link *link, const char *socket_path,
-                                 const struct rig_sqlite_setup *setup, const struct rig_sqlite_patience *patience,
-                                 struct rig_err *err)
+/* The first message. Its first byte goes with the descriptor of the page; the rest follows as another question would. */
+static enum rig_sqlite_wait greet_server(struct rig_sqlite_link *link, const struct rig_sqlite_patience *patience,
+                                         struct rig_err *err)
+{
+    const int fd = link->fd_plus_one - 1;
+    const uint32_t size = (uint32_t)(link->question.size - sizeof(struct rig_sqlite_head));
+    memcpy(link->question.data, &size, sizeof size);
+    enum rig_sqlite_wait wait = share_page(link, err) == RIG_OK ? RIG_SQLITE_ANSWERED : RIG_SQLITE_GONE;
+    for (size_t sent = 1; wait == RIG_SQLITE_ANSWERED && sent < link->question.size;) {
+        const ssize_t put =
+            send(fd, link->question.data + sent, link->question.size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        sent += put > 0 ? (size_t)put : 0;
+        if (put <= 0)
+            wait = errno == EAGAIN || errno == EINTR ? await(fd, POLLOUT, patience) : RIG_SQLITE_GONE;
+    }
+    return wait == RIG_SQLITE_ANSWERED ? receive_answer(link, patience) : wait;
+}
+
+static enum rig_rc embed(struct rig_sqlite_link *link, const char *database, struct rig_err *err)
+{
+    link->embedded = rig_sqlite_worker_new(database);
+    if (link->embedded == NULL)
+        return rig_no_memory(err, "a connection");
+    link->page = &link->own_page;
+    rig_sqlite_worker_share(link->embedded, link->page);
+    return RIG_OK;
+}
+
+enum rig_rc rig_sqlite_link_open(struct rig_sqlite_link *link, const struct rig_sqlite_setup *setup,
+                                 const struct rig_sqlite_patience *patience, struct rig_err *err)
 {
     const struct rig_sqlite_hello hello = {
         .busy_ms = setup->busy_ms, .shared_cache = setup->shared_cache, .statement_count = setup->statement_count};
     rig_buf_init(&link->question, RIG_SQLITE_MESSAGE_MOST);
     rig_buf_init(&link->bytes, 2 * (size_t)RIG_SQLITE_MESSAGE_MOST + 65536);
-    enum rig_rc rc = connect_to(link, socket_path, err);
+    const enum rig_rc rc =
+        setup->socket == NULL ? embed(link, setup->database, err) : connect_to(link, setup->socket, err);
     if (rc != RIG_OK)
         return rc;
     rig_sqlite_link_begin(link, RIG_SQLITE_HELLO);
@@ -204,23 +261,8 @@ enum rig_rc rig_sqlite_link_open(struct rig_sqlite_link *link, const char *socke
     rig_buf_add(&link->question, setup->script, strlen(setup->script) + 1);
     if (link->question.failed)
         return rig_no_memory(err, "the statements of a session");
-    const uint32_t size = (uint32_t)(link->question.size - sizeof(struct rig_sqlite_head));
-    memcpy(link->question.data, &size, sizeof size);
-    rc = share_page(link, err);
-    if (rc != RIG_OK)
-        return rc;
-    /* The first byte is on its way; the rest follows as another question would. */
-    const int fd = link->fd_plus_one - 1;
-    enum rig_sqlite_wait wait = RIG_SQLITE_ANSWERED;
-    for (size_t sent = 1; wait == RIG_SQLITE_ANSWERED && sent < link->question.size;) {
-        const ssize_t put =
-            send(fd, link->question.data + sent, link->question.size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-        sent += put > 0 ? (size_t)put : 0;
-        if (put <= 0)
-            wait = errno == EAGAIN || errno == EINTR ? await(fd, POLLOUT, patience) : RIG_SQLITE_GONE;
-    }
-    if (wait == RIG_SQLITE_ANSWERED)
-        wait = receive_answer(link, patience);
+    const enum rig_sqlite_wait wait =
+        link->embedded != NULL ? run_embedded(link, patience) : greet_server(link, patience, err);
     return judge(link, wait, "opening the database", err);
 }
 
@@ -228,11 +270,12 @@ void rig_sqlite_link_close(struct rig_sqlite_link *link)
 {
     if (link->fd_plus_one > 0)
         (void)close(link->fd_plus_one - 1);
-    if (link->page != NULL)
+    if (link->page != NULL && link->embedded == NULL)
         (void)munmap(link->page, sizeof *link->page);
+    rig_sqlite_worker_free(link->embedded);
     rig_buf_done(&link->question);
     rig_buf_done(&link->bytes);
-    *link = (struct rig_sqlite_link){0};
+    *link = (struct rig_sqlite_link){.page = NULL};
 }
 
 /* ---- the fate of a transaction ---- */

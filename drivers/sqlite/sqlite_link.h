@@ -1,6 +1,7 @@
 /*
  * The driver's end of a session: asks the server, waits for its answer, and decides with it whether a transaction that
- * was given up can still commit (sqlite_wire.h).
+ * was given up can still commit (sqlite_wire.h). Where the database is embedded there is no server: the calling thread
+ * runs the worker itself, which a lock holds up for `busy_ms` at most, and nothing is given up.
  *
  * Threads: one at a time; interrupts come through `wake`.
  */
@@ -15,6 +16,8 @@
 /* Zeroed: closed. */
 struct rig_sqlite_link {
     int fd_plus_one;
+    struct rig_sqlite_worker *embedded; /* in place of a connection to the server */
+    struct rig_sqlite_page own_page;    /* of an embedded one */
     struct rig_sqlite_page *page;
     struct rig_buf question; /* begins with a struct rig_sqlite_head */
     struct rig_buf bytes;    /* of the answer */
@@ -32,6 +35,8 @@ enum rig_sqlite_wait { RIG_SQLITE_ANSWERED, RIG_SQLITE_GONE, RIG_SQLITE_LATE, RI
 
 /* A session prepares these statements, texts that each end with a NUL, after its script. */
 struct rig_sqlite_setup {
+    const char *socket;   /* of the server; NULL: embedded */
+    const char *database; /* of an embedded one */
     uint32_t busy_ms;
     bool shared_cache;
     const struct rig_buf *statements; /* NULL: none */
@@ -40,9 +45,8 @@ struct rig_sqlite_setup {
 };
 
 /* Connects, opens the database and prepares the statements. RIG_E_CLUSTER; RIG_E_INTERRUPTED. Close it in any case. */
-enum rig_rc rig_sqlite_link_open(struct rig_sqlite_link *link, const char *socket_path,
-                                 const struct rig_sqlite_setup *setup, const struct rig_sqlite_patience *patience,
-                                 struct rig_err *err);
+enum rig_rc rig_sqlite_link_open(struct rig_sqlite_link *link, const struct rig_sqlite_setup *setup,
+                                 const struct rig_sqlite_patience *patience, struct rig_err *err);
 void rig_sqlite_link_close(struct rig_sqlite_link *link);
 
 /* Begins a question, of which the caller adds the rest to link->question. */

@@ -20,6 +20,9 @@ const struct rig_option rig_sqlite_option_table[] = {
     {.name = "begin", .type = RIG_OPTION_CHOICE, AT(begin), .default_text = "deferred",
      .choices = rig_sqlite_begin_words,
      .help = "how transactions that write begin; those that only read begin deferred"},
+    {.name = "embedded", .type = RIG_OPTION_BOOL, AT(embedded), .default_text = "false",
+     .help = "whether rig's own threads call the library, as an application's do, in place of a process for each client; without "
+             "faults of processes, disks and clocks"},
     {.name = "shared-cache", .type = RIG_OPTION_BOOL, AT(shared_cache), .default_text = "false",
      .help = "whether all clients are threads of one process with a shared cache, which locks tables in place of the file"},
     {.name = "read-uncommitted", .type = RIG_OPTION_BOOL, AT(read_uncommitted), .default_text = "false",
@@ -28,6 +31,10 @@ const struct rig_option rig_sqlite_option_table[] = {
      .least = 0, .most = 6e11, .help = "time for which a statement waits for a lock, as SQLite's busy_timeout"},
     {.name = "tables", .type = RIG_OPTION_INT, AT(tables), .default_text = "1", .least = 1, .most = 100,
      .help = "number of tables for the keys"},
+    {.name = "row-padding", .type = RIG_OPTION_SIZE, AT(row_padding_bytes), .default_text = "0B", .least = 0,
+     .most = 3900,
+     .help = "bytes that each row has besides its key and value. 0B: hundreds of keys share a page of 4 KiB; 900B: four do, so "
+             "that a transaction changes more pages, and with a small `cache_size` its changes reach the file before the commit"},
     {.name = "pragmas", .type = RIG_OPTION_TEXT_LIST, AT(pragmas),
      .help = "further pragmas of each connection, each `name=value`, such as `wal_autocheckpoint=100`"},
     {.name = "open-timeout", .type = RIG_OPTION_DURATION, AT(open_timeout_ns), .default_text = "10s",

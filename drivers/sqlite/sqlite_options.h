@@ -13,11 +13,13 @@ struct rig_sqlite_options {
     int64_t journal;
     int64_t synchronous;
     int64_t begin;
+    bool embedded;
     bool shared_cache;
     bool read_uncommitted;
     int64_t busy_timeout_ns;
     int64_t tables;
     struct rig_text_list pragmas;
+    int64_t row_padding_bytes;
     int64_t open_timeout_ns;
     int64_t transaction_timeout_ns;
     int64_t nodes; /* always 1 */

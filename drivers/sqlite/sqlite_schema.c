@@ -135,6 +135,9 @@ static void add_statements_of_program(struct rig_sqlite_schema *schema)
 enum rig_rc rig_sqlite_schema_init(struct rig_sqlite_schema *schema, const struct rig_run_env *env, struct rig_err *err)
 {
     const struct rig_sqlite_options *options = env->options;
+    if (env->rows != NULL && options->row_padding_bytes > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.row-padding: the tables of programs have columns of their own; leave it out");
     *schema = (struct rig_sqlite_schema){
         .env = env, .options = options, .dialect = {.prefix = "", .returning = true, .named_indexes = true}};
     rig_buf_init(&schema->statements, 0);
@@ -172,6 +175,14 @@ static const char *columns_of(enum rig_workload workload)
                                                 : "k INTEGER PRIMARY KEY, v INTEGER NOT NULL";
 }
 
+static void add_padding(const struct rig_sqlite_schema *schema, int64_t table, struct rig_buf *sql)
+{
+    rig_buf_printf(sql, "ALTER TABLE rig_%" PRId64 " ADD padding TEXT NOT NULL DEFAULT '", table);
+    for (int64_t i = 0; i < schema->options->row_padding_bytes; i++)
+        rig_buf_add_char(sql, 'x');
+    rig_buf_add_text(sql, "'; ");
+}
+
 void rig_sqlite_schema_create(const struct rig_sqlite_schema *schema, struct rig_buf *sql)
 {
     const struct rig_run_env *env = schema->env;
@@ -179,6 +190,8 @@ void rig_sqlite_schema_create(const struct rig_sqlite_schema *schema, struct rig
         rig_sql_create_table(&schema->dialect, &env->rows->tables[i], sql);
     for (int64_t table = 0; env->rows == NULL && table < schema->options->tables; table++) {
         rig_buf_printf(sql, "CREATE TABLE rig_%" PRId64 " (%s); ", table, columns_of(env->workload));
+        if (schema->options->row_padding_bytes > 0)
+            add_padding(schema, table, sql);
         if (has_rows(env->workload))
             rig_buf_printf(sql, "CREATE INDEX rig_%" PRId64 "_index ON rig_%" PRId64 " (k, n); ", table, table);
         if (has_conditions(env->workload))
@@ -186,7 +199,7 @@ void rig_sqlite_schema_create(const struct rig_sqlite_schema *schema, struct rig
         if (env->accounts.count > 0)
             rig_buf_printf(sql,
                            "WITH RECURSIVE s (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM s WHERE k < %" PRId64
-                           ") INSERT INTO rig_%" PRId64 " SELECT k, %" PRId64 " FROM s WHERE k %% %" PRId64
+                           ") INSERT INTO rig_%" PRId64 " (k, v) SELECT k, %" PRId64 " FROM s WHERE k %% %" PRId64
                            " = %" PRId64 "; ",
                            env->accounts.count - 1, table, env->accounts.balance, schema->options->tables, table);
     }

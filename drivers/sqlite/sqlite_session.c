@@ -15,7 +15,9 @@ enum { NS_PER_MS = 1000000 };
 
 static struct rig_sqlite_setup setup_of(const struct rig_sqlite_run *run)
 {
-    return (struct rig_sqlite_setup){.busy_ms = (uint32_t)(run->options->busy_timeout_ns / NS_PER_MS),
+    return (struct rig_sqlite_setup){.socket = run->options->embedded ? NULL : run->cluster.socket,
+                                     .database = run->cluster.database,
+                                     .busy_ms = (uint32_t)(run->options->busy_timeout_ns / NS_PER_MS),
                                      .shared_cache = run->options->shared_cache,
                                      .script = rig_buf_text(&run->pragmas)};
 }
@@ -27,7 +29,7 @@ enum rig_rc rig_sqlite_run_open_link(struct rig_sqlite_run *run, struct rig_sqli
     const struct rig_core *core = run->env->core;
     *patience = (struct rig_sqlite_patience){.core = core,
                                              .deadline_ns = core->now_ns() + run->options->transaction_timeout_ns};
-    return rig_sqlite_link_open(link, run->cluster.socket, &setup, patience, err);
+    return rig_sqlite_link_open(link, &setup, patience, err);
 }
 
 enum rig_rc rig_sqlite_session_open(void *object, void *run_object, uint32_t client, struct rig_err *err)
@@ -44,7 +46,7 @@ enum rig_rc rig_sqlite_session_open(void *object, void *run_object, uint32_t cli
     session->node = core->name(run->cluster.node.name);
     const struct rig_sqlite_patience patience = {
         .core = core, .deadline_ns = core->now_ns() + run->options->open_timeout_ns, .wake = &session->wake};
-    const enum rig_rc rc = rig_sqlite_link_open(&session->link, run->cluster.socket, &setup, &patience, err);
+    const enum rig_rc rc = rig_sqlite_link_open(&session->link, &setup, &patience, err);
     session->backend = session->link.answer.pid;
     return rc;
 }

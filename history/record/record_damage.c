@@ -7,16 +7,17 @@
 
 /*
  * The number of missing frames at which the next one is still recognised by its number alone (a checkpoint has its
- * own), and how often each following byte may go into a checksum: bytes that look like many long frames must not make a
- * reader hang.
+ * own), apart from those whose heads are still there, and how often each following byte may go into a checksum: bytes
+ * that look like many long frames must not make a reader hang.
  */
-enum { MISSING_MOST = 4, LOOKS_A_BYTE = 4 };
+enum { MISSING_MOST = 4, LOOKS_A_BYTE = 8 };
 
 struct search {
     const uint8_t *data;
     size_t size;
     unsigned version;
     uint64_t budget; /* bytes that may still go into checksums */
+    uint64_t passed; /* damaged frames with complete heads since the last undamaged one */
     struct rig_record_damage found;
 };
 
@@ -55,12 +56,14 @@ static bool recognise(struct search *search, size_t at, uint64_t *number, struct
         *number = told;
         return true;
     }
-    for (uint64_t guess = *number; guess < *number + MISSING_MOST; guess++) {
+    const uint64_t end = *number + search->passed + MISSING_MOST;
+    for (uint64_t guess = *number; guess < end; guess++) {
         if (read_frame(search, at, guess, frame)) {
             *number = guess;
             return true;
         }
     }
+    search->passed += rig_frame_is_whole(head, left) && is_type(search, head[3]);
     return false;
 }
 
@@ -93,6 +96,7 @@ static void look_behind(struct search *search, size_t at, uint64_t number)
         at = (size_t)(place - search->data);
         if (search->size - at >= RIG_FRAME_HEAD_BYTES && recognise(search, at, &number, &frame)) {
             note(search, &frame);
+            search->passed = 0;
             number++;
             at += RIG_FRAME_HEAD_BYTES + frame.size;
         } else {

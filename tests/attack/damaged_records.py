@@ -140,15 +140,19 @@ def originals(folder):
 
 
 def can_be_a_cut(original, damaged):
-    """Whether only the last frame changed, and has fewer bytes than its header states, as if it had been cut."""
+    """Whether the first frame that changed has fewer bytes than its header states, and no later frame is intact, as if
+    the record had been cut."""
     if original.startswith(damaged):
         return True
-    last = frames_of(original)[-1][0]
-    head = damaged[last : last + HEAD_BYTES]
-    if original[:last] != damaged[:last]:
+    if original[:START_BYTES] != damaged[:START_BYTES]:
+        return False
+    changed = [frame for frame in frames_of(original) if original[slice(*frame)] != damaged[slice(*frame)]]
+    at = changed[0][0]
+    head, later = damaged[at : at + HEAD_BYTES], damaged[at:]
+    if any(original[slice(*frame)] in later for frame in frames_of(original) if frame[0] > at):
         return False
     is_head = head[:3] == b"RIG"[: len(head)]
-    return is_head and (len(head) < 8 or len(damaged) - last - HEAD_BYTES < struct.unpack_from("<I", head, 4)[0])
+    return is_head and (len(head) < 8 or len(damaged) - at - HEAD_BYTES < struct.unpack_from("<I", head, 4)[0])
 
 
 def says_the_same(path, wanted, lines):

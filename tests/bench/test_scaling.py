@@ -67,7 +67,8 @@ class Scaling(unittest.TestCase):
         self.assert_ratio(("valid", 10**6), ("processes", 10**6), 2.5)
 
     def test_long_lists(self):
-        self.assert_ratio(("valid", 10**6), ("long-lists", 10**6), 2.5)
+        # The ratio depends on the processor: about 2 on an Intel Xeon, and up to 3 on an AMD EPYC.
+        self.assert_ratio(("valid", 10**6), ("long-lists", 10**6), 3.5)
 
     def assert_linear_in_operations(self, invoked, answered):
         """Ten times the operations in one transaction: `invoked` and `answered` make the operations of each size."""

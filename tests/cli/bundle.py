@@ -102,6 +102,37 @@ class Bundle(unittest.TestCase):
         self.assertIn("&lt;b", cover)
         self.assertNotIn("<b>", cover)
 
+    def test_a_setting_gives_what_the_stored_plan_lacks(self):
+        run = self.run_plan(bug="none", status=0)
+        masked = PLAN.replace("sim, isolation: snapshot-isolation, bug: BUG, bug-rate: 100%",
+                              'postgres, isolation: repeatable-read, password: "***"')
+        (run / "plan.yaml").write_text(masked)
+        if " postgres " not in self.rig("list", "drivers").stdout.replace("\n", " "):
+            self.skipTest("this build has no driver postgres")
+        files = self.members(self.bundle(0, "--level", "serializable").stdout.strip())
+        self.assertIn("There is no script of its statements: plan.yaml:5:", files["README.md"].decode())
+        self.assertNotIn("scenario.yaml", files)
+        files = self.members(self.bundle(0, "--level", "serializable", "--set", f"database.password={SECRET}", "-o", "set.tar.gz").stdout.strip())
+        self.assertIn("scenario.yaml", files)
+        cover = files["README.md"].decode()
+        for line in ("rig reproduce part.jsonl --plan plan.yaml ", "./reproduce-psql.sh ", "sha256sum -c SHA256SUMS"):
+            self.assertIn(line, cover)
+        for name, text in files.items():
+            self.assertNotIn(SECRET.encode(), text, name)
+        done = self.bundle(64, "--level", "serializable", "--set", f"database.password={SECRET}", "--set", "database.passwort=x", "-o", "none.tar.gz")
+        self.assertIn("unknown key `passwort`", done.stderr)
+        self.assertFalse((self.folder / "none.tar.gz").exists())
+
+    def test_the_sums_are_right(self):
+        self.run_plan()
+        with tarfile.open(self.folder / self.bundle(0).stdout.strip()) as archive:
+            archive.extractall(self.folder / "sums")
+        home = next((self.folder / "sums").iterdir())
+        done = subprocess.run(["sha256sum", "-c", "--strict", "SHA256SUMS"], cwd=home, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(sorted(line.split(": ")[0] for line in done.stdout.splitlines()),
+                         sorted(path.name for path in home.iterdir() if path.name != "SHA256SUMS"))
+
     def test_no_link_is_followed(self):
         run = self.run_plan()
         outside = self.folder / "outside"

@@ -282,6 +282,7 @@ enum rig_outcome bench_client_transact_held(struct bench_client *client, const s
         .ops = ops,
         .op_count = op_count,
         .hold = *hold,
+        .rollback = client->rollback,
         .delayed = client->delayed,
         .client = client->index,
         .read_only = true,

@@ -39,10 +39,11 @@ struct bench_client {
     void *session;
     uint32_t index;
     struct rig_transaction transaction;
-    size_t element_limit; /* most elements that the core allocates for one transaction */
-    bool delayed;         /* its transactions pause between two operations */
-    unsigned hold_calls;  /* of the core's hold, for the last transaction */
-    unsigned delay_calls; /* likewise */
+    size_t element_limit;         /* most elements that the core allocates for one transaction */
+    bool delayed;                 /* its transactions pause between two operations */
+    struct rig_rollback rollback; /* of its transactions */
+    unsigned hold_calls;          /* of the core's hold, for the last transaction */
+    unsigned delay_calls;         /* likewise */
     int64_t invoke_ns, complete_ns;
 };
 

@@ -97,10 +97,21 @@ static void assert_row(uint32_t at, int64_t a, int64_t b, int64_t v, int64_t w)
     assert_memory_equal(cells + (size_t)at * COLUMNS, VALUES(a, b, v, w), COLUMNS * sizeof *cells);
 }
 
+/* Padded rows are of keys only: a driver refuses them together with programs. */
+static bool pads_rows(void)
+{
+    static const char option[] = "row-padding=";
+    for (size_t i = 0; i < settings.override_count; i++) {
+        if (strncmp(settings.overrides[i], option, sizeof option - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool start_with_rows(struct bench_run *run, struct bench_client *client)
 {
     struct rig_err err = {0};
-    if (settings.driver->rows == NULL)
+    if (settings.driver->rows == NULL || pads_rows())
         return false;
     settings.rows = &schema;
     start(run, RIG_WORKLOAD_RW_REGISTER, 1); /* the values of rows do not depend on the workload */

@@ -230,6 +230,28 @@ static void assert_number(const struct bench_client *client, uint32_t op, int64_
     assert_int_equal(client->transaction.reads[op].value, expected);
 }
 
+/* Increments behind a savepoint are seen there only, and not added to what comes after the rollback to it. */
+static void check_rolled_back_increments(struct bench_client *client)
+{
+    static const struct rig_op ops[] = {
+        {.kind = RIG_OP_INCREMENT, .key = 5, .value = 7},  {.kind = RIG_OP_READ_COUNTER, .key = 5},
+        {.kind = RIG_OP_READ_COUNTER, .key = 6},           {.kind = RIG_OP_INCREMENT, .key = 5, .value = 100},
+        {.kind = RIG_OP_INCREMENT, .key = 6, .value = 50}, {.kind = RIG_OP_INCREMENT, .key = 5, .value = 2},
+        {.kind = RIG_OP_INCREMENT, .key = 6, .value = 1},  {.kind = RIG_OP_READ_COUNTER, .key = 5},
+        {.kind = RIG_OP_READ_COUNTER, .key = 6},
+    };
+    client->rollback = (struct rig_rollback){.from = 2, .to = 5};
+    transact_ok(client, ops, 9);
+    client->rollback = (struct rig_rollback){0};
+    assert_number(client, 1, 7);
+    assert_int_equal(client->transaction.reads[2].state, RIG_READ_NIL);
+    assert_number(client, 7, 9);
+    assert_number(client, 8, 1);
+    transact_ok(client, ops + 7, 2);
+    assert_number(client, 0, 9);
+    assert_number(client, 1, 1);
+}
+
 /* Increments that add blindly, and increments of what the transaction has read. */
 void counters_hold_sums(void **state)
 {
@@ -255,6 +277,8 @@ void counters_hold_sums(void **state)
     transact_ok(&client, ops, 3);
     assert_number(&client, 0, 6);
     assert_number(&client, 2, 13);
+    if ((settings.driver->features & RIG_DRIVER_SAVEPOINTS) != 0)
+        check_rolled_back_increments(&client);
     finish(&client, &run);
 }
 
@@ -345,12 +369,19 @@ void conditions_find_their_rows(void **state)
         row_op(RIG_OP_READ_WHERE, 0),
         row_op(RIG_OP_ROW, delete),
         row_op(RIG_OP_READ_WHERE, 0),
+        row_op(RIG_OP_ROW, rig_row_condition_value(RIG_ROW_BY_CLASS, RIG_ROW_SUMMED, 0, RIG_ROW_ENDLESS)),
+        row_op(RIG_OP_READ_WHERE, 0),
+        row_op(RIG_OP_ROW, rig_row_condition_value(RIG_ROW_BY_ID, RIG_ROW_SUMMED, 9, 0)),
+        row_op(RIG_OP_READ_WHERE, 0),
     };
+    const int64_t sum[] = {0, first}, none[] = {0, 0};
     const int64_t sums[] = {2, first + update}, left[] = {first, first};
-    transact_ok(&client, again, 8);
+    transact_ok(&client, again, 12);
     assert_rows(&client, 1, NULL, 0); /* the update gave the row another class */
     assert_rows(&client, 3, sums, 2);
     assert_rows(&client, 5, after_update, 2);
     assert_rows(&client, 7, left, 2);
+    assert_rows(&client, 9, sum, 2);
+    assert_rows(&client, 11, none, 2);
     finish(&client, &run);
 }

@@ -77,9 +77,10 @@ def faults_of(case, folder):
     path = folder / f"{case['name']}.jsonl"
     # --anomaly and --level of a case are requests of the check, and the shrinking takes them over.
     arguments = list(case["arguments"])
-    while "--max-memory" in arguments or "--window" in arguments:
-        at = arguments.index("--max-memory" if "--max-memory" in arguments else "--window")
-        del arguments[at : at + 2]
+    for other in ("--max-memory", "--window", "--known"):  # not of shrinking a history
+        while other in arguments:
+            at = arguments.index(other)
+            del arguments[at : at + 2]
     history = f"histories/{case['name']}.jsonl"
     status, out, err = rig("shrink", history, *arguments, "--output", str(path), "--format", "json")
     if status != 0:

@@ -56,6 +56,8 @@ def check_right(folder, whole, records):
     expect("right", reversed(records), 0, "4; real time across them is known to", "real time across ranks is known to")
     expect("in little memory", [*records, "--max-memory", "64MiB"], 0)
     expect("with a report", [*records, "-o", folder / "reports"], 0)
+    if not (folder / "reports/charts/latency.svg").exists():
+        problems.append("the reports of several records have no charts")
     page = (folder / "reports/report.html").read_text()
     if "real time across them is known to" not in page:
         problems.append("the page does not tell the bound")
@@ -89,16 +91,73 @@ def check_refused(folder, whole, records):
     expect("twice", [records[0], records[1], records[1]], 64, "are both the record of rank 1")
     expect("two runs", [records[0], other[1]], 64, "is of another run than")
     expect("no rank", [whole, records[1]], 64, "is not the record of one rank of a run")
-    expect("proof", [*records, "--proof", folder / "proof"], 64, "--proof is for a single record")
     expect("missing file", [*records, folder / "none.rig"], 64, "none.rig: cannot open")
     _, objects = make(folder, "objects", "--set", "workload.type=cas-register")
     expect("objects", objects, 64, "holds operations on objects")
+
+
+def verify(*arguments):
+    done = subprocess.run([BUILD / "rig-verify", *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def check_proofs(folder, name, records, level, fate):
+    """A proof of several records is replayed from them; one that claims more is refused."""
+    proof = folder / f"{name}.proof"
+    run("check", *records, "--proof", proof)
+    status, output = verify(*records, proof)
+    if status != 0 or [level, fate] not in [line.split() for line in output.splitlines()]:
+        problems.append(f"{name}: the proof of several records: exit {status}: {output}")
+    if verify(*records[1:], proof)[0] == 0:
+        problems.append(f"{name}: a proof of four records is replayed from three")
+    return proof
+
+
+def check_false_proof(folder, records, proof):
+    """The order of a level below holds; the order of processes contradicts it, though the positions of transactions overlap."""
+    text = proof.read_text()
+    start = "held serial serializable"
+    if start not in text:
+        problems.append("the proof shows no serial order")
+    false = folder / "false.proof"
+    head = text.splitlines()[:2]
+    false.write_text("\n".join(head) + "\n" + text[text.index(start):].replace(start, "held serial strong-session-serializable", 1))
+    status, output = verify(*records, false)
+    if status != 1 or "of its process" not in output:
+        problems.append(f"an order against that of processes is replayed: exit {status}: {output}")
+
+
+def check_one_file(folder, name, records, status):
+    """As one file the history tells less, and what it refutes is refuted. Real time across ranks stays."""
+    for form in ("rig", "jsonl", "edn"):
+        one = folder / f"{name}.one.{form}"
+        done, output = run("convert", *records, one)
+        if done != 0:
+            problems.append(f"{name}: convert to {form}: exit {done}: {output}")
+        expect(f"{name} as {form}", [one], status)
+    merged = json.loads(run("check", *records, "--format", "json")[1])
+    single = json.loads(run("check", folder / f"{name}.one.rig", "--format", "json")[1])
+    for level, fate in single["levels"].items():
+        if fate == "refuted" and merged["levels"][level] != "refuted":
+            problems.append(f"{name}: {level} is refuted in one file only")
+    if single["history"]["ok"] != merged["history"]["ok"]:
+        problems.append(f"{name}: {single['history']} in one file, {merged['history']} in several")
+    text = run("convert", *records[:3], folder / f"{name}.three.rig")
+    if text[0] != 64 or "1 of them is missing or ends early" not in text[1]:
+        problems.append(f"{name}: three records of four are converted: {text}")
 
 
 def check_wrong(folder):
     _, records = make(folder, "wrong", "--set", "database.bug=stale-read", "--set", "database.bug-rate=0.1")
     expect("wrong", records, 1, "strict-serializable")
     expect("wrong, incomplete", records[:3], 1, "the record of rank 3 is missing")
+    check_one_file(folder, "wrong", records, 1)
+    proof = check_proofs(folder, "wrong", records, "strong-session-serializable", "refuted")
+    check_false_proof(folder, records, proof)
+    status, output = run("shrink", *records, "--output", folder / "small.jsonl")
+    note = "an anomaly that rests on their order is in the records only"
+    if status != 0 or "G-single-item-process" not in output or note not in output:
+        problems.append(f"shrink of several records: exit {status}: {output}")
 
 
 def main():
@@ -107,6 +166,8 @@ def main():
         whole, records = make(folder, "history", "--set", "database.workers=4")
         check_right(folder, whole, records)
         check_incomplete(folder, records)
+        check_proofs(folder, "right", records, "strong-session-serializable", "held")
+        check_one_file(folder, "history", records, 0)
         check_refused(folder, whole, records)
         check_wrong(folder)
     print("\n".join(problems) or "the records of several ranks are checked as one")

@@ -3,7 +3,7 @@
 
 One pass suffices where keys are never used again once they are left; two passes where some are used again long
 after, so that a guess about them is wrong. Input from a pipe is kept in memory, so the history is rejected there
-with the remedy. Registers that do not fit are decided all the same. In each form a
+with the remedy. Registers and strings that do not fit are decided all the same. In each form a
 limit of a third of the file is kept to, also where keys are used seldom and so for long. Where all keys stay in use,
 the limit that the error names is enough. The binary is $RIG, or build/release/rig; other programs are in
 $RIG_BUILD/tests.
@@ -104,10 +104,26 @@ def check_registers(folder, problems):
         check_within(history, (1, 2), problems, "--require", "held", *assumed)
 
 
-def generate(history, transactions, shape):
+def check_strings(folder, problems):
+    """Concurrent appends to one string that stays in use: windows carry few strings over, whatever the order of those
+    that no read shows, and find a stale read."""
+    history, limit = pathlib.Path(folder) / "strings.rig", 24
+    shape = ["workload.type=append-register", "workload.keys.active=1", "workload.keys.appends-per-key=1000000"]
+    for bug, valid in (("none", True), ("stale-read", False)):
+        wrong = [] if valid else ["database.bug=stale-read", "database.bug-rate=0.002%"]
+        generate(history, 150000, [*shape, *wrong], "--clients", "8", "--force")
+        done = check(history, "--max-memory", f"{limit}MiB")
+        found = json.loads(done.stdout) if done.returncode in (0, 1, 2) else {}
+        cost = found.get("cost", {"peak_bytes": 0, "windows": 0})
+        print(f"strings, {bug}: valid {found.get('valid')}, {cost['peak_bytes'] >> 20} MiB, {cost['windows']} windows")
+        if found.get("valid") != valid or cost["windows"] < 2 or (valid and cost["peak_bytes"] > (limit + 4) << 20):
+            problems.append(f"strings, {bug}: exit status {done.returncode}, {found.get('valid')}, {cost}, {done.stderr}")
+
+
+def generate(history, transactions, shape, *arguments):
     settings = [argument for setting in shape for argument in ("--set", setting)]
-    subprocess.run([RIG, "gen", history, "--transactions", str(transactions), "--no-progress", *settings], check=True,
-                   capture_output=True)
+    subprocess.run([RIG, "gen", history, "--transactions", str(transactions), "--no-progress", *settings, *arguments],
+                   check=True, capture_output=True)
 
 
 def main():
@@ -121,6 +137,7 @@ def main():
         subprocess.run([BUILD / "tests/late_record", "2500000", "60000", late], check=True)
         check_within(late, (2,), problems)
         check_registers(folder, problems)
+        check_strings(folder, problems)
         late.unlink()
         history.unlink()
         for name, share, transactions, shape in SHARES:

@@ -10,7 +10,10 @@ edge, at or before what the read saw (wr) or after (rw). rig gets the answers, c
 
 - without damage rig agrees with the certificate, and its levels are those of the graph: held exactly where there is no cycle.
   At read committed updates and deletes have no snapshot, so a level may stay open there, but is never wrong;
-- transactions of unknown outcome are resolved by the commits; where they changed rows that no answer shows, nothing is decided;
+- where a write skew of two transactions is a known issue, it is accepted only if each cycle of the graph has both transactions
+  of one;
+- transactions of unknown outcome are resolved by the commits. Where deletes leave marks, each is, and the levels are those of the graph
+  without their reads, or open; without marks nothing is decided where they changed rows by a delete;
 - with damage (a row or its version changed, a count, a commit dropped or failed, a snapshot that hides or shows a commit) no
   history makes rig fail, and those where damage shows for certain are found. Garbled certificates make it fail neither.
 
@@ -26,9 +29,18 @@ import subprocess
 import sys
 import tempfile
 
-from predicate_orders import RIG, matches, statements
+from predicate_orders import FORMS, RIG, matches, statements, total
 
 FIRST_ID = 700
+KNOWN = """database: a database in memory
+level: serializable
+shows: write skews of two transactions
+page: none.md
+typical: 1s
+within: 1m
+plan: none.yaml
+expect: {anomalies: [G2-item, G2-predicate], transactions: {least: 2, most: 2}}
+"""
 TABLES = 2
 BAD_INPUT = 64
 
@@ -36,8 +48,8 @@ BAD_INPUT = 64
 class Database:
     """Rows as lists of versions (number or None, writer), in the order in which they were made."""
 
-    def __init__(self, isolation):
-        self.isolation = isolation
+    def __init__(self, isolation, marks):
+        self.isolation, self.marks = isolation, marks
         self.rows = {}  # (table, row) -> [(version or None, txn)]
         self.log, self.visible, self.numbers, self.active = [], set(), {}, set()
         self.next_id = FIRST_ID
@@ -109,6 +121,9 @@ def step(database, txn):
             if last != txn.name and last not in txn.snapshot:
                 undo(database, txn)
                 return
+        if kind == "delete" and database.marks:
+            number_of(database, txn)
+            txn.writes.append((table, number, number, txn.name))
         for row, _, _ in shown:
             number_of(database, txn)
             database.rows[table, row].append((number if kind == "update" else None, txn.name))
@@ -118,7 +133,7 @@ def step(database, txn):
 
 
 def run(draw, isolation):
-    database, serial, txns = Database(isolation), [0], []
+    database, serial, txns = Database(isolation, draw.random() < 0.6), [0], []
     if draw.random() < 0.6:  # rows that are there from the beginning
         serial = [3, True]
         txns.append(Transaction(0, [(number % TABLES, ["insert", -20, number * 1000 + number % 2 * 10]) for number in (1, 2, 3)]))
@@ -166,7 +181,7 @@ def edges_of(database, ended):
         if txn.outcome != "ok" or txn.is_unknown:
             continue
         for table, kind, condition, seen, places, _ in txn.reads:
-            for row, place, own in places if kind != "count" else []:
+            for row, place, own in places if kind not in FORMS else []:
                 versions = database.rows[table, row]
                 if not own:
                     edges["dependency"].add((versions[place][1], txn.name))
@@ -176,6 +191,8 @@ def edges_of(database, ended):
                 place, own = seen.get(row, (-1, False)) if of == table else (-1, True)
                 met = False
                 for at, (version, writer) in enumerate(versions if not own else []):
+                    if at + 1 < len(versions) and versions[at + 1][1] == writer:
+                        continue  # only the last version of a transaction is installed
                     meets = version is not None and matches(condition, row, version)
                     if meets != met and at <= place:
                         edges["dependency"].add((writer, txn.name))
@@ -210,6 +227,32 @@ def expected(edges):
     return cyclic
 
 
+def cycles(edges):
+    """The sets of transactions of all simple cycles."""
+    after = {}
+    for one, two in edges:
+        if one != two:
+            after.setdefault(one, set()).add(two)
+    found = set()
+
+    def walk(path):
+        for other in after.get(path[-1], ()):
+            if other == path[0]:
+                found.add(frozenset(path))
+            elif other > path[0] and other not in path:
+                walk([*path, other])
+
+    for node in after:
+        walk([node])
+    return found
+
+
+def hides(edges):
+    """Whether some cycle does not contain two transactions that form one."""
+    pairs = [{one, two} for one, two in edges if one < two and (two, one) in edges]
+    return any(not any(pair <= cycle for pair in pairs) for cycle in cycles(edges))
+
+
 # ---- what rig gets ----
 
 class Recorded:
@@ -221,10 +264,10 @@ class Recorded:
             for table, kind, condition, number, shown, follows, text in txn.results:
                 snapshot = None if follows else list(text)
                 if kind != "insert":
-                    ops.append(["row", table, condition - (1 if kind == "count" else 0)])
+                    ops.append(["row", table, condition - FORMS.get(kind, 0)])
                     flat = None if shown is None else [n for row, version, _ in shown for n in (row, version)]
-                    if kind == "count":
-                        flat = [len(shown), sum(version for _, version, _ in shown)]
+                    if kind in FORMS:
+                        flat = total(kind, [version for _, version, _ in shown])
                     writers = [database.numbers[writer] for _, _, writer in shown] if kind in ("read", "delete") else []
                     rows += [[len(ops), writer, snapshot] for writer in writers or [0]]
                     ops.append(["r", table, flat])
@@ -237,7 +280,7 @@ class Recorded:
                 ops = []
                 for table, (kind, condition, number) in txn.work:
                     if kind != "insert":
-                        ops += [["row", table, condition - (1 if kind == "count" else 0)], ["r", table, None]]
+                        ops += [["row", table, condition - FORMS.get(kind, 0)], ["r", table, None]]
                     ops += [] if number is None else [["row", table, number]]
             event = {"type": "info" if txn.is_unknown else txn.outcome, "process": txn.name, "f": "txn", "value": ops}
             if rows and event["type"] == "ok":
@@ -306,11 +349,15 @@ def change_count(draw, recorded):
     return True
 
 
+def is_mark(change):
+    return change[1] == change[2] and change[2] % 10 == 2
+
+
 def drop_commit(draw, recorded):
-    if recorded.commits:
-        del recorded.commits[draw.randrange(len(recorded.commits))]
-        return True
-    return False
+    places = [at for at, commit in enumerate(recorded.commits) if not all(map(is_mark, commit[1]))]
+    if places:
+        del recorded.commits[draw.choice(places)]
+    return bool(places)
 
 
 def fail_commit(draw, recorded):
@@ -324,11 +371,12 @@ def fail_commit(draw, recorded):
 
 
 def drop_change(draw, recorded):
-    places = [commit for commit in recorded.commits if len(commit[1]) > 1]
+    places = [(commit, change) for commit in recorded.commits for change in commit[1]
+              if len(commit[1]) > 1 and not is_mark(change)]
     if not places:
         return False
-    commit = draw.choice(places)
-    del commit[1][draw.randrange(len(commit[1]))]
+    commit, change = draw.choice(places)
+    commit[1].remove(change)
     return True
 
 
@@ -390,15 +438,30 @@ def try_garbled(draw, folder):
     return None if done.returncode in (0, 1, 2, BAD_INPUT) else f"rig failed: {done.stderr}\n" + "\n".join(map(json.dumps, lines))
 
 
-def check(lines, folder):
+def check(lines, folder, *arguments):
     path = pathlib.Path(folder) / "history.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return subprocess.run([RIG, "check", path, "--workload", "predicate", "--format", "json"], capture_output=True, text=True, timeout=60)
+    command = [RIG, "check", path, "--workload", "predicate", "--format", "json", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
 def judge(recorded, folder):
     done = check(recorded.lines(), folder)
     return (json.loads(done.stdout) if done.returncode in (0, 1, 2) else None), done.stderr
+
+
+def judge_known(recorded, edges, folder, tally):
+    """Why accepting write skews of two transactions is wrong, or None."""
+    entry = pathlib.Path(folder) / "known.yaml"
+    entry.write_text(KNOWN)
+    done = check(recorded.lines(), folder, "--level", "serializable", "--known", entry)
+    if done.returncode not in (0, 1, 2):
+        return f"rig failed: {done.stderr}"
+    known = json.loads(done.stdout)["known"]
+    hidden = hides(edges["dependency"] | edges["item"] | edges["predicate"])
+    tally["known"] += known["explained"] is True
+    tally["hidden"] += hidden
+    return f"something hides behind the known issues: {known}" if known["explained"] and hidden else None
 
 
 def try_one(draw, folder, tally):
@@ -419,7 +482,8 @@ def try_one(draw, folder, tally):
         tally["found"] += damaged and found
         return f"{damage.__name__} was not found\n{text}" if damaged and is_sure and not found else None
     edges = edges_of(database, ended)
-    is_open = any(txn.is_unknown and statement[0] in ("update", "delete") for txn in ended for _, statement in txn.work)
+    is_open = not database.marks and any(
+        txn.is_unknown and statement[0] == "delete" for txn in ended for _, statement in txn.work)
     if is_open and certificate["agrees"] and not certificate["decides"]:
         tally["open"] += 1
         return None
@@ -428,16 +492,22 @@ def try_one(draw, folder, tally):
         return f"{isolation}: the certificate does not decide: {certificate}\n{text}"
     if not certificate["decides"]:
         return None  # nothing depends on anything
-    if isolation == "snapshot" and result["levels"]["snapshot-isolation"] != "held":
+    lost = any(txn.is_unknown and txn.outcome == "ok" and txn.reads for txn in ended)
+    if isolation == "snapshot" and result["levels"]["snapshot-isolation"] not in ("held", "not-refuted" if lost else "held"):
         return f"snapshot isolation was kept, and is {result['levels']['snapshot-isolation']}\n{text}"
     follows = any(read[5] for txn in ended for read in txn.reads)
     for level, cyclic in expected(edges).items():
         fate = result["levels"][level]
         tally[f"{level} {fate}"] = tally.get(f"{level} {fate}", 0) + 1
-        if fate != ("refuted" if cyclic else "held") and not (follows and fate == "not-refuted"):
+        if fate == ("held" if cyclic else "refuted") or (cyclic and lost and not follows and fate != "refuted"):
+            return f"{isolation}: {level} is {fate}, and the graph {'has a' if cyclic else 'has no'} cycle\n{text}"
+        if not lost and fate != ("refuted" if cyclic else "held") and not (follows and fate == "not-refuted"):
             return f"{isolation}: {level} is {fate}, and the graph {'has a' if cyclic else 'has no'} cycle\n{text}"
     tally["apart"] += result["levels"]["serializable"] == "refuted" and result["levels"]["repeatable-read"] == "held"
-    return None
+    why = None
+    if isolation == "snapshot" and result["levels"]["serializable"] == "refuted":
+        why = judge_known(recorded, edges, folder, tally)
+    return None if why is None else f"{why}\n{text}"
 
 
 def main():
@@ -446,14 +516,14 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
-    tally = {"damaged": 0, "found": 0, "apart": 0, "open": 0, "resolved": 0, "serializable refuted": 0, "serializable held": 0}
+    tally = {"known": 0, "hidden": 0, "damaged": 0, "found": 0, "apart": 0, "open": 0, "resolved": 0, "serializable refuted": 0, "serializable held": 0}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(arguments.count):
             why = try_garbled(draw, folder) if number % 4 == 3 else try_one(draw, folder, tally)
             if why is not None:
                 sys.exit(f"seed {arguments.seed}, history {number}: {why}")
     print(f"{arguments.count} histories agree: {tally}")
-    if min(tally["apart"], tally["serializable held"], tally["found"]) < arguments.count // 40 or tally["found"] < 0.8 * tally["damaged"]:
+    if tally["known"] < arguments.count // 500 or min(tally["apart"], tally["serializable held"], tally["found"]) < arguments.count // 40 or tally["found"] < 0.8 * tally["damaged"]:
         sys.exit("too few histories came apart, were held or damaged to test anything")
 
 

@@ -45,14 +45,21 @@ def matches(condition, row, version):
     return value >= least and (width == 999 or value <= least + width)
 
 
+FORMS = {"count": 1, "sum": 2}  # reads that show no rows
+
+
+def total(kind, versions):
+    return [len(versions) if kind == "count" else 0, sum(versions)]
+
+
 def statements(draw, serial):
     """A transaction: [kind, condition or None, number or None]."""
     found = []
     for _ in range(draw.randint(1, 3)):
         condition = draw.choice([-20, -100020, -120, -99910, -(draw.randint(1, 6) * 100000 + 10), -(draw.randint(1, 6) * 100000 + 99910)])
-        kind = draw.choices(["read", "count", "insert", "update", "delete"], [5, 1, 3, 2, 1])[0]
+        kind = draw.choices(["read", "count", "sum", "insert", "update", "delete"], [10, 1, 1, 6, 4, 2])[0]
         number = None
-        if kind not in ("read", "count"):
+        if kind not in ("read", *FORMS):
             serial[0] += 1
             number = serial[0] * 1000 + (0 if kind == "delete" else draw.randint(0, 1) * 10) + {"insert": 0, "update": 1, "delete": 2}[kind]
         found.append([kind, condition, number])
@@ -66,8 +73,8 @@ def apply(rows, statement):
         rows[number] = number
         return None
     seen = [(row, version) for row, version in sorted(rows.items()) if matches(condition, row, version)]
-    if kind == "count":
-        return [len(seen), sum(version for _, version in seen)]
+    if kind in FORMS:
+        return total(kind, [version for _, version in seen])
     for row, _ in seen:
         if kind == "update":
             rows[row] = number
@@ -134,7 +141,7 @@ def serial_order(txns, results, chosen, items_only):
             own = set()
             for statement, shown in zip(txns[i], results[i]):
                 kind, condition, number = statement
-                if items_only and kind == "count":
+                if items_only and kind in FORMS:
                     continue
                 if items_only and kind != "insert" and shown is not None:
                     pairs = list(zip(shown[::2], shown[1::2]))
@@ -164,7 +171,7 @@ def micro_operations(txn, results, known):
     ops = []
     for (kind, condition, number), shown in zip(txn, results):
         if kind != "insert":
-            ops += [["row", 0, condition - (1 if kind == "count" else 0)], ["r", 0, shown if known else None]]
+            ops += [["row", 0, condition - FORMS.get(kind, 0)], ["r", 0, shown if known else None]]
         if number is not None:
             ops.append(["row", 0, number])
     return ops

@@ -60,6 +60,17 @@ def elements_of(pairs):
     return known, present, absent, attempted
 
 
+def percentile(latencies, percent):
+    """The value that so many percent do not exceed."""
+    rank = max(1, -(-len(latencies) * percent // 100))
+    return latencies[rank - 1] if latencies else 0
+
+
+def is_near(one, other):
+    """Quantiles come from a histogram with a relative error of 1/256."""
+    return abs(one - other) <= 0.001 + max(one, other) / 200
+
+
 def expected(pairs):
     known, present, absent, attempted = elements_of(pairs)
     counts = {"attempted": len(attempted), "known": len(known), "stable": 0, "stale": 0, "lost": 0, "never_read": 0}
@@ -74,9 +85,51 @@ def expected(pairs):
         else:
             counts["lost" if late else "never_read"] += 1
     latencies.sort()
-    n = len(latencies)
-    quantiles = [latencies[min(n - 1, n * percent // 100)] / 1e6 for percent in PERCENTS] if n else [0] * 5
+    quantiles = [percentile(latencies, percent) / 1e6 for percent in PERCENTS]
     return counts, quantiles, [one / 1e6 for one in sorted(latencies, reverse=True)[:8] if one > 0]
+
+
+def check_windows():
+    """A long history has the same numbers in windows, within a limit, and at once; each kind of element is there."""
+    for number, bug in enumerate(("stale-read", "lost-append", "long-fork")):
+        with tempfile.TemporaryDirectory(prefix="rig-test-") as folder:
+            path = str(pathlib.Path(folder) / "h.rig")
+            settings = ["type=set", "keys.active=20", f"keys.appends-per-key={20 + 30 * number}",
+                        f"final-reads={'closing' if number < 2 else 'none'}"]
+            rig("gen", path, "--transactions", "150000", "--clients", "20", "--seed", str(number), "--set",
+                f"database.bug={bug}", "--set", "database.bug-rate=1%", "--set", "database.info-rate=2%",
+                *[text for setting in settings for text in ("--set", f"workload.{setting}")])
+            results = [json.loads(rig("check", path, "--format", "json", "--window", window))
+                       for window in ("4000000", "20000")]
+        whole, windowed = [one["elements"] for one in results]
+        windows = [one["cost"]["windows"] for one in results]
+        print(f"{bug}, {windows[1]} windows: {whole['known']} known, {whole['stale']} stale, {whole['lost']} lost")
+        assert windows[0] == 1 and windows[1] > 1, windows
+        assert whole["known"] > 30000 and whole["stale"] + whole["lost"] > 5, whole
+        assert windowed == whole, f"{bug}: in windows {windowed} instead of {whole}"
+
+
+ONLINE = """
+name: set-times
+workload: {type: set, transactions: 150000, operations: {min: 1, max: 2}, keys: {active: 10, appends-per-key: 30}}
+clients: {count: 8}
+database: {driver: sim, bug: stale-read, bug-rate: 0.5%, info-rate: 1%}
+check: {levels: [serializable], online: true}
+report: [json]
+"""
+
+
+def check_online():
+    """A check during the run has the numbers of its record."""
+    with tempfile.TemporaryDirectory(prefix="rig-test-") as folder:
+        plan, out = pathlib.Path(folder) / "plan.yaml", pathlib.Path(folder) / "out"
+        plan.write_text(ONLINE)
+        rig("run", str(plan), "-o", str(out))
+        online = json.loads((out / "results.json").read_text())
+        again = json.loads(rig("check", str(out / "history.rig"), "--format", "json", "--window", "4000000"))
+    print(f"online, {online['cost']['windows']} windows: {online['elements']}")
+    assert online["cost"]["windows"] > 1 and again["cost"]["windows"] == 1, (online["cost"], again["cost"])
+    assert online["elements"] == again["elements"] and again["elements"]["stale"] > 0, again["elements"]
 
 
 def main():
@@ -96,7 +149,7 @@ def main():
         assert came == counts, f"{number}: {came} instead of {counts}"
         assert [one["percent"] for one in found["stable_latency_ms"]] == PERCENTS
         for one, wanted in zip(found["stable_latency_ms"], quantiles):
-            assert abs(one["ms"] - wanted) < 0.001, f"{number}: {found} instead of {quantiles}"
+            assert is_near(one["ms"], wanted), f"{number}: {found} instead of {quantiles}"
         assert len(found["worst_stale"]) == len(worst), f"{number}: {found['worst_stale']} instead of {worst}"
         for one, wanted in zip(found["worst_stale"], worst):
             assert abs(one["ms"] - wanted) < 0.001, f"{number}: {found['worst_stale']} instead of {worst}"
@@ -104,6 +157,8 @@ def main():
             seen[name] += counts[name]
     assert all(seen.values()), f"the histories show too little: {seen}"
     print(f"60 histories agree: {seen}")
+    check_windows()
+    check_online()
 
 
 if __name__ == "__main__":

@@ -96,6 +96,15 @@ class Packages(unittest.TestCase):
                 version = self.field("rig", "Version").strip()
                 self.assertIn(f"rig (= {version})", self.field(package, "Depends"))
 
+    def test_they_do_not_depend_on_the_folder_of_the_build(self):
+        source = os.path.realpath(os.path.join(BUILD, "..", "..")).encode()
+        for folder, _, names in os.walk(self.root):
+            for name in names:
+                path = os.path.join(folder, name)
+                if not os.path.islink(path):
+                    with open(path, "rb") as file:
+                        self.assertNotIn(source, file.read(), path)
+
     def test_they_run_where_they_are(self):
         drivers = call(["rig", "list", "drivers"], env=self.environment)
         for package in self.packages:

@@ -84,7 +84,7 @@ class Browser:
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
 
     def _command(self, name, parameters):
-        self.ask("POST", "/goog/cdp/execute", {"cmd": name, "params": parameters})
+        return self.ask("POST", "/goog/cdp/execute", {"cmd": name, "params": parameters})
 
     def open(self, path):
         self.ask("POST", "/url", {"url": "file://" + os.path.abspath(path)})
@@ -130,6 +130,33 @@ class Browser:
                  {"type": "pointerUp", "button": 0}]
         self.ask("POST", "/actions", {"actions": [
             {"type": "pointer", "id": pointer, "parameters": {"pointerType": pointer}, "actions": moves}]})
+
+    def pinch(self, css, apart, pointers=("one", "two")):
+        """Two fingers on the middle of an element go `apart` pixels away from each other, or towards it where negative."""
+        origin = {ELEMENT: self.find(css)}
+        actions = []
+        for finger, side in zip(pointers, (-1, 1)):
+            near, far = side * 20, side * (20 + abs(apart) // 2)
+            begin, end = (near, far) if apart > 0 else (far, near)
+            actions.append({"type": "pointer", "id": finger, "parameters": {"pointerType": "touch"}, "actions": [
+                {"type": "pointerMove", "x": begin, "y": 0, "origin": origin}, {"type": "pointerDown", "button": 0},
+                {"type": "pointerMove", "x": (begin + end) // 2, "y": 0, "origin": origin, "duration": 50},
+                {"type": "pointerMove", "x": end, "y": 0, "origin": origin, "duration": 50},
+                {"type": "pointerUp", "button": 0}]})
+        self.ask("POST", "/actions", {"actions": actions})
+
+    def pdf(self):
+        """The page as it is printed."""
+        return base64.b64decode(self.ask("POST", "/print", {"background": True}))
+
+    def print_media(self, wanted):
+        self._command("Emulation.setEmulatedMedia", {"media": "print" if wanted else ""})
+
+    def accessible(self):
+        """The role and the name of each element that a screen reader comes to."""
+        nodes = self._command("Accessibility.getFullAXTree", {})["nodes"]
+        text = lambda node, of: str(node.get(of, {}).get("value", ""))
+        return [(text(node, "role"), text(node, "name")) for node in nodes if not node.get("ignored")]
 
     def screenshot(self, path=None):
         picture = base64.b64decode(self.ask("GET", "/screenshot"))

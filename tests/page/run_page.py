@@ -1,4 +1,5 @@
 """The page of a report in headless Chromium: its timeline by mouse, by keyboard and on a phone."""
+import json
 import os
 import pathlib
 import re
@@ -17,10 +18,22 @@ database: {{driver: sim, isolation: snapshot-isolation, bug: long-fork, bug-rate
 check: {{levels: [snapshot-isolation]}}
 report: [html]
 """
+NODES = """
+name: nodes
+workload: {type: list-append, duration: 4s, read-only: 30%, keys: {active: 8}}
+clients: {count: 6, rate: 300}
+database: {driver: postgres, isolation: repeatable-read, reads-from: any, cluster: {local: {nodes: 2}}}
+nemesis: [{fault: pause, target: standby, after: 1s, for: 1s, count: 1}]
+check: {levels: [serializable], minimum: {answering: 0%}}
+report: [html]
+"""
 LONG, SHORT = 45000, 2000
+TAB, ENTER, SPACE = "\ue004", "\ue007", " "
+SHOTS = pathlib.Path(os.environ.get("RIG_TEST_SCREENSHOTS", ""))
 DESKTOP, PHONE = (1300, 1000), (390, 844)
 OPEN_ALL = "for (const part of document.querySelectorAll('details')) part.open = true"
-STATE = "return document.getElementById('tl-state').textContent"
+STATE = """const state = document.getElementById('tl-state');
+    return state.getAttribute('aria-busy') === 'false' && state.textContent"""
 VIEW = re.compile(r"([0-9.]+) s to ([0-9.]+) s: ([0-9,]+) transaction")
 
 
@@ -35,7 +48,6 @@ class Page(RigTest):
     def view(self, browser, act=None):
         """The times and the count that the page tells after the act."""
         if act:
-            browser.run("document.getElementById('tl-state').textContent = ''")
             act()
         text = browser.until(STATE)
         found = VIEW.match(text)
@@ -113,10 +125,140 @@ class Page(RigTest):
         browser.until("return document.getElementById('tl-txn').hidden")
         self.assertEqual(self.view(browser, lambda: browser.press("0")), whole)
 
+    def by_touch(self, browser):
+        browser.run("document.getElementById('tl-canvas').scrollIntoView({block: 'center'})")
+        begin, end, _ = self.view(browser, lambda: browser.click("#tl-all"))
+        near, far, few = self.view(browser, lambda: browser.pinch("#tl-canvas", 200))
+        self.assertLess(far - near, 0.7 * (end - begin))
+        near_2, far_2, more = self.view(browser, lambda: browser.pinch("#tl-canvas", -120))
+        self.assertGreater(far_2 - near_2, far - near)
+        self.assertGreater(more, few)
+
+    def by_node(self, browser):
+        """Which node answered, in the filter, the table and the words of a transaction."""
+        browser.run("document.getElementById('timeline').open = true")
+        count = self.view(browser, lambda: browser.click("#tl-all"))[2]
+        nodes = browser.run("return [...document.getElementById('tl-node').options].map(option => option.value)")
+        self.assertEqual(nodes, ["", "pg-1", "pg-2"])
+        each = [self.view(browser, lambda: browser.choose("#tl-node", node))[2] for node in nodes[1:]]
+        self.assertEqual(sum(each), count)
+        self.assertGreater(min(each), 10)
+        browser.run("document.getElementById('tl-canvas').focus()")
+        browser.press("n")
+        self.assertIn("pg-2", browser.until("return document.getElementById('tl-txn').textContent"))
+        browser.choose("#tl-node", "")
+        by_outcome = self.ink(browser)
+        browser.choose("#tl-colour", "node")
+        self.assertGreater(by_outcome, 20)
+        self.assertIn("pg-2", browser.until("return document.getElementById('tl-legend').textContent"))
+
+    def first_time_ns(self, run):
+        """The time of the first transaction in the record, which is 0 on the page."""
+        lines = self.folder / "first.jsonl"
+        self.status(0, self.rig("convert", f"{run}/history.rig", lines))
+        with open(lines, encoding="utf-8") as file:
+            return next(event["time"] for event in map(json.loads, file) if isinstance(event.get("process"), int))
+
+    def by_fault(self, browser, results):
+        """The band of the fault lies where the record has it."""
+        span = self.view(browser, lambda: browser.click("#tl-all"))[1]
+        fault = results["faults"][0]
+        zero_ns = self.first_time_ns("nodes")
+        from_ns, to_ns = fault["from_ns"] - zero_ns, fault["to_ns"] - zero_ns
+        left, width, first, last = browser.run("""
+            const canvas = document.getElementById('tl-map'), width = canvas.width;
+            const row = canvas.getContext('2d').getImageData(0, 5, width, 1).data;
+            const at = x => row[4 * x] << 16 | row[4 * x + 1] << 8 | row[4 * x + 2];
+            let left = 0;
+            while (row[4 * left + 3] < 255) left++;
+            let first = Math.round(left + arguments[0] * (width - left)), last = first;
+            const shade = at(first);
+            while (at(first - 1) === shade) first--;
+            while (at(last + 1) === shade) last++;
+            return [left, width, first, last]""", (from_ns + to_ns) / 2e9 / span)
+        for column, ns in ((first, from_ns), (last, to_ns)):
+            self.assertAlmostEqual((column - left) / (width - left) * span, ns / 1e9, delta=0.05)
+
+    def is_printed_whole(self, browser):
+        """What is folded on the screen is on paper."""
+        browser.run("for (const part of document.querySelectorAll('details')) part.open = false")
+        parts = "return ['run', 'faults', 'charts'].map(id => document.querySelector(`#${id} > :not(summary)`).checkVisibility())"
+        self.assertEqual(browser.run(parts), [False] * 3)
+        browser.print_media(True)
+        self.assertEqual(browser.run(parts), [True] * 3)
+        browser.become(720, 1000, False)
+        browser.print_media(True)
+        wide = "return [...document.querySelectorAll('svg, canvas')].filter(at => at.getBoundingClientRect().right > innerWidth + 1).length"
+        self.assertEqual(browser.run(wide), 0)
+        browser.become(*DESKTOP, False)
+        browser.print_media(False)
+        paper = browser.pdf()
+        self.assertTrue(paper.startswith(b"%PDF-"))
+        self.assertGreater(len(paper), 20000)
+        if SHOTS.name:
+            (SHOTS / "page.pdf").write_bytes(paper)
+
+    def by_keyboard_alone(self, browser, page):
+        """Tab comes to each part, Enter opens it, and no part holds the focus."""
+        browser.open(page)
+        browser.run("document.body.focus()")
+        seen = []
+        for _ in range(60):
+            browser.press(TAB)
+            at = browser.run("""
+                const at = document.activeElement, fold = at.closest('details');
+                return at === document.body ? '' : (at.id || at.tagName.toLowerCase()) + ' ' + (fold ? fold.id : '')""")
+            if at == "" or (seen and at == seen[0] and len(seen) > 8):
+                break
+            seen.append(at)
+            if at == "summary timeline":
+                browser.press(ENTER)
+                self.assertTrue(browser.run("return document.getElementById('timeline').open"))
+        order = [name for name in ("summary timeline", "tl-witness timeline", "tl-key timeline", "tl-node timeline", "tl-out timeline",
+                                   "tl-canvas timeline", "summary charts", "summary run") if name in seen]
+        self.assertEqual(len(order), 8, seen)
+        self.assertEqual(sorted(order, key=seen.index), order)
+
+    def is_told(self, browser):
+        """Each element that a screen reader comes to has a name; the page has a language, a title and headings."""
+        browser.run(OPEN_ALL)
+        told = browser.accessible()
+        named = {"button", "combobox", "searchbox", "textbox", "link", "img", "image", "Canvas", "heading", "application", "graphics-document"}
+        nameless = [role for role, name in told if role in named and name.strip() == ""]
+        self.assertEqual(nameless, [])
+        wanted = {("heading", "Timeline"), ("button", "zoom in"), ("combobox", "Node"), ("combobox", "Key"),
+                  ("application", "Timeline of the transactions by client")}
+        self.assertEqual(wanted - set(told), set())
+        self.assertEqual(browser.run("return document.documentElement.lang"), "en")
+        self.assertNotEqual(browser.run("return document.title"), "")
+        self.assertEqual(browser.run("return document.querySelectorAll('h1').length"), 1)
+
+    def test_faults_nodes_paper_and_hands(self):
+        done = self.rig("run", self.plan(NODES), "--seed", "1", "-o", "nodes")
+        self.assertIn(done.status, (0, 1), done)  # a short load need not show write skew
+        page, results = self.folder / "nodes/report.html", self.results("nodes")
+        browser = Browser(*DESKTOP)
+        self.addCleanup(browser.close)
+        browser.become(*DESKTOP, False)
+        browser.open(page)
+        self.by_node(browser)
+        self.by_fault(browser, results)
+        if SHOTS.name:
+            browser.screenshot(SHOTS / "nodes.png")
+        self.is_printed_whole(browser)
+        self.is_told(browser)
+        self.by_keyboard_alone(browser, page)
+        browser.become(*PHONE, True)
+        browser.open(page)
+        self.fits(browser)
+        self.by_touch(browser)
+        if SHOTS.name:
+            browser.screenshot(SHOTS / "nodes-phone.png")
+        self.assertEqual(browser.errors(), [])
+
     def test_the_timeline(self):
         page, results = self.report(SHORT)
         long_page, long_results = self.report(LONG)
-        profile = pathlib.Path(os.environ.get("RIG_TEST_SCREENSHOTS", ""))
         browser = Browser(*DESKTOP)
         self.addCleanup(browser.close)
         browser.become(*DESKTOP, False)
@@ -138,8 +280,8 @@ class Page(RigTest):
             self.fits(browser)
             self.look_at_witness(browser)
             self.assertGreater(self.ink(browser), 20)
-            if profile.name:
-                browser.screenshot(profile / f"phone-{'dark' if dark else 'light'}.png")
+            if SHOTS.name:
+                browser.screenshot(SHOTS / f"phone-{'dark' if dark else 'light'}.png")
         browser.become(*DESKTOP, False)
         browser.open(long_page)
         self.look_at_witness(browser)

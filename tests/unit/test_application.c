@@ -1,38 +1,23 @@
 /* The applications among the shapes of a load, each with one client and with several. */
-#include "tests/unit/cmocka_first.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "generator/application.h"
 #include "generator/key_schedule.h"
+#include "tests/unit/generator_stage.h"
 
 enum { ROUNDS = 6, CLIENTS = 5, SEED = 77, SESSIONS = 20, MOST_VALUE = 1 << 14 };
 
 static struct rig_generator_options options_of(int64_t shape, int64_t type)
 {
-    return (struct rig_generator_options){.type = type,
-                                          .shape = shape,
-                                          .transactions = 1000,
-                                          .min_operations = 1,
-                                          .max_operations = 5,
-                                          .reads = 0.5,
-                                          .compare_and_sets = 0.5,
-                                          .puts = 0.25,
-                                          .values = 5,
-                                          .active_keys = 10,
-                                          .zipf_exponent = 0.99,
-                                          .hot_keys = 0.2,
-                                          .hot_accesses = 0.8,
-                                          .appends_per_key = 128,
-                                          .group = 2,
-                                          .amount_most = 5,
-                                          .rollback_most = 2,
-                                          .accounts = 8,
-                                          .balance = 10,
-                                          .warehouses = 2,
-                                          .users = 20,
-                                          .rows = 30};
+    struct rig_generator_options options = defaults;
+    options.type = type;
+    options.shape = shape;
+    options.key_distribution = RIG_KEYS_UNIFORM;
+    options.warehouses = 2;
+    options.users = 20;
+    options.rows = 30;
+    return options;
 }
 
 /* All that the clients did to the keys, all of them at one pace. */
@@ -46,16 +31,6 @@ struct load {
     uint32_t *writes;  /* by key */
     uint64_t *last_at; /* by key: 1 + the last position that uses it, 0: none */
 };
-
-static struct rig_generator *new_generator(const struct rig_generator_options *options, uint32_t client,
-                                           uint32_t client_count)
-{
-    struct rig_err err = {0};
-    struct rig_generator *generator = NULL;
-    if (rig_generator_new(options, SEED, client, client_count, &generator, &err) != RIG_OK)
-        fail_msg("%s", err.text);
-    return generator;
-}
 
 static uint32_t distinct_keys(const struct rig_transaction *transaction)
 {
@@ -110,7 +85,7 @@ static void load_init(struct load *load, int64_t shape, int64_t type, uint32_t c
     assert_true(load->values != NULL && load->writes != NULL && load->last_at != NULL);
     struct rig_generator *clients[CLIENTS];
     for (uint32_t c = 0; c < client_count; c++)
-        clients[c] = new_generator(&load->options, c, client_count);
+        clients[c] = new_generator(&load->options, SEED, c, client_count);
     for (uint64_t position = 0; position < load->transactions; position++) {
         for (uint32_t c = 0; c < client_count; c++) {
             struct rig_transaction transaction = {0};
@@ -206,23 +181,13 @@ static void keys_that_left_are_not_used_again(void **state)
     for_each_load(check_leaving);
 }
 
-static void assert_same(const struct rig_transaction *x, const struct rig_transaction *y)
-{
-    assert_int_equal(x->op_count, y->op_count);
-    assert_int_equal(x->read_only, y->read_only);
-    for (uint32_t i = 0; i < x->op_count; i++) {
-        assert_int_equal(x->ops[i].kind, y->ops[i].kind);
-        assert_int_equal(x->ops[i].key, y->ops[i].key);
-        assert_int_equal(x->ops[i].value, y->ops[i].value);
-    }
-}
-
 static void skipping_stays_on_the_stream(void **state)
 {
     (void)state;
     for (int64_t shape = 0; shape < RIG_LOAD_SHAPE_COUNT; shape++) {
         const struct rig_generator_options options = options_of(shape, RIG_WORKLOAD_RW_REGISTER);
-        struct rig_generator *walked = new_generator(&options, 1, 3), *skipped = new_generator(&options, 1, 3);
+        struct rig_generator *walked = new_generator(&options, SEED, 1, 3),
+                             *skipped = new_generator(&options, SEED, 1, 3);
         struct rig_transaction x = {0}, y = {0};
         for (int i = 0; i < 100; i++)
             rig_generator_next(walked, &x);
@@ -242,7 +207,7 @@ static void general_keys_stay(void **state)
 {
     (void)state;
     struct rig_generator_options options = options_of(RIG_LOAD_GENERAL, RIG_WORKLOAD_RW_REGISTER);
-    struct rig_generator *generator = new_generator(&options, 0, 1);
+    struct rig_generator *generator = new_generator(&options, SEED, 0, 1);
     uint64_t late[30] = {0};
     for (int i = 0; i < 20000; i++) {
         struct rig_transaction transaction = {0};
@@ -263,7 +228,7 @@ static void tpcc_has_its_mix(void **state)
     (void)state;
     const struct rig_generator_options options = options_of(RIG_LOAD_TPCC, RIG_WORKLOAD_RW_REGISTER);
     struct rig_app_layout layout;
-    struct rig_generator *generator = new_generator(&options, 0, 1);
+    struct rig_generator *generator = new_generator(&options, SEED, 0, 1);
     rig_app_layout_init(&layout, &options, SEED, 1);
     assert_int_equal(layout.deck, 32);
     assert_int_equal(layout.standing, 2 + 20 + 400 + 60 + 30);

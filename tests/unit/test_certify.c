@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "checker/certificate/certified.h"
 #include "checker/certificate/claims.h"
+#include "checker/known_issues.h"
 #include "history/history_storage.h"
 #include "history/load.h"
 #include "history/record/record_writer.h"
@@ -492,9 +493,81 @@ static void a_record_keeps_its_certificate(void **state)
     (void)unlink(path);
 }
 
+/* -- known issues --------------------------------------------------------------------------------------------------- */
+
+static enum rig_rc load_none(void *context, struct rig_history **history, struct rig_err *err)
+{
+    (void)context;
+    (void)history;
+    return rig_fail(err, RIG_E_INPUT, "the history is in memory");
+}
+
+/* Whether write skews of two transactions (of registers also the proof by cases that they make) explain why the history with its certificate is not serializable. */
+static void expect_known(const char *notation, struct rig_history *(*make)(const char *), const char *certificate,
+                         bool explained)
+{
+    struct rig_known_issue skew = {
+        .name = "skew", .shape = {.anomalies = RIG_ANOMALY_BIT(RIG_ANOMALY_G2_ITEM), .transactions = {2, 2}}};
+    if (make == registers)
+        skew.shape = (struct rig_known_anomaly){
+            .anomalies = skew.shape.anomalies | RIG_ANOMALY_BIT(RIG_ANOMALY_NO_VERSION_ORDER), .transactions = {2, 3}};
+    struct rig_history *whole = make(notation), *same = make(notation);
+    struct rig_verdict *verdict = NULL;
+    struct rig_err err = {0};
+    const struct rig_known_request request = {
+        .issues = &skew, .count = 1, .load = load_none, .check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)}};
+    assert_int_equal(rig_check(whole, &request.check, &verdict, &err), RIG_OK);
+    assert_int_equal(rig_certify(with_certificate(same, certificate, true), &request.check, verdict, &err), RIG_OK);
+    assert_int_equal(verdict->valid, RIG_VALID_FALSE);
+    if (rig_known_issues_compare(verdict, &request, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    if (verdict->known->explained != explained)
+        fail_msg("%s: %s", notation, verdict->known->why_not == NULL ? "explained" : verdict->known->why_not);
+    assert_int_equal(verdict->valid, explained ? RIG_VALID_TRUE : RIG_VALID_FALSE);
+    assert_true(verdict->known->outcomes[0].witness_count > 0);
+    rig_verdict_free(verdict);
+    rig_history_free(whole);
+}
+
+static void known_issues_are_searched_in_the_certificate(void **state)
+{
+    (void)state;
+    static const char skew[] = "ok 0 0-2: rx[] ay1; ok 1 1-3: ry[] ax1; ok 2 4-5: rx[1] ry[1]; ",
+                      unread[] = "ok 0 0-2: rx[] ay1; ok 1 1-3: ry[] ax1; ",
+                      other[] = "ok 3 10-12: rz[] aw1; ok 4 11-13: az1 aw2; ok 5 14-15: rz[1] rw[2 1]; ",
+                      three[] = "ok 3 10-14: rz[] aw1; ok 4 11-15: rw[] ax5; ok 5 12-16: rx[1] az1; ";
+    static const char both[] = "1: x=1; 2: y=1", with_other[] = "1: x=1; 2: y=1; 3: z=1 w=2; 4: w=2,1",
+                      with_three[] = "1: x=1; 2: y=1; 3: w=1; 4: x=1,5; 5: z=1";
+#define INVOKED(process, first, second)                                                                                \
+    "{\"type\":\"invoke\",\"process\":" process ",\"value\":[" first "," second "]}\n"
+    static const char register_invokes[] = INVOKED("0", "[\"w\",0,1]", "[\"w\",1,1]")
+        INVOKED("1", "[\"r\",0,null]", "[\"w\",1,2]") INVOKED("2", "[\"r\",1,null]", "[\"w\",0,2]")
+            INVOKED("3", "[\"r\",1,null]", "[\"r\",0,null]") INVOKED("4", "[\"r\",0,null]", "[\"r\",1,null]");
+#undef INVOKED
+    static const char registers_of_two[] = "{\"type\":\"ok\",\"process\":0,\"value\":[[\"w\",0,1],[\"w\",1,1]]}\n"
+                                           "{\"type\":\"ok\",\"process\":1,\"value\":[[\"r\",0,1],[\"w\",1,2]]}\n"
+                                           "{\"type\":\"ok\",\"process\":2,\"value\":[[\"r\",1,1],[\"w\",0,2]]}\n",
+                      registers_of_three[] = "{\"type\":\"ok\",\"process\":3,\"value\":[[\"r\",1,2],[\"r\",0,1]]}\n"
+                                             "{\"type\":\"ok\",\"process\":4,\"value\":[[\"r\",0,2],[\"r\",1,1]]}\n";
+    char text[2048];
+    expect_known(skew, given, both, true);
+    expect_known(unread, given, both, true);
+    expect_known(skew, given, "1: x=1", false);                   /* a lost commit */
+    expect_known(skew, given, "1: x=1; 2: y=1; 3: x=1,8", false); /* a commit of no client */
+    (void)snprintf(text, sizeof text, "%s%s", skew, other);
+    expect_known(text, given, with_other, false);
+    (void)snprintf(text, sizeof text, "%s%s", unread, three);
+    expect_known(text, given, with_three, false);
+    (void)snprintf(text, sizeof text, "%s%s", register_invokes, registers_of_two);
+    expect_known(text, registers, "1: x=1 y=1; 2: x=2; 3: y=2", true);
+    (void)snprintf(text, sizeof text, "%s%s%s", register_invokes, registers_of_two, registers_of_three);
+    expect_known(text, registers, "1: x=1 y=1; 2: x=2; 3: y=2", false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_issues_are_searched_in_the_certificate),
         cmocka_unit_test(a_right_certificate_agrees),
         cmocka_unit_test(negative_controls_are_caught),
         cmocka_unit_test(commits_that_a_failover_lost_are_named),

@@ -7,6 +7,7 @@
 #include "report/charts.h"
 #include "report/report.h"
 #include "tests/unit/hand_verdict.h"
+#include "tests/unit/well_formed.h"
 
 enum { MANY = 60000 };
 
@@ -20,7 +21,7 @@ static enum rig_rc read_course(const struct rig_verdict *verdict, uint32_t clien
     const struct rig_save_options save = {.form = RIG_FORM_RIG};
     assert_int_equal(rig_history_save(verdict->history, path, &save, &err), RIG_OK);
     const struct rig_source_options from = {.load = {.form = RIG_FORM_AUTO}};
-    const enum rig_rc rc = rig_course_read(path, &from, verdict, clients, course, &err);
+    const enum rig_rc rc = rig_course_read(&(const char *){path}, 1, &from, verdict, clients, course, &err);
     (void)unlink(path);
     return rc;
 }
@@ -191,6 +192,8 @@ static struct rig_buf page_of(const struct hand_verdict *hand, const struct rig_
     struct rig_buf out;
     rig_buf_init(&out, 0);
     rig_report_html(&hand->verdict, run, course, "a long run", &out);
+    assert_false(out.failed);
+    assert_well_formed(rig_buf_text(&out));
     assert_false(out.failed);
     assert_in_range(out.size, 1, RIG_HTML_BYTES - 1);
     return out;

@@ -4,6 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "drivers/etcd/etcd_live_watch.h"
 #include "drivers/etcd/etcd_watch.h"
 #include "tests/unit/certificate_words.h"
 
@@ -121,11 +130,127 @@ static void gaps_and_foreign_lines_are_refused(void **state)
     }
 }
 
+/* ---- a watch while the load runs ---- */
+
+/* A member that answers each connection with the next text, and then closes it. */
+struct member {
+    int fd;
+    const char *const *answers;
+    uint32_t count;
+    char requests[2][2048];
+};
+
+static void *serve(void *object)
+{
+    struct member *member = object;
+    for (uint32_t i = 0; i < member->count; i++) {
+        const char *head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n";
+        const int fd = accept(member->fd, NULL, NULL);
+        size_t size = 0;
+        while (size < sizeof member->requests[0] - 1 && strstr(member->requests[i], "}}") == NULL) {
+            const ssize_t got = read(fd, member->requests[i] + size, sizeof member->requests[0] - 1 - size);
+            if (got <= 0)
+                break;
+            size += (size_t)got;
+        }
+        (void)!write(fd, head, strlen(head));
+        (void)!write(fd, member->answers[i], strlen(member->answers[i]));
+        (void)close(fd);
+    }
+    return NULL;
+}
+
+static void log_nothing(int level, const char *area, const char *format, ...)
+{
+    (void)level;
+    (void)area;
+    (void)format;
+}
+
+static bool never(void)
+{
+    return false;
+}
+
+/* The words that the watch keeps when the member answers with these texts; `*err` is the thread's. */
+static const char *watch_live(const char *const *answers, uint32_t count, struct member *member, struct rig_err *err,
+                              bool *ended)
+{
+    static const struct rig_core core = {.log = log_nothing, .now_ns = rig_clock_now_ns, .stopping = never};
+    static char folder[] = "/tmp/rig-etcd-watch-XXXXXX";
+    char endpoint[1][RIG_ENDPOINT_BYTES], path[64];
+    const struct rig_http_options options = {.connect_timeout_ns = INT64_C(5000000000), .max_answer_bytes = 1 << 20};
+    (void)snprintf(folder, sizeof folder, "/tmp/rig-etcd-watch-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    const struct rig_run_env env = {
+        .core = &core, .run_name = "run", .workload = RIG_WORKLOAD_LIST_APPEND, .work_dir = folder};
+    struct rig_http_run run = {.env = &env, .options = &options, .endpoints = endpoint, .endpoint_count = 1};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof address;
+    *member = (struct member){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .answers = answers, .count = count};
+    assert_int_equal(bind(member->fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(member->fd, 4), 0);
+    assert_int_equal(getsockname(member->fd, (struct sockaddr *)&address, &size), 0);
+    (void)snprintf(endpoint[0], sizeof endpoint[0], "http://127.0.0.1:%u", ntohs(address.sin_port));
+    pthread_t thread;
+    struct rig_etcd_live_watch live = {.run = NULL};
+    struct rig_etcd_watch watch;
+    struct rig_err failure = {0};
+    assert_int_equal(rig_http_library_init(&failure), RIG_OK);
+    assert_int_equal(pthread_create(&thread, NULL, serve, member), 0);
+    assert_int_equal(rig_etcd_live_watch_begin(&live, &run, 1, &failure), RIG_OK);
+    rig_etcd_watch_init(&watch, &sink, "run", true, 1);
+    rig_buf_clear(&taken);
+    assert_int_equal(rig_etcd_live_watch_end(&live, INT64_C(20000000000), &watch, &failure), RIG_OK);
+    assert_int_equal(watch.err.rc, RIG_OK);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    *err = live.watch.err;
+    *ended = watch.ended;
+    rig_etcd_watch_done(&watch);
+    rig_etcd_live_watch_done(&live);
+    rig_etcd_live_watch_done(&live);
+    (void)close(member->fd);
+    (void)snprintf(path, sizeof path, "%s/changes", folder);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    return rig_buf_text(&taken);
+}
+
+#define FIRST  CREATED LINE(PUT(RUN_5, "2", "1", EMPTY)) LINE(PUT(RUN_6, "3", "1", ONE))
+#define CUT    "{\"result\":{\"events\":[" PUT(RUN_6, "4", "2", TWO) /* no end of the line */
+#define SECOND CREATED LINE(PUT(RUN_6, "4", "2", TWO)) LINE(PUT(END, "7", "1", "MQ=="))
+#define GAP    "{\"result\":{\"created\":true,\"canceled\":true,\"compact_revision\":\"9\"}}\n"
+
+static void a_watch_goes_on_behind_what_it_has(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {FIRST CUT, SECOND};
+    struct member member;
+    struct rig_err err;
+    bool ended;
+    assert_string_equal(watch_live(answers, 2, &member, &err, &ended), "commit 2; 5=;commit 3; 6=1;commit 4; 6=1,2;");
+    assert_true(ended && err.rc == RIG_OK);
+    assert_non_null(strstr(member.requests[0], "\"start_revision\":\"2\""));
+    assert_non_null(strstr(member.requests[1], "\"start_revision\":\"4\""));
+}
+
+static void a_gap_ends_a_watch_with_what_it_has(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {FIRST CUT, GAP};
+    struct member member;
+    struct rig_err err;
+    bool ended;
+    assert_string_equal(watch_live(answers, 2, &member, &err, &ended), "commit 2; 5=;commit 3; 6=1;");
+    assert_false(ended);
+    assert_non_null(strstr(err.text, "etcd was compacted at revision 9, and the certificate ends at revision 3"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(revisions_become_commits),
-        cmocka_unit_test(a_watch_resumes_after_whole_lines),
+        cmocka_unit_test(a_watch_goes_on_behind_what_it_has), cmocka_unit_test(a_gap_ends_a_watch_with_what_it_has),
+        cmocka_unit_test(revisions_become_commits),           cmocka_unit_test(a_watch_resumes_after_whole_lines),
         cmocka_unit_test(gaps_and_foreign_lines_are_refused),
     };
     rig_buf_init(&taken, 0);

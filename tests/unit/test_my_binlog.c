@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "drivers/mysql/my_binlog.h"
+#include "drivers/mysql/my_view.h"
 #include "tests/unit/certificate_words.h"
 
 static bool take_commit(void *context, uint64_t place, uint64_t id, uint32_t timeline)
@@ -239,9 +240,22 @@ static void damaged_rows_are_read_within_their_bytes(void **state)
     }
 }
 
+static void numbers_of_one_domain_are_read(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"", "0-1", "0-1-", "1-1-5", "0-1-5,1-1-6", "0-1-5-6", "0-1-1234567890123456789",
+                                        "x"};
+    uint64_t number = 0;
+    assert_true(rig_my_gtid_parse("0-1-17", 6, &number) && number == 17);
+    assert_true(rig_my_gtid_parse("0-21-123456789012345678,", 23, &number) && number == UINT64_C(123456789012345678));
+    for (size_t at = 0; at < sizeof wrong / sizeof wrong[0]; at++)
+        assert_false(rig_my_gtid_parse(wrong[at], strlen(wrong[at]), &number));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_of_one_domain_are_read),
         cmocka_unit_test(commits_are_handed_over),
         cmocka_unit_test(other_tables_are_ignored),
         cmocka_unit_test(malformed_events_are_refused),

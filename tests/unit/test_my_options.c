@@ -38,6 +38,15 @@ static void statements_fit_each_other(void **state)
     options = good();
     options.consistent_snapshot = true;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, "repeatable-read");
+    options.isolation = RIG_MY_REPEATABLE_READ;
+    expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
+    options.two_phase = 0.5;
+    expect(&options, RIG_WORKLOAD_LIST_APPEND, "XA START takes no snapshot");
+    options = good();
+    options.two_phase = 0.5;
+    expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
+    options.replication = RIG_MY_GALERA;
+    expect(&options, RIG_WORKLOAD_LIST_APPEND, "a Galera node certifies");
 }
 
 /* One request where nothing speaks against it; what the user asks for in any case. */

@@ -393,10 +393,10 @@ static void errors_show_no_secret(void **state)
     assert_refused("name: n\nworkload: {transactions: 'password=hunter2'}\n",
                    "plan.yaml:2:26: workload.transactions: expected a whole number, from 1 to 4000000000, not "
                    "`password=***`");
-    assert_refused(
-        "name: n\n'postgres://u:hunter2@h': 5\n",
-        "plan.yaml:2:1: unknown key `postgres://u:***@h`; expected one of name, seed, report, store, record, "
-        "workload, clients, database, check, phases, nemesis");
+    assert_refused("name: n\n'postgres://u:hunter2@h': 5\n",
+                   "plan.yaml:2:1: unknown key `postgres://u:***@h`; expected one of name, seed, report, store, "
+                   "record, time-limit, "
+                   "workload, clients, database, check, phases, nemesis");
     assert_int_equal(setenv("RIG_TEST_SECRET", "hunter2", 1), 0);
     assert_refused("name: \"${RIG_TEST_SECRET}!\"\nworkload: {transactions: 1}\n"
                    "database: {driver: plantest, password: \"${RIG_TEST_SECRET}\"}\n",

@@ -5,6 +5,7 @@
 #include "tests/unit/cmocka_first.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -108,13 +109,44 @@ static void stopped_process_is_seen(void **state)
     assert_false(rig_process_await_state(&process, true, 5 * RIG_NS_PER_S)); /* at once: there is none any more */
 }
 
+static void *idle(void *context)
+{
+    (void)context;
+    for (;;)
+        (void)pause();
+    return NULL;
+}
+
+/* The first thread of a process is a zombie when it has ended; the process lives until the others have. */
+static void process_lives_until_its_last_thread_ends(void **state)
+{
+    (void)state;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        pthread_t thread;
+        (void)pthread_create(&thread, NULL, idle, NULL);
+        pthread_exit(NULL);
+    }
+    struct rig_process_stat stat = {.state = '?'};
+    const int64_t until_ns = rig_clock_now_ns() + 5 * RIG_NS_PER_S;
+    while (stat.state != 'Z' && rig_clock_now_ns() < until_ns)
+        assert_true(rig_process_stat(pid, &stat));
+    assert_int_equal(stat.state, 'Z');
+    assert_true(stat.threads > 1);
+    struct rig_process process;
+    assert_true(rig_process_find(pid, &process));
+    assert_false(rig_process_await_end(&process, 0));
+    assert_true(rig_process_signal(&process, SIGKILL));
+    assert_true(rig_process_await_end(&process, 5 * RIG_NS_PER_S));
+    reap(pid);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_are_read_behind_any_name),
-        cmocka_unit_test(ended_process_is_none),
-        cmocka_unit_test(number_alone_is_not_the_process),
-        cmocka_unit_test(stopped_process_is_seen),
+        cmocka_unit_test(fields_are_read_behind_any_name),          cmocka_unit_test(ended_process_is_none),
+        cmocka_unit_test(number_alone_is_not_the_process),          cmocka_unit_test(stopped_process_is_seen),
+        cmocka_unit_test(process_lives_until_its_last_thread_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

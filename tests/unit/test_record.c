@@ -391,6 +391,27 @@ static void damage_in_the_middle_is_reported(void **state)
     model_done(&model);
 }
 
+/* A length past the end of the file looks like a cut; the closing frame after many damaged ones shows that it is not. */
+static void damage_in_all_frames_but_the_last_is_no_cut(void **state)
+{
+    (void)state;
+    struct model model;
+    struct model_options options = small_options();
+    struct encoded encoded;
+    model_make(&model, &options, &rng);
+    encode(&encoded, &model, 5, 0, 1);
+    assert_true(encoded.frame_count > 9);
+    encoded.file.data[encoded.frame_ends[0] + 6] ^= 0x40;
+    for (size_t frame = 1; frame + 1 < encoded.frame_count; frame++)
+        encoded.file.data[encoded.frame_ends[frame] + RIG_FRAME_HEAD_BYTES] ^= 1;
+    struct rig_history *history = parse_with(encoded.file.data, encoded.file.size, 1);
+    assert_true(history->truncated);
+    assert_int_equal(history->damaged_at, encoded.frame_ends[0]);
+    rig_history_free(history);
+    rig_buf_done(&encoded.file);
+    model_done(&model);
+}
+
 static uint32_t completions_in(const struct model *model, uint32_t event_count)
 {
     uint32_t count = 0;
@@ -550,6 +571,7 @@ int main(void)
         cmocka_unit_test(every_flipped_bit_is_noticed),
         cmocka_unit_test(blocks_lose_nothing),
         cmocka_unit_test(damage_in_the_middle_is_reported),
+        cmocka_unit_test(damage_in_all_frames_but_the_last_is_no_cut),
         cmocka_unit_test(a_growing_file_is_followed),
         cmocka_unit_test(a_second_invocation_leaves_the_first_open),
         cmocka_unit_test(saved_histories_come_back),

@@ -46,17 +46,47 @@ static const char agreed[] =
     "{'index':22,'type':'info','process':'rig-certificate','value':'view 6 0 single 1:703:705:705: 1:703:='}\n"
     "{'index':23,'type':'info','process':'rig-certificate','value':'end complete 5 6 test|'}\n";
 
+/* T1 inserts a row of class 1 and removes it again, and T0 does not see it; T1 misses T0's row: no cycle. */
+static const char removed_again[] =
+    "{'index':0,'type':'invoke','process':0,'f':'txn','value':[['row',0,-100020],['r',0,null],['row',0,2020]]}\n"
+    "{'index':1,'type':'invoke','process':1,'f':'txn','value':[['row',0,-200020],['r',0,null],['row',0,1010],"
+    "['row',0,-100020],['r',0,null],['row',0,3002]]}\n"
+    "{'index':2,'type':'ok','process':0,'f':'txn','value':[['row',0,-100020],['r',0,[]],['row',0,2020]],'view':1}\n"
+    "{'index':3,'type':'ok','process':1,'f':'txn','value':[['row',0,-200020],['r',0,[]],['row',0,1010],"
+    "['row',0,-100020],['r',0,[1010,1010]],['row',0,3002]],'view':2}\n"
+    "{'index':4,'type':'info','process':'rig-certificate','value':'commit 1 700 1 0:0:2020,2020'}\n"
+    "{'index':5,'type':'info','process':'rig-certificate','value':'commit 2 701 1 0:0:1010,1010 0:1:0'}\n"
+    "{'index':6,'type':'info','process':'rig-certificate','value':'view 1 700 single 1:0:700:700: 2:700:='}\n"
+    "{'index':7,'type':'info','process':'rig-certificate','value':'view 2 701 single 1:0:700:701:700 2:701:= "
+    "4:701:='}\n"
+    "{'index':8,'type':'info','process':'rig-certificate','value':'end complete 2 2 test|'}\n";
+
+/* The history under test. */
+static const char *given = agreed;
+
+/* The certificate of `agreed` is changed first: this becomes that. */
+static const char *changed = "", *into = "";
+
+static void replace(char text[static 2 * sizeof agreed], const char *after, const char *from, const char *to)
+{
+    char copy[2 * sizeof agreed];
+    (void)snprintf(copy, sizeof copy, "%s", text);
+    const char *begin = strstr(copy, after);
+    const char *at = begin == NULL ? NULL : strstr(begin, from);
+    if (at == NULL)
+        fail_msg("no %s behind %s", from, after);
+    (void)snprintf(text, sizeof copy, "%.*s%s%s", (int)(at - copy), copy, to, at + strlen(from));
+}
+
 /* The history, with the first `from` behind `after` replaced by `to`. */
 static struct rig_history *load(const char *after, const char *from, const char *to)
 {
     char text[2 * sizeof agreed];
-    const char *begin = strstr(agreed, after);
-    const char *at = begin == NULL ? NULL : strstr(begin, from);
     struct rig_history *history = NULL;
     struct rig_err err = {0};
-    if (at == NULL)
-        fail_msg("no %s behind %s", from, after);
-    (void)snprintf(text, sizeof text, "%.*s%s%s", (int)(at - agreed), agreed, to, at + strlen(from));
+    (void)snprintf(text, sizeof text, "%s", given);
+    replace(text, "", changed, into);
+    replace(text, after, from, to);
     for (char *p = text; *p != '\0'; p++)
         *p = *p == '\'' ? '"' : *p;
     const struct rig_load_options options = {.workload = RIG_WORKLOAD_PREDICATE, .workload_given = true};
@@ -102,6 +132,37 @@ static void snapshots_decide_what_counts_leave_open(void **state)
     /* T0, T1 to T3 twice each by items, T4 twice, T5. */
     assert_int_equal(certified->reads_compared, 6);
     assert_int_equal(certified->verdict->findings[RIG_ANOMALY_G2_PREDICATE].count, 1);
+    release(&of);
+}
+
+static void rows_that_a_transaction_removes_again_change_nothing(void **state)
+{
+    (void)state;
+    given = removed_again;
+    struct certified of = certify("", "", "");
+    assert_true(of.verdict->certified->agrees && of.verdict->certified->decides);
+    assert_int_equal(of.verdict->certified->reads_compared, 3);
+    assert_int_equal(of.verdict->levels[RIG_LEVEL_STRICT_SERIALIZABLE].fate, RIG_FATE_HELD);
+    release(&of);
+    given = agreed;
+}
+
+static void reads_on_standbys_are_not_compared(void **state)
+{
+    (void)state;
+    struct certified of = certify("'index':22", "view 6 0 single", "view 6 0 single,standby");
+    assert_true(of.verdict->certified->agrees);
+    assert_int_equal(of.verdict->certified->standby_reads, 1);
+    assert_int_equal(of.verdict->certified->reads_compared, 5);
+    assert_int_not_equal(of.verdict->certified->by_snapshots, RIG_FATE_HELD);
+    release(&of);
+    /* Not even where the standby shows a row too few. */
+    changed = "view 6 0 single";
+    into = "view 6 0 single,standby";
+    of = certify("'index':11", "2010,4021,3010,4021", "3010,4021");
+    assert_int_equal(of.verdict->certified->standby_reads, 1);
+    assert_int_not_equal(of.verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, RIG_FATE_HELD);
+    changed = into = "";
     release(&of);
 }
 
@@ -221,12 +282,13 @@ static void commits_resolve_unknown_outcomes(void **state)
     /* Its read is not known, so that the phantom cannot be shown. */
     assert_int_not_equal(of.verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, RIG_FATE_REFUTED);
     release(&of);
-    /* An update whose rows no answer shows: nothing is decided. */
+    /* An update whose rows no answer shows: the commit has them. */
     of = certify("'index':7,",
                  "'ok','process':3,'f':'txn','value':[['row',0,-100020],['r',0,[1010,1010,2010,2010,3010,3010]]",
                  "'info','process':3,'f':'txn','value':[['row',0,-100020],['r',0,null]");
-    assert_true(of.verdict->certified->agrees && !of.verdict->certified->decides);
-    assert_non_null(strstr(of.verdict->certified->unjudged, "which rows it changed"));
+    assert_true(of.verdict->certified->agrees && of.verdict->certified->decides);
+    assert_int_equal(of.verdict->certified->recovered, 1);
+    assert_int_equal(of.verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, RIG_FATE_REFUTED); /* by the others */
     release(&of);
     /* And one that ends early. */
     of = certify("", "end complete", "end -");
@@ -235,10 +297,69 @@ static void commits_resolve_unknown_outcomes(void **state)
     release(&of);
 }
 
+#define DELETED       "'commit 5 704 1 0:0:1010,0'"
+#define MARKED        "'commit 5 704 1 0:0:5002,5002 0:0:1010,0'"
+#define ANSWERED(how) how "','process':4,'f':'txn','value':[['row',0,-100020],['r',0,"
+#define DELETES       "['row',0,-100010],['r',0,[1010,4021]]"
+#define UNANSWERED    "['row',0,-100010],['r',0,null]"
+
+static unsigned first_discrepancy(const struct certified *of)
+{
+    unsigned kind = 0;
+    while (kind < RIG_DISCREPANCY_COUNT && of->verdict->certified->counts[kind] == 0)
+        kind++;
+    return kind;
+}
+
+static void marks_name_deletes(void **state)
+{
+    (void)state;
+    /* Without an answer to the delete, and without its mark, nothing is decided. */
+    struct certified of = certify("'index':9", ANSWERED("'ok") "[]]," DELETES, ANSWERED("'info") "[]]," UNANSWERED);
+    assert_true(of.verdict->certified->agrees && !of.verdict->certified->decides);
+    release(&of);
+    changed = DELETED, into = MARKED;
+    of = certify("", "", "");
+    assert_true(of.verdict->certified->agrees && of.verdict->certified->decides);
+    assert_int_equal(of.verdict->levels[RIG_LEVEL_SNAPSHOT_ISOLATION].fate, RIG_FATE_HELD);
+    release(&of);
+    of = certify("'index':9", ANSWERED("'ok") "[]]," DELETES, ANSWERED("'info") "null]," UNANSWERED);
+    assert_true(of.verdict->certified->agrees && of.verdict->certified->decides);
+    assert_int_equal(of.verdict->certified->resolved_ok, 1);
+    assert_int_equal(of.verdict->certified->open_count, 0);
+    assert_int_equal(of.verdict->certified->recovered, 1);
+    release(&of);
+    /* A transaction that failed is in the stream: its delete left a mark, and its answer is gone. */
+    of = certify("'index':9", ANSWERED("'ok") "[]]," DELETES, ANSWERED("'fail") "null]," UNANSWERED);
+    assert_int_equal(first_discrepancy(&of), RIG_DISCREPANCY_RESURRECTED_ABORT);
+    release(&of);
+    /* The row that the commit removed does not meet the condition of the delete. */
+    into = "'commit 5 704 1 0:0:5002,5002 0:0:2010,0'";
+    of = certify("'index':9", ANSWERED("'ok") "[]]," DELETES, ANSWERED("'info") "null]," UNANSWERED);
+    assert_int_equal(first_discrepancy(&of), RIG_DISCREPANCY_TORN_COMMIT);
+    release(&of);
+    /* The mark is in another transaction's commit; and one that no client's delete has. */
+    changed = "'commit 4 703 1", into = "'commit 4 703 1 0:0:5002,5002";
+    of = certify("", "", "");
+    assert_int_equal(first_discrepancy(&of), RIG_DISCREPANCY_TORN_COMMIT);
+    release(&of);
+    changed = DELETED, into = "'commit 5 704 1 0:0:5002,5002 0:0:7002,7002 0:0:1010,0'";
+    of = certify("", "", "");
+    assert_int_equal(first_discrepancy(&of), RIG_DISCREPANCY_TORN_COMMIT);
+    release(&of);
+    /* A commit of such a mark alone. */
+    changed = DELETED, into = "'commit 5 704 1 0:0:7002,7002'";
+    of = certify("", "", "");
+    assert_int_equal(of.verdict->certified->foreign_count, 1);
+    assert_false(of.verdict->certified->agrees);
+    release(&of);
+    changed = into = "";
+}
+
 static void other_certificates_are_refused(void **state)
 {
     (void)state;
-    static const char *const changes[] = {"0:0:2010", "0:0:2010,2010,1", "0:-", "0:2:"};
+    static const char *const changes[] = {"0:0:2010", "0:0:2010,2010,1", "0:-", "0:1:"};
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         struct rig_history *whole = load("'index':13", "0:0:2010,2010", changes[i]);
         struct rig_verdict *verdict = NULL;
@@ -257,10 +378,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(snapshots_decide_what_counts_leave_open),
+        cmocka_unit_test(rows_that_a_transaction_removes_again_change_nothing),
+        cmocka_unit_test(reads_on_standbys_are_not_compared),
         cmocka_unit_test(steps_that_are_not_there_are_refused),
         cmocka_unit_test(each_control_is_found_and_proved),
         cmocka_unit_test(discrepancies_that_are_not_there_are_refused),
         cmocka_unit_test(commits_resolve_unknown_outcomes),
+        cmocka_unit_test(marks_name_deletes),
         cmocka_unit_test(other_certificates_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

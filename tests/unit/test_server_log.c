@@ -124,12 +124,51 @@ static void the_best_lines_stay(void **state)
     hand_verdict_done(&hand);
 }
 
+/* Conflicts are common: any other line is better, also one of another backend; their parts go with them. */
+static void conflicts_come_last(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/rig-test-log-XXXXXX";
+    const char *best[RIG_SERVER_LOG_LINES];
+    struct hand_verdict hand;
+    struct rig_buf log;
+    hand_verdict_skew(&hand);
+    assert_non_null(mkdtemp(folder));
+    hand.history->start_utc_ns = AT_S * RIG_NS_PER_S;
+    rig_buf_init(&log, 0);
+    for (int i = 0; i < 30; i++)
+        rig_buf_printf(&log,
+                       "2026-01-01 00:00:01.%03d UTC [7] ERROR:  could not serialize access\n"
+                       "2026-01-01 00:00:01.%03d UTC [7] STATEMENT:  COMMIT %d\n",
+                       i, i, i);
+    rig_buf_add_text(&log, "2026-01-01 00:00:01.030 UTC [9] ERROR:  could not read block\n"
+                           "2026-01-01 00:00:01.030 UTC [9] DETAIL:  of a file\n"
+                           "2026-01-01 00:00:01.031 UTC [3] LOG:  checkpoint starting\n");
+    write_file(folder, "pg-1.log", rig_buf_text(&log));
+    rig_buf_done(&log);
+    struct rig_server_logs *logs = rig_server_logs_read(folder, &hand.verdict);
+    const struct rig_witness *witness = &hand.verdict.findings[RIG_ANOMALY_G2_ITEM].witnesses[0];
+    assert_int_equal(rig_server_logs_best(logs, witness, 8, false, best), 3);
+    assert_non_null(strstr(best[0], "ERROR:  could not read block"));
+    assert_non_null(strstr(best[1], "DETAIL:  of a file"));
+    assert_non_null(strstr(best[2], "LOG:  checkpoint starting"));
+    assert_int_equal(rig_server_logs_best(logs, witness, 2, false, best), 2);
+    assert_non_null(strstr(best[1], "DETAIL:  of a file"));
+    assert_int_equal(rig_server_logs_best(logs, witness, RIG_SERVER_LOG_LINES, true, best), RIG_SERVER_LOG_LINES);
+    assert_int_equal(rig_server_logs_best(NULL, witness, 2, true, best), 0);
+    rig_server_logs_free(logs);
+    static const char *const names[] = {"pg-1.log"};
+    remove_all(folder, names, 1);
+    hand_verdict_done(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_as_servers_write_them),
         cmocka_unit_test(lines_around_a_witness),
         cmocka_unit_test(the_best_lines_stay),
+        cmocka_unit_test(conflicts_come_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "checker/check.h"
 #include "checker/witness/verify.h"
+#include "history/load.h"
 
 struct fixture {
     struct rig_history *history;
@@ -18,6 +19,19 @@ static void check(struct fixture *f, const char *notation)
     struct rig_check_options options = {0};
     f->history = given(notation);
     if (rig_check(f->history, &options, &f->verdict, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    f->verifier = rig_verifier_new(f->history);
+    assert_non_null(f->verifier);
+}
+
+/* From JSON lines. */
+static void check_sums(struct fixture *f, enum rig_workload workload, const char *lines)
+{
+    struct rig_err err = {0};
+    struct rig_check_options options = {0};
+    const struct rig_load_options load = {.workload = workload, .workload_given = true};
+    if (rig_history_parse("sums", lines, strlen(lines), &load, &f->history, &err) != RIG_OK ||
+        rig_check(f->history, &options, &f->verdict, &err) != RIG_OK)
         fail_msg("%s", err.text);
     f->verifier = rig_verifier_new(f->history);
     assert_non_null(f->verifier);
@@ -121,6 +135,50 @@ static void every_false_noncyclic_anomaly_is_rejected(void **state)
     }
 }
 
+#define EVENT(type, process, value)                                                                                    \
+    "{\"type\":\"" type "\",\"process\":" #process ",\"f\":\"txn\",\"value\":[" value "]}\n"
+#define TXN(type, process, question, answer) EVENT("invoke", process, question) EVENT(type, process, answer)
+#define INC(type, process, key, amount)                                                                                \
+    TXN(type, process, "[\"inc\"," #key "," #amount "]", "[\"inc\"," #key "," #amount "]")
+
+/* A sum that a failed transaction explains: it must have failed, begun in time, and explain the whole difference. */
+static void false_explanations_of_sums_are_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    /* By the order of completion: 4 acknowledged, 2 and 3 failed, the read of 6, and 2 failed too late. */
+    check_sums(&f, RIG_WORKLOAD_COUNTER,
+               INC("ok", 0, 5, 4) INC("fail", 1, 5, 2) INC("fail", 2, 5, 3)
+                   TXN("ok", 3, "[\"r\",5,null]", "[\"r\",5,6]") INC("fail", 4, 5, 2));
+    static const enum rig_anomaly anomalies[] = {RIG_ANOMALY_COUNTER_BOUNDS, RIG_ANOMALY_IMPOSSIBLE_VALUE};
+    for (size_t i = 0; i < sizeof anomalies / sizeof anomalies[0]; i++) {
+        struct rig_witness witness = *first(&f, anomalies[i]);
+        assert_int_equal(witness.txn_count, 2);
+        assert_int_equal(witness.txns[1], 1);
+        assert_int_equal(verify(&f, &witness), RIG_OK);
+        for (uint32_t txn = 0; txn < f.history->txn_count; txn++) {
+            uint32_t named[] = {witness.txns[0], txn};
+            struct rig_witness other = witness;
+            other.txns = named;
+            assert_int_equal(verify(&f, &other), txn == 1 ? RIG_OK : RIG_E_BUG);
+        }
+        witness.txn_count = 1; /* without an explanation it holds as well */
+        assert_int_equal(verify(&f, &witness), RIG_OK);
+    }
+    done(&f);
+    check_sums(&f, RIG_WORKLOAD_BANK,
+               TXN("ok", 0, "[\"r\",0,null],[\"r\",1,null]", "[\"r\",0,50],[\"r\",1,50]") INC("fail", 1, 1, -7)
+                   INC("fail", 2, 0, -6) TXN("ok", 3, "[\"r\",0,null],[\"r\",1,null]", "[\"r\",0,50],[\"r\",1,43]"));
+    const struct rig_witness *total = first(&f, RIG_ANOMALY_WRONG_TOTAL);
+    assert_int_equal(total->txn_count, 3);
+    assert_int_equal(verify(&f, total), RIG_OK);
+    uint32_t named[] = {total->txns[0], total->txns[1], 2};
+    struct rig_witness other = *total;
+    other.txns = named;
+    assert_int_equal(verify(&f, &other), RIG_E_BUG);
+    done(&f);
+}
+
 static void unread_appends_must_be_unread(void **state)
 {
     (void)state;
@@ -162,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_false_step_is_refused),
         cmocka_unit_test(every_false_noncyclic_anomaly_is_rejected),
+        cmocka_unit_test(false_explanations_of_sums_are_refused),
         cmocka_unit_test(unread_appends_must_be_unread),
         cmocka_unit_test(chains_of_unknown_transactions_are_followed),
     };

@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "drivers/sqlite/server/sqlite_worker.h"
+#include "drivers/sqlite/server/sqlite_serve.h"
 
 enum { BACKLOG = 1024 };
 

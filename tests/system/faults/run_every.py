@@ -31,6 +31,7 @@ POSTGRES = "{driver: postgres, isolation: serializable, cluster: {local: {nodes:
 SYNCHRONOUS = ("{driver: postgres, isolation: serializable, "
                "cluster: {local: {nodes: 3, replication: on, synchronous-standbys: 2}}}")
 MARIADB = "{driver: mysql, isolation: serializable}"
+SQLITE = "{driver: sqlite, begin: immediate, row-padding: 900B}"
 # Across nodes no level above read committed can be asked of Galera: docs/mysql.md.
 GALERA = "{driver: mysql, isolation: repeatable-read, pipeline: false, cluster: {local: {nodes: 3, replication: galera}}}"
 ETCD = "{driver: etcd, cluster: {local: {nodes: 3}}}"
@@ -70,6 +71,8 @@ FAULTS = {
     "lock-pressure": ("", r"pg-1: \d+ locks in the lock table"),
     "read-lock": ("", r"mariadb-1: holds a global read lock; Waiting for \S+( \S+)? lock \(thread \d+\)", MARIADB),
     "kill-query": ("statements: 2", r"mariadb-1: [2-9] statements of clients failed with error 1317", MARIADB),
+    "maintain-tables": ("statement: rebuild", r"mariadb-1: ALTER TABLE \S+: number \d+, before \d+", MARIADB),
+    "maintain-file": ("statement: vacuum", r"sqlite-1: VACUUM succeeded; the schema's version is \d+, before \d+", SQLITE),
     "desync": ("", r"mariadb-\d: its state is Donor/Desynced", GALERA),
     "flow-control": ("", r"mariadb-\d: at first \d+ requests to pause", GALERA),
     "state-transfer": ("kill: donor", r"(mariadb-\d): takes its data from (mariadb-\d); \2 was killed meanwhile; \1: synchronised", GALERA),

@@ -150,6 +150,8 @@ class FaultTest(PostgresTest):
     def run_until(self, is_enough, text, *arguments):
         """A run that is long enough; every other requirement is checked on each attempt."""
         for done in self.attempts(text, *arguments):
+            if done.status == 2 and "(minimum." in done.out:
+                continue  # a busy machine, on which the server took most of the load's time to recover
             results = self.results_of(done, "out")
             if results.get("faults") and is_enough(results):
                 return done, results

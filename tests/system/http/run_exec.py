@@ -23,6 +23,18 @@ check: {{levels: [strict-serializable], minimum: {{acknowledged: 1, answering: 0
 report: [json, text]
 """
 
+# Acknowledges each transaction, forgets all writes, and answers each read with the state before the load.
+FORGETFUL = """
+import json, sys
+hello = json.loads(sys.stdin.readline())
+start = {"list-append": [], "set": [], "counter": 0, "bank": hello.get("accounts", {}).get("balance")}[hello["workload"]]
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    txn = json.loads(line)
+    ops = [[f, k, start if f == "r" else v] for f, k, v in txn["ops"]]
+    print(json.dumps({"txn": txn["txn"], "outcome": "ok", "ops": ops}), flush=True)
+"""
+
 # A store that all its processes share; the second argument selects a way to die or to answer nonsense.
 MISCHIEF = """
 import fcntl, json, os, random, signal, sys, time
@@ -100,7 +112,8 @@ for line in sys.stdin:
 
 class Exec(rig_command.RigTest):
     def run_command(self, command, status=0, transactions=300, timeout="5s", workload="list-append", options=()):
-        plan = self.plan(PLAN.format(command=command, transactions=transactions, timeout=timeout, workload=workload))
+        plan = PLAN.format(command=command, transactions=transactions, timeout=timeout, workload=workload)
+        plan = self.plan(plan.replace(", keys: {active: 3}", "") if workload == "bank" else plan)
         return self.status(status, self.rig("run", plan, "-o", "run", *options))
 
     def mischief(self, kind, **more):
@@ -131,6 +144,16 @@ class Exec(rig_command.RigTest):
     def test_a_program_that_behaves(self):
         history = self.mischief("none")
         self.assertEqual((history["fail"], history["info"]), (0, 0))
+
+    def test_one_that_forgets_its_writes(self):
+        """Its reads agree with each other, and empty lists are answers like others; the acknowledged writes are missing."""
+        program = self.folder / "forgetful.py"
+        program.write_text(FORGETFUL)
+        for workload in ("list-append", "set", "counter", "bank"):
+            with self.subTest(workload=workload):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                self.run_command(f"python3, {program}", workload=workload, status=1)
+                self.assertEqual(self.results("run")["history"]["fail"], 0)
 
     def test_one_that_dies_before_it_does_anything(self):
         self.assertGreater(self.mischief("dies-before")["info"], 10)

@@ -47,6 +47,18 @@ class Sql(rig_command.RigTest):
             text = text.replace("operations: {min: 1, max: 4}, keys: {active: 3, appends-per-key: 32}", "keys: {active: 3}")
             self.status(0, self.rig("run", self.plan(text), "-o", dialect))
 
+    def test_strings_grow_until_they_are_full(self):
+        for stand_in, dialect in ((sql_stand_ins.Rqlite, "rqlite"), (sql_stand_ins.LibSql, "libsql")):
+            server = stand_in()
+            self.addCleanup(server.close)
+            text = PLAN.format(workload="append-register", dialect=dialect, port=server.port, assume="")
+            text = text.replace("operations: {min: 1, max: 4}, keys: {active: 3, appends-per-key: 32}", "puts: 2%, keys: {active: 2}")
+            self.status(0, self.rig("run", self.plan(text), "-o", dialect))
+            results = self.results(dialect)
+            self.assertGreater(results["history"]["ok"], 150)
+            self.assertEqual(results["history"]["info"], 0)
+            self.assertEqual({error["code"] for error in results["run"]["errors"]} - {"busy"}, {"full"})
+
     def test_tables_of_others_are_not_touched(self):
         for stand_in, dialect in ((sql_stand_ins.Rqlite, "rqlite"), (sql_stand_ins.LibSql, "libsql")):
             server = stand_in()

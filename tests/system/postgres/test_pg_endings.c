@@ -425,7 +425,13 @@ static void full_server_is_named(void **state)
     assert_non_null(strstr(err.text, "too many clients"));
     for (int i = 0; i <= opened; i++)
         client_close(&clients[i]);
-    client_open(&clients[0], &own);
+    /* A backend is gone a moment after its client; the test's time-out ends a server that stays full. */
+    err = (struct rig_err){.rc = RIG_OK};
+    while (client_try_open(&clients[0], &own, &err) != RIG_OK) {
+        assert_non_null(strstr(err.text, "too many clients"));
+        client_close(&clients[0]);
+        err = (struct rig_err){.rc = RIG_OK};
+    }
     client_close(&clients[0]);
     harness_stop(&own);
 }

@@ -21,17 +21,19 @@ STAND_IN = """#!/bin/sh
 set -e
 echo "$0 $*" >> "$SERVER/commands"
 pid() { head -n 1 "$SERVER/data/postmaster.pid"; }
-all() { echo "$(pid) $(ps -o pid= --ppid "$(pid)")"; }
+# The stopped postmaster starts no further process; one of its processes may end before its signal comes.
+all() { kill -STOP "$(pid)"; echo "$(pid) $(ps -o pid= --ppid "$(pid)")"; }
+signal() { a=$(all); for p in $a; do kill "$1" "$p" 2> /dev/null || :; done; }
 up() { runuser=; [ "$(id -u)" != 0 ] || runuser="runuser -u postgres --"
        $runuser "$BIN/pg_ctl" -D "$SERVER/data" status > /dev/null ||
        $runuser "$BIN/pg_ctl" -D "$SERVER/data" -l "$SERVER/log" -w start > /dev/null; }
 gone() { for p in "$@"; do while kill -0 "$p" 2> /dev/null; do sleep 0.02; done; done; }
 case "$1 $2" in
-"kill --signal") test "$3 $4" = "KILL pg1"; a=$(all); kill -KILL $a; gone $a ;;
+"kill --signal") test "$3 $4" = "KILL pg1"; signal -KILL; gone $a ;;
 "start pg1") up ;;
-"pause pg1") kill -STOP $(all) ;;
-"unpause pg1") kill -CONT $(all) ;;
-"delete pod") test "$3 $4 $5 $6" = "pg-0 --grace-period=0 --force --wait=true"; a=$(all); kill -KILL $a; gone $a ;;
+"pause pg1") signal -STOP ;;
+"unpause pg1") signal -CONT ;;
+"delete pod") test "$3 $4 $5 $6" = "pg-0 --grace-period=0 --force --wait=true"; signal -KILL; gone $a ;;
 "wait --for=condition=Ready") test "$3 $4" = "pod/pg-0 --timeout=100s"; up ;;
 *) echo "unknown: $*" >&2; exit 1 ;;
 esac
@@ -68,8 +70,6 @@ class Managed(RigTest):
 
     def run_config(self, name, *arguments, timeout=120):
         env = {key: self.given[key] for key in ("RIG_MANAGED_PORT", "RIG_MANAGED_DIR")}
-        # Commands of a plan are relative to the folder where rig is started.
-        (self.folder / "configs").exists() or (self.folder / "configs").symlink_to(CONFIGS)
         return self.rig("run", CONFIGS / f"{name}.yaml", "-o", "out", *arguments, env=env, timeout=timeout)
 
 

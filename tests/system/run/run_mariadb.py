@@ -120,7 +120,13 @@ class Types(RigTest):
                 self.assertNotIn("1305", results["run"]["errors"])  # no such savepoint
 
     def test_accounts_keep_their_sum(self):
-        self.holds(type="bank", database=SNAPSHOT, level="snapshot-isolation")
+        self.holds("--set", "workload.savepoints.share=30%", "--set", "workload.savepoints.reads=30%", type="bank",
+                   database=SNAPSHOT, level="snapshot-isolation")
+        self.assertGreater(self.results("out")["history"]["fail"], 300)
+
+    def test_commits_in_two_phases(self):
+        self.holds("--set", "database.two-phase=50%")
+        self.assertRegex((self.folder / "out" / "rig.log").read_text(), r"two-phase: (\d+) transactions were prepared, \1 of them")
 
     def test_compare_and_set_is_linearizable(self):
         self.holds(type="cas-register")

@@ -1,6 +1,7 @@
 """Certificates of MariaDB, from its binary log: both witnesses agree, unknown outcomes are resolved and none wrongly,
-registers are decided, and a server whose log does not suffice is refused."""
+registers are decided, reads at serializable are those before their commit, and a server whose log does not suffice is refused."""
 
+import json
 import shutil
 import unittest
 
@@ -42,6 +43,32 @@ class Certificates(rig_command.RigTest):
                 certificate = self.results(isolation)["certificate"]
                 self.assertTrue(certificate["complete"] and certificate["agrees"] and certificate["decides"], certificate)
                 self.assertNotIn("not-refuted", {level["certificate"] for level in certificate["levels"].values()})
+
+    def test_serializable_reads_are_those_before_the_commit(self):
+        plan = self.plan(certificate_plan(load="transactions: 1500", isolation="serializable")
+                         .replace("certificate: stream", "certificate: full, pipeline: false"))
+        self.status(0, self.rig("run", plan, "-o", "run"))
+        certificate = self.results("run")["certificate"]
+        self.assertTrue(certificate["complete"] and certificate["agrees"] and certificate["decides"], certificate)
+        self.assertEqual(certificate["snapshots"]["snapshot-isolation"], "held")
+        self.assertGreater(certificate["snapshots"]["reads_compared"], 1000)
+        # A read that lacks the last element is a state that its key once had, and not the one before the commit.
+        self.status(0, self.rig("convert", "run/history.rig", "run/changed.jsonl"))
+        path = self.folder / "run/changed.jsonl"
+        events = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        reads = [event["value"][0] for event in events if event["type"] == "ok" and event.get("view") and
+                 len(event["value"]) == 1 and event["value"][0][0] == "r" and len(event["value"][0][2] or []) > 2]
+        del reads[len(reads) // 2][2][-1]
+        path.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+        done = self.status(1, self.rig("check", "run/changed.jsonl", "--level", "read-uncommitted", "--format", "json"))
+        self.assertIn("snapshot-mismatch", json.loads(done.out)["certificate"]["discrepancies"])
+
+    def test_snapshots_of_other_levels_are_refused(self):
+        for setting, why in (("isolation: repeatable-read", "full needs isolation: serializable"),
+                             ("isolation: serializable", "give database.pipeline: false")):
+            text = certificate_plan(load="transactions: 10").replace("isolation: repeatable-read", setting)
+            plan = self.plan(text.replace("certificate: stream", "certificate: full"))
+            self.assertIn(why, self.status(64, self.rig("run", plan, "-o", why.split()[0])).err)
 
     def test_other_logs_and_several_servers_are_refused(self):
         plan = self.plan(certificate_plan(load="transactions: 100", settings="binlog_row_image=MINIMAL"))

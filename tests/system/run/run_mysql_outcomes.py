@@ -5,9 +5,15 @@ read, one that was acknowledged and has no effect is a lost append. So each run 
 
 1927 comes to a session that kills itself, here by a trigger; one that another session kills loses its connection instead (2013, 2006).
 
-Errors that only some runs provoke are printed: a group without a quorum gives 1180 and 1047 at COMMIT, too, of unknown fate. 3101
-belongs to group replication of MySQL 5.7 and later, and was not provoked; nor was 1053: a server that is told to end closes the
-connections of statements that wait for locks, so they get 2013.
+Errors that only some runs provoke are printed: a group without a quorum gives 1180 and 1047 at COMMIT, too, of unknown fate.
+
+Not provoked (NOT_PROVOKED in drivers/mysql/my_outcome.c marks these rows):
+- 3101 belongs to group replication of MySQL 5.7 and later.
+- 1053: MariaDB 10.11 that is told to end (SIGTERM, SHUTDOWN) closes the connections of statements under way, whatever they do (wait for a
+  lock, sleep, compute, scan, insert), so they get 2013; MySQL 5.6 answers statements with 1317 then, and so do sessions that kill themselves there.
+- 1836 is InnoDB's and MySQL's read-only mode at the start; MariaDB and MySQL 5.6 answer 1290 to `read_only`.
+- XA errors: a deadlock in a transaction of two phases is answered as 1213, and no session can end another one's transaction before that has lost its
+  connection. XA COMMIT is executed on a server that has become read-only.
 """
 
 import os

@@ -1,19 +1,13 @@
 """mpirun -n N rig run: one run on several ranks, with one verdict, one folder and one status, also when a rank is killed."""
 
+import json
 import os
-import pathlib
 import shutil
 import signal
-import subprocess
-import sys
-import time
 
 import pg_server
-from rig_command import RIG, RigTest, descendants, main
-
-MPIRUN = shutil.which("mpirun")
-MODULE = pathlib.Path(RIG).parent / "rig-mpi.so"
-AS_ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+from ranks_command import RanksCommand, main_of_ranks
+from rig_command import RIG
 
 SIM = """
 name: ranks
@@ -34,6 +28,21 @@ check: {{levels: [snapshot-isolation], minimum: {{answering: 0%}}}} # deadlocks 
 report: [json]
 """
 
+PROGRAM = POSTGRES.replace("type: list-append, transactions: 1500", "type: rw-register, shape: smallbank, program: true, transactions: 900, users: 20")
+
+PHASES = """
+name: phases
+workload: {type: list-append, keys: {active: 10, appends-per-key: 64}}
+phases:
+  - {name: first, transactions: 300}
+  - {name: second, duration: 500ms, clients: {count: 5}}
+  - {name: third, transactions: 200}
+clients: {count: 6}
+database: {driver: etcd, cluster: {local: {nodes: 1}}}
+check: {levels: [strict-serializable], minimum: {answering: 0%}}
+report: [text, json]
+"""
+
 ETCD = """
 name: clocks
 workload: {type: list-append, %s}
@@ -48,40 +57,13 @@ def sim(type="list-append", count=4000, isolation="serializable", database="", l
     return SIM.format(type=type, count=count, isolation=isolation, database=database, level=level)
 
 
-class RanksTest(RigTest):
-    def start_ranks(self, ranks, *arguments, env=None, last=()):
-        """`last`: options of mpirun for the last rank."""
-        rig = [RIG, *map(str, arguments)]
-        one = ["-n", "1", *last, *rig]
-        command = [MPIRUN, *AS_ROOT, "--oversubscribe", "-n", str(ranks - 1), *rig, ":", *one]
-        process = subprocess.Popen(command, cwd=self.folder, env=self.environment(env), text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.started.append(process.pid)
-        return process
+def without_cost(text):
+    results = json.loads(text)
+    del results["cost"]
+    return json.dumps(results)
 
-    def ranks(self, ranks, *arguments, env=None):
-        return self.finish(self.start_ranks(ranks, *arguments, env=env))
 
-    def process_of(self, rank):
-        """The process that is the rank: the one with a session of its own."""
-        mark = f"OMPI_COMM_WORLD_RANK={rank}\0"
-        found = [pid for pid, command in descendants(self.mark)
-                 if " run " in command and os.getsid(pid) == pid and
-                 mark in pathlib.Path(f"/proc/{pid}/environ").read_text()]
-        self.assertEqual(len(found), 1, f"processes of rank {rank}: {found}")
-        return found[0]
-
-    def wait_for(self, process, run, rank, least_bytes):
-        record = self.folder / run / f"history.{rank}.rig"
-        deadline = time.monotonic() + 60
-        while not record.exists() or record.stat().st_size < least_bytes:
-            self.assertIsNone(process.poll(), "rig ended early")
-            self.assertLess(time.monotonic(), deadline, "nothing was recorded within a minute")
-            time.sleep(0.01)
-
-    def records(self, run):
-        return sorted(path.name for path in (self.folder / run).glob("history*"))
-
+class RanksTest(RanksCommand):
     def test_one_verdict_and_one_folder(self):
         ended = self.status(0, self.ranks(4, "run", self.plan(sim()), "-o", "out", "--seed", "1"))
         self.assertEqual(ended.out.count("VALID"), 1, repr(ended))
@@ -130,14 +112,59 @@ class RanksTest(RigTest):
         self.assertEqual(results["run"]["interrupted"], True)
         self.assertNotEqual(results["valid"], False)
 
+    def test_savepoints_and_objects(self):
+        for type, level, extra in (("list-append", "strict-serializable", ", savepoints: {share: 20%}"), ("cas-register", "linearizable", "")):
+            keys = ", keys: {active: 10, appends-per-key: 64}"
+            plan = sim(type=type, count=2000, level=level).replace(keys, keys + extra if extra else "")
+            self.status(0, self.ranks(3, "run", self.plan(plan), "-o", type, "--seed", "5"))
+            self.assertEqual(self.results(type)["valid"], True)
+        rolled_back = self.rig("convert", "list-append", "-", "--to", "jsonl").out
+        self.assertGreater(rolled_back.count("savepoint"), 50)
+
+    def test_the_load_ends_at_an_anomaly(self):
+        plan = sim(isolation="snapshot-isolation", level="serializable", count=2000000).replace("check: {", "check: {online: true, stop-on: anomaly, ")
+        ended = self.status(1, self.ranks(3, "run", self.plan(plan), "-o", "out", "--seed", "6"))
+        results = self.results("out")
+        self.assertLess(results["history"]["operations"], 4000000, repr(ended))
+        self.assertRegex(results["run"]["stopped_by"], "^G", results["run"])
+        for rank in (1, 2):
+            self.assertIn("the load has ended", (self.folder / "out" / f"rig.{rank}.log").read_text())
+
+    def test_other_commands_are_done_by_rank_0_alone(self):
+        self.status(0, self.ranks(2, "run", self.plan(sim()), "-o", "out", "--seed", "1"))
+        single = self.status(0, self.rig("check", "out", "--format", "json"))
+        for ranks in (1, 2, 4):
+            shared = self.status(0, self.ranks(ranks, "check", "out", "--format", "json") if ranks > 1 else
+                                 self.finish(self.start_one("check", "out", "--format", "json")))
+            self.assertEqual(without_cost(shared.out), without_cost(single.out))
+            self.assertEqual(shared.err.count("is done by rank 0 alone"), int(ranks > 1), shared.err)
+        # A script's commands are its own, one after the other, on each rank.
+        script = f"{RIG} convert out $OMPI_COMM_WORLD_RANK.jsonl; {RIG} check $OMPI_COMM_WORLD_RANK.jsonl --quiet"
+        each = self.status(0, self.finish(self.start_one("-c", script, ranks=2, program="/bin/sh")))
+        self.assertNotIn("rank 0 alone", each.err)
+        self.assertEqual([path.name for path in sorted(self.folder.glob("*.jsonl"))], ["0.jsonl", "1.jsonl"])
+
     def test_plans_for_one_process_are_refused_once(self):
-        cases = (("clients: {count: 2}", "raise clients.count"), ("check: {stop-on: anomaly, online: true}", "check.stop-on"),
-                 ("workload: {type: cas-register, transactions: 200}", "operations on objects"))
-        for text, reason in cases:
-            key = text.split(":")[0]
-            lines = [line for line in sim().splitlines() if not line.startswith(key)] + [text]
+        phases = "phases: [{name: a, transactions: 100}, {name: b, transactions: 100, clients: {count: 4}}]"
+        cases = (("clients: {count: 2}", "raise clients.count"), ("phases", phases, "needs all clients in each phase"),
+                 ("workload", "workload: {type: rw-register, shape: smallbank, program: true, transactions: 100}", "workload.program"))
+        for *given, reason in cases:
+            text = given[-1]
+            key = given[0].split(":")[0]
+            dropped = (key, "workload") if key == "phases" else (key,)
+            lines = [line for line in sim().splitlines() if not line.startswith(dropped)] + [text]
             ended = self.status(64, self.ranks(3, "run", self.plan("\n".join(lines)), "-o", f"refused-{key}"))
             self.assertEqual(ended.err.count(reason), 1, repr(ended))
+
+    def test_phases(self):
+        if shutil.which("etcd") is None:
+            self.skipTest("etcd is not installed")
+        self.status(0, self.ranks(3, "run", self.plan(PHASES), "-o", "out"))
+        phases = self.results("out")["phases"]
+        self.assertEqual([phase["name"] for phase in phases], ["first", "second", "third"])
+        for rank in (0, 1, 2):
+            log = (self.folder / "out" / ("rig.log" if rank == 0 else f"rig.{rank}.log")).read_text()
+            self.assertEqual(log.count("phase second begins"), 1)
 
     def test_ranks_connect_to_given_servers(self):
         if pg_server.binaries() is None:
@@ -148,20 +175,13 @@ class RanksTest(RigTest):
         environment = {"DB_PASSWORD": server.secret}
         self.status(0, self.ranks(3, "run", plan, "-o", "out", env=environment))
         self.assertEqual(self.results("out")["levels"]["snapshot-isolation"], "held")
+        self.status(0, self.ranks(3, "run", self.plan(PROGRAM.format(port=server.port)), "-o", "program", env=environment))
+        self.assertGreater(self.results("program")["history"]["ok"], 300)
         for rank in (1, 2):
             self.assertIn("connects to the servers itself", (self.folder / "out" / f"rig.{rank}.log").read_text())
         self.assertEqual(server.sql("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'rig%'"), "0")
         for path, content in self.all_bytes("out"):
             self.assertNotIn(server.secret.encode(), content, path)
-
-    def with_faketime(self, **variables):
-        library = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
-        if library is None:
-            self.skipTest("libfaketime is not installed")
-        if shutil.which("etcd") is None:
-            self.skipTest("etcd is not installed")
-        settings = {"LD_PRELOAD": library, "FAKETIME_DONT_RESET": "1", **variables}
-        return [word for name, value in settings.items() for word in ("-x", f"{name}={value}")]
 
     def test_wrong_clocks_raise_no_false_alarm(self):
         for offset in ("+5s", "-5s"):
@@ -184,7 +204,4 @@ class RanksTest(RigTest):
 
 
 if __name__ == "__main__":
-    if MPIRUN is None or not MODULE.exists():
-        print("skipped: " + ("mpirun is not installed" if MPIRUN is None else "this rig was built without MPI"))
-        sys.exit(77)
-    main()
+    main_of_ranks()

@@ -10,9 +10,24 @@ import unittest
 
 from pg_server import Server
 from rig_command import RigTest, main
+from sim_skew import PLAN as SKEW
 
 CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
 ISOLATIONTESTER = pathlib.Path("/usr/lib/postgresql/15/lib/pgxs/src/test/isolation/isolationtester")
+ENTRY = """
+database: PostgreSQL
+level: repeatable read
+shows: write skew
+page: none.md
+typical: 1s
+within: 1m
+plan: {plan}
+scenario: {scenario}
+set: [workload.transactions=3000]
+expect:
+  anomalies: [G2-item]
+  keeps: [snapshot-isolation]
+"""
 
 
 class Simulated(RigTest):
@@ -29,7 +44,8 @@ class Simulated(RigTest):
 
     def test_by_runs_of_the_plan(self):
         self.recorded()
-        result = self.reproduced(0, "--times", "3", "--seed", "10")
+        result = self.reproduced(0, "--times", "3", "--seed", "10", "--shrink", "0s")
+        self.assertNotIn("smallest", result)
         self.assertTrue(result["reproduced"])
         self.assertEqual((result["runs"]["of"], result["runs"]["shown"]), (3, 3))
         self.assertIn("time of its own", result["unplayed"])
@@ -44,6 +60,22 @@ class Simulated(RigTest):
         self.assertLess(rate["rate"], rate["most"])
         self.status(0, self.rig("check", "again/part.jsonl", "--level", "parallel-snapshot-isolation"))
         self.status(1, self.rig("check", "again/part.jsonl", "--level", "snapshot-isolation"))
+
+    def test_then_by_the_smallest_plan(self):
+        self.recorded()
+        done = self.status(0, self.rig("reproduce", "run", "-o", "again", "--times", "2", "--seed", "10", "--shrink", "10s",
+                                       "--set", "workload.transactions=1000"))
+        self.assertRegex(done.out, r"came back in 2 of 2 runs(.|\n)*The smallest plan that still shows it, within 10(.|\n)*"
+                                   r"The smallest plan is again/smallest/smallest.yaml(.|\n)*\nreproduced; files: again\n$")
+        result = json.loads((self.folder / "again/reproduction.json").read_text())
+        self.assertEqual((result["runs"]["of"], result["runs"]["shown"]), (2, 2))
+        smallest = result["smallest"]
+        self.assertEqual(smallest, json.loads((self.folder / "again/smallest/shrunk.json").read_text()))
+        self.assertIn("a-minute", smallest["confirmation"])
+        self.assertTrue(any(change.startswith("clients.count=") for change in smallest["changes"]), smallest)
+        self.assertEqual(len(list((self.folder / "again/smallest/runs").glob("????"))), smallest["runs"])
+        # No run repeats a seed.
+        self.assertEqual(self.results("again/smallest/runs/0001")["run"]["seed"], "13")
 
     def test_a_repaired_database_shows_it_no_more(self):
         self.recorded()
@@ -87,6 +119,7 @@ class Postgres(RigTest):
     def test_by_the_order_of_its_statements(self):
         self.status(1, self.rig("run", CONFIGS / "pg-repeatable-read.yaml", "--set", "workload.transactions=4000", "--level",
                                 "serializable", "-o", "run"))
+        self.logs_are_bounded()
         second = self.results("run")["history"]["started"][:17].replace("T", " ")
         with open(self.folder / "run" / "pg-1.log", "a", encoding="utf-8") as log:
             for at in range(60):
@@ -100,6 +133,11 @@ class Postgres(RigTest):
         self.assertIn("by a server", files["logs.txt"].decode())
         for line in cover.splitlines():
             self.assertTrue("<script>" not in line or line.startswith("    pg-1.log: "), line)
+        self.status(1, self.rig("report", "run"))
+        self.assertRegex((self.folder / "run/report.txt").read_text(), r"around it: (.|\n)* pg-1.log: .* ERROR: ``` <script> \| by a server")
+        self.assertIn("by a server", (self.folder / "run/witnesses/G2-item-1.txt").read_text())
+        lines = self.results("run")["anomalies"]["G2-item"]["witnesses"][0]["server_log"]
+        self.assertTrue(any("by a server" in line for line in lines), lines)
         done = self.status(0, self.rig("reproduce", "run", "--times", "4", "-o", "again"))
         self.assertIn("the anomaly came back in 4 of 4 plays (95 %: at least 39 %)", done.out)
         self.assertFalse((self.folder / "again/runs").exists())
@@ -110,6 +148,31 @@ class Postgres(RigTest):
         self.assertIn("in 0 of 1 play (95 %: at most 98 %)", done.out)
         self.assertIn("The order of the statements alone does not bring it back", done.out)
         self.assertIn("in 0 of 1 run", done.out)
+        self.work_folder_is_empty()
+
+    def logs_are_bounded(self):
+        """A session logs its first 50 errors, with their statements."""
+        log = (self.folder / "run/pg-1.log").read_text()
+        failed = self.results("run")["history"]["fail"]
+        self.assertTrue(0 < log.count("ERROR:  ") <= 16 * 50, f"{log.count('ERROR:  ')} of {failed}")
+        self.assertIn("STATEMENT:  ", log)
+        lines = self.results("run")["anomalies"]["G2-item"]["witnesses"][0].get("server_log", [])
+        self.assertLessEqual(len(lines), 12)
+
+    def test_an_entry_whose_scenario_does_not_show_it(self):
+        (self.folder / "reproductions").mkdir()
+        entry = self.folder / "reproductions/skew.yaml"
+        entry.write_text(ENTRY.format(plan=CONFIGS / "pg-repeatable-read.yaml", scenario=CONFIGS / "scenarios/g1a.yaml"))
+        done = self.status(0, self.rig("reproduce", entry, "-o", "out"))
+        self.assertRegex(done.out, r"the play of its scenario does not show it; the plan runs\n"
+                                   r"(.|\n)*G2-item: T\d+ and (.|\n)*skew: reproduced in [0-9.]+ s\n$")
+        answer = json.loads(self.status(2, self.rig("reproduce", entry, "--times", "1", "-o", "none", "--format", "json", "--set",
+                                                    "database.isolation=serializable")).out)
+        self.assertEqual((answer["reproduced"], answer["plays"], answer["runs"]), (False, 1, 1))
+        # A scenario that cannot be played leaves the plan.
+        entry.write_text(ENTRY.format(plan=self.plan(SKEW), scenario=CONFIGS / "scenarios/g1a.yaml"))
+        done = self.status(0, self.rig("reproduce", entry, "-o", "sim"))
+        self.assertRegex(done.out, r"its scenario cannot be played, so the plan runs: the driver sim(.|\n)*skew: reproduced in")
         self.work_folder_is_empty()
 
     def scripts_run(self):

@@ -9,8 +9,20 @@ import subprocess
 from rig_command import RigTest, main
 
 SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
-NEEDED = {"pg": ["npm"], "etcd": ["etcd"], "mariadb": ["mariadbd"], "galera": ["mariadbd", "rsync"]}
+NEEDED = {"pg": ["npm"], "etcd": ["etcd"], "mariadb": ["mariadbd"], "galera": ["mariadbd", "rsync"],
+          "patroni": ["patroni", "etcd"]}
 MISSING = "is not installed", "npm packages did not come"
+LOSS = """
+name: lost-commits
+workload: {type: list-append, duration: 3s, keys: {active: 6}}
+clients: {count: 8, rate: 1500}
+database:
+  driver: postgres
+  isolation: serializable
+  cluster: {local: {nodes: 1, settings: [synchronous_commit=off, wal_writer_delay=10s]}}
+nemesis: [{fault: kill, target: primary, after: 1s, for: 100ms, count: 1}]
+check: {levels: [strict-serializable], minimum: {answering: 0%}}
+"""
 
 
 class Reproductions(RigTest):
@@ -55,6 +67,9 @@ class Reproductions(RigTest):
     def test_pg_failover_loss(self):
         self.reproduce("pg-failover-loss")
 
+    def test_patroni_two_primaries(self):
+        self.reproduce("patroni-two-primaries")
+
     def test_pg_reindex_loss(self):
         self.servers("14.3")
         self.reproduce("pg-reindex-loss")
@@ -62,6 +77,18 @@ class Reproductions(RigTest):
     def test_pg_ssi_late_mark(self):
         self.servers("18")
         self.assertIn("commit held", self.reproduce("pg-ssi-late-mark")["witness"])
+
+    def test_a_loss_comes_back_by_its_plan_alone(self):
+        """Commits that a killed server loses: a script of rows has the same answers on a server that loses none."""
+        self.status(1, self.rig("run", self.plan(LOSS), "-o", "run", "--quiet"))
+        done = self.rig("reproduce", "run", "--times", "4", "--shrink", "60s", "-o", "out", "--format", "json", timeout=300)
+        self.assertIn(done.status, (0, 2), repr(done))
+        answer = json.loads(done.out)
+        self.assertEqual(answer["reproduced"], answer["runs"]["shown"] > 0)
+        self.assertEqual(answer["plays"]["shown"], 0)
+        self.assertEqual(answer["runs"]["of"], 4)
+        print(f"loss: {answer['anomaly']} in {answer['runs']['shown']} of 4 runs, smallest {answer.get('smallest', {}).get('changes')}")
+        self.work_folder_is_empty()
 
     def test_every_entry_is_tested(self):
         names = [path.stem for path in (SOURCE / "configs" / "reproductions").glob("*.yaml")]

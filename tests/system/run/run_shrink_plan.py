@@ -4,6 +4,7 @@ import json
 import signal
 
 from rig_command import RigTest, main
+from sim_skew import ENTRY
 
 PLAN = """
 name: fork
@@ -11,6 +12,31 @@ workload: {{type: list-append, transactions: 2000, operations: {{min: 1, max: 5}
 clients: {{count: 16}}
 database: {{driver: sim, isolation: {isolation}, bug: {bug}, bug-rate: 100%}}
 check: {{levels: [snapshot-isolation]}}
+"""
+PHASED = """
+name: phased
+workload: {type: list-append, keys: {active: 10}}
+clients: {count: 8}
+phases:
+  - {name: fill, transactions: 500, reads: 10%}
+  - {name: mixed, transactions: 1500, clients: {count: 12}}
+  - {name: quiet, transactions: 300, reads: 90%}
+database: {driver: sim, isolation: snapshot-isolation, bug: long-fork, bug-rate: 100%}
+check: {levels: [snapshot-isolation]}
+"""
+PROGRAM = """
+name: tpcc
+workload: {type: rw-register, shape: tpcc, program: true, warehouses: 2, users: 30, rows: 100, transactions: 800}
+clients: {count: 8}
+database: {driver: sim, isolation: read-committed}
+check: {levels: [snapshot-isolation]}
+"""
+SKEW = """
+name: skew
+workload: {type: list-append, transactions: 1000, keys: {active: 4}}
+clients: {count: 8}
+database: {driver: sim, isolation: snapshot-isolation}
+check: {levels: [serializable]}
 """
 
 
@@ -59,6 +85,46 @@ class ShrinkPlan(RigTest):
         self.is_kept_whole(result)
         done = self.status(64, self.rig("shrink", "--plan", "run", "--anomaly", "G1a"))
         self.assertIn("the run has no such anomaly", done.err)
+
+    def test_phases(self):
+        plan = self.plan(PHASED)
+        result = self.shrunk(0, plan, "--seed", "1", "--runs", "5")
+        self.assertRegex(result["changes"][0], r"^phases=\[\{name: quiet, [^{}]*.*\}\]$")
+        self.assertTrue(any(change.startswith("phases.0.clients.count=") for change in result["changes"]), result)
+        self.assertFalse(any("warehouses=" in change or "users=" in change for change in result["changes"]), result)
+        smallest = json.loads(self.status(0, self.rig("plan", "out/smallest.yaml", "--format", "json")).out)
+        self.assertEqual([phase["name"] for phase in smallest["phases"]], ["quiet"])
+        self.assertLess(smallest["phases"][0]["clients"]["count"], 8)
+        self.is_kept_whole(result)
+
+    def test_a_program(self):
+        result = self.shrunk(0, self.plan(PROGRAM), "--seed", "1", "--runs", "5")
+        changes = dict(change.split("=") for change in result["changes"])
+        self.assertEqual(changes["workload.warehouses"], "1")
+        self.assertLess(int(changes["workload.users"]), 30)
+        self.assertLess(int(changes["workload.rows"]), 100)
+
+    def test_a_known_bug(self):
+        (self.folder / "reproductions").mkdir()
+        self.plan(SKEW)
+        entry = self.folder / "reproductions/skew.yaml"
+        entry.write_text(ENTRY)
+        library = {"RIG_CONFIG_PATH": str(self.folder)}
+        done = self.status(0, self.rig("shrink", "--plan", "skew", "--seed", "1", "--time", "4s", "-o", "out", env=library))
+        self.assertIn("The first plan showed skew in 3 of", done.out)
+        result = json.loads((self.folder / "out/shrunk.json").read_text())
+        self.assertEqual((result["known"], result["anomaly"]), ("skew", "G2-item"))
+        # Each run has write skew, and none of this shape.
+        for number, shape in enumerate(("transactions: {most: 1}", "nodes: {least: 9}", "keeps: [serializable]")):
+            entry.write_text(ENTRY.replace("keeps: [snapshot-isolation]", shape))
+            done = self.status(2, self.rig("shrink", "--plan", "plan.yaml", "--known", entry, "--runs", "3", "-o", f"out {number}"))
+            self.assertIn("in 0 of 3 runs", done.err)
+        self.assertIn("has its own anomaly", self.status(64, self.rig("shrink", "--plan", "skew", "--anomaly", "G1a",
+                                                                      env=library)).err)
+        entry.write_text(ENTRY + "start: touch started\n")
+        done = self.status(64, self.rig("shrink", "--plan", "skew", env=library))
+        self.assertIn("its servers are started by commands of the entry", done.err)
+        self.assertFalse((self.folder / "started").exists())
 
     def test_another_anomaly_does_not_count(self):
         # The run shows a long fork; the database without it has write skew, which is G2-item as well, but refutes less.

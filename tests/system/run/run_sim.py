@@ -48,6 +48,33 @@ class Applications(RigTest):
         self.assertGreater(self.results("out")["anomalies"]["lost-update"]["count"], 0)
 
 
+class Predicates(RigTest):
+    """Rows that are read by conditions, with the simulated database's own account of them."""
+
+    def run_rows(self, isolation, status, *settings):
+        plan = self.plan(sim_plan(transactions=3000, isolation=isolation, level="serializable"))
+        chosen = ["workload.type=predicate", "workload.statements.updates=20%", "workload.statements.deletes=20%", *settings]
+        arguments = [text for setting in chosen for text in ("--set", setting)]
+        out = f"out-{len(list(self.folder.iterdir()))}"
+        self.status(status, self.rig("run", plan, "--seed", 7, "-o", out, *arguments))
+        return self.results(out)
+
+    def test_a_certificate_decides_and_finds_a_lost_row(self):
+        full = "database.certificate=full"
+        results = self.run_rows("serializable", 0, full)
+        self.assertEqual(results["levels"]["strict-serializable"], "held")
+        results = self.run_rows("repeatable-read", 1, full)
+        self.assertTrue(results["certificate"]["agrees"] and results["certificate"]["decides"], results["certificate"])
+        self.assertEqual(results["levels"]["repeatable-read"], "held")
+        results = self.run_rows("serializable", 1, full, "database.bug=lost-row", "database.bug-rate=5%")
+        self.assertIn("snapshot-mismatch", results["certificate"]["discrepancies"])
+
+    def test_other_workloads_have_no_certificate(self):
+        plan = self.plan(sim_plan())
+        done = self.rig("run", plan, "--set", "database.certificate=stream", "-o", "none")
+        self.assertIn("for the workload `predicate` only", self.status(64, done).err)
+
+
 class Programs(RigTest):
     def run_program(self, shape, isolation, status, *settings, out="out"):
         plan = self.plan(sim_plan(transactions=800, isolation=isolation, level="strict-serializable"))

@@ -48,7 +48,7 @@ class Agreement(PostgresTest):
         for isolation, database in forms:
             with self.subTest(isolation=isolation):
                 self.compare(f"other-{isolation}", snapshot_plan(
-                    isolation=isolation, workload="savepoints: {share: 30%}",
+                    isolation=isolation, workload="savepoints: {share: 30%, reads: 30%}",
                     database=f"cluster: {{local: {{nodes: 1}}}}, {database}"))
 
     def test_a_standby_agrees(self):

@@ -1,4 +1,4 @@
-"""SQLite that rig starts: each type of data, journals, kills, dirty reads, disks that lie, and programs."""
+"""SQLite that rig starts: each type of data, journals, kills, dirty reads, disks that lie, programs, and the library embedded in rig."""
 
 import shutil
 import unittest
@@ -49,11 +49,22 @@ class Types(SqliteTest):
                                             "database.synchronous=off", "workload.transactions=300")
                     self.assertEqual(results["anomalies"], {})
 
+    def test_a_time_limit_covers_the_whole_run(self):
+        """The load ends in time, and what it left undone makes the run undecided."""
+        results = self.run_plan("database.synchronous=off", "time-limit=4s", bound="duration: 10m", status=2)
+        self.assertTrue(results["run"]["interrupted"])
+        self.assertGreater(results["history"]["ok"], 100)
+
     def test_savepoints(self):
         """A write that was rolled back to a savepoint would be an aborted read of those that see it."""
         results = self.run_plan("workload.savepoints.share=50%", "database.synchronous=off", "workload.transactions=2000")
         self.assertEqual(results["levels"]["strict-serializable"], "held")
         self.assertGreater(results["history"]["fail"], 500)  # the parts that were rolled back
+        for type in ("counter", "bank"):
+            results = self.run_plan("workload.savepoints.share=50%", "workload.savepoints.reads=30%",
+                                    "database.synchronous=off", "workload.transactions=1000", type=type)
+            self.assertEqual(results["anomalies"], {})
+            self.assertGreater(results["history"]["fail"], 300)
 
     def test_conflicts_are_failures(self):
         """A transaction that reads first and writes later, after another one has committed, cannot commit."""
@@ -93,6 +104,36 @@ class SharedCache(SqliteTest):
         self.assertNotEqual(results["levels"]["read-uncommitted"], "refuted")
         # Most transactions meet a lock and fail at once: so many that some hundred are acknowledged.
         self.assertEqual(self.run_plan(*settings, "workload.transactions=20000")["anomalies"], {})
+
+
+class Embedded(SqliteTest):
+    SETTINGS = ["database.embedded=true", "database.synchronous=off"]
+
+    def test_types(self):
+        for type in ("list-append", "counter", "queue", "predicate"):
+            with self.subTest(type=type):
+                results = self.run_plan(*self.SETTINGS, type=type, bound="transactions: 600")
+                self.assertEqual(results["anomalies"], {})
+                self.assertGreater(results["history"]["ok"], 200)
+                self.assertEqual(results["history"]["info"], 0)
+        self.assertRegex(results["run"]["server"], r"^SQLite [0-9.]+, embedded$")
+
+    def test_locks(self):
+        """Those of one process: conflicts, and a shared cache that shows writes which are not committed."""
+        results = self.run_plan(*self.SETTINGS, "database.begin=deferred", "workload.operations.delay=1ms",
+                                "database.busy-timeout=20ms", "workload.transactions=500")
+        self.assertTrue({"BUSY", "BUSY_SNAPSHOT"} & {error["code"] for error in results["run"]["errors"]})
+        results = self.run_plan(*self.SETTINGS, "database.shared-cache=true", "database.read-uncommitted=true",
+                                "workload.operations.delay=500us", "workload.keys.active=4", "workload.operations.min=2",
+                                bound="transactions: 3000", status=1)
+        self.assertIn("G1b", results["anomalies"])
+
+    def test_faults_are_refused(self):
+        nemesis = "nemesis: [{fault: kill, after: 1s, for: 1s}, {fault: power, after: 1s}]"
+        plan = self.plan(PLAN.format(type="list-append", bound="duration: 3s") + nemesis)
+        done = self.status(64, self.rig("run", plan, "-o", "out", "--set", self.SETTINGS[0]))
+        self.assertIn("kill: rig did not start the nodes", done.err)
+        self.assertIn("power: rig would have to", done.err)
 
 
 class Faults(SqliteTest):

@@ -67,6 +67,14 @@ class Postgres(TypesTest):
                 self.keeps_serializable(results)
                 self.assertGreater(self.parts_rolled_back(), 700)
 
+    def test_increments_that_were_rolled_back_to_a_savepoint_are_gone(self):
+        for type, settings in (("counter", []), ("bank", ["database.pipeline=false", "workload.savepoints.operations=3"])):
+            with self.subTest(type=type):
+                results = self.run_type(type, POSTGRES, "snapshot-isolation", "workload.savepoints.share=40%",
+                                        "workload.savepoints.reads=30%", *settings)
+                self.assertEqual(results["anomalies"], {})
+                self.assertGreater(self.parts_rolled_back(), 700)
+
     def test_registers_and_locks_are_linearizable_at_each_level(self):
         for type in ("cas-register", "mutex"):
             for settings in (["database.isolation=read-committed"], ["database.pipeline=true"],

@@ -1,59 +1,58 @@
-#include "drivers/sqlite/server/sqlite_worker.h"
+#include "drivers/sqlite/worker/sqlite_worker.h"
 
-#include <errno.h>
 #include <sqlite3.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "drivers/sqlite/sqlite_wire.h"
 
+/* The bytes of an answer; `failed` when memory ran out. */
 struct bytes {
     char *data;
     size_t size, capacity;
+    bool failed;
 };
 
-struct worker {
-    int socket;
-    const char *database;
+struct question {
+    const char *data;
+    size_t size;
+};
+
+struct rig_sqlite_worker {
+    char *database;
     sqlite3 *db;
     sqlite3_stmt **statements;
     uint32_t statement_count;
     struct rig_sqlite_page *page;
     uint32_t busy_ms;
-    struct bytes question, answer;
+    struct question question;
+    struct bytes answer;
 };
 
 /* ---- bytes ---- */
 
-/* Room behind the data; the program ends when memory runs out: its session is then lost, which the driver can tell. */
-static char *reserve(struct bytes *bytes, size_t more)
-{
-    if (bytes->size + more > bytes->capacity) {
-        const size_t capacity = 2 * (bytes->size + more);
-        char *data = realloc(bytes->data, capacity);
-        if (data == NULL)
-            _exit(70);
-        bytes->data = data;
-        bytes->capacity = capacity;
-    }
-    return bytes->data + bytes->size;
-}
-
 static void add(struct bytes *bytes, const void *data, size_t size)
 {
-    memcpy(reserve(bytes, size), data, size);
+    if (!bytes->failed && bytes->size + size > bytes->capacity) {
+        const size_t capacity = 2 * (bytes->size + size);
+        char *grown = realloc(bytes->data, capacity);
+        bytes->failed = grown == NULL;
+        if (grown != NULL) {
+            bytes->data = grown;
+            bytes->capacity = capacity;
+        }
+    }
+    if (bytes->failed)
+        return;
+    memcpy(bytes->data + bytes->size, data, size);
     bytes->size += size;
 }
 
 /* Takes `size` bytes of the question from `*at` on; false when it has fewer. */
-static bool take(const struct bytes *question, size_t *at, void *data, size_t size)
+static bool take(const struct question *question, size_t *at, void *data, size_t size)
 {
     if (question->size - *at < size)
         return false;
@@ -63,7 +62,7 @@ static bool take(const struct bytes *question, size_t *at, void *data, size_t si
 }
 
 /* The text at `*at`; NULL when it does not end. */
-static const char *take_text(const struct bytes *question, size_t *at)
+static const char *take_text(const struct question *question, size_t *at)
 {
     const char *text = question->data + *at;
     const char *end = *at < question->size ? memchr(text, '\0', question->size - *at) : NULL;
@@ -73,82 +72,9 @@ static const char *take_text(const struct bytes *question, size_t *at)
     return text;
 }
 
-/* ---- messages ---- */
-
-static bool receive_all(int socket, char *data, size_t size)
-{
-    while (size > 0) {
-        const ssize_t got = recv(socket, data, size, 0);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        data += got;
-        size -= (size_t)got;
-    }
-    return true;
-}
-
-static bool send_all(int socket, const char *data, size_t size)
-{
-    while (size > 0) {
-        const ssize_t put = send(socket, data, size, MSG_NOSIGNAL);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        data += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
-/* The descriptor that came with the first byte of the head, or -1. */
-static int descriptor_of(struct msghdr *message)
-{
-    int fd = -1;
-    struct cmsghdr *control = CMSG_FIRSTHDR(message);
-    if (control != NULL && control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_RIGHTS &&
-        control->cmsg_len == CMSG_LEN(sizeof fd))
-        memcpy(&fd, CMSG_DATA(control), sizeof fd);
-    return fd;
-}
-
-/* Receives a message; maps the page whose descriptor comes with it. */
-static bool receive(struct worker *worker, struct rig_sqlite_head *head)
-{
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control = {.room = {0}};
-    struct iovec part = {.iov_base = head, .iov_len = sizeof *head};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    ssize_t got;
-    do
-        got = recvmsg(worker->socket, &message, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
-    if (got <= 0)
-        return false;
-    const int fd = descriptor_of(&message);
-    if (fd >= 0) {
-        void *page = mmap(NULL, sizeof *worker->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        (void)close(fd);
-        if (page != MAP_FAILED && worker->page == NULL)
-            worker->page = page;
-    }
-    if (!receive_all(worker->socket, (char *)head + got, sizeof *head - (size_t)got) ||
-        head->size > RIG_SQLITE_MESSAGE_MOST)
-        return false;
-    worker->question.size = 0;
-    (void)reserve(&worker->question, head->size);
-    worker->question.size = head->size;
-    return receive_all(worker->socket, worker->question.data, head->size);
-}
-
 /* ---- results ---- */
 
-static void add_cell(struct worker *worker, sqlite3_stmt *statement, int column)
+static void add_cell(struct rig_sqlite_worker *worker, sqlite3_stmt *statement, int column)
 {
     const int type = sqlite3_column_type(statement, column);
     const uint32_t kind = type == SQLITE_NULL      ? RIG_SQLITE_NULL
@@ -168,7 +94,7 @@ static void add_cell(struct worker *worker, sqlite3_stmt *statement, int column)
 }
 
 /* Runs a statement to its end and adds its rows; returns SQLITE_OK or the error. */
-static int run(struct worker *worker, sqlite3_stmt *statement)
+static int run(struct rig_sqlite_worker *worker, sqlite3_stmt *statement)
 {
     struct rig_sqlite_rows rows = {.column_count = (uint32_t)sqlite3_column_count(statement)};
     const size_t head = worker->answer.size;
@@ -178,21 +104,23 @@ static int run(struct worker *worker, sqlite3_stmt *statement)
         rows.row_count++;
         for (int column = 0; column < (int)rows.column_count; column++)
             add_cell(worker, statement, column);
-        if (worker->answer.size > RIG_SQLITE_MESSAGE_MOST) {
-            code = SQLITE_TOOBIG;
+        if (worker->answer.failed || worker->answer.size > RIG_SQLITE_MESSAGE_MOST) {
+            code = worker->answer.failed ? SQLITE_NOMEM : SQLITE_TOOBIG;
             break;
         }
     }
+    if (code == SQLITE_DONE && worker->answer.failed)
+        code = SQLITE_NOMEM;
     if (code == SQLITE_DONE) {
         rows.changed = (uint32_t)sqlite3_changes(worker->db);
         memcpy(worker->answer.data + head, &rows, sizeof rows);
         return SQLITE_OK;
     }
     worker->answer.size = head;
-    return code == SQLITE_TOOBIG ? code : sqlite3_extended_errcode(worker->db);
+    return code == SQLITE_TOOBIG || code == SQLITE_NOMEM ? code : sqlite3_extended_errcode(worker->db);
 }
 
-static void explain(const struct worker *worker, struct rig_sqlite_answer *answer, int code)
+static void explain(const struct rig_sqlite_worker *worker, struct rig_sqlite_answer *answer, int code)
 {
     const char *text = code == RIG_SQLITE_MISMATCHED    ? "the comparison did not hold"
                        : code == RIG_SQLITE_GIVEN_UP    ? "the client gave the transaction up"
@@ -210,7 +138,7 @@ static int wait_for_lock(void *object, int tries)
 {
     static const uint8_t delays_ms[] = {1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100};
     enum { COUNT = sizeof delays_ms / sizeof delays_ms[0] };
-    const struct worker *worker = object;
+    const struct rig_sqlite_worker *worker = object;
     uint32_t waited_ms = 0;
     for (int i = 0; i < tries; i++)
         waited_ms += delays_ms[i < COUNT ? i : COUNT - 1];
@@ -225,14 +153,14 @@ static int wait_for_lock(void *object, int tries)
     return 1;
 }
 
-static int prepare(struct worker *worker, uint32_t index, const char *text)
+static int prepare(struct rig_sqlite_worker *worker, uint32_t index, const char *text)
 {
     const int code =
         sqlite3_prepare_v3(worker->db, text, -1, SQLITE_PREPARE_PERSISTENT, &worker->statements[index], NULL);
     return code == SQLITE_OK ? SQLITE_OK : sqlite3_extended_errcode(worker->db);
 }
 
-static int open_database(struct worker *worker, const struct rig_sqlite_hello *hello)
+static int open_database(struct rig_sqlite_worker *worker, const struct rig_sqlite_hello *hello)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
                       (hello->shared_cache != 0 ? SQLITE_OPEN_SHAREDCACHE : SQLITE_OPEN_PRIVATECACHE);
@@ -246,7 +174,7 @@ static int open_database(struct worker *worker, const struct rig_sqlite_hello *h
 }
 
 /* The script comes last in the message and runs first: statements may name tables that only exist then. */
-static int greet(struct worker *worker)
+static int greet(struct rig_sqlite_worker *worker)
 {
     struct rig_sqlite_hello hello;
     size_t at = 0;
@@ -276,7 +204,7 @@ static int greet(struct worker *worker)
 
 /* ---- STEPS ---- */
 
-static int run_fixed(struct worker *worker, uint32_t index)
+static int run_fixed(struct rig_sqlite_worker *worker, uint32_t index)
 {
     if (index >= worker->statement_count || index >= RIG_SQLITE_SAVEPOINT)
         return RIG_SQLITE_BAD_MESSAGE;
@@ -286,7 +214,7 @@ static int run_fixed(struct worker *worker, uint32_t index)
     return code;
 }
 
-static int run_step(struct worker *worker, size_t *at)
+static int run_step(struct rig_sqlite_worker *worker, size_t *at)
 {
     struct rig_sqlite_step step;
     int64_t values[RIG_SQLITE_VALUES_MOST];
@@ -305,7 +233,7 @@ static int run_step(struct worker *worker, size_t *at)
 }
 
 /* COMMIT, unless the client has given the transaction up. */
-static int commit(struct worker *worker, struct rig_sqlite_answer *answer)
+static int commit(struct rig_sqlite_worker *worker, struct rig_sqlite_answer *answer)
 {
     uint32_t expected = RIG_SQLITE_PAGE_OPEN;
     if (worker->page == NULL ||
@@ -315,7 +243,7 @@ static int commit(struct worker *worker, struct rig_sqlite_answer *answer)
     return run_fixed(worker, RIG_SQLITE_COMMIT);
 }
 
-static int run_steps(struct worker *worker, struct rig_sqlite_answer *answer)
+static int run_steps(struct rig_sqlite_worker *worker, struct rig_sqlite_answer *answer)
 {
     struct rig_sqlite_steps steps;
     size_t at = 0;
@@ -332,13 +260,13 @@ static int run_steps(struct worker *worker, struct rig_sqlite_answer *answer)
 }
 
 /* After an error, or where it is asked for. Some errors have rolled back by themselves. */
-static void roll_back(struct worker *worker)
+static void roll_back(struct rig_sqlite_worker *worker)
 {
     if (worker->db != NULL && sqlite3_get_autocommit(worker->db) == 0)
         (void)run_fixed(worker, RIG_SQLITE_ROLLBACK);
 }
 
-static bool wants_rollback(const struct worker *worker)
+static bool wants_rollback(const struct rig_sqlite_worker *worker)
 {
     struct rig_sqlite_steps steps;
     size_t at = 0;
@@ -347,7 +275,7 @@ static bool wants_rollback(const struct worker *worker)
 
 /* ---- SCRIPT ---- */
 
-static int run_script(struct worker *worker, struct rig_sqlite_answer *answer)
+static int run_script(struct rig_sqlite_worker *worker, struct rig_sqlite_answer *answer)
 {
     size_t at = 0;
     const char *text = take_text(&worker->question, &at);
@@ -372,47 +300,73 @@ static int run_script(struct worker *worker, struct rig_sqlite_answer *answer)
 
 /* ---- life ---- */
 
-static bool answer_one(struct worker *worker)
+struct rig_sqlite_worker *rig_sqlite_worker_new(const char *database)
 {
-    struct rig_sqlite_head head;
+    struct rig_sqlite_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL)
+        return NULL;
+    worker->database = strdup(database);
+    if (worker->database != NULL)
+        return worker;
+    free(worker);
+    return NULL;
+}
+
+void rig_sqlite_worker_free(struct rig_sqlite_worker *worker)
+{
+    if (worker == NULL)
+        return;
+    for (uint32_t i = 0; i < worker->statement_count; i++)
+        (void)sqlite3_finalize(worker->statements[i]);
+    (void)sqlite3_close(worker->db); /* rolls an open transaction back */
+    free(worker->statements);
+    free(worker->answer.data);
+    free(worker->database);
+    free(worker);
+}
+
+void rig_sqlite_worker_share(struct rig_sqlite_worker *worker, struct rig_sqlite_page *page)
+{
+    worker->page = page;
+}
+
+static int run_question(struct rig_sqlite_worker *worker, uint32_t kind, struct rig_sqlite_answer *answer)
+{
+    switch (kind) {
+    case RIG_SQLITE_HELLO:
+        return greet(worker);
+    case RIG_SQLITE_STEPS:
+        return run_steps(worker, answer);
+    case RIG_SQLITE_SCRIPT:
+        return run_script(worker, answer);
+    default:
+        return RIG_SQLITE_BAD_MESSAGE;
+    }
+}
+
+const char *rig_sqlite_worker_answer(struct rig_sqlite_worker *worker, uint32_t kind, const char *question, size_t size,
+                                     size_t *answer_size)
+{
+    struct rig_sqlite_head head = {.kind = kind};
     struct rig_sqlite_answer answer = {.pid = (int32_t)getpid()};
-    if (!receive(worker, &head))
-        return false;
+    worker->question = (struct question){.data = question, .size = size};
     worker->answer.size = 0;
+    worker->answer.failed = false;
     add(&worker->answer, &head, sizeof head);
     add(&worker->answer, &answer, sizeof answer);
-    int code = RIG_SQLITE_BAD_MESSAGE;
-    if (head.kind == RIG_SQLITE_HELLO)
-        code = greet(worker);
-    else if (head.kind == RIG_SQLITE_STEPS)
-        code = run_steps(worker, &answer);
-    else if (head.kind == RIG_SQLITE_SCRIPT)
-        code = run_script(worker, &answer);
+    if (worker->answer.failed)
+        return NULL;
+    const int code = run_question(worker, kind, &answer);
     if (code != SQLITE_OK)
         explain(worker, &answer, code);
-    else if (head.kind == RIG_SQLITE_HELLO)
+    else if (kind == RIG_SQLITE_HELLO)
         (void)snprintf(answer.text, sizeof answer.text, "%s", sqlite3_libversion());
-    if (code != SQLITE_OK || (head.kind == RIG_SQLITE_STEPS && wants_rollback(worker)))
+    if (code != SQLITE_OK || (kind == RIG_SQLITE_STEPS && wants_rollback(worker)))
         roll_back(worker);
     answer.ended = worker->db == NULL || sqlite3_get_autocommit(worker->db) != 0;
     head.size = (uint32_t)(worker->answer.size - sizeof head);
     memcpy(worker->answer.data, &head, sizeof head);
     memcpy(worker->answer.data + sizeof head, &answer, sizeof answer);
-    return send_all(worker->socket, worker->answer.data, worker->answer.size);
-}
-
-void rig_sqlite_serve(int socket, const char *database)
-{
-    struct worker worker = {.socket = socket, .database = database};
-    while (answer_one(&worker))
-        continue;
-    for (uint32_t i = 0; i < worker.statement_count; i++)
-        (void)sqlite3_finalize(worker.statements[i]);
-    (void)sqlite3_close(worker.db); /* rolls an open transaction back */
-    (void)close(socket);
-    if (worker.page != NULL)
-        (void)munmap(worker.page, sizeof *worker.page);
-    free(worker.statements);
-    free(worker.question.data);
-    free(worker.answer.data);
+    *answer_size = worker->answer.size;
+    return worker->answer.data;
 }

@@ -1,0 +1,399 @@
+#include "drivers/sim/sim_predicates.h"
+
+#include "base/bug.h"
+#include "drivers/sim/engine_priv.h"
+
+#define NONE UINT32_MAX
+
+/* ---- life ---- */
+
+void rig_sim_predicates_init(struct rig_sim_predicates *predicates)
+{
+    *predicates = (struct rig_sim_predicates){0};
+    rig_table_init(&predicates->by_key);
+}
+
+static void table_done(struct rig_sim_stored_table *table)
+{
+    rig_sim_stored_rows_done(&table->rows);
+    rig_sim_stored_versions_done(&table->versions);
+    rig_sim_stored_changes_done(&table->changes);
+}
+
+void rig_sim_predicates_done(struct rig_sim_predicates *predicates)
+{
+    for (size_t i = 0; i < predicates->tables.count; i++)
+        table_done(&predicates->tables.at[i]);
+    rig_sim_stored_tables_done(&predicates->tables);
+    rig_sim_numbers_done(&predicates->unused);
+    rig_sim_evidence_done(&predicates->evidence);
+    rig_table_done(&predicates->by_key);
+}
+
+void rig_sim_predicates_forget(struct rig_sim_predicates *predicates, int64_t key)
+{
+    const uint32_t table = rig_table_get(&predicates->by_key, (uint64_t)key);
+    if (table == RIG_TABLE_NONE)
+        return;
+    table_done(&predicates->tables.at[table]);
+    rig_table_remove(&predicates->by_key, (uint64_t)key);
+    (void)rig_sim_numbers_add(&predicates->unused, table); /* else its place stays empty */
+}
+
+void rig_sim_predicate_work_clear(struct rig_sim_predicate_work *work)
+{
+    work->number = work->view = 0;
+    work->aged = false;
+    work->left.count = work->written.count = work->reads.count = work->shown.count = 0;
+    rig_sim_seen_views_clear(&work->seen);
+}
+
+void rig_sim_predicate_work_done(struct rig_sim_predicate_work *work)
+{
+    rig_sim_left_rows_done(&work->left);
+    rig_sim_changes_done(&work->written);
+    rig_sim_wheres_done(&work->reads);
+    rig_sim_shown_rows_done(&work->shown);
+    rig_sim_seen_views_done(&work->seen);
+}
+
+/* The table of the key, which is made when it is new; NONE when memory runs out. */
+static uint32_t find_table(struct rig_sim_predicates *predicates, int64_t key)
+{
+    uint32_t *at = rig_table_put(&predicates->by_key, (uint64_t)key);
+    if (at == NULL || *at != RIG_TABLE_NONE)
+        return at == NULL ? NONE : *at;
+    if (predicates->unused.count > 0) {
+        *at = (uint32_t)predicates->unused.at[--predicates->unused.count];
+    } else if (rig_sim_stored_tables_add(&predicates->tables, (struct rig_sim_stored_table){0})) {
+        *at = (uint32_t)predicates->tables.count - 1;
+    } else {
+        rig_table_remove(&predicates->by_key, (uint64_t)key);
+        return NONE;
+    }
+    return *at;
+}
+
+static bool uses_snapshots(const struct rig_sim_engine *engine)
+{
+    return engine->options.isolation != RIG_SIM_READ_COMMITTED && engine->options.isolation != RIG_SIM_READ_UNCOMMITTED;
+}
+
+static bool validates(const struct rig_sim_engine *engine)
+{
+    return engine->options.isolation == RIG_SIM_SERIALIZABLE || engine->options.isolation == RIG_SIM_REPEATABLE_READ;
+}
+
+/* ---- rows ---- */
+
+/* The version of the row that commits up to `commit` show; NONE: it was not inserted yet. */
+static uint32_t version_at(const struct rig_sim_stored_table *table, uint32_t row, uint64_t commit)
+{
+    uint32_t version = table->rows.at[row].newest;
+    while (version != NONE && table->versions.at[version].commit > commit)
+        version = table->versions.at[version].older;
+    return version;
+}
+
+static struct rig_sim_left_row *find_left(struct rig_sim_predicate_work *work, uint32_t table, uint32_t row)
+{
+    for (size_t i = 0; i < work->left.count; i++) {
+        if (work->left.at[i].table == table && work->left.at[i].row == row)
+            return &work->left.at[i];
+    }
+    return NULL;
+}
+
+/* ---- statements ---- */
+
+struct statement {
+    struct rig_sim_engine *engine;
+    struct rig_sim_session *session;
+    struct rig_sim_predicate_work *work;
+    uint32_t op, table;
+    uint64_t commit; /* the last one that it sees */
+    struct rig_row_where condition;
+    int64_t number; /* of the update or delete that it is; 0: it reads */
+    size_t first;   /* its result, in work->shown */
+    bool follows;   /* no snapshot says what it saw */
+};
+
+static bool number_work(struct statement *s)
+{
+    if (s->work->number == 0)
+        s->work->number = rig_sim_evidence_enter(&s->engine->predicates.evidence);
+    return s->work->number != 0;
+}
+
+static bool note_write(struct statement *s, int64_t id, int64_t number)
+{
+    return rig_sim_changes_add(&s->work->written, (struct rig_sim_change){s->session->ops[s->op].key, id, number});
+}
+
+static bool view_row(struct statement *s, uint32_t op, uint64_t writer, bool shown)
+{
+    return !s->engine->predicates.evidence.full || rig_sim_evidence_row(&s->work->seen, op, writer, shown);
+}
+
+/* The row as the statement sees it meets the condition: shows it, and writes it where the statement does. `left`: the
+ * transaction's own state of the row, or NULL. */
+static bool take_row(struct statement *s, uint32_t row, uint32_t base, int64_t id, int64_t number, uint64_t writer,
+                     struct rig_sim_left_row *left)
+{
+    const bool removes = s->number != 0 && rig_row_action(s->number) == RIG_ROWS_DELETE;
+    if (!rig_sim_shown_rows_add(&s->work->shown, id) || !rig_sim_shown_rows_add(&s->work->shown, number))
+        return false;
+    if (s->condition.form == RIG_ROW_LISTED && (s->number == 0 || removes) && !view_row(s, s->op, writer, !s->follows))
+        return false;
+    if (s->number == 0)
+        return true;
+    const int64_t after = removes ? 0 : s->number;
+    if (!number_work(s) || !note_write(s, id, after))
+        return false;
+    if (left != NULL) {
+        left->number = after;
+        return true;
+    }
+    return rig_sim_left_rows_add(&s->work->left, (struct rig_sim_left_row){s->table, row, base, id, after});
+}
+
+static bool take_rows(struct statement *s)
+{
+    const struct rig_sim_stored_table *table = &s->engine->predicates.tables.at[s->table];
+    const size_t own = s->work->left.count;
+    for (uint32_t row = 0; row < table->rows.count; row++) {
+        struct rig_sim_left_row *left = own == 0 ? NULL : find_left(s->work, s->table, row);
+        const uint32_t version = version_at(table, row, s->commit);
+        const int64_t id = table->rows.at[row].id;
+        const int64_t number = left != NULL ? left->number : version == NONE ? 0 : table->versions.at[version].number;
+        if (number == 0 || !rig_row_matches(&s->condition, id, number))
+            continue;
+        const uint64_t writer = left != NULL ? s->work->number : table->versions.at[version].writer;
+        if (!take_row(s, row, version, id, number, writer, left))
+            return false;
+    }
+    for (size_t i = 0; i < own; i++) {
+        struct rig_sim_left_row *left = &s->work->left.at[i];
+        if (left->table == s->table && left->row == NONE && left->number != 0 &&
+            rig_row_matches(&s->condition, left->id, left->number) &&
+            !take_row(s, NONE, NONE, left->id, left->number, s->work->number, left))
+            return false;
+    }
+    return true;
+}
+
+/* A bug takes a row off the result of a read. */
+static void lose_row(struct statement *s)
+{
+    if (s->number != 0 || s->work->shown.count == s->first || !rig_sim_bug_strikes(s->engine, RIG_SIM_BUG_LOST_ROW))
+        return;
+    s->work->shown.count -= 2;
+    if (s->condition.form == RIG_ROW_LISTED && s->work->seen.rows.count > 0)
+        s->work->seen.rows.count--;
+}
+
+static void count_rows(struct statement *s)
+{
+    uint64_t sum = 0;
+    const size_t count = s->work->shown.count - s->first;
+    for (size_t i = s->first + 1; i < s->work->shown.count; i += 2)
+        sum += (uint64_t)s->work->shown.at[i];
+    s->work->shown.count = s->first;
+    s->work->shown.at[s->work->shown.count++] = s->condition.form == RIG_ROW_COUNTED ? (int64_t)(count / 2) : 0;
+    s->work->shown.at[s->work->shown.count++] = (int64_t)sum;
+}
+
+/* The snapshot of a statement, where it has one of its own. */
+static bool show(struct statement *s)
+{
+    const struct rig_sim_evidence *evidence = &s->engine->predicates.evidence;
+    struct rig_sim_seen_views *seen = &s->work->seen;
+    const bool single = uses_snapshots(s->engine);
+    const uint64_t commit = single ? s->session->snapshot.last[0] : s->commit;
+    if (!evidence->full || s->follows || (single && seen->snapshots.count > 0))
+        return true;
+    return rig_sim_evidence_show(evidence, commit, s->work->number, seen);
+}
+
+static bool view_rest(struct statement *s, size_t rows_before)
+{
+    const bool wrote =
+        s->number != 0 && rig_row_action(s->number) == RIG_ROWS_UPDATE && s->work->shown.count > s->first;
+    if (s->work->seen.rows.count == rows_before && !view_row(s, s->op, 0, !s->follows))
+        return false;
+    return !wrote || view_row(s, s->op + 1, s->work->number, uses_snapshots(s->engine));
+}
+
+static bool run_read(struct statement *s)
+{
+    const struct rig_op *ops = s->session->ops;
+    s->condition = rig_row_all();
+    if (s->op > 0 && ops[s->op - 1].kind == RIG_OP_ROW && ops[s->op - 1].key == ops[s->op].key)
+        (void)rig_row_condition_of(ops[s->op - 1].value, &s->condition);
+    const struct rig_op *behind = s->op + 1 < s->session->op_count ? &ops[s->op + 1] : NULL;
+    if (behind != NULL && behind->kind == RIG_OP_ROW && behind->key == ops[s->op].key && behind->value > 0 &&
+        !rig_row_inserts(behind->value))
+        s->number = behind->value;
+    s->follows = s->number != 0 && !uses_snapshots(s->engine);
+    s->first = s->work->shown.count;
+    const size_t rows_before = s->work->seen.rows.count;
+    if (validates(s->engine) &&
+        !rig_sim_wheres_add(&s->work->reads, (struct rig_sim_where){s->table, s->commit, s->condition}))
+        return false;
+    if (!show(s) || !rig_sim_shown_rows_reserve(&s->work->shown, s->first + 2) || !take_rows(s))
+        return false;
+    lose_row(s);
+    if (s->condition.form != RIG_ROW_LISTED)
+        count_rows(s);
+    struct rig_read *result = &s->session->work->results.at[s->op];
+    result->count = (uint32_t)(s->work->shown.count - s->first);
+    result->state = result->count == 0 ? RIG_READ_NIL : RIG_READ_SEEN;
+    result->first_element = s->first;
+    return view_rest(s, rows_before);
+}
+
+static bool run_insert(struct statement *s)
+{
+    const int64_t id = s->session->ops[s->op].value;
+    return (!uses_snapshots(s->engine) || show(s)) && number_work(s) && note_write(s, id, id) &&
+           rig_sim_left_rows_add(&s->work->left, (struct rig_sim_left_row){s->table, NONE, NONE, id, id}) &&
+           view_row(s, s->op, s->work->number, uses_snapshots(s->engine));
+}
+
+enum rig_sim_progress rig_sim_run_row_operation(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    const struct rig_op *op = &session->ops[session->next_op];
+    const bool inserts = op->kind == RIG_OP_ROW && op->value > 0 && rig_row_inserts(op->value);
+    struct statement s = {
+        .engine = engine, .session = session, .work = &session->work->predicate, .op = session->next_op};
+    if (!inserts && op->kind != RIG_OP_READ_WHERE)
+        return RIG_SIM_WENT_ON; /* a part of the read behind it or before it */
+    const bool moves = !uses_snapshots(engine) || rig_sim_bug_strikes(engine, RIG_SIM_BUG_MOVING_SNAPSHOT);
+    s.commit = moves ? engine->commit : session->snapshot.last[0];
+    s.table = find_table(&engine->predicates, op->key);
+    return s.table != NONE && (inserts ? run_insert(&s) : run_read(&s)) ? RIG_SIM_WENT_ON : RIG_SIM_NO_MEMORY;
+}
+
+/* ---- commits ---- */
+
+static bool has_conflict(const struct rig_sim_engine *engine, const struct rig_sim_predicate_work *work)
+{
+    for (size_t i = 0; i < work->left.count; i++) {
+        const struct rig_sim_left_row *left = &work->left.at[i];
+        if (left->row != NONE && engine->predicates.tables.at[left->table].rows.at[left->row].newest != left->base)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a change since the read, of the table's `change`, changes its result; or a row of it, where rows may appear. */
+static bool changes_result(const struct rig_sim_stored_table *table, const struct rig_sim_where *read,
+                           const struct rig_sim_stored_change *change, bool may_appear)
+{
+    const int64_t id = table->rows.at[change->row].id, now = table->versions.at[change->version].number;
+    const uint32_t before =
+        may_appear ? version_at(table, change->row, read->commit) : table->versions.at[change->version].older;
+    const int64_t old = before == NONE ? 0 : table->versions.at[before].number;
+    const bool was = old != 0 && rig_row_matches(&read->condition, id, old);
+    const bool is = now != 0 && rig_row_matches(&read->condition, id, now);
+    return may_appear ? was && read->condition.form == RIG_ROW_LISTED : was || is;
+}
+
+static bool reads_hold(const struct rig_sim_engine *engine, const struct rig_sim_predicate_work *work)
+{
+    const bool may_appear = engine->options.isolation == RIG_SIM_REPEATABLE_READ;
+    for (size_t i = 0; i < work->reads.count; i++) {
+        const struct rig_sim_where *read = &work->reads.at[i];
+        const struct rig_sim_stored_table *table = &engine->predicates.tables.at[read->table];
+        for (size_t at = table->changes.count; at-- > 0 && table->changes.at[at].commit > read->commit;) {
+            if (changes_result(table, read, &table->changes.at[at], may_appear))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Memory for everything that the commit installs. */
+static bool reserve(struct rig_sim_engine *engine, const struct rig_sim_predicate_work *work)
+{
+    for (size_t i = 0; i < work->left.count; i++) {
+        struct rig_sim_stored_table *table = &engine->predicates.tables.at[work->left.at[i].table];
+        if (!rig_sim_stored_rows_reserve(&table->rows, table->rows.count + work->left.count) ||
+            !rig_sim_stored_versions_reserve(&table->versions, table->versions.count + work->left.count) ||
+            !rig_sim_stored_changes_reserve(&table->changes, table->changes.count + work->left.count))
+            return false;
+    }
+    return true;
+}
+
+/* False when memory runs out: nothing is changed then. */
+static bool install(struct rig_sim_engine *engine, const struct rig_sim_predicate_work *work)
+{
+    struct rig_sim_evidence *evidence = &engine->predicates.evidence;
+    if (work->written.count == 0)
+        return true;
+    if (!reserve(engine, work) || (evidence->keeps && !rig_sim_evidence_log(evidence, work->number, &work->written)))
+        return false;
+    engine->commit++;
+    for (size_t i = 0; i < work->left.count; i++) {
+        const struct rig_sim_left_row *left = &work->left.at[i];
+        struct rig_sim_stored_table *table = &engine->predicates.tables.at[left->table];
+        uint32_t row = left->row;
+        if (row == NONE && left->number == 0)
+            continue; /* inserted and removed */
+        if (row == NONE) {
+            row = (uint32_t)table->rows.count;
+            table->rows.at[table->rows.count++] = (struct rig_sim_stored_row){.id = left->id, .newest = NONE};
+        }
+        table->versions.at[table->versions.count] =
+            (struct rig_sim_stored_version){.number = left->number,
+                                            .commit = engine->commit,
+                                            .writer = work->number,
+                                            .older = table->rows.at[row].newest};
+        table->rows.at[row].newest = (uint32_t)table->versions.count++;
+        table->changes.at[table->changes.count++] =
+            (struct rig_sim_stored_change){.commit = engine->commit, .row = row, .version = table->rows.at[row].newest};
+    }
+    return true;
+}
+
+static void leave(struct rig_sim_engine *engine, struct rig_sim_predicate_work *work)
+{
+    if (work->number != 0)
+        rig_sim_evidence_leave(&engine->predicates.evidence, work->number);
+}
+
+enum rig_sim_progress rig_sim_commit_rows(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    struct rig_sim_predicate_work *work = &session->work->predicate;
+    const bool blind = work->left.count > 0 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_UPDATE);
+    if (!blind && has_conflict(engine, work))
+        return RIG_SIM_CONFLICT;
+    const bool unchecked = blind || (work->aged && work->left.count == 0);
+    if (validates(engine) && !unchecked && !reads_hold(engine, work) &&
+        !rig_sim_bug_strikes(engine, RIG_SIM_BUG_MISSED_PIVOT))
+        return RIG_SIM_PIVOT;
+    if (!rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_COMMIT) && !install(engine, work))
+        return RIG_SIM_NO_MEMORY;
+    leave(engine, work);
+    return RIG_SIM_COMMITTED;
+}
+
+void rig_sim_roll_back_rows(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    if (session->work == NULL)
+        return; /* it has not begun */
+    struct rig_sim_predicate_work *work = &session->work->predicate;
+    if (work->left.count > 0 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_ABORTED_COMMIT))
+        (void)install(engine, work);
+    leave(engine, work);
+}
+
+bool rig_sim_view_rows_of(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    struct rig_sim_predicate_work *work = &session->work->predicate;
+    bool failed = false;
+    work->view =
+        rig_sim_evidence_view(&engine->predicates.evidence, work->number, uses_snapshots(engine), &work->seen, &failed);
+    return !failed;
+}
