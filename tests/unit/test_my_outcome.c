@@ -45,6 +45,11 @@ static const struct {
     {"1317", "70100", false, RIG_OUTCOME_INFO, true},
     {"mismatch", "", false, RIG_OUTCOME_FAIL, false},
     {"3101", "40000", false, RIG_OUTCOME_FAIL, false},
+    {"8002", "HY000", false, RIG_OUTCOME_FAIL, false},
+    {"8022", "HY000", false, RIG_OUTCOME_FAIL, false},
+    {"8028", "HY000", false, RIG_OUTCOME_FAIL, false},
+    {"8005", "HY000", false, RIG_OUTCOME_INFO, true},
+    {"9007", "HY000", false, RIG_OUTCOME_INFO, true},
     {"1180", "HY000", false, RIG_OUTCOME_INFO, true},
     {"malformed-value", "", false, RIG_OUTCOME_INFO, true},
     {"element-limit", "", false, RIG_OUTCOME_INFO, true},
@@ -107,6 +112,7 @@ static void errors_have_their_class(void **state)
     assert_int_equal(rig_my_error_class("1213"), RIG_ERROR_CONFLICT);
     assert_int_equal(rig_my_error_class("1205"), RIG_ERROR_CONFLICT);
     assert_int_equal(rig_my_error_class("1020"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_my_error_class("9007"), RIG_ERROR_CONFLICT);
     assert_int_equal(rig_my_error_class("1040"), RIG_ERROR_RESOURCES);
     assert_int_equal(rig_my_error_class("1114"), RIG_ERROR_RESOURCES);
     assert_int_equal(rig_my_error_class("2013"), RIG_ERROR_OTHER);

@@ -11,6 +11,7 @@ Not provoked (NOT_PROVOKED in drivers/mysql/my_outcome.c marks these rows):
 - 3101 belongs to group replication of MySQL 5.7 and later.
 - 1053: MariaDB 10.11 that is told to end (SIGTERM, SHUTDOWN) closes the connections of statements under way, whatever they do (wait for a
   lock, sleep, compute, scan, insert), so they get 2013; MySQL 5.6 answers statements with 1317 then, and so do sessions that kill themselves there.
+- 8002, 8005, 8022, 8028 and 9007 are TiDB's, from its list of error codes.
 - 1836 is InnoDB's and MySQL's read-only mode at the start; MariaDB and MySQL 5.6 answer 1290 to `read_only`.
 - XA errors: a deadlock in a transaction of two phases is answered as 1213, and no session can end another one's transaction before that has lost its
   connection. XA COMMIT is executed on a server that has become read-only.
