@@ -11,9 +11,10 @@
 static const char *const isolation_words[] = {"read-uncommitted", "read-committed", "repeatable-read", "serializable",
                                               NULL};
 static const char *const table_schema_words[] = {"text", "integer-array", "rows", NULL};
-/* By enum rig_pg_row_index, and enum rig_pg_row_scan. */
+/* By enum rig_pg_row_index, enum rig_pg_row_scan, and enum rig_pg_row_join. */
 static const char *const row_index_words[] = {"index", "none", "covering", NULL};
 static const char *const row_scan_words[] = {"any", "sequential", "index", "index-only", "bitmap", NULL};
+static const char *const row_join_words[] = {"none", "any", "nested-loop", "hash", "merge", NULL};
 static const char *const write_words[] = {"upsert", "insert-then-update", NULL};
 static const char *const listen_words[] = {"socket", "tcp", NULL};
 static const char *const reads_from_words[] = {"auto", "primary", "standby", "any", NULL};
@@ -50,6 +51,11 @@ const struct rig_option rig_pg_option_table[] = {
     {"row-scan", RIG_OPTION_CHOICE, AT(row_scan), "any", 0, 0, row_scan_words,
      "How the workload predicate reads these tables: any lets the planner choose; the others set enable_seqscan, "
      "enable_indexscan, enable_indexonlyscan and enable_bitmapscan in each session.",
+     false},
+    {"row-join", RIG_OPTION_CHOICE, AT(row_join), "none", 0, 0, row_join_words,
+     "Whether reads of the workload predicate join two tables: none; any: the classes are in a second table, which a "
+     "trigger keeps in step, and the planner chooses how to join them; the others set enable_nestloop, enable_hashjoin "
+     "and enable_mergejoin in each session.",
      false},
     {"write", RIG_OPTION_CHOICE, AT(write), "upsert", 0, 0, write_words,
      "Statements that write a key: INSERT .. ON CONFLICT DO UPDATE, or UPDATE and, if there is no row, INSERT.", false},
@@ -262,13 +268,16 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
         return rig_fail(err, RIG_E_PLAN,
                         "database.write: an append to a string is one upsert, whatever this says; leave it out");
     const bool is_table = workload == RIG_WORKLOAD_PREDICATE;
-    if (!is_table && (options->row_index != RIG_PG_ROWS_INDEX || options->row_scan != RIG_PG_SCAN_ANY))
-        return rig_fail(err, RIG_E_PLAN, "database.row-index, database.row-scan: these are for the workload predicate");
+    if (!is_table && (options->row_index != RIG_PG_ROWS_INDEX || options->row_scan != RIG_PG_SCAN_ANY ||
+                      options->row_join != RIG_PG_JOIN_NONE))
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.row-index, database.row-scan, database.row-join: these are for the workload "
+                        "predicate");
     if (is_table && (options->covering_index || options->lock_reads > 0 || options->write != RIG_PG_UPSERT))
         return rig_fail(
             err, RIG_E_PLAN,
-            "database: covering-index, lock-reads and write have no effect on tables of rows; row-index and "
-            "row-scan are for them");
+            "database: covering-index, lock-reads and write have no effect on tables of rows; row-index, row-scan "
+            "and row-join are for them");
     if (options->row_index == RIG_PG_ROWS_NO_INDEX &&
         (options->row_scan == RIG_PG_SCAN_INDEX || options->row_scan == RIG_PG_SCAN_INDEX_ONLY ||
          options->row_scan == RIG_PG_SCAN_BITMAP))

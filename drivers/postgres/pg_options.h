@@ -35,6 +35,7 @@ enum rig_pg_row_scan {
     RIG_PG_SCAN_INDEX_ONLY,
     RIG_PG_SCAN_BITMAP
 };
+enum rig_pg_row_join { RIG_PG_JOIN_NONE, RIG_PG_JOIN_ANY, RIG_PG_JOIN_NESTED, RIG_PG_JOIN_HASH, RIG_PG_JOIN_MERGE };
 
 struct rig_pg_options {
     int64_t isolation;    /* enum rig_pg_isolation */
@@ -43,6 +44,7 @@ struct rig_pg_options {
     bool covering_index;
     int64_t row_padding_bytes;
     int64_t row_index, row_scan; /* enum rig_pg_row_index, enum rig_pg_row_scan */
+    int64_t row_join;            /* enum rig_pg_row_join */
     int64_t write;               /* enum rig_pg_write */
     bool prepared;
     bool pipeline;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/bug.h"
+#include "drivers/postgres/pg_join.h"
 
 enum rig_rc rig_pg_preparation_set(struct rig_pg_connection *connection, const struct rig_pg_options *options,
                                    int64_t deadline_ns, struct rig_err *err)
@@ -13,7 +14,7 @@ enum rig_rc rig_pg_preparation_set(struct rig_pg_connection *connection, const s
         [RIG_PG_SCAN_INDEX] = "SET enable_seqscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;",
         [RIG_PG_SCAN_INDEX_ONLY] = "SET enable_seqscan = off; SET enable_bitmapscan = off;",
         [RIG_PG_SCAN_BITMAP] = "SET enable_seqscan = off; SET enable_indexscan = off; SET enable_indexonlyscan = off;"};
-    char sql[512];
+    char sql[768];
     size_t length = 0;
     sql[0] = '\0';
     if (options->statement_timeout_ns > 0)
@@ -27,6 +28,11 @@ enum rig_rc rig_pg_preparation_set(struct rig_pg_connection *connection, const s
                                    rig_pg_synchronous_commit_words[options->synchronous_commit]);
     if (options->row_scan != RIG_PG_SCAN_ANY)
         length += (size_t)snprintf(sql + length, sizeof sql - length, "%s", scans[options->row_scan]);
+    length += (size_t)snprintf(sql + length, sizeof sql - length, "%s", rig_pg_join_settings((int)options->row_join));
+    /* A plan that has to use what these settings avoid looks costly, and would be compiled for each statement. */
+    const bool steered = options->row_scan != RIG_PG_SCAN_ANY || options->row_join > RIG_PG_JOIN_ANY;
+    if (steered && PQserverVersion(connection->pg) >= 110000)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, "SET jit = off;");
     RIG_INVARIANT(length < sizeof sql);
     return length == 0 ? RIG_OK : rig_pg_query(connection, sql, deadline_ns, NULL, err);
 }

@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
+#include "drivers/postgres/pg_join.h"
 #include "drivers/postgres/pg_view.h"
 #include "drivers/sql/sql_ops.h"
 
@@ -217,6 +218,13 @@ static void print_behind(const struct rig_pg_schema *schema, size_t statement, c
     RIG_INVARIANT(length >= 0 && (size_t)length < size);
 }
 
+/* Behind the name of the table. */
+static const char *joined(const struct rig_pg_schema *schema, size_t statement)
+{
+    const bool reads = statement <= RIG_SQL_SUM_BY_CLASS;
+    return reads && schema->options->row_join != RIG_PG_JOIN_NONE ? RIG_PG_JOIN_VIEW : "";
+}
+
 /* With the types of the numbers, which the simple protocol sends as texts. */
 static void set_statements_of_predicates(struct rig_pg_schema *schema, size_t first, const char *table)
 {
@@ -232,7 +240,8 @@ static void set_statements_of_predicates(struct rig_pg_schema *schema, size_t fi
         int most = 0;
         const char *const *parts = schema->views ? with_views[i] : sql[i];
         print_behind(schema, i, behind, sizeof behind);
-        RIG_INVARIANT((size_t)snprintf(text, sizeof text, "%s%s%s%s", parts[0], table, parts[1], behind) < sizeof text);
+        RIG_INVARIANT((size_t)snprintf(text, sizeof text, "%s%s%s%s%s", parts[0], table, joined(schema, i), parts[1],
+                                       behind) < sizeof text);
         for (const char *p = text; *p != '\0'; p++) {
             RIG_INVARIANT(length + sizeof "::bigint" < sizeof typed);
             typed[length++] = *p;

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/plural.h"
+#include "drivers/postgres/pg_join.h"
 #include "drivers/sql/row_sql.h"
 
 #define MARK "rig run " /* the beginning of every run's mark; the run's name follows */
@@ -19,9 +20,15 @@ static const char *no_memory(void)
 
 /* ---- creating ---- */
 
-static void add_mark(struct rig_buf *sql, const char *kind, const char *name, const char *run_name)
+static void add_mark(struct rig_buf *sql, const char *kind, const char *name, const char *suffix, const char *run_name)
 {
-    rig_buf_printf(sql, "COMMENT ON %s %s IS '" MARK "%s'; ", kind, name, run_name);
+    rig_buf_printf(sql, "COMMENT ON %s %s%s IS '" MARK "%s'; ", kind, name, suffix, run_name);
+}
+
+/* Whether each table has a second one beside it. */
+static bool is_joined(const struct rig_pg_schema *schema)
+{
+    return schema->options->row_join != RIG_PG_JOIN_NONE;
 }
 
 /* One transaction: the server runs the statements of one request as such. */
@@ -30,7 +37,7 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
     const struct rig_pg_place *place = &schema->place;
     if (place->own) {
         rig_buf_printf(sql, "CREATE SCHEMA %s; ", place->schema);
-        add_mark(sql, "SCHEMA", place->schema, env->run_name);
+        add_mark(sql, "SCHEMA", place->schema, "", env->run_name);
     }
     char prefix[RIG_PG_TABLE_BYTES];
     rig_pg_place_prefix(place, prefix);
@@ -51,13 +58,18 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
                            name); /* no key names the rows in the stream */
         if (rig_pg_schema_index(schema) != NULL)
             rig_buf_printf(sql, "CREATE INDEX ON %s %s; ", name, rig_pg_schema_index(schema));
+        if (is_joined(schema))
+            rig_pg_join_create(name, rig_pg_schema_columns(schema), rig_pg_schema_index(schema), sql);
         if (env->accounts.count > 0)
             rig_buf_printf(sql,
                            "INSERT INTO %s SELECT k, %" PRId64 " FROM generate_series(0, %" PRId64 ") AS k WHERE k %% "
                            "%" PRId64 " = %" PRIu32 "; ",
                            name, env->accounts.balance, env->accounts.count - 1, schema->options->tables, table);
-        if (!place->own)
-            add_mark(sql, "TABLE", name, env->run_name);
+        if (place->own)
+            continue;
+        add_mark(sql, "TABLE", name, "", env->run_name);
+        if (is_joined(schema))
+            add_mark(sql, "TABLE", name, RIG_PG_JOIN_SECOND, env->run_name);
     }
 }
 
@@ -130,10 +142,16 @@ static void write_removal(const struct rig_pg_schema *schema, struct rig_buf *sq
     for (uint32_t table = 0; table < rig_pg_schema_table_count(schema); table++) {
         char name[RIG_PG_TABLE_BYTES];
         rig_pg_schema_table(schema, table, name);
-        rig_buf_printf(sql, "%s%s", table == 0 ? "DROP TABLE " : ", ", name);
+        if (is_joined(schema))
+            rig_pg_join_drop_view(name, sql);
+        rig_buf_printf(sql, "DROP TABLE %s; ", name);
+        if (is_joined(schema)) {
+            rig_buf_printf(sql, "DROP TABLE %s" RIG_PG_JOIN_SECOND "; ", name);
+            rig_pg_join_drop_trigger(name, sql);
+        }
     }
     if (schema->place.own)
-        rig_buf_printf(sql, "; DROP SCHEMA %s", schema->place.schema);
+        rig_buf_printf(sql, "DROP SCHEMA %s", schema->place.schema);
 }
 
 enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct rig_run_env *env,
@@ -143,7 +161,7 @@ enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct 
     enum rig_rc rc = count_marked(schema, env, connection, deadline_ns, &marked, err);
     if (rc != RIG_OK || marked == 0)
         return rc;
-    const uint32_t tables = rig_pg_schema_table_count(schema);
+    const uint32_t tables = rig_pg_schema_table_count(schema) * (is_joined(schema) ? 2 : 1);
     if (marked != (schema->place.own ? 1 : (int64_t)tables))
         return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: only %lld of the run's %u table%s carry its mark",
                         (long long)marked, tables, rig_plural(tables));
