@@ -42,7 +42,8 @@ static int spawn(const struct rig_command *command, const struct prepared *prepa
     (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (error == 0)
-        error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+        error = posix_spawn_file_actions_adddup2(
+            &actions, command->output_plus_one > 0 ? command->output_plus_one - 1 : output, STDOUT_FILENO);
     if (error == 0)
         error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
     if (error == 0)

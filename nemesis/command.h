@@ -20,6 +20,7 @@ struct rig_command {
     struct rig_text_list arguments;
     const struct rig_place *place; /* its node; NULL: none */
     const char *directory;         /* its working folder; NULL: rig's */
+    int output_plus_one; /* descriptor for its output, + 1, in place of rig, which reads its errors; 0: none */
     int64_t timeout_ns;
     bool (*stopping)(void); /* true: give up; NULL: never */
 };

@@ -198,6 +198,8 @@ void rig_fleet_place(const struct rig_fleet *fleet, uint32_t node, struct rig_pl
     (void)snprintf(place->at[RIG_PLACEHOLDER_SOCKET], RIG_PLACE_BYTES, "%s", address.socket);
     if (data != NULL && strlen(data) < RIG_PLACE_BYTES)
         (void)snprintf(place->at[RIG_PLACEHOLDER_DATA], RIG_PLACE_BYTES, "%s", data);
+    (void)snprintf(place->at[RIG_PLACEHOLDER_RUN], RIG_PLACE_BYTES, "%s",
+                   fleet->run_name == NULL ? "" : fleet->run_name);
     if (address.port != 0)
         (void)snprintf(place->at[RIG_PLACEHOLDER_PORT], RIG_PLACE_BYTES, "%u", address.port);
     if (pid > 0)
@@ -205,9 +207,11 @@ void rig_fleet_place(const struct rig_fleet *fleet, uint32_t node, struct rig_pl
 }
 
 enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops *cluster, void *run, bool started,
-                           const struct rig_nemesis_plan *plan, bool (*stopping)(void), struct rig_err *err)
+                           const struct rig_nemesis_plan *plan, const char *run_name, bool (*stopping)(void),
+                           struct rig_err *err)
 {
-    *fleet = (struct rig_fleet){.cluster = cluster, .run = run, .started = started, .plan = plan, .stopping = stopping};
+    *fleet = (struct rig_fleet){
+        .cluster = cluster, .run = run, .run_name = run_name, .started = started, .plan = plan, .stopping = stopping};
     fleet->count = started ? cluster_count(fleet) : plan->node_count;
     if (fleet->count > RIG_NODES_MOST)
         return rig_fail(err, RIG_E_CLUSTER, "nemesis: there are %u nodes; faults support at most %d", fleet->count,
@@ -252,7 +256,7 @@ static void ask_commands(const struct rig_fleet *fleet, uint32_t node, struct ri
     struct rig_command_answer answer = {.status = 0};
     struct rig_place place;
     rig_fleet_place(fleet, node, &place);
-    struct rig_command command = {planned->commands.role, &place, NULL, timeout_ns, NULL};
+    struct rig_command command = {.arguments = planned->commands.role, .place = &place, .timeout_ns = timeout_ns};
     if (command.arguments.count > 0 && rig_command_run(&command, &answer, NULL) == RIG_OK && answer.status == 0)
         (void)snprintf(status->role, sizeof status->role, "%.15s", answer.line);
     command.arguments = planned->commands.check;
@@ -291,7 +295,8 @@ enum rig_rc rig_fleet_command(struct rig_fleet *fleet, uint32_t node, const stru
                         fleet->names[node], fleet->names[node], key);
     struct rig_place place;
     rig_fleet_place(fleet, node, &place);
-    const struct rig_command run = {*command, &place, NULL, fleet->plan->options.command_ns, NULL};
+    const struct rig_command run = {
+        .arguments = *command, .place = &place, .timeout_ns = fleet->plan->options.command_ns};
     struct rig_command_answer answer;
     struct rig_err own = {0};
     const enum rig_rc rc = rig_command_succeed(&run, &answer, &own);

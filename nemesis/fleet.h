@@ -17,7 +17,8 @@
 struct rig_fleet {
     const struct rig_cluster_ops *cluster; /* NULL: none */
     void *run;
-    bool started; /* rig started the nodes */
+    const char *run_name; /* on the servers; NULL: none */
+    bool started;         /* rig started the nodes */
     const struct rig_nemesis_plan *plan;
     bool (*stopping)(void);
     char names[RIG_NODES_MOST][RIG_NODE_NAME_BYTES];
@@ -28,7 +29,8 @@ struct rig_fleet {
 /* Looks at the nodes. The cluster is up. RIG_E_CLUSTER when there are too many, when a target of the plan is a role and
  * there is no source for the nodes' roles, and when a command has a placeholder without a value for its node. */
 enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops *cluster, void *run, bool started,
-                           const struct rig_nemesis_plan *plan, bool (*stopping)(void), struct rig_err *err);
+                           const struct rig_nemesis_plan *plan, const char *run_name, bool (*stopping)(void),
+                           struct rig_err *err);
 
 /* Never fails: a node without an answer is not reachable. */
 void rig_fleet_status(struct rig_fleet *fleet, uint32_t node, struct rig_node_status *status);

@@ -574,7 +574,7 @@ enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct ri
     made->context.context = config->context;
     init_locks(made);
     enum rig_rc rc = rig_fleet_init(&made->context.fleet, config->cluster, config->run, config->started, config->plan,
-                                    config->core->stopping, err);
+                                    config->run_name, config->core->stopping, err);
     made->schedule = config->schedule != NULL ? config->schedule : &made->planned.schedule;
     if (rc == RIG_OK && config->schedule == NULL)
         rc = rig_planned_schedule_init(&made->planned, config->plan, config->seed, err);

@@ -45,6 +45,7 @@ struct rig_nemesis_config {
     const struct rig_core *core;
     const struct rig_cluster_ops *cluster; /* NULL: none */
     void *run;                             /* the driver's */
+    const char *run_name;                  /* on the servers */
     bool started;                          /* rig started the cluster */
     uint64_t seed;
     struct rig_schedule *schedule;       /* NULL: the plan's own */

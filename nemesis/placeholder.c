@@ -19,7 +19,6 @@ static const char *const variables[] = {
     RIG_PLACEHOLDER_TABLE(VARIABLE)
 #undef VARIABLE
 };
-static const char variable_prefix[] = "RIG_NODE_";
 
 /* -- finding ------------------------------------------------------------------------------------------------------- */
 
@@ -326,6 +325,17 @@ char *rig_placeholder_variable(const struct rig_place *place, enum rig_placehold
     return rig_arena_text(arena, text, (size_t)length);
 }
 
+/* Whether rig gives the variable `NAME=value` itself, or none of its name. */
+static bool is_own(const char *variable)
+{
+    for (int i = 0; i < RIG_PLACEHOLDER_COUNT; i++) {
+        const size_t length = strlen(variables[i]);
+        if (strncmp(variable, variables[i], length) == 0 && variable[length] == '=')
+            return true;
+    }
+    return false;
+}
+
 char **rig_placeholder_environment(const struct rig_place *place, struct rig_arena *arena)
 {
     size_t count = 0, kept = 0;
@@ -335,7 +345,7 @@ char **rig_placeholder_environment(const struct rig_place *place, struct rig_are
     if (made == NULL)
         return NULL;
     for (size_t i = 0; i < count; i++) {
-        if (strncmp(environ[i], variable_prefix, sizeof variable_prefix - 1) != 0)
+        if (!is_own(environ[i]))
             made[kept++] = environ[i];
     }
     for (int i = 0; place != NULL && i < RIG_PLACEHOLDER_COUNT; i++) {

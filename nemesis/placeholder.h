@@ -1,5 +1,6 @@
 /*
- * The node of a plan's command, as `{node}`, `{host}`, ... in its arguments and RIG_NODE_NAME, ... in its environment.
+ * The node of a plan's command, as `{node}`, `{host}`, ... in its arguments and RIG_NODE_NAME, ... in its environment; `{run}`
+ * and RIG_RUN_NAME are the run's name on the servers.
  *
  * A placeholder is a known name in braces, without blanks. All other braces stay as they are: `${VAR}`, `{ cmd; }`,
  * `{}`, `{a,b}`, awk's `{print}`. rig_placeholder_check() rejects a word in braces that is nearly a known name
@@ -27,7 +28,8 @@
     X(PORT, "port", "RIG_NODE_PORT")                                                                                   \
     X(SOCKET, "socket", "RIG_NODE_SOCKET")                                                                             \
     X(DATA, "data", "RIG_NODE_DATA")                                                                                   \
-    X(PID, "pid", "RIG_NODE_PID")
+    X(PID, "pid", "RIG_NODE_PID")                                                                                      \
+    X(RUN, "run", "RIG_RUN_NAME")
 
 #define RIG_PLACEHOLDER_VALUE(value, name, variable) RIG_PLACEHOLDER_##value,
 enum rig_placeholder { RIG_PLACEHOLDER_TABLE(RIG_PLACEHOLDER_VALUE) RIG_PLACEHOLDER_COUNT };

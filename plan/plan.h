@@ -100,6 +100,7 @@ struct rig_plan {
     const struct rig_driver *driver;
     const void *driver_options; /* of the driver's own type */
     enum rig_certificate_mode certificate;
+    struct rig_text_list versions_source; /* the command that gives it in place of the driver; empty: none */
     struct rig_check_section check;
     struct rig_nemesis_plan nemesis;
     uint32_t reports;  /* bits 1 << enum rig_report_form */

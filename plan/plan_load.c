@@ -276,6 +276,7 @@ static enum rig_rc resolve_top(struct reader *reader, const uint64_t *seed, stru
     plan->time_limit_ns = top->time_limit_ns;
     const struct rig_plan_database *database = section_of(reader, RIG_PLAN_DATABASE)->parts[0].object;
     plan->certificate = (enum rig_certificate_mode)database->certificate;
+    plan->versions_source = database->versions_source;
     const struct rig_option *report = rig_option_find(part->table, "report");
     for (size_t i = 0; i < top->report.count; i++) {
         for (unsigned form = 0; report->choices[form] != NULL; form++)
@@ -461,15 +462,21 @@ static enum rig_rc check_certificate(const struct reader *reader, struct rig_err
     char problem[RIG_ERR_TEXT_BYTES] = "";
     const char *mode = rig_option_find(rig_plan_database_table, "certificate")->choices[plan->certificate];
     const struct rig_type_inference *type = rig_type_inference((enum rig_workload)plan->workload.type);
+    const bool by_command = plan->versions_source.count > 0;
+    if (by_command && plan->certificate != RIG_CERTIFICATE_STREAM)
+        return refuse_section(reader, RIG_PLAN_DATABASE,
+                              "`versions-source` gives the order of the versions: add `certificate: stream`", err);
     if (plan->certificate == RIG_CERTIFICATE_NONE)
         return RIG_OK;
-    if ((plan->driver->certificates & RIG_CERTIFICATE_BIT(plan->certificate)) == 0)
+    if (!by_command && (plan->driver->certificates & RIG_CERTIFICATE_BIT(plan->certificate)) == 0)
         (void)snprintf(problem, sizeof problem, "the driver %s does not give the `certificate` %s", plan->driver->name,
                        mode);
     else if (type == NULL || !type->has_certificates || plan->workload.program)
         (void)snprintf(problem, sizeof problem,
                        "`certificate` is for lists, registers and rows without programs: list-append, rw-register, "
                        "long-fork, predicate");
+    else if (by_command && type->link_items != NULL) /* it has predicates */
+        (void)snprintf(problem, sizeof problem, "`versions-source` is for lists and registers");
     return problem[0] == '\0' ? RIG_OK : refuse_section(reader, RIG_PLAN_DATABASE, problem, err);
 }
 

@@ -187,6 +187,13 @@ const struct rig_option rig_plan_database_table[] = {
              "with what the clients saw (docs/certificates.md); `stream` does not change the requests of clients, "
              "`full` adds their snapshots and the "
              "writers of rows"},
+    {.name = "versions-source",
+     .type = RIG_OPTION_COMMAND,
+     .offset = offsetof(struct rig_plan_database, versions_source),
+     .help =
+         "command that prints the versions of all keys after the load, in place of the driver's certificate: a line "
+         "`place key value` for each, and `end` last (docs/certificates.md); with `certificate: stream`, for lists and "
+         "registers"},
     {.name = NULL},
 };
 

@@ -46,6 +46,7 @@ struct rig_plan_top {
 struct rig_plan_database {
     const char *driver;
     int64_t certificate; /* enum rig_certificate_mode */
+    struct rig_text_list versions_source;
 };
 
 /* As written; struct rig_check_section is what it means. */

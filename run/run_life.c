@@ -431,17 +431,18 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
     rig_generated_questions_init(&run->generated, run->phases, run->phase_clients, rig_plan_phases(plan), plan->seed);
     run->questions = options->questions != NULL ? options->questions : &run->generated.questions;
     enum rig_rc rc = rig_run_services_init(run, err);
-    run->env = (struct rig_run_env){.core = run->services.core,
-                                    .options = plan->driver_options,
-                                    .workload = (enum rig_workload)plan->workload.type,
-                                    .client_count = run->part.all_clients,
-                                    .seed = plan->seed,
-                                    .work_dir = run->folder.path,
-                                    .log_dir = options->folder,
-                                    .run_name = run->name,
-                                    .certificate = plan->certificate,
-                                    .accounts = rig_generator_accounts(&plan->workload),
-                                    .rolls_back = rig_run_rolls_back(plan)};
+    run->env =
+        (struct rig_run_env){.core = run->services.core,
+                             .options = plan->driver_options,
+                             .workload = (enum rig_workload)plan->workload.type,
+                             .client_count = run->part.all_clients,
+                             .seed = plan->seed,
+                             .work_dir = run->folder.path,
+                             .log_dir = options->folder,
+                             .run_name = run->name,
+                             .certificate = plan->versions_source.count > 0 ? RIG_CERTIFICATE_NONE : plan->certificate,
+                             .accounts = rig_generator_accounts(&plan->workload),
+                             .rolls_back = rig_run_rolls_back(plan)};
     if (options->errand != NULL)
         run->env.rows = options->errand->rows;
     else if (rc == RIG_OK)

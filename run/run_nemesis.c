@@ -138,6 +138,7 @@ enum rig_rc rig_run_nemesis_start(struct rig_run_state *run, struct rig_err *err
                                               .core = run->services.core,
                                               .cluster = plan->driver->cluster,
                                               .run = run->driver_run,
+                                              .run_name = run->name,
                                               .started = is_started(plan),
                                               .seed = plan->seed,
                                               .schedule = run->options->schedule,

@@ -75,7 +75,8 @@ static enum rig_rc run(const struct rig_fault_site *site, const struct rig_text_
                        struct rig_err *err)
 {
     const struct options *options = site->options;
-    const struct rig_command one = {*command, place, NULL, options->timeout_ns, stopping};
+    const struct rig_command one = {
+        .arguments = *command, .place = place, .timeout_ns = options->timeout_ns, .stopping = stopping};
     return rig_command_succeed(&one, answer, err);
 }
 

@@ -224,8 +224,9 @@ static void nodes_of_the_user_have_the_plans_hosts(void **state)
     stage.plan.nodes = nodes;
     stage.plan.node_count = 5;
     struct rig_fleet fleet;
-    assert_int_equal(rig_fleet_init(&fleet, &stage_cluster, NULL, false, &stage.plan, stage_core.stopping, &stage.err),
-                     RIG_OK);
+    assert_int_equal(
+        rig_fleet_init(&fleet, &stage_cluster, NULL, false, &stage.plan, "rig_1", stage_core.stopping, &stage.err),
+        RIG_OK);
     for (uint32_t i = 0; i < 5; i++) {
         struct rig_place place;
         char found[600];
@@ -234,11 +235,13 @@ static void nodes_of_the_user_have_the_plans_hosts(void **state)
                        place.at[RIG_PLACEHOLDER_PORT]);
         assert_string_equal(found, expected[i]);
         assert_string_equal(place.at[RIG_PLACEHOLDER_PID], "");
+        assert_string_equal(place.at[RIG_PLACEHOLDER_RUN], "rig_1");
         assert_string_equal(place.at[RIG_PLACEHOLDER_DATA], "");
     }
     stage.count = 1; /* now 127.0.0.1 is one host */
-    assert_int_equal(rig_fleet_init(&fleet, &stage_cluster, NULL, false, &stage.plan, stage_core.stopping, &stage.err),
-                     RIG_OK);
+    assert_int_equal(
+        rig_fleet_init(&fleet, &stage_cluster, NULL, false, &stage.plan, "rig_1", stage_core.stopping, &stage.err),
+        RIG_OK);
     struct rig_place place;
     rig_fleet_place(&fleet, 1, &place);
     assert_string_equal(place.at[RIG_PLACEHOLDER_PORT], "7001");

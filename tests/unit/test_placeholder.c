@@ -116,7 +116,8 @@ static void uses_are_found(void **state)
 static const char *run(const char *const *arguments, size_t count)
 {
     static struct rig_command_answer answer;
-    const struct rig_command command = {{arguments, count}, &place, NULL, INT64_C(10000000000), NULL};
+    const struct rig_command command = {
+        .arguments = {arguments, count}, .place = &place, .timeout_ns = INT64_C(10000000000)};
     if (rig_command_succeed(&command, &answer, &err) != RIG_OK)
         fail_msg("%s", err.text);
     return answer.line;

@@ -15,6 +15,52 @@ database: {{driver: postgres, user: postgres, password: "{password}", cluster: {
 check: {{levels: [serializable]}}
 report: [json]
 """
+SOURCE = """
+name: source
+workload: {{type: rw-register, transactions: 3000}}
+clients: {{count: 4}}
+database:
+  driver: postgres
+  user: postgres
+  password: "{password}"
+  cluster: {{hosts: ["127.0.0.1:{port}"]}}
+  certificate: stream
+  versions-source:
+    - sh
+    - -c
+    - >-
+      PGPASSWORD={password} psql -h $RIG_NODE_HOST -p {{port}} -U postgres -Atc
+      "SELECT data FROM pg_logical_slot_get_changes('audit', NULL, NULL)" | python3 versions.py {{run}} {spoil}
+check: {{levels: [serializable]}}
+report: [json]
+"""
+# The changes of a slot of test_decoding as lines of database.versions-source; arguments: the run's name, and what to leave out.
+VERSIONS = r"""
+import re, sys
+run, spoil = sys.argv[1], sys.argv[2]
+commits, changes = [], []
+for line in sys.stdin:
+    change = re.match(r"table (\S+)\.\S+: (INSERT|UPDATE): k\[bigint\]:(-?\d+) v\[\w+\]:'?([-0-9,]+)'?", line)
+    if line.startswith("BEGIN"):
+        changes = []
+    elif change and change[1] == run:
+        changes.append((change[3], change[4]))
+    elif line.startswith("COMMIT") and changes:
+        commits.append(changes)
+if spoil == "swap":
+    at = next(i for i in range(100, len(commits)) if {k for k, _ in commits[i]} & {k for k, _ in commits[i + 1]})
+    commits[at], commits[at + 1] = commits[at + 1], commits[at]
+lines = [f"17000000{i:04}.0000000001\t{key}\t{value}" for i in reversed(range(len(commits))) for key, value in commits[i]]
+if spoil == "lose":
+    del lines[len(lines) // 2]
+if spoil == "garble":
+    lines[1] += " garbled"
+print(*lines, sep="\n")
+if spoil == "fail":
+    sys.exit("the source failed")
+if spoil != "cut":
+    print("end")
+"""
 SCHEMAS = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'rig\\_%' ORDER BY 1"
 
 
@@ -84,6 +130,44 @@ class Guest(RigTest):
         # A statement that gives no number fails each transaction, and nothing is committed.
         failed = run("null", "workload.transactions=20", function="NULL", status=2)
         self.assertEqual(failed["history"]["ok"], 0)
+
+    def test_versions_from_a_command(self):
+        """Registers and lists are decided by versions that a command of the plan prints; what it spoils is found."""
+        self.server.sql("ALTER SYSTEM SET wal_level = logical")
+        self.server.run("pg_ctl", "-D", self.server.data, "-l", self.server.folder / "log", "-w", "-m", "fast", "restart")
+        (self.folder / "versions.py").write_text(VERSIONS)
+
+        def run(out, spoil, *settings, status=0):
+            self.server.sql("SELECT pg_create_logical_replication_slot('audit', 'test_decoding')")
+            asked = ["workload.type=rw-register", *settings]
+            plan = self.plan(SOURCE.format(port=self.server.port, password=self.server.secret, spoil=spoil))
+            done = self.status(status, self.rig("run", plan, "-o", out, *(a for setting in asked for a in ("--set", setting))))
+            self.server.sql("SELECT pg_drop_replication_slot('audit')")
+            return done, self.results(out)
+
+        for kind in ("rw-register", "list-append"):
+            results = run(kind, "nothing", f"workload.type={kind}")[1]
+            certificate = results["certificate"]
+            self.assertEqual(certificate["source"], "versions-source")
+            self.assertTrue(certificate["complete"] and certificate["agrees"] and certificate["decides"], certificate)
+            self.assertEqual(results["levels"]["serializable"], "held")
+        self.status(0, self.rig("check", "rw-register/history.rig", "--level", "serializable"))
+        for spoil in ("swap", "lose"):
+            certificate = run(spoil, spoil, status=1)[1]["certificate"]
+            self.assertTrue(certificate["discrepancies"] or not certificate["agrees"], certificate)
+        for spoil, said in (("cut", "its last line is not `end`"), ("garble", " garbled`; expected a place, a key and a value"),
+                            ("fail", "ended with status 1: the source failed")):
+            results = run(spoil, spoil, status=0)[1]
+            certificate = results["certificate"]
+            self.assertFalse(certificate["complete"], certificate)
+            self.assertEqual(certificate["commits"], 0)
+            self.assertIn(said, str(certificate))
+        for settings, said in ((["database.certificate=none"], "add `certificate: stream`"),
+                               (["database.certificate=full"], "add `certificate: stream`"),
+                               (["workload.type=predicate"], "for lists and registers")):
+            settings = ["database.certificate=stream", "database.versions-source=[cat]", *settings]
+            done = self.status(64, self.rig("plan", self.guest_plan(), *(a for s in settings for a in ("--set", s))))
+            self.assertIn(said, done.err)
 
     def kill_one(self, run):
         """Starts a run and kills it; returns the schema that remains."""
