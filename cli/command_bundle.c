@@ -93,6 +93,7 @@ static const struct {
     {"scenario.yaml", "the part as sessions and statements, for `rig scenario`", false, false},
     {"reproduce-psql.sh", "the scenario for psql, without rig", false, true},
     {"reproduce-mysql.sh", "the scenario for the client of MySQL and MariaDB, without rig", false, true},
+    {RIG_CLI_REQUESTS_FILE, "the part as requests for curl, without rig", false, true},
     {"reproduce.spec", "the scenario for PostgreSQL's isolationtester", false, false},
     {"logs.txt", "lines of the servers' logs around each witness of the anomaly", false, false},
 };

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/output_file.h"
+#include "cli/reproduce_requests.h"
 #include "cli/stage.h"
 #include "history/load.h"
 #include "report/shrunk_report.h"
@@ -52,6 +53,24 @@ static enum rig_rc save_scripts(const struct rig_cli_reproduce_files *files, str
     return rc;
 }
 
+/* Without one where the part cannot be it. */
+static enum rig_rc save_requests(struct rig_cli_reproduce_files *files, struct rig_err *err)
+{
+    struct rig_buf text;
+    struct rig_err why = {0};
+    rig_buf_init(&text, 0);
+    enum rig_rc rc = rig_cli_requests_write(files->plan, files->part, files->interleaving, &text, &why);
+    if (rc == RIG_OK) {
+        rc = rig_cli_reproduce_save(files->folder, RIG_CLI_REQUESTS_FILE, true, &text, err);
+        files->has_requests = rc == RIG_OK;
+    } else {
+        (void)snprintf(files->unplayed, sizeof files->unplayed, "%s", why.text);
+        rc = rc == RIG_E_LIMIT ? rig_fail(err, rc, "%s", why.text) : RIG_OK;
+    }
+    rig_buf_done(&text);
+    return rc;
+}
+
 /* Without a scenario where the part cannot be one. */
 static enum rig_rc save_scenario(struct rig_cli_reproduce_files *files, struct rig_err *err)
 {
@@ -90,5 +109,7 @@ enum rig_rc rig_cli_reproduce_write(struct rig_cli_reproduce_files *files, struc
     if (rc == RIG_OK && files->plan != NULL)
         rc = rig_cli_reproduce_save(files->folder, "plan.yaml", false, &text, err);
     rig_buf_done(&text);
-    return rc == RIG_OK && files->plan != NULL ? save_scenario(files, err) : rc;
+    if (rc != RIG_OK || files->plan == NULL)
+        return rc;
+    return files->plan->driver->script != NULL ? save_requests(files, err) : save_scenario(files, err);
 }

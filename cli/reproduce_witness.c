@@ -15,6 +15,7 @@
 #include "cli/input_path.h"
 #include "cli/plan_shrinker.h"
 #include "cli/reproduce_files.h"
+#include "cli/reproduce_requests.h"
 #include "cli/requests.h"
 #include "cli/rerun.h"
 #include "cli/rerun_report.h"
@@ -42,6 +43,7 @@ struct reproduction {
     struct rig_smallest_part part;
     struct rig_interleaving interleaving;
     struct rig_scenario *scenario; /* NULL: none, because of `unplayed` */
+    bool has_requests;             /* there is a script of requests in its place */
     char unplayed[RIG_ERR_TEXT_BYTES];
     char folder[RIG_STORE_PATH_BYTES];
     int hold; /* on the folder's mark; -1 */
@@ -141,6 +143,7 @@ static enum rig_rc save_files(struct reproduction *reproduction, struct rig_err 
     }
     const enum rig_rc rc = rig_cli_reproduce_write(&files, err);
     reproduction->scenario = files.scenario;
+    reproduction->has_requests = files.has_requests;
     memcpy(reproduction->unplayed, files.unplayed, sizeof reproduction->unplayed);
     return rc;
 }
@@ -181,6 +184,23 @@ static enum rig_rc play(struct reproduction *reproduction, struct rig_err *err)
     return rc;
 }
 
+/* A script that cannot be played is none: the plan runs again. */
+static enum rig_rc play_requests(struct reproduction *reproduction, struct rig_err *err)
+{
+    char script[PATH_BYTES];
+    (void)snprintf(script, sizeof script, "%s/" RIG_CLI_REQUESTS_FILE, reproduction->folder);
+    struct rig_cli_request_plays plays = {
+        .script = script, .repeat = (uint32_t)reproduction->times, .interrupts = reproduction->interrupts};
+    struct rig_err why = {0};
+    const enum rig_rc rc = rig_cli_requests_play(&plays, reproduction->plan, &why);
+    reproduction->plays = plays.plays;
+    reproduction->shown = plays.shown;
+    memcpy(reproduction->server, plays.server, sizeof reproduction->server);
+    if (rc == RIG_E_CLUSTER)
+        (void)snprintf(reproduction->unplayed, sizeof reproduction->unplayed, "%s", why.text);
+    return rc == RIG_OK || rc == RIG_E_CLUSTER ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+}
+
 static void tell_plays(const struct reproduction *reproduction)
 {
     struct rig_buf text;
@@ -193,7 +213,8 @@ static void tell_plays(const struct reproduction *reproduction)
     rig_buf_add_char(&text, '\n');
     if (reproduction->performance != NULL)
         rig_scenario_write_text(&cell, &text);
-    rig_buf_printf(&text, "\nBy the order of its statements, the anomaly came back in ");
+    rig_buf_printf(&text, "\nBy the order of its %s, the anomaly came back in ",
+                   reproduction->has_requests ? "requests" : "statements");
     rig_cli_write_share(reproduction->shown, reproduction->plays, "play", &text);
     rig_buf_add_text(&text, ".\n");
     print(&text);
@@ -322,7 +343,7 @@ static enum rig_rc fall_back(struct reproduction *reproduction, struct rig_err *
     if (is_text(reproduction)) {
         struct rig_buf text;
         rig_buf_init(&text, 0);
-        if (reproduction->scenario == NULL)
+        if (reproduction->unplayed[0] != '\0')
             rig_buf_printf(&text, "\nNo script of its statements: %s. So the plan runs again, for at most ",
                            reproduction->unplayed);
         else
@@ -362,7 +383,7 @@ static void write_json(const struct reproduction *reproduction, struct rig_buf *
     if (reproduction->server[0] != '\0')
         rig_json_string(&json, "server", reproduction->server);
     rig_cli_json_share(&json, "plays", reproduction->shown, reproduction->plays);
-    if (reproduction->scenario == NULL)
+    if (reproduction->unplayed[0] != '\0')
         rig_json_string(&json, "unplayed", reproduction->unplayed);
     rig_cli_json_tally(&json, "runs", &reproduction->tally);
     if (reproduction->is_shrunk)
@@ -459,6 +480,8 @@ static enum rig_rc reproduce(struct reproduction *reproduction, struct rig_err *
         rc = save_files(reproduction, err);
     if (rc == RIG_OK && reproduction->scenario != NULL)
         rc = play(reproduction, err);
+    else if (rc == RIG_OK && reproduction->has_requests)
+        rc = play_requests(reproduction, err);
     if (rc == RIG_OK && reproduction->plays > 0 && is_text(reproduction))
         tell_plays(reproduction);
     if (rc == RIG_OK && reproduction->shown == 0)

@@ -9,7 +9,6 @@
 #include "base/folder.h"
 #include "base/option_parse.h"
 #include "nemesis/shims.h"
-#include "run/run.h"
 
 /* A stage while the database is there. */
 struct show {
@@ -125,37 +124,42 @@ static enum rig_rc join_schemas(struct show *show, struct rig_err *err)
 }
 
 /* In a folder for the logs, which goes with it. */
-static enum rig_rc run_errand(struct show *show, const struct rig_plan *plan, struct rig_run_result *result,
-                              struct rig_err *err)
+enum rig_rc rig_cli_stage_errand(const struct rig_plan *plan, const struct rig_run_errand *errand,
+                                 const atomic_int *interrupts, struct rig_err *err)
 {
     char folder[256];
     const char *temporary = getenv("TMPDIR");
-    struct rig_run_errand errand = {.rows = &show->joined.schema, .run = play_all, .context = show};
-    const enum rig_rc needed = needs_of(show->stage, plan, &errand.needs, err);
-    if (needed != RIG_OK)
-        return needed;
+    struct rig_run_result *result = calloc(1, sizeof *result);
+    if (result == NULL)
+        return rig_no_memory(err, "a run");
     (void)snprintf(folder, sizeof folder, "%s/rig-scenario-XXXXXX",
                    temporary == NULL || temporary[0] == '\0' ? "/tmp" : temporary);
-    if (mkdtemp(folder) == NULL)
-        return rig_fail(err, RIG_E_IO, "%s: the folder for the logs cannot be made: %s", folder, strerror(errno));
-    const struct rig_run_options options = {.interrupts = show->stage->interrupts, .folder = folder, .errand = &errand};
-    const enum rig_rc rc = rig_run(plan, &options, result, err);
-    rig_folder_remove(folder);
+    enum rig_rc rc = RIG_OK;
+    if (mkdtemp(folder) == NULL) {
+        rc = rig_fail(err, RIG_E_IO, "%s: the folder for the logs cannot be made: %s", folder, strerror(errno));
+    } else {
+        const struct rig_run_options options = {.interrupts = interrupts, .folder = folder, .errand = errand};
+        rc = rig_run(plan, &options, result, err);
+        rig_folder_remove(folder);
+    }
+    free(result);
     return rc;
 }
 
 enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_plan *plan, struct rig_err *err)
 {
     struct show show = {.stage = stage};
-    struct rig_run_result *result = calloc(1, sizeof *result);
-    enum rig_rc rc = result == NULL ? rig_no_memory(err, "a run") : rig_cli_stage_check(plan->driver, err);
+    struct rig_run_errand errand = {.run = play_all, .context = &show};
+    enum rig_rc rc = rig_cli_stage_check(plan->driver, err);
     rig_arena_init(&show.joined.arena, 0);
     if (rc == RIG_OK)
         rc = join_schemas(&show, err);
     if (rc == RIG_OK)
-        rc = run_errand(&show, plan, result, err);
+        rc = needs_of(stage, plan, &errand.needs, err);
+    errand.rows = &show.joined.schema;
+    if (rc == RIG_OK)
+        rc = rig_cli_stage_errand(plan, &errand, stage->interrupts, err);
     rig_scenario_schema_done(&show.joined);
-    free(result);
     return rc;
 }
 

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "plan/plan.h"
+#include "run/run.h"
 #include "scenario/play.h"
 
 enum { RIG_STAGE_PLAYS_MOST = 1000, RIG_STAGE_SERVER_BYTES = 128 };
@@ -29,6 +30,9 @@ struct rig_cli_stage {
 enum rig_rc rig_cli_stage_check(const struct rig_driver *driver, struct rig_err *err);
 /* The plan needs as many clients as a scenario has sessions. Errors as those of rig_run() and rig_scenario_play(). */
 enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_plan *plan, struct rig_err *err);
+/* Work on the plan's database in place of its load. Errors as those of rig_run(). */
+enum rig_rc rig_cli_stage_errand(const struct rig_plan *plan, const struct rig_run_errand *errand,
+                                 const atomic_int *interrupts, struct rig_err *err);
 /* Takes NULL. */
 void rig_cli_stage_free_performance(struct rig_performance *performance);
 

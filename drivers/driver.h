@@ -32,7 +32,7 @@
 #include "drivers/rows.h"
 #include "history/transaction.h"
 
-#define RIG_DRIVER_ABI    12u
+#define RIG_DRIVER_ABI    13u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -333,6 +333,22 @@ struct rig_cluster_ops {
     enum rig_rc (*address)(void *run, uint32_t node, struct rig_node_address *address, struct rig_err *err);
 };
 
+/* A few transactions whose requests a script sends one after the other. */
+struct rig_script_turn {
+    uint32_t transaction;
+    bool ends; /* its requests that commit; else those before them, and all of one that only reads */
+};
+struct rig_script_part {
+    const char *title; /* a line that says what the script shows */
+    const struct rig_transaction
+        *transactions;        /* their questions, and the answers that their reads are to give again */
+    const uint32_t *names;    /* of the transactions, in the script's words: T5 */
+    const bool *acknowledged; /* the others' outcomes and answers mean nothing */
+    uint32_t transaction_count;
+    const struct rig_script_turn *turns;
+    uint32_t turn_count;
+};
+
 /* Bits for rig_driver.certificates. */
 #define RIG_CERTIFICATE_BIT(mode) (UINT32_C(1) << (mode))
 /* Beside them: a commit has only the last version of each key, in any order of the keys (history/certificate.h). */
@@ -415,6 +431,11 @@ struct rig_driver {
      * with a newline. A dry run: no I/O except reading files that the options name. */
     enum rig_rc (*preview)(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
                            void (*show)(void *context, const char *text), void *context, struct rig_err *err);
+
+    /* Optional: a shell script that sends the requests of these transactions and compares the answers (docs/reproduce.md).
+     * Lists and registers only; I/O as for `preview`. */
+    enum rig_rc (*script)(const void *options, enum rig_workload workload, const struct rig_script_part *part,
+                          void (*show)(void *context, const char *text), void *context, struct rig_err *err);
 
     /* RIG_COLUMN_BIT()s of the side columns that answers may carry; 0: none. */
     uint32_t columns;

@@ -9,6 +9,7 @@
 #include "drivers/etcd/etcd_launch.h"
 #include "drivers/etcd/etcd_run.h"
 #include "drivers/http/http_preview.h"
+#include "drivers/http/http_script.h"
 #include "drivers/http/http_session.h"
 
 static struct rig_dialect_choice choice_of(const void *object)
@@ -112,6 +113,13 @@ static enum rig_rc preview(const void *options, enum rig_workload workload, cons
 {
     const struct rig_dialect_choice choice = choice_of(options);
     return rig_http_preview_choice(&choice, workload, transaction, show, context, err);
+}
+
+static enum rig_rc script(const void *options, enum rig_workload workload, const struct rig_script_part *part,
+                          void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+{
+    const struct rig_dialect_choice choice = choice_of(options);
+    return rig_http_script_show(&choice, workload, part, show, context, err);
 }
 
 /* ---- cluster ---- */
@@ -255,6 +263,7 @@ const struct rig_driver rig_driver = {
     .cluster = &cluster_ops,
     .most_keys = most_keys,
     .preview = preview,
+    .script = script,
     .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM) | RIG_CERTIFICATE_LAST_VERSIONS,
     .certificate_source = "etcd's watch",
     .certify = certify,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "drivers/http/http_preview.h"
+#include "drivers/http/http_script.h"
 #include "drivers/http/http_session.h"
 
 struct options {
@@ -88,6 +89,13 @@ static enum rig_rc preview(const void *options, enum rig_workload workload, cons
     return rig_http_preview_choice(&choice, workload, transaction, show, context, err);
 }
 
+static enum rig_rc script(const void *options, enum rig_workload workload, const struct rig_script_part *part,
+                          void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+{
+    const struct rig_dialect_choice choice = choice_of(options);
+    return rig_http_script_show(&choice, workload, part, show, context, err);
+}
+
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
@@ -117,4 +125,5 @@ const struct rig_driver rig_driver = {
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_MEMBER) | RIG_COLUMN_BIT(RIG_COLUMN_ORDER),
     .most_keys = most_keys,
     .preview = preview,
+    .script = script,
 };

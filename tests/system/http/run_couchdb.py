@@ -70,6 +70,23 @@ class CouchDb(rig_command.RigTest):
     def test_lists(self):
         self.run_config("workload.type=list-append")
 
+    def test_a_witness_as_requests(self):
+        """Two that saw no document both write it: the server refuses the second one."""
+        value = [["r", 7, []], ["append", 7, 1]], [["r", 7, []], ["append", 7, 2]]
+        lines = [{"index": i, "type": "ok" if i > 1 else "invoke", "process": i % 2, "time": i, "f": "txn", "value": value[i % 2]}
+                 for i in range(4)]
+        (self.folder / "lost.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        done = self.rig("reproduce", "lost.jsonl", "--plan", CONFIG, "--set", f"database.endpoints=[http://127.0.0.1:{self.port}]",
+                        "--set", "workload.type=list-append", "--set", "workload.transactions=150", "--times", "2", "--time", "1s",
+                        "--shrink", "0s", "--level", "serializable", "--format", "json", "-o", "again")
+        result = json.loads(self.status(2, done).out)
+        self.assertNotIn("unplayed", result)
+        self.assertEqual((result["plays"]["of"], result["plays"]["shown"]), (2, 0))
+        played = subprocess.run([self.folder / "again/reproduce-http.sh"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(played.returncode, 1, played)
+        self.assertIn(": 409, fail\n", played.stdout)
+        self.assertEqual([name for name in self.ask("GET", "/_all_dbs") if name.startswith("rig")], [])
+
     def test_single_reads_and_writes_of_groups(self):
         for type in ("unique-ids", "sequential"):
             with self.subTest(type=type):
