@@ -12,7 +12,7 @@ SETUP = os.path.join(os.environ["RIG_SOURCE"], "scripts", "setup")
 # Real programs that the script uses.
 REAL = ("bash", "sed", "env", "true", "ls", "mv", "touch")
 COMMANDS = {"gcc": "gcc", "g++": "g++", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
-            "git": "git", "zstd": "zstd", "etcd": "etcd-server", "mariadb-install-db": "mariadb-server", "rsync": "rsync",
+            "git": "git", "curl": "curl", "jq": "jq", "zstd": "zstd", "etcd": "etcd-server", "mariadb-install-db": "mariadb-server", "rsync": "rsync",
             "openssl": "openssl", "pgbouncer": "pgbouncer", "patroni": "patroni",
             "mpirun": "openmpi-bin", "faketime": "faketime", "dpkg-shlibdeps": "dpkg-dev"}  # fmt: skip
 MODULES = {"libpq": "libpq-dev", "sqlite3": "libsqlite3-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
