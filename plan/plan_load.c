@@ -11,6 +11,7 @@
 #include "checker/checker_types.h"
 #include "checker/prove/prove.h"
 #include "drivers/loader.h"
+#include "nemesis/placeholder.h"
 #include "plan/plan_check.h"
 #include "plan/plan_nemesis.h"
 #include "plan/plan_sections.h"
@@ -468,6 +469,9 @@ static enum rig_rc check_certificate(const struct reader *reader, struct rig_err
                               "`versions-source` gives the order of the versions: add `certificate: stream`", err);
     if (plan->certificate == RIG_CERTIFICATE_NONE)
         return RIG_OK;
+    struct rig_err own = {0};
+    if (rig_placeholder_check("versions-source", &plan->versions_source, &own) != RIG_OK)
+        return refuse_section(reader, RIG_PLAN_DATABASE, own.text, err);
     if (!by_command && (plan->driver->certificates & RIG_CERTIFICATE_BIT(plan->certificate)) == 0)
         (void)snprintf(problem, sizeof problem, "the driver %s does not give the `certificate` %s", plan->driver->name,
                        mode);
