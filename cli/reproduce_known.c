@@ -238,18 +238,30 @@ static int carry_out(const struct rig_text_list *arguments)
     return rig_cli_fail(&err);
 }
 
+/* Before a cluster is started for it: the plan, with what the arguments say of it, can be read. */
+static int check_plan(const struct job *job)
+{
+    struct rig_plan *plan = NULL;
+    const int status = rig_cli_load_plan_at(job->entry.plan, &job->entry.set, job->arguments, &plan);
+    rig_plan_free(plan);
+    return status;
+}
+
 static int reproduce(struct job *job, uint64_t runs_most)
 {
     const char *output = rig_arguments_value(job->arguments, "output");
     char folder[RIG_STORE_PATH_BYTES];
     struct rig_err err = {0};
+    int status = check_plan(job);
+    if (status != RIG_EXIT_OK)
+        return status;
     if (output != NULL && rig_store_take(output, folder, NULL, &err) != RIG_OK)
         return rig_cli_fail(&err);
     if (is_talking(job)) {
         printf("%s: %s at %s: %s\n", job->entry.name, job->entry.database, job->entry.level, job->entry.shows);
         (void)fflush(stdout);
     }
-    int status = carry_out(&job->entry.start);
+    status = carry_out(&job->entry.start);
     if (status != RIG_EXIT_OK)
         return status; /* `stop` could end a cluster that `start` found there */
     job->start_ns = rig_clock_now_ns();

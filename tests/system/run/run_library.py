@@ -64,6 +64,10 @@ class Library(RigTest):
         path = self.entry(ENTRY + "start: touch started\nstop: touch stopped\n")
         self.status(0, self.rig("reproduce", path))
         self.assertTrue((self.folder / "started").exists() and (self.folder / "stopped").exists())
+        (self.folder / "started").unlink()
+        done = self.status(64, self.rig("reproduce", path, "-o", "refused", "--set", "clients.cuont=3"))
+        self.assertIn("did you mean", done.err)
+        self.assertFalse((self.folder / "started").exists() or (self.folder / "refused").exists())
         path = self.entry(ENTRY + "start: sh -c 'echo no servers here >&2; exit 7'\nstop: touch again\n")
         self.assertIn("no servers here", self.status(3, self.rig("reproduce", path)).err)
         # `stop` could end a cluster that `start` has found there.
