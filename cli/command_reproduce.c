@@ -60,7 +60,9 @@ static const struct rig_arguments_table reproduce_table = {
     .most_positionals = 1,
     .description =
         "Brings the anomaly of a run back. rig finds the smallest part of its history that has the anomaly\n"
-        "(rig shrink), writes it as a scenario and as scripts that need no rig, and plays it on the plan's database.\n"
+        "(rig shrink), writes it as a scenario, or for an HTTP database as requests, and as scripts that need no rig, "
+        "and "
+        "plays it on the plan's database.\n"
         "Where the order of the statements is not enough, it runs the plan again, and then finds the smallest plan "
         "that\n"
         "still shows the anomaly (rig shrink --plan). It says how often the anomaly came back, with an interval of\n"
