@@ -21,6 +21,7 @@
 #include "cli/saved_run.h"
 #include "history/types.h"
 #include "plan/plan.h"
+#include "report/server_log.h"
 
 enum { MOST_THREADS = 64, MAPPED_BYTES = 128 << 10 };
 
@@ -211,12 +212,15 @@ static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_er
 
 static int judge(const struct rig_arguments *args, struct rig_source_options *source,
                  struct rig_stream_options *options, const struct rig_minimum *minimum,
-                 struct rig_cli_known_bugs *known, const struct rig_cli_saved_run *saved, const char *title)
+                 struct rig_cli_known_bugs *known, const struct rig_cli_saved_run *saved, const char *folder,
+                 const char *title)
 {
     struct rig_err err = {0}, unproved = {0};
     struct rig_verdict *verdict = NULL;
+    struct rig_server_logs *logs = NULL;
     struct rig_cli_check_progress progress;
-    const struct rig_report_run *run = saved->found ? &saved->run : NULL;
+    struct rig_report_run there = saved->run;
+    const struct rig_report_run *run = saved->found ? &there : NULL;
     rig_cli_check_progress_init(&progress, rig_cli_progress_look(args));
     options->watch = rig_cli_check_progress_watch(&progress);
     enum rig_rc rc = check(args, source, options, &verdict, &unproved, &err);
@@ -227,6 +231,8 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
         rc = rig_cli_known_bugs_compare(known, &judged, verdict, &err);
     if (rc == RIG_OK)
         rc = rig_verdict_weigh(verdict, minimum, &saved->effort, &err);
+    if (rc == RIG_OK && folder[0] != '\0')
+        there.logs = logs = rig_server_logs_read(folder, verdict);
     if (rc == RIG_OK)
         rc = write_all(args, source, saved->run.name != NULL ? saved->run.name : title, run, verdict, &err);
     int status = rc == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
@@ -234,6 +240,7 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
         const int failed = rig_cli_fail(&unproved);
         status = verdict->valid == RIG_VALID_FALSE ? status : failed;
     }
+    rig_server_logs_free(logs);
     rig_verdict_free(verdict);
     return status;
 }
@@ -261,9 +268,12 @@ int rig_cli_check(int argc, char **argv)
     const char *title = title_of(args.positionals[0]);
     struct rig_cli_saved_run saved = {.storage = NULL};
     static struct rig_cli_paths paths;
+    char folder[RIG_CLI_PATH_BYTES] = "";
     enum rig_rc rc = rig_cli_find_histories(args.positionals, args.positional_count, &paths, &err);
     if (rc == RIG_OK)
         rc = rig_cli_saved_run_take(args.positionals[0], &args, &options.check, &minimum, &saved, &err);
+    if (rc == RIG_OK && saved.found && rig_cli_find_run(args.positionals[0], folder, NULL) != RIG_OK)
+        folder[0] = '\0'; /* without the lines of the servers' logs */
     for (size_t i = 0; i < paths.count; i++)
         args.positionals[i] = paths.at[i];
     args.positional_count = paths.count;
@@ -272,7 +282,7 @@ int rig_cli_check(int argc, char **argv)
     if (rc == RIG_OK && is_read)
         rc = check_outputs(&args, &err);
     const int result = !is_read       ? RIG_EXIT_USAGE
-                       : rc == RIG_OK ? judge(&args, &source, &options, &minimum, &known, &saved, title)
+                       : rc == RIG_OK ? judge(&args, &source, &options, &minimum, &known, &saved, folder, title)
                                       : rig_cli_fail(&err);
     rig_cli_known_bugs_done(&known);
     rig_cli_saved_run_done(&saved);

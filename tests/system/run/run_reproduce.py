@@ -135,6 +135,7 @@ class Postgres(RigTest):
             self.assertTrue("<script>" not in line or line.startswith("    pg-1.log: "), line)
         self.status(1, self.rig("report", "run"))
         self.assertRegex((self.folder / "run/report.txt").read_text(), r"around it: (.|\n)* pg-1.log: .* ERROR: ``` <script> \| by a server")
+        self.assertIn("ERROR: ``` <script> | by a server", self.rig("check", "run", "--level", "serializable").out)
         self.assertIn("by a server", (self.folder / "run/witnesses/G2-item-1.txt").read_text())
         lines = self.results("run")["anomalies"]["G2-item"]["witnesses"][0]["server_log"]
         self.assertTrue(any("by a server" in line for line in lines), lines)
