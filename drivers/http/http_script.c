@@ -1,5 +1,6 @@
 #include "drivers/http/http_script.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ struct script {
     const struct rig_dialect_workload *workload;
     struct rig_transaction *transactions; /* copies: a state may change its own */
     struct rig_transaction_state *states;
-    const char *url; /* of the plan's first server; NULL: it names none */
+    const char *url; /* of the plan's first server; NULL: the script has to be given one */
     struct rig_arena arena;
     struct rig_buf *out;
 };
@@ -338,6 +339,16 @@ static void write_all(const struct script *script)
     rig_buf_add_text(out, "\n[ $different = 0 ] && echo 'as described' || echo 'not as described'\nexit $different\n");
 }
 
+/* Neither a password nor a character that a shell would take for its own. */
+static bool is_plain(const char *url)
+{
+    for (; *url != '\0'; url++) {
+        if (!isalnum((unsigned char)*url) && strchr(":/._-[]", *url) == NULL)
+            return false;
+    }
+    return true;
+}
+
 static enum rig_rc begin(struct script *script, struct rig_err *err)
 {
     const uint32_t count = script->part->transaction_count;
@@ -356,7 +367,9 @@ enum rig_rc rig_http_script(const struct rig_dialect_choice *choice, enum rig_wo
 {
     struct rig_dialect *dialect = NULL;
     const struct rig_text_list *endpoints = &choice->http->endpoints;
-    struct script script = {.part = part, .url = endpoints->count > 0 ? endpoints->at[0] : NULL, .out = out};
+    struct script script = {.part = part, .out = out};
+    if (endpoints->count > 0 && is_plain(endpoints->at[0]))
+        script.url = endpoints->at[0];
     rig_arena_init(&script.arena, 0);
     enum rig_rc rc = rig_dialect_choose(choice, workload, &dialect, err);
     if (rc == RIG_OK) {
