@@ -113,7 +113,7 @@ static void add_repeat(const struct rig_cover *cover, struct rig_buf *out)
     rig_buf_init(&lines, 0);
     if (cover->unshrunk == NULL)
         rig_buf_add_text(&lines, "rig check part.jsonl                          # the verdict on the part\n");
-    if (cover->unplayed == NULL)
+    if (has_file(cover, "scenario.yaml"))
         rig_buf_add_text(&lines, "rig scenario plan.yaml scenario.yaml          # its statements, in their order\n");
     if (cover->unshrunk == NULL)
         rig_buf_add_text(&lines,
@@ -124,6 +124,8 @@ static void add_repeat(const struct rig_cover *cover, struct rig_buf *out)
                          "server\n");
     if (has_file(cover, "reproduce-mysql.sh"))
         rig_buf_add_text(&lines, "./reproduce-mysql.sh                          # without rig\n");
+    if (has_file(cover, "reproduce-http.sh"))
+        rig_buf_add_text(&lines, "./reproduce-http.sh URL                       # without rig; needs curl and jq\n");
     rig_buf_printf(&lines, "rig run plan.yaml --seed %" PRIu64 "     # the load that found it; timing differs\n",
                    cover->run == NULL ? 1 : cover->run->seed);
     add_block(out, rig_buf_text(&lines));

@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 import rig_command
@@ -58,6 +59,15 @@ class Requests(rig_command.RigTest):
         self.assertEqual((result["anomaly"], result["plays"]["shown"], result["runs"]["of"]), ("lost-update", 2, 0))
         result = self.reproduce(history, CONFIGS / "etcd-blind-append.yaml", 2, "database.dialect=etcd")
         self.assertEqual(result["plays"]["shown"], 0)
+
+    def test_a_bundle_has_the_script_and_no_scenario(self):
+        self.status(1, self.rig("run", CONFIGS / "etcd-blind-append.yaml", "-o", "run", "--quiet"))
+        self.status(0, self.rig("bundle", "run", "-o", "run.tar.gz"))
+        with tarfile.open(self.folder / "run.tar.gz") as archive:
+            files = {member.name.split("/")[1]: archive.extractfile(member).read().decode() for member in archive.getmembers()}
+        self.assertIn("    ./reproduce-http.sh URL ", files["README.md"])
+        self.assertNotIn("scenario", files["README.md"])
+        self.assertIn("/v3/kv/txn", files["reproduce-http.sh"])
 
     def against(self, stand_in, dialect, workload, transactions):
         server = stand_in()
