@@ -197,8 +197,11 @@ static enum rig_rc play_all(void *context, const struct rig_driver *driver, void
     enum rig_rc rc = show->started ? driver->cluster->address(driver_run, 0, &address, err) : RIG_OK;
     if (rc == RIG_OK && show->started)
         (void)snprintf(url, sizeof url, "http://%s:%u", address.host, (unsigned)address.port);
-    for (uint32_t i = 0; i < plays->repeat && rc == RIG_OK && atomic_load(plays->interrupts) == 0; i++)
-        rc = play_once(plays, url, err);
+    struct rig_err why = {.rc = rc};
+    for (uint32_t i = 0; i < plays->repeat && why.rc == RIG_OK && atomic_load(plays->interrupts) == 0; i++)
+        (void)play_once(plays, url, &why);
+    if (rc == RIG_OK && why.rc != RIG_OK)
+        (void)snprintf(plays->unplayed, sizeof plays->unplayed, "%s", why.text);
     return rc;
 }
 

@@ -25,10 +25,10 @@ struct rig_cli_request_plays {
     const atomic_int *interrupts;
     uint32_t plays, shown;               /* gets those that came to their end, and those that went as described */
     char server[RIG_STAGE_SERVER_BYTES]; /* gets what the driver says of the server */
+    char unplayed[RIG_ERR_TEXT_BYTES]; /* gets why a play did not come to its end, which is the last one; else empty */
 };
 
-/* The cluster of the plan comes and goes as in a run. RIG_E_CLUSTER where the script cannot be run or compares nothing, else
- * errors as those of rig_run(). */
+/* The cluster of the plan comes and goes as in a run. Errors as those of rig_run(). */
 enum rig_rc rig_cli_requests_play(struct rig_cli_request_plays *plays, const struct rig_plan *plan,
                                   struct rig_err *err);
 

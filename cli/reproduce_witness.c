@@ -191,14 +191,12 @@ static enum rig_rc play_requests(struct reproduction *reproduction, struct rig_e
     (void)snprintf(script, sizeof script, "%s/" RIG_CLI_REQUESTS_FILE, reproduction->folder);
     struct rig_cli_request_plays plays = {
         .script = script, .repeat = (uint32_t)reproduction->times, .interrupts = reproduction->interrupts};
-    struct rig_err why = {0};
-    const enum rig_rc rc = rig_cli_requests_play(&plays, reproduction->plan, &why);
+    const enum rig_rc rc = rig_cli_requests_play(&plays, reproduction->plan, err);
     reproduction->plays = plays.plays;
     reproduction->shown = plays.shown;
     memcpy(reproduction->server, plays.server, sizeof reproduction->server);
-    if (rc == RIG_E_CLUSTER)
-        (void)snprintf(reproduction->unplayed, sizeof reproduction->unplayed, "%s", why.text);
-    return rc == RIG_OK || rc == RIG_E_CLUSTER ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+    memcpy(reproduction->unplayed, plays.unplayed, sizeof reproduction->unplayed);
+    return rc;
 }
 
 static void tell_plays(const struct reproduction *reproduction)

@@ -103,6 +103,20 @@ class Requests(rig_command.RigTest):
         missing = self.play(PATH=str(self.folder / "few"))
         self.assertEqual((missing.returncode, missing.stderr), (2, "jq is not installed\n"))
         self.assertEqual([name for name in os.listdir(self.work) if name.startswith("tmp.")], [])
+        # A database that is not there is no reason to run the plan.
+        done = self.rig("reproduce", "rw-register.jsonl", "--plan", "plan.yaml", "--level", "strict-serializable", "-o", "away")
+        self.assertNotIn("plan runs again", self.status(3, done).out)
+
+    def test_without_jq_the_plan_runs_again(self):
+        server = sql_stand_ins.Rqlite()
+        self.addCleanup(server.close)
+        plan = self.plan(PLAN.format(workload="rw-register", dialect="rqlite", port=server.port))
+        (self.folder / "few").mkdir()
+        for program in ("sh", "curl", "mktemp", "date"):
+            (self.folder / "few" / program).symlink_to(shutil.which(program))
+        done = self.rig("reproduce", self.history(OLD_READ, "old.jsonl"), "--plan", plan, "--level", "strict-serializable", "--times", "1",
+                        "--time", "1s", "--shrink", "0s", "-o", "again", env={"PATH": str(self.folder / "few")})
+        self.assertIn("status 2: jq is not installed. So the plan runs again", self.status(2, done).out)
 
 
 if __name__ == "__main__":
