@@ -201,17 +201,35 @@ void bench_run_stop(struct bench_run *run)
     *run = (struct bench_run){0};
 }
 
+/* The folders of all runs of this process; a test that fails leaves its run behind. */
+static char all_folders[] = "/tmp/rig-conformance-XXXXXX";
+static unsigned folder_count;
+
+static void remove_folders(void)
+{
+    (void)nftw(all_folders, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void bench_folder_make(struct bench_run *run)
+{
+    const bool first = folder_count++ == 0;
+    if (first && (mkdtemp(all_folders) == NULL || chmod(all_folders, 0711) != 0 || atexit(remove_folders) != 0))
+        refuse("cannot make a temporary folder");
+    (void)snprintf(run->folder, sizeof run->folder, "%s/%u", all_folders, folder_count);
+    if (mkdir(run->folder, 0711) != 0 || chmod(run->folder, 0711) != 0)
+        refuse("cannot make a temporary folder");
+}
+
 enum rig_rc bench_run_start(struct bench_run *run, const struct bench_settings *settings, enum rig_workload workload,
                             uint32_t client_count, uint64_t seed, struct rig_err *err)
 {
     const struct rig_driver *driver = settings->driver;
-    *run = (struct bench_run){.driver = driver, .folder = "/tmp/rig-conformance-XXXXXX"};
+    *run = (struct bench_run){.driver = driver};
     rig_arena_init(&run->arena, 0);
-    if (mkdtemp(run->folder) == NULL || chmod(run->folder, 0711) != 0)
-        refuse("cannot make a temporary folder");
+    run->options = bench_options(settings, &run->arena);
+    bench_folder_make(run);
     (void)snprintf(run->name, sizeof run->name, "rig_bench_%ld_%llx", (long)getpid(),
                    (unsigned long long)core.now_ns());
-    run->options = bench_options(settings, &run->arena);
     run->run = calloc(1, driver->run_size + 1);
     run->env = (struct rig_run_env){
         .core = &core,

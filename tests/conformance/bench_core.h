@@ -53,6 +53,8 @@ void *bench_options(const struct bench_settings *settings, struct rig_arena *are
 /* init, the cluster's start when the options ask for it, setup. Reports a failure through `err` after undoing it. */
 enum rig_rc bench_run_start(struct bench_run *run, const struct bench_settings *settings, enum rig_workload workload,
                             uint32_t client_count, uint64_t seed, struct rig_err *err);
+/* A folder for the run, of its own; what is left of such folders goes when the process ends. */
+void bench_folder_make(struct bench_run *run);
 /* teardown, the cluster's stop, done; removes the run's folder. */
 void bench_run_stop(struct bench_run *run);
 

@@ -76,8 +76,8 @@ static void run_ends_before_it_is_set_up(void **state)
     const struct rig_driver *driver = settings.driver;
     struct rig_arena arena;
     rig_arena_init(&arena, 0);
-    struct bench_run run = {.driver = driver, .folder = "/tmp/rig-conformance-XXXXXX"};
-    assert_non_null(mkdtemp(run.folder));
+    struct bench_run run = {.driver = driver};
+    bench_folder_make(&run);
     run.arena = arena;
     run.options = bench_options(&settings, &run.arena);
     run.run = calloc(1, driver->run_size + 1);
