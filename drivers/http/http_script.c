@@ -362,8 +362,8 @@ static enum rig_rc begin(struct script *script, struct rig_err *err)
     return good ? RIG_OK : rig_no_memory(err, "a script");
 }
 
-enum rig_rc rig_http_script(const struct rig_dialect_choice *choice, enum rig_workload workload,
-                            const struct rig_script_part *part, struct rig_buf *out, struct rig_err *err)
+static enum rig_rc write_script(const struct rig_dialect_choice *choice, enum rig_workload workload,
+                                const struct rig_script_part *part, struct rig_buf *out, struct rig_err *err)
 {
     struct rig_dialect *dialect = NULL;
     const struct rig_text_list *endpoints = &choice->http->endpoints;
@@ -392,7 +392,7 @@ enum rig_rc rig_http_script_show(const struct rig_dialect_choice *choice, enum r
 {
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    const enum rig_rc rc = rig_http_script(choice, workload, part, &text, err);
+    const enum rig_rc rc = write_script(choice, workload, part, &text, err);
     if (rc == RIG_OK)
         show(context, rig_buf_text(&text));
     rig_buf_done(&text);

@@ -12,9 +12,7 @@
 
 #include "drivers/http/dialect_choice.h"
 
-enum rig_rc rig_http_script(const struct rig_dialect_choice *choice, enum rig_workload workload,
-                            const struct rig_script_part *part, struct rig_buf *out, struct rig_err *err);
-/* For the hook `script`. */
+/* For the hook `script`, with the dialect that a plan selects. */
 enum rig_rc rig_http_script_show(const struct rig_dialect_choice *choice, enum rig_workload workload,
                                  const struct rig_script_part *part, void (*show)(void *context, const char *text),
                                  void *context, struct rig_err *err);
