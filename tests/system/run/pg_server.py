@@ -39,7 +39,7 @@ class Server:
                  self.data / "server.crt", "-subj", "/CN=127.0.0.1", "-days", "2")
         with open(self.data / "postgresql.conf", "a") as settings:
             settings.write(f"listen_addresses = '127.0.0.1'\nport = {self.port}\nunix_socket_directories = ''\nssl = on\n"
-                           "fsync = off\n")
+                           "fsync = off\ndeadlock_timeout = 100ms\n")
         self.run("pg_ctl", "-D", self.data, "-l", folder / "log", "-w", "start")
 
     def run(self, program, *arguments):

@@ -48,11 +48,15 @@ for line in sys.stdin:
     elif line.startswith("COMMIT") and changes:
         commits.append(changes)
 if spoil == "swap":
-    at = next(i for i in range(100, len(commits)) if {k for k, _ in commits[i]} & {k for k, _ in commits[i + 1]})
-    commits[at], commits[at + 1] = commits[at + 1], commits[at]
+    # All of them: writes of a key that no transaction reads may be in either order.
+    for i in range(0, len(commits) - 1, 2):
+        if {k for k, _ in commits[i]} & {k for k, _ in commits[i + 1]}:
+            commits[i], commits[i + 1] = commits[i + 1], commits[i]
 lines = [f"17000000{i:04}.0000000001\t{key}\t{value}" for i in reversed(range(len(commits))) for key, value in commits[i]]
 if spoil == "lose":
-    del lines[len(lines) // 2]
+    # The last write of its key in a transaction: no other transaction sees an earlier one.
+    places = [line.split()[:2] for line in lines]
+    del lines[next(i for i in range(len(lines) // 2, len(lines)) if places[i] not in places[i + 1:])]
 if spoil == "garble":
     lines[1] += " garbled"
 print(*lines, sep="\n")
