@@ -306,6 +306,25 @@ static bool answers(const struct stage *stage, const struct rig_scenario_answer 
            (cells == 0 || memcmp(played->rows.cells, answer->rows.cells, cells * sizeof *answer->rows.cells) == 0);
 }
 
+/* Each transaction whose end is written before another's first step has ended before that step began. */
+static bool kept_order(const struct stage *stage)
+{
+    const struct rig_scenario *scenario = stage->scenario;
+    uint32_t last[RIG_SCENARIO_SESSIONS_MOST], begun = 0;
+    for (uint32_t i = 0; i < scenario->step_count; i++)
+        last[scenario->steps[i].session] = i;
+    for (uint32_t i = 0; i < scenario->step_count; i++) {
+        const uint32_t session = scenario->steps[i].session;
+        for (uint32_t other = 0; (begun >> session & 1) == 0 && other < scenario->session_count; other++) {
+            const uint32_t until = stage->performance->steps[last[other]].until;
+            if (last[other] < i && until != UINT32_MAX && until >= i)
+                return false;
+        }
+        begun |= UINT32_C(1) << session;
+    }
+    return true;
+}
+
 static bool is_shown(const struct stage *stage, const struct rig_scenario_sign *sign)
 {
     bool shown = true;
@@ -321,6 +340,9 @@ static bool is_shown(const struct stage *stage, const struct rig_scenario_sign *
 static void judge(struct stage *stage)
 {
     const struct rig_scenario *scenario = stage->scenario;
+    stage->performance->overlaps = !kept_order(stage);
+    if (stage->performance->overlaps)
+        return;
     for (uint32_t i = 0; i < scenario->sign_count && !stage->performance->shows; i++) {
         stage->performance->shows = is_shown(stage, &scenario->signs[i]);
         stage->performance->sign = i;

@@ -5,7 +5,8 @@
  * A step that has not returned after `patience_ms` waits for another session (a lock); the steps of other sessions go
  * on meanwhile, and the next step of its own session waits for it. So a slow server can make a step look as if it
  * waited, but never changes the order of two steps of a session, or of two steps neither of which waited. After the
- * end of a transaction, waiting steps get as long to return before the next step begins.
+ * end of a transaction, waiting steps get as long to return before the next step begins. A play shows nothing if the end of a
+ * transaction waits until another one begins whose first step is written after it: the two would be concurrent.
  *
  * Time: that of the steps, plus patience_ms for each that waits. Threads: the caller's and one a session.
  */
@@ -37,6 +38,7 @@ struct rig_performance {
     struct rig_played_step steps[RIG_SCENARIO_STEPS_MOST];
     enum rig_outcome outcomes[RIG_SCENARIO_SESSIONS_MOST];
     bool shows;    /* the anomaly */
+    bool overlaps; /* a transaction that had to end before another one began did not */
     uint32_t sign; /* by which entry of `shows` */
     struct rig_arena arena;
 };

@@ -99,6 +99,8 @@ void rig_scenario_write_text(const struct rig_scenario_cell *cell, struct rig_bu
         rig_buf_add_char(out, '\n');
     }
     rig_buf_add_text(out, cell->performance->shows ? "  the anomaly is shown" : "  the anomaly is not shown");
+    if (cell->performance->overlaps)
+        rig_buf_add_text(out, ": a transaction that had to end before another one began did not");
     if (cell->played > 1)
         rig_buf_printf(out, " (in %u of %u plays)", (unsigned)cell->shown, (unsigned)cell->played);
     rig_buf_add_char(out, '\n');

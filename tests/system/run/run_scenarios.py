@@ -21,6 +21,39 @@ MARIADB = {
     "repeatable-read": {"g2", "g2-item", "g2-two-edges", "p4"},
     "serializable": set(),
 }
+GIVEN = """
+name: given
+workload: {{type: list-append, transactions: 1}}
+clients: {{count: 2}}
+database: {{driver: postgres, user: postgres, password: "{password}", cluster: {{hosts: ["127.0.0.1:{port}"]}}}}
+check: {{levels: [strict-serializable]}}
+"""
+STALE = """
+name: stale
+title: a read of an old value
+anomaly: stale-read
+level: strict-serializable
+table: {name: test, columns: [id, value], rows: [[1, 10]]}
+steps:
+  - T1: update test set value = 11 where id = 1
+  - T1: commit
+  - T2: select * from test where id = 1
+  - T2: commit
+shows:
+  - {committed: [T1, T2], answers: {3: [[1, 10]]}}
+"""
+SLOW_COMMITS = """
+CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN NULL; END $$;
+CREATE FUNCTION slow_commits() RETURNS event_trigger LANGUAGE plpgsql AS $$
+    DECLARE made record;
+    BEGIN
+        FOR made IN SELECT * FROM pg_event_trigger_ddl_commands() WHERE object_type = 'table' LOOP
+            EXECUTE format('CREATE CONSTRAINT TRIGGER slow AFTER UPDATE ON %s DEFERRABLE INITIALLY DEFERRED '
+                           'FOR EACH ROW EXECUTE FUNCTION public.slow()', made.object_identity);
+        END LOOP;
+    END $$;
+CREATE EVENT TRIGGER slow ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION slow_commits()
+"""
 
 
 def played(script, folder, environment):
@@ -76,6 +109,21 @@ class Scenarios(ScenarioTest):
     def test_a_session_that_waits(self):
         done = self.status(0, self.rig("scenario", CONFIGS / "pg-read-committed.yaml", CONFIGS / "scenarios/g0.yaml"))
         self.assertIn("done (waited until step 4)", done.out)
+
+    def test_an_end_that_waits_is_no_stale_read(self):
+        """COMMIT takes a second, so the other transaction, which is written after it, reads the old value meanwhile."""
+        (self.folder / "stale.yaml").write_text(STALE)
+        server = Server(self.folder / "server")
+        try:
+            plan = self.plan(GIVEN.format(port=server.port, password=server.secret))
+            done = self.status(0, self.rig("scenario", plan, "stale.yaml"))
+            self.assertIn("(1, 11)", done.out)
+            server.sql(SLOW_COMMITS)
+            done = self.status(0, self.rig("scenario", plan, "stale.yaml"))
+            self.assertIn("(1, 10)", done.out)
+            self.assertIn("the anomaly is not shown: a transaction that had to end before another one began did not", done.out)
+        finally:
+            server.stop()
 
     def test_sqlite_is_serializable(self):
         done = self.rig("scenario", CONFIGS / "sqlite-wal.yaml", *SCENARIOS, "--set", "database.begin=deferred", "--set",
