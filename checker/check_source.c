@@ -7,6 +7,7 @@
 #include "checker/certificate/certified.h"
 #include "checker/certificate/claims.h"
 #include "checker/checker_types.h"
+#include "checker/shared/shared_check.h"
 #include "history/row_names.h"
 
 /* Bytes of memory for each byte of a history that is checked as a whole, by form: measured (bench/RESULTS.md). */
@@ -256,6 +257,20 @@ static enum rig_rc judge_somehow(struct run *run, enum rig_workload workload, st
     return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
 }
 
+/* Together with other processes, where the record can be divided. Else the source is at its beginning again. */
+static enum rig_rc judge_with_others(struct run *run, struct rig_verdict **verdict)
+{
+    struct rig_helpers *helpers = run->options.helpers;
+    if (helpers == NULL || helpers->count == 0)
+        return RIG_OK;
+    enum rig_rc rc = rig_check_shared(run->source, &run->options, helpers, verdict, run->err);
+    if (rc == RIG_OK && *verdict == NULL)
+        rc = rig_source_rewind(run->source, run->err);
+    else
+        run->pass_count = 2;
+    return rc;
+}
+
 /* The claims of a history without a certificate. Takes it. */
 static enum rig_rc claim(struct rig_history *history, const struct rig_check_options *check,
                          struct rig_verdict *verdict, struct rig_err *err)
@@ -305,7 +320,9 @@ static enum rig_rc check(struct rig_source *source, const char *name, const stru
     run.options.lost = facts->lost_count > 0; /* known before the first transaction: ranks without a record */
     run.options.contradicted = &run.contradicted;
     run.options.undivided = &run.undivided;
-    enum rig_rc rc = judge_somehow(&run, facts->workload, &made);
+    enum rig_rc rc = judge_with_others(&run, &made);
+    if (rc == RIG_OK && made == NULL)
+        rc = judge_somehow(&run, facts->workload, &made);
     if (rc != RIG_OK)
         return rc;
     struct rig_cost *cost = &made->cost;

@@ -12,15 +12,18 @@
 #include "checker/checker_types.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
+#include "cli/check_ranks.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
 #include "cli/known_bugs.h"
 #include "cli/outputs.h"
 #include "cli/proof_file.h"
+#include "cli/ranked.h"
 #include "cli/requests.h"
 #include "cli/saved_run.h"
 #include "history/types.h"
 #include "plan/plan.h"
+#include "ranks/rank_seat.h"
 #include "report/server_log.h"
 
 enum { MOST_THREADS = 64, MAPPED_BYTES = 128 << 10 };
@@ -140,13 +143,14 @@ static void take_accounts(const struct rig_source *source, struct rig_check_opti
 
 /* `unproved`: why there is a verdict and no proof, where one is asked for. */
 static enum rig_rc check(const struct rig_arguments *args, struct rig_source_options *from,
-                         struct rig_stream_options *options, struct rig_verdict **verdict, struct rig_err *unproved,
-                         struct rig_err *err)
+                         struct rig_stream_options *options, struct rig_cli_check_ranks *ranks,
+                         struct rig_verdict **verdict, struct rig_err *unproved, struct rig_err *err)
 {
     const char *path = args->positionals[0], *proof = rig_arguments_value(args, "proof");
     const char *name = args->positional_count > 1 ? "the records" : strcmp(path, "-") == 0 ? "standard input" : path;
     struct rig_source *source;
     from->load.limit_bytes = options->check.limit_bytes;
+    from->by_blocks = ranks != NULL;
     enum rig_rc rc = rig_source_open_ranks(args->positionals, args->positional_count, from, &source, err);
     if (rc != RIG_OK)
         return rc;
@@ -162,6 +166,8 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
     if (rc == RIG_OK && proof != NULL)
         rc = rig_cli_proof_check(workload, options->check.lattice, err);
     take_accounts(source, &options->check);
+    if (rc == RIG_OK && ranks != NULL)
+        rig_cli_check_ranks_open(ranks, args->positional_count > 1 ? "" : path, from, options);
     if (rc == RIG_OK)
         rc = rig_check_source(source, name, options, verdict, err);
     if (rc == RIG_OK && proof != NULL)
@@ -211,9 +217,9 @@ static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_er
 }
 
 static int judge(const struct rig_arguments *args, struct rig_source_options *source,
-                 struct rig_stream_options *options, const struct rig_minimum *minimum,
-                 struct rig_cli_known_bugs *known, const struct rig_cli_saved_run *saved, const char *folder,
-                 const char *title)
+                 struct rig_stream_options *options, struct rig_cli_check_ranks *ranks,
+                 const struct rig_minimum *minimum, struct rig_cli_known_bugs *known,
+                 const struct rig_cli_saved_run *saved, const char *folder, const char *title)
 {
     struct rig_err err = {0}, unproved = {0};
     struct rig_verdict *verdict = NULL;
@@ -223,8 +229,10 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
     const struct rig_report_run *run = saved->found ? &there : NULL;
     rig_cli_check_progress_init(&progress, rig_cli_progress_look(args));
     options->watch = rig_cli_check_progress_watch(&progress);
-    enum rig_rc rc = check(args, source, options, &verdict, &unproved, &err);
+    enum rig_rc rc = check(args, source, options, ranks, &verdict, &unproved, &err);
     rig_cli_check_progress_done(&progress);
+    if (rc == RIG_OK && ranks != NULL && ranks->helpers.why.rc != RIG_OK)
+        rig_cli_complain("rank 0 has checked alone: %s", ranks->helpers.why.text);
     const struct rig_cli_judged judged = {args->positionals, args->positional_count, &source->load, &options->check,
                                           run};
     if (rc == RIG_OK)
@@ -245,7 +253,8 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
     return status;
 }
 
-int rig_cli_check(int argc, char **argv)
+/* `ranks` NULL: there is one process. */
+static int check_command(int argc, char **argv, struct rig_cli_check_ranks *ranks)
 {
     struct rig_arguments args;
     const int status = rig_arguments_parse(&check_table, argc, argv, &args);
@@ -282,10 +291,32 @@ int rig_cli_check(int argc, char **argv)
     if (rc == RIG_OK && is_read)
         rc = check_outputs(&args, &err);
     const int result = !is_read       ? RIG_EXIT_USAGE
-                       : rc == RIG_OK ? judge(&args, &source, &options, &minimum, &known, &saved, folder, title)
+                       : rc == RIG_OK ? judge(&args, &source, &options, ranks, &minimum, &known, &saved, folder, title)
                                       : rig_cli_fail(&err);
     rig_cli_known_bugs_done(&known);
     rig_cli_saved_run_done(&saved);
     rig_cli_paths_done(&paths);
     return result;
+}
+
+static int lead(int argc, char **argv, struct rig_team *team)
+{
+    struct rig_cli_check_ranks ranks;
+    struct rig_err err = {0};
+    if (team == NULL)
+        return check_command(argc, argv, NULL);
+    if (rig_cli_check_ranks_begin(&ranks, team, &err) != RIG_OK) {
+        rig_team_free(team);
+        return rig_cli_fail(&err);
+    }
+    const int status = check_command(argc, argv, &ranks);
+    rig_cli_check_ranks_end(&ranks, status);
+    return status;
+}
+
+int rig_cli_check(int argc, char **argv)
+{
+    static const struct rig_cli_ranked_work work = {.lead = lead, .follow = rig_cli_check_ranks_follow};
+    uint32_t rank;
+    return rig_rank_seat_is_direct(&rank) ? rig_cli_ranked(&work, argc, argv) : check_command(argc, argv, NULL);
 }

@@ -2,6 +2,7 @@
  * rig run: drives the load of a plan, records it, checks it, reports.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,8 +32,10 @@
 #include "cli/stored_logs.h"
 #include "cli/terminal.h"
 #include "history/builder.h"
+#include "ranks/rank_seat.h"
 #include "report/server_log.h"
 #include "run/run.h"
+#include "run/run_folder.h"
 #include "store/store_folder.h"
 
 static const struct rig_argument arguments_of_run[] = {
@@ -540,7 +543,58 @@ static int run_command(int argc, char **argv, struct rig_run_ranks *ranks)
     return status;
 }
 
+static int follow_run(struct rig_run_ranks *ranks)
+{
+    struct rig_run_folder folder = {.journal = NULL};
+    struct rig_err err = {0};
+    int status = RIG_EXIT_FAILED;
+    const atomic_int *interrupts = rig_cli_stop_signals_begin();
+    enum rig_rc rc = rig_run_folder_make(&folder, false, false, &err);
+    if (rc == RIG_OK) {
+        char log[sizeof folder.path + 16];
+        (void)snprintf(log, sizeof log, "%s/rig.log", folder.path);
+        rc = rig_log_open(log, &err);
+        if (rc == RIG_OK)
+            rc = rig_run_ranks_follow(ranks, interrupts, folder.path, &status, &err);
+        rig_log_close();
+        rig_run_folder_remove(&folder);
+    }
+    rig_cli_stop_signals_end();
+    (void)signal(SIGTERM, SIG_IGN); /* mpirun ends the ranks that are left when rank 0 has an anomaly to tell */
+    if (rc == RIG_OK)
+        return status;
+    rig_cli_complain("rank %u: %s", rig_run_ranks_rank(ranks), err.text);
+    return RIG_EXIT_OK; /* rank 0's process has the status of the run */
+}
+
+static int lead(int argc, char **argv, struct rig_team *team)
+{
+    struct rig_run_ranks *ranks = NULL;
+    struct rig_err err = {0};
+    if (team == NULL)
+        return run_command(argc, argv, NULL);
+    if (rig_run_ranks_new(team, &ranks, &err) != RIG_OK)
+        return rig_cli_fail(&err);
+    const int status = run_command(argc, argv, ranks);
+    (void)fflush(NULL);
+    rig_run_ranks_free(ranks, status);
+    return status;
+}
+
+static int follow(struct rig_team *team)
+{
+    struct rig_run_ranks *ranks = NULL;
+    struct rig_err err = {0};
+    if (rig_run_ranks_new(team, &ranks, &err) != RIG_OK)
+        return rig_cli_fail(&err);
+    const int status = follow_run(ranks);
+    (void)fflush(NULL);
+    rig_run_ranks_free(ranks, status);
+    return status;
+}
+
 int rig_cli_run(int argc, char **argv)
 {
-    return rig_cli_is_ranked() ? rig_cli_ranked(run_command, argc, argv) : run_command(argc, argv, NULL);
+    static const struct rig_cli_ranked_work work = {.lead = lead, .follow = follow};
+    return rig_rank_seat_is_given() ? rig_cli_ranked(&work, argc, argv) : run_command(argc, argv, NULL);
 }

@@ -9,16 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "cli/cli.h"
-#include "cli/stop_signals.h"
 #include "ranks/rank_seat.h"
-#include "run/run_folder.h"
-
-bool rig_cli_is_ranked(void)
-{
-    return rig_rank_seat_is_given();
-}
 
 /* -- the process that the launcher started ------------------------------------------------------------------------- */
 
@@ -86,50 +78,20 @@ static bool step_aside(struct rig_team *team, int *status)
 
 /* -- the ranks ----------------------------------------------------------------------------------------------------- */
 
-static int follow(struct rig_run_ranks *ranks)
-{
-    struct rig_run_folder folder = {.journal = NULL};
-    struct rig_err err = {0};
-    int status = RIG_EXIT_FAILED;
-    const atomic_int *interrupts = rig_cli_stop_signals_begin();
-    enum rig_rc rc = rig_run_folder_make(&folder, false, false, &err);
-    if (rc == RIG_OK) {
-        char log[sizeof folder.path + 16];
-        (void)snprintf(log, sizeof log, "%s/rig.log", folder.path);
-        rc = rig_log_open(log, &err);
-        if (rc == RIG_OK)
-            rc = rig_run_ranks_follow(ranks, interrupts, folder.path, &status, &err);
-        rig_log_close();
-        rig_run_folder_remove(&folder);
-    }
-    rig_cli_stop_signals_end();
-    (void)signal(SIGTERM, SIG_IGN); /* mpirun ends the ranks that are left when rank 0 has an anomaly to tell */
-    if (rc == RIG_OK)
-        return status;
-    rig_cli_complain("rank %u: %s", rig_run_ranks_rank(ranks), err.text);
-    return RIG_EXIT_OK; /* rank 0's process has the status of the run */
-}
-
-int rig_cli_ranked(int (*lead)(int argc, char **argv, struct rig_run_ranks *ranks), int argc, char **argv)
+int rig_cli_ranked(const struct rig_cli_ranked_work *work, int argc, char **argv)
 {
     struct rig_team *team = NULL;
-    struct rig_run_ranks *ranks = NULL;
     struct rig_err err = {0};
     int status = RIG_EXIT_FAILED;
     if (rig_team_meet(&team, &err) != RIG_OK)
         return rig_cli_fail(&err);
     if (rig_team_ranks(team) == 1) {
         rig_team_free(team);
-        return lead(argc, argv, NULL);
+        return work->lead(argc, argv, NULL);
     }
     if (!step_aside(team, &status))
         return status;
-    if (rig_run_ranks_new(team, &ranks, &err) != RIG_OK)
-        return rig_cli_fail(&err);
-    status = rig_run_ranks_rank(ranks) == 0 ? lead(argc, argv, ranks) : follow(ranks);
-    (void)fflush(NULL);
-    rig_run_ranks_free(ranks, status);
-    return status;
+    return rig_team_rank(team) == 0 ? work->lead(argc, argv, team) : work->follow(team);
 }
 
 bool rig_cli_ranked_alone(const char *command)

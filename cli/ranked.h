@@ -1,5 +1,6 @@
 /*
- * rig under a launcher of MPI (docs/mpi.md). `rig run` is done by all ranks together, every other command by rank 0 alone.
+ * rig under a launcher of MPI (docs/mpi.md). `rig run` and `rig check` are done by all ranks together, every other command by rank 0
+ * alone.
  *
  * The process that mpirun started only waits: a child in a session of its own is the rank. So a rank that is killed ends no other
  * one, and where mpirun itself ends the job, which kills what it started after a second, each rank still has the time to
@@ -8,12 +9,16 @@
 #ifndef RIG_CLI_RANKED_H
 #define RIG_CLI_RANKED_H
 
-#include "run/run_ranks.h"
+#include "ranks/rank_team.h"
 
-/* Whether this process is one of several that run a plan together. */
-bool rig_cli_is_ranked(void);
-/* The command's exit status, which is the same in all ranks. `lead` is the command on rank 0. */
-int rig_cli_ranked(int (*lead)(int argc, char **argv, struct rig_run_ranks *ranks), int argc, char **argv);
+/* The work of the ranks. Each takes the team, which the others have met, and frees it. */
+struct rig_cli_ranked_work {
+    int (*lead)(int argc, char **argv, struct rig_team *team); /* the command on rank 0 */
+    int (*follow)(struct rig_team *team);                      /* on the others */
+};
+
+/* The command's exit status, which is the same in all ranks. With one rank, `lead` gets NULL. */
+int rig_cli_ranked(const struct rig_cli_ranked_work *work, int argc, char **argv);
 /*
  * Before a command that one process does. False: a launcher started the same command as several ranks, and this is not rank 0, so there is nothing
  * to do. A script that was started as several ranks may give each another command, which is done as anywhere. Rank 0 is an ordinary process

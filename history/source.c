@@ -358,8 +358,8 @@ static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
     source->reader = rig_form_reader_of(load->form);
     const struct rig_form_reader *blocks = &rig_record_blocks_reader;
     size_t share = load->limit_bytes == 0 ? 0 : part_share(source, blocks, parts_of(source, blocks)) + 1;
-    if (load->form == RIG_FORM_RIG && source->options.threads > 1 && !source->options.follow &&
-        !source->options.in_order && rig_record_has_blocks(bytes, share))
+    if (load->form == RIG_FORM_RIG && (source->options.threads > 1 || source->options.by_blocks) &&
+        !source->options.follow && !source->options.in_order && rig_record_has_blocks(bytes, share))
         source->reader = blocks;
     return RIG_OK;
 }
@@ -702,7 +702,7 @@ static void pause_parsing(struct rig_source *source)
     pthread_mutex_unlock(&source->lock);
 }
 
-static void resume_from_beginning(struct rig_source *source)
+static void resume_at(struct rig_source *source, size_t begin)
 {
     pthread_mutex_lock(&source->lock);
     source->idle_count = 0;
@@ -710,7 +710,7 @@ static void resume_from_beginning(struct rig_source *source)
         source->parts[i].state = PART_FREE;
         source->idle[source->idle_count++] = &source->segments[i];
     }
-    source->cut_at = source->given_end = source->passed_from = 0;
+    source->cut_at = source->given_end = source->passed_from = begin;
     source->claimed = source->given = source->released = 0;
     source->hungry = source->broken = source->paused = false;
     pthread_cond_broadcast(&source->may_claim);
@@ -728,7 +728,7 @@ static enum rig_rc read_again(struct rig_source *source, struct rig_err *err)
     return open_reader(source, err);
 }
 
-enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
+static enum rig_rc restart(struct rig_source *source, size_t block, struct rig_err *err)
 {
     source->failure = (struct rig_err){0};
     source->faults.count = 0;
@@ -740,9 +740,32 @@ enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
     enum rig_rc rc = read_again(source, &source->failure);
     if (rc != RIG_OK)
         return rig_fail(err, rc, "%s", source->failure.text);
+    if (block > 0)
+        rig_record_begin_at(source->state, block);
     if (source->merge == NULL)
-        resume_from_beginning(source);
+        resume_at(source, block);
     return RIG_OK;
+}
+
+enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
+{
+    return restart(source, 0, err);
+}
+
+bool rig_source_blocks(struct rig_source *source, struct rig_source_offsets *blocks)
+{
+    return source->reader == &rig_record_blocks_reader && rig_record_find_blocks(source->state, &source->bytes, blocks);
+}
+
+enum rig_rc rig_source_start_at(struct rig_source *source, size_t block, struct rig_err *err)
+{
+    RIG_REQUIRE(source->reader == &rig_record_blocks_reader && block < source->bytes.size);
+    return restart(source, block, err);
+}
+
+size_t rig_source_given_end(const struct rig_source *source)
+{
+    return source->given_end;
 }
 
 bool rig_source_mend(struct rig_source *source, struct rig_err *why)

@@ -13,6 +13,7 @@
 #define RIG_HISTORY_SOURCE_H
 
 #include "base/err.h"
+#include "base/vec.h"
 #include "history/certificate.h"
 #include "history/load.h"
 #include "history/rank_clock.h"
@@ -21,11 +22,14 @@
 
 struct rig_source;
 
+RIG_VEC(size_t, rig_source_offsets)
+
 struct rig_source_options {
     struct rig_load_options load; /* form, workload, limit */
     unsigned threads;             /* 0: one for each core that the process may use */
     bool follow;                  /* the file still grows: see rig_source_next() */
-    bool in_order; /* one part after the other, also where blocks could be parsed side by side: less memory */
+    bool in_order;  /* one part after the other, also where blocks could be parsed side by side: less memory */
+    bool by_blocks; /* block by block, where the record has them, also on one thread */
 };
 
 /*
@@ -87,7 +91,15 @@ void rig_source_settle(struct rig_source *source);
 void rig_source_exchange(struct rig_source *source, struct rig_segment *segment);
 /* Restarts from the beginning. */
 enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
-/* How much of the source lies before the end of the last segment given: 0 to 1. */
+/*
+ * For processes that read parts of one record. The beginnings of its blocks in the file, in order, the first one 0. False where
+ * the source is not read by blocks, or is a record of more than the transactions of one process.
+ */
+bool rig_source_blocks(struct rig_source *source, struct rig_source_offsets *blocks);
+/* Restarts at the beginning of a block. Transactions that are open there are given as open ones. */
+enum rig_rc rig_source_start_at(struct rig_source *source, size_t block, struct rig_err *err);
+/* Where the last segment given ends in the file. */
+size_t rig_source_given_end(const struct rig_source *source);
 /*
  * After rig_source_next() failed: whether the operations of JSON lines or EDN can be read in another way; then the source
  * restarts from its beginning. Operations whose indices do not ascend are sorted, in memory, and keys of several
@@ -96,6 +108,7 @@ enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
  * Call it again after another failure: there are few ways.
  */
 bool rig_source_mend(struct rig_source *source, struct rig_err *why);
+/* How much of the source lies before the end of the last segment given: 0 to 1. */
 double rig_source_share(const struct rig_source *source);
 const struct rig_source_facts *rig_source_facts(const struct rig_source *source);
 /* Stops the threads. Takes NULL. */

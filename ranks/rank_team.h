@@ -1,5 +1,5 @@
 /*
- * The ranks of a run: processes that a launcher of MPI started together, with one connection from each to rank 0.
+ * The ranks of a run, or of a check: processes that a launcher of MPI started together, with one connection from each to rank 0.
  *
  * MPI gives each rank its number and the address of rank 0, once (ranks/rank_seat.h); everything after that goes over TCP, so
  * that a rank that dies ends no other. Every connection begins with a greeting that shows the secret of this job and the
@@ -36,6 +36,8 @@ enum rig_team_kind {
     RIG_TEAM_GO,     /* from rank 0: the load begins */
     RIG_TEAM_ENDED,  /* the load of a rank has ended */
     RIG_TEAM_RESULT, /* the record of a rank is complete */
+    RIG_TEAM_TASK,   /* from rank 0: a part of a check, */
+    RIG_TEAM_ANSWER, /*   and what a rank found */
     RIG_TEAM_STATUS, /* from rank 0: the exit status of all */
     RIG_TEAM_KINDS
 };

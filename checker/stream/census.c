@@ -75,6 +75,14 @@ static bool note(struct rig_census *census, const struct rig_segment_key *key, u
     return true;
 }
 
+bool rig_census_put(struct rig_census *census, int64_t key, uint32_t last)
+{
+    uint32_t *place = place_of_number(census, key);
+    if (place != NULL)
+        *place = last < never_done ? last : never_done;
+    return place != NULL;
+}
+
 /* Open transactions stand last: every segment repeats them until they complete. */
 bool rig_census_note(struct rig_census *census, const struct rig_segment *segment)
 {

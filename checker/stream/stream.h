@@ -34,6 +34,7 @@ enum { RIG_WINDOWS_LEAST_NEW = 98304, RIG_WINDOWS_GROWTH = 3, RIG_WINDOWS_IDLE =
 
 struct rig_stream;
 struct rig_source_facts;
+struct rig_helpers;
 
 /* Stretches of the history within which no window should end, because one that did chose an order that has no
  * continuation: positions of events, [from, to). */
@@ -61,7 +62,8 @@ struct rig_stream_options {
     const char *name;                /* of the history, for errors; NULL: none */
     const struct rig_row_names *row_names; /* of its keys; NULL: none */
     const struct rig_check_watch *watch;   /* called by rig_check_source(); NULL: no progress is reported */
-    size_t taken_bytes;                    /* of the limit, by the source */
+    struct rig_helpers *helpers; /* likewise, to share the work (shared/shared_check.h); NULL: there are none */
+    size_t taken_bytes;          /* of the limit, by the source */
 };
 
 /* Borrows options->name. */

@@ -143,7 +143,7 @@ static bool is_undivided(const struct rig_stream *w)
 
 bool rig_stream_is_full(struct rig_stream *w, const struct rig_segment *segment)
 {
-    if (w->options.keep_all)
+    if (w->options.keep_all || w->warms)
         return false;
     /* Another segment like the last one would not fit. */
     if (w->new_count > w->held_count / 8 &&

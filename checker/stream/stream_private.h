@@ -31,6 +31,7 @@ struct rig_stream {
     uint32_t old_count;    /*   and all that stayed */
     uint32_t judged_count; /* judgements made */
     bool released_nothing; /* the last judgement could release nothing */
+    bool warms;            /* what is fed belongs to an earlier part (stream_part.h): nothing is judged */
     bool unclean;          /* a judgement found a cycle, or could not count real time */
     double share;          /* of the source that was read; 0: unknown */
     size_t judging_bytes;  /* for the latest judgement; SIZE_MAX: no limit */
@@ -74,6 +75,11 @@ enum rig_rc rig_stream_look_at_objects(struct rig_stream *windows, struct rig_ju
                                        struct rig_err *err);
 /* Before the last judgement: it goes on from the earlier ones. */
 void rig_stream_end_objects(struct rig_stream *windows);
+
+/* The history has ended: judges what is left in the window. A conflict is in w->conflict. */
+enum rig_rc rig_stream_judge_rest(struct rig_stream *windows, struct rig_err *err);
+/* Everything was judged: fills in the verdict. */
+enum rig_rc rig_stream_conclude(struct rig_stream *windows, const struct rig_source_facts *facts, struct rig_err *err);
 
 /* RIG_E_LIMIT. */
 enum rig_rc rig_stream_no_memory(struct rig_err *err);

@@ -311,7 +311,7 @@ static enum rig_rc blocks_join(void *state, struct rig_segment *segment, struct 
     struct reader *reader = state;
     struct rig_record_run *last = reader->run;
     struct rig_record_run *run = segment->reader_part;
-    bool first = last->next == reader->file.header_end && !last->in_block;
+    const bool first = !last->in_block;
     if (reader->ended || last->stopped)
         return leave_out(reader, segment, err);
     if (last->closed) {
@@ -329,6 +329,29 @@ static enum rig_rc blocks_join(void *state, struct rig_segment *segment, struct 
     segment->reader_part = last; /* for its memory */
     reader->has_lone |= run->decoder.has_lone;
     return first ? RIG_OK : rig_record_goes_on(last, run, err);
+}
+
+bool rig_record_find_blocks(void *state, const struct rig_source_bytes *bytes, struct rig_source_offsets *blocks)
+{
+    const struct reader *reader = state;
+    size_t released = 0, begin = 0;
+    bool fits = (reader->file.shape.flags & (RIG_RECORD_CERTIFICATE | RIG_RECORD_RANK)) == 0;
+    for (blocks->count = 0; fits && begin < bytes->size; begin = blocks_cut(state, begin)) {
+        fits = rig_source_offsets_add(blocks, begin);
+        if (begin - released > RELEASE_BYTES) {
+            rig_source_bytes_release(bytes, released, begin);
+            released = begin;
+        }
+    }
+    rig_source_bytes_release(bytes, released, bytes->size);
+    return fits;
+}
+
+void rig_record_begin_at(void *state, size_t block)
+{
+    struct reader *reader = state;
+    if (block > 0)
+        rig_record_run_start(reader->run, &reader->file, block, rig_record_checkpoint_number(&reader->file, block));
 }
 
 const struct rig_form_reader rig_record_blocks_reader = {

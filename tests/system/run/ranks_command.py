@@ -40,12 +40,12 @@ class RanksCommand(RigTest):
     def ranks(self, ranks, *arguments, env=None):
         return self.finish(self.start_ranks(ranks, *arguments, env=env))
 
-    def processes_of(self, rank):
+    def processes_of(self, rank, command_part=" run "):
         """Those that are the rank, with sessions of their own: one, once it has started."""
         mark, found = f"OMPI_COMM_WORLD_RANK={rank}\0", []
         for pid, command in descendants(self.mark):
             try:
-                if " run " in command and os.getsid(pid) == pid and mark in pathlib.Path(f"/proc/{pid}/environ").read_text():
+                if command_part in command and os.getsid(pid) == pid and mark in pathlib.Path(f"/proc/{pid}/environ").read_text():
                     found.append(pid)
             except OSError:
                 pass

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import time
 
 import pg_server
 from ranks_command import RanksCommand, main_of_ranks
@@ -137,12 +138,45 @@ class RanksTest(RanksCommand):
             shared = self.status(0, self.ranks(ranks, "check", "out", "--format", "json") if ranks > 1 else
                                  self.finish(self.start_one("check", "out", "--format", "json")))
             self.assertEqual(without_cost(shared.out), without_cost(single.out))
-            self.assertEqual(shared.err.count("is done by rank 0 alone"), int(ranks > 1), shared.err)
+            self.assertEqual(shared.err.count("rank 0 has checked alone"), int(ranks > 1), shared.err)
+        listed = self.status(0, self.ranks(3, "list", "levels"))
+        self.assertEqual(listed.err.count("is done by rank 0 alone"), 1, listed.err)
+        self.assertEqual(listed.out, self.status(0, self.rig("list", "levels")).out)
         # A script's commands are its own, one after the other, on each rank.
         script = f"{RIG} convert out $OMPI_COMM_WORLD_RANK.jsonl; {RIG} check $OMPI_COMM_WORLD_RANK.jsonl --quiet"
         each = self.status(0, self.finish(self.start_one("-c", script, ranks=2, program="/bin/sh")))
-        self.assertNotIn("rank 0 alone", each.err)
+        self.assertNotIn("alone", each.err)
         self.assertEqual([path.name for path in sorted(self.folder.glob("*.jsonl"))], ["0.jsonl", "1.jsonl"])
+
+    def test_ranks_share_a_check(self):
+        for name, count, status, settings, alone in (
+                ("right", 1200000, 0, (), None), ("wrong", 700000, 1, ("--set", "database.isolation=snapshot-isolation", "--set", "workload.keys.appends-per-key=10"), "shows an anomaly"),
+                ("short", 100000, 0, (), "it is too short")):
+            self.status(0, self.rig("gen", f"{name}.rig", "--transactions", str(count), "--seed", "4", *settings))
+            single = self.status(status, self.rig("check", f"{name}.rig", "--format", "json"))
+            for ranks in (2, 3) if alone is None else (2,):
+                shared = self.status(status, self.ranks(ranks, "check", f"{name}.rig", "--format", "json"))
+                self.assertEqual(without_cost(shared.out), without_cost(single.out))
+                self.assertEqual(shared.err.count("rank 0 has checked alone"), int(alone is not None), shared.err)
+                self.assertIn(alone or "", shared.err)
+        limited = self.status(0, self.ranks(2, "check", "right.rig", "--threads", "1", "--max-memory", "300MiB"))
+        self.assertNotIn("alone", limited.err)
+        # An error is said once, and no rank waits for another.
+        for arguments, status, said in ((("check",), 64, "HISTORY"), (("check", "none.rig"), 64, "none.rig:"), (("check", "--nonsense"), 64, "nonsense")):
+            failed = self.status(status, self.ranks(3, *arguments))
+            self.assertEqual(failed.err.count(said), 1, failed)
+
+    def test_a_check_goes_on_without_a_rank_that_is_killed(self):
+        self.status(0, self.rig("gen", "long.rig", "--transactions", "2500000", "--seed", "9"))
+        single = self.status(0, self.rig("check", "long.rig", "--format", "json"))
+        process = self.start_ranks(3, "check", "long.rig", "--format", "json")
+        until = time.monotonic() + 60
+        while not self.processes_of(2, " check ") and time.monotonic() < until:
+            time.sleep(0.01)
+        os.kill(self.processes_of(2, " check ")[0], signal.SIGKILL)
+        ended = self.status(0, self.finish(process))
+        self.assertEqual(without_cost(ended.out), without_cost(single.out))
+        self.assertIn("rank 0 has checked alone: rank 2 was lost", ended.err)
 
     def test_plans_for_one_process_are_refused_once(self):
         phases = "phases: [{name: a, transactions: 100}, {name: b, transactions: 100, clients: {count: 4}}]"

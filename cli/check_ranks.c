@@ -1,0 +1,178 @@
+#include "cli/check_ranks.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* The first task of a helper. */
+struct opening {
+    struct rig_source_options from;
+    struct rig_stream_options options; /* its pointers are NULL */
+    uint64_t size, mark;               /* of the record */
+    char path[PATH_MAX];
+};
+
+/* The first and the last bytes of a file, as a number: ranks on different machines must not read different files. */
+static bool mark_file(const char *path, uint64_t *size, uint64_t *mark)
+{
+    enum { MARKED_BYTES = 1 << 16 };
+    static unsigned char bytes[MARKED_BYTES];
+    FILE *file = fopen(path, "rbe");
+    *mark = UINT64_C(14695981039346656037);
+    if (file == NULL)
+        return false;
+    bool good = fseeko(file, 0, SEEK_END) == 0;
+    *size = good ? (uint64_t)ftello(file) : 0;
+    const off_t places[] = {0, *size > MARKED_BYTES ? (off_t)(*size - MARKED_BYTES) : 0};
+    for (size_t i = 0; good && i < sizeof places / sizeof places[0]; i++) {
+        good = fseeko(file, places[i], SEEK_SET) == 0;
+        const size_t count = good ? fread(bytes, 1, sizeof bytes, file) : 0;
+        for (size_t at = 0; at < count; at++)
+            *mark = (*mark ^ bytes[at]) * UINT64_C(1099511628211);
+    }
+    (void)fclose(file);
+    return good;
+}
+
+/* ---- rank 0 ---- */
+
+static void hear(void *context, uint32_t rank, enum rig_team_kind kind, const struct rig_buf *body)
+{
+    (void)context, (void)rank, (void)kind, (void)body; /* a check has no messages at any time */
+}
+
+static bool tell(void *context, uint32_t helper, const struct rig_buf *task)
+{
+    return rig_team_tell(context, helper + 1, RIG_TEAM_TASK, task->data, task->size);
+}
+
+static bool await(void *context, uint32_t helper, struct rig_buf *answer, struct rig_err *why)
+{
+    rig_buf_clear(answer);
+    return rig_team_await(context, helper + 1, RIG_TEAM_ANSWER, answer, why) == RIG_OK;
+}
+
+enum rig_rc rig_cli_check_ranks_begin(struct rig_cli_check_ranks *ranks, struct rig_team *team, struct rig_err *err)
+{
+    const struct rig_team_listener listener = {.heard = hear};
+    *ranks = (struct rig_cli_check_ranks){.team = team};
+    ranks->helpers = (struct rig_helpers){.context = team, .tell = tell, .await = await};
+    return rig_team_begin(team, &listener, err);
+}
+
+/* Each rank answers with nothing, or why it cannot open the record. */
+static bool hear_openings(struct rig_cli_check_ranks *ranks)
+{
+    struct rig_err *why = &ranks->helpers.why;
+    struct rig_buf answer;
+    rig_buf_init(&answer, 0);
+    for (uint32_t rank = 1; rank < rig_team_ranks(ranks->team); rank++) {
+        struct rig_err lost = {0};
+        const bool heard = await(ranks->team, rank - 1, &answer, &lost);
+        if (why->rc == RIG_OK && (!heard || answer.size > 0))
+            (void)rig_fail(why, RIG_E_CLUSTER, "%s", heard ? rig_buf_text(&answer) : lost.text);
+    }
+    rig_buf_done(&answer);
+    return why->rc == RIG_OK;
+}
+
+void rig_cli_check_ranks_open(struct rig_cli_check_ranks *ranks, const char *path,
+                              const struct rig_source_options *from, struct rig_stream_options *options)
+{
+    struct opening *opening = calloc(1, sizeof *opening);
+    struct rig_err *why = &ranks->helpers.why;
+    if (opening == NULL) {
+        (void)rig_no_memory(why, "the parts of a check");
+        return;
+    }
+    opening->from = *from;
+    opening->options = *options;
+    opening->options.watch = NULL;
+    if (realpath(path, opening->path) == NULL || !mark_file(opening->path, &opening->size, &opening->mark)) {
+        (void)rig_fail(why, RIG_E_INPUT, "only one file is checked in parts");
+    } else {
+        for (uint32_t rank = 1; rank < rig_team_ranks(ranks->team); rank++)
+            (void)rig_team_tell(ranks->team, rank, RIG_TEAM_TASK, opening, sizeof *opening);
+        ranks->helpers.count = hear_openings(ranks) ? rig_team_ranks(ranks->team) - 1 : 0;
+    }
+    options->helpers = &ranks->helpers;
+    free(opening);
+}
+
+void rig_cli_check_ranks_end(struct rig_cli_check_ranks *ranks, int status)
+{
+    (void)fflush(NULL);
+    rig_team_dismiss(ranks->team, status);
+    rig_team_free(ranks->team);
+}
+
+/* ---- the others ---- */
+
+static enum rig_rc open_record(const struct rig_buf *task, struct opening *opening, struct rig_source **source,
+                               struct rig_err *err)
+{
+    uint64_t size = 0, mark = 0;
+    if (task->size != sizeof *opening)
+        return rig_fail(err, RIG_E_BUG, "another process began with something else than a record");
+    memcpy(opening, task->data, sizeof *opening);
+    if (!mark_file(opening->path, &size, &mark))
+        return rig_fail(err, RIG_E_IO, "%s: cannot be read there", opening->path);
+    if (size != opening->size || mark != opening->mark)
+        return rig_fail(err, RIG_E_IO, "%s: is another file there", opening->path);
+    return rig_source_open(opening->path, &opening->from, source, err);
+}
+
+/* The exit status, from rank 0's end. */
+static int status_of(struct rig_team *team)
+{
+    struct rig_buf body;
+    struct rig_err lost = {0};
+    int status = RIG_EXIT_OK; /* rank 0's process has the status of the check */
+    rig_buf_init(&body, 0);
+    if (rig_team_await(team, 0, RIG_TEAM_STATUS, &body, &lost) == RIG_OK && body.size == sizeof status)
+        memcpy(&status, body.data, sizeof status);
+    rig_buf_done(&body);
+    return status;
+}
+
+static void help(struct rig_team *team, struct opening *opening)
+{
+    struct rig_source *source = NULL;
+    struct rig_buf task, answer;
+    struct rig_err err = {0};
+    rig_buf_init(&task, RIG_SHARED_BYTES_MOST);
+    rig_buf_init(&answer, RIG_SHARED_BYTES_MOST);
+    while (rig_team_await(team, 0, RIG_TEAM_TASK, &task, &err) == RIG_OK) {
+        rig_buf_clear(&answer);
+        if (source != NULL)
+            rig_shared_help(source, &opening->options, &task, &answer);
+        else if (open_record(&task, opening, &source, &err) != RIG_OK)
+            rig_buf_add_text(&answer, err.text);
+        (void)rig_team_tell(team, 0, RIG_TEAM_ANSWER, answer.data, answer.size);
+        rig_buf_clear(&task);
+        err = (struct rig_err){0};
+    }
+    rig_source_close(source);
+    rig_buf_done(&task);
+    rig_buf_done(&answer);
+}
+
+int rig_cli_check_ranks_follow(struct rig_team *team)
+{
+    const struct rig_team_listener listener = {.heard = hear};
+    struct opening *opening = calloc(1, sizeof *opening);
+    struct rig_err err = {0};
+    int status = RIG_EXIT_OK;
+    if (opening != NULL && rig_team_begin(team, &listener, &err) == RIG_OK) {
+        help(team, opening);
+        (void)signal(SIGTERM, SIG_IGN); /* mpirun ends the ranks that are left when rank 0 has an anomaly to tell */
+        status = status_of(team);
+    }
+    free(opening);
+    rig_team_free(team);
+    return status;
+}

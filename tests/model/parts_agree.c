@@ -1,0 +1,239 @@
+/*
+ * Checking a record in parts, by several processes, against checking it alone: parts_agree [--seeds N] [--first-seed N]
+ *
+ * Histories of the simulated database, right and with each of its mistakes, are written in blocks of a few hundred bytes. Helpers,
+ * here in this process, and a leader check each record together; if they come to a verdict, it must be that of one process, and
+ * valid. Then answers are spoilt, one at a time: a part that is missing, a border that is another one, one transaction too many.
+ * No verdict may come of that. At least some records must be shared, or the test has tested nothing.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checker/check_source.h"
+#include "checker/shared/shared_check.h"
+#include "checker/stream/stream_part.h"
+#include "history/record/record_writer.h"
+#include "tests/model/sim_history.h"
+
+enum { MOST_HELPERS = 7, ANSWER_HEAD = 8 };
+
+enum spoil { SPOIL_NOTHING, SPOIL_LOST, SPOIL_CUT, SPOIL_BORDER, SPOIL_COUNT, SPOIL_BAD, SPOIL_KINDS };
+
+struct totals {
+    uint64_t checks, shared, alone, spoilt, problems;
+};
+
+struct crew {
+    struct rig_source *sources[MOST_HELPERS];
+    struct rig_buf tasks[MOST_HELPERS];
+    struct rig_stream_options options;
+    enum spoil spoil;
+    uint32_t spoilt; /* helper */
+    bool did_spoil;
+};
+
+static void fail(struct totals *totals, const char *name, uint32_t helpers, const char *what, const char *detail)
+{
+    totals->problems++;
+    (void)printf("FAILED: %s, %" PRIu32 " helpers: %s %s\n", name, helpers, what, detail);
+}
+
+/* ---- helpers ---- */
+
+static bool tell(void *context, uint32_t helper, const struct rig_buf *task)
+{
+    struct crew *crew = context;
+    rig_buf_clear(&crew->tasks[helper]);
+    rig_buf_add(&crew->tasks[helper], task->data, task->size);
+    return true;
+}
+
+/* Changes the answer about a part that was judged. */
+static void spoil_part(struct crew *crew, struct rig_buf *answer)
+{
+    struct rig_stream_part part;
+    memcpy(&part, answer->data + ANSWER_HEAD, sizeof part);
+    if (!part.good)
+        return;
+    crew->did_spoil = true;
+    part.before.digest ^= crew->spoil == SPOIL_BORDER;
+    part.ok += crew->spoil == SPOIL_COUNT;
+    part.good = crew->spoil != SPOIL_BAD;
+    memcpy(answer->data + ANSWER_HEAD, &part, sizeof part);
+    if (crew->spoil == SPOIL_CUT)
+        answer->size--;
+}
+
+static bool await(void *context, uint32_t helper, struct rig_buf *answer, struct rig_err *why)
+{
+    struct crew *crew = context;
+    rig_shared_help(crew->sources[helper], &crew->options, &crew->tasks[helper], answer);
+    if (crew->spoil == SPOIL_NOTHING || helper != crew->spoilt)
+        return true;
+    if (crew->spoil == SPOIL_LOST) {
+        crew->did_spoil = true;
+        (void)rig_fail(why, RIG_E_CLUSTER, "it is gone");
+        return false;
+    }
+    if (answer->size == ANSWER_HEAD + sizeof(struct rig_stream_part))
+        spoil_part(crew, answer);
+    return true;
+}
+
+/* ---- comparing ---- */
+
+static const char *difference(const struct rig_verdict *a, const struct rig_verdict *b)
+{
+    if (a->valid != b->valid)
+        return "another validity";
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if (a->levels[level].fate != b->levels[level].fate ||
+            strcmp(a->levels[level].reason, b->levels[level].reason) != 0)
+            return rig_level_info((enum rig_level)level)->name;
+    }
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if (a->findings[anomaly].count != b->findings[anomaly].count)
+            return rig_anomaly_info((enum rig_anomaly)anomaly)->name;
+    }
+    const struct rig_scope *x = &a->scope, *y = &b->scope;
+    if (memcmp(a->edge_count, b->edge_count, sizeof a->edge_count) != 0)
+        return "other edges";
+    return x->txn_count != y->txn_count || x->op_count != y->op_count || x->committed_count != y->committed_count ||
+                   x->unknown_reads != y->unknown_reads || x->unordered_keys != y->unordered_keys ||
+                   x->unsettled != y->unsettled || x->has_invocations != y->has_invocations ||
+                   a->ok_count != b->ok_count || a->fail_count != b->fail_count || a->info_count != b->info_count ||
+                   strcmp(a->summary, b->summary) != 0
+               ? "another scope"
+               : NULL;
+}
+
+static struct rig_source *open_record(const char *path)
+{
+    struct rig_source *source = NULL;
+    struct rig_err err = {0};
+    const struct rig_source_options options = {.threads = 1, .by_blocks = true};
+    if (rig_source_open(path, &options, &source, &err) != RIG_OK) {
+        (void)printf("%s\n", err.text);
+        abort();
+    }
+    return source;
+}
+
+static struct rig_verdict *check(struct totals *totals, const char *name, const char *path, struct crew *crew,
+                                 struct rig_helpers *helpers)
+{
+    struct rig_err err = {0};
+    struct rig_verdict *verdict = NULL;
+    struct rig_source *source = open_record(path);
+    struct rig_stream_options options = crew->options;
+    options.helpers = helpers;
+    if (rig_check_source(source, name, &options, &verdict, &err) != RIG_OK)
+        fail(totals, name, helpers == NULL ? 0 : helpers->count, "failed:", err.text);
+    rig_source_close(source);
+    return verdict;
+}
+
+static void check_with(struct totals *totals, const char *name, const char *path, uint32_t count,
+                       const struct rig_verdict *alone, enum spoil spoil)
+{
+    struct crew crew = {.options = {.least_new = 40, .growth = 1}, .spoil = spoil, .spoilt = count / 2};
+    struct rig_helpers helpers = {.context = &crew, .count = count, .tell = tell, .await = await};
+    for (uint32_t i = 0; i < count; i++) {
+        crew.sources[i] = open_record(path);
+        rig_buf_init(&crew.tasks[i], 0);
+    }
+    struct rig_verdict *verdict = check(totals, name, path, &crew, &helpers);
+    const bool shared = helpers.why.rc == RIG_OK;
+    const char *differs = verdict == NULL ? NULL : difference(alone, verdict);
+    totals->checks++;
+    totals->shared += shared;
+    totals->alone += !shared;
+    totals->spoilt += crew.did_spoil;
+    if (differs != NULL)
+        fail(totals, name, count, "differs:", differs);
+    if (shared && crew.did_spoil)
+        fail(totals, name, count, "a spoilt answer was believed", "");
+    if (verdict != NULL && shared && alone->valid == RIG_VALID_FALSE)
+        fail(totals, name, count, "was shared, and is not valid", "");
+    rig_verdict_free(verdict);
+    for (uint32_t i = 0; i < count; i++) {
+        rig_source_close(crew.sources[i]);
+        rig_buf_done(&crew.tasks[i]);
+    }
+}
+
+/* ---- histories ---- */
+
+static void check_record(struct totals *totals, const char *name, const char *path, uint64_t seed)
+{
+    static const uint32_t counts[] = {1, 2, 3, MOST_HELPERS};
+    struct crew none = {.options = {.least_new = 40, .growth = 1}};
+    struct rig_verdict *alone = check(totals, name, path, &none, NULL);
+    for (size_t i = 0; alone != NULL && i < sizeof counts / sizeof counts[0]; i++)
+        check_with(totals, name, path, counts[i], alone, SPOIL_NOTHING);
+    if (alone != NULL)
+        check_with(totals, name, path, counts[seed % 3], alone, (enum spoil)(1 + seed % (SPOIL_KINDS - 1)));
+    rig_verdict_free(alone);
+}
+
+static void check_simulated(struct totals *totals, enum rig_sim_isolation isolation, enum rig_sim_bug bug,
+                            uint64_t seed)
+{
+    struct sim_settings settings;
+    struct seen_run run;
+    struct rig_output output;
+    struct rig_err err = {0};
+    char name[128], path[] = "/tmp/rig-parts-XXXXXX";
+    sim_settings_init(&settings, isolation, bug);
+    settings.seed = seed;
+    settings.txn_count = 3000;
+    settings.session_count = 1 + (uint32_t)(seed % 8);
+    settings.workload.active_keys = 2 + (uint32_t)(seed % 5);
+    settings.workload.appends_per_key = 4 + (uint32_t)(seed % 13);
+    seen_run_init(&run, &settings);
+    struct rig_history *history = seen_run_history(&run, settings.workload.type);
+    seen_run_done(&run);
+    (void)snprintf(name, sizeof name, "%s, bug %s, seed %" PRIu64, rig_sim_isolation_names[isolation],
+                   rig_sim_bug_names[bug], seed);
+    const int fd = mkstemp(path);
+    const struct rig_record_write_options options = {.frame_bytes = 150, .block_bytes = 400 + seed % 500};
+    if (fd < 0 || close(fd) != 0 || rig_output_open(&output, path, &err) != RIG_OK ||
+        rig_output_close(&output, rig_record_write(history, &options, &output, &err), &err) != RIG_OK)
+        fail(totals, name, 0, "cannot be written:", err.text);
+    else
+        check_record(totals, name, path, seed);
+    (void)remove(path);
+    rig_history_free(history);
+}
+
+static uint64_t number_after(int argc, char **argv, const char *name, const char *fallback)
+{
+    for (int i = 1; i + 1 < argc; i++) {
+        if (strcmp(argv[i], name) == 0)
+            fallback = argv[i + 1];
+    }
+    return strtoull(fallback, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+    struct totals totals = {0};
+    const uint64_t first = number_after(argc, argv, "--first-seed", "1"),
+                   count = number_after(argc, argv, "--seeds", "1");
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        for (int i = 0; i < 3; i++)
+            check_simulated(&totals, RIG_SIM_SERIALIZABLE, RIG_SIM_BUG_NONE, 3 * seed + (uint64_t)i);
+        check_simulated(&totals, RIG_SIM_SNAPSHOT, RIG_SIM_BUG_NONE, seed);
+        check_simulated(&totals, RIG_SIM_READ_COMMITTED, RIG_SIM_BUG_NONE, seed);
+        for (int bug = RIG_SIM_BUG_NONE + 1; rig_sim_bug_names[bug] != NULL; bug++)
+            check_simulated(&totals, RIG_SIM_SERIALIZABLE, (enum rig_sim_bug)bug, seed);
+    }
+    (void)printf("%" PRIu64 " checks, %" PRIu64 " of them shared, %" PRIu64 " alone, %" PRIu64
+                 " with a spoilt answer; %" PRIu64 " problems\n",
+                 totals.checks, totals.shared, totals.alone, totals.spoilt, totals.problems);
+    return totals.problems == 0 && totals.shared > totals.checks / 20 && totals.spoilt > 0 ? EXIT_SUCCESS
+                                                                                           : EXIT_FAILURE;
+}
