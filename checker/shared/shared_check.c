@@ -48,6 +48,16 @@ static void tell(const struct rig_stream_options *options, struct rig_source *so
         options->watch->tell(options->watch->context, progress);
 }
 
+/* Whether the part may still be good. */
+static bool is_clean(const struct rig_stream *windows)
+{
+    uint64_t found[RIG_ANOMALY_COUNT], count = 0;
+    rig_stream_found(windows, found);
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        count += found[anomaly];
+    return count == 0 && rig_stream_conflict(windows) == NULL;
+}
+
 /* Feeds the part, with what is read before it. */
 static enum rig_rc feed(struct rig_stream *windows, struct rig_source *source, const struct rig_stream_options *options,
                         const struct task *task, const struct rig_table *whole, struct rig_stream_part *result,
@@ -70,12 +80,11 @@ static enum rig_rc feed(struct rig_stream *windows, struct rig_source *source, c
             rc = rig_stream_skip(windows, whole, result, err);
             is_in_part = true;
         }
-        if (rig_stream_conflict(windows) != NULL || !(result->good || !is_in_part))
+        result->good &= is_clean(windows);
+        if (is_in_part && !result->good)
             break;
         tell(options, source, task, &progress);
     }
-    if (rc == RIG_OK && rig_stream_conflict(windows) != NULL)
-        result->good = false;
     return rc;
 }
 
@@ -157,6 +166,8 @@ void rig_shared_help(struct rig_source *source, const struct rig_stream_options 
 
 /* ---- the leader ---- */
 
+static const char not_clean[] = "a part of it shows an anomaly, or could not be told from the one before";
+
 struct leading {
     struct rig_source *source;
     const struct rig_stream_options *options;
@@ -192,16 +203,15 @@ static bool hear(struct leading *l, uint32_t helper, const char **content, size_
     return head.failed ? leave(l, rig_buf_text(&l->bytes) + sizeof head) : true;
 }
 
-/* Every helper is heard, also after one that failed: it must not answer a later question with this answer. */
+/* After one that is not good no helper is asked again, so the others need not be heard. */
 static bool hear_all(struct leading *l,
                      bool (*take)(struct leading *l, uint32_t part, const char *content, size_t size))
 {
     bool good = true;
-    for (uint32_t helper = 0; helper < l->helpers->count; helper++) {
+    for (uint32_t helper = 0; good && helper < l->helpers->count; helper++) {
         const char *content = NULL;
         size_t size = 0;
-        const bool heard = hear(l, helper, &content, &size);
-        good = good && heard && take(l, helper + 1, content, size);
+        good = hear(l, helper, &content, &size) && take(l, helper + 1, content, size);
     }
     return good;
 }
@@ -256,7 +266,7 @@ static bool take_all_censuses(struct leading *l)
     if (good && l->plan.whole.odd != NULL)
         good = leave(l, l->plan.whole.odd);
     rig_part_census_done(&own);
-    good = hear_all(l, take_census) && good;
+    good = good && hear_all(l, take_census);
     if (good)
         rig_part_plan_finish(&l->plan, &l->blocks);
     return good && (l->plan.whole.odd == NULL || leave(l, l->plan.whole.odd));
@@ -279,7 +289,7 @@ static bool parts_agree(struct leading *l)
         const struct rig_stream_part *part = &l->parts[i];
         const struct rig_stream_border *before = &part->before, *behind = i == 0 ? before : &l->parts[i - 1].behind;
         if (!part->good || !part->has_invocations)
-            return leave(l, "a part of it shows an anomaly, or could not be told from the one before");
+            return leave(l, not_clean);
         if (before->count != behind->count || before->digest != behind->digest)
             return leave(l, "two parts disagree about their border");
         txn_count += part->ok + part->fail + part->info;
@@ -300,7 +310,9 @@ static bool judge_all(struct leading *l)
     const bool good =
         judge(l->source, l->options, &own, lives, &l->parts[0], &l->windows, &l->census, &err) == RIG_OK ||
         leave(l, err.text);
-    return hear_all(l, take_part) && good && parts_agree(l);
+    if (good && !l->parts[0].good)
+        return leave(l, not_clean);
+    return good && hear_all(l, take_part) && parts_agree(l);
 }
 
 /* The facts of the source are those of the first part. */
