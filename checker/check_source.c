@@ -283,9 +283,20 @@ static enum rig_rc claim(struct rig_history *history, const struct rig_check_opt
     return rc;
 }
 
+/* The history of the verdict, where it is the whole one and the comparison changes nothing of it; else NULL. */
+static struct rig_history *share_whole(const struct rig_verdict *verdict)
+{
+    const struct rig_history *history = verdict->history;
+    const struct rig_type_inference *type = rig_type_inference(history->workload);
+    const bool is_whole = !history->is_excerpt && history->certificate != NULL && history->summary == NULL;
+    return is_whole && type != NULL && type->judge_certificate != NULL && verdict->info_count == 0
+               ? rig_history_share(history)
+               : NULL;
+}
+
 /*
- * The certificate and the claims of the database are compared with the whole history, which is read once more. Claims
- * of a history that cannot be read again are left unchecked.
+ * The certificate and the claims of the database are compared with the whole history, which is read once more unless the verdict
+ * has it. Claims of a history that cannot be read again are left unchecked.
  */
 static enum rig_rc compare(struct rig_source *source, const char *name, const struct rig_check_options *check,
                            bool has_claims, struct rig_verdict *verdict, struct rig_err *err)
@@ -296,8 +307,12 @@ static enum rig_rc compare(struct rig_source *source, const char *name, const st
     struct rig_err why = {0};
     if (!certified && !has_claims)
         return RIG_OK;
-    enum rig_rc rc = rig_source_rewind(source, &why);
-    if (rc == RIG_OK)
+    enum rig_rc rc = RIG_OK;
+    if (certified)
+        history = share_whole(verdict);
+    if (history == NULL)
+        rc = rig_source_rewind(source, &why);
+    if (rc == RIG_OK && history == NULL)
         rc = rig_history_take(source, &options, name, &history, &why);
     if (rc == RIG_OK)
         rc = certified ? rig_certify(history, check, verdict, &why) : claim(history, check, verdict, &why);

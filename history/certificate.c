@@ -68,51 +68,6 @@ bool rig_certificate_ascends(const struct rig_certificate *certificate, uint64_t
     return place > last->place;
 }
 
-static bool copy_lost(struct rig_certificate *into, const struct rig_certificate *from)
-{
-    struct rig_certificate *lost = from->lost == NULL ? NULL : malloc(sizeof *lost);
-    if (from->lost == NULL)
-        return true;
-    if (lost == NULL || !rig_certificate_copy(lost, from->lost)) {
-        free(lost);
-        return false;
-    }
-    into->lost = lost;
-    return true;
-}
-
-bool rig_certificate_copy(struct rig_certificate *into, const struct rig_certificate *from)
-{
-    *into = *from;
-    into->commits = (struct rig_commit_vec){0};
-    into->changes = (struct rig_change_vec){0};
-    into->elements = (struct rig_certificate_elements){0};
-    into->views = (struct rig_txn_views){0};
-    into->forks = (struct rig_fork_vec){0};
-    into->lost = NULL;
-    if (!rig_txn_views_copy(&into->views, &from->views) || !copy_lost(into, from) ||
-        !rig_fork_vec_widen(&into->forks, from->forks.count) ||
-        !rig_commit_vec_widen(&into->commits, from->commits.count) ||
-        !rig_change_vec_widen(&into->changes, from->changes.count) ||
-        !rig_certificate_elements_widen(&into->elements, from->elements.count)) {
-        rig_certificate_done(into);
-        return false;
-    }
-    if (from->commits.count > 0)
-        memcpy(into->commits.at, from->commits.at, from->commits.count * sizeof *from->commits.at);
-    if (from->changes.count > 0)
-        memcpy(into->changes.at, from->changes.at, from->changes.count * sizeof *from->changes.at);
-    if (from->elements.count > 0)
-        memcpy(into->elements.at, from->elements.at, from->elements.count * sizeof *from->elements.at);
-    if (from->forks.count > 0)
-        memcpy(into->forks.at, from->forks.at, from->forks.count * sizeof *from->forks.at);
-    into->forks.count = from->forks.count;
-    into->commits.count = from->commits.count;
-    into->changes.count = from->changes.count;
-    into->elements.count = from->elements.count;
-    return true;
-}
-
 /* ---- building ---- */
 
 void rig_certificate_builder_init(struct rig_certificate_builder *builder, struct rig_certificate *certificate)

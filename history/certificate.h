@@ -90,8 +90,6 @@ static inline size_t rig_certificate_lost_count(const struct rig_certificate *ce
 }
 /* Whether a commit at the place may follow those that the certificate has. */
 bool rig_certificate_ascends(const struct rig_certificate *certificate, uint64_t place, uint32_t timeline);
-/* False when memory runs out. */
-bool rig_certificate_copy(struct rig_certificate *into, const struct rig_certificate *from);
 
 /* ---- building ---- */
 

@@ -12,6 +12,10 @@ void rig_history_free(struct rig_history *history)
 {
     if (history == NULL)
         return;
+    if (history->is_shared) {
+        free(history);
+        return;
+    }
     struct rig_history_storage *storage = history->storage;
     if (storage != NULL) {
         rig_list_pool_done(&storage->pool);
@@ -31,6 +35,16 @@ void rig_history_free(struct rig_history *history)
     free(history->keys);
     free(history->meta);
     free(history);
+}
+
+struct rig_history *rig_history_share(const struct rig_history *history)
+{
+    struct rig_history *shared = malloc(sizeof *shared);
+    if (shared == NULL)
+        return NULL;
+    *shared = *history;
+    shared->is_shared = true;
+    return shared;
 }
 
 bool rig_history_insert_columns(struct rig_history *history, uint32_t at, uint32_t count)

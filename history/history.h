@@ -138,6 +138,7 @@ struct rig_history {
     const struct rig_certificate *certificate; /* what the database itself says (history/certificate.h); or NULL */
     const struct rig_read_places *places;      /* by the certificate, where it decides; or NULL; borrowed */
     int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown, or the times are simulated */
+    bool is_shared;       /* its arrays belong to another history */
     bool is_excerpt;      /* some transactions of a longer history, with times that count from its `zero_ns` */
     int64_t zero_ns;
     char *meta;    /* the run's metadata (resolved plan as text) or NULL */
@@ -145,6 +146,9 @@ struct rig_history {
 };
 
 void rig_history_free(struct rig_history *history);
+/* The same history with fields of its own: the arrays belong to the other one, outlive it, and must not be changed. NULL when
+ * memory runs out. */
+struct rig_history *rig_history_share(const struct rig_history *history);
 /* Moves the side columns of the transactions from `at` on `count` places up, where transactions without any are inserted.
  * False when memory runs out. */
 bool rig_history_insert_columns(struct rig_history *history, uint32_t at, uint32_t count);

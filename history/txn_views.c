@@ -19,33 +19,6 @@ uint32_t rig_txn_view_row_count(const struct rig_txn_views *views, uint32_t view
     return (uint32_t)end - views->views.at[view].first_row;
 }
 
-static void copy(void *into, const void *from, size_t bytes)
-{
-    if (bytes > 0)
-        memcpy(into, from, bytes);
-}
-
-bool rig_txn_views_copy(struct rig_txn_views *into, const struct rig_txn_views *from)
-{
-    *into = (struct rig_txn_views){0};
-    if (!rig_txn_view_vec_widen(&into->views, from->views.count) ||
-        !rig_txn_view_row_vec_widen(&into->rows, from->rows.count) ||
-        !rig_snapshot_vec_widen(&into->snapshots, from->snapshots.count) ||
-        !rig_id_vec_widen(&into->active, from->active.count)) {
-        rig_txn_views_done(into);
-        return false;
-    }
-    copy(into->views.at, from->views.at, from->views.count * sizeof *from->views.at);
-    copy(into->rows.at, from->rows.at, from->rows.count * sizeof *from->rows.at);
-    copy(into->snapshots.at, from->snapshots.at, from->snapshots.count * sizeof *from->snapshots.at);
-    copy(into->active.at, from->active.at, from->active.count * sizeof *from->active.at);
-    into->views.count = from->views.count;
-    into->rows.count = from->rows.count;
-    into->snapshots.count = from->snapshots.count;
-    into->active.count = from->active.count;
-    return true;
-}
-
 /* ---- building ---- */
 
 bool rig_txn_views_add(struct rig_txn_views *views, const struct rig_txn_view *view)

@@ -64,8 +64,6 @@ static inline const struct rig_txn_view_row *rig_txn_view_rows(const struct rig_
 {
     return views->rows.at + views->views.at[view].first_row;
 }
-/* False when memory runs out. */
-bool rig_txn_views_copy(struct rig_txn_views *into, const struct rig_txn_views *from);
 
 /* ---- building: a view, then its rows; a new snapshot before the first row that has it ---- */
 

@@ -61,8 +61,8 @@ static bool take_facts(struct rig_history *history, const struct rig_source_fact
     history->clock = storage->clock.at;
     history->clock_count = storage->clock.count;
     if (facts->certificate != NULL) {
-        if (!rig_certificate_copy(&storage->certificate, facts->certificate))
-            return false;
+        storage->certificate = *facts->certificate;
+        *facts->certificate = (struct rig_certificate){.complete = false};
         history->certificate = &storage->certificate;
     }
     history->row_names = rig_row_names_of(facts->meta);

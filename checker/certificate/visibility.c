@@ -28,9 +28,24 @@ static int compare_numbered(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-static uint64_t id_at(const struct rig_visibility *v, uint32_t rank)
+/* Steps of so many numbers that there are no more of them than commits. */
+static bool index_ids(struct rig_visibility *v, uint32_t count, struct rig_arena *arena)
 {
-    return certificate_of(v)->commits.at[v->by_rank[rank]].id;
+    const uint64_t span = count == 0 ? 0 : v->ids[count - 1] - v->ids[0];
+    while (span >> v->step_bits > count)
+        v->step_bits++;
+    v->step_count = (span >> v->step_bits) + 1;
+    v->steps = rig_arena_array(arena, (size_t)v->step_count + 1, sizeof *v->steps);
+    if (v->steps == NULL)
+        return false;
+    uint64_t step = 0;
+    for (uint32_t rank = 0; rank < count; rank++) {
+        while (step <= (v->ids[rank] - v->ids[0]) >> v->step_bits)
+            v->steps[step++] = rank;
+    }
+    while (step <= v->step_count)
+        v->steps[step++] = count;
+    return true;
 }
 
 /* Orders the commits by number; `*distinct`: each has one of its own. */
@@ -40,7 +55,8 @@ static bool rank_commits(struct rig_visibility *v, struct rig_arena *arena, bool
     struct numbered *sorted = rig_arena_array(arena, commits->count + 1, sizeof *sorted);
     v->ranks = rig_arena_array(arena, commits->count + 1, sizeof *v->ranks);
     v->by_rank = rig_arena_array(arena, commits->count + 1, sizeof *v->by_rank);
-    if (sorted == NULL || v->ranks == NULL || v->by_rank == NULL)
+    v->ids = rig_arena_array(arena, commits->count + 1, sizeof *v->ids);
+    if (sorted == NULL || v->ranks == NULL || v->by_rank == NULL || v->ids == NULL)
         return false;
     for (uint32_t i = 0; i < commits->count; i++)
         sorted[i] = (struct numbered){.id = commits->at[i].id, .commit = i};
@@ -48,19 +64,24 @@ static bool rank_commits(struct rig_visibility *v, struct rig_arena *arena, bool
     *distinct = commits->count == 0 || sorted[0].id != 0;
     for (uint32_t rank = 0; rank < commits->count; rank++) {
         v->by_rank[rank] = sorted[rank].commit;
+        v->ids[rank] = sorted[rank].id;
         v->ranks[sorted[rank].commit] = rank;
         *distinct &= rank == 0 || sorted[rank - 1].id != sorted[rank].id;
     }
-    return true;
+    return index_ids(v, (uint32_t)commits->count, arena);
 }
 
 /* The number of commits whose number is below `id`. */
 static uint32_t rank_of(const struct rig_visibility *v, uint64_t id)
 {
-    uint32_t low = 0, high = (uint32_t)certificate_of(v)->commits.count;
+    const uint32_t count = (uint32_t)certificate_of(v)->commits.count;
+    const uint64_t step = count == 0 || id <= v->ids[0] ? 0 : (id - v->ids[0]) >> v->step_bits;
+    if (count == 0 || id <= v->ids[0] || step >= v->step_count)
+        return step == 0 ? 0 : count;
+    uint32_t low = v->steps[step], high = v->steps[step + 1];
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (id_at(v, middle) < id)
+        if (v->ids[middle] < id)
             low = middle + 1;
         else
             high = middle;
@@ -108,7 +129,7 @@ static bool find_views(struct rig_visibility *v, struct rig_arena *arena)
 static void add_hole(struct rig_visibility *v, struct rig_shown *shown, uint64_t id)
 {
     const uint32_t rank = rank_of(v, id);
-    if (rank < shown->limit && id_at(v, rank) == id)
+    if (rank < shown->limit && v->ids[rank] == id)
         v->holes[shown->first_hole + shown->hole_count++] = rank;
 }
 
@@ -364,7 +385,7 @@ uint32_t rig_visibility_difference(const struct rig_visibility *visibility, uint
 uint32_t rig_visibility_find(const struct rig_visibility *visibility, uint64_t id)
 {
     const uint32_t rank = rank_of(visibility, id);
-    return rank < certificate_of(visibility)->commits.count && id_at(visibility, rank) == id ? visibility->by_rank[rank]
+    return rank < certificate_of(visibility)->commits.count && visibility->ids[rank] == id ? visibility->by_rank[rank]
                                                                                              : RIG_COMMIT_NONE;
 }
 

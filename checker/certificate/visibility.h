@@ -39,7 +39,11 @@ struct rig_visibility {
     const struct rig_history *history; /* borrowed */
     uint32_t *view_of;                 /* per transaction: into the views; RIG_VIEW_NONE */
     uint32_t *ranks;                   /* per commit */
-    uint32_t *by_rank;                 /* the commits by rank */
+    uint32_t *by_rank;                 /* the commits by rank, and */
+    uint64_t *ids;                     /*   their numbers, in ascending order */
+    uint32_t *steps;                   /* per 2^step_bits numbers from the first one on: the rank that they begin at */
+    uint64_t step_count;
+    unsigned step_bits;
     struct rig_shown *shown;           /* per snapshot */
     uint32_t *holes;
     uint32_t *chain; /* the usable snapshots, by the number of commits that they show */

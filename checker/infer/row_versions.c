@@ -171,15 +171,9 @@ static enum rig_rc find_statements(struct rig_row_chains *rows, struct rig_arena
     return rc == RIG_OK ? index_statements(rows, err) : rc;
 }
 
-uint32_t rig_rows_statement(const struct rig_row_chains *rows, uint32_t key, int64_t number)
+uint32_t rig_rows_find_statement(const struct rig_row_chains *rows, uint32_t key, int64_t number)
 {
     uint32_t low = rows->key_first[key], high = rows->key_first[key + 1];
-    if (low == high)
-        return RIG_ROW_NONE;
-    /* A table's statements mostly have successive serials. */
-    const uint64_t guess = (uint64_t)(rig_row_serial(number) - rig_row_serial(rows->statements[low].number));
-    if (guess < high - low && rows->statements[low + guess].number == number)
-        return low + (uint32_t)guess;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (rows->statements[middle].number < number)

@@ -63,7 +63,17 @@ enum rig_rc rig_rows_build(const struct rig_history *history, struct rig_arena *
                            struct rig_err *err);
 
 /* The statement of that number, or RIG_ROW_NONE. Time: constant where numbers follow each other, else logarithmic. */
-uint32_t rig_rows_statement(const struct rig_row_chains *rows, uint32_t key, int64_t number);
+uint32_t rig_rows_find_statement(const struct rig_row_chains *rows, uint32_t key, int64_t number);
+static inline uint32_t rig_rows_statement(const struct rig_row_chains *rows, uint32_t key, int64_t number)
+{
+    const uint32_t first = rows->key_first[key], count = rows->key_first[key + 1] - first;
+    if (count == 0)
+        return RIG_ROW_NONE;
+    const uint64_t guess = (uint64_t)(rig_row_serial(number) - rig_row_serial(rows->statements[first].number));
+    return guess < count && rows->statements[first + guess].number == number
+               ? first + (uint32_t)guess
+               : rig_rows_find_statement(rows, key, number);
+}
 /* The version of the row that the statement made, or RIG_ROW_NONE. Time: the rows of the statement. */
 uint32_t rig_rows_version(const struct rig_row_chains *rows, uint32_t statement, int64_t id);
 
