@@ -91,6 +91,8 @@ enum rig_rc rig_part_census_take(struct rig_part_census *census, struct rig_sour
         census->odd = "it ends early";
     if (rc == RIG_OK && census->odd == NULL && is_last)
         look_at_end(census, facts);
+    census->start_mark = rig_source_start_mark(source);
+    census->end_mark = rig_source_end_mark(source);
     if (rc == RIG_OK && !rig_fault_event_keep_all(&census->faults, &census->texts, facts->faults, facts->fault_count))
         rc = rig_memory_limit(err, "the events of faults");
     return rc;
@@ -99,7 +101,7 @@ enum rig_rc rig_part_census_take(struct rig_part_census *census, struct rig_sour
 /* ---- bytes ---- */
 
 struct head {
-    uint64_t txn_count, open_count, life_count, block_count, fault_count;
+    uint64_t txn_count, open_count, start_mark, end_mark, life_count, block_count, fault_count;
     uint64_t odd_size; /* 0: it is not odd */
 };
 
@@ -113,6 +115,7 @@ static void put_text(struct rig_buf *bytes, const char *text)
 bool rig_part_census_put(const struct rig_part_census *census, struct rig_buf *bytes)
 {
     const struct head head = {census->txn_count,    census->open_count,
+                              census->start_mark,   census->end_mark,
                               census->lives.count,  census->blocks.count,
                               census->faults.count, census->odd == NULL ? 0 : strlen(census->odd) + 1};
     rig_buf_add(bytes, &head, sizeof head);
@@ -184,6 +187,8 @@ bool rig_part_census_get(struct rig_part_census *census, const char *bytes, size
         return false;
     census->txn_count = head.txn_count;
     census->open_count = head.open_count;
+    census->start_mark = head.start_mark;
+    census->end_mark = head.end_mark;
     census->lives.count = head.life_count;
     census->blocks.count = head.block_count;
     for (uint64_t i = 0; i < head.fault_count; i++) {

@@ -42,6 +42,8 @@ bool rig_part_plan_add(struct rig_part_plan *plan, uint32_t part, const struct r
         whole->odd = census->odd;
     else if (census->blocks.count != plan->first_block[part + 1] - plan->first_block[part])
         whole->odd = "its blocks were read in another way";
+    else if (part > 0 && census->start_mark != whole->end_mark)
+        whole->odd = "it is damaged";
     else if (whole->txn_count + census->txn_count >= RIG_LIFE_OPEN - 1)
         whole->odd = "it is too long";
     if (whole->odd != NULL)
@@ -56,6 +58,7 @@ bool rig_part_plan_add(struct rig_part_plan *plan, uint32_t part, const struct r
         fits = rig_block_counts_add(&whole->blocks, census->blocks.at[i]);
     whole->txn_count += census->txn_count;
     whole->open_count = census->open_count;
+    whole->end_mark = census->end_mark;
     plan->at[part].begin_txn = before;
     plan->at[part].end_txn = (uint32_t)whole->txn_count;
     return fits && rig_fault_event_keep_all(&whole->faults, &whole->texts, census->faults.at, census->faults.count);

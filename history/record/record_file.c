@@ -224,7 +224,7 @@ void rig_record_run_start(struct rig_record_run *run, const struct rig_record_fi
     rig_record_decoder_restart(&run->decoder);
 }
 
-static struct rig_record_counts counts_of(const struct rig_record_run *run)
+struct rig_record_counts rig_record_run_counts(const struct rig_record_run *run)
 {
     return (struct rig_record_counts){
         .events = run->decoder.event_count,
@@ -250,20 +250,20 @@ static enum rig_rc check_counts(const struct rig_record_run *run, struct rig_rec
 
 enum rig_rc rig_record_goes_on(const struct rig_record_run *last, const struct rig_record_run *run, struct rig_err *err)
 {
-    return check_counts(last, counts_of(last), run->first, err);
+    return check_counts(last, rig_record_run_counts(last), run->first, err);
 }
 
 static enum rig_rc decode_checkpoint(struct rig_record_run *run, struct rig_err *err)
 {
     struct rig_record_decoder *decoder = &run->decoder;
-    struct rig_record_counts before = counts_of(run);
+    struct rig_record_counts before = rig_record_run_counts(run);
     enum rig_rc rc = rig_record_settle_keys(decoder);
     if (rc == RIG_OK)
         rc = rig_record_decode_checkpoint(decoder);
     if (rc == RIG_OK && (run->in_block || run->next == run->file->header_end))
-        rc = check_counts(run, before, counts_of(run), err);
+        rc = check_counts(run, before, rig_record_run_counts(run), err);
     if (!run->in_block)
-        run->first = counts_of(run);
+        run->first = rig_record_run_counts(run);
     run->in_block = true;
     return rc;
 }

@@ -80,6 +80,8 @@ void rig_record_run_start(struct rig_record_run *run, const struct rig_record_fi
  * events before it; in a packed frame, the same share of them. */
 enum rig_rc rig_record_run_decode(struct rig_record_run *run, size_t end, struct rig_segment *segment,
                                   struct rig_err *err);
+/* The counts after what was decoded. */
+struct rig_record_counts rig_record_run_counts(const struct rig_record_run *run);
 /* Whether `run` continues `last`; RIG_E_INPUT if its checkpoint contradicts that. */
 enum rig_rc rig_record_goes_on(const struct rig_record_run *last, const struct rig_record_run *run,
                                struct rig_err *err);

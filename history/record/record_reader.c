@@ -29,7 +29,8 @@ struct reader {
     struct rig_certificate certificate;
     struct rig_clock_samples clock;
     bool has_lone;
-    bool ended; /* the last run stopped: nothing after it counts */
+    bool ended;                     /* the last run stopped: nothing after it counts */
+    struct rig_record_counts start; /* of the first block that was joined */
 };
 
 static struct rig_record_run *new_run(const struct rig_record_file *file)
@@ -328,6 +329,8 @@ static enum rig_rc blocks_join(void *state, struct rig_segment *segment, struct 
     reader->run = run;
     segment->reader_part = last; /* for its memory */
     reader->has_lone |= run->decoder.has_lone;
+    if (first)
+        reader->start = run->first;
     return first ? RIG_OK : rig_record_goes_on(last, run, err);
 }
 
@@ -345,6 +348,31 @@ bool rig_record_find_blocks(void *state, const struct rig_source_bytes *bytes, s
     }
     rig_source_bytes_release(bytes, released, bytes->size);
     return fits;
+}
+
+static uint64_t mark_of(const struct rig_record_counts *counts)
+{
+    const uint64_t numbers[] = {counts->events, counts->txns, counts->open, (uint64_t)counts->last_time,
+                                counts->next_position};
+    uint64_t mark = 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        mark = (mark ^ numbers[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        mark ^= mark >> 29;
+    }
+    return mark;
+}
+
+uint64_t rig_record_start_mark(const void *state)
+{
+    const struct reader *reader = state;
+    return mark_of(&reader->start);
+}
+
+uint64_t rig_record_end_mark(const void *state)
+{
+    const struct reader *reader = state;
+    const struct rig_record_counts counts = rig_record_run_counts(reader->run);
+    return mark_of(&counts);
 }
 
 void rig_record_begin_at(void *state, size_t block)

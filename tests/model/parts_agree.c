@@ -3,7 +3,7 @@
  *
  * Histories of the simulated database, right and with each of its mistakes, are written in blocks of a few hundred bytes. Helpers,
  * here in this process, and a leader check each record together; if they come to a verdict, it must be that of one process, and
- * valid. Then answers are spoilt, one at a time: a part that is missing, a border that is another one, one transaction too many.
+ * valid. A record with a damaged bit is never shared. Then answers are spoilt, one at a time: a part that is missing, a border that is another one, one transaction too many.
  * No verdict may come of that. At least some records must be shared, or the test has tested nothing.
  */
 #include <inttypes.h>
@@ -167,16 +167,32 @@ static void check_with(struct totals *totals, const char *name, const char *path
 
 /* ---- histories ---- */
 
-static void check_record(struct totals *totals, const char *name, const char *path, uint64_t seed)
+static void check_record(struct totals *totals, const char *name, const char *path, uint64_t seed, bool is_damaged)
 {
     static const uint32_t counts[] = {1, 2, 3, MOST_HELPERS};
+    const uint64_t shared = totals->shared;
     struct crew none = {.options = {.least_new = 40, .growth = 1}};
     struct rig_verdict *alone = check(totals, name, path, &none, NULL);
     for (size_t i = 0; alone != NULL && i < sizeof counts / sizeof counts[0]; i++)
         check_with(totals, name, path, counts[i], alone, SPOIL_NOTHING);
     if (alone != NULL)
         check_with(totals, name, path, counts[seed % 3], alone, (enum spoil)(1 + seed % (SPOIL_KINDS - 1)));
+    if (is_damaged && totals->shared > shared)
+        fail(totals, name, 0, "was shared, and is damaged", "");
     rig_verdict_free(alone);
+}
+
+/* One bit of the second half of the record, where it has no header. */
+static void damage(const char *path, uint64_t seed)
+{
+    FILE *file = fopen(path, "r+be");
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0)
+        abort();
+    const long size = ftell(file), at = size / 2 + (long)(seed * 7919 % (uint64_t)(size / 2));
+    const bool found = fseek(file, at, SEEK_SET) == 0;
+    const int byte = found ? fgetc(file) : EOF;
+    if (byte == EOF || fseek(file, at, SEEK_SET) != 0 || fputc(byte ^ 1 << seed % 8, file) == EOF || fclose(file) != 0)
+        abort();
 }
 
 static void check_simulated(struct totals *totals, enum rig_sim_isolation isolation, enum rig_sim_bug bug,
@@ -190,6 +206,7 @@ static void check_simulated(struct totals *totals, enum rig_sim_isolation isolat
     sim_settings_init(&settings, isolation, bug);
     settings.seed = seed;
     settings.txn_count = 3000;
+    settings.sim.info_rate = seed % 3 == 0 ? 0.02 : 0;
     settings.session_count = 1 + (uint32_t)(seed % 8);
     settings.workload.active_keys = 2 + (uint32_t)(seed % 5);
     settings.workload.appends_per_key = 4 + (uint32_t)(seed % 13);
@@ -204,7 +221,11 @@ static void check_simulated(struct totals *totals, enum rig_sim_isolation isolat
         rig_output_close(&output, rig_record_write(history, &options, &output, &err), &err) != RIG_OK)
         fail(totals, name, 0, "cannot be written:", err.text);
     else
-        check_record(totals, name, path, seed);
+        check_record(totals, name, path, seed, false);
+    if (bug == RIG_SIM_BUG_NONE) {
+        damage(path, seed);
+        check_record(totals, name, path, seed, true);
+    }
     (void)remove(path);
     rig_history_free(history);
 }
