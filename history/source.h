@@ -47,9 +47,10 @@ struct rig_source_facts {
     uint64_t reused_count; /* likewise */
     const struct rig_fault_event *faults; /* live as long as the source */
     size_t fault_count;
-    struct rig_certificate *certificate; /* NULL: there is none. Lives as long as the source; rig_window_give() takes its content */
-    struct rig_rank rank;                      /* of a record of a run over several ranks; else its count is 0 */
-    const struct rig_clock_sample *clock;      /* its samples, when the source was opened or rewound; live until then */
+    struct rig_certificate
+        *certificate;     /* NULL: there is none. Lives as long as the source; rig_window_give() takes its content */
+    struct rig_rank rank; /* of a record of a run over several ranks; else its count is 0 */
+    const struct rig_clock_sample *clock; /* its samples, when the source was opened or rewound; live until then */
     size_t clock_count;
     struct rig_rank_facts ranks; /* of several records; complete at the end, like the rest */
     bool has_invocations;

@@ -386,7 +386,7 @@ uint32_t rig_visibility_find(const struct rig_visibility *visibility, uint64_t i
 {
     const uint32_t rank = rank_of(visibility, id);
     return rank < certificate_of(visibility)->commits.count && visibility->ids[rank] == id ? visibility->by_rank[rank]
-                                                                                             : RIG_COMMIT_NONE;
+                                                                                           : RIG_COMMIT_NONE;
 }
 
 /* The first commit whose value is at least `id`; `values` ascend. */

@@ -44,7 +44,7 @@ struct rig_visibility {
     uint32_t *steps;                   /* per 2^step_bits numbers from the first one on: the rank that they begin at */
     uint64_t step_count;
     unsigned step_bits;
-    struct rig_shown *shown;           /* per snapshot */
+    struct rig_shown *shown; /* per snapshot */
     uint32_t *holes;
     uint32_t *chain; /* the usable snapshots, by the number of commits that they show */
     uint32_t chain_count;

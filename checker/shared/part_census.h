@@ -33,9 +33,9 @@ struct rig_part_census {
     struct rig_fault_event_vec faults;
     struct rig_arena texts;
     uint64_t txn_count;
-    uint64_t open_count; /* at the end of the part */
+    uint64_t open_count;           /* at the end of the part */
     uint64_t start_mark, end_mark; /* rig_source_start_mark(), rig_source_end_mark() */
-    const char *odd;     /* why the record cannot be shared (static text); NULL: it can */
+    const char *odd;               /* why the record cannot be shared (static text); NULL: it can */
 };
 
 void rig_part_census_init(struct rig_part_census *census);
