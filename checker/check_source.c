@@ -27,8 +27,9 @@ struct run {
     const char *conflict;      /* why the history has to be read again, or NULL */
     unsigned contradicted;     /* assumptions that the history contradicts */
     struct rig_stretches undivided;
-    bool unordered;  /* its events are not in the order of their times */
-    bool has_claims; /* some transaction has a place in the database's own order */
+    bool unordered;                    /* its events are not in the order of their times */
+    struct rig_certifying *certifying; /* the comparison with the certificate is under way; NULL: it is not */
+    bool has_claims;                   /* some transaction has a place in the database's own order */
     uint32_t pass_count;
     struct rig_check_progress progress;
     int64_t waited_ns;
@@ -287,24 +288,24 @@ static enum rig_rc claim(struct rig_history *history, const struct rig_check_opt
 static struct rig_history *share_whole(const struct rig_verdict *verdict)
 {
     const struct rig_history *history = verdict->history;
-    const struct rig_type_inference *type = rig_type_inference(history->workload);
-    const bool is_whole = !history->is_excerpt && history->certificate != NULL && history->summary == NULL;
-    return is_whole && type != NULL && type->judge_certificate != NULL && verdict->info_count == 0
-               ? rig_history_share(history)
-               : NULL;
+    return !history->is_excerpt && rig_certify_only_reads(history) ? rig_history_share(history) : NULL;
 }
 
 /*
  * The certificate and the claims of the database are compared with the whole history, which is read once more unless the verdict
  * has it. Claims of a history that cannot be read again are left unchecked.
  */
-static enum rig_rc compare(struct rig_source *source, const char *name, const struct rig_check_options *check,
-                           bool has_claims, struct rig_verdict *verdict, struct rig_err *err)
+static enum rig_rc compare(const struct run *run, const char *name, const struct rig_check_options *check,
+                           struct rig_verdict *verdict, struct rig_err *err)
 {
+    struct rig_source *source = run->source;
+    const bool has_claims = run->has_claims;
     const struct rig_load_options options = {.limit_bytes = check->limit_bytes};
     const bool certified = rig_source_facts(source)->certificate != NULL;
     struct rig_history *history = NULL;
     struct rig_err why = {0};
+    if (run->certifying != NULL)
+        return rig_certify_end(run->certifying, verdict, err);
     if (!certified && !has_claims)
         return RIG_OK;
     enum rig_rc rc = RIG_OK;
@@ -335,6 +336,7 @@ static enum rig_rc check(struct rig_source *source, const char *name, const stru
     run.options.lost = facts->lost_count > 0; /* known before the first transaction: ranks without a record */
     run.options.contradicted = &run.contradicted;
     run.options.undivided = &run.undivided;
+    run.options.certifying = options->on_one_thread || limit > 0 ? NULL : &run.certifying;
     enum rig_rc rc = judge_with_others(&run, &made);
     if (rc == RIG_OK && made == NULL)
         rc = judge_somehow(&run, facts->workload, &made);
@@ -344,7 +346,7 @@ static enum rig_rc check(struct rig_source *source, const char *name, const stru
     cost->read_ms += (double)run.waited_ns / (double)RIG_NS_PER_MS;
     cost->planned_bytes = limit > 0 && planned > limit ? limit : planned;
     cost->pass_count = run.pass_count;
-    rc = compare(source, name, &options->check, run.has_claims, made, err);
+    rc = compare(&run, name, &options->check, made, err);
     if (rc != RIG_OK) {
         rig_verdict_free(made);
         return rc;

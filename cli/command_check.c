@@ -73,7 +73,8 @@ static const struct rig_arguments_table check_table = {
         "unless options replace them. `-` reads standard input. Without --level the request is strict\n"
         "serializable; the fate of every level is shown in any case.\n"
         "Several records are those of the ranks of one run (history.0.rig history.1.rig ...), which are checked "
-        "together.\n",
+        "together.\n"
+        "Under mpirun all ranks share the check of one record (docs/mpi.md).\n",
     .arguments = check_arguments,
 };
 
@@ -110,6 +111,7 @@ static bool read_amounts(const struct rig_arguments *args, struct rig_source_opt
         !rig_arguments_number(args, "window", 1, UINT32_MAX / 2, &window))
         return false;
     source->threads = (unsigned)threads;
+    options->on_one_thread = threads == 1;
     options->least_new = (uint32_t)window;
     /* Small windows are for seeing what happens at their borders. */
     options->idle = (uint32_t)(window == 0 || window / 4 > RIG_WINDOWS_IDLE ? 0 : window / 4 + 1);

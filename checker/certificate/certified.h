@@ -100,6 +100,19 @@ struct rig_certified {
  */
 enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_options *options,
                         struct rig_verdict *verdict, struct rig_err *err);
+/*
+ * The same beside the check of the reads, on a thread of its own, where it changes nothing of the history: of rows, all of whose
+ * transactions have known outcomes. The history is borrowed until rig_certify_end() or rig_certify_drop(). NULL: it is to
+ * be compared afterwards.
+ */
+struct rig_certifying;
+struct rig_certifying *rig_certify_begin(const struct rig_history *history, const struct rig_check_options *options);
+/* Waits for it, and completes the verdict, which the history belongs to. */
+enum rig_rc rig_certify_end(struct rig_certifying *certifying, struct rig_verdict *verdict, struct rig_err *err);
+/* Waits for it, without a verdict. Takes NULL. */
+void rig_certify_drop(struct rig_certifying *certifying);
+/* Whether a comparison changes nothing of the history. */
+bool rig_certify_only_reads(const struct rig_history *history);
 /* Takes NULL. */
 void rig_certified_free(struct rig_certified *certified);
 

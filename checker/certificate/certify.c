@@ -1,12 +1,14 @@
 #include "checker/certificate/certified.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/buf.h"
+#include "base/thread.h"
 #include "checker/certificate/certificate_judge.h"
 #include "checker/certificate/claims.h"
 #include "checker/certificate/list_history.h"
@@ -268,16 +270,23 @@ static enum rig_rc judge_again(struct rig_certified *certified, const struct rig
         return no_memory(err);
     *places = compared->places;
     history->places = places;
-    for (uint32_t txn = 0; txn < history->txn_count; txn++)
-        history->txns[txn].outcome = compared->never[txn] ? (uint8_t)RIG_OUTCOME_FAIL : history->txns[txn].outcome;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (compared->never[txn])
+            history->txns[txn].outcome = RIG_OUTCOME_FAIL;
+    }
     return rig_check(history, &again, &certified->verdict, err);
 }
 
-static enum rig_rc compare(struct rig_certified *certified, const struct rig_type_inference *type,
-                           const struct rig_check_options *options, struct rig_verdict *verdict, struct rig_err *err)
+/* All but what needs the verdict by reads, which is `verdict` where claims are compared with it. */
+static enum rig_rc compare(struct rig_certified *certified, const struct rig_check_options *options,
+                           struct rig_verdict *verdict, struct rig_err *err)
 {
     const struct rig_history *history = certified->history;
+    const struct rig_type_inference *type = rig_type_inference(history->workload);
     struct compared compared = {0};
+    if (type == NULL || !type->has_certificates || history->key_texts != NULL)
+        return rig_fail(err, RIG_E_INPUT,
+                        "a certificate is for lists, registers and tables of rows whose keys are integers");
     enum rig_rc rc = compare_all(certified, type, &compared, err);
     if (rc == RIG_OK)
         rc = settle(history, certified, err);
@@ -294,26 +303,37 @@ static enum rig_rc compare(struct rig_certified *certified, const struct rig_typ
     }
     struct rig_err why = {0};
     rc = judge_again(certified, type, &compared, options, &why);
-    if (rc == RIG_OK) {
-        take_over(verdict, certified);
-        /* Snapshots that form a chain, and reads that show them, are snapshot isolation. */
-        certified->agrees &= certified->by_snapshots != RIG_FATE_HELD ||
-                             verdict->levels[RIG_LEVEL_SNAPSHOT_ISOLATION].fate != RIG_FATE_REFUTED;
+    if (rc == RIG_OK)
         return RIG_OK;
-    }
     certified->unjudged = rig_arena_text(&certified->arena, why.text, strlen(why.text));
     return rc == RIG_E_LIMIT ? RIG_OK : rig_fail(err, rc, "%s", why.text);
 }
 
-enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_options *options,
-                        struct rig_verdict *verdict, struct rig_err *err)
+/* The verdict by reads gets what the comparison found. */
+static void join(struct rig_certified *certified, struct rig_verdict *verdict)
+{
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        certified->inferred[level] = verdict->levels[level].fate;
+    verdict->certified = certified;
+    if (certified->verdict != NULL) {
+        take_over(verdict, certified);
+        /* Snapshots that form a chain, and reads that show them, are snapshot isolation. */
+        certified->agrees &= certified->by_snapshots != RIG_FATE_HELD ||
+                             verdict->levels[RIG_LEVEL_SNAPSHOT_ISOLATION].fate != RIG_FATE_REFUTED;
+    }
+    /* The database contradicts itself where its order does not give what it answered. */
+    if (!certified->agrees || verdict->findings[RIG_ANOMALY_ORDER_MISMATCH].count > 0)
+        verdict->valid = RIG_VALID_FALSE;
+}
+
+/* Takes the history. NULL when memory runs out. */
+static struct rig_certified *make(struct rig_history *history, const struct rig_check_options *options)
 {
     const struct rig_certificate *certificate = history->certificate;
     struct rig_certified *certified = calloc(1, sizeof *certified);
-    RIG_REQUIRE(certificate != NULL && verdict->certified == NULL);
     if (certified == NULL) {
         rig_history_free(history);
-        return no_memory(err);
+        return NULL;
     }
     rig_arena_init(&certified->arena, options->limit_bytes);
     certified->history = history;
@@ -322,19 +342,88 @@ enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_opti
     certified->complete = certificate->complete;
     certified->commit_count = certificate->commits.count;
     certified->change_count = certificate->changes.count;
-    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
-        certified->inferred[level] = verdict->levels[level].fate;
-    verdict->certified = certified;
-    const struct rig_type_inference *type = rig_type_inference(history->workload);
-    const bool known = type != NULL && type->has_certificates && history->key_texts == NULL;
-    enum rig_rc rc = !known
-                         ? rig_fail(err, RIG_E_INPUT,
-                                    "a certificate is for lists, registers and tables of rows whose keys are integers")
-                         : compare(certified, type, options, verdict, err);
-    /* The database contradicts itself where its order does not give what it answered. */
-    if (rc == RIG_OK && (!certified->agrees || verdict->findings[RIG_ANOMALY_ORDER_MISMATCH].count > 0))
-        verdict->valid = RIG_VALID_FALSE;
+    return certified;
+}
+
+enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_options *options,
+                        struct rig_verdict *verdict, struct rig_err *err)
+{
+    RIG_REQUIRE(history->certificate != NULL && verdict->certified == NULL);
+    struct rig_certified *certified = make(history, options);
+    if (certified == NULL)
+        return no_memory(err);
+    const enum rig_rc rc = compare(certified, options, verdict, err);
+    if (rc == RIG_OK)
+        join(certified, verdict);
+    else
+        rig_certified_free(certified);
     return rc;
+}
+
+/* ---- beside the check of the reads ---- */
+
+struct rig_certifying {
+    pthread_t thread;
+    struct rig_certified *certified;
+    struct rig_check_options options;
+    enum rig_rc rc;
+    struct rig_err err;
+};
+
+static void *compare_beside(void *argument)
+{
+    struct rig_certifying *certifying = argument;
+    certifying->rc = compare(certifying->certified, &certifying->options, NULL, &certifying->err);
+    return NULL;
+}
+
+bool rig_certify_only_reads(const struct rig_history *history)
+{
+    const struct rig_type_inference *type = rig_type_inference(history->workload);
+    bool known = history->certificate != NULL && type != NULL && type->judge_certificate != NULL;
+    for (uint32_t txn = 0; known && txn < history->txn_count; txn++)
+        known = history->txns[txn].outcome != RIG_OUTCOME_INFO;
+    return known;
+}
+
+struct rig_certifying *rig_certify_begin(const struct rig_history *history, const struct rig_check_options *options)
+{
+    struct rig_history *shared = rig_certify_only_reads(history) ? rig_history_share(history) : NULL;
+    struct rig_certifying *certifying = shared == NULL ? NULL : calloc(1, sizeof *certifying);
+    if (certifying == NULL) {
+        rig_history_free(shared);
+        return NULL;
+    }
+    certifying->options = *options;
+    certifying->certified = make(shared, options);
+    if (certifying->certified != NULL && rig_thread_start(&certifying->thread, compare_beside, certifying) == 0)
+        return certifying;
+    rig_certified_free(certifying->certified);
+    free(certifying);
+    return NULL;
+}
+
+enum rig_rc rig_certify_end(struct rig_certifying *certifying, struct rig_verdict *verdict, struct rig_err *err)
+{
+    (void)pthread_join(certifying->thread, NULL);
+    const enum rig_rc rc = certifying->rc;
+    if (rc == RIG_OK) {
+        join(certifying->certified, verdict);
+    } else {
+        rig_certified_free(certifying->certified);
+        (void)rig_fail(err, rc, "%s", certifying->err.text);
+    }
+    free(certifying);
+    return rc;
+}
+
+void rig_certify_drop(struct rig_certifying *certifying)
+{
+    if (certifying == NULL)
+        return;
+    (void)pthread_join(certifying->thread, NULL);
+    rig_certified_free(certifying->certified);
+    free(certifying);
 }
 
 void rig_certified_free(struct rig_certified *certified)

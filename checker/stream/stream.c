@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/plural.h"
+#include "checker/certificate/certified.h"
 #include "checker/fate.h"
 #include "checker/stream/stream_judgement.h"
 #include "history/source.h"
@@ -213,6 +214,14 @@ enum rig_rc rig_stream_feed(struct rig_stream *windows, const struct rig_segment
 
 /* ---- the end ---- */
 
+static void drop_certifying(const struct rig_stream *w)
+{
+    if (w->options.certifying == NULL)
+        return;
+    rig_certify_drop(*w->options.certifying);
+    *w->options.certifying = NULL;
+}
+
 static enum rig_rc finish_whole(struct rig_stream *w, const struct rig_source_facts *facts, struct rig_err *err)
 {
     struct rig_history *history = NULL;
@@ -225,8 +234,11 @@ static enum rig_rc finish_whole(struct rig_stream *w, const struct rig_source_fa
     if (rc != RIG_OK)
         return rc;
     struct rig_verdict *verdict;
+    if (w->options.certifying != NULL && history->certificate != NULL)
+        *w->options.certifying = rig_certify_begin(history, &w->options.check);
     rc = rig_check(history, &w->options.check, &verdict, err);
     if (rc != RIG_OK) {
+        drop_certifying(w);
         rig_history_free(history);
         return rc;
     }
@@ -353,6 +365,8 @@ enum rig_rc rig_stream_finish(struct rig_stream *windows, const struct rig_sourc
         (*verdict)->cost.window_count = window_count;
         w->storage = NULL;
     }
+    if (rc != RIG_OK)
+        drop_certifying(w);
     rig_stream_free(windows);
     return rc;
 }

@@ -35,6 +35,7 @@ enum { RIG_WINDOWS_LEAST_NEW = 98304, RIG_WINDOWS_GROWTH = 3, RIG_WINDOWS_IDLE =
 struct rig_stream;
 struct rig_source_facts;
 struct rig_helpers;
+struct rig_certifying;
 
 /* Stretches of the history within which no window should end, because one that did chose an order that has no
  * continuation: positions of events, [from, to). */
@@ -47,22 +48,25 @@ struct rig_stretches {
 };
 
 struct rig_stream_options {
-    struct rig_check_options check;  /* limit_bytes also bounds the window */
-    uint32_t least_new;              /* new transactions that a window needs before it is judged; 0: the default */
-    uint32_t growth;                 /* and as a multiple of those it held before; likewise */
-    uint32_t idle;                   /* transactions after which an unused key counts as finished; likewise */
-    const struct rig_census *census; /* of the same segments: borrowed; NULL: guess */
-    unsigned *contradicted;          /* borrowed, below; NULL: nothing is known */
-    struct rig_stretches *undivided; /* borrowed: obeyed where memory allows it, and added to; NULL: none */
-    bool guess_failed;               /* in an earlier check: rig_check_source() begins with the census */
-    bool lost;                       /* operations are missing: any value may have a writer */
-    bool in_windows;                 /* a type that needs the whole history: leave levels open instead */
-    bool keep_all;                   /* judge at the end only */
-    bool each_segment;               /* judge after each segment, however little that releases: for tests */
-    const char *name;                /* of the history, for errors; NULL: none */
+    struct rig_check_options check;     /* limit_bytes also bounds the window */
+    uint32_t least_new;                 /* new transactions that a window needs before it is judged; 0: the default */
+    uint32_t growth;                    /* and as a multiple of those it held before; likewise */
+    uint32_t idle;                      /* transactions after which an unused key counts as finished; likewise */
+    const struct rig_census *census;    /* of the same segments: borrowed; NULL: guess */
+    unsigned *contradicted;             /* borrowed, below; NULL: nothing is known */
+    struct rig_stretches *undivided;    /* borrowed: obeyed where memory allows it, and added to; NULL: none */
+    bool guess_failed;                  /* in an earlier check: rig_check_source() begins with the census */
+    bool lost;                          /* operations are missing: any value may have a writer */
+    bool in_windows;                    /* a type that needs the whole history: leave levels open instead */
+    bool keep_all;                      /* judge at the end only */
+    struct rig_certifying **certifying; /* rig_stream_finish() may begin a comparison with the certificate there
+                                           (certificate/certified.h); NULL: it must not */
+    bool each_segment;                  /* judge after each segment, however little that releases: for tests */
+    const char *name;                   /* of the history, for errors; NULL: none */
     const struct rig_row_names *row_names; /* of its keys; NULL: none */
     const struct rig_check_watch *watch;   /* called by rig_check_source(); NULL: no progress is reported */
     struct rig_helpers *helpers; /* likewise, to share the work (shared/shared_check.h); NULL: there are none */
+    bool on_one_thread;          /* likewise: no other thread than those of the source */
     size_t taken_bytes;          /* of the limit, by the source */
 };
 
