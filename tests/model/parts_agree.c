@@ -211,7 +211,7 @@ static void check_simulated(struct totals *totals, enum rig_sim_isolation isolat
     settings.workload.active_keys = 2 + (uint32_t)(seed % 5);
     settings.workload.appends_per_key = 4 + (uint32_t)(seed % 13);
     seen_run_init(&run, &settings);
-    struct rig_history *history = seen_run_history(&run, settings.workload.type);
+    struct rig_history *history = seen_run_history(&run, (enum rig_workload)settings.workload.type);
     seen_run_done(&run);
     (void)snprintf(name, sizeof name, "%s, bug %s, seed %" PRIu64, rig_sim_isolation_names[isolation],
                    rig_sim_bug_names[bug], seed);
