@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 
@@ -21,8 +22,9 @@ static bool mark_file(const char *path, uint64_t *size, uint64_t *mark)
 {
     enum { MARKED_BYTES = 1 << 16 };
     static unsigned char bytes[MARKED_BYTES];
-    FILE *file = fopen(path, "rbe");
+    struct stat is;
     *mark = UINT64_C(14695981039346656037);
+    FILE *file = stat(path, &is) == 0 && S_ISREG(is.st_mode) ? fopen(path, "rbe") : NULL; /* a pipe may never open */
     if (file == NULL)
         return false;
     bool good = fseeko(file, 0, SEEK_END) == 0;
