@@ -11,7 +11,10 @@
 #include "history/types.h"
 
 enum {
-    OUTPUTS = 2,
+    OUTPUTS_LEAST = 2,
+    OUTPUTS_MOST = 16,      /* so many are merged while a window is judged */
+    OUTPUT_BYTES = 3 << 20, /* about, with what it refers to */
+    OUTPUT_SHARE = 16,      /* of a limit, for all of them */
     OUTPUT_TXNS = 1 << 12,
     OUTPUT_OPS = 1 << 18,
     PAGE_BITS = 12,
@@ -54,8 +57,8 @@ struct rig_merge {
     uint32_t **positions;                /* per stream: the place of its next position */
     struct rig_merge_ids ends;           /* the ranks of a batch's ends, in order */
     struct process **pages;
-    struct output outputs[OUTPUTS];
-    unsigned filling, giving;
+    struct output outputs[OUTPUTS_MOST];
+    unsigned output_count, filling, giving;
     uint64_t output_number;
     size_t output_txns; /* an output has about so many */
     uint32_t next_position;
@@ -452,7 +455,7 @@ static void *merge_ahead(void *context)
     struct rig_merge *merge = context;
     pthread_mutex_lock(&merge->lock);
     while (!merge->stopping && !merge->ended && merge->err.rc == RIG_OK) {
-        struct output *out = &merge->outputs[merge->filling % OUTPUTS];
+        struct output *out = &merge->outputs[merge->filling % merge->output_count];
         if (out->state != EMPTY) {
             pthread_cond_wait(&merge->changed, &merge->lock);
             continue;
@@ -496,7 +499,7 @@ static void fill_here(struct rig_merge *merge, struct output *out)
 /* Waits for the next output. Without a thread, makes it. */
 static enum rig_rc wait_for(struct rig_merge *merge, struct output **out, struct rig_err *err)
 {
-    struct output *next = &merge->outputs[merge->giving % OUTPUTS];
+    struct output *next = &merge->outputs[merge->giving % merge->output_count];
     if (merge->threaded && !merge->started)
         merge->threaded = merge->started = rig_thread_start(&merge->thread, merge_ahead, merge) == 0;
     if (!merge->started)
@@ -519,7 +522,7 @@ static enum rig_rc wait_for(struct rig_merge *merge, struct output **out, struct
 static void give_back(struct rig_merge *merge)
 {
     pthread_mutex_lock(&merge->lock);
-    for (unsigned i = 0; i < OUTPUTS; i++) {
+    for (unsigned i = 0; i < OUTPUTS_MOST; i++) {
         if (merge->outputs[i].state == GIVEN && !merge->outputs[i].last)
             merge->outputs[i].state = EMPTY;
     }
@@ -557,7 +560,7 @@ enum rig_rc rig_merge_next(struct rig_merge *merge, const struct rig_segment **s
 {
     struct output *out = NULL;
     *segment = NULL;
-    const struct output *last = &merge->outputs[(merge->giving + OUTPUTS - 1) % OUTPUTS];
+    const struct output *last = &merge->outputs[(merge->giving + merge->output_count - 1) % merge->output_count];
     if (merge->giving > 0 && last->last)
         return RIG_OK;
     give_back(merge); /* from now on it may be filled again */
@@ -577,7 +580,8 @@ enum rig_rc rig_merge_next(struct rig_merge *merge, const struct rig_segment **s
 
 double rig_merge_share(const struct rig_merge *merge)
 {
-    return merge->giving == 0 ? 0 : merge->outputs[(merge->giving + OUTPUTS - 1) % OUTPUTS].share;
+    return merge->giving == 0 ? 0
+                              : merge->outputs[(merge->giving + merge->output_count - 1) % merge->output_count].share;
 }
 
 /* ---- opening ---- */
@@ -651,6 +655,7 @@ static void init_facts(struct rig_merge *merge, struct rig_source_facts *facts)
         .has_invocations = true,
         .lost_count = merge->missing_count, /* what the missing ranks did is left out */
         .ranks = {.ranks = merge->facts, .count = merge->run_count},
+        .parts_bytes = (size_t)(merge->output_count - OUTPUTS_LEAST) * OUTPUT_BYTES,
     };
     for (size_t i = 0; i < merge->count; i++) {
         const struct rig_source_facts *of = rig_source_facts(merge->ranks[i].source);
@@ -686,9 +691,17 @@ static enum rig_rc open_ranks(struct rig_merge *merge, struct rig_source **sourc
     return rc;
 }
 
+/* Those that are merged ahead have a thread of their own. */
+static unsigned count_outputs(unsigned threads, size_t limit_bytes)
+{
+    const size_t most = threads == 1 ? OUTPUTS_LEAST : OUTPUTS_MOST;
+    const size_t fit = limit_bytes == 0 ? most : limit_bytes / OUTPUT_SHARE / OUTPUT_BYTES;
+    return (unsigned)(fit < OUTPUTS_LEAST ? OUTPUTS_LEAST : fit > most ? most : fit);
+}
+
 enum rig_rc rig_merge_open(struct rig_source **sources, const char *const *names, size_t count, unsigned threads,
-                           size_t output_txns, struct rig_source_facts *facts, struct rig_merge **merge,
-                           struct rig_err *err)
+                           size_t limit_bytes, size_t output_txns, struct rig_source_facts *facts,
+                           struct rig_merge **merge, struct rig_err *err)
 {
     RIG_REQUIRE(count > 0);
     struct rig_merge *made = calloc(1, sizeof *made);
@@ -696,9 +709,10 @@ enum rig_rc rig_merge_open(struct rig_source **sources, const char *const *names
     if (rc == RIG_OK) {
         pthread_mutex_init(&made->lock, NULL);
         pthread_cond_init(&made->changed, NULL);
-        for (unsigned i = 0; i < OUTPUTS; i++)
+        for (unsigned i = 0; i < OUTPUTS_MOST; i++)
             rig_segment_init(&made->outputs[i].segment, 0);
         made->threaded = threads != 1;
+        made->output_count = count_outputs(threads, limit_bytes);
         made->output_txns = output_txns == 0 ? OUTPUT_TXNS : output_txns;
         rc = check_records(sources, names, count, made, err);
     }
@@ -727,7 +741,7 @@ enum rig_rc rig_merge_open(struct rig_source **sources, const char *const *names
 enum rig_rc rig_merge_rewind(struct rig_merge *merge, struct rig_source_facts *facts, struct rig_err *err)
 {
     stop_thread(merge);
-    for (unsigned i = 0; i < OUTPUTS; i++) {
+    for (unsigned i = 0; i < OUTPUTS_MOST; i++) {
         empty_output(merge, &merge->outputs[i]);
         merge->outputs[i].state = EMPTY;
     }
@@ -753,7 +767,7 @@ void rig_merge_close(struct rig_merge *merge)
     if (merge == NULL)
         return;
     stop_thread(merge);
-    for (unsigned i = 0; i < OUTPUTS; i++) {
+    for (unsigned i = 0; i < OUTPUTS_MOST; i++) {
         if (merge->ranks != NULL)
             empty_output(merge, &merge->outputs[i]);
         rig_segment_done(&merge->outputs[i].segment);

@@ -10,7 +10,7 @@
  * what it wrote later.
  *
  * Space: parts of each source, and of each record the events of twice its clock's error, with the rest of the parts that
- * they are in; 24 bytes an open transaction, 8 a process. Time: linear, times the logarithm of the number of
+ * they are in; 24 bytes an open transaction, 8 a process; up to 16 segments that are merged ahead, 3 MiB each, within a 16th of a limit. Time: linear, times the logarithm of the number of
  * records. Threads: those of the sources; with more than one thread, one that merges ahead of the reader.
  */
 #ifndef RIG_HISTORY_MERGE_H
@@ -24,12 +24,12 @@ struct rig_merge;
 
 /*
  * Takes the sources, of which there is at least one, also on failure. Fills in `facts`. RIG_E_INPUT: they are not records of
- * one run, or of a kind that cannot be merged. `names`, one a source, outlive the merge. Segments have about `output_txns`
- * transactions; 0: 4,096.
+ * one run, or of a kind that cannot be merged. `names`, one a source, outlive the merge. `limit_bytes` is that of the whole check; 0: none.
+ * Segments have about `output_txns` transactions; 0: 4,096.
  */
 enum rig_rc rig_merge_open(struct rig_source **sources, const char *const *names, size_t count, unsigned threads,
-                           size_t output_txns, struct rig_source_facts *facts, struct rig_merge **merge,
-                           struct rig_err *err);
+                           size_t limit_bytes, size_t output_txns, struct rig_source_facts *facts,
+                           struct rig_merge **merge, struct rig_err *err);
 /* As rig_source_next(); updates the facts. */
 enum rig_rc rig_merge_next(struct rig_merge *merge, const struct rig_segment **segment, struct rig_source_facts *facts,
                            struct rig_err *err);

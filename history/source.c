@@ -434,7 +434,7 @@ static enum rig_rc merge_sources(struct rig_source *made, struct rig_source **so
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "merging the records");
     for (size_t i = 0; i < count; i++)
         names[i] = sources[i]->name;
-    const enum rig_rc rc = rig_merge_open(sources, names, count, made->options.threads,
+    const enum rig_rc rc = rig_merge_open(sources, names, count, made->options.threads, made->options.load.limit_bytes,
                                           made->options.load.part_bytes / BYTES_A_TXN, &made->facts, &made->merge, err);
     free(names);
     return rc;
