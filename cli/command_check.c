@@ -318,7 +318,8 @@ static int lead(int argc, char **argv, struct rig_team *team)
 
 int rig_cli_check(int argc, char **argv)
 {
-    static const struct rig_cli_ranked_work work = {.lead = lead, .follow = rig_cli_check_ranks_follow};
+    static const struct rig_cli_ranked_work work = {
+        .lead = lead, .follow = rig_cli_check_ranks_follow, .alone = "check"};
     uint32_t rank;
     return rig_rank_seat_is_direct(&rank) ? rig_cli_ranked(&work, argc, argv) : check_command(argc, argv, NULL);
 }

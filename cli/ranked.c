@@ -83,8 +83,11 @@ int rig_cli_ranked(const struct rig_cli_ranked_work *work, int argc, char **argv
     struct rig_team *team = NULL;
     struct rig_err err = {0};
     int status = RIG_EXIT_FAILED;
-    if (rig_team_meet(&team, &err) != RIG_OK)
-        return rig_cli_fail(&err);
+    if (rig_team_meet(&team, &err) != RIG_OK) {
+        if (work->alone == NULL)
+            return rig_cli_fail(&err);
+        return rig_cli_ranked_alone(work->alone) ? work->lead(argc, argv, NULL) : RIG_EXIT_OK;
+    }
     if (rig_team_ranks(team) == 1) {
         rig_team_free(team);
         return work->lead(argc, argv, NULL);

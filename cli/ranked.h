@@ -15,9 +15,11 @@
 struct rig_cli_ranked_work {
     int (*lead)(int argc, char **argv, struct rig_team *team); /* the command on rank 0 */
     int (*follow)(struct rig_team *team);                      /* on the others */
+    const char
+        *alone; /* the command's name, if rank 0 does it alone where the ranks cannot meet; NULL: that is an error */
 };
 
-/* The command's exit status, which is the same in all ranks. With one rank, `lead` gets NULL. */
+/* The command's exit status, which is the same in all ranks. With one rank, or alone, `lead` gets NULL. */
 int rig_cli_ranked(const struct rig_cli_ranked_work *work, int argc, char **argv);
 /*
  * Before a command that one process does. False: a launcher started the same command as several ranks, and this is not rank 0, so there is nothing

@@ -142,6 +142,11 @@ class RanksTest(RanksCommand):
         listed = self.status(0, self.ranks(3, "list", "levels"))
         self.assertEqual(listed.err.count("is done by rank 0 alone"), 1, listed.err)
         self.assertEqual(listed.out, self.status(0, self.rig("list", "levels")).out)
+        # A rig without the module of MPI.
+        bare = shutil.copy(RIG, self.folder / "rig")
+        without = self.status(0, self.finish(self.start_one("check", "out", "--format", "json", ranks=3, program=bare)))
+        self.assertEqual(without.err.count("rig check is done by rank 0 alone"), 1, without.err)
+        self.assertEqual(without_cost(without.out), without_cost(single.out))
         # A script's commands are its own, one after the other, on each rank.
         script = f"{RIG} convert out $OMPI_COMM_WORLD_RANK.jsonl; {RIG} check $OMPI_COMM_WORLD_RANK.jsonl --quiet"
         each = self.status(0, self.finish(self.start_one("-c", script, ranks=2, program="/bin/sh")))
