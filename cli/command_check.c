@@ -308,8 +308,9 @@ static int lead(int argc, char **argv, struct rig_team *team)
     if (team == NULL)
         return check_command(argc, argv, NULL);
     if (rig_cli_check_ranks_begin(&ranks, team, &err) != RIG_OK) {
+        rig_cli_complain("rank 0 checks alone: %s", err.text);
         rig_team_free(team);
-        return rig_cli_fail(&err);
+        return check_command(argc, argv, NULL);
     }
     const int status = check_command(argc, argv, &ranks);
     rig_cli_check_ranks_end(&ranks, status);
