@@ -172,7 +172,7 @@ class RanksTest(RanksCommand):
             self.assertEqual(failed.err.count(said), 1, failed)
 
     def test_a_check_goes_on_without_a_rank_that_is_killed(self):
-        self.status(0, self.rig("gen", "long.rig", "--transactions", "2500000", "--seed", "9"))
+        self.status(0, self.rig("gen", "long.rig", "--transactions", "4000000", "--seed", "9"))
         single = self.status(0, self.rig("check", "long.rig", "--format", "json"))
         process = self.start_ranks(3, "check", "long.rig", "--format", "json")
         until = time.monotonic() + 60
