@@ -165,8 +165,9 @@ struct rig_cost {
     double solver_ms;       /* of search_ms: for levels whose versions have no known order */
     uint64_t planned_bytes; /* memory estimated before the check began; 0: there was no estimate */
     uint64_t peak_bytes;
-    uint32_t window_count; /* 1: everything was in memory at once */
-    uint32_t pass_count;   /* how often the history was read from its beginning */
+    uint32_t window_count;  /* 1: everything was in memory at once */
+    uint32_t process_count; /* that shared the check, else 0; the times are those of the one that gives the verdict */
+    uint32_t pass_count;    /* how often the history was read from its beginning */
 };
 
 /* The transactions judged, and the facts that they left open. Covers the whole history, also parts freed since. */

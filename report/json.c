@@ -585,6 +585,8 @@ static void add_cost(struct rig_json_writer *w, const struct rig_cost *cost)
     rig_json_int(w, "peak_bytes", (int64_t)cost->peak_bytes);
     rig_json_int(w, "windows", cost->window_count);
     rig_json_int(w, "passes", cost->pass_count);
+    if (cost->process_count > 0)
+        rig_json_int(w, "processes", cost->process_count);
     rig_json_end(w);
 }
 

@@ -732,6 +732,8 @@ static void add_cost(const struct page *page)
     rig_buf_add_text(page->out, " wr, ");
     rig_words_count(page->out, verdict->edge_count[RIG_EDGE_RW]);
     rig_buf_add_text(page->out, " rw edges\n");
+    if (cost->process_count > 0)
+        rig_buf_printf(page->out, "by %u processes, here ", (unsigned)cost->process_count);
     rig_buf_printf(page->out, "in %.1f ms (read %.1f, infer %.1f, search %.1f)",
                    cost->read_ms + cost->infer_ms + cost->search_ms, cost->read_ms, cost->infer_ms, cost->search_ms);
     if (cost->peak_bytes > 0) {

@@ -326,6 +326,8 @@ static enum rig_rc conclude(struct leading *l, struct rig_verdict **verdict, str
         rig_stream_add_part(l->windows, &l->parts[part]);
     const enum rig_rc rc = rig_stream_finish_parts(l->windows, &facts, verdict, err);
     l->windows = NULL;
+    if (rc == RIG_OK)
+        (*verdict)->cost.process_count = l->plan.count;
     return rc;
 }
 

@@ -164,6 +164,7 @@ class RanksTest(RanksCommand):
                 self.assertEqual(without_cost(shared.out), without_cost(single.out))
                 self.assertEqual(shared.err.count("rank 0 has checked alone"), int(alone is not None), shared.err)
                 self.assertIn(alone or "", shared.err)
+                self.assertEqual(json.loads(shared.out)["cost"].get("processes"), ranks if alone is None else None)
         limited = self.status(0, self.ranks(2, "check", "right.rig", "--threads", "1", "--max-memory", "300MiB"))
         self.assertNotIn("alone", limited.err)
         # An error is said once, and no rank waits for another.
