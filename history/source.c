@@ -768,16 +768,10 @@ size_t rig_source_given_end(const struct rig_source *source)
     return source->given_end;
 }
 
-uint64_t rig_source_start_mark(const struct rig_source *source)
+void rig_source_marks(const struct rig_source *source, uint64_t *start, uint64_t *end)
 {
     RIG_REQUIRE(source->reader == &rig_record_blocks_reader);
-    return rig_record_start_mark(source->state);
-}
-
-uint64_t rig_source_end_mark(const struct rig_source *source)
-{
-    RIG_REQUIRE(source->reader == &rig_record_blocks_reader);
-    return rig_record_end_mark(source->state);
+    rig_record_marks(source->state, start, end);
 }
 
 bool rig_source_mend(struct rig_source *source, struct rig_err *why)

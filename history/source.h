@@ -101,10 +101,9 @@ bool rig_source_blocks(struct rig_source *source, struct rig_source_offsets *blo
 enum rig_rc rig_source_start_at(struct rig_source *source, size_t block, struct rig_err *err);
 /* Where the last segment given ends in the file. */
 size_t rig_source_given_end(const struct rig_source *source);
-/* Digests of what the record says (counts, times, open transactions) at the beginning of the first segment given since the start, and
- * what was read up to the end of the last one: equal where one process ends and the next one begins, unless something between them is damaged. */
-uint64_t rig_source_start_mark(const struct rig_source *source);
-uint64_t rig_source_end_mark(const struct rig_source *source);
+/* Digests of what the record says (counts, times, open transactions) where the first segment given since the start begins, and where
+ * the last one ends: the end of one process is the start of the next one unless something between them is damaged. */
+void rig_source_marks(const struct rig_source *source, uint64_t *start, uint64_t *end);
 /*
  * After rig_source_next() failed: whether the operations of JSON lines or EDN can be read in another way; then the source
  * restarts from its beginning. Operations whose indices do not ascend are sorted, in memory, and keys of several

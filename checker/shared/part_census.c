@@ -91,8 +91,7 @@ enum rig_rc rig_part_census_take(struct rig_part_census *census, struct rig_sour
         census->odd = "it ends early";
     if (rc == RIG_OK && census->odd == NULL && is_last)
         look_at_end(census, facts);
-    census->start_mark = rig_source_start_mark(source);
-    census->end_mark = rig_source_end_mark(source);
+    rig_source_marks(source, &census->start_mark, &census->end_mark);
     if (rc == RIG_OK && !rig_fault_event_keep_all(&census->faults, &census->texts, facts->faults, facts->fault_count))
         rc = rig_memory_limit(err, "the events of faults");
     return rc;

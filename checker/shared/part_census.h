@@ -34,7 +34,7 @@ struct rig_part_census {
     struct rig_arena texts;
     uint64_t txn_count;
     uint64_t open_count;           /* at the end of the part */
-    uint64_t start_mark, end_mark; /* rig_source_start_mark(), rig_source_end_mark() */
+    uint64_t start_mark, end_mark; /* rig_source_marks() */
     const char *odd;               /* why the record cannot be shared (static text); NULL: it can */
 };
 

@@ -362,17 +362,12 @@ static uint64_t mark_of(const struct rig_record_counts *counts)
     return mark;
 }
 
-uint64_t rig_record_start_mark(const void *state)
-{
-    const struct reader *reader = state;
-    return mark_of(&reader->start);
-}
-
-uint64_t rig_record_end_mark(const void *state)
+void rig_record_marks(const void *state, uint64_t *start, uint64_t *end)
 {
     const struct reader *reader = state;
     const struct rig_record_counts counts = rig_record_run_counts(reader->run);
-    return mark_of(&counts);
+    *start = mark_of(&reader->start);
+    *end = mark_of(&counts);
 }
 
 void rig_record_begin_at(void *state, size_t block)

@@ -26,9 +26,7 @@ bool rig_record_has_blocks(const struct rig_source_bytes *bytes, size_t most_byt
 bool rig_record_find_blocks(void *state, const struct rig_source_bytes *bytes, struct rig_source_offsets *blocks);
 /* Likewise, before the first part: the first one begins at this block. */
 void rig_record_begin_at(void *state, size_t block);
-/* Digests of what the record says at the beginning of the first part, and at the end of the last one, as
- * rig_source_start_mark(). */
-uint64_t rig_record_start_mark(const void *state);
-uint64_t rig_record_end_mark(const void *state);
+/* As rig_source_marks(). */
+void rig_record_marks(const void *state, uint64_t *start, uint64_t *end);
 
 #endif
