@@ -93,7 +93,7 @@ void rig_cli_check_ranks_open(struct rig_cli_check_ranks *ranks, const char *pat
     }
     opening->from = *from;
     opening->options = *options;
-    opening->options.watch = NULL;
+    opening->options.watch = NULL; /* the only pointer that a command sets before */
     if (realpath(path, opening->path) == NULL || !mark_file(opening->path, &opening->size, &opening->mark)) {
         (void)rig_fail(why, RIG_E_INPUT, "only one file is checked in parts");
     } else {

@@ -339,9 +339,12 @@ static bool is_fit(struct leading *l)
     if (type == NULL || type->whole || type->decide_objects != NULL || type->time_elements != NULL ||
         !type->total_orders)
         return leave(l, "only lists are checked in parts");
-    if (l->options->keep_all || l->options->in_windows || l->options->guess_failed || facts->keyword_keys ||
-        facts->value_keys)
+    if (facts->keyword_keys || facts->value_keys)
         return leave(l, "its keys are texts");
+    if (l->options->keep_all || l->options->in_windows || l->options->guess_failed)
+        return leave(l, "it is to be checked in another way");
+    if (l->helpers->count >= RIG_PARTS_MOST)
+        return leave(l, "at most 64 processes share a check");
     if (!rig_source_blocks(l->source, &l->blocks))
         return leave(l, "only records in many blocks, without a certificate, are checked in parts");
     return rig_part_plan_divide(&l->plan, &l->blocks, facts->size_bytes, l->helpers->count + 1) ||
