@@ -200,14 +200,15 @@ class Store:
 
     @staticmethod
     def request(reader):
-        line = reader.readline()
-        if not line:
+        """The next request's path and body; None at the end, and for bytes that are no HTTP, such as a TLS greeting."""
+        words = reader.readline().split()
+        if len(words) != 3 or not words[2].startswith(b"HTTP/"):
             return None
         length = 0
         while (header := reader.readline().strip()):
             if header.lower().startswith(b"content-length:"):
                 length = int(header.split(b":")[1])
-        return line.split()[1].decode(), reader.read(length)
+        return words[1].decode(), reader.read(length)
 
     def serve(self, connection, place, before):
         try:
