@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The check of one record by several ranks of mpirun, each on a core of its own, and by one process on one core, in turn.
 
-    shared_check.py RIG [ROUNDS] [RANKS]
+    shared_check.py RIG [ROUNDS] [RANKS] [RECORDS]
 
-Printed are the time on the clock, with the start of the ranks, and the processor time of all.
+With RECORDS the history is split into so many, as ranks of a run record it, and has a quarter of the transactions. Printed are the time on the clock, with the start of the ranks, and the processor time of all.
 """
 
 import os
@@ -27,17 +27,28 @@ def measure(command):
     return time.monotonic() - began, spent
 
 
+def make(rig, folder, count):
+    record, prefix = folder / "history.rig", folder / "part"
+    transactions = TRANSACTIONS if count == 1 else TRANSACTIONS // 4  # the splitting holds them in memory
+    subprocess.run([rig, "gen", "--transactions", str(transactions), record], check=True, stdout=subprocess.DEVNULL)
+    if count == 1:
+        return [record]
+    clocks = ("5000000000", "570000", "1")  # shifted by up to 5 s, known to 0.57 ms; the seed
+    subprocess.run([rig.parent / "tests" / "ranks_agree", "--split", record, prefix, str(count), *clocks], check=True)
+    return [f"{prefix}.{rank}.rig" for rank in range(count)]
+
+
 def main():
     rig = pathlib.Path(sys.argv[1]).resolve()
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     ranks = int(sys.argv[3]) if len(sys.argv) > 3 else 2
     if ranks > os.cpu_count():
         sys.exit(f"{ranks} ranks need as many cores; this machine has {os.cpu_count()}")
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else 1
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as folder:
-        record = pathlib.Path(folder) / "history.rig"
-        subprocess.run([rig, "gen", "--transactions", str(TRANSACTIONS), record], check=True, stdout=subprocess.DEVNULL)
-        check = [rig, "check", "--threads", "1", "--quiet", record]
+        records = make(rig, pathlib.Path(folder), count)
+        check = [rig, "check", "--threads", "1", "--quiet", *records]
         sides = (["taskset", "-c", "0", *check], ["mpirun", *root, "--bind-to", "core", "-n", str(ranks), *check])
         samples = ([], [])
         for number in range(rounds):

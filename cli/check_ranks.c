@@ -9,12 +9,16 @@
 
 #include "cli/cli.h"
 
-/* The first task of a helper. */
+/* The first task of a helper: what is to be checked, and how; then the records, each with its path. */
 struct opening {
     struct rig_source_options from;
     struct rig_stream_options options; /* its pointers are NULL */
-    uint64_t size, mark;               /* of the record */
-    char path[PATH_MAX];
+    uint64_t record_count;
+};
+
+struct record {
+    uint64_t size, mark;
+    uint64_t path_bytes; /* with a NUL */
 };
 
 /* The first and the last bytes of a file, as a number: ranks on different machines must not read different files. */
@@ -66,7 +70,7 @@ enum rig_rc rig_cli_check_ranks_begin(struct rig_cli_check_ranks *ranks, struct 
     return rig_team_begin(team, &listener, err);
 }
 
-/* Each rank answers with nothing, or why it cannot open the record. */
+/* Each rank answers with nothing, or why it cannot open the records. */
 static bool hear_openings(struct rig_cli_check_ranks *ranks)
 {
     struct rig_err *why = &ranks->helpers.why;
@@ -82,27 +86,39 @@ static bool hear_openings(struct rig_cli_check_ranks *ranks)
     return why->rc == RIG_OK;
 }
 
-void rig_cli_check_ranks_open(struct rig_cli_check_ranks *ranks, const char *path,
+static bool add_record(struct rig_buf *task, const char *path)
+{
+    char whole[PATH_MAX];
+    struct record record = {.size = 0};
+    if (realpath(path, whole) == NULL || !mark_file(whole, &record.size, &record.mark))
+        return false;
+    record.path_bytes = strlen(whole) + 1;
+    rig_buf_add(task, &record, sizeof record);
+    rig_buf_add(task, whole, record.path_bytes);
+    return true;
+}
+
+void rig_cli_check_ranks_open(struct rig_cli_check_ranks *ranks, const char *const *paths, size_t path_count,
                               const struct rig_source_options *from, struct rig_stream_options *options)
 {
-    struct opening *opening = calloc(1, sizeof *opening);
+    struct opening opening = {.from = *from, .options = *options, .record_count = path_count};
     struct rig_err *why = &ranks->helpers.why;
-    if (opening == NULL) {
-        (void)rig_no_memory(why, "the parts of a check");
-        return;
-    }
-    opening->from = *from;
-    opening->options = *options;
-    opening->options.watch = NULL; /* the only pointer that a command sets before */
-    if (realpath(path, opening->path) == NULL || !mark_file(opening->path, &opening->size, &opening->mark)) {
-        (void)rig_fail(why, RIG_E_INPUT, "only one file is checked in parts");
+    struct rig_buf task;
+    bool are_files = true;
+    opening.options.watch = NULL; /* the only pointer that a command sets before */
+    rig_buf_init(&task, RIG_SHARED_BYTES_MOST);
+    rig_buf_add(&task, &opening, sizeof opening);
+    for (size_t i = 0; i < path_count && are_files; i++)
+        are_files = add_record(&task, paths[i]);
+    if (!are_files || task.failed) {
+        (void)rig_fail(why, RIG_E_INPUT, "only files are checked in parts");
     } else {
         for (uint32_t rank = 1; rank < rig_team_ranks(ranks->team); rank++)
-            (void)rig_team_tell(ranks->team, rank, RIG_TEAM_TASK, opening, sizeof *opening);
+            (void)rig_team_tell(ranks->team, rank, RIG_TEAM_TASK, task.data, task.size);
         ranks->helpers.count = hear_openings(ranks) ? rig_team_ranks(ranks->team) - 1 : 0;
     }
     options->helpers = &ranks->helpers;
-    free(opening);
+    rig_buf_done(&task);
 }
 
 void rig_cli_check_ranks_end(struct rig_cli_check_ranks *ranks, int status)
@@ -114,18 +130,43 @@ void rig_cli_check_ranks_end(struct rig_cli_check_ranks *ranks, int status)
 
 /* ---- the others ---- */
 
-static enum rig_rc open_record(const struct rig_buf *task, struct opening *opening, struct rig_source **source,
-                               struct rig_err *err)
+/* The path of the record at *at, which must be the same file here. Moves *at behind it. */
+static enum rig_rc look_at_record(const struct rig_buf *task, size_t *at, const char **path, struct rig_err *err)
 {
+    struct record record;
     uint64_t size = 0, mark = 0;
-    if (task->size != sizeof *opening)
+    if (task->size - *at < sizeof record)
+        return rig_fail(err, RIG_E_BUG, "another process began with an incomplete list of records");
+    memcpy(&record, task->data + *at, sizeof record);
+    *at += sizeof record;
+    if (record.path_bytes == 0 || task->size - *at < record.path_bytes ||
+        task->data[*at + record.path_bytes - 1] != '\0')
+        return rig_fail(err, RIG_E_BUG, "another process began with a record without a path");
+    *path = task->data + *at;
+    *at += record.path_bytes;
+    if (!mark_file(*path, &size, &mark))
+        return rig_fail(err, RIG_E_IO, "%s: cannot be read there", *path);
+    return size == record.size && mark == record.mark ? RIG_OK
+                                                      : rig_fail(err, RIG_E_IO, "%s: is another file there", *path);
+}
+
+static enum rig_rc open_records(const struct rig_buf *task, struct opening *opening, struct rig_source **source,
+                                struct rig_err *err)
+{
+    size_t at = sizeof *opening;
+    if (task->size < sizeof *opening)
         return rig_fail(err, RIG_E_BUG, "another process began with something else than a record");
     memcpy(opening, task->data, sizeof *opening);
-    if (!mark_file(opening->path, &size, &mark))
-        return rig_fail(err, RIG_E_IO, "%s: cannot be read there", opening->path);
-    if (size != opening->size || mark != opening->mark)
-        return rig_fail(err, RIG_E_IO, "%s: is another file there", opening->path);
-    return rig_source_open(opening->path, &opening->from, source, err);
+    if (opening->record_count == 0 || opening->record_count > task->size / sizeof(struct record))
+        return rig_fail(err, RIG_E_BUG, "another process began with a wrong number of records");
+    const char **paths = calloc(opening->record_count, sizeof *paths);
+    enum rig_rc rc = paths == NULL ? rig_no_memory(err, "the paths of the records") : RIG_OK;
+    for (uint64_t i = 0; i < opening->record_count && rc == RIG_OK; i++)
+        rc = look_at_record(task, &at, &paths[i], err);
+    if (rc == RIG_OK)
+        rc = rig_source_open_ranks(paths, opening->record_count, &opening->from, source, err);
+    free(paths);
+    return rc;
 }
 
 /* The exit status, from rank 0's end. */
@@ -152,7 +193,7 @@ static void help(struct rig_team *team, struct opening *opening)
         rig_buf_clear(&answer);
         if (source != NULL)
             rig_shared_help(source, &opening->options, &task, &answer);
-        else if (open_record(&task, opening, &source, &err) != RIG_OK)
+        else if (open_records(&task, opening, &source, &err) != RIG_OK)
             rig_buf_add_text(&answer, err.text);
         (void)rig_team_tell(team, 0, RIG_TEAM_ANSWER, answer.data, answer.size);
         rig_buf_clear(&task);

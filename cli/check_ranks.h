@@ -1,7 +1,7 @@
 /*
  * `rig check` by the ranks of a job of MPI: rank 0 is the leader of checker/shared/shared_check.h, the others are its helpers.
  *
- * The helpers know nothing of the command line: rank 0 gives them the path of the record and its options.
+ * The helpers know nothing of the command line: rank 0 gives them the paths of the records and its options.
  */
 #ifndef RIG_CLI_CHECK_RANKS_H
 #define RIG_CLI_CHECK_RANKS_H
@@ -16,8 +16,9 @@ struct rig_cli_check_ranks {
 
 /* Rank 0: connects the others. */
 enum rig_rc rig_cli_check_ranks_begin(struct rig_cli_check_ranks *ranks, struct rig_team *team, struct rig_err *err);
-/* Rank 0, before a check of the record: the others open it. Sets options->helpers; without any, ranks->helpers.why says why. */
-void rig_cli_check_ranks_open(struct rig_cli_check_ranks *ranks, const char *path,
+/* Rank 0, before a check of one record or of those of several ranks: the others open them. Sets options->helpers; without any,
+ * ranks->helpers.why says why. */
+void rig_cli_check_ranks_open(struct rig_cli_check_ranks *ranks, const char *const *paths, size_t path_count,
                               const struct rig_source_options *from, struct rig_stream_options *options);
 /* Rank 0: the others end with this status. */
 void rig_cli_check_ranks_end(struct rig_cli_check_ranks *ranks, int status);

@@ -74,7 +74,7 @@ static const struct rig_arguments_table check_table = {
         "serializable; the fate of every level is shown in any case.\n"
         "Several records are those of the ranks of one run (history.0.rig history.1.rig ...), which are checked "
         "together.\n"
-        "Under mpirun all ranks share the check of one record (docs/mpi.md).\n",
+        "Under mpirun all ranks share the check (docs/mpi.md).\n",
     .arguments = check_arguments,
 };
 
@@ -169,7 +169,7 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
         rc = rig_cli_proof_check(workload, options->check.lattice, err);
     take_accounts(source, &options->check);
     if (rc == RIG_OK && ranks != NULL)
-        rig_cli_check_ranks_open(ranks, args->positional_count > 1 ? "" : path, from, options);
+        rig_cli_check_ranks_open(ranks, args->positionals, args->positional_count, from, options);
     if (rc == RIG_OK)
         rc = rig_check_source(source, name, options, verdict, err);
     if (rc == RIG_OK && proof != NULL)

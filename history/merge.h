@@ -35,6 +35,16 @@ enum rig_rc rig_merge_next(struct rig_merge *merge, const struct rig_segment **s
                            struct rig_err *err);
 /* Restarts from the beginning. */
 enum rig_rc rig_merge_rewind(struct rig_merge *merge, struct rig_source_facts *facts, struct rig_err *err);
+/*
+ * For processes that check parts of the history; as rig_source_blocks(), rig_source_start_at(), rig_source_given_end(), rig_source_marks()
+ * and rig_source_processes(). rig_merge_marks() brings the facts of the ranks up to date; after it the merge has to start again.
+ */
+bool rig_merge_find_places(struct rig_merge *merge, struct rig_source_offsets *places);
+enum rig_rc rig_merge_start_at(struct rig_merge *merge, const struct rig_source_start *start,
+                               struct rig_source_facts *facts, struct rig_err *err);
+size_t rig_merge_place(const struct rig_merge *merge);
+void rig_merge_marks(struct rig_merge *merge, struct rig_source_facts *facts, uint64_t *start, uint64_t *end);
+bool rig_merge_list_processes(const struct rig_merge *merge, struct rig_rank_processes *processes);
 double rig_merge_share(const struct rig_merge *merge);
 /* Takes NULL. */
 void rig_merge_close(struct rig_merge *merge);

@@ -80,10 +80,14 @@ void rig_merge_rank_done(struct rig_merge_rank *rank)
     rig_merge_order_done(&rank->order);
 }
 
-enum rig_rc rig_merge_rank_rewind(struct rig_merge_rank *rank, struct rig_err *err)
+enum rig_rc rig_merge_rank_restart(struct rig_merge_rank *rank, const struct rig_source_entry *block,
+                                   struct rig_err *err)
 {
     reset(rank);
-    return rig_source_rewind(rank->source, err);
+    if (block == NULL || block->at == 0)
+        return rig_source_rewind(rank->source, err);
+    rank->fact.txn_count = block->txn_count;
+    return rig_source_start_at(rank->source, &(struct rig_source_start){.block = block->at}, err);
 }
 
 static enum rig_rc no_memory(const struct rig_merge_rank *rank, struct rig_err *err)

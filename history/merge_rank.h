@@ -75,7 +75,9 @@ struct rig_merge_rank {
 enum rig_rc rig_merge_rank_init(struct rig_merge_rank *rank, struct rig_source *source, const char *name,
                                 int64_t zero_ns, struct rig_err *err);
 void rig_merge_rank_done(struct rig_merge_rank *rank);
-enum rig_rc rig_merge_rank_rewind(struct rig_merge_rank *rank, struct rig_err *err);
+/* Begins again: at the block, or at the beginning where it is NULL. */
+enum rig_rc rig_merge_rank_restart(struct rig_merge_rank *rank, const struct rig_source_entry *block,
+                                   struct rig_err *err);
 
 /* Takes the next piece; at the end of the record, `ended`. */
 enum rig_rc rig_merge_rank_take(struct rig_merge_rank *rank, struct rig_err *err);

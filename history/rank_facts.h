@@ -8,6 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/vec.h"
+
+/* A process, and the number of the rank that it belongs to. */
+struct rig_rank_process {
+    int32_t process;
+    uint32_t rank;
+};
+
+RIG_VEC(struct rig_rank_process, rig_rank_processes)
+
 struct rig_rank_fact {
     const char *name; /* of the record's file; NULL: it is missing */
     bool truncated;   /* the record ends early: what the rank did afterwards is not known */

@@ -51,6 +51,7 @@ struct rig_source {
     void *state;             /* the form reader's */
     struct rig_merge *merge; /* of several records, in place of the reader; else NULL */
     bool merged;             /* this is one of several records: what its segments become has notes */
+    bool uses_only;          /* segments need no notes; changes only while no part is being parsed */
     struct rig_source_facts facts;
     char *meta;
     struct rig_fault_event_vec faults; /* of all segments given to the caller */
@@ -122,7 +123,7 @@ static void parse(struct rig_source *source, struct part *part)
     rig_segment_reset(part->segment);
     part->err = (struct rig_err){0};
     part->rc = source->reader->parse(source->state, part->begin, part->end, part->segment, &part->err);
-    if (part->rc == RIG_OK && !source->merged)
+    if (part->rc == RIG_OK && !source->merged && !source->uses_only)
         (void)rig_segment_note_make(&part->segment->note, part->segment); /* else the window does, if there is memory */
     pthread_mutex_lock(&source->lock);
     part->state = PART_READY;
@@ -717,19 +718,22 @@ static void resume_at(struct rig_source *source, size_t begin)
     pthread_mutex_unlock(&source->lock);
 }
 
-/* Reads the file, or all records, again from the beginning. */
-static enum rig_rc read_again(struct rig_source *source, struct rig_err *err)
+/* `at` NULL: from the beginning. */
+static enum rig_rc read_again(struct rig_source *source, const struct rig_source_start *at, struct rig_err *err)
 {
     if (source->merge != NULL)
-        return rig_merge_rewind(source->merge, &source->facts, err);
+        return at == NULL ? rig_merge_rewind(source->merge, &source->facts, err)
+                          : rig_merge_start_at(source->merge, at, &source->facts, err);
     pause_parsing(source);
+    source->uses_only = at != NULL && at->uses_only;
     source->reader->close(source->state);
     source->state = NULL;
     return open_reader(source, err);
 }
 
-static enum rig_rc restart(struct rig_source *source, size_t block, struct rig_err *err)
+static enum rig_rc restart(struct rig_source *source, const struct rig_source_start *at, struct rig_err *err)
 {
+    const size_t block = at == NULL ? 0 : at->block;
     source->failure = (struct rig_err){0};
     source->faults.count = 0;
     source->facts.fault_count = 0;
@@ -737,41 +741,62 @@ static enum rig_rc restart(struct rig_source *source, size_t block, struct rig_e
     rig_certificate_done(&source->certificate);
     rig_arena_reset(&source->fault_texts);
     source->ended = false;
-    enum rig_rc rc = read_again(source, &source->failure);
+    enum rig_rc rc = read_again(source, at, &source->failure);
     if (rc != RIG_OK)
         return rig_fail(err, rc, "%s", source->failure.text);
+    if (source->merge != NULL)
+        return RIG_OK;
     if (block > 0)
         rig_record_begin_at(source->state, block);
-    if (source->merge == NULL)
-        resume_at(source, block);
+    resume_at(source, block);
     return RIG_OK;
 }
 
 enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
 {
-    return restart(source, 0, err);
+    return restart(source, NULL, err);
+}
+
+static bool is_record(const struct rig_source *source)
+{
+    return source->reader == &rig_record_blocks_reader || source->reader == &rig_record_reader;
 }
 
 bool rig_source_blocks(struct rig_source *source, struct rig_source_offsets *blocks)
 {
-    return source->reader == &rig_record_blocks_reader && rig_record_find_blocks(source->state, &source->bytes, blocks);
+    if (source->merge != NULL)
+        return rig_merge_find_places(source->merge, blocks);
+    return source->reader == &rig_record_blocks_reader && !rig_record_has_rank(source->state) &&
+           rig_record_find_blocks(source->state, &source->bytes, blocks);
 }
 
-enum rig_rc rig_source_start_at(struct rig_source *source, size_t block, struct rig_err *err)
+bool rig_source_find_entries(struct rig_source *source, struct rig_source_entries *entries)
 {
-    RIG_REQUIRE(source->reader == &rig_record_blocks_reader && block < source->bytes.size);
-    return restart(source, block, err);
+    return is_record(source) && rig_record_find_entries(source->state, &source->bytes, entries);
+}
+
+enum rig_rc rig_source_start_at(struct rig_source *source, const struct rig_source_start *start, struct rig_err *err)
+{
+    RIG_REQUIRE(source->merge != NULL || (is_record(source) && start->block < source->bytes.size));
+    return restart(source, start, err);
 }
 
 size_t rig_source_given_end(const struct rig_source *source)
 {
-    return source->given_end;
+    return source->merge != NULL ? rig_merge_place(source->merge) : source->given_end;
 }
 
-void rig_source_marks(const struct rig_source *source, uint64_t *start, uint64_t *end)
+void rig_source_marks(struct rig_source *source, uint64_t *start, uint64_t *end)
 {
-    RIG_REQUIRE(source->reader == &rig_record_blocks_reader);
-    rig_record_marks(source->state, start, end);
+    if (source->merge != NULL)
+        rig_merge_marks(source->merge, &source->facts, start, end);
+    else
+        rig_record_marks(source->state, start, end);
+}
+
+bool rig_source_processes(const struct rig_source *source, struct rig_rank_processes *processes)
+{
+    return source->merge == NULL || rig_merge_list_processes(source->merge, processes);
 }
 
 bool rig_source_mend(struct rig_source *source, struct rig_err *why)

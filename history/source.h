@@ -24,6 +24,15 @@ struct rig_source;
 
 RIG_VEC(size_t, rig_source_offsets)
 
+/* A block of a record, and what it says of the history before it. */
+struct rig_source_entry {
+    size_t at; /* in the file; the first block: 0 */
+    uint64_t txn_count;
+    int64_t time_ns; /* of the last event */
+};
+
+RIG_VEC(struct rig_source_entry, rig_source_entries)
+
 struct rig_source_options {
     struct rig_load_options load; /* form, workload, limit */
     unsigned threads;             /* 0: one for each core that the process may use */
@@ -93,17 +102,31 @@ void rig_source_exchange(struct rig_source *source, struct rig_segment *segment)
 /* Restarts from the beginning. */
 enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
 /*
- * For processes that read parts of one record. The beginnings of its blocks in the file, in order, the first one 0. False where
- * the source is not read by blocks, or is a record of more than the transactions of one process.
+ * For processes that read parts of one history. The places where it can be entered, in order, the first one 0: the beginnings of a
+ * record's blocks in its file, or cuts through several records, as if these were one file (history/merge_cuts.h). False where the
+ * source is read in another way, and for a record that has a certificate.
  */
 bool rig_source_blocks(struct rig_source *source, struct rig_source_offsets *blocks);
-/* Restarts at the beginning of a block. Transactions that are open there are given as open ones. */
-enum rig_rc rig_source_start_at(struct rig_source *source, size_t block, struct rig_err *err);
-/* Where the last segment given ends in the file. */
+/* How a process reads from a place on. */
+struct rig_source_start {
+    size_t block;       /* one of these places */
+    uint64_t txn_count; /* transactions that complete before it; a single record says so itself */
+    bool
+        uses_only; /* segments need only their transactions and keys: they may have no operations and no notes, and wrong positions */
+};
+
+/* Restarts there. Transactions that are open there are given as open ones. */
+enum rig_rc rig_source_start_at(struct rig_source *source, const struct rig_source_start *start, struct rig_err *err);
+/* The place where the last segment given ends; of several records, the last place that was reached. */
 size_t rig_source_given_end(const struct rig_source *source);
-/* Digests of what the record says (counts, times, open transactions) where the first segment given since the start begins, and where
- * the last one ends: the end of one process is the start of the next one unless something between them is damaged. */
-void rig_source_marks(const struct rig_source *source, uint64_t *start, uint64_t *end);
+/* Digests of what the source says (counts, times, open transactions) where the first segment given since the start begins, and where
+ * the last one ends: the end of one process is the start of the next one unless something between them is damaged. With several records, brings
+ * the facts of the ranks up to date; then start anew. */
+void rig_source_marks(struct rig_source *source, uint64_t *start, uint64_t *end);
+/* Adds the processes of several records that were met since the start; after rig_source_marks(). False when memory runs out. */
+bool rig_source_processes(const struct rig_source *source, struct rig_rank_processes *processes);
+/* The blocks of one record, for the merge. False as for rig_source_blocks(), and if times need not ascend or a checkpoint is damaged. */
+bool rig_source_find_entries(struct rig_source *source, struct rig_source_entries *entries);
 /*
  * After rig_source_next() failed: whether the operations of JSON lines or EDN can be read in another way; then the source
  * restarts from its beginning. Operations whose indices do not ascend are sorted, in memory, and keys of several

@@ -36,11 +36,10 @@ static size_t count_before(const int64_t *times, size_t count, int64_t limit_ns)
     return low;
 }
 
-/* The earliest event of all, alone: others have the same time, or one that is not known yet. */
-static void take_one(struct rig_time_order *order, struct rig_time_stream *streams)
+/* The earliest event of all, alone: others have the same time, or one that is not known yet, from `unknown_ns` on. */
+static void take_one(struct rig_time_order *order, struct rig_time_stream *streams, int64_t unknown_ns)
 {
     const struct rig_time_stream *first = NULL;
-    int64_t unknown_ns = INT64_MAX;
     for (size_t kind = 0; kind < 2; kind++) {
         for (size_t i = kind; i < order->stream_count; i += 2) {
             const struct rig_time_stream *stream = &streams[i];
@@ -113,9 +112,10 @@ static void merge_runs(struct rig_time_order *order, size_t runs)
     }
 }
 
-bool rig_time_order_next(struct rig_time_order *order, struct rig_time_stream *streams, size_t most_each)
+bool rig_time_order_next(struct rig_time_order *order, struct rig_time_stream *streams, int64_t until_ns,
+                         size_t most_each)
 {
-    int64_t base_ns = INT64_MAX, limit_ns = INT64_MAX;
+    int64_t base_ns = INT64_MAX, limit_ns = until_ns;
     size_t count = 0;
     for (size_t i = 0; i < order->stream_count; i++) {
         struct rig_time_stream *stream = &streams[i];
@@ -130,7 +130,7 @@ bool rig_time_order_next(struct rig_time_order *order, struct rig_time_stream *s
     if (!rig_time_events_reserve(&order->events, count + 1) || !rig_time_events_reserve(&order->other, count + 1))
         return false;
     if (base_ns >= limit_ns) {
-        take_one(order, streams);
+        take_one(order, streams, until_ns);
         return true;
     }
     /* Times since the earliest event take the bits that the rest leaves. */

@@ -37,10 +37,12 @@ bool rig_time_order_init(struct rig_time_order *order, size_t stream_count);
 void rig_time_order_done(struct rig_time_order *order);
 
 /*
- * The next events of all streams in order, at most `most_each` of a stream, in order->events. There are none where a stream has to be
- * continued first: the one with the earliest `then_ns` of those whose next events are not known. False when memory runs out.
+ * The next events of all streams in order, before `until_ns`, at most `most_each` of a stream, in order->events. There are none where a
+ * stream has to be continued first: the one with the earliest `then_ns` of those whose next events are not known. False when memory runs
+ * out.
  */
-bool rig_time_order_next(struct rig_time_order *order, struct rig_time_stream *streams, size_t most_each);
+bool rig_time_order_next(struct rig_time_order *order, struct rig_time_stream *streams, int64_t until_ns,
+                         size_t most_each);
 
 static inline uint32_t rig_time_order_stream_of(const struct rig_time_order *order, uint64_t event)
 {

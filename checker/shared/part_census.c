@@ -18,6 +18,8 @@ void rig_part_census_done(struct rig_part_census *census)
     rig_table_done(&census->places);
     rig_block_counts_done(&census->blocks);
     rig_fault_event_vec_done(&census->faults);
+    rig_rank_sums_vec_done(&census->ranks);
+    rig_rank_processes_done(&census->processes);
     rig_arena_done(&census->texts);
 }
 
@@ -50,17 +52,30 @@ static const char *oddity_of(const struct rig_segment *segment)
 }
 
 /* Open transactions stand last: every segment repeats them until they complete. */
-static bool note_segment(struct rig_part_census *census, const struct rig_segment *segment)
+static bool note_segment(struct rig_part_census *census, const struct rig_segment *segment, bool begins_block)
 {
     const uint32_t before = (uint32_t)census->txn_count, behind = before + (uint32_t)segment->txns.count;
-    bool fits = true;
+    bool fits = !begins_block || rig_block_counts_add(&census->blocks, 0);
     for (size_t i = 0; fits && i < segment->keys.count; i++)
         fits = rig_part_census_note(census, segment->keys.at[i].key, before, behind);
     for (size_t i = 0; fits && i < segment->open_ops.count; i++)
         fits = rig_part_census_note(census, segment->keys.at[segment->open_ops.at[i].key].key, before, RIG_LIFE_OPEN);
     census->txn_count = behind;
     census->open_count = segment->open.count;
-    return fits && rig_block_counts_add(&census->blocks, (uint32_t)segment->txns.count);
+    if (fits)
+        census->blocks.at[census->blocks.count - 1] += (uint32_t)segment->txns.count;
+    return fits;
+}
+
+static bool note_ranks(struct rig_part_census *census, const struct rig_source *source)
+{
+    const struct rig_rank_facts *ranks = &rig_source_facts(source)->ranks;
+    bool fits = rig_source_processes(source, &census->processes);
+    for (uint32_t i = 0; fits && i < ranks->count; i++) {
+        const struct rig_rank_fact *rank = &ranks->ranks[i];
+        fits = rig_rank_sums_vec_add(&census->ranks, (struct rig_rank_sums){rank->txn_count, rank->error_ns});
+    }
+    return fits;
 }
 
 static void look_at_end(struct rig_part_census *census, const struct rig_source_facts *facts)
@@ -77,15 +92,17 @@ enum rig_rc rig_part_census_take(struct rig_part_census *census, struct rig_sour
     const struct rig_source_facts *facts = rig_source_facts(source);
     const struct rig_segment *segment = NULL;
     const bool is_last = end >= facts->size_bytes;
-    enum rig_rc rc = rig_source_start_at(source, begin, err);
-    while (rc == RIG_OK && census->odd == NULL && (is_last || rig_source_given_end(source) < end)) {
+    size_t at = begin, block = SIZE_MAX; /* where the next segment begins, and its block */
+    enum rig_rc rc = rig_source_start_at(source, &(struct rig_source_start){.block = begin, .uses_only = true}, err);
+    for (; rc == RIG_OK && census->odd == NULL && (is_last || at < end); at = rig_source_given_end(source)) {
         rc = rig_source_next(source, &segment, err);
         if (rc != RIG_OK || segment == NULL)
             break;
         census->odd =
             census->txn_count + segment->txns.count >= RIG_LIFE_OPEN - 1 ? "it is too long" : oddity_of(segment);
-        if (census->odd == NULL && !note_segment(census, segment))
+        if (census->odd == NULL && !note_segment(census, segment, at != block))
             return rig_memory_limit(err, "the keys of the history");
+        block = at;
     }
     if (rc == RIG_OK && census->odd == NULL && segment == NULL && !is_last)
         census->odd = "it ends early";
@@ -94,13 +111,16 @@ enum rig_rc rig_part_census_take(struct rig_part_census *census, struct rig_sour
     rig_source_marks(source, &census->start_mark, &census->end_mark);
     if (rc == RIG_OK && !rig_fault_event_keep_all(&census->faults, &census->texts, facts->faults, facts->fault_count))
         rc = rig_memory_limit(err, "the events of faults");
+    if (rc == RIG_OK && !note_ranks(census, source))
+        rc = rig_memory_limit(err, "the processes of the ranks");
     return rc;
 }
 
 /* ---- bytes ---- */
 
 struct head {
-    uint64_t txn_count, open_count, start_mark, end_mark, life_count, block_count, fault_count;
+    uint64_t txn_count, open_count, start_mark, end_mark, life_count, block_count, rank_count, process_count,
+        fault_count;
     uint64_t odd_size; /* 0: it is not odd */
 };
 
@@ -116,10 +136,13 @@ bool rig_part_census_put(const struct rig_part_census *census, struct rig_buf *b
     const struct head head = {census->txn_count,    census->open_count,
                               census->start_mark,   census->end_mark,
                               census->lives.count,  census->blocks.count,
+                              census->ranks.count,  census->processes.count,
                               census->faults.count, census->odd == NULL ? 0 : strlen(census->odd) + 1};
     rig_buf_add(bytes, &head, sizeof head);
     rig_buf_add(bytes, census->lives.at, census->lives.count * sizeof *census->lives.at);
     rig_buf_add(bytes, census->blocks.at, census->blocks.count * sizeof *census->blocks.at);
+    rig_buf_add(bytes, census->ranks.at, census->ranks.count * sizeof *census->ranks.at);
+    rig_buf_add(bytes, census->processes.at, census->processes.count * sizeof *census->processes.at);
     for (size_t i = 0; i < census->faults.count; i++) {
         const struct rig_fault_event *event = &census->faults.at[i];
         rig_buf_add(bytes, event, sizeof *event);
@@ -178,11 +201,16 @@ bool rig_part_census_get(struct rig_part_census *census, const char *bytes, size
     struct reading r = {bytes, bytes + size};
     struct head head;
     if (!take(&r, &head, sizeof head) || head.life_count > size / sizeof *census->lives.at ||
-        head.block_count > size / sizeof *census->blocks.at ||
+        head.block_count > size / sizeof *census->blocks.at || head.rank_count > size / sizeof *census->ranks.at ||
+        head.process_count > size / sizeof *census->processes.at ||
         !rig_key_lives_reserve(&census->lives, head.life_count) ||
         !rig_block_counts_reserve(&census->blocks, head.block_count) ||
+        !rig_rank_sums_vec_reserve(&census->ranks, head.rank_count) ||
+        !rig_rank_processes_reserve(&census->processes, head.process_count) ||
         !take(&r, census->lives.at, head.life_count * sizeof *census->lives.at) ||
-        !take(&r, census->blocks.at, head.block_count * sizeof *census->blocks.at))
+        !take(&r, census->blocks.at, head.block_count * sizeof *census->blocks.at) ||
+        !take(&r, census->ranks.at, head.rank_count * sizeof *census->ranks.at) ||
+        !take(&r, census->processes.at, head.process_count * sizeof *census->processes.at))
         return false;
     census->txn_count = head.txn_count;
     census->open_count = head.open_count;
@@ -190,6 +218,8 @@ bool rig_part_census_get(struct rig_part_census *census, const char *bytes, size
     census->end_mark = head.end_mark;
     census->lives.count = head.life_count;
     census->blocks.count = head.block_count;
+    census->ranks.count = head.rank_count;
+    census->processes.count = head.process_count;
     for (uint64_t i = 0; i < head.fault_count; i++) {
         if (!take_fault(&r, census))
             return false;

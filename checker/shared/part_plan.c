@@ -11,6 +11,13 @@ static uint32_t block_at(const struct rig_source_offsets *blocks, size_t offset)
     return block;
 }
 
+void rig_part_plan_init(struct rig_part_plan *plan)
+{
+    *plan = (struct rig_part_plan){.count = 0};
+    rig_part_census_init(&plan->whole);
+    rig_table_init(&plan->rank_of);
+}
+
 bool rig_part_plan_divide(struct rig_part_plan *plan, const struct rig_source_offsets *blocks, size_t size_bytes,
                           uint32_t count)
 {
@@ -32,6 +39,39 @@ bool rig_part_plan_divide(struct rig_part_plan *plan, const struct rig_source_of
 void rig_part_plan_done(struct rig_part_plan *plan)
 {
     rig_part_census_done(&plan->whole);
+    rig_table_done(&plan->rank_of);
+}
+
+/* Those of earlier parts, too. */
+static bool add_ranks(struct rig_part_census *whole, const struct rig_part_census *census)
+{
+    bool fits = true;
+    for (size_t i = 0; fits && i < census->ranks.count; i++) {
+        const struct rig_rank_sums *sums = &census->ranks.at[i];
+        if (i == whole->ranks.count) {
+            fits = rig_rank_sums_vec_add(&whole->ranks, *sums);
+            continue;
+        }
+        struct rig_rank_sums *into = &whole->ranks.at[i];
+        into->txn_count = sums->txn_count > into->txn_count ? sums->txn_count : into->txn_count;
+        into->error_ns = sums->error_ns > into->error_ns ? sums->error_ns : into->error_ns;
+    }
+    return fits;
+}
+
+/* Each process belongs to one rank. */
+static bool add_processes(struct rig_part_plan *plan, const struct rig_part_census *census)
+{
+    for (size_t i = 0; i < census->processes.count; i++) {
+        const struct rig_rank_process *process = &census->processes.at[i];
+        uint32_t *rank = rig_table_put(&plan->rank_of, (uint32_t)process->process);
+        if (rank == NULL)
+            return false;
+        if (*rank != RIG_TABLE_NONE && *rank != process->rank)
+            plan->whole.odd = "one of its processes is in two records";
+        *rank = process->rank;
+    }
+    return true;
 }
 
 bool rig_part_plan_add(struct rig_part_plan *plan, uint32_t part, const struct rig_part_census *census)
@@ -40,7 +80,8 @@ bool rig_part_plan_add(struct rig_part_plan *plan, uint32_t part, const struct r
     const uint32_t before = (uint32_t)whole->txn_count;
     if (census->odd != NULL)
         whole->odd = census->odd;
-    else if (census->blocks.count != plan->first_block[part + 1] - plan->first_block[part])
+    else if (census->blocks.count != plan->first_block[part + 1] - plan->first_block[part] ||
+             (part > 0 && census->ranks.count != whole->ranks.count))
         whole->odd = "its blocks were read in another way";
     else if (part > 0 && census->start_mark != whole->end_mark)
         whole->odd = "it is damaged";
@@ -61,7 +102,8 @@ bool rig_part_plan_add(struct rig_part_plan *plan, uint32_t part, const struct r
     whole->end_mark = census->end_mark;
     plan->at[part].begin_txn = before;
     plan->at[part].end_txn = (uint32_t)whole->txn_count;
-    return fits && rig_fault_event_keep_all(&whole->faults, &whole->texts, census->faults.at, census->faults.count);
+    return fits && add_ranks(whole, census) && add_processes(plan, census) &&
+           rig_fault_event_keep_all(&whole->faults, &whole->texts, census->faults.at, census->faults.count);
 }
 
 /* The first use of a key that is used before the border and after `after`; the border itself without any. */

@@ -14,7 +14,7 @@
 
 enum { RIG_PARTS_MOST = 64 };
 
-/* Offsets of blocks in the file, and the transactions complete before them. */
+/* Places of rig_source_blocks(), and the transactions complete before them. */
 struct rig_shared_part {
     size_t read_from, begin, end;
     uint32_t read_from_txn, begin_txn, end_txn;
@@ -24,10 +24,12 @@ struct rig_part_plan {
     struct rig_shared_part at[RIG_PARTS_MOST];
     uint32_t count;
     uint32_t first_block[RIG_PARTS_MOST + 1]; /* of each part */
-    struct rig_part_census whole;             /* of all parts */
+    struct rig_part_census whole;             /* of all parts; without processes: */
+    struct rig_table rank_of;                 /* of each process of several ranks */
 };
 
-/* `whole` was initialised. Divides the blocks into `count` parts of about equal size. False when there are too few. */
+void rig_part_plan_init(struct rig_part_plan *plan);
+/* Divides the blocks into `count` parts of about equal size. False when there are too few. */
 bool rig_part_plan_divide(struct rig_part_plan *plan, const struct rig_source_offsets *blocks, size_t size_bytes,
                           uint32_t count);
 /* The censuses of the parts in turn. False when memory runs out; plan->whole.odd: why the record cannot be shared. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "checker/checker_types.h"
 #include "checker/shared/part_plan.h"
 #include "checker/stream/stream_part.h"
@@ -93,6 +94,7 @@ static enum rig_rc judge(struct rig_source *source, const struct rig_stream_opti
                          const struct rig_key_life *lives, struct rig_stream_part *result, struct rig_stream **kept,
                          struct rig_census **kept_census, struct rig_err *err)
 {
+    const struct rig_source_start start = {.block = task->part.read_from, .txn_count = task->part.read_from_txn};
     struct rig_stream_options options = *given;
     struct rig_stream *windows = NULL;
     struct rig_census *census = rig_census_new();
@@ -103,11 +105,11 @@ static enum rig_rc judge(struct rig_source *source, const struct rig_stream_opti
     enum rig_rc rc =
         fill_census(census, &whole, task, lives) ? RIG_OK : rig_memory_limit(err, "the keys of the history");
     if (rc == RIG_OK)
-        rc = rig_source_start_at(source, task->part.read_from, err);
+        rc = rig_source_start_at(source, &start, err);
     if (rc == RIG_OK)
         rc = rig_stream_begin(rig_source_facts(source)->workload, &options, &windows, err);
     if (rc == RIG_OK)
-        rig_stream_warm(windows, task->part.read_from_txn);
+        rig_stream_warm(windows, task->part.read_from_txn, task->part.read_from < task->part.begin);
     if (rc == RIG_OK)
         rc = feed(windows, source, &options, task, &whole, result, err);
     if (rc == RIG_OK && result->good)
@@ -315,17 +317,45 @@ static bool judge_all(struct leading *l)
     return good && hear_all(l, take_part) && parts_agree(l);
 }
 
+/* The facts of the ranks, where there are several, with the sums of all parts. */
+static enum rig_rc sum_ranks(struct leading *l, struct rig_source_facts *facts, struct rig_rank_fact **ranks,
+                             struct rig_err *err)
+{
+    const struct rig_rank_sums_vec *sums = &l->plan.whole.ranks;
+    *ranks = NULL;
+    if (facts->ranks.count == 0)
+        return RIG_OK;
+    RIG_INVARIANT(sums->count == facts->ranks.count);
+    *ranks = malloc(sums->count * sizeof **ranks);
+    if (*ranks == NULL)
+        return rig_no_memory(err, "the facts of the ranks");
+    for (size_t i = 0; i < sums->count; i++) {
+        const int64_t error_ns = sums->at[i].error_ns;
+        (*ranks)[i] = facts->ranks.ranks[i];
+        (*ranks)[i].txn_count = sums->at[i].txn_count;
+        (*ranks)[i].error_ns = error_ns;
+        facts->ranks.bound_ns = 2 * error_ns > facts->ranks.bound_ns ? 2 * error_ns : facts->ranks.bound_ns;
+    }
+    facts->ranks.ranks = *ranks;
+    return RIG_OK;
+}
+
 /* The facts of the source are those of the first part. */
 static enum rig_rc conclude(struct leading *l, struct rig_verdict **verdict, struct rig_err *err)
 {
     struct rig_source_facts facts = *rig_source_facts(l->source);
+    struct rig_rank_fact *ranks = NULL;
     facts.faults = l->plan.whole.faults.at;
     facts.fault_count = l->plan.whole.faults.count;
     facts.truncated = false;
     for (uint32_t part = 1; part < l->plan.count; part++)
         rig_stream_add_part(l->windows, &l->parts[part]);
-    const enum rig_rc rc = rig_stream_finish_parts(l->windows, &facts, verdict, err);
-    l->windows = NULL;
+    enum rig_rc rc = sum_ranks(l, &facts, &ranks, err);
+    if (rc == RIG_OK) {
+        rc = rig_stream_finish_parts(l->windows, &facts, verdict, err);
+        l->windows = NULL;
+    }
+    free(ranks);
     if (rc == RIG_OK)
         (*verdict)->cost.process_count = l->plan.count;
     return rc;
@@ -346,7 +376,7 @@ static bool is_fit(struct leading *l)
     if (l->helpers->count >= RIG_PARTS_MOST)
         return leave(l, "at most 64 processes share a check");
     if (!rig_source_blocks(l->source, &l->blocks))
-        return leave(l, "only records in many blocks, without a certificate, are checked in parts");
+        return leave(l, "only records in blocks, without a certificate, are checked in parts");
     return rig_part_plan_divide(&l->plan, &l->blocks, facts->size_bytes, l->helpers->count + 1) ||
            leave(l, "it is too short");
 }
@@ -361,7 +391,7 @@ enum rig_rc rig_check_shared(struct rig_source *source, const struct rig_stream_
     if (l == NULL)
         return rig_no_memory(err, "the parts of the history");
     *l = (struct leading){.source = source, .options = options, .helpers = helpers};
-    rig_part_census_init(&l->plan.whole);
+    rig_part_plan_init(&l->plan);
     rig_buf_init(&l->bytes, RIG_SHARED_BYTES_MOST);
     if (is_fit(l) && take_all_censuses(l) && judge_all(l))
         rc = conclude(l, verdict, err);

@@ -1,5 +1,6 @@
 /*
- * Checks one record with several processes, each of which reads a part of it, perhaps on another machine.
+ * Checks one record, or those of several ranks, with several processes, each of which reads a part of the history, perhaps on another
+ * machine.
  *
  * Only a history without anomalies gets its verdict this way: the parts are judged by themselves (stream/stream_part.h), and what they
  * add up to is the verdict. Where a part finds anything, or the record cannot be divided, one process has to check all of it, so that
@@ -35,7 +36,7 @@ struct rig_helpers {
 };
 
 /*
- * The leader's part. *verdict NULL, with the reason in helpers->why: one process has to check the record, which was read in part.
+ * The leader's part. *verdict NULL, with the reason in helpers->why: one process has to check the history, which was read in part.
  * No failure of a helper is one of the check.
  */
 enum rig_rc rig_check_shared(struct rig_source *source, const struct rig_stream_options *options,

@@ -326,9 +326,9 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
     return rc != RIG_OK || w->conflict != NULL ? rc : rig_stream_conclude(w, facts, err);
 }
 
-/* The facts of the ranks outlive their source. */
-static bool keep_ranks(struct rig_verdict_storage *storage, const struct rig_rank_facts *facts)
+bool rig_stream_keep_ranks(struct rig_stream *w, const struct rig_rank_facts *facts)
 {
+    struct rig_verdict_storage *storage = w->storage;
     if (facts->count == 0)
         return true;
     struct rig_rank_fact *ranks = rig_arena_array(&storage->arena, facts->count, sizeof *ranks);
@@ -355,7 +355,7 @@ enum rig_rc rig_stream_finish(struct rig_stream *windows, const struct rig_sourc
     enum rig_rc rc = w->judged_count == 0 ? finish_whole(w, facts, &why) : finish_windows(w, facts, &why);
     if (rc != RIG_OK)
         (void)(w->judged_count > 0 && is_limited(w, rc) ? too_large(w, err) : rig_fail(err, rc, "%s", why.text));
-    if (rc == RIG_OK && w->conflict == NULL && !keep_ranks(w->storage, &facts->ranks))
+    if (rc == RIG_OK && w->conflict == NULL && !rig_stream_keep_ranks(w, &facts->ranks))
         rc = rig_memory_limit(err, "the facts of the ranks");
     if (rc == RIG_OK && w->conflict != NULL)
         *verdict = NULL;

@@ -51,4 +51,7 @@ void rig_judgement_release(struct rig_judgement *j);
 /* All of these for the closing set. `always`: also where nothing would leave the window; else that is left for later. */
 enum rig_rc rig_stream_judge_closing(struct rig_stream *w, bool always, struct rig_err *err);
 
+/* Before the verdict is given out: the facts of the ranks outlive their source. False when memory runs out. */
+bool rig_stream_keep_ranks(struct rig_stream *w, const struct rig_rank_facts *facts);
+
 #endif

@@ -3,12 +3,13 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/stream/stream_judgement.h"
+#include "history/source.h"
 
-void rig_stream_warm(struct rig_stream *w, uint64_t txn_count)
+void rig_stream_warm(struct rig_stream *w, uint64_t txn_count, bool skips)
 {
     RIG_REQUIRE(w->fed_count == 0 && w->options.census != NULL && !w->type->whole && w->objects == NULL);
     w->fed_count = txn_count;
-    w->warms = txn_count > 0;
+    w->warms = skips;
 }
 
 static uint64_t mix(uint64_t digest, uint64_t number)
@@ -135,7 +136,9 @@ void rig_stream_add_part(struct rig_stream *w, const struct rig_stream_part *par
 enum rig_rc rig_stream_finish_parts(struct rig_stream *w, const struct rig_source_facts *facts,
                                     struct rig_verdict **verdict, struct rig_err *err)
 {
-    const enum rig_rc rc = rig_stream_conclude(w, facts, err);
+    enum rig_rc rc = rig_stream_conclude(w, facts, err);
+    if (rc == RIG_OK && !rig_stream_keep_ranks(w, &facts->ranks))
+        rc = rig_memory_limit(err, "the facts of the ranks");
     if (rc == RIG_OK) {
         *verdict = &w->storage->verdict;
         (*verdict)->cost.read_ms = (double)w->adding_ns / (double)RIG_NS_PER_MS;

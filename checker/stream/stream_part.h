@@ -34,9 +34,9 @@ struct rig_stream_part {
     int64_t infer_ns, search_ns, adding_ns;
 };
 
-/* Before anything is fed: the first segment begins behind this many transactions of the history, and up to rig_stream_skip()
- * they belong to an earlier part. */
-void rig_stream_warm(struct rig_stream *windows, uint64_t txn_count);
+/* Before anything is fed: the first segment begins behind this many transactions of the history. `skips`: up to rig_stream_skip() they
+ * belong to an earlier part. */
+void rig_stream_warm(struct rig_stream *windows, uint64_t txn_count, bool skips);
 /* At the border before the part. `whole`: the keys that are not used before the first segment; each key has some value. */
 enum rig_rc rig_stream_skip(struct rig_stream *windows, const struct rig_table *whole, struct rig_stream_part *part,
                             struct rig_err *err);

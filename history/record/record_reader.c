@@ -338,7 +338,7 @@ bool rig_record_find_blocks(void *state, const struct rig_source_bytes *bytes, s
 {
     const struct reader *reader = state;
     size_t released = 0, begin = 0;
-    bool fits = (reader->file.shape.flags & (RIG_RECORD_CERTIFICATE | RIG_RECORD_RANK)) == 0;
+    bool fits = (reader->file.shape.flags & RIG_RECORD_CERTIFICATE) == 0;
     for (blocks->count = 0; fits && begin < bytes->size; begin = blocks_cut(state, begin)) {
         fits = rig_source_offsets_add(blocks, begin);
         if (begin - released > RELEASE_BYTES) {
@@ -348,6 +348,47 @@ bool rig_record_find_blocks(void *state, const struct rig_source_bytes *bytes, s
     }
     rig_source_bytes_release(bytes, released, bytes->size);
     return fits;
+}
+
+/* From the checkpoint. */
+static bool read_entry(struct rig_record_run *run, struct rig_segment *scratch, size_t at,
+                       struct rig_source_entry *entry)
+{
+    const struct rig_record_file *file = run->file;
+    const size_t end = rig_record_frame_end(file, at);
+    struct rig_err err = {0};
+    rig_segment_reset(scratch);
+    rig_record_run_start(run, file, at, rig_record_checkpoint_number(file, at));
+    if (end == 0 || rig_record_run_decode(run, end, scratch, &err) != RIG_OK || !run->in_block)
+        return false;
+    *entry = (struct rig_source_entry){.at = at, .txn_count = run->first.txns, .time_ns = run->first.last_time};
+    return true;
+}
+
+bool rig_record_find_entries(void *state, const struct rig_source_bytes *bytes, struct rig_source_entries *entries)
+{
+    const struct reader *reader = state;
+    struct rig_source_offsets blocks = {0};
+    struct rig_segment scratch;
+    struct rig_record_run *run = new_run(&reader->file);
+    rig_segment_init(&scratch, 0);
+    bool fits = run != NULL && (reader->file.shape.flags & RIG_RECORD_TIMES_DESCEND) == 0 &&
+                rig_record_find_blocks(state, bytes, &blocks);
+    for (size_t i = entries->count = 0; fits && i < blocks.count; i++) {
+        struct rig_source_entry entry = {.at = 0, .time_ns = INT64_MIN};
+        fits = (i == 0 || read_entry(run, &scratch, blocks.at[i], &entry)) && rig_source_entries_add(entries, entry);
+    }
+    rig_source_bytes_release(bytes, 0, bytes->size);
+    free_run(run);
+    rig_segment_done(&scratch);
+    rig_source_offsets_done(&blocks);
+    return fits;
+}
+
+bool rig_record_has_rank(const void *state)
+{
+    const struct reader *reader = state;
+    return (reader->file.shape.flags & RIG_RECORD_RANK) != 0;
 }
 
 static uint64_t mark_of(const struct rig_record_counts *counts)

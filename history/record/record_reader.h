@@ -21,9 +21,13 @@ bool rig_record_recognise(const void *data, size_t size);
  * they are longer than usual, and at most `most_bytes` each unless that is 0. */
 bool rig_record_has_blocks(const struct rig_source_bytes *bytes, size_t most_bytes);
 
-/* `state`: of rig_record_blocks_reader. The beginning of each block, that of the first one as 0, up to a frame that is incomplete. False when memory runs out, and for
- * a record with more than transactions of one process: a certificate, or samples of a clock. */
+/* `state`: of either reader. The beginning of each block, that of the first one as 0, up to a frame that is incomplete. False when memory
+ * runs out, and for a record with a certificate. */
 bool rig_record_find_blocks(void *state, const struct rig_source_bytes *bytes, struct rig_source_offsets *blocks);
+/* Likewise, with what the checkpoints say. False also if one is damaged, or if times need not ascend. */
+bool rig_record_find_entries(void *state, const struct rig_source_bytes *bytes, struct rig_source_entries *entries);
+/* Whether the record is one of several ranks. */
+bool rig_record_has_rank(const void *state);
 /* Likewise, before the first part: the first one begins at this block. */
 void rig_record_begin_at(void *state, size_t block);
 /* As rig_source_marks(). */

@@ -1,9 +1,10 @@
 /*
- * Checking a record in parts, by several processes, against checking it alone: parts_agree [--seeds N] [--first-seed N]
+ * Checking records in parts, by several processes, against checking them alone: parts_agree [--seeds N] [--first-seed N]
  *
- * Histories of the simulated database, right and with each of its mistakes, are written in blocks of a few hundred bytes. Helpers,
+ * Histories of the simulated database, right and with each of its mistakes, are written in blocks of a few hundred bytes: as one record,
+ * and as those of several ranks, with clocks that agree, are shifted, drift or step. Helpers,
  * here in this process, and a leader check each record together; if they come to a verdict, it must be that of one process, and
- * valid. A record with a damaged bit is never shared. Then answers are spoilt, one at a time: a part that is missing, a border that is another one, one transaction too many.
+ * valid. A record with a damaged bit is never shared, nor are records without those of one rank. Where one process refuses the records, so do several. Then answers are spoilt, one at a time: a part that is missing, a border that is another one, one transaction too many.
  * No verdict may come of that. At least some records must be shared, or the test has tested nothing.
  */
 #include <inttypes.h>
@@ -17,13 +18,22 @@
 #include "checker/stream/stream_part.h"
 #include "history/record/record_writer.h"
 #include "tests/model/sim_history.h"
+#include "tests/model/split_ranks.h"
 
-enum { MOST_HELPERS = 7, ANSWER_HEAD = 8 };
+enum { MOST_HELPERS = 7, ANSWER_HEAD = 8, MOST_RANKS = 4, STEP_NS = 1000 };
 
 enum spoil { SPOIL_NOTHING, SPOIL_LOST, SPOIL_CUT, SPOIL_BORDER, SPOIL_COUNT, SPOIL_BAD, SPOIL_KINDS };
 
 struct totals {
-    uint64_t checks, shared, alone, spoilt, problems;
+    uint64_t checks, shared, shared_ranks, alone, spoilt, problems;
+};
+
+/* One record, or those of all ranks. */
+struct records {
+    const char *name;
+    const char *paths[MOST_RANKS];
+    size_t count;
+    struct rig_source_options from;
 };
 
 struct crew {
@@ -33,6 +43,7 @@ struct crew {
     enum spoil spoil;
     uint32_t spoilt; /* helper */
     bool did_spoil;
+    char refused[RIG_ERR_TEXT_BYTES]; /* why there is no verdict */
 };
 
 static void fail(struct totals *totals, const char *name, uint32_t helpers, const char *what, const char *detail)
@@ -99,6 +110,14 @@ static const char *difference(const struct rig_verdict *a, const struct rig_verd
             return rig_anomaly_info((enum rig_anomaly)anomaly)->name;
     }
     const struct rig_scope *x = &a->scope, *y = &b->scope;
+    if (x->ranks.count != y->ranks.count || x->ranks.bound_ns != y->ranks.bound_ns)
+        return "other ranks";
+    for (uint32_t i = 0; i < x->ranks.count; i++) {
+        const struct rig_rank_fact *r = &x->ranks.ranks[i], *q = &y->ranks.ranks[i];
+        if ((r->name == NULL) != (q->name == NULL) || r->txn_count != q->txn_count || r->error_ns != q->error_ns ||
+            r->largest_step != q->largest_step || r->truncated != q->truncated || r->damaged_at != q->damaged_at)
+            return "another rank";
+    }
     if (memcmp(a->edge_count, b->edge_count, sizeof a->edge_count) != 0)
         return "other edges";
     return x->txn_count != y->txn_count || x->op_count != y->op_count || x->committed_count != y->committed_count ||
@@ -110,53 +129,57 @@ static const char *difference(const struct rig_verdict *a, const struct rig_verd
                : NULL;
 }
 
-static struct rig_source *open_record(const char *path)
+static struct rig_source *open_records(const struct records *records)
 {
     struct rig_source *source = NULL;
     struct rig_err err = {0};
-    const struct rig_source_options options = {.threads = 1, .by_blocks = true};
-    if (rig_source_open(path, &options, &source, &err) != RIG_OK) {
+    if (rig_source_open_ranks(records->paths, records->count, &records->from, &source, &err) != RIG_OK) {
         (void)printf("%s\n", err.text);
         abort();
     }
     return source;
 }
 
-static struct rig_verdict *check(struct totals *totals, const char *name, const char *path, struct crew *crew,
-                                 struct rig_helpers *helpers)
+static struct rig_verdict *check(const struct records *records, struct crew *crew, struct rig_helpers *helpers)
 {
     struct rig_err err = {0};
     struct rig_verdict *verdict = NULL;
-    struct rig_source *source = open_record(path);
+    struct rig_source *source = open_records(records);
     struct rig_stream_options options = crew->options;
     options.helpers = helpers;
-    if (rig_check_source(source, name, &options, &verdict, &err) != RIG_OK)
-        fail(totals, name, helpers == NULL ? 0 : helpers->count, "failed:", err.text);
+    if (rig_check_source(source, records->name, &options, &verdict, &err) != RIG_OK)
+        (void)snprintf(crew->refused, sizeof crew->refused, "%s", err.text);
     rig_source_close(source);
     return verdict;
 }
 
-static void check_with(struct totals *totals, const char *name, const char *path, uint32_t count,
-                       const struct rig_verdict *alone, enum spoil spoil)
+static void check_with(struct totals *totals, const struct records *records, uint32_t count,
+                       const struct rig_verdict *alone, const char *refused, enum spoil spoil)
 {
+    const char *name = records->name;
     struct crew crew = {.options = {.least_new = 40, .growth = 1}, .spoil = spoil, .spoilt = count / 2};
     struct rig_helpers helpers = {.context = &crew, .count = count, .tell = tell, .await = await};
     for (uint32_t i = 0; i < count; i++) {
-        crew.sources[i] = open_record(path);
+        crew.sources[i] = open_records(records);
         rig_buf_init(&crew.tasks[i], 0);
     }
-    struct rig_verdict *verdict = check(totals, name, path, &crew, &helpers);
+    struct rig_verdict *verdict = check(records, &crew, &helpers);
     const bool shared = helpers.why.rc == RIG_OK;
-    const char *differs = verdict == NULL ? NULL : difference(alone, verdict);
+    const char *differs = verdict == NULL || alone == NULL ? NULL : difference(alone, verdict);
     totals->checks++;
     totals->shared += shared;
+    totals->shared_ranks += shared && records->count > 1;
     totals->alone += !shared;
     totals->spoilt += crew.did_spoil;
+    if (verdict == NULL && strcmp(crew.refused, refused) != 0)
+        fail(totals, name, count, "failed:", crew.refused);
+    if (verdict != NULL && alone == NULL)
+        fail(totals, name, count, "was not refused, though one process says", refused);
     if (differs != NULL)
         fail(totals, name, count, "differs:", differs);
     if (shared && crew.did_spoil)
         fail(totals, name, count, "a spoilt answer was believed", "");
-    if (verdict != NULL && shared && alone->valid == RIG_VALID_FALSE)
+    if (verdict != NULL && alone != NULL && shared && alone->valid == RIG_VALID_FALSE)
         fail(totals, name, count, "was shared, and is not valid", "");
     rig_verdict_free(verdict);
     for (uint32_t i = 0; i < count; i++) {
@@ -167,18 +190,22 @@ static void check_with(struct totals *totals, const char *name, const char *path
 
 /* ---- histories ---- */
 
-static void check_record(struct totals *totals, const char *name, const char *path, uint64_t seed, bool is_damaged)
+/* Several processes come to the result of one; `is_alone`: without sharing the check, and `is_refused`: to no verdict. */
+static void check_records(struct totals *totals, const struct records *records, uint64_t seed, bool is_alone,
+                          bool is_refused)
 {
     static const uint32_t counts[] = {1, 2, 3, MOST_HELPERS};
     const uint64_t shared = totals->shared;
     struct crew none = {.options = {.least_new = 40, .growth = 1}};
-    struct rig_verdict *alone = check(totals, name, path, &none, NULL);
-    for (size_t i = 0; alone != NULL && i < sizeof counts / sizeof counts[0]; i++)
-        check_with(totals, name, path, counts[i], alone, SPOIL_NOTHING);
+    struct rig_verdict *alone = check(records, &none, NULL);
+    if ((alone == NULL) != is_refused)
+        fail(totals, records->name, 0, "one process:", alone == NULL ? none.refused : "is content");
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        check_with(totals, records, counts[i], alone, none.refused, SPOIL_NOTHING);
     if (alone != NULL)
-        check_with(totals, name, path, counts[seed % 3], alone, (enum spoil)(1 + seed % (SPOIL_KINDS - 1)));
-    if (is_damaged && totals->shared > shared)
-        fail(totals, name, 0, "was shared, and is damaged", "");
+        check_with(totals, records, counts[seed % 3], alone, "", (enum spoil)(1 + seed % (SPOIL_KINDS - 1)));
+    if (is_alone && totals->shared > shared)
+        fail(totals, records->name, 0, "was shared, and is damaged or not whole", "");
     rig_verdict_free(alone);
 }
 
@@ -195,13 +222,81 @@ static void damage(const char *path, uint64_t seed)
         abort();
 }
 
+static void check_one_record(struct totals *totals, const struct rig_history *history, const char *name,
+                             const char *path, uint64_t seed, bool damages)
+{
+    struct rig_output output;
+    struct rig_err err = {0};
+    const struct rig_record_write_options options = {.frame_bytes = 150, .block_bytes = 400 + seed % 500};
+    const struct records one = {name, {path}, 1, {.threads = 1, .by_blocks = true}};
+    if (rig_output_open(&output, path, &err) != RIG_OK ||
+        rig_output_close(&output, rig_record_write(history, &options, &output, &err), &err) != RIG_OK) {
+        fail(totals, name, 0, "cannot be written:", err.text);
+        return;
+    }
+    check_records(totals, &one, seed, false, false);
+    if (!damages)
+        return;
+    damage(path, seed);
+    check_records(totals, &one, seed, true, false);
+}
+
+/* One whose samples of the clock are damaged cannot. */
+static bool can_be_opened(const struct records *records)
+{
+    struct rig_source *source = NULL;
+    struct rig_err err = {0};
+    const bool opened = rig_source_open_ranks(records->paths, records->count, &records->from, &source, &err) == RIG_OK;
+    rig_source_close(source);
+    return opened;
+}
+
+static void check_ranks(struct totals *totals, struct rig_history *history, const char *name, const char *prefix,
+                        uint64_t seed, bool damages)
+{
+    const bool steps = seed % 7 == 3;
+    struct split_ranks split = {
+        .count = 2 + (uint32_t)(seed % (MOST_RANKS - 1)),
+        .seed = seed,
+        .shift_ns = seed % 5 == 0 ? 0 : INT64_C(5000000000),
+        .error_ns = (int64_t)(seed % 4) * (int64_t)(seed % 4) * 10 * STEP_NS,
+        .drift = seed % 2 == 0 ? 0 : 5e-5,
+        .sample_count = 2 + (uint32_t)(seed % 40),
+        .step_ns = steps ? (int64_t)100 * STEP_NS : 0,
+        .frame_bytes = 150,
+        .block_bytes = 400 + seed % 500,
+    };
+    char titles[160], paths[MOST_RANKS][64];
+    struct records records = {
+        titles, {NULL}, split.count, {.threads = 1 + (unsigned)(seed % 2), .load = {.part_bytes = 100 + seed % 900}}};
+    (void)snprintf(titles, sizeof titles, "%s, %u ranks", name, (unsigned)split.count);
+    for (uint32_t rank = 0; rank < split.count; rank++) {
+        (void)snprintf(paths[rank], sizeof paths[rank], "%s.%u.rig", prefix, (unsigned)rank);
+        records.paths[(rank + seed) % split.count] = paths[rank];
+    }
+    split_ranks_spread_times(history, STEP_NS, 1 + (uint32_t)(seed % 3));
+    split_ranks(history, &split, prefix);
+    check_records(totals, &records, seed, false, false);
+    if (damages) {
+        damage(paths[seed % split.count], seed);
+        if (can_be_opened(&records))
+            check_records(totals, &records, seed, true, false);
+        records.count--;
+        check_records(totals, &records, seed, true, false);
+        records.count++;
+        split.moves = true;
+        split_ranks(history, &split, prefix);
+        check_records(totals, &records, seed, true, true);
+    }
+    for (uint32_t rank = 0; rank < split.count; rank++)
+        (void)remove(paths[rank]);
+}
+
 static void check_simulated(struct totals *totals, enum rig_sim_isolation isolation, enum rig_sim_bug bug,
                             uint64_t seed)
 {
     struct sim_settings settings;
     struct seen_run run;
-    struct rig_output output;
-    struct rig_err err = {0};
     char name[128], path[] = "/tmp/rig-parts-XXXXXX";
     sim_settings_init(&settings, isolation, bug);
     settings.seed = seed;
@@ -216,16 +311,10 @@ static void check_simulated(struct totals *totals, enum rig_sim_isolation isolat
     (void)snprintf(name, sizeof name, "%s, bug %s, seed %" PRIu64, rig_sim_isolation_names[isolation],
                    rig_sim_bug_names[bug], seed);
     const int fd = mkstemp(path);
-    const struct rig_record_write_options options = {.frame_bytes = 150, .block_bytes = 400 + seed % 500};
-    if (fd < 0 || close(fd) != 0 || rig_output_open(&output, path, &err) != RIG_OK ||
-        rig_output_close(&output, rig_record_write(history, &options, &output, &err), &err) != RIG_OK)
-        fail(totals, name, 0, "cannot be written:", err.text);
-    else
-        check_record(totals, name, path, seed, false);
-    if (bug == RIG_SIM_BUG_NONE) {
-        damage(path, seed);
-        check_record(totals, name, path, seed, true);
-    }
+    if (fd < 0 || close(fd) != 0)
+        abort();
+    check_one_record(totals, history, name, path, seed, bug == RIG_SIM_BUG_NONE);
+    check_ranks(totals, history, name, path, seed, bug == RIG_SIM_BUG_NONE);
     (void)remove(path);
     rig_history_free(history);
 }
@@ -252,9 +341,12 @@ int main(int argc, char **argv)
         for (int bug = RIG_SIM_BUG_NONE + 1; rig_sim_bug_names[bug] != NULL; bug++)
             check_simulated(&totals, RIG_SIM_SERIALIZABLE, (enum rig_sim_bug)bug, seed);
     }
-    (void)printf("%" PRIu64 " checks, %" PRIu64 " of them shared, %" PRIu64 " alone, %" PRIu64
-                 " with a spoilt answer; %" PRIu64 " problems\n",
-                 totals.checks, totals.shared, totals.alone, totals.spoilt, totals.problems);
-    return totals.problems == 0 && totals.shared > totals.checks / 20 && totals.spoilt > 0 ? EXIT_SUCCESS
-                                                                                           : EXIT_FAILURE;
+    (void)printf("%" PRIu64 " checks, %" PRIu64 " of them shared (%" PRIu64 " of several ranks), %" PRIu64
+                 " alone, %" PRIu64 " with a spoilt answer; %" PRIu64 " problems\n",
+                 totals.checks, totals.shared, totals.shared_ranks, totals.alone, totals.spoilt, totals.problems);
+    const uint64_t least = totals.checks / 40;
+    return totals.problems == 0 && totals.shared_ranks > least && totals.shared - totals.shared_ranks > least &&
+                   totals.spoilt > 0
+               ? EXIT_SUCCESS
+               : EXIT_FAILURE;
 }

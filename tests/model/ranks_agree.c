@@ -65,17 +65,6 @@ static void complain(struct totals *totals, const char *name, const struct setti
     (void)printf("FAILED: %s, %s: %s %s\n", name, setting->name, what, detail);
 }
 
-/* The times of a history become such that its order of events is that of its times: STEP_NS from one to the next. */
-static void spread_times(struct rig_history *history)
-{
-    for (uint32_t i = 0; i < history->txn_count; i++) {
-        struct rig_txn *txn = &history->txns[i];
-        txn->invoke_ns = (int64_t)txn->invoke_at * STEP_NS;
-        if (txn->complete_at != RIG_POSITION_NONE)
-            txn->complete_ns = (int64_t)txn->complete_at * STEP_NS;
-    }
-}
-
 /* The whole, in which every transaction began earlier and ended later by `ns`: what is left refutes the records, too. */
 static struct rig_verdict *check_widened(const struct rig_history *history, int64_t ns)
 {
@@ -174,7 +163,7 @@ static void check_history(struct totals *totals, const char *name, struct rig_hi
     struct rig_err err = {0};
     const struct rig_check_options options = {0};
     struct rig_verdict *whole = NULL;
-    spread_times(history);
+    split_ranks_spread_times(history, STEP_NS, 1);
     if (rig_check(history, &options, &whole, &err) != RIG_OK) {
         complain(totals, name, &settings[0], "cannot be checked:", err.text);
         return;

@@ -89,6 +89,18 @@ static struct rig_clock_sample *make_samples(const struct split_ranks *options, 
     return samples;
 }
 
+/* The last transaction that is not the first one of its process. */
+static uint32_t find_moved(const struct rig_history *history)
+{
+    for (uint32_t last = history->txn_count; last-- > 0;) {
+        for (uint32_t txn = 0; txn < last; txn++) {
+            if (history->txns[txn].process == history->txns[last].process)
+                return last;
+        }
+    }
+    return history->txn_count;
+}
+
 static void write_part(const struct rig_history *part, const struct split_ranks *options, const char *path)
 {
     struct rig_err err = {0};
@@ -101,9 +113,20 @@ static void write_part(const struct rig_history *part, const struct split_ranks 
     require(rig_output_close(&output, rc, &err) == RIG_OK, err.text);
 }
 
+void split_ranks_spread_times(struct rig_history *history, int64_t step_ns, uint32_t events_at_a_time)
+{
+    for (uint32_t i = 0; i < history->txn_count; i++) {
+        struct rig_txn *txn = &history->txns[i];
+        txn->invoke_ns = (int64_t)(txn->invoke_at / events_at_a_time) * step_ns;
+        if (txn->complete_at != RIG_POSITION_NONE)
+            txn->complete_ns = (int64_t)(txn->complete_at / events_at_a_time) * step_ns;
+    }
+}
+
 void split_ranks(const struct rig_history *history, const struct split_ranks *options, const char *prefix)
 {
     const int64_t end_ns = last_time(history);
+    const uint32_t moved = options->moves ? find_moved(history) : history->txn_count;
     struct rig_rng rng;
     rig_rng_init(&rng, options->seed, 7);
     uint8_t *keep = malloc((size_t)history->txn_count + 1);
@@ -113,7 +136,7 @@ void split_ranks(const struct rig_history *history, const struct split_ranks *op
         struct rig_err err = {0};
         char path[4096];
         for (uint32_t i = 0; i < history->txn_count; i++)
-            keep[i] = (uint32_t)history->txns[i].process % options->count == rank;
+            keep[i] = ((uint32_t)history->txns[i].process + (i == moved)) % options->count == rank;
         require(rig_history_excerpt(history, keep, &part, &err) == RIG_OK, err.text);
         const bool shifted = rank > 0;
         const struct clock clock = {.shift_ns = shifted ? within(&rng, options->shift_ns) : 0,

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import time
 
 import pg_server
@@ -171,6 +172,25 @@ class RanksTest(RanksCommand):
         for arguments, status, said in ((("check",), 64, "HISTORY"), (("check", "none.rig"), 64, "none.rig:"), (("check", "--nonsense"), 64, "nonsense")):
             failed = self.status(status, self.ranks(3, *arguments))
             self.assertEqual(failed.err.count(said), 1, failed)
+
+    def test_ranks_share_a_check_of_their_records(self):
+        self.status(0, self.rig("gen", "whole.rig", "--transactions", "1500000", "--seed", "5"))
+        split = (f"{os.environ['RIG_BUILD']}/tests/ranks_agree", "--split", "whole.rig", "part", "3", "5000000000", "1000", "1")
+        subprocess.run(split, cwd=self.folder, check=True)
+        records = [f"part.{rank}.rig" for rank in range(3)]
+        single = self.status(0, self.rig("check", *records, "--format", "json"))
+        for ranks in (2, 3):
+            shared = self.status(0, self.ranks(ranks, "check", *records, "--format", "json"))
+            self.assertEqual(without_cost(shared.out), without_cost(single.out))
+            self.assertEqual(json.loads(shared.out)["cost"].get("processes"), ranks, shared.err)
+        said = self.status(0, self.ranks(2, "check", *records)).out
+        self.assertIn("by 2 processes", said)
+        self.assertRegex(said, "ranks +3; real time across them is known to")
+        # Without the record of one rank the others may have read what it wrote.
+        single = self.status(2, self.rig("check", *records[:2], "--format", "json"))
+        missing = self.status(2, self.ranks(2, "check", *records[:2], "--format", "json"))
+        self.assertIn("rank 0 has checked alone: it leaves operations out", missing.err)
+        self.assertEqual(without_cost(missing.out), without_cost(single.out))
 
     def test_a_check_goes_on_without_a_rank_that_is_killed(self):
         self.status(0, self.rig("gen", "long.rig", "--transactions", "4000000", "--seed", "9"))

@@ -1,0 +1,42 @@
+/*
+ * A stretch of merged records (history/merge.h) while it is put together: transactions copied from the pieces of all ranks, with keys,
+ * branches and errors numbered anew. Private to the merge.
+ *
+ * Lists and error texts stay in the pieces, which the output uses until it is emptied.
+ */
+#ifndef RIG_HISTORY_MERGE_OUTPUT_H
+#define RIG_HISTORY_MERGE_OUTPUT_H
+
+#include "history/merge_rank.h"
+
+struct rig_used_piece {
+    struct rig_merge_piece *piece;
+    uint32_t rank;
+};
+RIG_VEC(struct rig_used_piece, rig_used_pieces)
+
+struct rig_merge_output {
+    struct rig_segment segment;
+    struct rig_used_pieces pieces;
+    uint64_t number; /* no other output of the merge has it; from 1 */
+    bool sequences;  /* reads return lists */
+};
+
+void rig_merge_output_init(struct rig_merge_output *out, bool sequences);
+void rig_merge_output_done(struct rig_merge_output *out);
+/* For the next stretch. Pieces that are not used any longer go back to `ranks`. */
+void rig_merge_output_empty(struct rig_merge_output *out, struct rig_merge_rank *ranks, uint64_t number);
+
+/* All of these: false when memory runs out. */
+
+/* The output uses the rank's piece. */
+bool rig_merge_output_use(struct rig_merge_output *out, uint32_t rank, struct rig_merge_piece *piece);
+/* Adds the piece's transaction `index`, which was invoked at this merged position. The output uses the piece. */
+bool rig_merge_output_add(struct rig_merge_output *out, struct rig_merge_piece *piece, uint32_t index,
+                          uint32_t invoke_at);
+/* The same without its operations, but with their keys. */
+bool rig_merge_output_add_uses(struct rig_merge_output *out, struct rig_merge_piece *piece, uint32_t index);
+/* Adds a transaction that is under way where the output ends. */
+bool rig_merge_output_add_open(struct rig_merge_output *out, uint32_t rank, const struct rig_merge_start *start);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * The processes of merged records (history/merge.h): each belongs to one rank, and begins a transaction after it has completed the one
+ * before. Private to the merge.
+ *
+ * Space: 8 bytes a process, in pages of 4,096. Time: constant.
+ */
+#ifndef RIG_HISTORY_MERGE_PROCESSES_H
+#define RIG_HISTORY_MERGE_PROCESSES_H
+
+#include "base/err.h"
+#include "history/merge_rank.h"
+
+struct rig_merge_process;
+
+struct rig_merge_processes {
+    struct rig_merge_process **pages;
+};
+
+/* False when memory runs out. Call rig_merge_processes_done() in any case. */
+bool rig_merge_processes_init(struct rig_merge_processes *processes);
+void rig_merge_processes_done(struct rig_merge_processes *processes);
+/* None has begun. */
+void rig_merge_processes_reset(struct rig_merge_processes *processes);
+
+/* Whether the process may have a transaction that was invoked at this position of the rank's record. RIG_E_INPUT: the process is of another
+ * rank, or completed a later one. */
+enum rig_rc rig_merge_processes_check(struct rig_merge_processes *processes, const struct rig_merge_rank *ranks,
+                                      uint32_t rank, int32_t number, uint32_t invoked, struct rig_err *err);
+/* Likewise, and notes where it completes; RIG_POSITION_NONE: it never does. */
+enum rig_rc rig_merge_processes_note(struct rig_merge_processes *processes, const struct rig_merge_rank *ranks,
+                                     uint32_t rank, int32_t number, uint32_t invoked, uint32_t completed,
+                                     struct rig_err *err);
+/* Adds those that were noted, in ascending order. False when memory runs out. */
+bool rig_merge_processes_list(const struct rig_merge_processes *processes, const struct rig_merge_rank *ranks,
+                              struct rig_rank_processes *list);
+
+#endif
