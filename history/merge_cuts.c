@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_CUTS = 1 << 13 };
+enum { MOST_ENTRIES = 1 << 20 };
 
 /* After all events of the rank that are before the block, in the merged order. */
 static int64_t time_before(struct rig_merge_rank *rank, const struct rig_source_entry *block)
@@ -18,7 +18,7 @@ static int compare_times(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* The times before all blocks, ascending, without repetitions; at most MOST_CUTS of them. */
+/* The times before all blocks, ascending, without repetitions; fewer where the blocks of their cuts would be too many. */
 static bool list_times(struct rig_merge_rank *ranks, const struct rig_source_entries *blocks, size_t count,
                        struct rig_merge_times *times)
 {
@@ -30,7 +30,7 @@ static bool list_times(struct rig_merge_rank *ranks, const struct rig_source_ent
     if (!fits)
         return false;
     qsort(times->at, times->count, sizeof *times->at, compare_times);
-    const size_t step = times->count / MOST_CUTS + 1;
+    const size_t step = times->count / (MOST_ENTRIES / count) + 1;
     size_t kept = 0;
     for (size_t i = 0; i < times->count; i += step) {
         if (kept == 0 || times->at[i] > times->at[kept - 1])

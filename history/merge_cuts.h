@@ -6,7 +6,8 @@
  * are earlier, so that reading there meets all later ones. Its offset is the sum of those of the blocks: a place in the
  * records, as if they were one file.
  *
- * Space: 16 bytes a cut, and 24 for each of its blocks; a cut for each block of a record, at most 8,192. Time: one read of all frame
+ * Space: 16 bytes a cut, and 24 for each of its blocks; a cut for each block of a record, and fewer
+ * where that makes more than 1,048,576 blocks. Time: one read of all frame
  * heads and checkpoints.
  */
 #ifndef RIG_HISTORY_MERGE_CUTS_H
