@@ -1,173 +1,19 @@
 #include "history/source.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/machine.h"
-#include "base/thread.h"
-#include "history/form_reader.h"
-#include "history/merge.h"
 #include "history/record/record_reader.h"
-#include "history/source_bytes.h"
-#include "history/source_rewrite.h"
+#include "history/source_private.h"
 #include "history/text/certificate_text.h"
 #include "history/text/text_reader.h"
 
 enum {
-    MOST_THREADS = 64,
-    READ_SHARE = 8 /* share of the limit for parts */,
-    LEAST_SHARES = 3,
-    DECODED_PER_BYTE = 1024, /* at most, of a file */
-    MORE_SHARE = 4,          /* of a part's memory: others may take more */
     MERGED_PART_BYTES = 1 << 15,
-    PASSED_BYTES = 1 << 19, /* pages are released at least so many at a time: each call interrupts all cores */
-    BYTES_A_TXN = 16        /* of a record, about */
+    BYTES_A_TXN = 16 /* of a record, about */
 };
-static const size_t least_part_bytes = (size_t)64 << 10;
-static const size_t least_part_decode_bytes = (size_t)2 << 20; /* a short part fits any limit */
-static const size_t least_decode_bytes = (size_t)256 << 20;
-
-enum part_state { PART_FREE, PART_TAKEN, PART_READY };
-
-struct part {
-    enum part_state state; /* under the lock; the state says which thread owns the rest */
-    size_t begin, end;
-    enum rig_rc rc;
-    struct rig_err err;
-    struct rig_segment *segment;
-};
-
-/*
- * Part k is in parts[k % part_count] from its claim until its segment is returned. The parsing threads claim parts in
- * order; so does the reader's thread while the part that it needs is not ready.
- */
-struct rig_source {
-    char *name;
-    struct rig_source_options options;
-    const struct rig_form_reader *reader;
-    void *state;             /* the form reader's */
-    struct rig_merge *merge; /* of several records, in place of the reader; else NULL */
-    bool merged;             /* this is one of several records: what its segments become has notes */
-    bool uses_only;          /* segments need no notes; changes only while no part is being parsed */
-    struct rig_source_facts facts;
-    char *meta;
-    struct rig_fault_event_vec faults; /* of all segments given to the caller */
-    struct rig_arena fault_texts;
-    struct rig_certificate certificate; /* of a text */
-    struct rig_rewritten rewritten;     /* of a text */
-    struct rig_source_bytes bytes;      /* change only while no part is being parsed */
-    bool ended;
-    struct rig_err failure; /* the error of every further call */
-
-    unsigned part_count;
-    struct part *parts;
-    struct rig_segment *segments;
-    size_t most_bytes;    /* as in the facts */
-    size_t planned_bytes; /* for all parts; and */
-    size_t largest_bytes; /* memory of the largest one given */
-
-    pthread_mutex_t lock;
-    pthread_cond_t may_claim; /* for the parsing threads */
-    pthread_cond_t is_ready;  /* for the reader's thread */
-    /* Under the lock. */
-    struct rig_segment **idle; /* a stack: the last used is in the cache, and an unused one takes no memory */
-    unsigned idle_count;
-    size_t given_end; /* of the last segment's part */
-    size_t cut_at;
-    size_t passed_from;                /* the pages before were released */
-    uint64_t claimed, given, released; /* numbers of parts: released <= given <= claimed */
-    unsigned parsing;
-    bool hungry;   /* nothing complete begins at cut_at */
-    bool settling; /* the file no longer grows */
-    bool settled;  /* and all of it is mapped */
-    bool broken;   /* a part could not be parsed: later ones are not claimed */
-    bool paused, stopping;
-
-    unsigned thread_count;
-    pthread_t threads[MOST_THREADS];
-};
-
-/* ---- claiming and parsing, in any thread ---- */
-
-/* The next part, or NULL when none may be parsed now. Under the lock. */
-static struct part *claim(struct rig_source *source)
-{
-    if (source->cut_at == source->bytes.size || source->hungry || source->broken || source->paused ||
-        source->stopping || source->claimed - source->released == source->part_count ||
-        (!source->reader->parallel && source->parsing > 0))
-        return NULL;
-    size_t end = source->reader->cut(source->state, source->cut_at);
-    RIG_INVARIANT(end >= source->cut_at && end <= source->bytes.size);
-    if (end == source->cut_at && !source->settled) {
-        source->hungry = true;
-        return NULL;
-    }
-    struct part *part = &source->parts[source->claimed++ % source->part_count];
-    RIG_INVARIANT(part->state == PART_FREE);
-    RIG_INVARIANT(source->idle_count > 0);
-    part->state = PART_TAKEN;
-    part->segment = source->idle[--source->idle_count];
-    part->begin = source->cut_at;
-    part->end = source->cut_at = end == source->cut_at ? source->bytes.size : end;
-    source->parsing++;
-    return part;
-}
-
-/* Parses the claimed part. Takes the lock at the end and keeps it. */
-static void parse(struct rig_source *source, struct part *part)
-{
-    rig_source_bytes_prepare(&source->bytes, part->begin, part->end);
-    rig_segment_reset(part->segment);
-    part->err = (struct rig_err){0};
-    part->rc = source->reader->parse(source->state, part->begin, part->end, part->segment, &part->err);
-    if (part->rc == RIG_OK && !source->merged && !source->uses_only)
-        (void)rig_segment_note_make(&part->segment->note, part->segment); /* else the window does, if there is memory */
-    pthread_mutex_lock(&source->lock);
-    part->state = PART_READY;
-    source->parsing--;
-    source->broken |= part->rc != RIG_OK;
-    if (!source->reader->parallel)
-        pthread_cond_signal(&source->may_claim);
-    pthread_cond_signal(&source->is_ready);
-}
-
-static void *parse_parts(void *context)
-{
-    struct rig_source *source = context;
-    pthread_mutex_lock(&source->lock);
-    while (!source->stopping) {
-        struct part *part = claim(source);
-        if (part == NULL) {
-            pthread_cond_wait(&source->may_claim, &source->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&source->lock);
-        parse(source, part);
-    }
-    pthread_mutex_unlock(&source->lock);
-    return NULL;
-}
-
-/* Fewer threads than requested are slower, but not an error. */
-static void start_threads(struct rig_source *source)
-{
-    while (source->thread_count + 1 < source->options.threads &&
-           rig_thread_start(&source->threads[source->thread_count], parse_parts, source) == 0)
-        source->thread_count++;
-}
-
-static void stop_threads(struct rig_source *source)
-{
-    pthread_mutex_lock(&source->lock);
-    source->stopping = true;
-    pthread_cond_broadcast(&source->may_claim);
-    pthread_mutex_unlock(&source->lock);
-    for (unsigned i = 0; i < source->thread_count; i++)
-        pthread_join(source->threads[i], NULL);
-}
 
 /* ---- opening and closing ---- */
 
@@ -186,8 +32,8 @@ static struct rig_source *new_source(const char *name, const struct rig_source_o
     source->options = *options;
     if (options->threads == 0)
         source->options.threads = core_count();
-    if (source->options.threads > MOST_THREADS)
-        source->options.threads = MOST_THREADS;
+    if (source->options.threads > RIG_SOURCE_THREADS_MOST)
+        source->options.threads = RIG_SOURCE_THREADS_MOST;
     source->settled = !options->follow;
     source->bytes.fd = -1;
     rig_arena_init(&source->fault_texts, 0);
@@ -202,80 +48,11 @@ static struct rig_source *new_source(const char *name, const struct rig_source_o
     return source;
 }
 
-static unsigned parts_of(const struct rig_source *source, const struct rig_form_reader *reader)
-{
-    unsigned threads = source->options.threads;
-    return threads == 1 ? 1 : reader->parallel ? threads + 2 : 3;
-}
-
-/* The length of each of `part_count` parts under the limit. A single part is as long as one of three, because its
- * content enters the window at once. */
-static size_t part_share(const struct rig_source *source, const struct rig_form_reader *reader, unsigned part_count)
-{
-    const unsigned shares = part_count < LEAST_SHARES ? LEAST_SHARES : part_count;
-    return source->options.load.limit_bytes / READ_SHARE / shares / (reader->held_per_byte + 1);
-}
-
-/*
- * Half of a limit is for decoding: four times the planned memory. Without a limit, a file is refused if it takes a
- * thousand times its size or most of the machine's memory: no program records such a history.
- */
-static void limit_decoding(struct rig_source *source)
-{
-    struct rig_load_options *load = &source->options.load;
-    const size_t machine_bytes = rig_machine_memory_bytes() / 4 * 3;
-    size_t most = source->bytes.size > SIZE_MAX / DECODED_PER_BYTE ? SIZE_MAX : source->bytes.size * DECODED_PER_BYTE;
-    most = most < least_decode_bytes ? least_decode_bytes : most > machine_bytes ? machine_bytes : most;
-    const size_t all = load->limit_bytes > 0 ? load->limit_bytes / 2 : most;
-    source->most_bytes = most;
-    const bool shared = load->limit_bytes > 0 && source->part_count > 1;
-    load->segment_bytes = shared ? all / source->part_count : all;
-    load->decode_bytes = shared && source->reader->parallel ? load->segment_bytes : all;
-    if (load->decode_bytes < least_part_decode_bytes)
-        load->decode_bytes = least_part_decode_bytes;
-}
-
-/* The number of parts in memory at a time, and their length. */
-static void plan_parts(struct rig_source *source)
-{
-    const struct rig_form_reader *reader = source->reader;
-    size_t part_bytes = reader->usual_part_bytes, most = SIZE_MAX;
-    source->part_count = parts_of(source, reader);
-    if (source->options.load.limit_bytes > 0) {
-        while (source->part_count > 1 && part_share(source, reader, source->part_count) < least_part_bytes)
-            source->part_count--;
-        if (source->part_count < LEAST_SHARES)
-            source->part_count = source->options.threads = 1;
-        most = part_share(source, reader, source->part_count);
-        part_bytes = most < part_bytes ? most : part_bytes;
-    }
-    source->options.load.usual_part_bytes = part_bytes > least_part_bytes ? part_bytes : least_part_bytes;
-    source->options.load.most_part_bytes = most > least_part_bytes ? most : least_part_bytes;
-    limit_decoding(source);
-    source->planned_bytes =
-        source->part_count * source->options.load.usual_part_bytes * (reader->held_per_byte + (size_t)1);
-}
-
-static bool make_parts(struct rig_source *source)
-{
-    plan_parts(source);
-    source->parts = calloc(source->part_count, sizeof *source->parts);
-    source->segments = calloc(source->part_count, sizeof *source->segments);
-    source->idle = calloc(source->part_count, sizeof *source->idle);
-    if (source->parts == NULL || source->segments == NULL || source->idle == NULL)
-        return false;
-    for (unsigned i = 0; i < source->part_count; i++) {
-        rig_segment_init(&source->segments[i], source->options.load.decode_bytes);
-        source->idle[source->idle_count++] = &source->segments[i];
-    }
-    return true;
-}
-
 void rig_source_close(struct rig_source *source)
 {
     if (source == NULL)
         return;
-    stop_threads(source);
+    rig_source_stop_threads(source);
     rig_merge_close(source->merge);
     for (unsigned i = 0; source->segments != NULL && i < source->part_count; i++)
         rig_segment_done(&source->segments[i]);
@@ -358,7 +135,8 @@ static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
         return rc;
     source->reader = rig_form_reader_of(load->form);
     const struct rig_form_reader *blocks = &rig_record_blocks_reader;
-    size_t share = load->limit_bytes == 0 ? 0 : part_share(source, blocks, parts_of(source, blocks)) + 1;
+    size_t share =
+        load->limit_bytes == 0 ? 0 : rig_source_part_share(source, blocks, rig_source_part_count(source, blocks)) + 1;
     if (load->form == RIG_FORM_RIG && (source->options.threads > 1 || source->options.by_blocks) &&
         !source->options.follow && !source->options.in_order && rig_record_has_blocks(bytes, share))
         source->reader = blocks;
@@ -372,7 +150,7 @@ static enum rig_rc open_source(struct rig_source *made, enum rig_rc rc, struct r
         rc = find_reader(made, err);
     if (rc == RIG_OK && made->options.follow && made->reader->grow == NULL)
         rc = rig_fail(err, RIG_E_INPUT, "%s: only rig's own form can be followed while it grows", made->name);
-    if (rc == RIG_OK && !make_parts(made))
+    if (rc == RIG_OK && !rig_source_make_parts(made))
         rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", made->name);
     if (rc == RIG_OK)
         rc = open_reader(made, err);
@@ -485,79 +263,6 @@ enum rig_rc rig_source_open_ranks(const char *const *paths, size_t count, const 
 
 /* ---- the reader's side ---- */
 
-/* Returns the part whose segment the caller had. Under the lock. */
-static void release(struct rig_source *source)
-{
-    if (source->released == source->given)
-        return;
-    struct part *part = &source->parts[source->released++ % source->part_count];
-    if (part->end - source->passed_from >= PASSED_BYTES) {
-        rig_source_bytes_release(&source->bytes, source->passed_from, part->end);
-        source->passed_from = part->end;
-    }
-    part->state = PART_FREE;
-    source->idle[source->idle_count++] = part->segment;
-    pthread_cond_signal(&source->may_claim);
-}
-
-/* After everything was parsed: whether there is more. Under the lock; no part is being parsed. */
-static enum rig_rc look_for_more(struct rig_source *source, bool *more, struct rig_err *err)
-{
-    *more = false;
-    if (source->settled)
-        return RIG_OK;
-    enum rig_rc rc = rig_source_bytes_grow(&source->bytes, source->name, more, err);
-    if (rc != RIG_OK)
-        return rc;
-    if (*more) {
-        source->facts.size_bytes = source->bytes.size;
-        source->reader->grow(source->state, source->bytes.data, source->bytes.size);
-    } else if (source->settling) {
-        source->settled = true;
-        *more = source->cut_at < source->bytes.size;
-    }
-    source->hungry &= !*more;
-    pthread_cond_broadcast(&source->may_claim);
-    return RIG_OK;
-}
-
-/* Parses a part here instead of waiting. Under the lock, which is released meanwhile. */
-static bool help(struct rig_source *source)
-{
-    struct part *part = claim(source);
-    if (part == NULL)
-        return false;
-    bool more = source->cut_at < source->bytes.size;
-    pthread_mutex_unlock(&source->lock);
-    if (more && source->thread_count == 0 && source->options.threads > 1)
-        start_threads(source);
-    parse(source, part);
-    return true;
-}
-
-/* The next part in order, once it is parsed; NULL at the end, or if there is none yet. Under the lock. */
-static enum rig_rc wait_for_part(struct rig_source *source, struct part **next, struct rig_err *err)
-{
-    struct part *part = &source->parts[source->given % source->part_count];
-    for (;;) {
-        if (source->given < source->claimed && part->state == PART_READY) {
-            source->given++;
-            *next = part;
-            return RIG_OK;
-        }
-        if (help(source))
-            continue;
-        if (source->given < source->claimed) {
-            pthread_cond_wait(&source->is_ready, &source->lock);
-            continue;
-        }
-        bool more;
-        enum rig_rc rc = look_for_more(source, &more, err);
-        if (rc != RIG_OK || !more)
-            return rc;
-    }
-}
-
 /* The lines of a certificate in a text, in order. */
 static enum rig_rc join_certificate(struct rig_source *source, const struct rig_segment *segment, struct rig_err *err)
 {
@@ -588,7 +293,7 @@ static enum rig_rc keep_faults(struct rig_source *source, const struct rig_segme
     return RIG_OK;
 }
 
-static enum rig_rc join(struct rig_source *source, struct part *part, struct rig_err *err)
+static enum rig_rc join(struct rig_source *source, struct rig_source_part *part, struct rig_err *err)
 {
     if (part->rc != RIG_OK)
         return rig_fail(err, part->rc, "%s", part->err.text);
@@ -603,42 +308,21 @@ static enum rig_rc join(struct rig_source *source, struct part *part, struct rig
     return rc == RIG_OK ? join_certificate(source, part->segment, err) : rc;
 }
 
-/* The memory of a part depends on its content, above all on long lists. */
-static void measure(struct rig_source *source, const struct part *part)
-{
-    size_t bytes = rig_segment_used_bytes(part->segment) + (part->end - part->begin);
-    if (bytes > source->largest_bytes)
-        source->largest_bytes = bytes;
-    source->facts.parts_bytes = source->part_count * (source->largest_bytes + source->largest_bytes / MORE_SHARE);
-}
-
-/* The end: nothing more is parsed unless the source is read again. */
-static void empty_segments(struct rig_source *source)
-{
-    pthread_mutex_lock(&source->lock);
-    RIG_INVARIANT(source->idle_count == source->part_count);
-    for (unsigned i = 0; i < source->part_count; i++) {
-        rig_segment_done(&source->segments[i]);
-        rig_segment_init(&source->segments[i], source->options.load.decode_bytes);
-    }
-    pthread_mutex_unlock(&source->lock);
-}
-
 static enum rig_rc finish(struct rig_source *source, struct rig_err *err)
 {
     source->ended = true;
     enum rig_rc rc =
         source->reader->finish == NULL ? RIG_OK : source->reader->finish(source->state, &source->facts, err);
-    empty_segments(source);
+    rig_source_empty_segments(source);
     return rc == RIG_OK ? keep_meta(source, err) : rc;
 }
 
 static enum rig_rc next(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err)
 {
-    struct part *part = NULL;
+    struct rig_source_part *part = NULL;
     pthread_mutex_lock(&source->lock);
-    release(source);
-    enum rig_rc rc = source->ended ? RIG_OK : wait_for_part(source, &part, err);
+    rig_source_release_part(source);
+    enum rig_rc rc = source->ended ? RIG_OK : rig_source_wait_for_part(source, &part, err);
     bool settled = source->settled;
     pthread_mutex_unlock(&source->lock);
     if (rc == RIG_OK && part != NULL)
@@ -649,7 +333,7 @@ static enum rig_rc next(struct rig_source *source, const struct rig_segment **se
         return rc;
     source->given_end = part == NULL ? source->given_end : part->end;
     if (part != NULL)
-        measure(source, part);
+        rig_source_measure(source, part);
     *segment = part == NULL ? NULL : part->segment;
     return RIG_OK;
 }
@@ -693,38 +377,13 @@ void rig_source_exchange(struct rig_source *source, struct rig_segment *segment)
     given->texts.limit_bytes = segment->texts.limit_bytes;
 }
 
-/* Waits until no part is being parsed, and prevents further claims. */
-static void pause_parsing(struct rig_source *source)
-{
-    pthread_mutex_lock(&source->lock);
-    source->paused = true;
-    while (source->parsing > 0)
-        pthread_cond_wait(&source->is_ready, &source->lock);
-    pthread_mutex_unlock(&source->lock);
-}
-
-static void resume_at(struct rig_source *source, size_t begin)
-{
-    pthread_mutex_lock(&source->lock);
-    source->idle_count = 0;
-    for (unsigned i = 0; i < source->part_count; i++) {
-        source->parts[i].state = PART_FREE;
-        source->idle[source->idle_count++] = &source->segments[i];
-    }
-    source->cut_at = source->given_end = source->passed_from = begin;
-    source->claimed = source->given = source->released = 0;
-    source->hungry = source->broken = source->paused = false;
-    pthread_cond_broadcast(&source->may_claim);
-    pthread_mutex_unlock(&source->lock);
-}
-
 /* `at` NULL: from the beginning. */
 static enum rig_rc read_again(struct rig_source *source, const struct rig_source_start *at, struct rig_err *err)
 {
     if (source->merge != NULL)
         return at == NULL ? rig_merge_rewind(source->merge, &source->facts, err)
                           : rig_merge_start_at(source->merge, at, &source->facts, err);
-    pause_parsing(source);
+    rig_source_pause(source);
     source->uses_only = at != NULL && at->uses_only;
     source->reader->close(source->state);
     source->state = NULL;
@@ -748,7 +407,7 @@ static enum rig_rc restart(struct rig_source *source, const struct rig_source_st
         return RIG_OK;
     if (block > 0)
         rig_record_begin_at(source->state, block);
-    resume_at(source, block);
+    rig_source_resume_at(source, block);
     return RIG_OK;
 }
 
@@ -808,7 +467,7 @@ bool rig_source_mend(struct rig_source *source, struct rig_err *why)
     bool mended = false;
     if (source->failure.rc != RIG_E_INPUT || (form != RIG_FORM_JSON_LINES && form != RIG_FORM_EDN))
         return false;
-    pause_parsing(source);
+    rig_source_pause(source);
     if (!load->value_keys && rig_text_reader_mixes_keys(source->state)) {
         load->value_keys = mended = true;
     } else if (source->rewritten.origin.count == 0) {
