@@ -12,6 +12,14 @@ static int64_t time_before(struct rig_merge_rank *rank, const struct rig_source_
     return rig_clock_map_bounds(&rank->clock, block->time_ns + rank->origin_ns).high - rank->zero_ns + 1;
 }
 
+static bool have_times(const struct rig_source_entries *blocks)
+{
+    bool have = true;
+    for (size_t i = 1; i < blocks->count; i++)
+        have &= rig_merge_has_time(blocks->at[i].time_ns);
+    return have;
+}
+
 static int compare_times(const void *left, const void *right)
 {
     const int64_t *a = left, *b = right;
@@ -69,7 +77,7 @@ bool rig_merge_cuts_find(struct rig_merge_cuts *cuts, struct rig_merge_rank *ran
     struct rig_merge_times times = {0};
     bool fits = blocks != NULL;
     for (size_t i = 0; fits && i < count; i++)
-        fits = rig_source_find_entries(ranks[i].source, &blocks[i]);
+        fits = rig_source_find_entries(ranks[i].source, &blocks[i]) && have_times(&blocks[i]);
     fits = fits && list_times(ranks, blocks, count, &times) && add_cuts(cuts, ranks, blocks, count, &times);
     for (size_t i = 0; blocks != NULL && i < count; i++)
         rig_source_entries_done(&blocks[i]);

@@ -1,8 +1,6 @@
 #include "base/bug.h"
 #include "history/merge_private.h"
 
-/* ---- merging ---- */
-
 enum rig_rc rig_merge_no_memory(struct rig_err *err)
 {
     return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "merging the records");

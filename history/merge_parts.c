@@ -27,7 +27,24 @@ size_t rig_merge_cut_passed(const struct rig_merge *merge)
     return parts->next_cut == 0 || !parts->is_on ? 0 : parts->cuts.at.at[parts->next_cut - 1].offset;
 }
 
-/* A digest, and the number, of the transactions under way. Their processes have completed all earlier ones. */
+static uint64_t mix(uint64_t number, uint64_t more)
+{
+    uint64_t hash = (number << 32 ^ more) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+    return hash * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+/* Transactions of the rank that are complete, by the count that its record states where the reading began. */
+static uint64_t count_complete(const struct rig_merge_rank *rank)
+{
+    uint64_t count = rank->fact.txn_count;
+    for (size_t i = rank->end_piece; i < rank->pieces.count; i++)
+        count -= rank->pieces.at[i]->segment.txns.count - rank->pieces.at[i]->next_end;
+    return count;
+}
+
+/* A digest of how many transactions of each rank are complete, and of those under way; the number of these, whose processes have
+ * completed all earlier ones. */
 static enum rig_rc mark_cut(struct rig_merge *merge, uint64_t *count, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
@@ -36,13 +53,12 @@ static enum rig_rc mark_cut(struct rig_merge *merge, uint64_t *count, struct rig
         const struct rig_merge_rank *rank = &merge->ranks[i];
         if (!rig_merge_list_under_way(merge, rank))
             return rig_merge_no_memory(err);
+        merge->parts.mark += mix(~(uint64_t)rank->number, count_complete(rank));
         for (size_t at = 0; at < merge->under_way.count && rc == RIG_OK; at++) {
             const struct rig_merge_start *start = &rank->starts.at[merge->under_way.at[at]];
             const struct rig_segment *segment = &start->piece->segment;
             const struct rig_txn *txn = &(start->is_open ? &segment->open : &segment->txns)->at[start->index];
-            uint64_t hash = (((uint64_t)rank->number << 32) ^ start->source_at) * UINT64_C(0x9e3779b97f4a7c15);
-            hash ^= hash >> 29;
-            merge->parts.mark += hash * UINT64_C(0xbf58476d1ce4e5b9); /* in any order */
+            merge->parts.mark += mix(rank->number, start->source_at); /* in any order */
             ++*count;
             rc = rig_merge_processes_check(&merge->processes, merge->ranks, i, txn->process, start->source_at, err);
         }

@@ -24,7 +24,7 @@ struct rig_merge_slot {
     enum rig_merge_state state; /* under the lock, once there is a thread */
     double share;
     size_t place;  /* of the last cut passed, and */
-    uint64_t mark; /*   a digest of the transactions under way there */
+    uint64_t mark; /*   a digest of the state there */
     bool last;     /* nothing is in it, and nothing follows */
 };
 

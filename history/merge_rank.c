@@ -290,11 +290,6 @@ static struct rig_clock_bounds bounds_at(struct rig_merge_rank *rank, int64_t ti
     return bounds;
 }
 
-static bool has_time(int64_t time_ns)
-{
-    return time_ns > -(INT64_C(1) << 60) && time_ns < INT64_C(1) << 60;
-}
-
 /* Gives all events their times on rank 0's clock. *positions_end: after the last of them. */
 static enum rig_rc set_times(struct rig_merge_rank *rank, struct rig_merge_piece *piece, uint32_t *positions_end,
                              struct rig_err *err)
@@ -302,7 +297,8 @@ static enum rig_rc set_times(struct rig_merge_rank *rank, struct rig_merge_piece
     struct rig_segment *segment = &piece->segment;
     for (size_t i = 0; i < segment->txns.count; i++) {
         struct rig_txn *txn = &segment->txns.at[i];
-        if (!has_time(txn->invoke_ns) || !has_time(txn->complete_ns) || txn->invoke_at == RIG_POSITION_NONE)
+        if (!rig_merge_has_time(txn->invoke_ns) || !rig_merge_has_time(txn->complete_ns) ||
+            txn->invoke_at == RIG_POSITION_NONE)
             return refuse_order(rank, err);
         const struct rig_clock_bounds start = bounds_at(rank, txn->invoke_ns), end = bounds_at(rank, txn->complete_ns);
         if (end.high < rank->last_high_ns || end.high < start.low)
@@ -316,7 +312,7 @@ static enum rig_rc set_times(struct rig_merge_rank *rank, struct rig_merge_piece
     }
     for (size_t i = 0; i < segment->open.count; i++) {
         struct rig_txn *txn = &segment->open.at[i];
-        if (!has_time(txn->invoke_ns))
+        if (!rig_merge_has_time(txn->invoke_ns))
             return refuse_order(rank, err);
         const struct rig_clock_bounds start = bounds_at(rank, txn->invoke_ns);
         txn->invoke_ns = start.likely;
@@ -324,7 +320,7 @@ static enum rig_rc set_times(struct rig_merge_rank *rank, struct rig_merge_piece
         *positions_end = txn->invoke_at >= *positions_end ? txn->invoke_at + 1 : *positions_end;
     }
     for (size_t i = 0; i < segment->faults.count; i++) {
-        if (has_time(segment->faults.at[i].time_ns))
+        if (rig_merge_has_time(segment->faults.at[i].time_ns))
             segment->faults.at[i].time_ns = bounds_at(rank, segment->faults.at[i].time_ns).likely;
     }
     return RIG_OK;

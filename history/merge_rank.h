@@ -71,6 +71,12 @@ struct rig_merge_rank {
     struct rig_merge_order order;
 };
 
+/* Whether an event has a time; beyond these, sums with clocks would overflow. */
+static inline bool rig_merge_has_time(int64_t time_ns)
+{
+    return time_ns > -(INT64_C(1) << 60) && time_ns < INT64_C(1) << 60;
+}
+
 /* Takes the source. The clock is made from its facts. Call rig_merge_rank_done() also after a failure. */
 enum rig_rc rig_merge_rank_init(struct rig_merge_rank *rank, struct rig_source *source, const char *name,
                                 int64_t zero_ns, struct rig_err *err);

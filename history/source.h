@@ -111,8 +111,7 @@ bool rig_source_blocks(struct rig_source *source, struct rig_source_offsets *blo
 struct rig_source_start {
     size_t block;       /* one of these places */
     uint64_t txn_count; /* transactions that complete before it; a single record says so itself */
-    bool
-        uses_only; /* segments need only their transactions and keys: they may have no operations and no notes, and wrong positions */
+    bool uses_only;     /* segments may lack operations and notes, and positions may be wrong */
 };
 
 /* Restarts there. Transactions that are open there are given as open ones. */

@@ -21,7 +21,7 @@ bool rig_rank_get(struct rig_record_cursor *cursor, struct rig_rank *rank)
     memcpy(rank->run, cursor->at, sizeof rank->run);
     cursor->at += sizeof rank->run;
     rank->origin_ns = rig_cursor_signed(cursor);
-    return cursor->bad == NULL;
+    return cursor->bad == NULL && rank->origin_ns > -(INT64_C(1) << 61) && rank->origin_ns < INT64_C(1) << 61;
 }
 
 void rig_clock_samples_put(const struct rig_clock_sample *samples, size_t count, struct rig_buf *payload)

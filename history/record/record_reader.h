@@ -26,10 +26,10 @@ bool rig_record_has_blocks(const struct rig_source_bytes *bytes, size_t most_byt
 bool rig_record_find_blocks(void *state, const struct rig_source_bytes *bytes, struct rig_source_offsets *blocks);
 /* Likewise, with what the checkpoints say. False also if one is damaged, or if times need not ascend. */
 bool rig_record_find_entries(void *state, const struct rig_source_bytes *bytes, struct rig_source_entries *entries);
+/* Before the first part: the first one begins at this block. */
+void rig_record_begin_at(void *state, size_t block);
 /* Whether the record is one of several ranks. */
 bool rig_record_has_rank(const void *state);
-/* Likewise, before the first part: the first one begins at this block. */
-void rig_record_begin_at(void *state, size_t block);
 /* As rig_source_marks(). */
 void rig_record_marks(const void *state, uint64_t *start, uint64_t *end);
 

@@ -4,7 +4,7 @@
  * Histories of the simulated database, right and with each of its mistakes, are written in blocks of a few hundred bytes: as one record,
  * and as those of several ranks, with clocks that agree, are shifted, drift or step. Helpers,
  * here in this process, and a leader check each record together; if they come to a verdict, it must be that of one process, and
- * valid. A record with a damaged bit is never shared, nor are records without those of one rank. Where one process refuses the records, so do several. Then answers are spoilt, one at a time: a part that is missing, a border that is another one, one transaction too many.
+ * valid. Checkpoints that state wrong times are noticed. A record with a damaged bit is never shared, nor are records without those of one rank. Where one process refuses the records, so do several. Then answers are spoilt, one at a time: a part that is missing, a border that is another one, one transaction too many.
  * No verdict may come of that. At least some records must be shared, or the test has tested nothing.
  */
 #include <inttypes.h>
@@ -16,7 +16,10 @@
 #include "checker/check_source.h"
 #include "checker/shared/shared_check.h"
 #include "checker/stream/stream_part.h"
+#include "history/record/record_file.h"
+#include "history/record/record_frame.h"
 #include "history/record/record_writer.h"
+#include "history/record/varint.h"
 #include "tests/model/sim_history.h"
 #include "tests/model/split_ranks.h"
 
@@ -222,6 +225,65 @@ static void damage(const char *path, uint64_t seed)
         abort();
 }
 
+/* The checkpoint states an earlier time of the event before it. False where that takes another number of bytes. */
+static bool lie_in(struct rig_buf *frame, uint64_t number, bool has_positions)
+{
+    enum { EARLIER_NS = 300 * STEP_NS };
+    uint8_t *payload = (uint8_t *)frame->data + RIG_FRAME_HEAD_BYTES;
+    struct rig_record_cursor cursor = {.at = payload + RIG_CHECKPOINT_NUMBER_BYTES,
+                                       .end = (uint8_t *)frame->data + frame->size};
+    struct rig_buf wrong;
+    for (int skipped = 0; skipped < 2 + has_positions; skipped++)
+        (void)rig_cursor_number(&cursor);
+    uint8_t *time = payload + (cursor.at - payload);
+    rig_buf_init(&wrong, 0);
+    rig_varint_put_signed(&wrong, rig_cursor_signed(&cursor) - EARLIER_NS);
+    const bool fits = wrong.size == (size_t)(cursor.at - time);
+    if (fits) {
+        memcpy(time, wrong.data, wrong.size);
+        rig_frame_seal(frame, 0, RIG_FRAME_CHECKPOINT, number);
+    }
+    rig_buf_done(&wrong);
+    return fits;
+}
+
+/* All checkpoints of the record's second half, whose frames stay undamaged. False: there is none. */
+static bool lie(const char *path)
+{
+    struct rig_buf bytes, frame;
+    struct rig_record_file file;
+    const struct rig_load_options options = {.form = RIG_FORM_RIG};
+    FILE *stream = fopen(path, "r+be");
+    bool lied = false;
+    char piece[4096];
+    rig_buf_init(&bytes, 0);
+    rig_buf_init(&frame, 0);
+    if (stream == NULL)
+        abort();
+    for (size_t got; (got = fread(piece, 1, sizeof piece, stream)) > 0;)
+        rig_buf_add(&bytes, piece, got);
+    if (rig_record_file_init(&file, path, bytes.data, bytes.size, &options, NULL) != RIG_OK)
+        abort();
+    uint64_t number = 1;
+    for (size_t at = file.header_end, end; at < bytes.size && (end = rig_record_frame_end(&file, at)) != 0; at = end) {
+        rig_buf_clear(&frame);
+        rig_buf_add(&frame, bytes.data + at, end - at);
+        if (at > bytes.size / 2 && rig_record_frame_is(&file, at, RIG_FRAME_CHECKPOINT) &&
+            lie_in(&frame, number, (file.shape.flags & RIG_RECORD_POSITIONS) != 0)) {
+            lied = true;
+            if (fseek(stream, (long)at, SEEK_SET) != 0 || fwrite(frame.data, 1, frame.size, stream) != frame.size)
+                abort();
+        }
+        number++;
+    }
+    if (fclose(stream) != 0)
+        abort();
+    rig_record_file_done(&file);
+    rig_buf_done(&bytes);
+    rig_buf_done(&frame);
+    return lied;
+}
+
 static void check_one_record(struct totals *totals, const struct rig_history *history, const char *name,
                              const char *path, uint64_t seed, bool damages)
 {
@@ -284,6 +346,9 @@ static void check_ranks(struct totals *totals, struct rig_history *history, cons
         records.count--;
         check_records(totals, &records, seed, true, false);
         records.count++;
+        split_ranks(history, &split, prefix);
+        if (lie(paths[seed % split.count]))
+            check_records(totals, &records, seed, true, true);
         split.moves = true;
         split_ranks(history, &split, prefix);
         check_records(totals, &records, seed, true, true);
