@@ -8,6 +8,9 @@
 /* Values of `late_before` during the walk. */
 enum { LATE = 1, ON_PATH = 2, DONE = 3 };
 
+/* So many transactions are looked through for the one before in a process, which takes less than making the process order. */
+enum { NEAR = 256 };
+
 struct frame {
     uint32_t node;
     struct rig_links_cursor cursor;
@@ -16,10 +19,12 @@ struct frame {
 
 struct walk {
     const struct rig_links *links;
-    const struct rig_txn *txns; /* NULL: no real time */
-    const uint32_t *before;     /* per transaction: the one before it in its process; NULL: that is part of real time */
-    uint8_t *state;             /* per transaction */
-    uint8_t *relay_state;       /* per relay */
+    const struct rig_txn *txns;        /* NULL: no real time */
+    const struct rig_history *in_turn; /* NULL: the process order is a part of real time */
+    const uint8_t *committed;
+    uint32_t *before;     /* the process order; NULL: not made yet */
+    uint8_t *state;       /* per transaction */
+    uint8_t *relay_state; /* per relay */
     struct frame *path;
     uint32_t depth, room;
     uint32_t start;    /* of this part of the walk; nothing before it is walked */
@@ -62,21 +67,46 @@ static bool enter(struct walk *w, uint32_t node)
     if (w->depth == w->room && !grow(w))
         return false;
     RIG_INVARIANT(node >= w->start && w->depth < w->room);
-    w->path[w->depth++] = (struct frame){node, rig_links_into(w->links, node), w->before != NULL};
+    w->path[w->depth++] = (struct frame){node, rig_links_into(w->links, node), w->in_turn != NULL};
     *state_of(w, node) = ON_PATH;
     return true;
 }
 
-/* The transaction before it in its process, unless that is before the start. */
-static uint32_t process_before(const struct walk *w, uint32_t node)
+/* The process order, made when it is first needed. NULL when memory runs out. */
+static const uint32_t *process_order(struct walk *w)
 {
-    const bool known = w->before != NULL && node < w->links->txn_count;
-    const uint32_t before = known ? w->before[node] : RIG_NODE_NONE;
-    return before != RIG_NODE_NONE && before >= w->start ? before : RIG_NODE_NONE;
+    if (w->before == NULL) {
+        uint32_t *before = rig_arena_room(w->links->arena, (size_t)w->links->txn_count + 1, sizeof *before);
+        if (before != NULL && rig_process_order(w->in_turn, w->committed, w->links->arena, before))
+            w->before = before;
+        w->out_of_memory |= w->before == NULL;
+    }
+    return w->before;
+}
+
+/* The acknowledged transaction before it in its process, or RIG_NODE_NONE; it is not among the NEAR ones from the start on. */
+static uint32_t far_before(struct walk *w, uint32_t node)
+{
+    const uint32_t *before = process_order(w);
+    return before == NULL || before[node] < w->start ? RIG_NODE_NONE : before[node];
+}
+
+/* The acknowledged transaction before it in its process, unless that is before the start. */
+static uint32_t process_before(struct walk *w, uint32_t node)
+{
+    if (w->in_turn == NULL || node >= w->links->txn_count)
+        return RIG_NODE_NONE;
+    const struct rig_txn *txns = w->in_turn->txns;
+    const uint32_t end = node - w->start > NEAR ? node - NEAR : w->start;
+    for (uint32_t txn = node; txn-- > end;) {
+        if (txns[txn].process == txns[node].process && txns[txn].outcome == RIG_OUTCOME_OK && w->committed[txn])
+            return txn;
+    }
+    return end == w->start ? RIG_NODE_NONE : far_before(w, node);
 }
 
 /* The next predecessor that is not before the start, or RIG_NODE_NONE. */
-static uint32_t next_of(const struct walk *w, struct frame *frame)
+static uint32_t next_of(struct walk *w, struct frame *frame)
 {
     if (frame->in_process) {
         frame->in_process = false;
@@ -144,17 +174,6 @@ static bool walk(struct walk *w)
     return true;
 }
 
-/* The process order, where it is no part of the real-time order. False when memory runs out. */
-static bool find_processes(struct walk *w, const struct rig_history *history, const uint8_t *committed)
-{
-    if (history == NULL || !history->in_turn)
-        return true;
-    RIG_REQUIRE(committed != NULL);
-    uint32_t *before = rig_arena_room(w->links->arena, (size_t)w->links->txn_count + 1, sizeof *before);
-    w->before = before;
-    return before != NULL && rig_process_order(history, committed, w->links->arena, before);
-}
-
 enum rig_rc rig_links_clean(const struct rig_links *links, const struct rig_history *history, const uint8_t *committed,
                             bool *clean, struct rig_err *err)
 {
@@ -162,11 +181,15 @@ enum rig_rc rig_links_clean(const struct rig_links *links, const struct rig_hist
     uint32_t relays = links->node_count - links->txn_count;
     w.txns = history != NULL && history->has_invocations ? history->txns : NULL;
     w.relay_state = rig_arena_array(links->arena, (size_t)relays + 1, sizeof *w.relay_state);
-    const bool fits = w.relay_state != NULL && find_processes(&w, history, committed);
-    bool result = fits && walk(&w);
+    if (history != NULL && history->in_turn) {
+        RIG_REQUIRE(committed != NULL);
+        w.in_turn = history;
+        w.committed = committed;
+    }
+    const bool result = w.relay_state != NULL && walk(&w);
     for (uint32_t node = 0; node < links->txn_count; node++)
         links->late_before[node] = links->late_before[node] != 0;
-    if (!fits || w.out_of_memory)
+    if (w.relay_state == NULL || w.out_of_memory)
         return rig_memory_limit(err, "the search for cycles");
     *clean = result;
     return RIG_OK;
