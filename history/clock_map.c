@@ -31,7 +31,9 @@ static struct rig_clock_piece beyond(const struct rig_clock_sample *sample, int6
                                     .offset = sample->offset_ns,
                                     .least = (double)sample->error_ns,
                                     .most = (double)sample->error_ns,
-                                    .growth = RIG_CLOCK_RATE};
+                                    .growth = RIG_CLOCK_RATE,
+                                    .left = begin == INT64_MIN ? INFINITY : 0,
+                                    .right = end == INT64_MAX ? INFINITY : 0};
 }
 
 static struct rig_clock_piece between(const struct rig_clock_sample *a, const struct rig_clock_sample *b,
@@ -46,7 +48,8 @@ static struct rig_clock_piece between(const struct rig_clock_sample *a, const st
                                     .slope = time > 0 ? change / time : 0,
                                     .least = error,
                                     .most = error,
-                                    .growth = RIG_CLOCK_WANDER};
+                                    .growth = RIG_CLOCK_WANDER,
+                                    .right = time};
     if (fabs(change) <= RIG_CLOCK_RATE * time)
         return piece;
     /* No line: the errors alone make the difference, or a clock stepped. */
@@ -64,37 +67,6 @@ static struct rig_clock_piece between(const struct rig_clock_sample *a, const st
     return piece;
 }
 
-/* The smaller of the distances to the piece's ends, which are samples unless there is none at that end. */
-static double distance_of(const struct rig_clock_piece *piece, int64_t local_ns)
-{
-    const double left = piece->begin == INT64_MIN ? INFINITY : (double)(local_ns - piece->begin);
-    const double right = piece->end == INT64_MAX ? INFINITY : (double)(piece->end - local_ns);
-    return left < right ? left : right;
-}
-
-/* As floor() and ceil(), which are calls: each event of a merge has three bounds. */
-static inline int64_t floor_of(double x)
-{
-    const int64_t whole = (int64_t)x;
-    return whole - (x < (double)whole);
-}
-
-static inline int64_t ceil_of(double x)
-{
-    const int64_t whole = (int64_t)x;
-    return whole + (x > (double)whole);
-}
-
-static struct rig_clock_bounds bounds_in(const struct rig_clock_piece *piece, int64_t local_ns)
-{
-    const double along = piece->slope * (double)(local_ns - piece->anchor);
-    const double wander = piece->growth * distance_of(piece, local_ns);
-    const int64_t at = local_ns + piece->offset;
-    return (struct rig_clock_bounds){.low = at + floor_of(along - piece->least - wander),
-                                     .likely = at + (int64_t)along,
-                                     .high = at + ceil_of(along + piece->most + wander)};
-}
-
 /* The bound of an earlier piece at its end is the least for `high`, and that of a later one at its beginning the most for
  * `low`. */
 static void settle(struct rig_clock_map *map)
@@ -106,14 +78,14 @@ static void settle(struct rig_clock_map *map)
         pieces[i].high_before = highest;
         if (pieces[i].end == INT64_MAX)
             continue;
-        const int64_t high = bounds_in(&pieces[i], pieces[i].end).high;
+        const int64_t high = rig_clock_piece_bounds(&pieces[i], pieces[i].end).high;
         highest = high > highest ? high : highest;
     }
     for (size_t i = count; i-- > 0;) {
         pieces[i].low_behind = lowest;
         if (pieces[i].begin == INT64_MIN)
             continue;
-        const int64_t low = bounds_in(&pieces[i], pieces[i].begin).low;
+        const int64_t low = rig_clock_piece_bounds(&pieces[i], pieces[i].begin).low;
         lowest = low < lowest ? low : lowest;
     }
 }
@@ -159,19 +131,4 @@ enum rig_rc rig_clock_map_make(const struct rig_rank *rank, const struct rig_clo
 void rig_clock_map_done(struct rig_clock_map *map)
 {
     rig_clock_pieces_done(&map->pieces);
-}
-
-struct rig_clock_bounds rig_clock_map_bounds(struct rig_clock_map *map, int64_t local_ns)
-{
-    if (map->pieces.count == 0)
-        return (struct rig_clock_bounds){local_ns, local_ns, local_ns};
-    while (map->pieces.at[map->at].end < local_ns)
-        map->at++;
-    while (map->pieces.at[map->at].begin > local_ns)
-        map->at--;
-    const struct rig_clock_piece *piece = &map->pieces.at[map->at];
-    struct rig_clock_bounds bounds = bounds_in(piece, local_ns);
-    bounds.high = bounds.high > piece->high_before ? bounds.high : piece->high_before;
-    bounds.low = bounds.low < piece->low_behind ? bounds.low : piece->low_behind;
-    return bounds;
 }

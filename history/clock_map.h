@@ -8,7 +8,7 @@
  *
  * Both bounds ascend with the rank's clock: one that would fall behind an earlier one stays there, which only widens them.
  *
- * Space: 56 bytes a sample. Time: that of looking at the next samples, if times ascend.
+ * Space: 96 bytes a sample. Time: that of looking at the next samples, if times ascend.
  */
 #ifndef RIG_HISTORY_CLOCK_MAP_H
 #define RIG_HISTORY_CLOCK_MAP_H
@@ -29,6 +29,7 @@ struct rig_clock_piece {
     double slope;
     double least, most; /* by which the difference may be below and above the line, at the ends of the piece; and */
     double growth;      /*   by how much that grows with the distance from the nearer end */
+    double left, right; /* distances of the anchor from the ends; INFINITY where there is none */
     int64_t high_before, low_behind; /* no bound is below the one, above the other, whatever this piece says */
 };
 
@@ -49,7 +50,47 @@ struct rig_clock_bounds {
 enum rig_rc rig_clock_map_make(const struct rig_rank *rank, const struct rig_clock_sample *samples, size_t count,
                                struct rig_clock_map *map, struct rig_err *err);
 void rig_clock_map_done(struct rig_clock_map *map);
+
+/* As floor() and ceil(), which are calls: each event of a merge has three bounds. */
+static inline int64_t rig_clock_floor(double x)
+{
+    const int64_t whole = (int64_t)x;
+    return whole - (x < (double)whole);
+}
+
+static inline int64_t rig_clock_ceil(double x)
+{
+    const int64_t whole = (int64_t)x;
+    return whole + (x > (double)whole);
+}
+
+/* By this piece alone, for a time in it. */
+static inline struct rig_clock_bounds rig_clock_piece_bounds(const struct rig_clock_piece *piece, int64_t local_ns)
+{
+    const double since = (double)(local_ns - piece->anchor), along = piece->slope * since;
+    const double left = piece->left + since, right = piece->right - since;
+    const double wander = piece->growth * (left < right ? left : right);
+    const int64_t at = local_ns + piece->offset;
+    return (struct rig_clock_bounds){.low = at + rig_clock_floor(along - piece->least - wander),
+                                     .likely = at + (int64_t)along,
+                                     .high = at + rig_clock_ceil(along + piece->most + wander)};
+}
+
 /* For times that a clock of 64 bits reaches: below 2^61 either way. */
-struct rig_clock_bounds rig_clock_map_bounds(struct rig_clock_map *map, int64_t local_ns);
+static inline struct rig_clock_bounds rig_clock_map_bounds(struct rig_clock_map *map, int64_t local_ns)
+{
+    if (map->pieces.count == 0)
+        return (struct rig_clock_bounds){local_ns, local_ns, local_ns};
+    const struct rig_clock_piece *piece = &map->pieces.at[map->at];
+    while (piece->end < local_ns)
+        piece++;
+    while (piece->begin > local_ns)
+        piece--;
+    map->at = (size_t)(piece - map->pieces.at);
+    struct rig_clock_bounds bounds = rig_clock_piece_bounds(piece, local_ns);
+    bounds.high = bounds.high > piece->high_before ? bounds.high : piece->high_before;
+    bounds.low = bounds.low < piece->low_behind ? bounds.low : piece->low_behind;
+    return bounds;
+}
 
 #endif

@@ -19,6 +19,7 @@ enum {
 
 /* ---- the thread ---- */
 
+/* It also makes notes of outputs where it is far ahead. Else the window does, so that the slower of both has less to do. */
 static void *merge_ahead(void *context)
 {
     struct rig_merge *merge = context;
@@ -29,9 +30,11 @@ static void *merge_ahead(void *context)
             pthread_cond_wait(&merge->changed, &merge->lock);
             continue;
         }
+        const bool is_ahead = merge->filling - merge->giving >= merge->output_count / 2;
         pthread_mutex_unlock(&merge->lock);
         struct rig_err err = {0};
-        (void)rig_merge_fill(merge, out, &err);
+        if (rig_merge_fill(merge, out, &err) == RIG_OK && is_ahead && !merge->parts.uses_only)
+            (void)rig_segment_note_make(&out->made.segment.note, &out->made.segment);
         pthread_mutex_lock(&merge->lock);
         merge->err = err;
         out->last = merge->ended;

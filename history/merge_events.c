@@ -43,51 +43,42 @@ static enum rig_rc give_positions(struct rig_merge *merge, struct rig_err *err)
     return RIG_OK;
 }
 
-/* The next transaction of the piece that completes. The output uses the piece. */
-static enum rig_rc put_end(struct rig_merge *merge, struct rig_merge_output *out, uint32_t number,
-                           struct rig_merge_piece *piece, struct rig_err *err)
+/* The batch's ends of a rank, if it has any: the output will use their piece. *op_count: more operations. */
+static enum rig_rc finish_ends(struct rig_merge *merge, struct rig_merge_output *out, uint32_t number, size_t *op_count,
+                               struct rig_err *err)
 {
+    const size_t taken = merge->streams[2 * number + 1].taken;
     struct rig_merge_rank *rank = &merge->ranks[number];
-    const uint32_t index = piece->next_end++, start = piece->start_of.at[index];
-    const struct rig_txn *txn = &piece->segment.txns.at[index];
-    const enum rig_rc rc = rig_merge_processes_note(&merge->processes, merge->ranks, number, txn->process,
-                                                    txn->invoke_at, txn->complete_at, err);
-    if (rc != RIG_OK)
-        return rc;
-    rig_merge_rank_finish(rank, start);
-    const uint32_t invoked = rank->starts.at[start].at;
-    const bool fits = merge->parts.uses_only ? rig_merge_output_add_uses(out, piece, index)
-                                             : rig_merge_output_add(out, piece, index, invoked);
-    return fits ? RIG_OK : rig_merge_no_memory(err);
-}
-
-/* Transactions that complete before the part. */
-static void drop_ends(struct rig_merge *merge)
-{
-    for (size_t i = 0; i < merge->count; i++) {
-        for (size_t taken = merge->streams[2 * i + 1].taken; taken > 0; taken--) {
-            struct rig_merge_piece *piece = rig_merge_rank_end(&merge->ranks[i]);
-            rig_merge_rank_finish(&merge->ranks[i], piece->start_of.at[piece->next_end++]);
-        }
+    struct rig_merge_piece *piece = merge->end_pieces[number] = taken > 0 ? rig_merge_rank_end(rank) : NULL;
+    if (piece == NULL)
+        return RIG_OK;
+    const struct rig_txn *txns = piece->segment.txns.at + piece->next_end;
+    if (!merge->parts.is_before) {
+        const enum rig_rc rc = rig_merge_processes_note(&merge->processes, merge->ranks, number, txns, taken, err);
+        if (rc != RIG_OK)
+            return rc;
+        if (!rig_merge_output_use(out, number, piece) || !rig_merge_output_map(out, piece, taken))
+            return rig_merge_no_memory(err);
     }
+    rig_merge_rank_finish(rank, piece, taken);
+    *op_count += txns[taken].first_op - txns[0].first_op;
+    if (merge->parts.is_before)
+        piece->next_end += (uint32_t)taken; /* they complete before the part */
+    return RIG_OK;
 }
 
 /* The events of the batch. */
 static enum rig_rc put_events(struct rig_merge *merge, struct rig_merge_output *out, struct rig_err *err)
 {
+    size_t op_count = 0;
     enum rig_rc rc = give_positions(merge, err);
-    if (rc == RIG_OK && merge->parts.is_before) {
-        drop_ends(merge);
-        return RIG_OK;
-    }
-    for (uint32_t i = 0; i < merge->count && rc == RIG_OK; i++) {
-        merge->end_pieces[i] = merge->streams[2 * i + 1].taken > 0 ? rig_merge_rank_end(&merge->ranks[i]) : NULL;
-        if (merge->end_pieces[i] != NULL && !rig_merge_output_use(out, i, merge->end_pieces[i]))
-            rc = rig_merge_no_memory(err);
-    }
-    for (size_t i = 0; rc == RIG_OK && i < merge->ends.count; i++)
-        rc = put_end(merge, out, merge->ends.at[i], merge->end_pieces[merge->ends.at[i]], err);
-    return rc;
+    for (uint32_t i = 0; i < merge->count && rc == RIG_OK; i++)
+        rc = finish_ends(merge, out, i, &op_count, err);
+    if (rc != RIG_OK || merge->parts.is_before)
+        return rc;
+    const bool fits = merge->parts.uses_only ? rig_merge_output_add_uses(out, merge->end_pieces, &merge->ends)
+                                             : rig_merge_output_add(out, merge->end_pieces, &merge->ends, op_count);
+    return fits ? RIG_OK : rig_merge_no_memory(err);
 }
 
 static bool put_faults(struct rig_merge *merge, struct rig_merge_output *out, const struct rig_segment *segment)
@@ -156,12 +147,10 @@ static enum rig_rc check_open(struct rig_merge *merge, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < merge->count && rc == RIG_OK; i++) {
-        const struct rig_merge_rank *rank = &merge->ranks[i];
-        for (size_t at = 0; rank->last != NULL && at < rank->last->open_start.count && rc == RIG_OK; at++) {
-            const uint32_t source_at = rank->starts.at[rank->last->open_start.at[at]].source_at;
-            rc = rig_merge_processes_note(&merge->processes, merge->ranks, i, rank->last->segment.open.at[at].process,
-                                          source_at, RIG_POSITION_NONE, err);
-        }
+        const struct rig_merge_piece *last = merge->ranks[i].last;
+        if (last != NULL)
+            rc = rig_merge_processes_note(&merge->processes, merge->ranks, i, last->segment.open.at,
+                                          last->segment.open.count, err);
     }
     return rc;
 }
@@ -227,10 +216,7 @@ enum rig_rc rig_merge_fill(struct rig_merge *merge, struct rig_merge_slot *outpu
         rc = rig_merge_no_memory(err);
     if (rc != RIG_OK)
         return rc;
-    out->segment.owned = true;
-    out->segment.in_turn = true;
-    if (!merge->parts.uses_only)
-        (void)rig_segment_note_make(&out->segment.note, &out->segment); /* else the window does */
+    rig_merge_output_end(out);
     output->share = share_of(merge);
     output->place = rig_merge_cut_passed(merge);
     output->mark = merge->parts.mark;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/bug.h"
+
 void rig_merge_output_init(struct rig_merge_output *out, bool sequences)
 {
     *out = (struct rig_merge_output){.sequences = sequences};
@@ -11,6 +13,7 @@ void rig_merge_output_init(struct rig_merge_output *out, bool sequences)
 void rig_merge_output_done(struct rig_merge_output *out)
 {
     rig_segment_done(&out->segment);
+    rig_merge_ids_done(&out->elements);
     rig_used_pieces_done(&out->pieces);
 }
 
@@ -22,6 +25,8 @@ void rig_merge_output_empty(struct rig_merge_output *out, struct rig_merge_rank 
             rig_merge_rank_free_piece(&ranks[out->pieces.at[i].rank], piece);
     }
     out->pieces.count = 0;
+    out->elements.count = 0;
+    out->any_columns = false;
     out->number = number;
     rig_segment_reset(&out->segment);
 }
@@ -29,12 +34,12 @@ void rig_merge_output_empty(struct rig_merge_output *out, struct rig_merge_rank 
 /* ---- what it refers to ---- */
 
 /* The key's number in the output. UINT32_MAX when memory runs out. */
-static uint32_t add_key(struct rig_merge_output *out, struct rig_merge_piece *piece, uint32_t key)
+static __attribute__((noinline)) uint32_t add_key(struct rig_merge_output *out, struct rig_merge_piece *piece,
+                                                  uint32_t key)
 {
-    struct rig_segment_key copy = piece->segment.keys.at[key];
-    copy.spine.count = 0; /* grows with the reads */
     const uint32_t id = (uint32_t)out->segment.keys.count;
-    if (id == UINT32_MAX || !rig_segment_keys_add(&out->segment.keys, copy))
+    if (id == UINT32_MAX || !rig_segment_keys_add(&out->segment.keys, piece->segment.keys.at[key]) ||
+        !rig_merge_ids_add(&out->elements, 0))
         return UINT32_MAX;
     return piece->key_of.at[key] = id;
 }
@@ -45,9 +50,9 @@ static inline uint32_t use_key(struct rig_merge_output *out, struct rig_merge_pi
     return __builtin_expect(id != UINT32_MAX, 1) ? id : add_key(out, piece, key);
 }
 
-static void use_elements(struct rig_merge_output *out, uint32_t key, uint32_t count)
+static inline void use_elements(struct rig_merge_output *out, uint32_t key, uint32_t count)
 {
-    uint32_t *known = &out->segment.keys.at[key].spine.count;
+    uint32_t *known = &out->elements.at[key];
     *known = count > *known ? count : *known;
 }
 
@@ -74,6 +79,7 @@ bool rig_merge_output_use(struct rig_merge_output *out, uint32_t rank, struct ri
     if (!rig_used_pieces_add(&out->pieces, (struct rig_used_piece){piece, rank}))
         return false;
     piece->users++;
+    out->any_columns |= rig_columns_any(&piece->segment.columns);
     piece->first_error = (uint32_t)out->segment.errors.count;
     memset(piece->branch_of.at, 0xff, (piece->segment.branches.count + 1) * sizeof *piece->branch_of.at);
     bool fits = true;
@@ -84,30 +90,35 @@ bool rig_merge_output_use(struct rig_merge_output *out, uint32_t rank, struct ri
 
 /* ---- transactions ---- */
 
-static bool copy_ops(struct rig_merge_output *out, struct rig_merge_piece *piece, size_t begin, size_t end)
+/* The operation may read a branch: others have values that look like one. False when memory runs out. */
+static __attribute__((noinline)) bool map_branch(struct rig_merge_output *out, struct rig_merge_piece *piece,
+                                                 struct rig_txn_op *op)
 {
-    const uint16_t owner = (uint16_t)out->segment.txns.count;
-    if (!rig_txn_op_vec_reserve(&out->segment.ops, out->segment.ops.count + (end - begin)))
-        return false;
-    struct rig_txn_op *to = out->segment.ops.at + out->segment.ops.count;
-    for (const struct rig_txn_op *from = piece->segment.ops.at + begin; begin < end; begin++, from++, to++) {
-        *to = *from;
-        to->owner = owner;
-        to->key = use_key(out, piece, from->key);
-        if (__builtin_expect(to->key == UINT32_MAX, 0))
+    if (!out->sequences || !rig_op_reads_sequence(op->kind) || op->read_state != RIG_READ_SEEN)
+        return true;
+    const uint32_t branch = use_branch(out, piece, rig_txn_op_branch(op));
+    op->list = RIG_LIST_BRANCH | branch;
+    return branch != UINT32_MAX;
+}
+
+bool rig_merge_output_map(struct rig_merge_output *out, struct rig_merge_piece *piece, size_t count)
+{
+    const struct rig_txn *txns = piece->segment.txns.at + piece->next_end;
+    struct rig_txn_op *mop = piece->segment.ops.at + txns[0].first_op;
+    const struct rig_txn_op *end = piece->segment.ops.at + txns[count].first_op;
+    for (; mop < end; mop++) {
+        mop->key = use_key(out, piece, mop->key);
+        if (__builtin_expect(mop->key == UINT32_MAX, 0))
             return false;
-        if (!out->sequences || !rig_op_reads_sequence(from->kind) || from->read_state != RIG_READ_SEEN)
-            continue;
-        if (__builtin_expect(rig_txn_op_is_branch(from), 0)) {
-            const uint32_t branch = use_branch(out, piece, rig_txn_op_branch(from));
-            if (branch == UINT32_MAX)
+        if (__builtin_expect(rig_txn_op_is_branch(mop), 0)) {
+            if (!map_branch(out, piece, mop))
                 return false;
-            to->list = RIG_LIST_BRANCH | branch;
-        } else {
-            use_elements(out, to->key, from->count);
+            continue;
         }
+        /* Reads and writes are in random order, so no jump depends on the kind. */
+        const bool seen = out->sequences & rig_op_reads_sequence(mop->kind) & (mop->read_state == RIG_READ_SEEN);
+        use_elements(out, mop->key, mop->count & (0U - (uint32_t)seen));
     }
-    out->segment.ops.count = (size_t)(to - out->segment.ops.at);
     return true;
 }
 
@@ -133,33 +144,64 @@ static size_t end_of_ops(const struct rig_txn_vec *txns, const struct rig_txn_op
     return index + 1 < txns->count ? txns->at[index + 1].first_op : ops->count;
 }
 
-bool rig_merge_output_add(struct rig_merge_output *out, struct rig_merge_piece *piece, uint32_t index,
-                          uint32_t invoke_at)
+/* Copies the next transaction of the piece with its operations; there is room. */
+static inline void copy_txn(struct rig_segment *to, const struct rig_merge_piece *piece, uint32_t index)
 {
-    const struct rig_segment *segment = &piece->segment;
-    struct rig_txn txn = segment->txns.at[index];
-    const size_t first = txn.first_op, as = out->segment.txns.count;
-    txn.invoke_at = invoke_at;
-    txn.complete_at = piece->end_at.at[index];
-    txn.first_op = (uint32_t)out->segment.ops.count;
-    txn.error = txn.error == 0 ? 0 : txn.error + piece->first_error;
-    return copy_ops(out, piece, first, end_of_ops(&segment->txns, &segment->ops, index)) &&
-           rig_txn_vec_add(&out->segment.txns, txn) &&
-           (!rig_columns_any(&segment->columns) || copy_columns(out, piece, index, as));
+    const struct rig_txn *from = &piece->segment.txns.at[index];
+    const struct rig_txn_op *op = &piece->segment.ops.at[from->first_op];
+    const uint32_t op_count = from[1].first_op - from->first_op;
+    const uint16_t owner = (uint16_t)to->txns.count;
+    struct rig_txn *txn = &to->txns.at[to->txns.count++];
+    struct rig_txn_op *to_op = &to->ops.at[to->ops.count];
+    *txn = *from;
+    txn->first_op = (uint32_t)to->ops.count;
+    txn->error = from->error == 0 ? 0 : from->error + piece->first_error;
+    /* How many there are is unpredictable. */
+    for (uint32_t i = 0; i < RIG_MERGE_OPS_AT_ONCE; i++) {
+        to_op[i] = op[i];
+        to_op[i].owner = owner;
+    }
+    for (uint32_t i = RIG_MERGE_OPS_AT_ONCE; i < op_count; i++) {
+        to_op[i] = op[i];
+        to_op[i].owner = owner;
+    }
+    to->ops.count += op_count;
 }
 
-bool rig_merge_output_add_uses(struct rig_merge_output *out, struct rig_merge_piece *piece, uint32_t index)
+bool rig_merge_output_add(struct rig_merge_output *out, struct rig_merge_piece *const *pieces,
+                          const struct rig_merge_ids *ranks, size_t op_count)
 {
-    const struct rig_segment *segment = &piece->segment;
-    struct rig_txn txn = segment->txns.at[index];
-    const size_t end = end_of_ops(&segment->txns, &segment->ops, index), as = out->segment.txns.count;
-    for (size_t op = txn.first_op; op < end; op++) {
-        if (use_key(out, piece, segment->ops.at[op].key) == UINT32_MAX)
+    struct rig_segment *to = &out->segment;
+    const size_t first = to->txns.count, first_op = to->ops.count;
+    if (!rig_txn_vec_reserve(&to->txns, first + ranks->count) ||
+        !rig_txn_op_vec_reserve(&to->ops, first_op + op_count + RIG_MERGE_OPS_AT_ONCE))
+        return false;
+    for (size_t i = 0; i < ranks->count; i++) {
+        struct rig_merge_piece *piece = pieces[ranks->at[i]];
+        copy_txn(to, piece, piece->next_end);
+        if (__builtin_expect(out->any_columns, 0) && rig_columns_any(&piece->segment.columns) &&
+            !copy_columns(out, piece, piece->next_end, first + i))
+            return false;
+        piece->next_end++;
+    }
+    RIG_INVARIANT(to->ops.count == first_op + op_count);
+    return true;
+}
+
+bool rig_merge_output_add_uses(struct rig_merge_output *out, struct rig_merge_piece *const *pieces,
+                               const struct rig_merge_ids *ranks)
+{
+    for (size_t i = 0; i < ranks->count; i++) {
+        struct rig_merge_piece *piece = pieces[ranks->at[i]];
+        const uint32_t index = piece->next_end++;
+        struct rig_txn txn = piece->segment.txns.at[index];
+        txn.first_op = 0;
+        if (!rig_txn_vec_add(&out->segment.txns, txn) ||
+            (out->any_columns && rig_columns_any(&piece->segment.columns) &&
+             !copy_columns(out, piece, index, out->segment.txns.count - 1)))
             return false;
     }
-    txn.first_op = 0;
-    return rig_txn_vec_add(&out->segment.txns, txn) &&
-           (!rig_columns_any(&segment->columns) || copy_columns(out, piece, index, as));
+    return true;
 }
 
 bool rig_merge_output_add_open(struct rig_merge_output *out, uint32_t rank, const struct rig_merge_start *start)
@@ -187,4 +229,12 @@ bool rig_merge_output_add_open(struct rig_merge_output *out, uint32_t rank, cons
             return false;
     }
     return true;
+}
+
+void rig_merge_output_end(struct rig_merge_output *out)
+{
+    for (size_t i = 0; i < out->segment.keys.count; i++)
+        out->segment.keys.at[i].spine.count = out->elements.at[i];
+    out->segment.owned = true;
+    out->segment.in_turn = true;
 }

@@ -18,8 +18,10 @@ RIG_VEC(struct rig_used_piece, rig_used_pieces)
 struct rig_merge_output {
     struct rig_segment segment;
     struct rig_used_pieces pieces;
-    uint64_t number; /* no other output of the merge has it; from 1 */
-    bool sequences;  /* reads return lists */
+    struct rig_merge_ids elements; /* per key: the most that was read of its spine */
+    uint64_t number;               /* no other output of the merge has it; from 1 */
+    bool sequences;                /* reads return lists */
+    bool any_columns;              /* in a piece that it uses */
 };
 
 void rig_merge_output_init(struct rig_merge_output *out, bool sequences);
@@ -31,12 +33,18 @@ void rig_merge_output_empty(struct rig_merge_output *out, struct rig_merge_rank 
 
 /* The output uses the rank's piece. */
 bool rig_merge_output_use(struct rig_merge_output *out, uint32_t rank, struct rig_merge_piece *piece);
-/* Adds the piece's transaction `index`, which was invoked at this merged position. The output uses the piece. */
-bool rig_merge_output_add(struct rig_merge_output *out, struct rig_merge_piece *piece, uint32_t index,
-                          uint32_t invoke_at);
-/* The same without its operations, but with their keys. */
-bool rig_merge_output_add_uses(struct rig_merge_output *out, struct rig_merge_piece *piece, uint32_t index);
+/* Gives the operations of the piece's next `count` transactions that complete the numbers of the output, which uses the piece. */
+bool rig_merge_output_map(struct rig_merge_output *out, struct rig_merge_piece *piece, size_t count);
+/* Adds the next transaction that completes of each of these ranks' pieces; they were mapped, and have `op_count` operations. */
+bool rig_merge_output_add(struct rig_merge_output *out, struct rig_merge_piece *const *pieces,
+                          const struct rig_merge_ids *ranks, size_t op_count);
+/* The same without operations: the output has their keys. */
+bool rig_merge_output_add_uses(struct rig_merge_output *out, struct rig_merge_piece *const *pieces,
+                               const struct rig_merge_ids *ranks);
 /* Adds a transaction that is under way where the output ends. */
 bool rig_merge_output_add_open(struct rig_merge_output *out, uint32_t rank, const struct rig_merge_start *start);
+
+/* Nothing else is added, except faults. */
+void rig_merge_output_end(struct rig_merge_output *out);
 
 #endif

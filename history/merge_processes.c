@@ -67,15 +67,16 @@ enum rig_rc rig_merge_processes_check(struct rig_merge_processes *processes, con
 }
 
 enum rig_rc rig_merge_processes_note(struct rig_merge_processes *processes, const struct rig_merge_rank *ranks,
-                                     uint32_t rank, int32_t number, uint32_t invoked, uint32_t completed,
-                                     struct rig_err *err)
+                                     uint32_t rank, const struct rig_txn *txns, size_t count, struct rig_err *err)
 {
-    struct rig_merge_process *process = process_of(processes, number);
-    const enum rig_rc rc = check(process, ranks, rank, number, invoked, err);
-    if (rc == RIG_OK)
-        *process = (struct rig_merge_process){.rank = rank + 1,
-                                              .ended = completed == RIG_POSITION_NONE ? UINT32_MAX : completed + 1};
-    return rc;
+    for (size_t i = 0; i < count; i++) {
+        struct rig_merge_process *process = process_of(processes, txns[i].process);
+        if (process == NULL || (process->rank != rank + 1 && process->rank != 0) || txns[i].invoke_at < process->ended)
+            return check(process, ranks, rank, txns[i].process, txns[i].invoke_at, err);
+        process->rank = rank + 1;
+        process->ended = txns[i].complete_at == RIG_POSITION_NONE ? UINT32_MAX : txns[i].complete_at + 1;
+    }
+    return RIG_OK;
 }
 
 bool rig_merge_processes_list(const struct rig_merge_processes *processes, const struct rig_merge_rank *ranks,

@@ -26,10 +26,9 @@ void rig_merge_processes_reset(struct rig_merge_processes *processes);
  * rank, or completed a later one. */
 enum rig_rc rig_merge_processes_check(struct rig_merge_processes *processes, const struct rig_merge_rank *ranks,
                                       uint32_t rank, int32_t number, uint32_t invoked, struct rig_err *err);
-/* Likewise, and notes where it completes; RIG_POSITION_NONE: it never does. */
+/* Likewise for transactions, at positions of the record, in the order in which they complete, and notes where they do. */
 enum rig_rc rig_merge_processes_note(struct rig_merge_processes *processes, const struct rig_merge_rank *ranks,
-                                     uint32_t rank, int32_t number, uint32_t invoked, uint32_t completed,
-                                     struct rig_err *err);
+                                     uint32_t rank, const struct rig_txn *txns, size_t count, struct rig_err *err);
 /* Adds those that were noted, in ascending order. False when memory runs out. */
 bool rig_merge_processes_list(const struct rig_merge_processes *processes, const struct rig_merge_rank *ranks,
                               struct rig_rank_processes *list);

@@ -7,7 +7,9 @@
 
 #define NO_START UINT32_MAX
 
-enum { OPEN_BIT = INT32_MIN, MOST_SPARSE = 8, FEW_SLOTS = 1024 };
+#define OPEN_BIT (UINT32_C(1) << 31)
+
+enum { MOST_SPARSE = 8, FEW_SLOTS = 1024 };
 
 /* ---- life ---- */
 
@@ -141,10 +143,10 @@ void rig_merge_rank_begin(struct rig_merge_rank *rank, struct rig_merge_piece *p
         rank->starts.at[piece->starts.at[piece->next_start]].at = piece->start_at.at[piece->next_start];
 }
 
-void rig_merge_rank_finish(struct rig_merge_rank *rank, uint32_t start)
+static inline void finish(struct rig_merge_rank *rank, uint32_t start)
 {
     RIG_INVARIANT(rank->starts.at[start].at != RIG_POSITION_NONE);
-    if (rank->free.count == rank->free.capacity) {
+    if (__builtin_expect(rank->free.count == rank->free.capacity, 0)) {
         rank->free.count -= rank->next_free;
         memmove(rank->free.at, rank->free.at + rank->next_free, rank->free.count * sizeof *rank->free.at);
         rank->next_free = 0;
@@ -152,47 +154,21 @@ void rig_merge_rank_finish(struct rig_merge_rank *rank, uint32_t start)
     rank->free.at[rank->free.count++] = start;
 }
 
+void rig_merge_rank_finish(struct rig_merge_rank *rank, struct rig_merge_piece *piece, size_t count)
+{
+    struct rig_txn *txn = piece->segment.txns.at + piece->next_end;
+    const uint32_t *start = piece->start_of.at + piece->next_end, *end_at = piece->end_at.at + piece->next_end;
+    for (; count > 0; count--, txn++, start++, end_at++) {
+        txn->invoke_at = rank->starts.at[*start].at;
+        txn->complete_at = *end_at;
+        finish(rank, *start);
+    }
+}
+
 static int compare_order(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
     return (*a > *b) - (*a < *b);
-}
-
-/* The piece's invocations from `from` on, by position: position << 32 | the transaction's number, or OPEN_BIT | that of
- * an open one. */
-static bool order_starts(struct rig_merge_rank *rank, const struct rig_merge_piece *piece, uint32_t from, uint32_t to)
-{
-    const struct rig_segment *segment = &piece->segment;
-    const size_t all = segment->txns.count + segment->open.count;
-    const size_t range = to > from ? to - from : 0;
-    rank->order.count = 0;
-    if (!rig_merge_order_reserve(&rank->order, all))
-        return false;
-    const bool dense = range <= MOST_SPARSE * all + FEW_SLOTS;
-    if (dense && !rig_merge_ids_reserve(&rank->slots, range))
-        return false;
-    uint32_t *slots = rank->slots.at;
-    if (dense && range > 0)
-        memset(slots, 0xff, range * sizeof *slots);
-    for (size_t i = 0; i < all; i++) {
-        const bool is_open = i >= segment->txns.count;
-        const size_t index = is_open ? i - segment->txns.count : i;
-        const uint32_t at = is_open ? segment->open.at[index].invoke_at : segment->txns.at[index].invoke_at;
-        const uint32_t which = (uint32_t)index | (is_open ? (uint32_t)OPEN_BIT : 0U);
-        if (at < from)
-            continue;
-        if (dense)
-            slots[at - from] = which;
-        else
-            rank->order.at[rank->order.count++] = (uint64_t)at << 32 | which;
-    }
-    for (size_t i = 0; dense && i < range; i++) {
-        if (slots[i] != UINT32_MAX)
-            rank->order.at[rank->order.count++] = (uint64_t)(from + i) << 32 | slots[i];
-    }
-    if (!dense)
-        qsort(rank->order.at, rank->order.count, sizeof *rank->order.at, compare_order);
-    return true;
 }
 
 static enum rig_rc refuse_order(const struct rig_merge_rank *rank, struct rig_err *err)
@@ -203,6 +179,102 @@ static enum rig_rc refuse_order(const struct rig_merge_rank *rank, struct rig_er
                     rank->name);
 }
 
+/* The start of a transaction that the piece before had among its open ones, which are in order; NO_START: none. */
+static uint32_t find_open(const struct rig_merge_rank *rank, const struct rig_merge_piece *before, uint32_t source_at)
+{
+    size_t low = 0, high = before == NULL ? 0 : before->open_start.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (rank->starts.at[before->open_start.at[middle]].source_at < source_at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = before != NULL && low < before->open_start.count &&
+                       rank->starts.at[before->open_start.at[low]].source_at == source_at;
+    return found ? before->open_start.at[low] : NO_START;
+}
+
+/* A transaction that was open before is in this piece now. */
+static enum rig_rc carry_on(struct rig_merge_rank *rank, struct rig_merge_piece *piece, bool is_open, uint32_t index,
+                            struct rig_err *err)
+{
+    const uint32_t at = (is_open ? &piece->segment.open : &piece->segment.txns)->at[index].invoke_at;
+    const uint32_t start = find_open(rank, rank->last, at);
+    if (start == NO_START)
+        return rig_fail(err, RIG_E_INPUT, "%s: the transaction at position %u completes, and was not open", rank->name,
+                        (unsigned)at);
+    struct rig_merge_start *s = &rank->starts.at[start];
+    s->piece = piece;
+    s->index = index;
+    s->is_open = is_open;
+    (is_open ? &piece->open_start : &piece->start_of)->at[index] = start;
+    return RIG_OK;
+}
+
+/* Positions from `from` to before `to`. */
+struct range {
+    uint32_t from, to;
+    uint32_t *slots; /* one a position; NULL: they are too many */
+};
+
+/* Invocations in the range go to their slots, or to the order where there are none; earlier ones are carried on. */
+static enum rig_rc sort_out(struct rig_merge_rank *rank, struct rig_merge_piece *piece, bool is_open,
+                            const struct range *range, struct rig_err *err)
+{
+    const struct rig_txn_vec *txns = is_open ? &piece->segment.open : &piece->segment.txns;
+    const uint32_t bits = is_open ? OPEN_BIT : 0, from = range->from;
+    uint32_t carried = 0;
+    for (uint32_t i = 0; i < txns->count; i++) {
+        const uint32_t at = txns->at[i].invoke_at;
+        if (at >= range->to)
+            return refuse_order(rank, err);
+        if (at < from) {
+            const enum rig_rc rc = carry_on(rank, piece, is_open, i, err);
+            if (rc != RIG_OK)
+                return rc;
+            carried++;
+        } else if (range->slots != NULL) {
+            range->slots[at - from] = i | bits;
+        } else {
+            rank->order.at[rank->order.count++] = (uint64_t)at << 32 | i | bits;
+        }
+    }
+    rank->new_starts += txns->count - carried;
+    return RIG_OK;
+}
+
+/* The piece's invocations from `from` on, by position: position << 32 | the transaction's number, or OPEN_BIT | that of
+ * an open one. */
+static enum rig_rc order_starts(struct rig_merge_rank *rank, struct rig_merge_piece *piece, uint32_t from, uint32_t to,
+                                struct rig_err *err)
+{
+    const size_t all = piece->segment.txns.count + piece->segment.open.count, positions = to - from;
+    const bool dense = positions <= MOST_SPARSE * all + FEW_SLOTS;
+    struct rig_merge_order *order = &rank->order;
+    rank->new_starts = order->count = 0;
+    if (!rig_merge_order_reserve(order, all + 1) || (dense && !rig_merge_ids_reserve(&rank->slots, positions + 1)))
+        return no_memory(rank, err);
+    const struct range range = {from, to, dense ? rank->slots.at : NULL};
+    if (dense)
+        memset(range.slots, 0xff, positions * sizeof *range.slots);
+    enum rig_rc rc = sort_out(rank, piece, false, &range, err);
+    if (rc == RIG_OK)
+        rc = sort_out(rank, piece, true, &range, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (!dense)
+        qsort(order->at, order->count, sizeof *order->at, compare_order);
+    /* Starts and ends alternate unpredictably, so always store, if need be one place past the last start. */
+    uint64_t *next = order->at + order->count;
+    for (size_t i = 0; dense && i < positions; i++) {
+        *next = (uint64_t)(from + i) << 32 | range.slots[i];
+        next += range.slots[i] != UINT32_MAX;
+    }
+    order->count = (size_t)(next - order->at);
+    return order->count == rank->new_starts ? RIG_OK : refuse_order(rank, err);
+}
+
 static enum rig_rc add_starts(struct rig_merge_rank *rank, struct rig_merge_piece *piece, struct rig_err *err)
 {
     const size_t txns = piece->segment.txns.count;
@@ -211,8 +283,8 @@ static enum rig_rc add_starts(struct rig_merge_rank *rank, struct rig_merge_piec
         !rig_merge_ids_reserve(&piece->start_at, rank->order.count + 1))
         return no_memory(rank, err);
     for (size_t i = 0; i < rank->order.count; i++) {
-        const uint32_t which = (uint32_t)rank->order.at[i], index = which & ~(uint32_t)OPEN_BIT;
-        const bool is_open = (which & (uint32_t)OPEN_BIT) != 0;
+        const uint32_t which = (uint32_t)rank->order.at[i], index = which & ~OPEN_BIT;
+        const bool is_open = (which & OPEN_BIT) != 0;
         const int64_t low_ns = rank->lows.at[is_open ? txns + index : index];
         const uint32_t start = new_start(rank);
         if (start == NO_START)
@@ -232,98 +304,92 @@ static enum rig_rc add_starts(struct rig_merge_rank *rank, struct rig_merge_piec
     return RIG_OK;
 }
 
-/* The start of a transaction that the piece before had among its open ones, which are in order; NO_START: none. */
-static uint32_t find_open(const struct rig_merge_rank *rank, const struct rig_merge_piece *before, uint32_t source_at)
+/* The times of a rank's events so far. A loop keeps a copy in registers. */
+struct times {
+    int64_t origin_ns, zero_ns;
+    int64_t low_ns, high_ns, error_ns; /* the highest */
+};
+
+static inline struct rig_clock_bounds bounds_at(struct times *times, struct rig_clock_map *clock, int64_t time_ns)
 {
-    size_t low = 0, high = before == NULL ? 0 : before->open_start.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (rank->starts.at[before->open_start.at[middle]].source_at < source_at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const bool found = before != NULL && low < before->open_start.count &&
-                       rank->starts.at[before->open_start.at[low]].source_at == source_at;
-    return found ? before->open_start.at[low] : NO_START;
+    struct rig_clock_bounds bounds = rig_clock_map_bounds(clock, time_ns + times->origin_ns);
+    const int64_t error_ns = (bounds.high - bounds.low + 1) / 2;
+    times->error_ns = error_ns > times->error_ns ? error_ns : times->error_ns;
+    bounds.low -= times->zero_ns;
+    bounds.likely -= times->zero_ns;
+    bounds.high -= times->zero_ns;
+    times->high_ns = bounds.high > times->high_ns ? bounds.high : times->high_ns;
+    times->low_ns = bounds.low > times->low_ns ? bounds.low : times->low_ns;
+    return bounds;
 }
 
-/* Transactions that were open before are in this piece now. */
-static enum rig_rc carry_on(struct rig_merge_rank *rank, struct rig_merge_piece *piece, uint32_t from,
-                            struct rig_err *err)
+static enum rig_rc set_txn_times(struct rig_merge_rank *rank, struct rig_merge_piece *piece, struct times *result,
+                                 uint32_t *positions_end, struct rig_err *err)
 {
-    const struct rig_segment *segment = &piece->segment;
-    const size_t txns = segment->txns.count;
-    for (size_t i = 0; i < txns + segment->open.count; i++) {
-        const bool is_open = i >= txns;
-        const uint32_t index = (uint32_t)(is_open ? i - txns : i);
-        const uint32_t at = is_open ? segment->open.at[index].invoke_at : segment->txns.at[index].invoke_at;
-        if (at >= from)
-            continue;
-        const uint32_t start = find_open(rank, rank->last, at);
-        if (start == NO_START)
-            return rig_fail(err, RIG_E_INPUT, "%s: the transaction at position %u completes, and was not open",
-                            rank->name, (unsigned)at);
-        struct rig_merge_start *s = &rank->starts.at[start];
-        s->piece = piece;
-        s->index = index;
-        s->is_open = is_open;
-        (is_open ? &piece->open_start : &piece->start_of)->at[index] = start;
+    const struct rig_txn_vec *txns = &piece->segment.txns;
+    int64_t *lows = rank->lows.at, *ends = piece->ends.at, last_high_ns = rank->last_high_ns;
+    struct times times = *result;
+    uint32_t end_at = *positions_end;
+    bool ordered = true;
+    for (size_t i = 0; i < txns->count && ordered; i++) {
+        struct rig_txn *txn = &txns->at[i];
+        ordered = rig_merge_has_time(txn->invoke_ns) && rig_merge_has_time(txn->complete_ns) &&
+                  txn->invoke_at != RIG_POSITION_NONE;
+        if (!ordered)
+            break;
+        const struct rig_clock_bounds start = bounds_at(&times, &rank->clock, txn->invoke_ns);
+        const struct rig_clock_bounds end = bounds_at(&times, &rank->clock, txn->complete_ns);
+        ordered = end.high >= last_high_ns && end.high >= start.low;
+        last_high_ns = end.high;
+        txn->invoke_ns = start.likely;
+        txn->complete_ns = end.likely;
+        lows[i] = start.low;
+        ends[i] = end.high;
+        end_at = txn->complete_at >= end_at ? txn->complete_at + 1 : end_at;
+    }
+    *positions_end = end_at;
+    rank->last_high_ns = last_high_ns;
+    *result = times;
+    return ordered ? RIG_OK : refuse_order(rank, err);
+}
+
+static enum rig_rc set_open_times(struct rig_merge_rank *rank, struct rig_merge_piece *piece, struct times *times,
+                                  uint32_t *positions_end, struct rig_err *err)
+{
+    struct rig_segment *segment = &piece->segment;
+    for (size_t i = 0; i < segment->open.count; i++) {
+        struct rig_txn *txn = &segment->open.at[i];
+        if (!rig_merge_has_time(txn->invoke_ns))
+            return refuse_order(rank, err);
+        const struct rig_clock_bounds start = bounds_at(times, &rank->clock, txn->invoke_ns);
+        txn->invoke_ns = start.likely;
+        rank->lows.at[segment->txns.count + i] = start.low;
+        *positions_end = txn->invoke_at >= *positions_end ? txn->invoke_at + 1 : *positions_end;
     }
     return RIG_OK;
-}
-
-/* ---- taking a piece ---- */
-
-static struct rig_clock_bounds bounds_at(struct rig_merge_rank *rank, int64_t time_ns)
-{
-    struct rig_clock_bounds bounds = rig_clock_map_bounds(&rank->clock, time_ns + rank->origin_ns);
-    const int64_t error_ns = (bounds.high - bounds.low + 1) / 2;
-    rank->fact.error_ns = error_ns > rank->fact.error_ns ? error_ns : rank->fact.error_ns;
-    bounds.low -= rank->zero_ns;
-    bounds.likely -= rank->zero_ns;
-    bounds.high -= rank->zero_ns;
-    if (bounds.high > rank->high_ns)
-        rank->high_ns = bounds.high;
-    if (bounds.low > rank->low_ns)
-        rank->low_ns = bounds.low;
-    return bounds;
 }
 
 /* Gives all events their times on rank 0's clock. *positions_end: after the last of them. */
 static enum rig_rc set_times(struct rig_merge_rank *rank, struct rig_merge_piece *piece, uint32_t *positions_end,
                              struct rig_err *err)
 {
-    struct rig_segment *segment = &piece->segment;
-    for (size_t i = 0; i < segment->txns.count; i++) {
-        struct rig_txn *txn = &segment->txns.at[i];
-        if (!rig_merge_has_time(txn->invoke_ns) || !rig_merge_has_time(txn->complete_ns) ||
-            txn->invoke_at == RIG_POSITION_NONE)
-            return refuse_order(rank, err);
-        const struct rig_clock_bounds start = bounds_at(rank, txn->invoke_ns), end = bounds_at(rank, txn->complete_ns);
-        if (end.high < rank->last_high_ns || end.high < start.low)
-            return refuse_order(rank, err);
-        rank->last_high_ns = end.high;
-        txn->invoke_ns = start.likely;
-        txn->complete_ns = end.likely;
-        rank->lows.at[i] = start.low;
-        piece->ends.at[i] = end.high;
-        *positions_end = txn->complete_at >= *positions_end ? txn->complete_at + 1 : *positions_end;
+    struct times times = {.origin_ns = rank->origin_ns,
+                          .zero_ns = rank->zero_ns,
+                          .low_ns = rank->low_ns,
+                          .high_ns = rank->high_ns,
+                          .error_ns = rank->fact.error_ns};
+    enum rig_rc rc = set_txn_times(rank, piece, &times, positions_end, err);
+    if (rc == RIG_OK)
+        rc = set_open_times(rank, piece, &times, positions_end, err);
+    for (size_t i = 0; rc == RIG_OK && i < piece->segment.faults.count; i++) {
+        struct rig_fault_event *fault = &piece->segment.faults.at[i];
+        if (rig_merge_has_time(fault->time_ns))
+            fault->time_ns = bounds_at(&times, &rank->clock, fault->time_ns).likely;
     }
-    for (size_t i = 0; i < segment->open.count; i++) {
-        struct rig_txn *txn = &segment->open.at[i];
-        if (!rig_merge_has_time(txn->invoke_ns))
-            return refuse_order(rank, err);
-        const struct rig_clock_bounds start = bounds_at(rank, txn->invoke_ns);
-        txn->invoke_ns = start.likely;
-        rank->lows.at[segment->txns.count + i] = start.low;
-        *positions_end = txn->invoke_at >= *positions_end ? txn->invoke_at + 1 : *positions_end;
-    }
-    for (size_t i = 0; i < segment->faults.count; i++) {
-        if (rig_merge_has_time(segment->faults.at[i].time_ns))
-            segment->faults.at[i].time_ns = bounds_at(rank, segment->faults.at[i].time_ns).likely;
-    }
-    return RIG_OK;
+    rank->low_ns = times.low_ns;
+    rank->high_ns = times.high_ns;
+    rank->fact.error_ns = times.error_ns;
+    return rc;
 }
 
 static bool make_room(struct rig_merge_rank *rank, struct rig_merge_piece *piece)
@@ -334,8 +400,11 @@ static bool make_room(struct rig_merge_rank *rank, struct rig_merge_piece *piece
         !rig_merge_ids_reserve(&piece->open_start, open + 1) ||
         !rig_merge_ids_reserve(&piece->key_of, piece->segment.keys.count + 1) ||
         !rig_merge_ids_reserve(&piece->branch_of, piece->segment.branches.count + 1) ||
-        !rig_merge_pieces_reserve(&rank->pieces, rank->pieces.count + 1))
+        !rig_merge_pieces_reserve(&rank->pieces, rank->pieces.count + 1) ||
+        !rig_txn_vec_reserve(&piece->segment.txns, txns + 1) ||
+        !rig_txn_op_vec_reserve(&piece->segment.ops, piece->segment.ops.count + RIG_MERGE_OPS_AT_ONCE))
         return false;
+    piece->segment.txns.at[txns].first_op = (uint32_t)piece->segment.ops.count;
     piece->ends.count = piece->start_of.count = txns;
     piece->open_start.count = open;
     return true;
@@ -362,12 +431,10 @@ static enum rig_rc fill_piece(struct rig_merge_rank *rank, struct rig_merge_piec
         rc = no_memory(rank, err);
     if (rc == RIG_OK)
         rc = set_times(rank, piece, &to, err);
-    if (rc == RIG_OK && !order_starts(rank, piece, from, to))
-        rc = no_memory(rank, err);
+    if (rc == RIG_OK)
+        rc = order_starts(rank, piece, from, to, err);
     if (rc == RIG_OK)
         rc = add_starts(rank, piece, err);
-    if (rc == RIG_OK)
-        rc = carry_on(rank, piece, from, err);
     rank->positions_end = to;
     return rc;
 }

@@ -18,8 +18,13 @@ RIG_VEC(uint32_t, rig_merge_ids)
 RIG_VEC(int64_t, rig_merge_times)
 RIG_VEC(uint64_t, rig_merge_order)
 
+/* The operations of a transaction are copied so many at a time; those that are too many are overwritten. */
+enum { RIG_MERGE_OPS_AT_ONCE = 5 };
+
 struct rig_merge_piece {
-    struct rig_segment segment;                /* its times are the likely ones on rank 0's clock */
+    struct rig_segment
+        segment; /* its times are the likely ones on rank 0's clock; finished transactions have merged positions; one more
+                                   has the end of the operations, and these have room for RIG_MERGE_OPS_AT_ONCE more */
     struct rig_merge_times ends;               /* per transaction: the latest time of its completion */
     struct rig_merge_ids start_of, open_start; /* per transaction, and per open one */
     struct rig_merge_ids starts;               /* those that are new here, in order, and */
@@ -69,6 +74,7 @@ struct rig_merge_rank {
     struct rig_merge_times lows;
     struct rig_merge_ids slots;
     struct rig_merge_order order;
+    size_t new_starts;
 };
 
 /* Whether an event has a time; beyond these, sums with clocks would overflow. */
@@ -97,9 +103,10 @@ struct rig_time_stream rig_merge_rank_ends(struct rig_merge_rank *rank);
 
 /* The next `count` starts of the piece have their positions, in `start_at`: their transactions are under way. */
 void rig_merge_rank_begin(struct rig_merge_rank *rank, struct rig_merge_piece *piece, size_t count);
-/* The transaction of a start was given out. */
-void rig_merge_rank_finish(struct rig_merge_rank *rank, uint32_t start);
-/* Whether the transaction is under way: its start has a position. It was not given out. */
+/* The next `count` ends of the piece have their positions, in `end_at`: their transactions get both positions, and are no longer under way.
+ * The caller moves next_end on. */
+void rig_merge_rank_finish(struct rig_merge_rank *rank, struct rig_merge_piece *piece, size_t count);
+/* Whether the transaction is under way: its start has a position. It is not finished. */
 static inline bool rig_merge_rank_is_begun(const struct rig_merge_rank *rank, uint32_t start)
 {
     return rank->starts.at[start].at != RIG_POSITION_NONE;

@@ -192,13 +192,13 @@ enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size
 
 /* ---- several records ---- */
 
-/* Each record has a share of the limit, few threads, since those of all parse at the same time, and short parts in order, so that
- * those of all records stay in the cache while they are merged. */
+/* Each record has a share of the limit, and short parts in order, so that those of all records stay in the cache while they are merged.
+ * The thread that merges parses them too, unless there are cores for a thread per record beside it and the reader's. */
 static struct rig_source_options share_options(const struct rig_source *source, size_t count)
 {
     struct rig_source_options options = source->options;
     options.load.limit_bytes /= 2 * count;
-    options.threads = options.threads > 1 && count <= (size_t)4 * options.threads ? 2 : 1;
+    options.threads = options.threads > 2 && count <= (size_t)4 * options.threads ? 2 : 1;
     options.in_order = true;
     if (options.load.part_bytes == 0)
         options.load.part_bytes = MERGED_PART_BYTES;

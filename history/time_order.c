@@ -77,20 +77,29 @@ static size_t gather(struct rig_time_order *order, struct rig_time_stream *strea
     return runs;
 }
 
+/* The next event of each run decides which one is next, so the steps of a merge wait for each other. Merging from both
+ * ends at once has two steps under way. */
 static void merge_two(const uint64_t *restrict a, const uint64_t *a_end, const uint64_t *restrict b,
                       const uint64_t *b_end, uint64_t *restrict to)
 {
+    uint64_t *to_end = to + (a_end - a) + (b_end - b);
     while (a < a_end && b < b_end) {
-        const uint64_t x = *a, y = *b;
-        const bool second = y < x;
-        *to++ = second ? y : x;
-        a += !second;
-        b += second;
+        /* Neither run is exhausted before, and the ends do not meet. */
+        for (ptrdiff_t steps = a_end - a < b_end - b ? a_end - a : b_end - b; steps > 0; steps--) {
+            const uint64_t x = *a, y = *b, x_last = a_end[-1], y_last = b_end[-1];
+            const bool second = y < x, second_last = y_last >= x_last;
+            *to++ = second ? y : x;
+            a += !second;
+            b += second;
+            *--to_end = second_last ? y_last : x_last;
+            a_end -= !second_last;
+            b_end -= second_last;
+        }
     }
     if (a < a_end)
         memcpy(to, a, (size_t)(a_end - a) * sizeof *to);
     if (b < b_end)
-        memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof *to);
+        memcpy(to, b, (size_t)(b_end - b) * sizeof *to);
 }
 
 static void merge_runs(struct rig_time_order *order, size_t runs)
