@@ -62,11 +62,15 @@ static bool await(void *context, uint32_t helper, struct rig_buf *answer, struct
     return rig_team_await(context, helper + 1, RIG_TEAM_ANSWER, answer, why) == RIG_OK;
 }
 
+void rig_cli_check_ranks_init(struct rig_cli_check_ranks *ranks, struct rig_team *team)
+{
+    *ranks = (struct rig_cli_check_ranks){.team = team, .helpers = {.context = team, .tell = tell, .await = await}};
+}
+
 enum rig_rc rig_cli_check_ranks_begin(struct rig_cli_check_ranks *ranks, struct rig_team *team, struct rig_err *err)
 {
     const struct rig_team_listener listener = {.heard = hear};
-    *ranks = (struct rig_cli_check_ranks){.team = team};
-    ranks->helpers = (struct rig_helpers){.context = team, .tell = tell, .await = await};
+    rig_cli_check_ranks_init(ranks, team);
     return rig_team_begin(team, &listener, err);
 }
 
@@ -169,21 +173,9 @@ static enum rig_rc open_records(const struct rig_buf *task, struct opening *open
     return rc;
 }
 
-/* The exit status, from rank 0's end. */
-static int status_of(struct rig_team *team)
+void rig_cli_check_ranks_help(struct rig_team *team)
 {
-    struct rig_buf body;
-    struct rig_err lost = {0};
-    int status = RIG_EXIT_OK; /* rank 0's process has the status of the check */
-    rig_buf_init(&body, 0);
-    if (rig_team_await(team, 0, RIG_TEAM_STATUS, &body, &lost) == RIG_OK && body.size == sizeof status)
-        memcpy(&status, body.data, sizeof status);
-    rig_buf_done(&body);
-    return status;
-}
-
-static void help(struct rig_team *team, struct opening *opening)
-{
+    static struct opening opening; /* one check a process */
     struct rig_source *source = NULL;
     struct rig_buf task, answer;
     struct rig_err err = {0};
@@ -192,8 +184,8 @@ static void help(struct rig_team *team, struct opening *opening)
     while (rig_team_await(team, 0, RIG_TEAM_TASK, &task, &err) == RIG_OK) {
         rig_buf_clear(&answer);
         if (source != NULL)
-            rig_shared_help(source, &opening->options, &task, &answer);
-        else if (open_records(&task, opening, &source, &err) != RIG_OK)
+            rig_shared_help(source, &opening.options, &task, &answer);
+        else if (open_records(&task, &opening, &source, &err) != RIG_OK)
             rig_buf_add_text(&answer, err.text);
         (void)rig_team_tell(team, 0, RIG_TEAM_ANSWER, answer.data, answer.size);
         rig_buf_clear(&task);
@@ -207,15 +199,13 @@ static void help(struct rig_team *team, struct opening *opening)
 int rig_cli_check_ranks_follow(struct rig_team *team)
 {
     const struct rig_team_listener listener = {.heard = hear};
-    struct opening *opening = calloc(1, sizeof *opening);
     struct rig_err err = {0};
-    int status = RIG_EXIT_OK;
-    if (opening != NULL && rig_team_begin(team, &listener, &err) == RIG_OK) {
-        help(team, opening);
+    int status = RIG_EXIT_OK; /* rank 0's process has the status of the check */
+    if (rig_team_begin(team, &listener, &err) == RIG_OK) {
+        rig_cli_check_ranks_help(team);
         (void)signal(SIGTERM, SIG_IGN); /* mpirun ends the ranks that are left when rank 0 has an anomaly to tell */
-        status = status_of(team);
+        (void)rig_team_await_status(team, &status, &err);
     }
-    free(opening);
     rig_team_free(team);
     return status;
 }

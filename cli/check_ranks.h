@@ -1,5 +1,6 @@
 /*
- * `rig check` by the ranks of a job of MPI: rank 0 is the leader of checker/shared/shared_check.h, the others are its helpers.
+ * `rig check`, and the check after `rig run`, by the ranks of a job of MPI: rank 0 is the leader of checker/shared/shared_check.h, the
+ * others are its helpers.
  *
  * The helpers know nothing of the command line: rank 0 gives them the paths of the records and its options.
  */
@@ -14,7 +15,12 @@ struct rig_cli_check_ranks {
     struct rig_helpers helpers;
 };
 
-/* Rank 0: connects the others. */
+/* Rank 0 of a team that is connected, whose other ranks help. */
+void rig_cli_check_ranks_init(struct rig_cli_check_ranks *ranks, struct rig_team *team);
+/* Another rank of such a team: helps until rank 0 tells its status, or is lost. */
+void rig_cli_check_ranks_help(struct rig_team *team);
+
+/* Rank 0: connects the others, and initialises. */
 enum rig_rc rig_cli_check_ranks_begin(struct rig_cli_check_ranks *ranks, struct rig_team *team, struct rig_err *err);
 /* Rank 0, before a check of one record or of those of several ranks: the others open them. Sets options->helpers; without any,
  * ranks->helpers.why says why. */
@@ -23,7 +29,7 @@ void rig_cli_check_ranks_open(struct rig_cli_check_ranks *ranks, const char *con
 /* Rank 0: the others end with this status. */
 void rig_cli_check_ranks_end(struct rig_cli_check_ranks *ranks, int status);
 
-/* Another rank: helps until rank 0 ends. Frees the team. The exit status. */
+/* Another rank: connects, and helps until rank 0 ends. Frees the team. The exit status. */
 int rig_cli_check_ranks_follow(struct rig_team *team);
 
 #endif

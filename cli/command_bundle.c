@@ -105,7 +105,7 @@ static enum rig_rc judge(struct bundle *bundle, struct rig_err *err)
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG, .limit_bytes = bundle->check.limit_bytes}};
     const struct rig_stream_options windows = {.check = bundle->check};
     const struct rig_minimum minimum = RIG_MINIMUM_OF_HISTORY;
-    enum rig_rc rc = rig_cli_check_run(bundle->run, &source, &windows, &bundle->verdict, err);
+    enum rig_rc rc = rig_cli_check_run(bundle->run, NULL, &source, &windows, &bundle->verdict, err);
     if (rc == RIG_OK)
         rc = rig_verdict_weigh(bundle->verdict, &minimum, &bundle->saved.effort, err);
     if (rc == RIG_OK && bundle->verdict->valid != RIG_VALID_FALSE)

@@ -111,7 +111,7 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
         (void)rig_no_memory(err, "the reports");
         result = rig_cli_fail(err);
     } else if (rig_cli_find_histories(args->positionals, 1, &paths, err) != RIG_OK ||
-               rig_cli_check_run(args->positionals[0], &source, &windows, &verdict, err) != RIG_OK) {
+               rig_cli_check_run(args->positionals[0], NULL, &source, &windows, &verdict, err) != RIG_OK) {
         rig_cli_check_progress_done(&progress);
         result = rig_cli_fail(err);
     } else {

@@ -14,6 +14,7 @@
 #include "checker/minimum.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
+#include "cli/check_ranks.h"
 #include "cli/check_run.h"
 #include "cli/cli.h"
 #include "cli/command_run.h"
@@ -375,7 +376,8 @@ static enum rig_rc check_record(struct job *job, bool guess_failed, int *status,
     const struct rig_stream_options options = {
         .check = requests_of(job), .guess_failed = guess_failed, .watch = rig_cli_check_progress_watch(&job->progress)};
     struct rig_verdict *verdict = NULL;
-    enum rig_rc rc = rig_cli_check_run(job->folder, &from, &options, &verdict, err);
+    enum rig_rc rc =
+        rig_cli_check_run(job->folder, rig_run_ranks_team(job->request->ranks), &from, &options, &verdict, err);
     rig_cli_check_progress_done(&job->progress);
     if (rc == RIG_OK)
         rc = conclude(job, verdict, status, err);
@@ -543,27 +545,36 @@ static int run_command(int argc, char **argv, struct rig_run_ranks *ranks)
     return status;
 }
 
-static int follow_run(struct rig_run_ranks *ranks)
+/* The run of a rank above 0. */
+static enum rig_rc follow_run(struct rig_run_ranks *ranks, struct rig_err *err)
 {
     struct rig_run_folder folder = {.journal = NULL};
-    struct rig_err err = {0};
-    int status = RIG_EXIT_FAILED;
     const atomic_int *interrupts = rig_cli_stop_signals_begin();
-    enum rig_rc rc = rig_run_folder_make(&folder, false, false, &err);
+    enum rig_rc rc = rig_run_folder_make(&folder, false, false, err);
     if (rc == RIG_OK) {
         char log[sizeof folder.path + 16];
         (void)snprintf(log, sizeof log, "%s/rig.log", folder.path);
-        rc = rig_log_open(log, &err);
+        rc = rig_log_open(log, err);
         if (rc == RIG_OK)
-            rc = rig_run_ranks_follow(ranks, interrupts, folder.path, &status, &err);
+            rc = rig_run_ranks_follow(ranks, interrupts, folder.path, err);
         rig_log_close();
         rig_run_folder_remove(&folder);
     }
     rig_cli_stop_signals_end();
+    return rc;
+}
+
+/* Rank 0 checks, with this rank as a helper, and says what a failure of it means for the run, unless rank 0 is gone. */
+static int follow_check(struct rig_run_ranks *ranks, const struct rig_err *failure)
+{
+    struct rig_err lost = {0};
+    int status = RIG_EXIT_FAILED;
     (void)signal(SIGTERM, SIG_IGN); /* mpirun ends the ranks that are left when rank 0 has an anomaly to tell */
-    if (rc == RIG_OK)
+    struct rig_team *team = rig_run_ranks_team(ranks);
+    rig_cli_check_ranks_help(team);
+    if (rig_team_await_status(team, &status, &lost) == RIG_OK)
         return status;
-    rig_cli_complain("rank %u: %s", rig_run_ranks_rank(ranks), err.text);
+    rig_cli_complain("rank %u: %s", rig_team_rank(team), failure->rc == RIG_OK ? lost.text : failure->text);
     return RIG_EXIT_OK; /* rank 0's process has the status of the run */
 }
 
@@ -587,7 +598,8 @@ static int follow(struct rig_team *team)
     struct rig_err err = {0};
     if (rig_run_ranks_new(team, &ranks, &err) != RIG_OK)
         return rig_cli_fail(&err);
-    const int status = follow_run(ranks);
+    (void)follow_run(ranks, &err);
+    const int status = follow_check(ranks, &err);
     (void)fflush(NULL);
     rig_run_ranks_free(ranks, status);
     return status;

@@ -76,7 +76,7 @@ static enum rig_rc has_shape(const struct rig_rerun *rerun, const struct rig_cli
     struct rig_stream_options options = {.guess_failed = false};
     struct rig_verdict *verdict = NULL;
     rig_cli_saved_run_options(saved, &options.check);
-    const enum rig_rc rc = rig_cli_check_run(folder, &from, &options, &verdict, err);
+    const enum rig_rc rc = rig_cli_check_run(folder, NULL, &from, &options, &verdict, err);
     *has = rc == RIG_OK && rig_known_anomaly_find(rerun->shape, verdict) != NULL;
     rig_verdict_free(verdict);
     return rc;

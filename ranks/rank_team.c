@@ -483,6 +483,19 @@ enum rig_rc rig_team_await(struct rig_team *team, uint32_t rank, enum rig_team_k
                    : rig_fail(err, RIG_E_CLUSTER, "rank %u was lost: %s", rank, peer->why);
 }
 
+enum rig_rc rig_team_await_status(struct rig_team *team, int *status, struct rig_err *err)
+{
+    struct rig_buf body;
+    rig_buf_init(&body, 0);
+    enum rig_rc rc = rig_team_await(team, 0, RIG_TEAM_STATUS, &body, err);
+    if (rc == RIG_OK && body.size != sizeof *status)
+        rc = rig_fail(err, RIG_E_CLUSTER, "rank 0 told a status of another build of rig");
+    if (rc == RIG_OK)
+        memcpy(status, body.data, sizeof *status);
+    rig_buf_done(&body);
+    return rc;
+}
+
 const char *rig_team_lost(struct rig_team *team, uint32_t rank)
 {
     struct peer *peer = peer_of(team, rank);

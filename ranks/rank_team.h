@@ -68,6 +68,8 @@ void rig_team_tell_all(struct rig_team *team, enum rig_team_kind kind, const voi
 /* Waits for the message; `body` is NULL or filled. RIG_E_CLUSTER: that rank was lost, or has told its status. */
 enum rig_rc rig_team_await(struct rig_team *team, uint32_t rank, enum rig_team_kind kind, struct rig_buf *body,
                            struct rig_err *err);
+/* Another rank: waits until rank 0 ends, and says with which status all do. RIG_E_CLUSTER: rank 0 is lost. */
+enum rig_rc rig_team_await_status(struct rig_team *team, int *status, struct rig_err *err);
 /* NULL: it is there; else why it is lost. Valid as long as the team. */
 const char *rig_team_lost(struct rig_team *team, uint32_t rank);
 /* A copy of what is known of this rank's clock; `settle`: with the interval that is under way. Not on rank 0. */

@@ -22,9 +22,9 @@ struct plan_word {
     uint32_t name_bytes;
 };
 
-uint32_t rig_run_ranks_rank(const struct rig_run_ranks *ranks)
+struct rig_team *rig_run_ranks_team(const struct rig_run_ranks *ranks)
 {
-    return ranks->rank;
+    return ranks == NULL ? NULL : ranks->team;
 }
 
 void rig_run_ranks_record(uint32_t rank, char *name, size_t size)
@@ -436,15 +436,13 @@ static void tell_log(struct rig_run_ranks *ranks)
 }
 
 enum rig_rc rig_run_ranks_follow(struct rig_run_ranks *ranks, const atomic_int *interrupts, const char *folder,
-                                 int *status, struct rig_err *err)
+                                 struct rig_err *err)
 {
     struct rig_plan *plan = NULL;
-    struct rig_buf body;
     struct rig_run_result_word *word = calloc(1, sizeof *word);
     if (word == NULL)
         return rig_no_memory(err, "the results of this rank");
     (void)snprintf(ranks->folder, sizeof ranks->folder, "%s", folder);
-    rig_buf_init(&body, 0);
     enum rig_rc rc = receive_plan(ranks, &plan, &word->err);
     if (plan != NULL)
         rc = await_begin(ranks, &word->err);
@@ -459,15 +457,8 @@ enum rig_rc rig_run_ranks_follow(struct rig_run_ranks *ranks, const atomic_int *
     if (plan != NULL || rc != RIG_OK)
         (void)rig_team_tell(ranks->team, 0, RIG_TEAM_RESULT, word, sizeof *word);
     rig_plan_free(plan);
-    /* Rank 0 says what this rank's failure means for the run, unless it is gone. */
-    struct rig_err lost = {.rc = RIG_OK};
-    if (rig_team_await(ranks->team, 0, RIG_TEAM_STATUS, &body, &lost) == RIG_OK && body.size == sizeof *status) {
-        memcpy(status, body.data, sizeof *status);
-        rc = RIG_OK;
-    } else {
-        rc = rig_fail(err, RIG_E_CLUSTER, "%s", rc == RIG_OK ? lost.text : word->err.text);
-    }
-    rig_buf_done(&body);
+    if (rc != RIG_OK)
+        (void)rig_fail(err, RIG_E_CLUSTER, "%s", word->err.text);
     free(word);
     return rc;
 }

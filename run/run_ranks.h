@@ -22,7 +22,8 @@ struct rig_run_ranks;
 enum rig_rc rig_run_ranks_new(struct rig_team *team, struct rig_run_ranks **ranks, struct rig_err *err);
 /* Rank 0: tells the others the exit status first. Takes NULL. */
 void rig_run_ranks_free(struct rig_run_ranks *ranks, int status);
-uint32_t rig_run_ranks_rank(const struct rig_run_ranks *ranks);
+/* Those of NULL: NULL. */
+struct rig_team *rig_run_ranks_team(const struct rig_run_ranks *ranks);
 
 /* Whether several ranks can run the plan. RIG_E_PLAN. */
 enum rig_rc rig_run_ranks_check(const struct rig_plan *plan, uint32_t rank_count, struct rig_err *err);
@@ -30,10 +31,10 @@ enum rig_rc rig_run_ranks_check(const struct rig_plan *plan, uint32_t rank_count
 enum rig_rc rig_run_ranks_lead(struct rig_run_ranks *ranks, const struct rig_plan *plan, const char *folder,
                                struct rig_err *err);
 /*
- * Another rank: its whole life. Gets the plan, runs its clients until rank 0 says how all end, and gives that as the status.
- * `folder` is for its record. Fails when rank 0 is lost or the plan cannot be run here.
+ * Another rank: gets the plan, and runs its clients until the load ends. `folder` is for its record. Fails when rank 0 is lost or the plan
+ * cannot be run here.
  */
 enum rig_rc rig_run_ranks_follow(struct rig_run_ranks *ranks, const atomic_int *interrupts, const char *folder,
-                                 int *status, struct rig_err *err);
+                                 struct rig_err *err);
 
 #endif

@@ -55,6 +55,18 @@ report: [text, json]
 """
 
 
+# Some 20 blocks of 1 MiB, with keys that are used in few of them.
+LONG = """
+name: long
+workload: {type: list-append, transactions: 170000, operations: {min: 30, max: 50}, final-reads: none,
+           keys: {active: 30, distribution: uniform, appends-per-key: 32}}
+clients: {count: 4}
+database: {driver: sim, isolation: serializable}
+check: {levels: [strict-serializable]}
+report: [json]
+"""
+
+
 def sim(type="list-append", count=4000, isolation="serializable", database="", level="strict-serializable"):
     return SIM.format(type=type, count=count, isolation=isolation, database=database, level=level)
 
@@ -75,6 +87,7 @@ class RanksTest(RanksCommand):
         self.assertEqual(results["valid"], True)
         self.assertEqual(results["levels"]["strict-serializable"], "held")
         self.assertGreaterEqual(results["history"]["operations"], 4000)
+        self.assertIn("rank 0 has checked alone: it is too short", (self.folder / "out" / "rig.log").read_text())
         self.work_folder_is_empty()
 
     def test_wrong_databases_are_found(self):
@@ -191,6 +204,14 @@ class RanksTest(RanksCommand):
         missing = self.status(2, self.ranks(2, "check", *records[:2], "--format", "json"))
         self.assertIn("rank 0 has checked alone: it leaves operations out", missing.err)
         self.assertEqual(without_cost(missing.out), without_cost(single.out))
+
+    def test_ranks_share_the_check_of_their_run(self):
+        ended = self.status(0, self.ranks(2, "run", self.plan(LONG), "-o", "out", "--seed", "1"))
+        self.assertIn("by 2 processes", ended.out)
+        self.assertIn("2 ranks have shared the check", (self.folder / "out" / "rig.log").read_text())
+        shared, single = self.results("out"), json.loads(self.status(0, self.rig("check", "out", "--format", "json")).out)
+        self.assertEqual(shared["cost"]["processes"], 2)
+        self.assertEqual({key: shared[key] for key in single if key != "cost"}, {key: single[key] for key in single if key != "cost"})
 
     def test_a_check_goes_on_without_a_rank_that_is_killed(self):
         self.status(0, self.rig("gen", "long.rig", "--transactions", "4000000", "--seed", "9"))
