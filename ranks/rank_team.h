@@ -25,10 +25,11 @@ struct rig_team;
 enum rig_team_kind {
     RIG_TEAM_PING = 1, /* private to the team */
     RIG_TEAM_PONG,
-    RIG_TEAM_STOP,   /* how urgently the run is to end */
-    RIG_TEAM_COUNTS, /* what has completed so far */
-    RIG_TEAM_RECORD, /* the next bytes of a rank's record, */
-    RIG_TEAM_LOG,    /*   and of its log */
+    RIG_TEAM_STOP,    /* how urgently the run is to end */
+    RIG_TEAM_COUNTS,  /* what has completed so far */
+    RIG_TEAM_HORIZON, /* which keys are still used (run/run_closing.h) */
+    RIG_TEAM_RECORD,  /* the next bytes of a rank's record, */
+    RIG_TEAM_LOG,     /*   and of its log */
     RIG_TEAM_STREAMED,
     RIG_TEAM_PLAN,   /* from rank 0: the plan */
     RIG_TEAM_BEGIN,  /* from rank 0: the database is set up */

@@ -13,8 +13,9 @@ enum {
 /* Also before all keys are read at the end: a check during the run can then be done with them, until they come back. */
 bool rig_run_closing_is_on(const struct rig_run_state *run)
 {
-    return run->part.ranks == NULL && rig_generator_final_reads(&run->plan->workload) != RIG_FINAL_NONE &&
-           run->questions->key_schedule != NULL;
+    /* With simulated time the clients of a rank must not depend on when messages arrive. */
+    return !(run->simulated && run->part.rank_count > 1) &&
+           rig_generator_final_reads(&run->plan->workload) != RIG_FINAL_NONE && run->questions->key_schedule != NULL;
 }
 
 enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
@@ -25,7 +26,9 @@ enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
     RIG_INVARIANT(pthread_mutex_init(&closing->lock, NULL) == 0);
     closing->has_lock = true;
     closing->stride = run->client_count < LEAST_STRIDE ? LEAST_STRIDE : run->client_count;
-    return run->questions->key_schedule(run->questions, run->client_count, &closing->keys, err);
+    if (run->part.rank_count == 1)
+        closing->others = (struct rig_run_horizon){RIG_NO_POSITION, RIG_NO_POSITION};
+    return run->questions->key_schedule(run->questions, run->part.all_clients, &closing->keys, err);
 }
 
 void rig_run_closing_done(struct rig_run_state *run)
@@ -47,9 +50,9 @@ static bool come_back(struct rig_run_client *client)
 {
     struct rig_run_closing *closing = &client->run->closing;
     pthread_mutex_lock(&closing->lock);
-    const bool is_in_time = rig_position_phase(closing->horizon) <= client->load.phase;
+    const bool is_in_time = rig_position_phase(closing->promised) <= client->load.phase;
     if (is_in_time) {
-        client->stream->ops->skip_to(client->stream, closing->horizon);
+        client->stream->ops->skip_to(client->stream, closing->promised);
         atomic_store(&client->closing.position, client->stream->ops->position(client->stream));
     }
     pthread_mutex_unlock(&closing->lock);
@@ -123,22 +126,64 @@ static void drop_taken(struct rig_run_closing *closing)
     closing->taken = 0;
 }
 
-static void look_for_keys(struct rig_run_state *run)
+/* Lock held. The position of this rank's first client, which it may promise from now on; RIG_NO_POSITION: all are away. */
+static uint64_t promise(struct rig_run_state *run)
+{
+    struct rig_run_closing *closing = &run->closing;
+    const uint64_t least = least_position(run);
+    const uint64_t floor = least == RIG_NO_POSITION ? closing->others.active : least;
+    RIG_INVARIANT(least >= closing->promised);
+    if (floor != RIG_NO_POSITION && floor > closing->promised)
+        closing->promised = floor;
+    return least;
+}
+
+void rig_run_closing_meet(struct rig_run_state *run, const struct rig_run_horizon *others, uint64_t ended,
+                          struct rig_run_horizon *own)
 {
     struct rig_run_closing *closing = &run->closing;
     pthread_mutex_lock(&closing->lock);
+    closing->others = *others;
+    closing->ended = ended;
+    own->active = promise(run) == RIG_NO_POSITION ? RIG_NO_POSITION : closing->promised;
+    own->promised = closing->is_over ? RIG_NO_POSITION : closing->promised;
+    pthread_mutex_unlock(&closing->lock);
+}
+
+static bool is_own(const struct rig_run_state *run, int64_t key)
+{
+    const uint32_t rank = (uint32_t)((uint64_t)key % run->part.rank_count);
+    const bool has_ended = run->part.rank == 0 && (run->closing.ended >> rank & 1) != 0;
+    return rank == run->part.rank || has_ended || run->closing.is_over;
+}
+
+/* Lock held. Keys that have left by this position wait, if this rank reads them. */
+static void collect_keys(struct rig_run_state *run, uint64_t least)
+{
+    struct rig_run_closing *closing = &run->closing;
     drop_taken(closing);
-    uint64_t least = least_position(run);
-    RIG_INVARIANT(least >= closing->horizon && least != RIG_NO_POSITION); /* the caller has one */
+    RIG_INVARIANT(least >= closing->horizon);
     closing->horizon = least;
     rig_load_schedule_reach(&closing->keys, least);
     while (rig_load_schedule_next(&closing->keys) <= closing->horizon) {
         if (!rig_key_numbers_reserve(&closing->waiting, closing->waiting.count + 1))
             break; /* they are taken when there is memory, or at the end */
+        const uint64_t position = rig_load_schedule_next(&closing->keys);
+        const int64_t key = rig_load_schedule_leave(&closing->keys);
+        if (!is_own(run, key))
+            continue;
         if (closing->waiting.count == 0)
-            closing->oldest_position = rig_load_schedule_next(&closing->keys);
-        (void)rig_key_numbers_add(&closing->waiting, rig_load_schedule_leave(&closing->keys));
+            closing->oldest_position = position;
+        (void)rig_key_numbers_add(&closing->waiting, key);
     }
+}
+
+static void look_for_keys(struct rig_run_state *run)
+{
+    struct rig_run_closing *closing = &run->closing;
+    pthread_mutex_lock(&closing->lock);
+    (void)promise(run);
+    collect_keys(run, closing->others.promised < closing->promised ? closing->others.promised : closing->promised);
     decide_due(run);
     pthread_mutex_unlock(&closing->lock);
 }
@@ -232,6 +277,18 @@ static uint64_t furthest(const struct rig_run_state *run, uint32_t phase)
         most = behind > most ? behind : most;
     }
     return most;
+}
+
+void rig_run_closing_end(struct rig_run_state *run)
+{
+    struct rig_run_closing *closing = &run->closing;
+    if (!rig_run_closing_is_on(run))
+        return;
+    pthread_mutex_lock(&closing->lock);
+    /* Others leave keys of this rank to it that have left by its promise, and may not have promised as much themselves. */
+    closing->is_over = true;
+    collect_keys(run, closing->promised);
+    pthread_mutex_unlock(&closing->lock);
 }
 
 enum rig_rc rig_run_closing_rest(struct rig_run_state *run, struct rig_key_numbers *keys, struct rig_err *err)

@@ -10,6 +10,11 @@
  * no client reads it.) A client without a session uses no key, so that it holds up no other client; it comes back at a position
  * that is not before the others' least.
  *
+ * With several ranks (run_ranks.h) each promises a position that none of its clients is before, nor will be; rank 0 passes the promises on,
+ * and what all have promised counts. A rank whose clients are all away promises the least position of the others, once it has heard it. Of the
+ * keys that have left, each rank reads its share: those whose number is its own, modulo the ranks. At the end of its load it lists those that have
+ * left by its last promise, and rank 0 reads its share from then on.
+ *
  * Closing reads are not part of the plan's total, wait for no rate, and are in no latency. One that fails is tried
  * again as a new transaction, RIG_CLOSING_ATTEMPTS times in a row at most; then its keys are left to the final reads.
  *
@@ -32,6 +37,12 @@
 
 enum { RIG_CLOSING_ATTEMPTS = 5 }; /* failures in a row after which a client leaves a closing read to the final ones */
 
+/* Of a rank, or the least of several; RIG_NO_POSITION: there are none. */
+struct rig_run_horizon {
+    uint64_t promised; /* no client is before it, nor will be */
+    uint64_t active;   /* the same of ranks with a client that is not away */
+};
+
 /* The state that the clients share. */
 struct rig_run_closing {
     _Atomic bool due; /* there are keys to read */
@@ -39,7 +50,11 @@ struct rig_run_closing {
     bool has_lock;
     pthread_mutex_t lock;           /* guards what follows */
     struct rig_load_schedule keys;  /* as it is at the horizon */
-    uint64_t horizon;               /* no client is before this position, nor will be */
+    struct rig_run_horizon others;  /* of the other ranks */
+    uint64_t ended;                 /* bits: ranks whose keys rank 0 reads */
+    uint64_t promised;              /* no client of this rank is before this position, nor will be; and */
+    uint64_t horizon;               /*   no client of any */
+    bool is_over;                   /* this rank's load */
     struct rig_key_numbers waiting; /* keys that have left; those before `taken` were given to a client */
     size_t taken;
     uint64_t oldest_position;      /* since when there are keys waiting */
@@ -71,6 +86,10 @@ enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
 /* Frees; safe after a failed or no init of a zeroed state. */
 void rig_run_closing_done(struct rig_run_state *run);
 
+/* Takes what the other ranks have promised, and gives what this one does. `ended`, rank 0: a bit for each rank that reads no keys any longer. While there are clients. */
+void rig_run_closing_meet(struct rig_run_state *run, const struct rig_run_horizon *others, uint64_t ended,
+                          struct rig_run_horizon *own);
+
 /* The client is about to issue the next transaction of its stream: everything before is complete. False: it was away, and
  * all others have left its phase, so it must go on to a later one. */
 bool rig_run_closing_advance(struct rig_run_client *client);
@@ -83,8 +102,10 @@ bool rig_run_closing_next(struct rig_run_client *client);
 /* The transaction came back, which was a closing read. */
 void rig_run_closing_answer(struct rig_run_client *client, enum rig_outcome outcome);
 
+/* The clients have stopped: this rank promises nothing any more. */
+void rig_run_closing_end(struct rig_run_state *run);
 /*
- * The clients have stopped: adds the keys that were used and are not yet read. RIG_E_LIMIT when memory runs out.
+ * Afterwards: adds the keys that were used and are not yet read. RIG_E_LIMIT when memory runs out.
  */
 enum rig_rc rig_run_closing_rest(struct rig_run_state *run, struct rig_key_numbers *keys, struct rig_err *err);
 

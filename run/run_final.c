@@ -45,15 +45,15 @@ static bool was_used(const struct rig_run_state *run, int64_t key)
 }
 
 /*
- * With one phase every key below `bound` was active once. Behind a closing read nothing comes as long as the cluster is whole; a fault
- * may have taken from a node what was read before, so then each key is read again.
+ * With one phase every key below `bound` was active once. Behind a closing read nothing comes as long as the cluster and the ranks are
+ * whole; a fault may have taken from a node what was read before, and a lost rank had keys to read, so then each key is read again.
  */
 static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, struct rig_key_numbers *keys,
                              struct rig_err *err)
 {
     if (run->programs.program != NULL)
         return rig_run_programs_rows(run, keys, err);
-    if (rig_generator_final_reads(&run->plan->workload) == RIG_FINAL_CLOSING && run->faults.nemesis == NULL &&
+    if (rig_generator_final_reads(&run->plan->workload) == RIG_FINAL_CLOSING && rig_run_part_is_whole(run) &&
         rig_run_closing_is_on(run))
         return rig_run_closing_rest(run, keys, err);
     for (int64_t key = 0; key < bound; key++) {
@@ -105,6 +105,7 @@ enum rig_rc rig_run_final_list(struct rig_run_state *run, struct rig_key_numbers
 {
     int64_t bound = 0;
     uint64_t position = 0;
+    rig_run_closing_end(run);
     for (uint32_t i = 0; i < run->client_count; i++) {
         const struct rig_question_stream *stream = run->clients[i].stream;
         const bool used = rig_run_read(&run->clients[i].counts.invoked) > 0;

@@ -192,6 +192,58 @@ enum rig_rc rig_run_part_gather(struct rig_run_state *run, enum rig_rc rc, struc
     return rc;
 }
 
+/* Of all ranks but one. */
+static struct rig_run_horizon horizon_without(const struct rig_run_state *run, const struct rig_run_horizon *of,
+                                              uint32_t left_out)
+{
+    struct rig_run_horizon least = {RIG_NO_POSITION, RIG_NO_POSITION};
+    for (uint32_t i = 0; i < run->part.rank_count; i++) {
+        if (i == left_out)
+            continue;
+        least.promised = of[i].promised < least.promised ? of[i].promised : least.promised;
+        least.active = of[i].active < least.active ? of[i].active : least.active;
+    }
+    return least;
+}
+
+/* Rank 0 tells each what the others have promised. `of` is what they told. */
+static void tell_horizons(struct rig_run_state *run, struct rig_run_horizon *of)
+{
+    struct rig_team *team = run->part.ranks->team;
+    uint64_t ended = 0;
+    for (uint32_t i = 1; i < run->part.rank_count; i++) {
+        if (rig_team_lost(team, i) != NULL)
+            of[i] = (struct rig_run_horizon){RIG_NO_POSITION, RIG_NO_POSITION}; /* it uses no keys */
+        ended |= (uint64_t)(of[i].promised == RIG_NO_POSITION) << i;
+    }
+    const struct rig_run_horizon others = horizon_without(run, of, 0);
+    rig_run_closing_meet(run, &others, ended, &of[0]);
+    for (uint32_t i = 1; i < run->part.rank_count; i++) {
+        const struct rig_run_horizon word = horizon_without(run, of, i);
+        if ((ended >> i & 1) == 0)
+            (void)rig_team_tell(team, i, RIG_TEAM_HORIZON, &word, sizeof word);
+    }
+}
+
+/* The others tell rank 0 what they promise. */
+static void meet_others(struct rig_run_state *run)
+{
+    struct rig_run_ranks *ranks = run->part.ranks;
+    struct rig_run_horizon of[RIG_RUN_RANKS_MOST], own;
+    if (!rig_run_closing_is_on(run))
+        return;
+    pthread_mutex_lock(&ranks->lock);
+    for (uint32_t i = 0; i < run->part.rank_count; i++)
+        of[i] = ranks->others[i].horizon;
+    pthread_mutex_unlock(&ranks->lock);
+    if (run->part.rank == 0) {
+        tell_horizons(run, of);
+        return;
+    }
+    rig_run_closing_meet(run, &of[0], 0, &own);
+    (void)rig_team_tell(ranks->team, 0, RIG_TEAM_HORIZON, &own, sizeof own);
+}
+
 static enum rig_rc take_keys(struct rig_run_state *run, const struct rig_buf *body, struct rig_err *err)
 {
     for (size_t at = 0; at + sizeof(int64_t) <= body->size; at += sizeof(int64_t)) {
@@ -207,6 +259,7 @@ static enum rig_rc tell_keys(struct rig_run_state *run, struct rig_err *err)
 {
     struct rig_key_numbers keys = {.at = NULL};
     const enum rig_rc rc = rig_run_final_list(run, &keys, err);
+    meet_others(run); /* so that they wait for no promise of this rank any longer */
     run->part.ranks->has_told_ended = rc == RIG_OK;
     if (rc == RIG_OK)
         (void)rig_team_tell(run->part.ranks->team, 0, RIG_TEAM_ENDED, keys.at, keys.count * sizeof *keys.at);
@@ -248,6 +301,7 @@ static void add_result(struct rig_run_state *run, struct rig_run_result *sum, co
     to->sessions_ended += from->sessions_ended;
     to->reconnect_attempts += from->reconnect_attempts;
     to->reconnect_failures += from->reconnect_failures;
+    sum->final_reads += more->final_reads;
     rig_run_latency_merge(&sum->latency, &more->latency);
     rig_run_errors_merge(&sum->errors, &more->errors);
     rig_run_errors_sort(&sum->errors);
@@ -351,8 +405,18 @@ void rig_run_part_watch(struct rig_run_state *run)
             lose_rank(run, i);
     }
     tell_stop(run);
+    meet_others(run);
     if (run->part.rank == 0 && rig_run_stopped(run) == RIG_STOP_ABORT)
         rig_remote_interrupt_all(run);
+}
+
+bool rig_run_part_is_whole(const struct rig_run_state *run)
+{
+    const struct rig_run_part *part = &run->part;
+    bool is_whole = run->faults.nemesis == NULL && (part->ranks == NULL || !part->ranks->has_faults);
+    for (uint32_t i = 1; part->rank == 0 && i < part->rank_count; i++)
+        is_whole &= rig_team_lost(part->ranks->team, i) == NULL;
+    return is_whole;
 }
 
 void rig_run_part_count(const struct rig_run_state *run, uint64_t *ok, uint64_t *fail, uint64_t *info)

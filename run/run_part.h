@@ -4,7 +4,8 @@
  * Clients are numbered over all ranks, and each rank has some in a row. Streams, unique values, schedules and process numbers
  * depend on a client's number and on the number of all clients, so they are the same on any number of ranks. Rank 0 alone
  * has the cluster, the tables, the nemesis and the final reads. Closing reads (run_closing.h) need the positions of all
- * clients, so with several ranks there are none, and the final reads take every key.
+ * clients, which the ranks tell each other in each tick of their monitors. With simulated time there are none, and the final reads take
+ * every key.
  *
  * Private to run/.
  */
@@ -70,6 +71,8 @@ enum rig_rc rig_run_part_load_ended(struct rig_run_state *run, struct rig_err *e
 enum rig_rc rig_run_part_finish(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err);
 /* From the monitor, at each look. */
 void rig_run_part_watch(struct rig_run_state *run);
+/* Whether the plan has no faults, on any rank, and no rank was lost. */
+bool rig_run_part_is_whole(const struct rig_run_state *run);
 /* Adds what clients of other ranks have completed so far. */
 void rig_run_part_count(const struct rig_run_state *run, uint64_t *ok, uint64_t *fail, uint64_t *info);
 

@@ -77,6 +77,18 @@ static void hear_counts(struct rig_run_ranks *ranks, uint32_t rank, const struct
     pthread_mutex_unlock(&ranks->lock);
 }
 
+static void hear_horizon(struct rig_run_ranks *ranks, uint32_t rank, const struct rig_buf *body)
+{
+    struct rig_run_horizon word;
+    if (body->size != sizeof word)
+        return;
+    memcpy(&word, body->data, sizeof word);
+    pthread_mutex_lock(&ranks->lock);
+    if (ranks->rank > 0 || word.promised >= ranks->others[rank].horizon.promised)
+        ranks->others[rank].horizon = word; /* of a rank that has ended, an earlier promise may come later */
+    pthread_mutex_unlock(&ranks->lock);
+}
+
 static bool write_all(int fd, const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -126,6 +138,8 @@ static void hear(void *context, uint32_t rank, enum rig_team_kind kind, const st
         hear_stop(ranks, body);
     else if (kind == RIG_TEAM_COUNTS && ranks->rank == 0)
         hear_counts(ranks, rank, body);
+    else if (kind == RIG_TEAM_HORIZON)
+        hear_horizon(ranks, rank, body);
     else if (ranks->rank == 0)
         hear_bytes(ranks, rank, kind, body);
 }
@@ -409,6 +423,7 @@ static enum rig_rc run_plan(struct rig_run_ranks *ranks, const struct rig_plan *
         own.driver_options = &remote;
     }
     own.driver = &driver;
+    ranks->has_faults = plan->nemesis.entry_count > 0;
     own.nemesis.entry_count = 0;
     const struct rig_run_options options = {.interrupts = interrupts, .folder = ranks->folder, .ranks = ranks};
     struct shipper shipper = {.ranks = ranks, .fd = -1};

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "history/rank_clock.h"
+#include "run/run_closing.h"
 #include "run/run_name.h"
 #include "run/run_ranks.h"
 #include "run/run_result.h"
@@ -32,6 +33,7 @@ struct rig_run_stop_word {
 struct rig_run_other {
     int record_fd, log_fd;   /* -1: none yet; -2: it cannot be written */
     uint64_t ok, fail, info; /* completed so far */
+    struct rig_run_horizon horizon;
 };
 
 struct rig_run_ranks {
@@ -41,11 +43,12 @@ struct rig_run_ranks {
     struct rig_buf plan_yaml;        /* above rank 0: the plan, as rank 0 gave it */
     struct rig_run_begin_word begun; /*   and what it said when the database was set up */
     bool has_told_ready, has_told_ended;
-    pthread_mutex_t lock;           /* guards what follows; nothing is locked under it */
-    struct rig_run_state *run;      /* NULL: there is none now */
-    bool is_recording;              /* its clients and its recorder are there */
-    struct rig_run_stop_word asked; /* by other ranks, perhaps before there was a run */
-    struct rig_run_other others[RIG_RUN_RANKS_MOST];
+    bool has_faults;                                 /* above rank 0: the plan has some, which rank 0 injects */
+    pthread_mutex_t lock;                            /* guards what follows; nothing is locked under it */
+    struct rig_run_state *run;                       /* NULL: there is none now */
+    bool is_recording;                               /* its clients and its recorder are there */
+    struct rig_run_stop_word asked;                  /* by other ranks, perhaps before there was a run */
+    struct rig_run_other others[RIG_RUN_RANKS_MOST]; /* above rank 0: rank 0 tells the horizon of all others */
 };
 
 struct rig_run_counts_word {

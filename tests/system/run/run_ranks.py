@@ -267,6 +267,25 @@ class RanksTest(RanksCommand):
         for path, content in self.all_bytes("out"):
             self.assertNotIn(server.secret.encode(), content, path)
 
+    def test_keys_are_read_soon_after_they_have_left(self):
+        plan = ETCD % "transactions: 6000, reads: 0%, keys: {active: 4, appends-per-key: 16}"
+        self.status(0, self.ranks(3, "run", self.plan(plan), "-o", "out", "--seed", "1"))
+        uses, appended, read, readers = {}, {}, {}, [0, 0, 0]
+        for place, transaction in enumerate(json.loads(line) for line in self.rig("convert", "out", "-", "--to", "jsonl").out.splitlines()):
+            is_ok = transaction["type"] == "ok"
+            for kind, key, value in transaction["value"]:
+                uses.setdefault(key, []).append(place)
+                if is_ok:
+                    (appended if kind == "append" else read).setdefault(key, set()).update([value] if kind == "append" else value or [])
+            if is_ok and transaction["value"][0][0] == "r" and transaction["process"] < 6:
+                readers[transaction["process"] // 2] += 1
+        self.assertGreater(len(uses), 400)
+        for key, values in appended.items():
+            self.assertLessEqual(values, read[key], f"key {key} has appends that no transaction read")
+        lives = sorted(places[-1] - places[0] for places in uses.values())
+        self.assertLess(lives[len(lives) // 2], max(places[-1] for places in uses.values()) / 3)
+        self.assertGreater(min(readers), 5, f"each rank reads its share: {readers}")
+
     def test_wrong_clocks_raise_no_false_alarm(self):
         for offset in ("+5s", "-5s"):
             last = self.with_faketime(FAKETIME=offset)
