@@ -11,8 +11,8 @@
  * that is not before the others' least.
  *
  * With several ranks (run_ranks.h) each promises a position that none of its clients is before, nor will be; rank 0 passes the promises on,
- * and what all have promised counts. A rank whose clients are all away promises the least position of the others, once it has heard it. Of the
- * keys that have left, each rank reads its share: those whose number is its own, modulo the ranks. At the end of its load it lists those that have
+ * and what all have promised counts. A rank whose clients are all away promises the least position of the others, once it has heard it. Each
+ * rank reads its share of the keys that have left: those whose number is its own, modulo the ranks. At the end of its load it lists those that have
  * left by its last promise, and rank 0 reads its share from then on.
  *
  * Closing reads are not part of the plan's total, wait for no rate, and are in no latency. One that fails is tried
@@ -37,7 +37,7 @@
 
 enum { RIG_CLOSING_ATTEMPTS = 5 }; /* failures in a row after which a client leaves a closing read to the final ones */
 
-/* Of a rank, or the least of several; RIG_NO_POSITION: there are none. */
+/* The promise of a rank, or the least of several; RIG_NO_POSITION: there are none. */
 struct rig_run_horizon {
     uint64_t promised; /* no client is before it, nor will be */
     uint64_t active;   /* the same of ranks with a client that is not away */

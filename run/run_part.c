@@ -192,7 +192,7 @@ enum rig_rc rig_run_part_gather(struct rig_run_state *run, enum rig_rc rc, struc
     return rc;
 }
 
-/* Of all ranks but one. */
+/* The least promise of all ranks but one. */
 static struct rig_run_horizon horizon_without(const struct rig_run_state *run, const struct rig_run_horizon *of,
                                               uint32_t left_out)
 {
