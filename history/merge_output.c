@@ -14,17 +14,18 @@ void rig_merge_output_done(struct rig_merge_output *out)
 {
     rig_segment_done(&out->segment);
     rig_merge_ids_done(&out->elements);
-    rig_used_pieces_done(&out->pieces);
+    rig_merge_ids_done(&out->branch_ops);
+    rig_used_lists_vec_done(&out->lists);
 }
 
 void rig_merge_output_empty(struct rig_merge_output *out, struct rig_merge_rank *ranks, uint64_t number)
 {
-    for (size_t i = 0; i < out->pieces.count; i++) {
-        struct rig_merge_piece *piece = out->pieces.at[i].piece;
-        if (--piece->users == 0 && piece->done)
-            rig_merge_rank_free_piece(&ranks[out->pieces.at[i].rank], piece);
+    for (size_t i = 0; i < out->lists.count; i++) {
+        struct rig_merge_lists *lists = out->lists.at[i].lists;
+        if (--lists->users == 0 && lists->done)
+            rig_merge_rank_free_lists(&ranks[out->lists.at[i].rank], lists);
     }
-    out->pieces.count = 0;
+    out->lists.count = 0;
     out->elements.count = 0;
     out->any_columns = false;
     out->number = number;
@@ -76,9 +77,9 @@ bool rig_merge_output_use(struct rig_merge_output *out, uint32_t rank, struct ri
         return true;
     piece->output = out->number;
     memset(piece->key_of.at, 0xff, (piece->segment.keys.count + 1) * sizeof *piece->key_of.at);
-    if (!rig_used_pieces_add(&out->pieces, (struct rig_used_piece){piece, rank}))
+    if (!rig_used_lists_vec_add(&out->lists, (struct rig_used_lists){piece->lists, rank}))
         return false;
-    piece->users++;
+    piece->lists->users++;
     out->any_columns |= rig_columns_any(&piece->segment.columns);
     piece->first_error = (uint32_t)out->segment.errors.count;
     memset(piece->branch_of.at, 0xff, (piece->segment.branches.count + 1) * sizeof *piece->branch_of.at);
@@ -90,34 +91,30 @@ bool rig_merge_output_use(struct rig_merge_output *out, uint32_t rank, struct ri
 
 /* ---- transactions ---- */
 
-/* The operation may read a branch: others have values that look like one. False when memory runs out. */
-static __attribute__((noinline)) bool map_branch(struct rig_merge_output *out, struct rig_merge_piece *piece,
-                                                 struct rig_txn_op *op)
-{
-    if (!out->sequences || !rig_op_reads_sequence(op->kind) || op->read_state != RIG_READ_SEEN)
-        return true;
-    const uint32_t branch = use_branch(out, piece, rig_txn_op_branch(op));
-    op->list = RIG_LIST_BRANCH | branch;
-    return branch != UINT32_MAX;
-}
-
 bool rig_merge_output_map(struct rig_merge_output *out, struct rig_merge_piece *piece, size_t count)
 {
     const struct rig_txn *txns = piece->segment.txns.at + piece->next_end;
-    struct rig_txn_op *mop = piece->segment.ops.at + txns[0].first_op;
-    const struct rig_txn_op *end = piece->segment.ops.at + txns[count].first_op;
-    for (; mop < end; mop++) {
+    struct rig_txn_op *ops = piece->segment.ops.at;
+    if (!rig_merge_ids_reserve(&out->branch_ops, txns[count].first_op - txns[0].first_op + 1))
+        return false;
+    uint32_t *branch_op = out->branch_ops.at;
+    /* Reads and writes are in random order, so no jump depends on the kind. */
+    for (uint32_t op = txns[0].first_op; op < txns[count].first_op; op++) {
+        struct rig_txn_op *mop = &ops[op];
         mop->key = use_key(out, piece, mop->key);
         if (__builtin_expect(mop->key == UINT32_MAX, 0))
             return false;
-        if (__builtin_expect(rig_txn_op_is_branch(mop), 0)) {
-            if (!map_branch(out, piece, mop))
-                return false;
-            continue;
-        }
-        /* Reads and writes are in random order, so no jump depends on the kind. */
         const bool seen = out->sequences & rig_op_reads_sequence(mop->kind) & (mop->read_state == RIG_READ_SEEN);
-        use_elements(out, mop->key, mop->count & (0U - (uint32_t)seen));
+        const bool branch = rig_txn_op_is_branch(mop); /* the value of a write may look like one */
+        use_elements(out, mop->key, mop->count & (0U - (uint32_t)(seen & !branch)));
+        *branch_op = op;
+        branch_op += seen & branch;
+    }
+    for (const uint32_t *op = out->branch_ops.at; op < branch_op; op++) {
+        const uint32_t branch = use_branch(out, piece, rig_txn_op_branch(&ops[*op]));
+        if (branch == UINT32_MAX)
+            return false;
+        ops[*op].list = RIG_LIST_BRANCH | branch;
     }
     return true;
 }

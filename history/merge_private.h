@@ -13,7 +13,7 @@
 #include "history/merge_processes.h"
 
 enum {
-    RIG_MERGE_OUTPUTS_MOST = 32, /* more than a window has: so many are merged while one is judged */
+    RIG_MERGE_OUTPUTS_MOST = 24, /* so many are merged while a window is judged */
     RIG_MERGE_OUTPUT_OPS = 1 << 18
 };
 

@@ -13,8 +13,18 @@ enum { MOST_SPARSE = 8, FEW_SLOTS = 1024 };
 
 /* ---- life ---- */
 
+static void free_lists(struct rig_merge_lists *lists)
+{
+    if (lists == NULL)
+        return;
+    rig_list_pool_done(&lists->pool);
+    rig_arena_done(&lists->texts);
+    free(lists);
+}
+
 static void free_piece(struct rig_merge_piece *piece)
 {
+    free_lists(piece->lists);
     rig_segment_done(&piece->segment);
     rig_merge_times_done(&piece->ends);
     rig_merge_ids_done(&piece->start_of);
@@ -72,6 +82,10 @@ void rig_merge_rank_done(struct rig_merge_rank *rank)
         rank->idle = piece->next;
         free_piece(piece);
     }
+    for (struct rig_merge_lists *lists; (lists = rank->idle_lists) != NULL;) {
+        rank->idle_lists = lists->next;
+        free_lists(lists);
+    }
     rig_source_close(rank->source);
     rig_clock_map_done(&rank->clock);
     rig_merge_pieces_done(&rank->pieces);
@@ -97,6 +111,46 @@ static enum rig_rc no_memory(const struct rig_merge_rank *rank, struct rig_err *
     return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "merging it", rank->name);
 }
 
+static struct rig_merge_lists *new_lists(struct rig_merge_rank *rank)
+{
+    struct rig_merge_lists *lists = rank->idle_lists;
+    if (lists != NULL) {
+        rank->idle_lists = lists->next;
+        return lists;
+    }
+    lists = calloc(1, sizeof *lists);
+    if (lists != NULL) {
+        rig_list_pool_init(&lists->pool, 0);
+        rig_arena_init(&lists->texts, 0);
+    }
+    return lists;
+}
+
+void rig_merge_rank_free_lists(struct rig_merge_rank *rank, struct rig_merge_lists *lists)
+{
+    RIG_INVARIANT(lists->done && lists->users == 0);
+    rig_list_pool_reset(&lists->pool);
+    rig_arena_reset(&lists->texts);
+    lists->done = false;
+    lists->next = rank->idle_lists;
+    rank->idle_lists = lists;
+}
+
+/* The piece has a segment of the source: its lists are kept apart. */
+static bool keep_lists(struct rig_merge_rank *rank, struct rig_merge_piece *piece)
+{
+    struct rig_merge_lists *lists = piece->lists = new_lists(rank);
+    if (lists == NULL)
+        return false;
+    const struct rig_list_pool pool = piece->segment.pool;
+    const struct rig_arena texts = piece->segment.texts;
+    piece->segment.pool = lists->pool;
+    piece->segment.texts = lists->texts;
+    lists->pool = pool;
+    lists->texts = texts;
+    return true;
+}
+
 static struct rig_merge_piece *new_piece(struct rig_merge_rank *rank)
 {
     struct rig_merge_piece *piece = rank->idle;
@@ -110,15 +164,17 @@ static struct rig_merge_piece *new_piece(struct rig_merge_rank *rank)
     }
     piece->ends.count = piece->start_of.count = piece->open_start.count = piece->starts.count = 0;
     piece->next_end = piece->next_start = 0;
-    piece->users = 0;
     piece->output = 0;
-    piece->done = false;
     return piece;
 }
 
-void rig_merge_rank_free_piece(struct rig_merge_rank *rank, struct rig_merge_piece *piece)
+/* Nothing of it is left to merge. */
+static void end_piece(struct rig_merge_rank *rank, struct rig_merge_piece *piece)
 {
-    RIG_INVARIANT(piece->done && piece->users == 0);
+    piece->lists->done = true;
+    if (piece->lists->users == 0)
+        rig_merge_rank_free_lists(rank, piece->lists);
+    piece->lists = NULL;
     rig_segment_reset(&piece->segment);
     piece->next = rank->idle;
     rank->idle = piece;
@@ -446,11 +502,8 @@ static void drop_done(struct rig_merge_rank *rank)
     if (done == 0)
         return;
     done = done < rank->pieces.count ? done : rank->pieces.count - 1; /* the last one has the open ones */
-    for (size_t i = 0; i < done; i++) {
-        rank->pieces.at[i]->done = true;
-        if (rank->pieces.at[i]->users == 0)
-            rig_merge_rank_free_piece(rank, rank->pieces.at[i]);
-    }
+    for (size_t i = 0; i < done; i++)
+        end_piece(rank, rank->pieces.at[i]);
     memmove(rank->pieces.at, rank->pieces.at + done, (rank->pieces.count - done) * sizeof rank->pieces.at[0]);
     rank->pieces.count -= done;
     rank->start_piece -= done;
@@ -475,7 +528,7 @@ enum rig_rc rig_merge_rank_take(struct rig_merge_rank *rank, struct rig_err *err
     if (piece == NULL)
         return no_memory(rank, err);
     rig_source_exchange(rank->source, &piece->segment);
-    rc = fill_piece(rank, piece, err);
+    rc = keep_lists(rank, piece) ? fill_piece(rank, piece, err) : no_memory(rank, err);
     if (rc != RIG_OK) {
         free_piece(piece);
         return rc;

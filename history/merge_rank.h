@@ -21,6 +21,16 @@ RIG_VEC(uint64_t, rig_merge_order)
 /* The operations of a transaction are copied so many at a time; those that are too many are overwritten. */
 enum { RIG_MERGE_OPS_AT_ONCE = 5 };
 
+/* The elements and texts of a piece, which outputs show longer than there is the piece: what is merged next takes its memory, while that is in
+ * the cache. */
+struct rig_merge_lists {
+    struct rig_list_pool pool;
+    struct rig_arena texts;
+    unsigned users;               /* outputs that show them */
+    bool done;                    /* nothing of the piece is left to merge */
+    struct rig_merge_lists *next; /* free */
+};
+
 struct rig_merge_piece {
     struct rig_segment
         segment; /* its times are the likely ones on rank 0's clock; finished transactions have merged positions; one more
@@ -31,11 +41,10 @@ struct rig_merge_piece {
     struct rig_merge_times start_lows;         /*   their earliest times */
     struct rig_merge_ids start_at, end_at;     /* positions in the merged history: per start, and per transaction */
     uint32_t next_end, next_start;
-    unsigned users;                         /* outputs that show its lists */
+    struct rig_merge_lists *lists;
     uint64_t output;                        /* the one that the following are for */
     struct rig_merge_ids key_of, branch_of; /* numbers in that output; UINT32_MAX: not there */
     uint32_t first_error;
-    bool done;                    /* nothing of it is left to merge */
     struct rig_merge_piece *next; /* free */
 };
 
@@ -61,6 +70,7 @@ struct rig_merge_rank {
     struct rig_merge_pieces pieces; /* from the first one that is not done */
     struct rig_merge_piece *last;   /* the one taken last, which has the open transactions */
     struct rig_merge_piece *idle;
+    struct rig_merge_lists *idle_lists;
     size_t start_piece, end_piece; /* of the next start and end, in `pieces` */
     struct rig_merge_starts starts;
     struct rig_merge_ids free; /* starts, in the order in which they became free, */
@@ -111,7 +121,7 @@ static inline bool rig_merge_rank_is_begun(const struct rig_merge_rank *rank, ui
 {
     return rank->starts.at[start].at != RIG_POSITION_NONE;
 }
-/* No output shows the piece any longer. */
-void rig_merge_rank_free_piece(struct rig_merge_rank *rank, struct rig_merge_piece *piece);
+/* No output shows them any longer, and they are done with. */
+void rig_merge_rank_free_lists(struct rig_merge_rank *rank, struct rig_merge_lists *lists);
 
 #endif

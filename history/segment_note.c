@@ -12,26 +12,18 @@ struct pass {
     uint32_t kinds; /* kinds of all operations, a bit each */
 };
 
-/* The operation is a read of a branch, or its value looks like one. Such reads are rare. */
-static __attribute__((noinline)) uint32_t *note_branch(uint32_t *branch_read, const struct rig_txn_op *mop, uint32_t op)
-{
-    *branch_read = op;
-    return branch_read + (rig_op_reads_sequence(mop->kind) && mop->read_state == RIG_READ_SEEN);
-}
-
 /*
  * One operation, without branching on its kind: reads and writes are in random order, so that a branch would be
- * mispredicted every other time. `ok`: the transaction's outcome.
+ * mispredicted every other time. The value of a write may look like a branch. `ok`: the transaction's outcome.
  */
 static inline void note_op(struct pass *pass, const struct rig_txn_op *mop, struct rig_owned_op place, bool ok)
 {
     struct rig_key_note *key = &pass->keys[mop->key];
     const uint32_t kind = UINT32_C(1) << mop->kind, op_count = key->op_count;
-    if (__builtin_expect(rig_txn_op_is_branch(mop), false)) {
-        pass->branch_read = note_branch(pass->branch_read, mop, place.op);
-        ok = false;
-    }
-    bool counts = (mop->read_state == RIG_READ_SEEN) & ok;
+    const bool seen = mop->read_state == RIG_READ_SEEN, branch = rig_txn_op_is_branch(mop);
+    *pass->branch_read = place.op;
+    pass->branch_read += branch & seen & ((kind & RIG_OPS_OF_SEQUENCES) != 0);
+    const bool counts = seen & ok & !branch;
     uint64_t longest = ((uint64_t)(mop->count + 1) << 32 | ~place.txn) & (0 - (uint64_t)counts);
     uint64_t before = key->longest_read;
     key->longest_read = longest > before ? longest : before;

@@ -11,7 +11,7 @@
 #include "history/text/text_reader.h"
 
 enum {
-    MERGED_PART_BYTES = 1 << 15,
+    MERGED_PART_BYTES = 1 << 16,
     BYTES_A_TXN = 16 /* of a record, about */
 };
 
