@@ -12,7 +12,7 @@
 
 enum {
     OUTPUTS_LEAST = 2,
-    OUTPUT_BYTES = 3 << 20, /* about, with what it refers to */
+    OUTPUT_BYTES = 3 << 19, /* about, with what it refers to */
     OUTPUT_SHARE = 16,      /* of a limit, for all of them */
     OUTPUT_TXNS = 1 << 12
 };
