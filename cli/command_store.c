@@ -253,18 +253,28 @@ static int write_index(struct job *job)
 
 /* ---- removal ---- */
 
+/* What is behind the folder in the path; NULL: the path does not begin with it. */
+static const char *path_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    if (strncmp(path, folder, length) != 0 || path[length] != '/')
+        return NULL;
+    return path + length + strspn(path + length, "/");
+}
+
 /* NAME/TIME, or the path of a run in the store. */
 static enum rig_rc split(const struct job *job, const char *given, char name[PATH_BYTES], const char **time,
                          struct rig_err *err)
 {
-    size_t length = strlen(job->store);
-    const char *rest = given;
-    while (length > 1 && job->store[length - 1] == '/')
-        length--;
-    if (strncmp(given, job->store, length) == 0 && given[length] == '/')
-        rest = given + length + 1;
-    rest += strspn(rest, "/");
-    const char *slash = strchr(rest, '/');
+    char whole[PATH_MAX];
+    const char *rest = path_below(given, job->store);
+    if (rest == NULL && given[0] == '/' && realpath(job->store, whole) != NULL)
+        rest = path_below(given, whole);
+    if (rest == NULL)
+        rest = given;
+    const char *slash = rest[0] == '/' ? NULL : strchr(rest, '/');
     if (slash == NULL || slash[1] == '\0' || (size_t)(slash - rest) >= PATH_BYTES)
         return rig_fail(err, RIG_E_USAGE, "%s: expected NAME/TIME of a run in %s; `rig store ls` shows them", given,
                         job->store);
