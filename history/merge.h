@@ -10,8 +10,8 @@
  * what it wrote later.
  *
  * Space: parts of each source, and of each record the events of twice its clock's error, with the rest of the parts that
- * they are in; 24 bytes an open transaction, 8 a process; up to 24 segments that are merged ahead, 1.5 MiB each, within a 16th of a limit. Time: linear, times the logarithm of the number of
- * records. Threads: those of the sources; with more than one thread, one that merges ahead of the reader, and parses where `threads` is 2.
+ * they are in; 24 bytes an open transaction, 8 a process; up to 24 segments that are merged ahead, 1.5 MiB each, within a 16th of a
+ * limit. Time: linear, times the logarithm of the number of records. Threads: those of the sources; with more than one thread, one that merges ahead of the reader, and parses where `threads` is 2.
  */
 #ifndef RIG_HISTORY_MERGE_H
 #define RIG_HISTORY_MERGE_H

@@ -57,7 +57,10 @@ static enum rig_rc finish_ends(struct rig_merge *merge, struct rig_merge_output 
         const enum rig_rc rc = rig_merge_processes_note(&merge->processes, merge->ranks, number, txns, taken, err);
         if (rc != RIG_OK)
             return rc;
-        if (!rig_merge_output_use(out, number, piece) || !rig_merge_output_map(out, piece, taken))
+        const bool fits = rig_merge_output_use(out, number, piece) &&
+                          (merge->parts.uses_only ? rig_merge_output_map_keys(out, piece, taken)
+                                                  : rig_merge_output_map(out, piece, taken));
+        if (!fits)
             return rig_merge_no_memory(err);
     }
     rig_merge_rank_finish(rank, piece, taken);

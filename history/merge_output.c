@@ -91,6 +91,17 @@ bool rig_merge_output_use(struct rig_merge_output *out, uint32_t rank, struct ri
 
 /* ---- transactions ---- */
 
+bool rig_merge_output_map_keys(struct rig_merge_output *out, struct rig_merge_piece *piece, size_t count)
+{
+    const struct rig_txn *txns = piece->segment.txns.at + piece->next_end;
+    uint32_t most = 0;
+    for (uint32_t op = txns[0].first_op; op < txns[count].first_op; op++) {
+        const uint32_t key = use_key(out, piece, piece->segment.ops.at[op].key);
+        most = key > most ? key : most;
+    }
+    return most != UINT32_MAX;
+}
+
 bool rig_merge_output_map(struct rig_merge_output *out, struct rig_merge_piece *piece, size_t count)
 {
     const struct rig_txn *txns = piece->segment.txns.at + piece->next_end;

@@ -86,7 +86,8 @@ enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
 /* Frees; safe after a failed or no init of a zeroed state. */
 void rig_run_closing_done(struct rig_run_state *run);
 
-/* Takes what the other ranks have promised, and gives what this one does. `ended`, rank 0: a bit for each rank that reads no keys any longer. While there are clients. */
+/* While there are clients: takes what the other ranks have promised, and gives what this one does. `ended`, rank 0: a bit for each rank
+ * that reads no keys any longer. */
 void rig_run_closing_meet(struct rig_run_state *run, const struct rig_run_horizon *others, uint64_t ended,
                           struct rig_run_horizon *own);
 

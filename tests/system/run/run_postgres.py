@@ -100,12 +100,15 @@ class Shares(PostgresTest):
         settings = ["workload.duration=5s", "workload.keys.active=100", "database.two-phase=100%", f"database.pipeline={pipeline}"]
         # On a busy machine a recovery takes most of the time.
         settings += ["check.minimum.acknowledged=0", "check.minimum.load=0%", "check.minimum.answering=0%"]
-        folder = self.run_of(plan, settings + [f"workload.long-transactions.{text}" for text in held])
-        prepared, committed, rolled_back = self.log_numbers(folder, self.TWO_PHASE)
-        self.assertGreater(committed, 0)
+        for _ in range(4):  # on a busy machine the crashes may all meet clients that are connecting
+            folder = self.run_of(plan, settings + [f"workload.long-transactions.{text}" for text in held])
+            prepared, committed, rolled_back = self.log_numbers(folder, self.TWO_PHASE)
+            self.assertGreater(committed, 0)
+            # A PREPARE that a crash left without an answer is not among the prepared ones; each client has one at a time.
+            self.assertLessEqual(committed + rolled_back, prepared + 3 * 8)
+            if rolled_back > 0:
+                break
         self.assertGreater(rolled_back, 0)
-        # A PREPARE that a crash left without an answer is not among the prepared ones; each client has one at a time.
-        self.assertLessEqual(committed + rolled_back, prepared + 3 * 8)
 
     def test_commits_in_two_phases_survive_crashes(self):
         self.crashes_meet_prepared_transactions("true")
