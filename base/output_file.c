@@ -12,16 +12,19 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/vec.h"
 
-enum { GUARDED_MOST = 16, NAME_ATTEMPTS = 100, NAME_SHOWN = 200 };
+enum { NAME_ATTEMPTS = 100, NAME_SHOWN = 200 };
 
 /* ---- inputs ---- */
 
-static struct {
+struct guarded {
     dev_t device;
     ino_t inode;
-} guarded[GUARDED_MOST];
-static size_t guarded_count;
+};
+RIG_VEC(struct guarded, guarded_vec)
+
+static struct guarded_vec guarded; /* as long as the process */
 
 void rig_output_guard(const char *path)
 {
@@ -29,15 +32,13 @@ void rig_output_guard(const char *path)
     const int failed = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(path, &status);
     if (failed != 0 || !S_ISREG(status.st_mode))
         return;
-    RIG_REQUIRE(guarded_count < GUARDED_MOST);
-    guarded[guarded_count].device = status.st_dev;
-    guarded[guarded_count++].inode = status.st_ino;
+    RIG_REQUIRE(guarded_vec_add(&guarded, (struct guarded){status.st_dev, status.st_ino}));
 }
 
 static enum rig_rc refuse_input(const struct stat *status, const char *path, struct rig_err *err)
 {
-    for (size_t i = 0; i < guarded_count; i++) {
-        if (guarded[i].device == status->st_dev && guarded[i].inode == status->st_ino)
+    for (size_t i = 0; i < guarded.count; i++) {
+        if (guarded.at[i].device == status->st_dev && guarded.at[i].inode == status->st_ino)
             return rig_fail(err, RIG_E_USAGE, "%s: is an input of this command; write to another file", path);
     }
     return RIG_OK;

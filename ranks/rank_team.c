@@ -73,7 +73,7 @@ RIG_VEC(struct call *, call_list)
 struct rig_team {
     struct rig_rank_seat seat;
     struct card card;
-    uint32_t address; /* of the card, that answered */
+    _Atomic uint32_t address; /* of the card, that answered */
     int listener_fd;
     struct rig_team_listener listener;
     struct peer *peers; /* by rank; on another rank than 0 only peers[0] */

@@ -205,6 +205,17 @@ class RanksTest(RanksCommand):
         self.assertIn("rank 0 has checked alone: it leaves operations out", missing.err)
         self.assertEqual(without_cost(missing.out), without_cost(single.out))
 
+    def test_the_records_of_many_ranks(self):
+        self.status(0, self.rig("gen", "whole.rig", "--transactions", "20000", "--clients", "70"))
+        split = (f"{os.environ['RIG_BUILD']}/tests/ranks_agree", "--split", "whole.rig", "part", "64", "5000000000", "1000", "1")
+        subprocess.run(split, cwd=self.folder, check=True)
+        records = [f"part.{rank}.rig" for rank in range(64)]
+        merged = json.loads(self.status(0, self.rig("check", *records, "--format", "json")).out)
+        single = json.loads(self.status(0, self.rig("check", "whole.rig", "--format", "json")).out)
+        self.assertEqual(merged["history"]["transactions"], single["history"]["transactions"])
+        refused = self.status(64, self.rig("check", *records, "--report", "json=part.63.rig"))
+        self.assertIn("part.63.rig: is an input of this command", refused.err)
+
     def test_ranks_share_the_check_of_their_run(self):
         ended = self.status(0, self.ranks(2, "run", self.plan(LONG), "-o", "out", "--seed", "1"))
         self.assertIn("by 2 processes", ended.out)
