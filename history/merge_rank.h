@@ -31,10 +31,10 @@ struct rig_merge_lists {
     struct rig_merge_lists *next; /* free */
 };
 
+/* The segment's times are the likely ones on rank 0's clock. Its finished transactions have merged positions. One transaction more has the end of the
+ * operations, and there is room for RIG_MERGE_OPS_AT_ONCE more of these. */
 struct rig_merge_piece {
-    struct rig_segment
-        segment; /* its times are the likely ones on rank 0's clock; finished transactions have merged positions; one more
-                                   has the end of the operations, and these have room for RIG_MERGE_OPS_AT_ONCE more */
+    struct rig_segment segment;
     struct rig_merge_times ends;               /* per transaction: the latest time of its completion */
     struct rig_merge_ids start_of, open_start; /* per transaction, and per open one */
     struct rig_merge_ids starts;               /* those that are new here, in order, and */
