@@ -1,5 +1,5 @@
 /*
- * rig gen OUT: a synthetic history, written as it is made.
+ * rig gen OUT: a synthetic history, written as it is made, in one record or in one for each rank.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +22,7 @@
 #define SLOW_NS       (2 * RIG_NS_PER_S)
 #define SHOW_EVERY_NS (RIG_NS_PER_S / 4)
 #define SET_BYTES     256
+#define PATH_BYTES    4096
 
 static const char *const shape_names[] = {
 #define SHAPE_NAME(id, name, help) name,
@@ -36,7 +37,10 @@ static const struct rig_argument gen_arguments[] = {
     {.name = "set",
      .value = "A.B=C",
      .repeatable = true,
-     .help = "set a key of `workload` or `database`, named as in a plan with the driver `sim`"},
+     .help = "set a key of `workload` or `database`, named as in a plan with the driver `sim`, or `ranks.clock-error`"},
+    {.name = "ranks",
+     .value = "N",
+     .help = "write the records of a run of N ranks: OUT with the number of the rank before its suffix `.rig`"},
     {.name = "shape", .value = "SHAPE", .choices = shape_names, .help = "shape of the history; see below"},
     {.name = "form",
      .value = RIG_CLI_FORM_VALUE,
@@ -60,6 +64,7 @@ static void print_shapes(void)
     printf("\nexamples:\n"
            "  rig gen big.rig --transactions 10000000 --set workload.keys.active=100 \\\n"
            "      --set workload.keys.distribution=uniform --set workload.keys.appends-per-key=100\n"
+           "  rig gen history.rig --ranks 4 --set ranks.clock-error=1ms && rig check history.*.rig\n"
            "  rig gen tpcc.rig --shape tpcc --set workload.type=rw-register --set workload.warehouses=4\n"
            "  rig gen - --set database.isolation=snapshot-isolation --set database.bug=stale-read \\\n"
            "      --set database.bug-rate=0.1%% | rig check -\n");
@@ -79,7 +84,11 @@ static const struct rig_arguments_table gen_table = {
         "Keys leave the load after `workload.keys.appends-per-key` appends and are then read once more\n"
         "(`workload.final-reads`); these reads do not count as --transactions. With thousands of clients\n"
         "`database.workers` (such as 20) prevents most conflicts: the other transactions wait.\n"
-        "docs/plan-reference.md lists all keys, `rig list` their values.\n",
+        "docs/plan-reference.md lists all keys, `rig list` their values.\n"
+        "\n"
+        "With --ranks the same transactions are in several records, whose clocks differ by up to 5 s and are known\n"
+        "up to `ranks.clock-error` (35us when not set; 0s: the time of all ranks is simulated, as is that of objects\n"
+        "when it is not set).\n",
     .arguments = gen_arguments,
     .print_more = print_shapes,
 };
@@ -94,9 +103,31 @@ static enum rig_form choose_form(const struct rig_arguments *args)
     return is_free ? RIG_FORM_RIG : rig_cli_output_form(args, "form", &rig_cli_forms, out);
 }
 
-static bool may_write(const struct rig_arguments *args, enum rig_form form)
+/* Whether the record of every rank may be written. */
+static bool may_write_ranks(const struct rig_arguments *args, enum rig_form form, const struct rig_synthetic *synthetic)
 {
     const char *out = args->positionals[0];
+    char path[PATH_BYTES];
+    if (form != RIG_FORM_RIG || strcmp(out, "-") == 0) {
+        rig_cli_complain("--ranks writes several files in rig's own form; name one that ends in .rig");
+        return false;
+    }
+    for (uint32_t rank = 0; rank < synthetic->ranks; rank++) {
+        if (rig_synthetic_record_path(synthetic, out, rank, path, sizeof path) != RIG_OK) {
+            rig_cli_complain("%s: the path is too long", out);
+            return false;
+        }
+        if (!rig_cli_may_write(args, path))
+            return false;
+    }
+    return true;
+}
+
+static bool may_write(const struct rig_arguments *args, enum rig_form form, const struct rig_synthetic *synthetic)
+{
+    const char *out = args->positionals[0];
+    if (synthetic->ranks > 1)
+        return may_write_ranks(args, form, synthetic);
     if (strcmp(out, "-") == 0) {
         if (form != RIG_FORM_RIG || isatty(STDOUT_FILENO) == 0)
             return true;
@@ -173,6 +204,7 @@ static bool read_settings(const struct rig_arguments *args, struct rig_synthetic
     return take_option(args, "transactions", "workload.transactions", synthetic, err) &&
            take_option(args, "clients", "clients.count", synthetic, err) &&
            take_option(args, "seed", "seed", synthetic, err) &&
+           take_option(args, "ranks", "ranks.count", synthetic, err) &&
            take_option(args, "shape", names_load(args) ? "workload.shape" : "shape", synthetic, err) &&
            rig_synthetic_check(synthetic, err) == RIG_OK;
 }
@@ -218,6 +250,7 @@ static void print_json(FILE *stream, const char *out, enum rig_form form, const 
     rig_json_init(&json, &buf);
     rig_json_begin_object(&json, NULL);
     rig_json_string(&json, "file", out);
+    rig_json_int(&json, "ranks", synthetic->ranks);
     rig_json_string(&json, "form", rig_cli_form_name(form));
     rig_json_int(&json, "transactions", (int64_t)counts->transactions);
     rig_json_int(&json, "operations", (int64_t)counts->operations);
@@ -238,7 +271,9 @@ static void print_result(const struct rig_arguments *args, enum rig_form form, c
 {
     bool to_stdout = strcmp(args->positionals[0], "-") != 0;
     FILE *stream = to_stdout ? stdout : stderr;
-    const char *out = to_stdout ? args->positionals[0] : "standard output";
+    char out[PATH_BYTES] = "standard output";
+    if (to_stdout)
+        (void)rig_synthetic_record_path(synthetic, args->positionals[0], 0, out, sizeof out);
     double seconds = (double)(took_ns > 0 ? took_ns : 1) / (double)RIG_NS_PER_S;
     if (rig_arguments_json(args)) {
         print_json(stream, out, form, synthetic, counts, seconds);
@@ -246,12 +281,16 @@ static void print_result(const struct rig_arguments *args, enum rig_form form, c
     }
     char rate[32];
     rig_progress_count((uint64_t)((double)counts->transactions / seconds), rate, sizeof rate);
+    char more[64] = "";
+    if (synthetic->ranks > 1)
+        (void)snprintf(more, sizeof more, " and %" PRId64 " more record%s", synthetic->ranks - 1,
+                       rig_plural((uint64_t)synthetic->ranks - 1));
     (void)fprintf(stream,
-                  "%s: %" PRIu64 " transaction%s (%" PRIu64 " ok, %" PRIu64 " fail, %" PRIu64 " info), %" PRIu64
+                  "%s%s: %" PRIu64 " transaction%s (%" PRIu64 " ok, %" PRIu64 " fail, %" PRIu64 " info), %" PRIu64
                   " operation%s, %" PRIu64 " key%s, %" PRIu64 " bytes, seed %" PRId64 ", %s/s\n",
-                  out, counts->transactions, rig_plural(counts->transactions), counts->ok, counts->fail, counts->info,
-                  counts->operations, rig_plural(counts->operations), counts->keys, rig_plural(counts->keys),
-                  counts->bytes, synthetic->seed, rate);
+                  out, more, counts->transactions, rig_plural(counts->transactions), counts->ok, counts->fail,
+                  counts->info, counts->operations, rig_plural(counts->operations), counts->keys,
+                  rig_plural(counts->keys), counts->bytes, synthetic->seed, rate);
 }
 
 static void describe(void *context, char *text, unsigned long size)
@@ -271,7 +310,7 @@ int rig_cli_gen(int argc, char **argv)
     if (!read_settings(&args, &synthetic, &err))
         return rig_cli_fail(&err);
     enum rig_form form = choose_form(&args);
-    if (form == RIG_FORM_AUTO || !may_write(&args, form))
+    if (form == RIG_FORM_AUTO || !may_write(&args, form, &synthetic))
         return RIG_EXIT_USAGE;
     const struct rig_save_options save = {.form = form, .pack = rig_arguments_has(&args, "compress")};
     if (save.pack && form != RIG_FORM_RIG) {

@@ -13,6 +13,7 @@ struct rig_event_writer {
     struct rig_output *output;
     struct rig_record_encoder *encoder; /* NULL: text */
     struct rig_operation_text text;
+    struct rig_clock_samples clock; /* not written yet */
     uint64_t event_count;
     uint64_t byte_count;
 };
@@ -33,11 +34,14 @@ static enum rig_rc write_bytes(struct rig_event_writer *writer, const struct rig
 static enum rig_rc start_record(struct rig_event_writer *writer, struct rig_err *err)
 {
     bool pack = writer->options.save.pack;
+    const struct rig_rank *rank = writer->options.rank;
     const struct rig_record_head head = {.workload = writer->options.workload,
                                          .flags = (pack ? RIG_RECORD_PACKED : 0U) |
-                                                  (writer->options.certificate ? RIG_RECORD_CERTIFICATE : 0U),
+                                                  (writer->options.certificate ? RIG_RECORD_CERTIFICATE : 0U) |
+                                                  (rank != NULL ? RIG_RECORD_RANK : 0U),
                                          .meta = writer->options.meta,
-                                         .columns = writer->options.columns};
+                                         .columns = writer->options.columns,
+                                         .rank = rank != NULL ? *rank : (struct rig_rank){0}};
     struct rig_buf header;
     if (pack && !rig_packing_available())
         return rig_fail(err, RIG_E_USAGE, "this rig was built without zstd; leave compression out");
@@ -54,7 +58,8 @@ static enum rig_rc start_record(struct rig_event_writer *writer, struct rig_err 
 enum rig_rc rig_event_writer_new(const struct rig_event_writer_options *options, struct rig_output *output,
                                  struct rig_event_writer **writer, struct rig_err *err)
 {
-    RIG_REQUIRE(options->save.form != RIG_FORM_AUTO && (options->save.form == RIG_FORM_RIG || !options->save.pack));
+    RIG_REQUIRE(options->save.form != RIG_FORM_AUTO &&
+                (options->save.form == RIG_FORM_RIG || (!options->save.pack && options->rank == NULL)));
     struct rig_event_writer *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rig_no_memory(err, "writing a history");
@@ -75,13 +80,27 @@ void rig_event_writer_free(struct rig_event_writer *writer)
         return;
     rig_record_encoder_free(writer->encoder);
     rig_operation_text_done(&writer->text);
+    rig_clock_samples_done(&writer->clock);
     free(writer);
+}
+
+/* The pending events, and then the samples of the clock. */
+static enum rig_rc write_frames(struct rig_event_writer *writer, struct rig_err *err)
+{
+    const struct rig_clock_samples *clock = &writer->clock;
+    enum rig_rc rc = RIG_OK;
+    if (rig_record_encoder_pending_bytes(writer->encoder) > 0)
+        rc = write_bytes(writer, rig_record_encoder_frame(writer->encoder), err);
+    if (rc == RIG_OK && clock->count > 0)
+        rc = write_bytes(writer, rig_record_encoder_clock(writer->encoder, clock->at, clock->count), err);
+    writer->clock.count = 0;
+    return rc;
 }
 
 static enum rig_rc write_block(struct rig_event_writer *writer, struct rig_err *err)
 {
     if (writer->encoder != NULL)
-        return write_bytes(writer, rig_record_encoder_frame(writer->encoder), err);
+        return write_frames(writer, err);
     enum rig_rc rc = write_bytes(writer, &writer->text.buf, err);
     rig_buf_clear(&writer->text.buf);
     return rc;
@@ -125,6 +144,15 @@ enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, uint32_t 
     return count_event(writer, err);
 }
 
+enum rig_rc rig_event_writer_clock(struct rig_event_writer *writer, const struct rig_clock_sample *sample,
+                                   struct rig_err *err)
+{
+    RIG_REQUIRE(writer->encoder != NULL);
+    if (!rig_clock_samples_add(&writer->clock, *sample))
+        return no_memory(writer, err);
+    return pending_bytes(writer) == 0 ? write_frames(writer, err) : RIG_OK;
+}
+
 void rig_event_writer_forget(struct rig_event_writer *writer, int64_t key)
 {
     if (writer->encoder == NULL)
@@ -138,7 +166,7 @@ static enum rig_rc certify_record(struct rig_event_writer *writer, const struct 
 {
     size_t item = 0;
     bool last = false;
-    enum rig_rc rc = pending_bytes(writer) > 0 ? write_block(writer, err) : RIG_OK;
+    enum rig_rc rc = write_frames(writer, err);
     while (rc == RIG_OK && !last)
         rc = write_bytes(writer, rig_record_encoder_certificate(writer->encoder, certificate, &item, &last), err);
     return rc;
@@ -167,7 +195,7 @@ enum rig_rc rig_event_writer_finish(struct rig_event_writer *writer, struct rig_
 {
     if (writer->encoder == NULL && writer->event_count == 0)
         rig_buf_add_text(&writer->text.buf, writer->text.dialect->empty);
-    enum rig_rc rc = pending_bytes(writer) > 0 ? write_block(writer, err) : RIG_OK;
+    enum rig_rc rc = write_block(writer, err);
     if (rc == RIG_OK && writer->encoder != NULL)
         rc = write_bytes(writer, rig_record_encoder_close(writer->encoder, 0), err);
     return rc;

@@ -4,7 +4,7 @@
  * Events come in the order of their times. Times are distinct, except RIG_NO_TIME in the textual forms and those of
  * successive events of one client. The binary form stores no positions: they are the ranks of the events.
  *
- * Time: that of formatting or encoding. Space: the encoder or the kept texts of lists, 1 MiB, and 8 bytes a client; it
+ * Time: that of formatting or encoding. Space: the encoder or the kept texts of lists, 1 MiB, 8 bytes a client, and samples of a clock; it
  * does not grow with the number of events. Threads: one at a time.
  */
 #ifndef RIG_HISTORY_EVENT_WRITER_H
@@ -22,6 +22,8 @@ struct rig_event_writer_options {
     const char *meta; /* binary form only; NULL: none */
     uint32_t columns; /* RIG_COLUMN_BIT()s of the side columns that completions may have */
     bool certificate; /* rig_event_writer_certify() may be called */
+    const struct rig_rank
+        *rank; /* binary form only: place of the record in a run of several ranks; NULL: none; lives for the call */
 };
 
 struct rig_event_writer;
@@ -40,6 +42,9 @@ enum rig_rc rig_event_writer_invoke(struct rig_event_writer *writer, uint32_t cl
 enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, uint32_t client, int64_t process,
                                       int64_t time_ns, const struct rig_op *ops, uint32_t op_count,
                                       const struct rig_record_completion *completion, struct rig_err *err);
+/* With a rank: a sample of its clock. It is in the file before the next event, or after those that are written next. */
+enum rig_rc rig_event_writer_clock(struct rig_event_writer *writer, const struct rig_clock_sample *sample,
+                                   struct rig_err *err);
 /* No later event uses the key, so the writer forgets it. */
 void rig_event_writer_forget(struct rig_event_writer *writer, int64_t key);
 /* After the last event. */

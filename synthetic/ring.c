@@ -29,7 +29,7 @@ static void make_link(const struct rig_synthetic *synthetic, uint32_t i, uint32_
     }
 }
 
-enum rig_rc rig_ring_write(const struct rig_synthetic *synthetic, struct rig_event_writer *writer,
+enum rig_rc rig_ring_write(const struct rig_synthetic *synthetic, struct rig_synthetic_records *records,
                            struct rig_synthetic_counts *counts, struct rig_err *err)
 {
     uint32_t count = (uint32_t)synthetic->workload.transactions;
@@ -37,12 +37,13 @@ enum rig_rc rig_ring_write(const struct rig_synthetic *synthetic, struct rig_eve
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; rc == RIG_OK && i < count; i++) {
         make_link(synthetic, i, count, &link);
-        rc = rig_event_writer_invoke(writer, i, i, i, link.ops, link.op_count, err);
+        rc = rig_synthetic_records_invoke(records, i, i, i, link.ops, link.op_count, err);
     }
     for (uint32_t i = 0; rc == RIG_OK && i < count; i++) {
         make_link(synthetic, i, count, &link);
         const struct rig_record_completion completion = {.outcome = RIG_OUTCOME_OK, .reads = link.reads};
-        rc = rig_event_writer_complete(writer, i, i, (int64_t)count + i, link.ops, link.op_count, &completion, err);
+        rc = rig_synthetic_records_complete(records, i, i, (int64_t)count + i, link.ops, link.op_count, &completion,
+                                            err);
         counts->operations += link.op_count;
     }
     counts->transactions = counts->ok = counts->keys = count;

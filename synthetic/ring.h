@@ -8,10 +8,10 @@
 #ifndef RIG_SYNTHETIC_RING_H
 #define RIG_SYNTHETIC_RING_H
 
-#include "history/event_writer.h"
+#include "synthetic/synthetic_records.h"
 #include "synthetic/synthetic.h"
 
-enum rig_rc rig_ring_write(const struct rig_synthetic *synthetic, struct rig_event_writer *writer,
+enum rig_rc rig_ring_write(const struct rig_synthetic *synthetic, struct rig_synthetic_records *records,
                            struct rig_synthetic_counts *counts, struct rig_err *err);
 
 #endif

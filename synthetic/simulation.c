@@ -27,7 +27,7 @@ struct session {
 
 struct making {
     const struct rig_synthetic *synthetic;
-    struct rig_event_writer *writer;
+    struct rig_synthetic_records *records;
     const struct rig_synthetic_watch *watch;
     struct rig_synthetic_counts *counts;
     struct rig_err *err;
@@ -74,7 +74,7 @@ static enum rig_rc begin(struct making *m, uint32_t id, const struct rig_hold *h
 static void forget(struct making *m, int64_t key)
 {
     rig_sim_engine_forget(m->engine, key);
-    rig_event_writer_forget(m->writer, key);
+    rig_synthetic_records_forget(m->records, key);
 }
 
 /* The closing read of some keys, when there is one to do. */
@@ -152,10 +152,11 @@ static enum rig_rc write_undone(struct making *m, uint32_t id, int64_t when_ns)
     rig_column_give(&columns, RIG_COLUMN_SAVEPOINT, session->rollback.from);
     const struct rig_record_completion completion = {
         .columns = &columns, .outcome = RIG_OUTCOME_FAIL, .error = error, .error_length = sizeof error - 1};
-    enum rig_rc rc = rig_event_writer_invoke(m->writer, id, session->process, when_ns, m->kept_ops, count, m->err);
+    enum rig_rc rc =
+        rig_synthetic_records_invoke(m->records, id, session->process, when_ns, m->kept_ops, count, m->err);
     if (rc == RIG_OK)
-        rc = rig_event_writer_complete(m->writer, id, session->process, when_ns, m->kept_ops, count, &completion,
-                                       m->err);
+        rc = rig_synthetic_records_complete(m->records, id, session->process, when_ns, m->kept_ops, count, &completion,
+                                            m->err);
     m->counts->transactions++;
     m->counts->operations += count;
     m->counts->fail++;
@@ -189,7 +190,7 @@ static enum rig_rc write_invocations(struct making *m, int64_t before_ns)
             rc = write_undone(m, due.id, due.when);
         const struct rig_op *ops = recorded_ops(m, session, &count);
         if (rc == RIG_OK)
-            rc = rig_event_writer_invoke(m->writer, due.id, session->process, due.when, ops, count, m->err);
+            rc = rig_synthetic_records_invoke(m->records, due.id, session->process, due.when, ops, count, m->err);
     }
     return rc;
 }
@@ -235,7 +236,7 @@ static void count_answer(struct making *m, const struct session *session, enum r
     counts->fail += outcome == RIG_OUTCOME_FAIL;
     counts->info += outcome == RIG_OUTCOME_INFO;
     if (counts->transactions % WATCH_EVERY == 0 && m->watch != NULL) {
-        counts->bytes = rig_event_writer_bytes(m->writer);
+        counts->bytes = rig_synthetic_records_bytes(m->records);
         m->watch->progress(m->watch->context, counts);
     }
 }
@@ -297,12 +298,13 @@ static enum rig_rc answer(struct making *m, uint32_t id)
     uint32_t count;
     const struct rig_op *ops = recorded_ops(m, session, &count);
     if (rc == RIG_OK)
-        rc = rig_event_writer_complete(m->writer, id, session->process, answer.complete_ns, ops, count, &completion,
-                                       m->err);
+        rc = rig_synthetic_records_complete(m->records, id, session->process, answer.complete_ns, ops, count,
+                                            &completion, m->err);
     if (rc != RIG_OK)
         return rc;
     count_answer(m, session, answer.outcome);
-    if (session->process > INT32_MAX - (int64_t)m->session_count || rig_event_writer_count(m->writer) >= UINT32_MAX - 3)
+    if (session->process > INT32_MAX - (int64_t)m->session_count ||
+        rig_synthetic_records_count(m->records) >= UINT32_MAX - 3)
         return rig_fail(m->err, RIG_E_LIMIT,
                         "a history has 2^32 events and 2^31 processes at most; use fewer `workload.transactions`");
     return settle(m, id, answer.outcome) ? begin(m, id, &no_hold) : issue(m, id);
@@ -385,7 +387,7 @@ static enum rig_rc certify(struct making *m)
     const bool given = rig_sim_engine_give_certificate(m->engine, &sink);
     certificate.complete = true;
     (void)snprintf(certificate.source, sizeof certificate.source, "%s", "the simulated database");
-    const enum rig_rc rc = given ? rig_event_writer_certify(m->writer, &certificate, m->err) : no_memory(m->err);
+    const enum rig_rc rc = given ? rig_synthetic_records_certify(m->records, &certificate, m->err) : no_memory(m->err);
     rig_certificate_taking_done(&taking);
     rig_certificate_done(&certificate);
     return rc;
@@ -403,11 +405,11 @@ static void making_done(struct making *m)
     free(m->reads);
 }
 
-enum rig_rc rig_simulation_write(const struct rig_synthetic *synthetic, struct rig_event_writer *writer,
+enum rig_rc rig_simulation_write(const struct rig_synthetic *synthetic, struct rig_synthetic_records *records,
                                  const struct rig_synthetic_watch *watch, struct rig_synthetic_counts *counts,
                                  struct rig_err *err)
 {
-    struct making m = {.synthetic = synthetic, .writer = writer, .watch = watch, .counts = counts, .err = err};
+    struct making m = {.synthetic = synthetic, .records = records, .watch = watch, .counts = counts, .err = err};
     enum rig_rc rc = start(&m);
     if (rc == RIG_OK)
         rc = go_on(&m);

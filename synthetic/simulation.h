@@ -4,12 +4,12 @@
 #ifndef RIG_SYNTHETIC_SIMULATION_H
 #define RIG_SYNTHETIC_SIMULATION_H
 
-#include "history/event_writer.h"
+#include "synthetic/synthetic_records.h"
 #include "synthetic/synthetic.h"
 
 /* Writes all events, in the order of their times. `watch` may be NULL; `counts` starts zeroed and is kept up to date.
  */
-enum rig_rc rig_simulation_write(const struct rig_synthetic *synthetic, struct rig_event_writer *writer,
+enum rig_rc rig_simulation_write(const struct rig_synthetic *synthetic, struct rig_synthetic_records *records,
                                  const struct rig_synthetic_watch *watch, struct rig_synthetic_counts *counts,
                                  struct rig_err *err);
 

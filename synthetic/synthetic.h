@@ -10,7 +10,8 @@
  * The load of the first two has the shape that `workload.shape` says: random keys, or an application.
  *
  * Clients share one stream of questions, dealt out as they become free: the same keys are in use by all of them at any
- * time, and values of a key count from 1. The reads that `workload.final-reads` adds to the stream are not counted in
+ * time, and values of a key count from 1. With `ranks.count` the same transactions are in a record for each rank
+ * (synthetic_records.h). The reads that `workload.final-reads` adds to the stream are not counted in
  * `workload.transactions`. Times are virtual, no two the same.
  *
  * Time: about 0.5 us a transaction (bench/RESULTS.md), whatever the lengths of lists and the number of clients. Space:
@@ -23,6 +24,7 @@
 #include "drivers/sim/engine.h"
 #include "generator/generator.h"
 #include "history/load.h"
+#include "history/rank_clock.h"
 
 /* X(id, name, how the history is made) */
 #define RIG_SYNTHETIC_SHAPE_TABLE(X)                                                                                   \
@@ -47,10 +49,13 @@ struct rig_synthetic {
     int64_t clients;
     int64_t seed;
     int64_t certificate; /* enum rig_certificate_mode */
+    int64_t ranks;
+    int64_t clock_error_ns; /* of ranks */
     /* The names of given settings that have no effect with some others; "" when none was given
      * (rig_synthetic_check()). */
     char simulation_setting[RIG_SYNTHETIC_NAME_BYTES];
-    bool has_bug_rate, has_patience;
+    bool has_bug_rate, has_patience, has_clock_error;
+    uint8_t run[RIG_RANK_RUN_BYTES]; /* in the records of ranks: other settings are another run */
 };
 
 /* The settings' tables, for help; those of workload and database are the generator's and the simulated database's. */
@@ -59,7 +64,8 @@ extern const struct rig_option rig_synthetic_option_table[];
 /* Every setting at its default: 100,000 transactions of 20 clients, seed 1, else those of a plan with the driver `sim`.
  */
 enum rig_rc rig_synthetic_defaults(struct rig_synthetic *synthetic, struct rig_err *err);
-/* One setting as `name=value`: workload.*, database.*, clients.count, seed, shape, as in a plan. RIG_E_PLAN. */
+/* One setting as `name=value`: workload.*, database.*, clients.count, seed, as in a plan, shape and ranks.*.
+ * RIG_E_PLAN. */
 enum rig_rc rig_synthetic_set(struct rig_synthetic *synthetic, const char *assignment, struct rig_err *err);
 /* RIG_E_PLAN for settings that contradict each other, or have no effect together. The functions below check too. */
 enum rig_rc rig_synthetic_check(const struct rig_synthetic *synthetic, struct rig_err *err);
@@ -79,8 +85,15 @@ struct rig_synthetic_watch {
 };
 
 /*
- * Writes the history as it is made, in bounded memory, to `path` ("-" is standard output), which appears whole or not
- * at all. `counts` is written on success. RIG_E_IO, RIG_E_LIMIT when memory runs out.
+ * The file of a rank: `path`, or with several ranks `path` with the rank's number before its suffix `.rig`, or at its
+ * end. RIG_E_USAGE without a message when it takes more than `size` bytes.
+ */
+enum rig_rc rig_synthetic_record_path(const struct rig_synthetic *synthetic, const char *path, uint32_t rank,
+                                      char *text, size_t size);
+
+/*
+ * Writes the history as it is made, in bounded memory, to `path` ("-" is standard output), or to a file a rank. Each
+ * file appears whole or not at all. `counts` is written on success. RIG_E_IO, RIG_E_LIMIT when memory runs out.
  */
 enum rig_rc rig_synthetic_write(const struct rig_synthetic *synthetic, const char *path,
                                 const struct rig_save_options *save, const struct rig_synthetic_watch *watch,

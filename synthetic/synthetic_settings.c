@@ -3,6 +3,7 @@
 
 #include "base/nearest.h"
 #include "base/option_parse.h"
+#include "base/sha256.h"
 #include "drivers/built_in.h"
 #include "history/types.h"
 #include "synthetic/synthetic.h"
@@ -48,6 +49,21 @@ const struct rig_option rig_synthetic_option_table[] = {
      .choices = certificates,
      .help = "what the simulated database says of itself: nothing, its commits, or the snapshots and writers of rows, "
              "too; with the workload `predicate`"},
+    {.name = "ranks.count",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_synthetic, ranks),
+     .default_text = "1",
+     .least = 1,
+     .most = RIG_RANKS_MOST,
+     .help = "records, as a run of so many ranks leaves them"},
+    {.name = "ranks.clock-error",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct rig_synthetic, clock_error_ns),
+     .default_text = "35us",
+     .least = 0,
+     .most = 60e9,
+     .help = "most by which a measured difference of two ranks' clocks is wrong; 0s: time is simulated, as "
+             "is that of objects when this is not set"},
     {.name = NULL},
 };
 
@@ -75,14 +91,25 @@ enum rig_rc rig_synthetic_defaults(struct rig_synthetic *synthetic, struct rig_e
 /* Remembers the settings that have an effect only together with others. */
 static void note_given(struct rig_synthetic *synthetic, const char *name)
 {
-    static const char *const always[] = {"shape", "seed", "workload.type", "workload.transactions"};
+    static const char *const always[] = {
+        "shape", "seed", "workload.type", "workload.transactions", "ranks.count", "ranks.clock-error"};
     synthetic->has_bug_rate |= strcmp(name, "database.bug-rate") == 0;
     synthetic->has_patience |= strcmp(name, "database.patience") == 0;
+    synthetic->has_clock_error |= strcmp(name, "ranks.clock-error") == 0;
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
         if (strcmp(name, always[i]) == 0)
             return;
     }
     (void)snprintf(synthetic->simulation_setting, sizeof synthetic->simulation_setting, "%s", name);
+}
+
+/* Settings are the same in any order. */
+static void mix_run(struct rig_synthetic *synthetic, const char *assignment)
+{
+    unsigned char digest[RIG_SHA256_BYTES];
+    rig_sha256_of(assignment, strlen(assignment), digest);
+    for (size_t i = 0; i < sizeof synthetic->run; i++)
+        synthetic->run[i] ^= digest[i];
 }
 
 /* `prefix` is that of the group without this name in its table. */
@@ -110,7 +137,8 @@ static enum rig_rc complain_unknown(const char *assignment, const char *prefix, 
         (void)rig_fail(
             err, rc,
             "%s sets nothing here; settings are `workload.` and `database.` keys as in a plan with the driver "
-            "`sim` (docs/plan-reference.md), `clients.count`, `seed` and `shape`",
+            "`sim` (docs/plan-reference.md), `clients.count`, `seed`, `shape`, `ranks.count` and "
+            "`ranks.clock-error`",
             rig_buf_text(&quoted));
     rig_buf_done(&quoted);
     return rc;
@@ -142,6 +170,7 @@ enum rig_rc rig_synthetic_set(struct rig_synthetic *synthetic, const char *assig
     if (rig_option_parse(option, equals + 1, object, &inner) != RIG_OK)
         return rig_fail(err, inner.rc, "%s: %s", name, inner.text);
     note_given(synthetic, name);
+    mix_run(synthetic, assignment);
     return RIG_OK;
 }
 
@@ -171,6 +200,8 @@ enum rig_rc rig_synthetic_check(const struct rig_synthetic *synthetic, struct ri
     enum rig_rc rc = rig_generator_check(&synthetic->workload, err);
     if (rc != RIG_OK)
         return rc;
+    if (synthetic->ranks == 1 && synthetic->has_clock_error)
+        return rig_fail(err, RIG_E_PLAN, "`ranks.clock-error` has no effect with one rank; leave it out");
     if (synthetic->workload.program)
         return rig_fail(err, RIG_E_PLAN,
                         "`workload.program` needs a database: a program decides by what it reads; leave it out");

@@ -1,14 +1,11 @@
 /*
  * The records of several ranks against the record of one process:
  *   ranks_agree [--seeds N] [--first-seed N]
- *   ranks_agree --split HISTORY PREFIX RANKS SHIFT_NS ERROR_NS SEED
  *
  * Histories of the simulated database, right and with each of its mistakes, are split into the records of several ranks, whose
  * clocks are wrong by up to 5 s, and checked together, also in small windows. Every level without real time must have the
  * fate that it has in the whole. With clocks that are known exactly that holds for real time, too; with others, no level is refuted that
  * the whole does not refute, and what refutes the whole by more than the bound refutes the records, too.
- *
- * --split writes such records of a history, for looking at them and for measurements.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +16,6 @@
 #include "checker/check.h"
 #include "checker/check_source.h"
 #include "history/history_excerpt.h"
-#include "history/load.h"
 #include "tests/model/sim_history.h"
 #include "tests/model/split_ranks.h"
 
@@ -226,26 +222,6 @@ static void check_seed(struct totals *totals, uint64_t seed, const char *prefix)
     }
 }
 
-static int split(char **words)
-{
-    struct rig_err err = {0};
-    struct rig_history *history = NULL;
-    const struct rig_load_options load = {0};
-    const struct split_ranks options = {.count = (uint32_t)strtoul(words[2], NULL, 10),
-                                        .shift_ns = strtoll(words[3], NULL, 10),
-                                        .error_ns = strtoll(words[4], NULL, 10),
-                                        .drift = 5e-5,
-                                        .seed = strtoull(words[5], NULL, 10),
-                                        .sample_count = 1000};
-    if (rig_history_load(words[0], &load, &history, &err) != RIG_OK) {
-        (void)fprintf(stderr, "ranks_agree: %s\n", err.text);
-        return 3;
-    }
-    split_ranks(history, &options, words[1]);
-    rig_history_free(history);
-    return 0;
-}
-
 static void remove_records(const char *folder, const char *prefix)
 {
     char path[200];
@@ -261,8 +237,6 @@ int main(int argc, char **argv)
     uint64_t seeds = 2, first = 1;
     char folder[] = "/tmp/rig-test-ranks-XXXXXX", prefix[64];
     struct totals totals = {0};
-    if (argc == 8 && strcmp(argv[1], "--split") == 0)
-        return split(argv + 2);
     for (int i = 1; i + 1 < argc; i += 2)
         *(strcmp(argv[i], "--seeds") == 0 ? &seeds : &first) = strtoull(argv[i + 1], NULL, 10);
     if (mkdtemp(folder) == NULL)

@@ -34,14 +34,13 @@ def expect(name, arguments, status, *texts):
     return output
 
 
-def make(folder, name, *options, error=35000, seed=1):
+def make(folder, name, *options):
     """A history, and the records of its ranks."""
-    whole = folder / f"{name}.whole"
-    status, output = run("gen", whole, "--form", "rig", "--transactions", 20000, *options)
-    if status != 0:
-        sys.exit(output)
-    subprocess.run([BUILD / "tests/ranks_agree", "--split", whole, folder / name, str(RANKS), "5000000000", str(error),
-                    str(seed)], check=True)  # fmt: skip
+    whole = folder / f"{name}.whole.rig"
+    for arguments in ([whole], [folder / f"{name}.rig", "--ranks", RANKS, "--set", "ranks.clock-error=35us"]):
+        status, output = run("gen", *arguments, "--transactions", 20000, *options)
+        if status != 0:
+            sys.exit(output)
     return whole, [folder / f"{name}.{rank}.rig" for rank in range(RANKS)]
 
 
@@ -87,7 +86,7 @@ def check_incomplete(folder, records):
 
 
 def check_refused(folder, whole, records):
-    _, other = make(folder, "other", "--seed", "9", seed=9)
+    _, other = make(folder, "other", "--seed", "9")
     expect("twice", [records[0], records[1], records[1]], 64, "are both the record of rank 1")
     expect("two runs", [records[0], other[1]], 64, "is of another run than")
     expect("no rank", [whole, records[1]], 64, "is not the record of one rank of a run")

@@ -74,7 +74,7 @@ class Guest(RigTest):
         self.server = pg_server.Server(self.folder / "server")
         self.addCleanup(self.server.stop)
 
-    def guest_plan(self, transactions=200, password=pg_server.Server.secret):
+    def guest_plan(self, transactions=400, password=pg_server.Server.secret):
         return self.plan(PLAN.format(transactions=transactions, password=password, port=self.server.port))
 
     def test_a_wrong_password_is_said_once(self):

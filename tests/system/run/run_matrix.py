@@ -22,7 +22,7 @@ seed: 4
 workload: {{type: {type}, transactions: {transactions}}}
 clients: {{count: {clients}}}
 database: {database}
-check: {{levels: [{level}]}}
+check: {{levels: [{level}], minimum: {{acknowledged: 20}}}}
 report: [json, text]
 """
 STRICT = "strict-serializable"

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import time
 
 import pg_server
@@ -187,9 +186,7 @@ class RanksTest(RanksCommand):
             self.assertEqual(failed.err.count(said), 1, failed)
 
     def test_ranks_share_a_check_of_their_records(self):
-        self.status(0, self.rig("gen", "whole.rig", "--transactions", "1500000", "--seed", "5"))
-        split = (f"{os.environ['RIG_BUILD']}/tests/ranks_agree", "--split", "whole.rig", "part", "3", "5000000000", "1000", "1")
-        subprocess.run(split, cwd=self.folder, check=True)
+        self.status(0, self.rig("gen", "part.rig", "--ranks", "3", "--transactions", "1500000", "--seed", "5"))
         records = [f"part.{rank}.rig" for rank in range(3)]
         single = self.status(0, self.rig("check", *records, "--format", "json"))
         for ranks in (2, 3):
@@ -206,9 +203,9 @@ class RanksTest(RanksCommand):
         self.assertEqual(without_cost(missing.out), without_cost(single.out))
 
     def test_the_records_of_many_ranks(self):
-        self.status(0, self.rig("gen", "whole.rig", "--transactions", "20000", "--clients", "70"))
-        split = (f"{os.environ['RIG_BUILD']}/tests/ranks_agree", "--split", "whole.rig", "part", "64", "5000000000", "1000", "1")
-        subprocess.run(split, cwd=self.folder, check=True)
+        load = ("--transactions", "20000", "--clients", "70")
+        self.status(0, self.rig("gen", "whole.rig", *load))
+        self.status(0, self.rig("gen", "part.rig", "--ranks", "64", *load))
         records = [f"part.{rank}.rig" for rank in range(64)]
         merged = json.loads(self.status(0, self.rig("check", *records, "--format", "json")).out)
         single = json.loads(self.status(0, self.rig("check", "whole.rig", "--format", "json")).out)

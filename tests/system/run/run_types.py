@@ -19,7 +19,7 @@ seed: 6
 workload: {{type: {type}, transactions: {transactions}}}
 clients: {{count: 8}}
 database: {database}
-check: {{levels: [{level}]}}
+check: {{levels: [{level}], minimum: {{acknowledged: 50}}}}
 report: [json, text]
 """
 
@@ -118,7 +118,7 @@ class Postgres(TypesTest):
 
     def test_a_total_that_is_wrong_in_every_read(self):
         """The plan in the record says what accounts have; `rig check` of the record alone finds it, too."""
-        self.run_type("bank", POSTGRES, "serializable", transactions=300)
+        self.run_type("bank", POSTGRES, "serializable", transactions=600)
         self.status(0, self.rig("check", "out/history.rig", "--level", "serializable"))
         done = self.status(1, self.rig("check", "out/history.rig", "--level", "serializable", "--total", "81"))
         self.assertIn("a total of 80, and it is 81", done.out)
@@ -179,7 +179,9 @@ class Postgres(TypesTest):
                   "multi-key-acid": "lost-update", "sequential": None}
         for type, anomaly in broken.items():
             with self.subTest(type=type):
-                results = self.run_type(type, POSTGRES, KEPT, transactions=1500)
+                # Claims conflict with all others, and a server may abort nearly all of those of many clients.
+                fewer = ["clients.count=3"] if type == "unique-ids" else []
+                results = self.run_type(type, POSTGRES, KEPT, *fewer, transactions=1500)
                 self.keeps_serializable(results)
                 self.assertGreater(results["history"]["ok"], 300)
                 results = self.run_type(type, POSTGRES, "read-committed" if anomaly is None else "snapshot-isolation",
