@@ -78,11 +78,46 @@ static void a_chain_that_leads_back_is_walked(void **state)
     }
 }
 
+/* An edge from the later transaction of a process to the earlier one, past others that overlap both and each other. */
+static void an_edge_against_the_order_of_a_process_is_found_at_any_distance(void **state)
+{
+    (void)state;
+    enum { COUNT = 1000, FIRST = 50, UNCOMMITTED = FIRST + 1 };
+    static const uint32_t distances[] = {2, 3, 100, 255, 256, 257, 258, 900};
+    for (size_t d = 0; d < sizeof distances / sizeof distances[0] * 2; d++) {
+        static struct rig_txn txns[COUNT];
+        static uint8_t committed[COUNT];
+        const uint32_t last = FIRST + distances[d / 2];
+        const bool same = d % 2 == 0;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            txns[i] = (struct rig_txn){.invoke_at = i, .complete_at = COUNT + i, .process = (int32_t)i};
+            committed[i] = i != UNCOMMITTED;
+        }
+        txns[last].process = txns[UNCOMMITTED].process;
+        if (same)
+            txns[FIRST].process = txns[last].process;
+        const struct rig_history history = {.txns = txns, .txn_count = COUNT, .has_invocations = true, .in_turn = true};
+        struct rig_arena arena;
+        struct rig_links links;
+        struct rig_err err = {0};
+        bool clean = false;
+        rig_arena_init(&arena, 0);
+        assert_true(rig_links_init(&links, &arena, COUNT, 0, COUNT));
+        assert_true(rig_links_add(&links, last, FIRST, RIG_LINK_RW));
+        assert_int_equal(rig_links_clean(&links, &history, committed, &clean, &err), RIG_OK);
+        if (clean == same)
+            fail_msg("distance %u, of %s process: %s", distances[d / 2], same ? "one" : "another",
+                     clean ? "clean" : "not clean");
+        rig_arena_done(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clean_means_no_component_and_no_violation),
         cmocka_unit_test(a_chain_that_leads_back_is_walked),
+        cmocka_unit_test(an_edge_against_the_order_of_a_process_is_found_at_any_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
