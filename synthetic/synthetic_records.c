@@ -14,6 +14,7 @@ enum { NAME_BYTES = 4096 };
 
 static const int64_t most_shift_ns = 5 * RIG_NS_PER_S, sample_every_ns = RIG_NS_PER_S;
 static const double most_drift = 20e-6;
+static const uint64_t rounding_ns = 1; /* of times on a clock that drifts */
 
 /* A rank, and its clock: at the time t of rank 0's record it shows origin_ns + t (1 + drift). */
 struct record {
@@ -22,7 +23,6 @@ struct record {
     char *path; /* NULL: that of the caller */
     int64_t origin_ns;
     double drift;
-    int64_t last_ns; /* of the record's last event */
 };
 
 struct rig_synthetic_records {
@@ -71,6 +71,7 @@ static void draw_clocks(struct rig_synthetic_records *records, const struct rig_
     }
 }
 
+/* Ascends as `time_ns` does; times that differ may become equal. */
 static int64_t record_time(const struct record *record, int64_t time_ns)
 {
     return record->drift == 0 ? time_ns : time_ns + (int64_t)((double)time_ns * record->drift);
@@ -86,13 +87,13 @@ static enum rig_rc sample(struct rig_synthetic_records *records, int64_t when_ns
         const int64_t wrong_ns = up_to(&records->rng, (int64_t)records->error_ns);
         const struct rig_clock_sample taken = {.local_ns = local_ns,
                                                .offset_ns = records->rank_0_ns + when_ns - local_ns + wrong_ns,
-                                               .error_ns = records->error_ns};
+                                               .error_ns = records->error_ns + rounding_ns};
         rc = rig_event_writer_clock(record->writer, &taken, err);
     }
     return rc;
 }
 
-/* The rank of an event of the client at `*time_ns`, which becomes the time of its clock, ascending. */
+/* The rank of an event of the client at `*time_ns`, which becomes the time in the rank's record. */
 static enum rig_rc route(struct rig_synthetic_records *records, uint32_t client, int64_t *time_ns,
                          struct record **record, struct rig_err *err)
 {
@@ -103,8 +104,7 @@ static enum rig_rc route(struct rig_synthetic_records *records, uint32_t client,
     for (; rc == RIG_OK && *time_ns >= records->sample_ns; records->sample_ns += sample_every_ns)
         rc = sample(records, records->sample_ns, err);
     records->now_ns = *time_ns;
-    const int64_t local_ns = record_time(*record, *time_ns);
-    *time_ns = (*record)->last_ns = local_ns > (*record)->last_ns ? local_ns : (*record)->last_ns + 1;
+    *time_ns = record_time(*record, *time_ns);
     return rc;
 }
 
@@ -159,8 +159,6 @@ enum rig_rc rig_synthetic_records_open(const struct rig_synthetic *synthetic, co
     }
     made->count = (uint32_t)synthetic->ranks;
     draw_clocks(made, synthetic);
-    for (uint32_t r = 0; r < made->count; r++)
-        made->records[r].last_ns = -1;
     enum rig_rc rc = RIG_OK;
     while (rc == RIG_OK && made->opened < made->count)
         rc = open_record(made, synthetic, path, save, err);
