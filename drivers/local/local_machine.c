@@ -3,15 +3,16 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/bug.h"
+#include "base/rng.h"
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, FIRST_PORT = 10000, LEAST_PORTS = 1000, ALL_PORTS = 65536 };
 
 bool rig_local_has_programs(const char *folder, const char *const *programs)
 {
@@ -42,33 +43,51 @@ bool rig_local_find_programs(const char *const *programs, char *folder, size_t s
     return false;
 }
 
-/* `*holder` keeps the port taken until all are found, so that they differ. */
-static bool find_port(uint16_t *port, int *holder)
+/* The ports that are handed out: below those that the system gives to outgoing connections, if there are enough. */
+static uint32_t end_of_ports(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    *holder = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (*holder < 0 || bind(*holder, (struct sockaddr *)&address, size) != 0 ||
-        getsockname(*holder, (struct sockaddr *)&address, &size) != 0)
-        return false;
-    *port = ntohs(address.sin_port);
-    return true;
+    char text[64] = "";
+    FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
+    const char *line = file == NULL ? NULL : fgets(text, sizeof text, file);
+    if (file != NULL)
+        (void)fclose(file);
+    const long low = line == NULL ? 0 : strtol(line, NULL, 10);
+    return low >= FIRST_PORT + LEAST_PORTS && low <= ALL_PORTS ? (uint32_t)low : ALL_PORTS;
+}
+
+/* Ports are handed out in their order, from a random one on: none twice by this process, and seldom by two at a time. */
+static uint16_t next_port(void)
+{
+    static atomic_uint_fast64_t next;
+    uint_fast64_t unset = 0;
+    if (atomic_load(&next) == 0)
+        (void)atomic_compare_exchange_strong(&next, &unset, rig_rng_fresh_seed() >> 1 | 1);
+    return (uint16_t)(FIRST_PORT + atomic_fetch_add(&next, 1) % (end_of_ports() - FIRST_PORT));
+}
+
+/* 0, or the error. */
+static int try_port(uint16_t port)
+{
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int error = fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof address) != 0 ? errno : 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return error;
 }
 
 enum rig_rc rig_local_free_ports(uint16_t *ports, size_t count, struct rig_err *err)
 {
-    int holders[RIG_LOCAL_PORTS_MOST];
-    size_t tried = 0;
-    bool found = true;
-    RIG_REQUIRE(count <= RIG_LOCAL_PORTS_MOST);
-    for (; found && tried < count; tried++)
-        found = find_port(&ports[tried], &holders[tried]);
-    const int error = errno;
-    for (size_t i = 0; i < tried; i++) {
-        if (holders[i] >= 0)
-            (void)close(holders[i]);
+    uint32_t tries = 0;
+    for (size_t found = 0; found < count; tries++) {
+        ports[found] = next_port();
+        const int error = tries < ALL_PORTS ? try_port(ports[found]) : EADDRINUSE;
+        if (error != 0 && (error != EADDRINUSE || tries == ALL_PORTS))
+            return rig_fail(err, RIG_E_CLUSTER, "no free port on 127.0.0.1: %s", strerror(error));
+        found += error == 0;
     }
-    return found ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "no free port on 127.0.0.1: %s", strerror(error));
+    return RIG_OK;
 }
 
 bool rig_local_port_was_taken(const struct rig_err *err)

@@ -382,7 +382,8 @@ static void free_ports_differ_and_are_free(void **state)
     (void)state;
     uint16_t ports[10] = {0};
     struct rig_err err = {.rc = RIG_OK};
-    assert_int_equal(rig_local_free_ports(ports, 10, &err), RIG_OK);
+    for (int i = 0; i < 10; i += 5)
+        assert_int_equal(rig_local_free_ports(ports + i, 5, &err), RIG_OK);
     for (int i = 0; i < 10; i++) {
         for (int k = 0; k < i; k++)
             assert_int_not_equal(ports[i], ports[k]);

@@ -1,8 +1,10 @@
 """A PostgreSQL server that rig did not start, with tables that are not rig's."""
 
+import errno
 import getpass
 import os
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -18,8 +20,15 @@ def binaries():
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+    """One that the system does not give to outgoing connections before the server takes it."""
+    while True:
+        port = random.randrange(10000, 32000)
+        try:
+            with socket.create_server(("127.0.0.1", port)):
+                return port
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
 
 
 class Server:
