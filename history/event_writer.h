@@ -2,10 +2,10 @@
  * Writes a history in any form, event by event, while it is made.
  *
  * Events come in the order of their times. Times are distinct, except RIG_NO_TIME in the textual forms and those of
- * successive events of one client. The binary form stores no positions: they are the ranks of the events.
+ * successive events of one client, or of a rank. The binary form stores no positions: events count from 0 in their order.
  *
- * Time: that of formatting or encoding. Space: the encoder or the kept texts of lists, 1 MiB, 8 bytes a client, and samples of a clock; it
- * does not grow with the number of events. Threads: one at a time.
+ * Time: that of formatting or encoding. Space: the encoder or the kept texts of lists, 1 MiB, 8 bytes a client, and the
+ * samples of a clock between two blocks; it does not grow with the number of events. Threads: one at a time.
  */
 #ifndef RIG_HISTORY_EVENT_WRITER_H
 #define RIG_HISTORY_EVENT_WRITER_H
@@ -19,11 +19,10 @@
 struct rig_event_writer_options {
     struct rig_save_options save;
     enum rig_workload workload;
-    const char *meta; /* binary form only; NULL: none */
-    uint32_t columns; /* RIG_COLUMN_BIT()s of the side columns that completions may have */
-    bool certificate; /* rig_event_writer_certify() may be called */
-    const struct rig_rank
-        *rank; /* binary form only: place of the record in a run of several ranks; NULL: none; lives for the call */
+    const char *meta;            /* binary form only; NULL: none */
+    uint32_t columns;            /* RIG_COLUMN_BIT()s of the side columns that completions may have */
+    bool certificate;            /* rig_event_writer_certify() may be called */
+    const struct rig_rank *rank; /* the record's place in a run of ranks, in binary form; NULL: none; for the call */
 };
 
 struct rig_event_writer;
