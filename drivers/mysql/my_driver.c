@@ -75,7 +75,7 @@ static enum rig_rc connect_own(struct own_connection *own, struct rig_my_run *ru
     uint32_t server;
     *own = (struct own_connection){.run = run, .waiter = {.core = run->env->core, .to_the_end = to_the_end}};
     enum rig_rc rc = rig_my_servers_open_writer(&run->servers, 0, open_own, own, &own->connection, &server, err);
-    own->deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns;
+    own->deadline_ns = rig_sql_own_deadline_ns(run->env->core, run->options->transaction_timeout_ns);
     return rc;
 }
 

@@ -26,4 +26,12 @@ struct rig_sql_waiter {
  */
 const char *rig_sql_waiter_wait(struct rig_sql_waiter *waiter, int fd, short events, int64_t deadline_ns, short *ready);
 
+/* When a request of rig's own, such as one that makes the run's tables, is too late. The time limit of transactions may
+ * be so short that a busy machine exceeds it. */
+static inline int64_t rig_sql_own_deadline_ns(const struct rig_core *core, int64_t transaction_timeout_ns)
+{
+    static const int64_t least_ns = INT64_C(10000000000);
+    return core->now_ns() + (transaction_timeout_ns > least_ns ? transaction_timeout_ns : least_ns);
+}
+
 #endif

@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_values.h"
+#include "drivers/sql/sql_wait.h"
 #include "drivers/sqlite/sqlite_outcome.h"
 
 enum { NS_PER_MS = 1000000 };
@@ -27,8 +28,8 @@ enum rig_rc rig_sqlite_run_open_link(struct rig_sqlite_run *run, struct rig_sqli
 {
     const struct rig_sqlite_setup setup = setup_of(run);
     const struct rig_core *core = run->env->core;
-    *patience = (struct rig_sqlite_patience){.core = core,
-                                             .deadline_ns = core->now_ns() + run->options->transaction_timeout_ns};
+    *patience = (struct rig_sqlite_patience){
+        .core = core, .deadline_ns = rig_sql_own_deadline_ns(core, run->options->transaction_timeout_ns)};
     return rig_sqlite_link_open(link, &setup, patience, err);
 }
 

@@ -37,7 +37,7 @@ enum rig_outcome rig_sqlite_session_run_program(void *session, struct rig_transa
 void rig_sqlite_session_interrupt(void *session);
 void rig_sqlite_session_close(void *session, bool last);
 
-/* Opens a link of the run's own, without the run's statements. Close it in any case. */
+/* Opens a link of the run's own, without the run's statements, and gives its time limit. Close it in any case. */
 enum rig_rc rig_sqlite_run_open_link(struct rig_sqlite_run *run, struct rig_sqlite_link *link,
                                      struct rig_sqlite_patience *patience, struct rig_err *err);
 

@@ -55,6 +55,19 @@ class Matrix(PostgresTest):
             with self.subTest(type=type):
                 self.run_type(type, database, **settings, **FEWER.get(type, {}))
 
+    def test_a_time_limit_of_transactions_is_not_one_of_the_tables(self):
+        """No server makes a table in 1 ms."""
+        for driver, program in (("sqlite", None), ("postgres", None), ("mysql", "mariadb-install-db")):
+            with self.subTest(driver=driver):
+                if program is not None and shutil.which(program) is None:
+                    self.skipTest(f"there is no {program} in PATH")
+                database = f"{{driver: {driver}, transaction-timeout: 1ms}}"
+                plan = self.plan(PLAN.format(type="list-append", database=database, level="read-committed",
+                                             transactions=200, clients=4))
+                done = self.rig("run", plan, "-o", driver)
+                self.assertIn(done.status, (0, 2), repr(done))
+                self.assertGreaterEqual(self.results(driver)["history"]["transactions"], 200)
+
     def test_each_driver_is_tested(self):
         """But for null, which keeps nothing."""
         for driver in type_matrix.claims():
