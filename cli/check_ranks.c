@@ -51,9 +51,12 @@ static void hear(void *context, uint32_t rank, enum rig_team_kind kind, const st
     (void)context, (void)rank, (void)kind, (void)body; /* a check has no messages at any time */
 }
 
-static bool tell(void *context, uint32_t helper, const struct rig_buf *task)
+static bool tell(void *context, uint32_t helper, const struct rig_buf *task, struct rig_err *why)
 {
-    return rig_team_tell(context, helper + 1, RIG_TEAM_TASK, task->data, task->size);
+    if (rig_team_tell(context, helper + 1, RIG_TEAM_TASK, task->data, task->size))
+        return true;
+    (void)rig_team_await(context, helper + 1, RIG_TEAM_ANSWER, NULL, why); /* it is lost: there is none */
+    return false;
 }
 
 static bool await(void *context, uint32_t helper, struct rig_buf *answer, struct rig_err *why)

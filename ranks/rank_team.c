@@ -172,6 +172,8 @@ static bool send_to(struct peer *peer, enum rig_team_kind kind, const void *body
     pthread_mutex_lock(&peer->send_lock);
     const bool sent = rig_wire_send(peer->fd, kind, body, size);
     pthread_mutex_unlock(&peer->send_lock);
+    if (!sent)
+        (void)shutdown(peer->fd, SHUT_RDWR); /* its thread reads what came before, and then knows that it is lost */
     return sent;
 }
 
@@ -213,8 +215,11 @@ static void keep(struct peer *peer, enum rig_team_kind kind, const struct rig_bu
     rig_buf_clear(&box->body);
     rig_buf_add(&box->body, body->data, body->size);
     box->is_there = !box->body.failed;
+    const bool is_there = box->is_there;
     (void)pthread_cond_broadcast(&team->moved);
     pthread_mutex_unlock(&team->lock);
+    if (!is_there)
+        lose(peer, "its message does not fit into memory");
 }
 
 static void take(struct peer *peer, uint32_t kind, const struct rig_buf *body)

@@ -234,8 +234,8 @@ static bool tell_task(struct leading *l, uint32_t part, enum task_kind kind)
     if (l->bytes.failed)
         return leave(l, "its keys do not fit into memory");
     memcpy(l->bytes.data, &task, sizeof task);
-    return part == 0 || l->helpers->tell(l->helpers->context, part - 1, &l->bytes) ||
-           leave(l, "another process is lost");
+    struct rig_err why = {0};
+    return part == 0 || l->helpers->tell(l->helpers->context, part - 1, &l->bytes, &why) || leave(l, why.text);
 }
 
 static bool take_census(struct leading *l, uint32_t part, const char *content, size_t size)

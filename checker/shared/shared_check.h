@@ -28,9 +28,9 @@
 struct rig_helpers {
     void *context;
     uint32_t count;
-    /* Gives a helper its next task. False: it is lost. */
-    bool (*tell)(void *context, uint32_t helper, const struct rig_buf *task);
-    /* Waits for its answer. False: it is lost, and `why` says so. */
+    /* Gives a helper its next task. False: it is lost, and `why` says how. */
+    bool (*tell)(void *context, uint32_t helper, const struct rig_buf *task, struct rig_err *why);
+    /* Waits for its answer. False: the same. */
     bool (*await)(void *context, uint32_t helper, struct rig_buf *answer, struct rig_err *why);
     struct rig_err why; /* after a check: why the processes did not share it; RIG_OK: they did */
 };

@@ -25,7 +25,16 @@
 
 enum { MOST_HELPERS = 7, ANSWER_HEAD = 8, MOST_RANKS = 4, STEP_NS = 1000 };
 
-enum spoil { SPOIL_NOTHING, SPOIL_LOST, SPOIL_CUT, SPOIL_BORDER, SPOIL_COUNT, SPOIL_BAD, SPOIL_KINDS };
+enum spoil {
+    SPOIL_NOTHING,
+    SPOIL_LOST,
+    SPOIL_LOST_EARLY,
+    SPOIL_CUT,
+    SPOIL_BORDER,
+    SPOIL_COUNT,
+    SPOIL_BAD,
+    SPOIL_KINDS
+};
 
 struct totals {
     uint64_t checks, shared, shared_ranks, alone, spoilt, problems;
@@ -42,6 +51,7 @@ struct records {
 struct crew {
     struct rig_source *sources[MOST_HELPERS];
     struct rig_buf tasks[MOST_HELPERS];
+    uint32_t told[MOST_HELPERS]; /* tasks so far */
     struct rig_stream_options options;
     enum spoil spoil;
     uint32_t spoilt; /* helper */
@@ -57,9 +67,18 @@ static void fail(struct totals *totals, const char *name, uint32_t helpers, cons
 
 /* ---- helpers ---- */
 
-static bool tell(void *context, uint32_t helper, const struct rig_buf *task)
+static bool is_gone(struct crew *crew, struct rig_err *why)
+{
+    crew->did_spoil = true;
+    (void)rig_fail(why, RIG_E_CLUSTER, "it is gone");
+    return false;
+}
+
+static bool tell(void *context, uint32_t helper, const struct rig_buf *task, struct rig_err *why)
 {
     struct crew *crew = context;
+    if (crew->spoil == SPOIL_LOST_EARLY && helper == crew->spoilt && crew->told[helper]++ == 1)
+        return is_gone(crew, why);
     rig_buf_clear(&crew->tasks[helper]);
     rig_buf_add(&crew->tasks[helper], task->data, task->size);
     return true;
@@ -87,11 +106,8 @@ static bool await(void *context, uint32_t helper, struct rig_buf *answer, struct
     rig_shared_help(crew->sources[helper], &crew->options, &crew->tasks[helper], answer);
     if (crew->spoil == SPOIL_NOTHING || helper != crew->spoilt)
         return true;
-    if (crew->spoil == SPOIL_LOST) {
-        crew->did_spoil = true;
-        (void)rig_fail(why, RIG_E_CLUSTER, "it is gone");
-        return false;
-    }
+    if (crew->spoil == SPOIL_LOST)
+        return is_gone(crew, why);
     if (answer->size == ANSWER_HEAD + sizeof(struct rig_stream_part))
         spoil_part(crew, answer);
     return true;
@@ -182,6 +198,9 @@ static void check_with(struct totals *totals, const struct records *records, uin
         fail(totals, name, count, "differs:", differs);
     if (shared && crew.did_spoil)
         fail(totals, name, count, "a spoilt answer was believed", "");
+    if (crew.did_spoil && (spoil == SPOIL_LOST || spoil == SPOIL_LOST_EARLY) &&
+        strcmp(helpers.why.text, "it is gone") != 0)
+        fail(totals, name, count, "a helper was lost, and this was said:", helpers.why.text);
     if (verdict != NULL && alone != NULL && shared && alone->valid == RIG_VALID_FALSE)
         fail(totals, name, count, "was shared, and is not valid", "");
     rig_verdict_free(verdict);

@@ -86,7 +86,7 @@ class Faulty(rig_command.RigTest):
         self.assertEqual((history["fail"], history["info"]), (0, 0), store.faults)
 
     def test_heads_count_for_the_longest_answer(self):
-        store, history = self.run_against("whole.yaml", 0.3, 17, 200, ["endless headers"], LONG)
+        store, history = self.run_against("whole.yaml", 0.3, 17, 400, ["endless headers"], LONG)
         self.assertGreater(store.faults["endless headers"], 20)
         errors = [error["code"] for error in self.results("run")["run"]["errors"] if error["outcome"] == "info"]
         self.assertEqual(set(errors), {"too-large"})

@@ -79,7 +79,7 @@ class Tls(rig_command.RigTest):
         self.addCleanup(store.close)
         return store
 
-    def run_against(self, store, tls, status=0, transactions=200, dialect="optimistic.yaml", *settings):
+    def run_against(self, store, tls, status=0, transactions=500, dialect="optimistic.yaml", *settings):
         shutil.rmtree(self.folder / "run", ignore_errors=True)
         plan = self.plan(PLAN.format(transactions=transactions, dialect=HERE / dialect, port=store.port, tls=tls))
         return self.status(status, self.rig("run", plan, "-o", "run", *settings))
