@@ -140,15 +140,26 @@ bool rig_http_run_value(const struct rig_http_run *run, const struct rig_value *
 
 /* -- setup and teardown -------------------------------------------------------------------------------------------- */
 
-/* As rig_http_run_ask(), with a client of its own. */
+static void raise_to_least(int64_t *timeout_ns)
+{
+    static const int64_t least_ns = INT64_C(10000000000);
+    if (*timeout_ns < least_ns)
+        *timeout_ns = least_ns;
+}
+
+/* As rig_http_run_ask(), with a client of its own. The time limits of transactions may be so short that a busy machine exceeds them. */
 static enum rig_rc ask_once(const struct rig_http_run *run, const struct rig_dialect_steps *steps, uint32_t endpoint,
-                            int64_t timeout_ns, struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
+                            struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
 {
     struct rig_http_client client;
+    struct rig_http_options options = *run->options;
     const struct rig_core *core = run->env->core;
-    enum rig_rc rc = rig_http_client_init(&client, run->options, core, NULL, err);
+    raise_to_least(&options.request_timeout_ns);
+    raise_to_least(&options.transaction_timeout_ns);
+    enum rig_rc rc = rig_http_client_init(&client, &options, core, NULL, err);
     if (rc == RIG_OK)
-        rc = rig_http_run_ask(run, &client, steps, endpoint, core->now_ns() + timeout_ns, arena, values, err);
+        rc = rig_http_run_ask(run, &client, steps, endpoint, core->now_ns() + options.transaction_timeout_ns, arena,
+                              values, err);
     rig_http_client_done(&client);
     return rc;
 }
@@ -160,7 +171,7 @@ static enum rig_rc ask_first(const struct rig_http_run *run, const struct rig_di
     struct rig_err last = {0};
     for (uint32_t i = 0; i < run->endpoint_count; i++) {
         last = (struct rig_err){0};
-        if (ask_once(run, steps, i, run->options->transaction_timeout_ns, arena, values, &last) == RIG_OK)
+        if (ask_once(run, steps, i, arena, values, &last) == RIG_OK)
             return RIG_OK;
     }
     return rig_fail(err, last.rc == RIG_OK ? RIG_E_CLUSTER : last.rc, "%s",

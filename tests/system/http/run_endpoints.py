@@ -128,6 +128,11 @@ class Endpoints(rig_command.RigTest):
             self.assertLess(took_ms, 5000, "the transaction's own time-out is 10 s")
         self.assertGreater(late, 5)
 
+    def test_time_limits_of_transactions_are_none_of_the_set_up(self):
+        store = self.store(1, delay=0.5)
+        self.run_against(store.ports, "request-timeout: 100ms\n  transaction-timeout: 100ms", status=2, transactions=20)
+        self.assertEqual(self.history()["ok"], 0)
+
     def test_requests_that_are_late_together(self):
         """Each of the two answers comes within a request's time, but not both within the transaction's."""
         store = self.store(1, delay=0.6)
