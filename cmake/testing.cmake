@@ -4,7 +4,7 @@
 #   short    seconds; no server; run on every change
 #   medium   up to a few minutes; starts servers, runs thousands of histories
 #   long     anything above; run before a release, by `scripts/test --all`
-# short and medium together stay under 20 minutes on two cores. A test that cannot run here prints the reason and exits with
+# short and medium together stay under 25 minutes on two cores. A test that cannot run here prints the reason and exits with
 # 77: ctest then shows it as skipped, never as passed.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
@@ -48,8 +48,8 @@ endfunction()
 #                 [ALONE] [PROCESSORS <count>])
 #
 # Registers a test that is a script or a program. A file ending in .py is run by python3, one ending in .sh by bash,
-# Registers a test that is a script or a program. A file ending in .py is run by python3, one ending in .sh by bash,
-# any other file directly; a relative file is one of the calling folder. The environment for scripts:
+# any other file directly; a relative file is one of the calling folder. RIG, RIG_BUILD and RIG_SOURCE in its environment are
+# the binary, the folder of the build and that of the sources.
 # ALONE: no other test runs beside it (measures time, or needs the whole machine).
 function(rig_script_test name)
   cmake_parse_arguments(ARG "ALONE" "LABEL;TIMEOUT;PROCESSORS" "COMMAND" ${ARGN})

@@ -28,7 +28,9 @@ SHARES = (("usual.rig", 3, 3500000, SHAPE), ("rare.rig", 3, 3500000, RARE), ("us
 
 
 def check(history, *arguments):
-    return subprocess.run([RIG, "check", history, "--format", "json", *arguments], capture_output=True, text=True)
+    """On a busy machine the solver may need more than its usual time."""
+    return subprocess.run([RIG, "check", history, "--format", "json", "--budget", "20m", *arguments], capture_output=True,
+                          text=True)
 
 
 def check_within(history, passes, problems, *arguments):

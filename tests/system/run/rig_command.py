@@ -91,7 +91,7 @@ class RigTest(unittest.TestCase):
         self.started.append(process.pid)
         return process
 
-    def finish(self, process, timeout=120):
+    def finish(self, process, timeout=300):
         begin = time.monotonic()
         try:
             out, err = process.communicate(timeout=timeout)
@@ -101,7 +101,7 @@ class RigTest(unittest.TestCase):
             self.fail(f"rig did not end within {timeout} s\n{out}\n{err}")
         return Finished(process.returncode, out, err, time.monotonic() - begin)
 
-    def rig(self, *arguments, env=None, timeout=120):
+    def rig(self, *arguments, env=None, timeout=300):
         return self.finish(self.start(*arguments, env=env), timeout)
 
     def status(self, expected, finished):
