@@ -66,10 +66,12 @@ static bool edges_are_sound(const struct rig_registers *registers, uint32_t vers
 {
     uint32_t begin, end;
     rig_registers_edges_from(registers, version, &begin, &end);
+    const uint32_t key_count = registers->history->key_count;
+    const bool is_unwritten = version >= key_count && registers->versions[version].writer == RIG_REGISTER_NONE;
     bool sound = begin <= end && end <= registers->edge_count;
     for (uint32_t i = begin; sound && i < end; i++) {
         const struct rig_version_edge *edge = rig_registers_edge(registers, i);
-        sound = edge->from == version && edge->to >= registers->history->key_count &&
+        sound = edge->from == version && (edge->to >= key_count || is_unwritten) &&
                 registers->versions[edge->to].key == registers->versions[version].key &&
                 (i == begin || rig_registers_edge(registers, i - 1)->to <= edge->to);
     }

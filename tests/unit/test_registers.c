@@ -344,6 +344,17 @@ static void orders_that_do_not_fit_are_found(void **state)
     done(&f);
 }
 
+/* No transaction wrote 1, so the initial state is not known to come before it. */
+static void a_value_without_a_writer_may_precede_the_initial_state(void **state)
+{
+    (void)state;
+    struct fixture f;
+    infer(&f, TXN("0", "[[\"r\",0,1]]") TXN("1", "[[\"r\",0,null]]"), LINEARIZABLE);
+    assert_int_equal(source_of(&f, 1, 0), RIG_ORDER_LINEARIZABLE);
+    assert_true(rig_registers_are_sound(&f.inference.registers));
+    done(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +370,7 @@ int main(void)
         cmocka_unit_test(assumptions_are_named),
         cmocka_unit_test(false_witnesses_are_refused),
         cmocka_unit_test(orders_that_do_not_fit_are_found),
+        cmocka_unit_test(a_value_without_a_writer_may_precede_the_initial_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
