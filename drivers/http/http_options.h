@@ -46,7 +46,7 @@ extern const char *const rig_http_version_names[];
     {.name = "connect-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_HTTP_OFFSET(owner, member, connect_timeout_ns), \
      .default_text = "2s", .least = 1e6, .most = 6e11, .help = "time limit for connecting to a server"},            \
     {.name = "request-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_HTTP_OFFSET(owner, member, request_timeout_ns), \
-     .default_text = "5s", .least = 1e6, .most = 6e11, .help = "time limit of one request, including its answer"},  \
+     .default_text = "5s", .least = 1e6, .most = 6e11, .help = "time limit of one request, including its answer; 10s at least for setting up and cleaning up a run"},  \
     {.name = "transaction-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_HTTP_OFFSET(owner, member, transaction_timeout_ns), \
      .default_text = "10s", .least = 1e6, .most = 6e11, .help = "time limit of all requests of a transaction together"}, \
     {.name = "max-answer", .type = RIG_OPTION_SIZE, .offset = RIG_HTTP_OFFSET(owner, member, max_answer_bytes),        \

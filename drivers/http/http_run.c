@@ -147,7 +147,8 @@ static void raise_to_least(int64_t *timeout_ns)
         *timeout_ns = least_ns;
 }
 
-/* As rig_http_run_ask(), with a client of its own. The time limits of transactions may be so short that a busy machine exceeds them. */
+/* As rig_http_run_ask(), with a client of its own. The time limits of transactions may be so short that a busy machine
+ * exceeds them. */
 static enum rig_rc ask_once(const struct rig_http_run *run, const struct rig_dialect_steps *steps, uint32_t endpoint,
                             struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
 {
