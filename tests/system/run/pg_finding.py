@@ -17,6 +17,8 @@ RUNS = 3
 
 
 class PostgresTest(RigTest):
+    accepts_postgresqls_finding = True
+
     def results(self, run):
         return self.with_record(super().results(run), f"{run}/history.rig")
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -80,7 +81,11 @@ class RigTest(unittest.TestCase):
         own = {name: value, "TMPDIR": str(self.work), "RIG_JOURNAL": str(self.folder / "undo")}
         return {**os.environ, **own, **(extra or {})}
 
+    accepts_postgresqls_finding = False
+
     def plan(self, text, name="plan.yaml"):
+        if "driver: postgres" in text and re.search(r"levels: \[[^]]*serializable", text):
+            self.assertTrue(self.accepts_postgresqls_finding, "PostgreSQL loses serializability in a rare race: see pg_finding.py")
         path = self.folder / name
         path.write_text(text)
         return str(path)

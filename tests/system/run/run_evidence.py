@@ -10,6 +10,7 @@ import unittest
 import xml.etree.ElementTree as xml
 
 import pg_server
+from pg_finding import KEPT
 from rig_command import RigTest, main
 
 SIM = """
@@ -20,12 +21,12 @@ database: {driver: sim, isolation: serializable}
 check: {levels: [serializable]}
 """
 
-POSTGRES = """
+POSTGRES = f"""
 name: pg
-workload: {type: list-append, duration: 6s}
-clients: {count: 8}
-database: {driver: postgres, isolation: serializable, cluster: {local: {nodes: 1}}}
-check: {levels: [serializable]}
+workload: {{type: list-append, duration: 6s}}
+clients: {{count: 8}}
+database: {{driver: postgres, isolation: serializable, cluster: {{local: {{nodes: 1}}}}}}
+check: {{levels: [{KEPT}]}}
 """
 
 

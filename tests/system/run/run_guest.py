@@ -5,6 +5,7 @@ import shutil
 import sys
 
 import pg_server
+from pg_finding import KEPT
 from rig_command import RigTest, main
 
 PLAN = """
@@ -12,7 +13,7 @@ name: guest
 workload: {{type: list-append, transactions: {transactions}}}
 clients: {{count: 4}}
 database: {{driver: postgres, user: postgres, password: "{password}", cluster: {{hosts: ["127.0.0.1:{port}"]}}}}
-check: {{levels: [serializable]}}
+check: {{levels: [{level}]}}
 report: [json]
 """
 SOURCE = """
@@ -31,7 +32,7 @@ database:
     - >-
       PGPASSWORD={password} psql -h $RIG_NODE_HOST -p {{port}} -U postgres -Atc
       "SELECT data FROM pg_logical_slot_get_changes('audit', NULL, NULL)" | python3 versions.py {{run}} {spoil}
-check: {{levels: [serializable]}}
+check: {{levels: [{level}]}}
 report: [json]
 """
 # The changes of a slot of test_decoding as lines of database.versions-source; arguments: the run's name, and what to leave out.
@@ -75,7 +76,7 @@ class Guest(RigTest):
         self.addCleanup(self.server.stop)
 
     def guest_plan(self, transactions=400, password=pg_server.Server.secret):
-        return self.plan(PLAN.format(transactions=transactions, password=password, port=self.server.port))
+        return self.plan(PLAN.format(level=KEPT, transactions=transactions, password=password, port=self.server.port))
 
     def test_a_wrong_password_is_said_once(self):
         """libpq tries again without TLS, and reports both errors."""
@@ -144,7 +145,7 @@ class Guest(RigTest):
         def run(out, spoil, *settings, status=0):
             self.server.sql("SELECT pg_create_logical_replication_slot('audit', 'test_decoding')")
             asked = ["workload.type=rw-register", *settings]
-            plan = self.plan(SOURCE.format(port=self.server.port, password=self.server.secret, spoil=spoil))
+            plan = self.plan(SOURCE.format(level=KEPT, port=self.server.port, password=self.server.secret, spoil=spoil))
             done = self.status(status, self.rig("run", plan, "-o", out, *(a for setting in asked for a in ("--set", setting))))
             self.server.sql("SELECT pg_drop_replication_slot('audit')")
             return done, self.results(out)
@@ -154,8 +155,8 @@ class Guest(RigTest):
             certificate = results["certificate"]
             self.assertEqual(certificate["source"], "versions-source")
             self.assertTrue(certificate["complete"] and certificate["agrees"] and certificate["decides"], certificate)
-            self.assertEqual(results["levels"]["serializable"], "held")
-        self.status(0, self.rig("check", "rw-register/history.rig", "--level", "serializable"))
+            self.assertEqual(results["levels"][KEPT], "held")
+        self.status(0, self.rig("check", "rw-register/history.rig", "--level", KEPT))
         for spoil in ("swap", "lose"):
             certificate = run(spoil, spoil, status=1)[1]["certificate"]
             self.assertTrue(certificate["discrepancies"] or not certificate["agrees"], certificate)

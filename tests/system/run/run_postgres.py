@@ -210,7 +210,7 @@ class Signals(PostgresTest):
 
 class Failures(RigTest):
     def test_unreachable_hosts_are_3_in_bounded_time(self):
-        plan = self.plan(pg_plan().replace("cluster: {local: {nodes: 1}}",
+        plan = self.plan(pg_plan(level=KEPT).replace("cluster: {local: {nodes: 1}}",
                                            "connect-timeout: 2s, cluster: {hosts: ['127.0.0.1:1']}"))
         done = self.status(3, self.rig("run", plan, "-o", "out", timeout=60))
         self.assertIn("127.0.0.1", done.err)
@@ -225,7 +225,7 @@ class Failures(RigTest):
         alone.mkdir()
         shutil.copy(RIG, alone / "rig")
         environment = {k: v for k, v in self.environment().items() if k != "RIG_DRIVER_PATH"}
-        done = subprocess.run([alone / "rig", "run", self.plan(pg_plan()), "-o", "out"], cwd=self.folder,
+        done = subprocess.run([alone / "rig", "run", self.plan(pg_plan(level=KEPT)), "-o", "out"], cwd=self.folder,
                               env=environment, capture_output=True, text=True, timeout=60)
         if done.returncode not in (3, 64) and os.path.exists("/usr/local/lib/rig"):
             self.skipTest("rig is installed on this machine")
@@ -236,12 +236,13 @@ class Failures(RigTest):
 class Secrets(RigTest):
     def test_a_password_is_in_no_file_of_the_run(self):
         secret, other = "correct-horse-battery", "staple-of-a-conninfo"
-        plan = self.plan(pg_plan(transactions=300).replace(
-            "isolation: serializable",
-            "isolation: serializable, password: '${RIG_TEST_PASSWORD}', conninfo: 'password=%s'" % other))
-        done = self.rig("run", plan, "-o", "out", env={"RIG_TEST_PASSWORD": secret})
+        plan = self.plan(pg_plan(transactions=300, level=KEPT).replace(
+            "isolation: serializable", "isolation: serializable, password: '${RIG_TEST_PASSWORD}'"))
+        refused = self.status(64, self.rig("run", plan, "-o", "refused", "--set", f"database.conninfo=password={other}",
+                                           env={"RIG_TEST_PASSWORD": secret}))
+        done = self.status(0, self.rig("run", plan, "-o", "out", env={"RIG_TEST_PASSWORD": secret}))
         for text in (secret, other):
-            self.assertNotIn(text, done.out + done.err)
+            self.assertNotIn(text, refused.out + refused.err + done.out + done.err)
             for path, content in self.all_bytes("out"):
                 self.assertNotIn(text.encode(), content, path)
 

@@ -131,7 +131,7 @@ class Tpcc(PostgresTest):
 
 class Refused(RigTest):
     def test_drivers_and_types_without_programs(self):
-        plan = self.plan(program_plan("smallbank", "serializable", "serializable"))
+        plan = self.plan(program_plan("smallbank", "serializable", KEPT))
         done = self.status(64, self.rig("plan", plan, "--set", "workload.type=list-append"))
         self.assertIn("`program` needs the type `rw-register`", done.err)
         done = self.status(64, self.rig("plan", plan, "--set", "workload.shape=twitter", "--set", "workload.users=9"))

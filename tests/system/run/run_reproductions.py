@@ -26,6 +26,8 @@ check: {levels: [strict-serializable], minimum: {answering: 0%}}
 
 
 class Reproductions(RigTest):
+    accepts_postgresqls_finding = True  # anomalies are expected
+
     def reproduce(self, name, statuses=(0,)):
         for program in NEEDED[name.split("-")[0]]:
             if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin") is None:

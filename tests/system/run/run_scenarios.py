@@ -61,6 +61,8 @@ def played(script, folder, environment):
 
 
 class ScenarioTest(RigTest):
+    accepts_postgresqls_finding = True  # a scenario's transactions do not race
+
     def shown(self, config, levels, *arguments):
         """By level, the scenarios that show their anomaly."""
         done = self.rig("scenario", config, *SCENARIOS, "--vary", "database.isolation=" + ",".join(levels), "--format",
