@@ -36,7 +36,7 @@ SIMULATED = (
 
 LIVE = """
 name: ranks
-workload: {{type: list-append, transactions: 1600, keys: {{active: 5, appends-per-key: 64}}}}
+workload: {{type: list-append, duration: 2s, keys: {{active: 5, appends-per-key: 64}}}}
 clients: {{count: 8}}
 database: {{driver: {driver}, {settings}cluster: {{local: {{nodes: 1}}}}}}
 nemesis: [{{fault: delay, after: 200ms, every: 1s, for: 500ms}}]
