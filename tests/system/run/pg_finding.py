@@ -2,7 +2,8 @@
 its cause, and the entry pg-ssi-late-mark of the library of known bugs its shape, which `rig check --known` accepts alone.
 
 Tests of other things request KEPT, which the anomaly does not refute, and check the rest by keeps_serializable(),
-which accepts no other anomaly. Tests of serializability itself call serializable_run().
+which accepts no other anomaly. Tests of serializability itself call serializable_run(). RigTest.plan() refuses a plan
+that requests serializable of PostgreSQL in a class that does not accept the anomaly.
 """
 
 import json

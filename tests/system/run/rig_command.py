@@ -81,7 +81,7 @@ class RigTest(unittest.TestCase):
         own = {name: value, "TMPDIR": str(self.work), "RIG_JOURNAL": str(self.folder / "undo")}
         return {**os.environ, **own, **(extra or {})}
 
-    accepts_postgresqls_finding = False
+    accepts_postgresqls_finding = False  # a class that sets it says how it takes the anomaly: pg_finding.py
 
     def plan(self, text, name="plan.yaml"):
         weaker = re.search("isolation: (repeatable-read|read-committed)", text)
@@ -132,11 +132,14 @@ class RigTest(unittest.TestCase):
     def work_folder_is_empty(self):
         self.assertEqual([entry.name for entry in self.work.iterdir()], [])
 
-    def all_bytes(self, run):
-        """Every file of the run: path and content."""
-        for path in sorted((self.folder / run).rglob("*")):
-            if path.is_file():
-                yield path, path.read_bytes()
+    def are_nowhere(self, secrets, run, *ended):
+        """No file of the run and no output of these commands has one of the secrets."""
+        shown = [(str(command), (command.out + command.err).encode()) for command in ended]
+        kept = [(path, path.read_bytes()) for path in (self.folder / run).rglob("*") if path.is_file()]
+        self.assertGreater(len(kept), 0)
+        for where, content in shown + kept:
+            for secret in secrets:
+                self.assertNotIn(secret.encode(), content, where)
 
 
 def main():

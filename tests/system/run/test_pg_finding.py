@@ -95,6 +95,13 @@ class Accepted(RigTest):
         issue, = results["known"]["issues"]
         self.assertEqual((issue["name"], issue["appeared"], issue["unsure"]), (KNOWN, True, True))
 
+    def test_other_tests_cannot_meet_it(self):
+        plan = "database: {driver: postgres%s}\ncheck: {levels: [%s]}\n"
+        self.plan(plan % ("", "strong-snapshot-isolation"))
+        self.plan(plan % (", isolation: repeatable-read", "serializable"))
+        for level in ("serializable", "strict-serializable"):
+            self.assertRaises(AssertionError, self.plan, plan % ("", level))
+
     def test_registers(self):
         results = results_of(*REGISTERS)
         self.assertEqual(results["workload"], "rw-register")
