@@ -3,7 +3,8 @@
  *
  * A table entry names one option; the same table makes the parser, `rig plan`, --help, the reference page and the error
  * messages. A dotted name is a nested key: "keys.active" is `keys: {active: 10}` in the plan and `--set
- * workload.keys.active=10` on the command line. Values are stored into an options object of the table's owner, at
+ * workload.keys.active=10` on the command line. A single value for such a group is that of its option `required`, if it
+ * has one: `tls: true` is `tls: {required: true}`. Values are stored into an options object of the table's owner, at
  * `offset`, as the type says; texts are owned by the plan and live as long as it.
  *
  * This header is installed for drivers.

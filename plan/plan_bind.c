@@ -60,6 +60,21 @@ static struct target find_target(struct rig_plan_section *section, const char *n
     return target;
 }
 
+/* `tls: true` is short for `tls: {required: true}`, in any group that has an option of this name; else the group. */
+static struct target find_switch(struct rig_plan_section *section, const char *group)
+{
+    const size_t length = strlen(group);
+    for (size_t p = 0; p < RIG_PLAN_PARTS; p++) {
+        struct rig_plan_part *part = &section->parts[p];
+        for (size_t i = 0; i < part->option_count; i++) {
+            const char *option = part->table[i].name;
+            if (strncmp(option, group, length) == 0 && strcmp(option + length, ".required") == 0)
+                return (struct target){.part = part, .index = i};
+        }
+    }
+    return (struct target){.group = true};
+}
+
 /* The keys that `prefix` ("", or "keys.") may hold: each calls `visit` once per option below it. */
 static void each_key(const struct rig_plan_section *section, const char *prefix,
                      void (*visit)(void *context, const char *key), void *context)
@@ -441,7 +456,9 @@ static enum rig_rc bind_entry(struct rig_plan_section *section, const struct rig
     const int length = snprintf(name, sizeof name, "%s%s", prefix, entry->key);
     /* A dot is how tables write nesting; in a plan `a.b` is no key. */
     const bool possible = length > 0 && (size_t)length < sizeof name && strchr(entry->key, '.') == NULL;
-    const struct target target = possible ? find_target(section, name) : (struct target){0};
+    struct target target = possible ? find_target(section, name) : (struct target){0};
+    if (target.group && entry->value->kind == RIG_YAML_SCALAR && !entry->value->is_null)
+        target = find_switch(section, name);
     if (target.part == NULL && !target.group)
         return refuse_unknown_key(section, tree, prefix, entry, others, err);
     if (target.part == NULL)

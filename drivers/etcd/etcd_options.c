@@ -48,6 +48,11 @@ enum rig_rc rig_etcd_options_check(const struct rig_etcd_options *options, struc
             options->nodes > 0         ? "nodes"
             : options->program != NULL ? "program"
                                        : "settings");
+    const struct rig_tls_options tls = rig_http_options_tls(&options->http);
+    if (options->http.endpoints.count == 0 && (tls.required == RIG_TLS_TRUE || rig_tls_has_files(&tls)))
+        return rig_fail(err, RIG_E_PLAN,
+                        "`tls` is for given members, and those that rig starts on this machine have no TLS: leave it "
+                        "out, or give `endpoints`");
     for (size_t i = 0; i < options->settings.count; i++) {
         const char *text = options->settings.at[i];
         if (strchr(text, '=') == NULL || text[0] == '-' || text[0] == '=')

@@ -103,13 +103,14 @@ static bool add_fixed_headers(struct rig_http_client *client)
 
 static void set_tls(CURL *easy, const struct rig_http_options *options)
 {
-    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, options->tls_verify ? 1L : 0L);
-    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, options->tls_verify ? 2L : 0L);
-    if (options->tls_ca != NULL)
-        (void)curl_easy_setopt(easy, CURLOPT_CAINFO, options->tls_ca);
-    if (options->tls_certificate != NULL) {
-        (void)curl_easy_setopt(easy, CURLOPT_SSLCERT, options->tls_certificate);
-        (void)curl_easy_setopt(easy, CURLOPT_SSLKEY, options->tls_key);
+    const struct rig_tls_options tls = rig_http_options_tls(options);
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, rig_tls_verifies(&tls) ? 1L : 0L);
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, rig_tls_verifies(&tls) ? 2L : 0L);
+    if (tls.ca != NULL)
+        (void)curl_easy_setopt(easy, CURLOPT_CAINFO, tls.ca);
+    if (tls.cert != NULL) {
+        (void)curl_easy_setopt(easy, CURLOPT_SSLCERT, tls.cert);
+        (void)curl_easy_setopt(easy, CURLOPT_SSLKEY, tls.key);
     }
 }
 
@@ -287,8 +288,8 @@ static const char *remedy(const struct rig_http_client *client, const char *base
     /* With TLS 1.3 the first read tells a client that it was rejected. */
     if (!lost || connects == 0)
         return "";
-    return client->options->tls_certificate == NULL ? "; does the server require a `tls.certificate`?"
-                                                    : "; does the server accept the `tls.certificate`?";
+    return rig_http_options_tls(client->options).cert == NULL ? "; does the server require a `tls.cert`?"
+                                                              : "; does the server accept the `tls.cert`?";
 }
 
 static void describe(struct rig_http_client *client, const char *base, CURLcode code)

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/option.h"
+#include "base/tls_options.h"
 
 enum rig_http_spread { RIG_HTTP_PER_CLIENT, RIG_HTTP_ROUND_ROBIN, RIG_HTTP_LEADER, RIG_HTTP_FOLLOWERS };
 enum rig_http_version { RIG_HTTP_VERSION_AUTO, RIG_HTTP_VERSION_1, RIG_HTTP_VERSION_2 };
@@ -22,10 +23,8 @@ struct rig_http_options {
     const char *password;
     const char *token;
     struct rig_text_list headers;
-    bool tls_verify;
-    const char *tls_ca;
-    const char *tls_certificate;
-    const char *tls_key;
+    struct rig_tls_options tls;
+    const char *old_tls_cert; /* `tls.certificate`, as `tls.cert` was called here */
 };
 
 extern const char *const rig_http_spread_names[];
@@ -59,17 +58,15 @@ extern const char *const rig_http_version_names[];
      .help = "bearer token, sent with every request"},                                                                 \
     {.name = "headers", .type = RIG_OPTION_HEADERS, .offset = RIG_HTTP_OFFSET(owner, member, headers),                 \
      .help = "further header lines for every request, each `Name: value`"},                                            \
-    {.name = "tls.verify", .type = RIG_OPTION_BOOL, .offset = RIG_HTTP_OFFSET(owner, member, tls_verify),              \
-     .default_text = "true", .help = "whether a server's certificate and name are checked"},                           \
-    {.name = "tls.ca", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_ca),                      \
-     .help = "file of the certificates to trust, PEM; by default those of the system"},                                \
-    {.name = "tls.certificate", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_certificate),    \
-     .help = "file of the client's own certificate, PEM"},                                                             \
-    {.name = "tls.key", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_key),                    \
-     .help = "file of the key to it, PEM"}
+    RIG_TLS_OPTION_ROWS(owner, member.tls),                                                                            \
+    {.name = "tls.certificate", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, old_tls_cert),       \
+     .help = "the old name of tls.cert"}
 /* clang-format on */
 
-/* Rejects endpoints that are no URLs, headers without a colon, and a certificate without its key. */
+/* The TLS options, with `tls.certificate` as `tls.cert`. */
+struct rig_tls_options rig_http_options_tls(const struct rig_http_options *options);
+/* Rejects endpoints that are no URLs, or in clear text where TLS is asked for, headers without a colon, and TLS options
+ * that contradict each other. */
 enum rig_rc rig_http_options_check(const struct rig_http_options *options, struct rig_err *err);
 
 #endif

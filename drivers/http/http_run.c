@@ -20,7 +20,10 @@ enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env
     run->shifts = calloc(clients + 1, sizeof *run->shifts);
     if (run->endpoints == NULL || run->names == NULL || run->shifts == NULL)
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%u client%s", clients, rig_plural(clients));
-    const enum rig_rc rc = rig_wakes_init(&run->wakes, clients, err);
+    const struct rig_tls_options tls = rig_http_options_tls(options);
+    enum rig_rc rc = rig_wakes_init(&run->wakes, clients, err);
+    if (rc == RIG_OK)
+        rc = rig_tls_options_find_files(&tls, err);
     return rc == RIG_OK ? rig_http_library_init(err) : rc;
 }
 

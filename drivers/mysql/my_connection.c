@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "base/bug.h"
+#include "drivers/mysql/my_tls.h"
 #include "drivers/sql/sql_resolve.h"
 
 enum { ANSWER_LEAST = 64 * 1024, QUERY_VALUES = 32, FIRST_CLIENT_ERROR = 2000, LAST_CLIENT_ERROR = 2999 };
@@ -57,7 +58,6 @@ static bool make_handle(struct rig_my_connection *connection, const struct rig_m
 {
     MYSQL *my = connection->my = mysql_init(NULL);
     const unsigned off = 0, protocol = socket ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
-    const my_bool on = 1;
     size_t most = (size_t)target->max_answer_bytes;
     if (my == NULL || mysql_options(my, MYSQL_OPT_NONBLOCK, NULL) != 0 ||
         mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &off) != 0 || mysql_options(my, MYSQL_OPT_PROTOCOL, &protocol) != 0)
@@ -65,7 +65,7 @@ static bool make_handle(struct rig_my_connection *connection, const struct rig_m
     if (most > 0 && most < ANSWER_LEAST)
         most = ANSWER_LEAST;
     return (most == 0 || mysql_options(my, MYSQL_OPT_MAX_ALLOWED_PACKET, &most) == 0) &&
-           (!target->tls || mysql_options(my, MYSQL_OPT_SSL_ENFORCE, &on) == 0);
+           (target->tls == NULL || rig_my_tls_set(my, target->tls));
 }
 
 static enum rig_rc connect_failed(const struct rig_my_connection *connection, const struct rig_my_target *target,
@@ -76,24 +76,35 @@ static enum rig_rc connect_failed(const struct rig_my_connection *connection, co
                       : connection->reason == NULL                       ? mysql_error(connection->my)
                       : strcmp(connection->reason, RIG_SQL_TIMEOUT) == 0 ? "no answer within connect-timeout"
                                                                          : connection->reason;
-    return rig_fail(err, RIG_E_CLUSTER, "connecting to MySQL at %s%s%s: %.512s", endpoint->host,
-                    endpoint->port[0] == '\0' ? "" : ":", endpoint->port, why);
+    const bool verified = target->tls != NULL && rig_tls_verifies(target->tls);
+    if (verified && strstr(why, "Validation of SSL server certificate failed") != NULL)
+        why = "the server's certificate is for another host name";
+    const bool untrusted = verified && strstr(why, "certificate") != NULL && strstr(why, "name") == NULL;
+    return rig_fail(err, RIG_E_CLUSTER, "connecting to MySQL at %s%s%s: %.512s%s", endpoint->host,
+                    endpoint->port[0] == '\0' ? "" : ":", endpoint->port, why,
+                    untrusted ? "; database.tls.ca gives the certificates to trust" : "");
 }
 
-/* To one address, or to the socket. */
+/* To one address, or to the socket. With TLS, that of the connection is noted in the greeting. */
 static bool connect_to(struct rig_my_connection *connection, const struct rig_my_target *target, const char *address)
 {
     const struct rig_sql_endpoint *endpoint = target->endpoint;
     const bool socket = endpoint->host[0] == '/';
     const unsigned port = (unsigned)strtoul(endpoint->port, NULL, 10);
+    struct rig_my_greeting greeting = {.count = 0};
     MYSQL *done = NULL;
     if (!make_handle(connection, target, socket))
         return false;
+    greeting.my = connection->my;
+    rig_my_tls_opening(target->tls != NULL ? &greeting : NULL);
     int wanted = mysql_real_connect_start(&done, connection->my, socket ? NULL : address, target->user,
                                           target->password, NULL, socket ? 0 : port, socket ? endpoint->host : NULL,
                                           CLIENT_MULTI_STATEMENTS | (target->found_rows ? CLIENT_FOUND_ROWS : 0));
     while (wanted != 0)
         wanted = mysql_real_connect_cont(&done, connection->my, await(connection, wanted));
+    rig_my_tls_opening(NULL);
+    if (target->tls != NULL && connection->reason == NULL && (done != NULL || greeting.refused))
+        connection->reason = rig_my_tls_problem(&greeting);
     if (done == NULL || connection->reason != NULL)
         return false;
     if (!socket)
@@ -110,14 +121,16 @@ enum rig_rc rig_my_connect(struct rig_my_connection *connection, const struct ri
     enum rig_rc rc = rig_sql_resolve("MySQL", target->endpoint->host, waiter, deadline_ns, &addresses, err);
     if (rc != RIG_OK)
         return rc;
-    for (size_t i = 0; i == 0 || i < addresses.count; i++) {
+    /* libmariadb compares a certificate with the host that it is given; it resolves the name again. */
+    const bool by_name = addresses.count == 0 || (target->tls != NULL && rig_tls_verifies(target->tls));
+    for (size_t i = 0; i == 0 || (i < addresses.count && !by_name); i++) {
         const int64_t now_ns = waiter->core->now_ns();
-        const int64_t left = (int64_t)(addresses.count > i ? addresses.count - i : 1);
+        const int64_t left = (int64_t)(addresses.count > i && !by_name ? addresses.count - i : 1);
         rig_my_disconnect(connection);
         connection->reason = NULL;
         /* An address that does not answer uses up its own share of the time. */
         connection->deadline_ns = now_ns + (deadline_ns - now_ns) / left;
-        if (connect_to(connection, target, addresses.count == 0 ? target->endpoint->host : addresses.at[i]))
+        if (connect_to(connection, target, by_name ? target->endpoint->host : addresses.at[i]))
             return RIG_OK;
     }
     return connect_failed(connection, target, err);

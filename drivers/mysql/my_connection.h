@@ -13,6 +13,7 @@
 
 #include <mysql.h>
 
+#include "base/tls_options.h"
 #include "drivers/sql/sql_endpoint.h"
 #include "drivers/sql/sql_wait.h"
 
@@ -23,7 +24,7 @@ struct rig_my_target {
     const struct rig_sql_endpoint *endpoint;
     const char *user;
     const char *password;
-    bool tls;
+    const struct rig_tls_options *tls; /* NULL: without */
     bool found_rows;          /* an update reports the rows that it found, also those that it left as they were */
     int64_t max_answer_bytes; /* 0: libmariadb's own limit */
 };

@@ -90,8 +90,7 @@ const struct rig_option rig_my_option_table[] = {
     {"user", RIG_OPTION_TEXT, AT(user), NULL, 0, 0, NULL,
      "The user; without it root, or a user of rig's own on its own cluster.", false},
     {"password", RIG_OPTION_SECRET, AT(password), NULL, 0, 0, NULL, "The user's password.", false},
-    {"tls", RIG_OPTION_BOOL, AT(tls), "false", 0, 0, NULL,
-     "Require TLS for connections to given hosts; the server's certificate is not verified.", false},
+    RIG_TLS_OPTION_ROWS(struct rig_my_options, tls),
     {"reads-from", RIG_OPTION_CHOICE, AT(reads_from), "auto", 0, 0, reads_from_words,
      "The server for transactions that only read: the primary; for each client a replica; for each client one of all "
      "servers in turn; auto: the read-only hosts if there are any, else the server of the client's writes.",
@@ -175,6 +174,7 @@ static enum rig_rc check_cluster(const struct rig_my_options *options, struct ri
         .has_settings = options->settings.count > 0,
         .binary = "bin-dir, version and servers",
         .has_binary = given(options->bin_dir) || given(options->version) || given(options->servers),
+        .tls = &options->tls,
     };
     const int64_t others = rig_sql_options_others(&shared);
     enum rig_rc rc = rig_sql_options_check_cluster(&shared, err);

@@ -4,6 +4,7 @@
 #ifndef RIG_DRIVERS_MYSQL_MY_OPTIONS_H
 #define RIG_DRIVERS_MYSQL_MY_OPTIONS_H
 
+#include "base/tls_options.h"
 #include "drivers/driver.h"
 #include "drivers/sql/sql_servers.h"
 
@@ -42,7 +43,7 @@ struct rig_my_options {
     const char *dbname; /* NULL or empty: the run makes one */
     const char *user;
     const char *password;
-    bool tls;
+    struct rig_tls_options tls; /* of connections to given hosts */
 
     struct rig_text_list hosts; /* empty: rig starts a cluster */
     struct rig_text_list read_only_hosts;

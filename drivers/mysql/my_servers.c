@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/mysql/my_tls.h"
 
 #define STATUS_NS INT64_C(1000000000)
 
@@ -15,7 +16,10 @@ enum rig_rc rig_my_servers_init(struct rig_my_servers *servers, const struct rig
                                 struct rig_err *err)
 {
     *servers = (struct rig_my_servers){.env = env, .options = options, .cluster = cluster};
-    return rig_sql_hosts_init(&servers->hosts, &options->hosts, &options->read_only_hosts, err);
+    enum rig_rc rc = rig_tls_options_find_files(&options->tls, err);
+    if (rc == RIG_OK && rig_tls_is_required(&options->tls))
+        rc = rig_my_tls_watch(err);
+    return rc != RIG_OK ? rc : rig_sql_hosts_init(&servers->hosts, &options->hosts, &options->read_only_hosts, err);
 }
 
 void rig_my_servers_done(struct rig_my_servers *servers)
@@ -52,7 +56,7 @@ enum rig_rc rig_my_servers_connect(const struct rig_my_servers *servers, uint32_
     struct rig_my_target target = {.endpoint = &endpoint,
                                    .user = given(options->user) ? options->user : "root",
                                    .password = options->password,
-                                   .tls = options->tls,
+                                   .tls = rig_tls_is_required(&options->tls) ? &options->tls : NULL,
                                    .max_answer_bytes = options->max_answer_bytes,
                                    .found_rows = servers->env->rows != NULL};
     enum rig_rc rc = RIG_OK;
@@ -63,7 +67,7 @@ enum rig_rc rig_my_servers_connect(const struct rig_my_servers *servers, uint32_
         const bool own = !given(options->user) || strcmp(options->user, RIG_MY_CLIENT) == 0;
         target.user = own ? RIG_MY_CLIENT : options->user;
         target.password = own ? servers->cluster->site.password : options->password;
-        target.tls = false;
+        target.tls = NULL;
         rc = rig_my_cluster_endpoint(servers->cluster, server, &endpoint, err);
     } else {
         endpoint = servers->hosts.endpoints[server];

@@ -99,6 +99,19 @@ static void add_host(struct parameters *parameters, const char *host, const stru
     parameters_add(parameters, "hostaddr", numbers);
 }
 
+/*
+ * libpq sends nothing but a request for TLS until TLS is there, in both of these modes. Without `verify` it would still
+ * verify if the user has a file of its own default name, so it gets the name of no file.
+ */
+static void add_tls(struct parameters *parameters, const struct rig_tls_options *tls)
+{
+    const bool verifies = rig_tls_verifies(tls);
+    parameters_add(parameters, "sslmode", verifies ? "verify-full" : "require");
+    parameters_add(parameters, "sslrootcert", verifies ? rig_tls_trusted(tls) : "/dev/null/none");
+    parameters_add(parameters, "sslcert", tls->cert);
+    parameters_add(parameters, "sslkey", tls->key);
+}
+
 /* Starts connecting; NULL only when memory ran out. libpq uses the last value of a parameter given twice. */
 static PGconn *start_connecting(const struct rig_pg_target *target, const struct rig_sql_addresses *addresses)
 {
@@ -123,6 +136,8 @@ static PGconn *start_connecting(const struct rig_pg_target *target, const struct
         further = PQconninfoParse(target->conninfo, NULL);
     for (const PQconninfoOption *option = further; option != NULL && option->keyword != NULL; option++)
         parameters_add(&parameters, option->keyword, option->val);
+    if (target->tls != NULL)
+        add_tls(&parameters, target->tls);
     PGconn *pg = PQconnectStartParams(parameters.names, parameters.values, 0);
     PQconninfoFree(further);
     return pg;
@@ -148,8 +163,11 @@ static enum rig_rc connect_failed(const struct rig_pg_target *target, const char
     char *failed = strncmp(line, "connection to server ", 21) == 0 ? strstr(line, " failed: ") : NULL;
     char *reason = failed == NULL ? line : failed + strlen(" failed: ");
     drop_repetition(reason);
-    return rig_fail(err, RIG_E_CLUSTER, "connecting to PostgreSQL at %s%s%s: %.512s", endpoint->host,
-                    endpoint->port[0] == '\0' ? "" : ":", endpoint->port, reason);
+    const char *remedy = target->tls != NULL && strstr(reason, "certificate verify failed") != NULL
+                             ? "; it has expired, or none of those that database.tls.ca gives has signed it"
+                             : "";
+    return rig_fail(err, RIG_E_CLUSTER, "connecting to PostgreSQL at %s%s%s: %.512s%s", endpoint->host,
+                    endpoint->port[0] == '\0' ? "" : ":", endpoint->port, reason, remedy);
 }
 
 /* Counts the bytes that wait in the socket, which libpq reads next. */
@@ -186,6 +204,9 @@ enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct ri
             return connect_failed(target, "more than 1 MiB came before the session was open", err);
         state = PQconnectPoll(pg);
     }
+    const char *cipher = PQsslInUse(pg) != 0 ? PQsslAttribute(pg, "cipher") : NULL;
+    if (target->tls != NULL && (cipher == NULL || cipher[0] == '\0'))
+        return connect_failed(target, "database.tls asks for TLS, and the session is not encrypted", err);
     (void)PQsetNoticeReceiver(pg, receive_notice, connection);
     if (PQsetnonblocking(pg, 1) != 0)
         return connect_failed(target, PQerrorMessage(pg), err);

@@ -22,7 +22,8 @@ struct rig_pg_target {
     const char *dbname;
     const char *password;
     const char *conninfo;
-    const char *application; /* its name in pg_stat_activity; NULL: "rig" */
+    const struct rig_tls_options *tls; /* NULL: what conninfo and libpq's defaults give */
+    const char *application;           /* its name in pg_stat_activity; NULL: "rig" */
 };
 
 #define RIG_PG_ANSWER_MOST (INT64_C(64) << 20)

@@ -108,7 +108,8 @@ const struct rig_option rig_pg_option_table[] = {
      "The database; without it libpq's default, or postgres on rig's own cluster.", false},
     {"password", RIG_OPTION_SECRET, AT(password), NULL, 0, 0, NULL, "The user's password.", false},
     {"conninfo", RIG_OPTION_TEXT, AT(conninfo), NULL, 0, 0, NULL,
-     "Further libpq connection parameters, such as `sslmode=verify-full sslrootcert=ca.pem`.", false},
+     "Further libpq connection parameters, such as `options=-crandom_page_cost=1`.", false},
+    RIG_TLS_OPTION_ROWS(struct rig_pg_options, tls),
     {"reads-from", RIG_OPTION_CHOICE, AT(reads_from), "auto", 0, 0, reads_from_words,
      "The server for transactions that only read: the primary; for each client a standby; for each client one of all "
      "servers in turn; auto: the read-only hosts if there are any, else the primary. Standbys refuse serializable, "
@@ -170,7 +171,18 @@ static const char *const own_parameters[][2] = {
     {"connect_timeout", "connect-timeout"},
 };
 
-static enum rig_rc check_conninfo(const char *conninfo, struct rig_err *err)
+/* Parameters of libpq that contradict or repeat the options of `tls`. */
+static bool is_for_tls(const char *parameter)
+{
+    static const char *const names[] = {"sslmode", "sslrootcert", "sslcert", "sslkey", "requiressl", "gssencmode"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(parameter, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum rig_rc check_conninfo(const char *conninfo, bool tls, struct rig_err *err)
 {
     if (!given(conninfo))
         return RIG_OK;
@@ -190,6 +202,10 @@ static enum rig_rc check_conninfo(const char *conninfo, struct rig_err *err)
                 rc = rig_fail(err, RIG_E_PLAN, "database.conninfo: give `%s` as database.%s", own_parameters[i][0],
                               own_parameters[i][1]);
         }
+        if (tls && option->val != NULL && is_for_tls(option->keyword))
+            rc = rig_fail(err, RIG_E_PLAN,
+                          "database.conninfo: `%s` is given, and so is database.tls: give TLS in one place",
+                          option->keyword);
     }
     PQconninfoFree(parsed);
     return rc;
@@ -228,6 +244,7 @@ static enum rig_rc check_cluster(const struct rig_pg_options *options, struct ri
         .has_settings = options->settings.count > 0 || options->standby_settings.count > 0,
         .binary = "bin-dir, version and servers",
         .has_binary = given(options->bin_dir) || given(options->version) || given(options->servers),
+        .tls = &options->tls,
     };
     const int64_t others = rig_sql_options_others(&shared);
     enum rig_rc rc = rig_sql_options_check_cluster(&shared, err);
@@ -299,5 +316,5 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
         rc = check_schema(options->schema, err);
     if (rc == RIG_OK)
         rc = check_cluster(options, err);
-    return rc != RIG_OK ? rc : check_conninfo(options->conninfo, err);
+    return rc != RIG_OK ? rc : check_conninfo(options->conninfo, rig_tls_is_required(&options->tls), err);
 }

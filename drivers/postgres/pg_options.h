@@ -4,6 +4,7 @@
 #ifndef RIG_DRIVERS_POSTGRES_PG_OPTIONS_H
 #define RIG_DRIVERS_POSTGRES_PG_OPTIONS_H
 
+#include "base/tls_options.h"
 #include "drivers/driver.h"
 #include "drivers/sql/sql_servers.h"
 #include "drivers/sql/sql_values.h"
@@ -66,6 +67,7 @@ struct rig_pg_options {
     const char *dbname;
     const char *password;
     const char *conninfo;
+    struct rig_tls_options tls; /* of connections to given hosts */
 
     struct rig_text_list hosts; /* empty: rig starts a cluster */
     struct rig_text_list read_only_hosts;

@@ -15,7 +15,8 @@ enum rig_rc rig_pg_servers_init(struct rig_pg_servers *servers, const struct rig
                                 struct rig_err *err)
 {
     *servers = (struct rig_pg_servers){.env = env, .options = options, .cluster = cluster};
-    return rig_sql_hosts_init(&servers->hosts, &options->hosts, &options->read_only_hosts, err);
+    const enum rig_rc rc = rig_tls_options_find_files(&options->tls, err);
+    return rc != RIG_OK ? rc : rig_sql_hosts_init(&servers->hosts, &options->hosts, &options->read_only_hosts, err);
 }
 
 void rig_pg_servers_done(struct rig_pg_servers *servers)
@@ -46,7 +47,8 @@ enum rig_rc rig_pg_servers_target(const struct rig_pg_servers *servers, uint32_t
                                      .user = options->user,
                                      .dbname = options->dbname,
                                      .password = options->password,
-                                     .conninfo = options->conninfo};
+                                     .conninfo = options->conninfo,
+                                     .tls = rig_tls_is_required(&options->tls) ? &options->tls : NULL};
     if (is_local(servers))
         rig_pg_cluster_credentials(servers->cluster, target);
     return rc;

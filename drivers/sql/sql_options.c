@@ -49,6 +49,32 @@ int64_t rig_sql_options_others(const struct rig_sql_cluster_options *options)
     return options->nodes > 1 ? options->nodes - 1 : 0;
 }
 
+static enum rig_rc check_no_socket(const struct rig_text_list *list, struct rig_err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->at[i][0] == '/')
+            return rig_fail(err, RIG_E_PLAN,
+                            "database.tls: %s is a socket of this machine, where connections have no TLS: leave out "
+                            "tls, or give the server's host and port",
+                            list->at[i]);
+    }
+    return RIG_OK;
+}
+
+/* TLS is for given servers that are reached over a network. */
+static enum rig_rc check_tls(const struct rig_sql_cluster_options *options, struct rig_err *err)
+{
+    enum rig_rc rc = rig_tls_options_check(options->tls, err);
+    if (rc != RIG_OK || !rig_tls_is_required(options->tls))
+        return rc;
+    if (options->hosts->count == 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.tls: this is for given servers; those that rig starts on this machine have no TLS: "
+                        "leave it out, or give cluster.hosts");
+    rc = check_no_socket(options->hosts, err);
+    return rc == RIG_OK ? check_no_socket(options->read_only_hosts, err) : rc;
+}
+
 enum rig_rc rig_sql_options_check_cluster(const struct rig_sql_cluster_options *options, struct rig_err *err)
 {
     const bool given = options->hosts->count > 0;
@@ -72,8 +98,10 @@ enum rig_rc rig_sql_options_check_cluster(const struct rig_sql_cluster_options *
         return rig_fail(err, RIG_E_PLAN,
                         "database.reads-from: primary sends no reads to cluster.read-only-hosts; leave out one of "
                         "them");
-    const enum rig_rc rc = check_endpoints("hosts", options->hosts, err);
-    return rc != RIG_OK ? rc : check_endpoints("read-only-hosts", options->read_only_hosts, err);
+    enum rig_rc rc = check_endpoints("hosts", options->hosts, err);
+    if (rc == RIG_OK)
+        rc = check_endpoints("read-only-hosts", options->read_only_hosts, err);
+    return rc == RIG_OK ? check_tls(options, err) : rc;
 }
 
 static bool given(const char *text)

@@ -7,6 +7,7 @@
 #ifndef RIG_DRIVERS_SQL_SQL_OPTIONS_H
 #define RIG_DRIVERS_SQL_SQL_OPTIONS_H
 
+#include "base/tls_options.h"
 #include "drivers/sql/sql_servers.h"
 
 /* Borrowed from a driver's options. */
@@ -19,15 +20,16 @@ struct rig_sql_cluster_options {
     bool has_settings;  /* those of a server that rig starts */
     const char *binary; /* the keys that select it, for the message: "bin-dir" */
     bool has_binary;
+    const struct rig_tls_options *tls;
 };
 
 /* The servers beside the first one that writes. */
 int64_t rig_sql_options_others(const struct rig_sql_cluster_options *options);
 enum rig_rc rig_sql_options_check_cluster(const struct rig_sql_cluster_options *options, struct rig_err *err);
-/* Each is `name=value`; `option` is the key below cluster.local. */
 /* The statement of `begin-ts` or `commit-ts`: one SELECT, which cannot end the transaction, and not in a pipeline. NULL or
  * empty: there is none. */
 enum rig_rc rig_sql_options_check_timestamp(const char *option, const char *sql, bool pipelines, struct rig_err *err);
+/* Each is `name=value`; `option` is the key below cluster.local. */
 enum rig_rc rig_sql_options_check_settings(const char *option, const struct rig_text_list *list, struct rig_err *err);
 /* The keys version (one or two numbers), servers (an absolute path) and bin-dir; each may be NULL or empty. */
 enum rig_rc rig_sql_options_check_version(const char *version, const char *servers, const char *bin_dir,

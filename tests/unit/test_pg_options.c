@@ -71,6 +71,50 @@ static void expect_refused(const struct rig_pg_options *options, const char *par
         fail_msg("`%s` does not say `%s`", err.text, part);
 }
 
+static void tls_is_asked_for(void **state)
+{
+    (void)state;
+    static const char *const hosts[] = {"db1"}, *const socket[] = {"/run/postgresql"};
+    static const struct {
+        struct rig_tls_options tls;
+        bool required, verifies;
+    } cases[] = {
+        {{.ca = NULL}, false, true},
+        {{.ca = ""}, false, true},
+        {{.required = RIG_TLS_TRUE}, true, true},
+        {{.required = RIG_TLS_FALSE}, false, true},
+        {{.required = RIG_TLS_FALSE, .verify = RIG_TLS_FALSE}, false, false},
+        {{.verify = RIG_TLS_TRUE}, true, true},
+        {{.verify = RIG_TLS_FALSE}, true, false},
+        {{.ca = "ca.pem"}, true, true},
+        {{.cert = "a.pem", .key = "a.key"}, true, true},
+    };
+    struct rig_pg_options options = plain();
+    struct rig_err err = {.rc = RIG_OK};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        options.tls = cases[i].tls;
+        assert_int_equal(rig_tls_is_required(&options.tls), cases[i].required);
+        assert_int_equal(rig_tls_verifies(&options.tls), cases[i].verifies);
+        options.hosts = (struct rig_text_list){hosts, 1};
+        options.conninfo = NULL;
+        assert_int_equal(rig_pg_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
+        if (!cases[i].required)
+            continue;
+        options.conninfo = "sslmode=prefer";
+        expect_refused(&options, "give TLS in one place");
+        options.conninfo = NULL;
+        options.hosts = (struct rig_text_list){socket, 1};
+        expect_refused(&options, "socket of this machine");
+        options.hosts = (struct rig_text_list){NULL, 0};
+        expect_refused(&options, "for given servers");
+    }
+    options.hosts = (struct rig_text_list){hosts, 1};
+    options.tls = (struct rig_tls_options){.key = "a.key"};
+    expect_refused(&options, "belong together");
+    options.tls = (struct rig_tls_options){.ca = "ca.pem", .required = RIG_TLS_FALSE};
+    expect_refused(&options, "leave out one of the two");
+}
+
 static void contradictions_are_refused(void **state)
 {
     (void)state;
@@ -213,7 +257,7 @@ int main(void)
         cmocka_unit_test(endpoints_are_read),     cmocka_unit_test(settings_are_split),
         cmocka_unit_test(clusters_are_checked),   cmocka_unit_test(contradictions_are_refused),
         cmocka_unit_test(conninfo_is_checked),    cmocka_unit_test(table_is_well_formed),
-        cmocka_unit_test(statements_are_written),
+        cmocka_unit_test(statements_are_written), cmocka_unit_test(tls_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

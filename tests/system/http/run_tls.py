@@ -9,12 +9,12 @@ import os
 import pathlib
 import shutil
 import ssl
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 import faulty_store
 import rig_command
+from certificates import Authority
 
 HERE = pathlib.Path(__file__).parent
 
@@ -31,29 +31,6 @@ database:
 check: {{levels: [strict-serializable]}}
 report: [json]
 """
-
-
-class Authority:
-    """Files of certificates in a folder."""
-
-    def __init__(self, folder, name):
-        self.folder, self.name = folder, name
-        self.openssl("req", "-x509", *self.new_key(name), "-out", f"{name}.pem", "-subj", f"/CN={name}", "-days", "2")
-
-    def openssl(self, *arguments):
-        subprocess.run(["openssl", *arguments], cwd=self.folder, check=True, capture_output=True)
-
-    @staticmethod
-    def new_key(name):
-        return "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", f"{name}.key"
-
-    def sign(self, name, alternative, days=2):
-        """`name`.pem and `name`.key, for a server or a client of that alternative name."""
-        extensions = self.folder / f"{name}.cnf"
-        extensions.write_text(f"subjectAltName={alternative}\n")
-        self.openssl("req", "-new", *self.new_key(name), "-out", f"{name}.csr", "-subj", f"/CN={name}")
-        self.openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{self.name}.pem", "-CAkey", f"{self.name}.key",
-                     "-CAcreateserial", "-out", f"{name}.pem", "-days", str(days), "-extfile", str(extensions))
 
 
 class Tls(rig_command.RigTest):
@@ -110,24 +87,47 @@ class Tls(rig_command.RigTest):
 
     def test_a_server_that_asks_for_a_certificate(self):
         store = self.store("server", asks_clients=True)
-        self.run_against(store, "ca: ours.pem, certificate: client.pem, key: client.key")
+        self.run_against(store, "ca: ours.pem, cert: client.pem, key: client.key")
+        self.run_against(store, "ca: ours.pem, certificate: client.pem, key: client.key")  # the old name
         store.served = [0]
-        for tls in ("ca: ours.pem", "ca: ours.pem, certificate: stranger.pem, key: stranger.key"):
+        for tls in ("ca: ours.pem", "ca: ours.pem, cert: stranger.pem, key: stranger.key"):
             with self.subTest(tls=tls):
-                self.refused(store, tls, "tls.certificate")
+                self.refused(store, tls, "tls.cert`")
+
+    def test_an_expired_certificate(self):
+        self.ours.sign("old", "IP:127.0.0.1", days=-1)
+        self.refused(self.store("old"), "ca: ours.pem", "expired", "tls.ca", "(not-sent)")
 
     def test_files_that_are_none(self):
         (self.folder / "empty.pem").write_text("")
-        for tls, word in [("ca: nowhere.pem", "nowhere.pem"), ("ca: empty.pem", "empty.pem"),
-                          ("ca: ours.pem, certificate: nowhere.pem, key: client.key", "nowhere.pem"),
-                          ("ca: ours.pem, certificate: client.pem, key: nowhere.key", "nowhere.key"),
-                          ("ca: ours.pem, certificate: client.pem, key: server.key", "server.key")]:
+        for tls, word, status in [("ca: nowhere.pem", "database.tls.ca: nowhere.pem", 64), ("ca: empty.pem", "empty.pem", 3),
+                                  ("ca: ours.pem, cert: nowhere.pem, key: client.key", "database.tls.cert: nowhere.pem", 64),
+                                  ("ca: ours.pem, cert: client.pem, key: nowhere.key", "database.tls.key: nowhere.key", 64),
+                                  ("ca: ours.pem, cert: client.pem, key: server.key", "server.key", 3)]:
             with self.subTest(tls=tls):
-                self.refused(self.store("server"), tls, word)
+                store = self.store("server")
+                self.assertIn(word, self.run_against(store, tls, status).err)
+                self.assertEqual(sum(store.served), 0)
 
-    def test_a_certificate_without_its_key(self):
-        done = self.run_against(self.store("server"), "certificate: client.pem", 64)
-        self.assertIn("`tls.certificate` and `tls.key` belong together", done.err)
+    def test_options_that_contradict_each_other(self):
+        for tls, word in [("cert: client.pem", "`tls.cert` and `tls.key` belong together"),
+                          ("certificate: client.pem", "`tls.cert` and `tls.key` belong together"),
+                          ("cert: client.pem, certificate: client.pem, key: client.key", "the old name"),
+                          ("required: false, ca: ours.pem", "leave out one of the two"), ("required: false", "write http://")]:
+            with self.subTest(tls=tls):
+                self.assertIn(word, self.run_against(self.store("server"), tls, 64).err)
+
+    def test_tls_is_not_asked_of_a_server_in_clear_text(self):
+        store = faulty_store.Store()
+        self.addCleanup(store.close)
+        plan = self.plan(PLAN.format(transactions=500, dialect=HERE / "optimistic.yaml", port=store.port, tls="verify: true"))
+        plain = ["--set", f"database.endpoints=http://127.0.0.1:{store.port}"]
+        for setting in ("tls=true", "tls.ca=ours.pem"):
+            with self.subTest(setting=setting):
+                done = self.status(64, self.rig("run", plan, "-o", "run", *plain, "--set", f"database.{setting}"))
+                self.assertIn("is in clear text, and `tls` asks for TLS", done.err)
+        self.assertEqual(sum(store.served), 0)
+        self.status(0, self.rig("run", plan, "-o", "run", *plain))
 
     def test_a_server_that_speaks_no_tls(self):
         store = faulty_store.Store()
