@@ -30,17 +30,17 @@ extern const char *const rig_tls_switch_names[];
 #define RIG_TLS_OPTION_ROWS(owner, member)                                                                             \
     {.name = "tls.required", .type = RIG_OPTION_CHOICE, .offset = RIG_TLS_OFFSET(owner, member, required),             \
      .default_text = "auto", .choices = rig_tls_switch_names,                                                          \
-     .help = "whether connections to given servers must be encrypted; `tls: true` is short for it. auto: if another " \
-             "option of tls is given; the scheme of a URL decides for it"},                                            \
+     .help = "Whether connections to given servers must be encrypted; `tls: true` is short for it. auto: if another " \
+             "option of tls is given; the scheme of a URL decides for it."},                                           \
     {.name = "tls.verify", .type = RIG_OPTION_CHOICE, .offset = RIG_TLS_OFFSET(owner, member, verify),                 \
      .default_text = "auto", .choices = rig_tls_switch_names,                                                          \
-     .help = "whether a server's certificate and host name are checked; auto: they are"},                              \
+     .help = "Whether a server's certificate and host name are checked; auto: they are."},                             \
     {.name = "tls.ca", .type = RIG_OPTION_TEXT, .offset = RIG_TLS_OFFSET(owner, member, ca),                           \
-     .help = "file of the certificates to trust, PEM; by default those of the system"},                                \
+     .help = "File of the certificates to trust, PEM; by default those of the system."},                               \
     {.name = "tls.cert", .type = RIG_OPTION_TEXT, .offset = RIG_TLS_OFFSET(owner, member, cert),                       \
-     .help = "file of the client's own certificate, PEM"},                                                             \
+     .help = "File of the client's own certificate, PEM."},                                                            \
     {.name = "tls.key", .type = RIG_OPTION_TEXT, .offset = RIG_TLS_OFFSET(owner, member, key),                         \
-     .help = "file of the key to it, PEM"}
+     .help = "File of the key to it, PEM."}
 /* clang-format on */
 
 /* Whether the plan gave a file: an endpoint in clear text contradicts it. */

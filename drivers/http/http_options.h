@@ -60,7 +60,7 @@ extern const char *const rig_http_version_names[];
      .help = "further header lines for every request, each `Name: value`"},                                            \
     RIG_TLS_OPTION_ROWS(owner, member.tls),                                                                            \
     {.name = "tls.certificate", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, old_tls_cert),       \
-     .help = "the old name of tls.cert"}
+     .help = "The old name of tls.cert."}
 /* clang-format on */
 
 /* The TLS options, with `tls.certificate` as `tls.cert`. */
