@@ -26,7 +26,8 @@ struct build {
     struct versions_of_keys ordered;
 };
 
-/* The version that an operation read: none of another transaction; that of a given writer; or the initial state. */
+/* The version that an operation read: none of another transaction; that of a given writer; or the initial state. A read
+ * that ends with the reader's own appends is of the version that these extend. */
 enum external { NO_READ, OF_WRITER, OF_INITIAL };
 
 static enum external external_read(const struct rig_versions *versions, uint32_t txn, const struct rig_txn_op *op,
@@ -38,7 +39,11 @@ static enum external external_read(const struct rig_versions *versions, uint32_t
     const struct rig_read_list list = rig_txn_op_list(versions->history, op);
     if (op->read_state != RIG_READ_SEEN || list.count == 0)
         return OF_INITIAL;
-    const struct rig_append *last = rig_versions_find(versions, op->key, rig_read_element(&list, list.count - 1));
+    const struct rig_append *last;
+    uint32_t end = list.count;
+    do
+        last = rig_versions_find(versions, op->key, rig_read_element(&list, --end));
+    while (end > 0 && last != NULL && last->writer == txn);
     if (last == NULL || !versions->committed[last->writer] || last->writer == txn)
         return NO_READ;
     *writer = last->writer;

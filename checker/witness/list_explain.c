@@ -160,12 +160,26 @@ void rig_list_explain_order(const struct rig_inference *inference, struct rig_st
     step->order_op = k->order_op;
 }
 
-bool rig_list_version_read(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value)
+static bool appended(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].kind == RIG_OP_APPEND && ops[i].key == key && ops[i].value == value)
+            return true;
+    }
+    return false;
+}
+
+bool rig_list_version_read(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value, bool *extended)
 {
     const struct rig_txn_op *read = rig_txn_ops(history, txn) + op;
     const struct rig_read_list list = rig_txn_op_list(history, read);
-    if (read->read_state != RIG_READ_SEEN || list.count == 0)
-        return false;
-    *value = rig_read_element(&list, list.count - 1);
-    return true;
+    *extended = false;
+    for (uint32_t end = read->read_state == RIG_READ_SEEN ? list.count : 0; end > 0; end--) {
+        *value = rig_read_element(&list, end - 1);
+        if (!appended(history, txn, read->key, *value))
+            return true;
+        *extended = true;
+    }
+    return false;
 }

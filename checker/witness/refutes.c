@@ -48,7 +48,8 @@ static uint32_t first_common_write(const struct rig_history *history, uint32_t f
     return RIG_ARC_NONE;
 }
 
-/* The version that the reader of a wr or rw step read. */
+/* The version that the reader of a wr or rw step read. OWN, of rw steps: it extended that version, so its own write comes
+ * before the next one's. */
 enum version { AS_SHOWN, OWN, LATER };
 
 static enum version version_read(const struct rig_history *history, const struct rig_step *step, int64_t *value)
@@ -56,11 +57,11 @@ static enum version version_read(const struct rig_history *history, const struct
     const struct rig_type_inference *type = rig_type_inference(history->workload);
     const bool wr = step->kind == RIG_EDGE_WR;
     const uint32_t reader = wr ? step->to : step->from, read = wr ? step->to_op : step->from_op;
-    if (type->version_read == NULL || !type->version_read(history, reader, read, value))
-        return AS_SHOWN;
-    if (wrote(history, reader, step->key, *value))
-        return OWN;
-    return wr && !wrote(history, step->from, step->key, *value) ? LATER : AS_SHOWN;
+    bool extended = false;
+    const bool written = type->version_read != NULL && type->version_read(history, reader, read, value, &extended);
+    if (!wr)
+        return extended ? OWN : AS_SHOWN;
+    return written && !wrote(history, step->from, step->key, *value) ? LATER : AS_SHOWN;
 }
 
 static bool is_in_cycle(const struct rig_history *history, const struct rig_witness *witness, uint32_t key,

@@ -243,9 +243,12 @@ static bool read_version(const struct rig_proof *proof, uint32_t txn, uint32_t o
         return false;
     const struct rig_read_list list = rig_txn_op_list(history, known);
     *read = (struct rig_proved_read){.key = known->key, .initial = list.count == 0};
-    if (list.count > 0)
-        read->value = rig_read_element(&list, list.count - 1);
-    return list.count == 0 || find_append(history, txn, known->key, read->value) == UINT32_MAX;
+    for (uint32_t end = list.count; end > 0; end--) {
+        read->value = rig_read_element(&list, end - 1);
+        if (find_append(history, txn, known->key, read->value) == UINT32_MAX)
+            return true;
+    }
+    return read->initial;
 }
 
 /* rw: an element that `to` appended is not in what `from` read, or the read would not be of an earlier version. */

@@ -53,9 +53,9 @@ static struct seen look_at(const struct small_history *history, int t, int i)
     const struct small_txn *txn = &history->txns[t];
     const struct small_op *read = &txn->ops[i];
     struct seen seen = {.txn = t, .op = i, .key = read->key, .read = read, .writer = NOTHING};
-    int op = 0;
+    bool future = false, partial = false;
     for (int e = 0; e < read->count; e++) {
-        int writer = 0;
+        int writer = 0, op = 0;
         for (int f = 0; f < e; f++)
             seen.impossible |= read->list[e] == read->list[f];
         if (!find_writer(history, read->key, read->list[e], &writer, &op)) {
@@ -63,14 +63,14 @@ static struct seen look_at(const struct small_history *history, int t, int i)
             return seen;
         }
         seen.writers |= bit(writer);
+        future |= writer == t && op > i;
+        if (writer == t)
+            continue;
         seen.writer = writer;
+        partial = writes_between(&history->txns[writer], read->key, op + 1, history->txns[writer].op_count) > 0;
     }
-    seen.own = seen.writer == t;
-    if (seen.own)
-        seen.uncommitted = op > i;
-    else if (seen.writer != NOTHING)
-        seen.uncommitted =
-            writes_between(&history->txns[seen.writer], read->key, op + 1, history->txns[seen.writer].op_count) > 0;
+    seen.own = seen.writer == NOTHING && read->count > 0;
+    seen.uncommitted = future || partial;
     return seen;
 }
 

@@ -42,7 +42,7 @@
  *
  * Lists. An append extends the existing list, so a version's list holds the appends of its predecessors and its own
  * (traceability, Kingsbury & Alvaro 2020, 4.2): RC and above require each read to be such a list. A list that ends with
- * the reader's own appends shows what preceded them, but does not count as a read of it. At RU a read may be dirty, and
+ * the reader's own appends is a read of the version that these extend; of the initial state it is none. At RU a read may be dirty, and
  * so proves less: the elements of committed transactions that it shows are a prefix of the key's list. This holds for
  * reads of ok transactions, and of the info transactions that have a write in such a read. Each append counts by
  * itself: two of one transaction with another's between them are a write cycle, as in Kingsbury & Alvaro (in Adya's

@@ -13,9 +13,9 @@ enum { NOTHING = -1, LISTS = SMALL_TXNS * SMALL_OPS, KEY_OPS = EXECUTION_TXNS * 
 struct seen {
     int txn, op, key;
     const struct small_op *read;
-    int writer;       /* of the version read; NOTHING: the initial state */
+    int writer;       /* of the version read, without the reader's own writes after it; NOTHING: the initial state */
     uint32_t writers; /* of all elements that it shows */
-    bool own;         /* the version is the reader's own */
+    bool own;         /* shows writes of the reader only */
     bool impossible;  /* shows something that no execution has */
     bool uncommitted; /* intermediate, or written only later: no read committed */
 };

@@ -76,14 +76,28 @@ static void find_committed(struct question *q)
     }
 }
 
-/* The last value in `read` is the writer's last one to the key, or the reader's own and written before the read. */
+/* The writer of the last element that is not the reader's own, or NOTHING. */
+static int version_read(const struct question *q, int t, const struct small_op *read, int *op)
+{
+    for (int e = read->count; e-- > 0;) {
+        int writer = small_writer(q->history, read->key, read->list[e], op);
+        if (writer != t)
+            return writer;
+    }
+    return NOTHING;
+}
+
+/* The reader's own values were written before the read, and the last one of others is its writer's last one. */
 static bool is_final(const struct question *q, int t, int i)
 {
     const struct small_op *read = &q->history->txns[t].ops[i];
-    int op, writer = small_writer(q->history, read->key, read->list[read->count - 1], &op);
-    if (writer == t)
-        return op < i;
-    for (int later = op + 1; later < q->history->txns[writer].op_count; later++) {
+    int op, writer;
+    for (int e = 0; e < read->count; e++) {
+        if (small_writer(q->history, read->key, read->list[e], &op) == t && op > i)
+            return false;
+    }
+    writer = version_read(q, t, read, &op);
+    for (int later = op + 1; writer != NOTHING && later < q->history->txns[writer].op_count; later++) {
         if (is_write(&q->history->txns[writer], later, read->key))
             return false;
     }
@@ -153,10 +167,10 @@ static void take_read(struct question *q, int t, int i)
     q->facts.inner = q->facts.inner && agrees_with_earlier(q, t, i);
     if (!q->facts.possible)
         return;
-    int writer = read->count == 0 ? NOTHING : writer_of(q, read->key, read->list[read->count - 1]);
-    if (writer != t)
+    int op, writer = version_read(q, t, read, &op);
+    if (writer != NOTHING || read->count == 0)
         q->facts.reads[q->facts.read_count++] = (struct case_read){t, i, read->key, writer};
-    if (writer != t && writer != NOTHING)
+    if (writer != NOTHING)
         q->facts.first[t] |= bit(writer);
 }
 
