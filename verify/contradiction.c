@@ -236,12 +236,18 @@ struct shape {
     bool adjacent;  /* an rw step behind an rw step */
     bool behind_wr; /* each rw step is behind a wr step */
     bool ascending; /* each rw step leaves an operation behind that which the step before, ww or wr, enters */
+    bool snapshots; /* each rw step leaves that operation, or one behind it */
 };
 
 static struct shape shape_of(const struct proof *p, const struct rig_witness_line *steps, size_t count)
 {
-    struct shape s = {
-        .count = count, .acknowledged = true, .one_key = true, .updates = true, .behind_wr = true, .ascending = true};
+    struct shape s = {.count = count,
+                      .acknowledged = true,
+                      .one_key = true,
+                      .updates = true,
+                      .behind_wr = true,
+                      .ascending = true,
+                      .snapshots = true};
     uint32_t key = RIG_FACT_NONE;
     for (size_t i = 0; i < count; i++) {
         const struct rig_witness_line *step = &steps[i], *last = &steps[i == 0 ? count - 1 : i - 1];
@@ -263,6 +269,7 @@ static struct shape shape_of(const struct proof *p, const struct rig_witness_lin
         s.adjacent = s.adjacent || last->kind == RIG_WITNESS_RW;
         s.behind_wr = s.behind_wr && last->kind == RIG_WITNESS_WR;
         s.ascending = s.ascending && enters && last->to_op < step->from_op;
+        s.snapshots = s.snapshots && enters && last->to_op <= step->from_op;
     }
     return s;
 }
@@ -285,7 +292,7 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
     case RIG_FORBIDS_MONOTONIC_VIEW:
         return s->rw == 1 && s->ascending;
     case RIG_FORBIDS_MONOTONIC_READS:
-        return s->ascending;
+        return s->snapshots;
     case RIG_FORBIDS_SINGLE:
         return s->rw == 1;
     case RIG_FORBIDS_ATOMIC:

@@ -50,7 +50,7 @@ const char *rig_rule_cycles(const struct rig_rule *rule)
         [RIG_RULE_MONOTONIC_ATOMIC] = " without rw edges, or of one wr and one rw edge out of a later operation",
         [RIG_RULE_MONOTONIC_VIEW] =
             " with at most one rw edge, out of an operation behind the one that the cycle enters",
-        [RIG_RULE_MONOTONIC_SNAPSHOT] = " whose rw edges leave operations behind those that the cycle enters",
+        [RIG_RULE_MONOTONIC_SNAPSHOT] = " whose rw edges leave operations at or behind those that the cycle enters",
         [RIG_RULE_CONSISTENT] = " with at most one rw edge",
         [RIG_RULE_READ_ATOMIC] = " without rw edges, or of one rw and one wr edge",
         [RIG_RULE_UPDATE_ATOMIC] = " without rw edges, or of one rw and one other edge",
@@ -70,9 +70,9 @@ struct shape {
     bool realtime, process;
     bool adjacent;  /* some rw edge follows an rw edge */
     bool behind_ww; /* some rw edge follows a ww edge */
-    bool
-        out_of_order; /* some rw edge leaves an operation that is not behind the one at which the edge before arrives */
-    bool one_key;     /* all edges are of one key */
+    /* some rw edge leaves an operation that is not behind the one at which the edge before arrives; or one before it */
+    bool out_of_order, out_of_snapshot;
+    bool one_key; /* all edges are of one key */
 };
 
 static struct shape shape_of(const struct rig_arc *arcs, uint32_t count, const bool *writes_nothing)
@@ -91,8 +91,9 @@ static struct shape shape_of(const struct rig_arc *arcs, uint32_t count, const b
             continue;
         shape.adjacent |= before->kind == RIG_EDGE_RW;
         shape.behind_ww |= before->kind == RIG_EDGE_WW;
-        shape.out_of_order |=
-            before->kind == RIG_EDGE_RW || before->to_op == RIG_ARC_NONE || before->to_op >= arc->from_op;
+        const bool enters = before->kind != RIG_EDGE_RW && before->to_op != RIG_ARC_NONE;
+        shape.out_of_order |= !enters || before->to_op >= arc->from_op;
+        shape.out_of_snapshot |= !enters || before->to_op > arc->from_op;
     }
     shape.order = count - shape.ww - shape.wr - shape.rw;
     return shape;
@@ -126,7 +127,7 @@ bool rig_rule_forbids(const struct rig_rule *rule, const struct rig_arc *arcs, u
     case RIG_RULE_MONOTONIC_VIEW:
         return shape.rw == 1 && !shape.out_of_order;
     case RIG_RULE_MONOTONIC_SNAPSHOT:
-        return !shape.out_of_order;
+        return !shape.out_of_snapshot;
     case RIG_RULE_CONSISTENT:
         return shape.rw == 1;
     case RIG_RULE_READ_ATOMIC:

@@ -42,7 +42,7 @@ struct rig_moves rig_breach_moves(enum rig_rule_form form)
         moves.rw = false;
         break;
     case RIG_RULE_MONOTONIC_SNAPSHOT:
-        moves.follow = RIG_FOLLOW_LATER;
+        moves.follow = RIG_FOLLOW_FROM;
         break;
     case RIG_RULE_PREFIX:
         moves.follow = RIG_FOLLOW_READ;

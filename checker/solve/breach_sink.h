@@ -8,7 +8,7 @@
  *    behind b. The parts join b to a', and a to b'. A part whose joint leaves by another edge than rw is forbidden. If a'
  *    and b' are both rw edges and only the kind of the edge before counts, a and b are both of an allowed kind. If
  *    operations count, a arrives before the operation of a', and b before that of b'. Were neither joint in order, then
- *    a < a' <= b < b' <= a.
+ *    a < a' <= b < b' <= a. Where an edge may also arrive at the operation itself: a <= a' < b <= b' < a.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_SINK_H
 #define RIG_CHECKER_SOLVE_BREACH_SINK_H

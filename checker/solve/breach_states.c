@@ -30,13 +30,13 @@ struct search {
 
 static const uint32_t done = UINT32_MAX;
 
-uint32_t rig_states_port_behind(const struct rig_problem *problem, uint32_t node, uint32_t op)
+uint32_t rig_states_port_from(const struct rig_problem *problem, uint32_t node, uint32_t op)
 {
     const uint32_t first = problem->txns.at[node].first_read, end = problem->txns.at[node + 1].first_read;
     uint32_t low = first;
     for (uint32_t high = end; low < high;) {
         const uint32_t middle = low + (high - low) / 2;
-        if (problem->reads.at[middle].op > op)
+        if (problem->reads.at[middle].op >= op)
             high = middle;
         else
             low = middle + 1;
@@ -104,7 +104,7 @@ static struct frame frame_of(const struct search *s, uint32_t state, uint32_t no
         return frame;
     frame.cursor = txn[0].first_read;
     frame.end = txn[1].first_read;
-    if (follow == RIG_FOLLOW_LATER) {
+    if (rig_follows_operations(follow)) {
         frame.cursor += state - rig_states_of(s->problem, follow, node, 0);
         frame.end = frame.cursor + 1;
     }
@@ -207,12 +207,12 @@ static uint32_t node_of(const struct search *s, uint32_t state)
         return RIG_PROBLEM_NONE;
     if (s->states->moves.follow == RIG_FOLLOW_ANY)
         return state;
-    if (s->states->moves.follow != RIG_FOLLOW_LATER)
+    if (!rig_follows_operations(s->states->moves.follow))
         return state / 2;
     uint32_t low = 0;
     for (uint32_t high = s->problem->txn_count; high - low > 1;) {
         const uint32_t middle = low + (high - low) / 2;
-        if (rig_states_of(s->problem, RIG_FOLLOW_LATER, middle, 0) <= state)
+        if (rig_states_of(s->problem, s->states->moves.follow, middle, 0) <= state)
             low = middle;
         else
             high = middle;
@@ -369,9 +369,9 @@ bool rig_states_find(struct rig_states *states, const struct rig_ordered *ordere
     const struct rig_problem *problem = ordered->problem;
     struct search s = {.states = states, .problem = problem};
     *states = (struct rig_states){.ordered = ordered, .moves = moves, .left_out = left_out};
-    s.node_states = moves.follow == RIG_FOLLOW_ANY     ? problem->txn_count
-                    : moves.follow == RIG_FOLLOW_LATER ? problem->txn_count + (uint32_t)problem->reads.count
-                                                       : 2 * problem->txn_count;
+    s.node_states = moves.follow == RIG_FOLLOW_ANY         ? problem->txn_count
+                    : rig_follows_operations(moves.follow) ? problem->txn_count + (uint32_t)problem->reads.count
+                                                           : 2 * problem->txn_count;
     states->state_count = s.node_states + (ordered->after != NULL ? problem->txn_count : 0);
     s.number = rig_arena_array(arena, (size_t)states->state_count + 1, sizeof(uint32_t));
     states->component_of = rig_arena_room(arena, (size_t)states->state_count + 1, sizeof(uint32_t));

@@ -22,6 +22,7 @@ enum rig_follow {
     RIG_FOLLOW_FLOW,  /* all behind other edges than rw */
     RIG_FOLLOW_READ,  /* all behind wr, process and real-time edges */
     RIG_FOLLOW_LATER, /* behind ww and wr edges those of later operations than the one at which they arrive */
+    RIG_FOLLOW_FROM,  /* likewise, and those of this operation */
 };
 
 struct rig_moves {
@@ -45,8 +46,14 @@ static inline uint32_t rig_states_read_count(const struct rig_problem *problem, 
     return problem->txns.at[node + 1].first_read - problem->txns.at[node].first_read;
 }
 
-/* The first read behind operation `op`. */
-uint32_t rig_states_port_behind(const struct rig_problem *problem, uint32_t node, uint32_t op);
+/* Whether operations count. */
+static inline bool rig_follows_operations(enum rig_follow follow)
+{
+    return follow == RIG_FOLLOW_LATER || follow == RIG_FOLLOW_FROM;
+}
+
+/* The first read of operation `op` or a later one. */
+uint32_t rig_states_port_from(const struct rig_problem *problem, uint32_t node, uint32_t op);
 
 /* The port by which an edge arrives at `node`. */
 static inline uint32_t rig_states_port(const struct rig_problem *problem, enum rig_follow follow, uint32_t node,
@@ -57,9 +64,9 @@ static inline uint32_t rig_states_port(const struct rig_problem *problem, enum r
         return 0;
     if (kind == RIG_EDGE_RW || (kind == RIG_EDGE_WW && follow == RIG_FOLLOW_READ))
         return none;
-    if (follow != RIG_FOLLOW_LATER)
+    if (!rig_follows_operations(follow))
         return 0;
-    return to_op == RIG_ARC_NONE ? none : rig_states_port_behind(problem, node, to_op);
+    return to_op == RIG_ARC_NONE ? none : rig_states_port_from(problem, node, to_op + (follow == RIG_FOLLOW_LATER));
 }
 
 static inline uint32_t rig_states_of(const struct rig_problem *problem, enum rig_follow follow, uint32_t node,
@@ -67,7 +74,7 @@ static inline uint32_t rig_states_of(const struct rig_problem *problem, enum rig
 {
     if (follow == RIG_FOLLOW_ANY)
         return node;
-    if (follow == RIG_FOLLOW_LATER)
+    if (rig_follows_operations(follow))
         return problem->txns.at[node].first_read + node + port;
     return 2 * node + (port == rig_states_read_count(problem, node));
 }

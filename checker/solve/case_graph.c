@@ -172,11 +172,11 @@ void rig_case_graph_near(const struct rig_case_graph *graph, uint32_t pair, bool
 
 /* One kind of cycle that a rule forbids. */
 struct pattern {
-    bool ww, rw;                  /* such edges may be in it, beside wr and the orders */
-    bool wr;                      /* as may wr */
-    bool one_rw, one_reader;      /* at most one rw edge; at most one transaction that writes nothing */
-    bool apart, behind_wr, later; /* each rw edge: not behind an rw; nor behind a ww; behind an arrival at an
-                                   * earlier operation */
+    bool ww, rw;             /* such edges may be in it, beside wr and the orders */
+    bool wr;                 /* as may wr */
+    bool one_rw, one_reader; /* at most one rw edge; at most one transaction that writes nothing */
+    bool apart, behind_wr;   /* each rw edge: not behind an rw; nor behind a ww */
+    bool later, from;        /*   behind an arrival at an earlier operation; or at its own */
     uint32_t longest;
 };
 
@@ -188,7 +188,7 @@ static const struct pattern patterns[RIG_RULE_COUNT] = {
     [RIG_RULE_MONOTONIC_ATOMIC] = {.wr = true, .rw = true, .one_rw = true, .later = true, .longest = 2},
     [RIG_RULE_MONOTONIC_VIEW] =
         {.ww = true, .wr = true, .rw = true, .one_rw = true, .later = true, .longest = UINT32_MAX},
-    [RIG_RULE_MONOTONIC_SNAPSHOT] = {.ww = true, .wr = true, .rw = true, .later = true, .longest = UINT32_MAX},
+    [RIG_RULE_MONOTONIC_SNAPSHOT] = {.ww = true, .wr = true, .rw = true, .from = true, .longest = UINT32_MAX},
     [RIG_RULE_CONSISTENT] = {.ww = true, .wr = true, .rw = true, .one_rw = true, .longest = UINT32_MAX},
     [RIG_RULE_READ_ATOMIC] = {.wr = true, .rw = true, .one_rw = true, .longest = 2},
     [RIG_RULE_UPDATE_ATOMIC] = {.ww = true, .wr = true, .rw = true, .one_rw = true, .longest = 2},
@@ -235,7 +235,9 @@ static bool may_follow(const struct pattern *pattern, const struct rig_arc *arc,
         return false;
     if (pattern->behind_wr && arc->kind == RIG_EDGE_WW)
         return false;
-    return !pattern->later || (arc->kind != RIG_EDGE_RW && arc->to_op != RIG_ARC_NONE && arc->to_op < next->from_op);
+    if (!pattern->later && !pattern->from)
+        return true;
+    return arc->kind != RIG_EDGE_RW && arc->to_op != RIG_ARC_NONE && arc->to_op + pattern->later <= next->from_op;
 }
 
 /* Whether the arc uses what the pattern allows once. */

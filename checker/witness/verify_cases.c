@@ -46,6 +46,7 @@ enum {
     ONE_READER = 1 << 10,
     IN_PROCESS = 1 << 11, /* process edges count */
     IN_TIME = 1 << 12,    /* and real-time edges, too */
+    SNAPSHOTS = 1 << 13,  /* each rw step out of the operation at which the step before arrives, or of one behind it */
 };
 
 static const unsigned limits[RIG_LEVEL_COUNT] = {
@@ -57,7 +58,7 @@ static const unsigned limits[RIG_LEVEL_COUNT] = {
     [RIG_LEVEL_STRONG_READ_COMMITTED] = NO_RW | IN_PROCESS | IN_TIME,
     [RIG_LEVEL_CURSOR_STABILITY] = ONE_RW | TWO_STEPS | NO_WR | ONE_KEY,
     [RIG_LEVEL_MONOTONIC_VIEW] = ONE_RW | ASCENDING,
-    [RIG_LEVEL_MONOTONIC_SNAPSHOT_READ] = ASCENDING,
+    [RIG_LEVEL_MONOTONIC_SNAPSHOT_READ] = SNAPSHOTS,
     [RIG_LEVEL_CONSISTENT_VIEW] = ONE_RW,
     [RIG_LEVEL_FORWARD_CONSISTENT_VIEW] = ONE_RW,
     [RIG_LEVEL_MONOTONIC_ATOMIC_VIEW] = ONE_RW | TWO_STEPS | NO_WW | ASCENDING,
@@ -103,9 +104,10 @@ static unsigned broken_limits(const struct rig_history *history, const struct ri
         broken |= step->kind == RIG_EDGE_REALTIME ? IN_TIME : step->kind == RIG_EDGE_PROCESS ? IN_PROCESS : 0;
         if (step->kind != RIG_EDGE_RW)
             continue;
-        broken |= last->kind == RIG_EDGE_RW ? SPARSE | BEHIND_WR | ASCENDING : 0;
+        broken |= last->kind == RIG_EDGE_RW ? SPARSE | BEHIND_WR | ASCENDING | SNAPSHOTS : 0;
         broken |= last->kind == RIG_EDGE_WW ? BEHIND_WR : 0;
         broken |= last->to_op == UINT32_MAX || last->to_op >= step->from_op ? ASCENDING : 0;
+        broken |= last->to_op == UINT32_MAX || last->to_op > step->from_op ? SNAPSHOTS : 0;
     }
     return broken | (rw > 0 ? NO_RW : 0) | (rw > 1 ? ONE_RW : 0) | (readers > 1 ? ONE_READER : 0);
 }

@@ -315,7 +315,7 @@ static uint32_t seen_by(const struct execution *e, enum rig_rule_form form, cons
     case RIG_RULE_MONOTONIC_VIEW:
         return close_over(e, depends, met_before(e, reader, read->op, true));
     case RIG_RULE_MONOTONIC_SNAPSHOT:
-        return down(e, met_before(e, reader, read->op, true));
+        return down(e, met_before(e, reader, read->op + 1, true));
     case RIG_RULE_CONSISTENT:
         return close_over(e, depends, depends[reader]);
     case RIG_RULE_READ_ATOMIC:

@@ -106,11 +106,11 @@ static void relate(struct sheet *sheet, enum rig_along along)
     }
 }
 
-/* Whether `a` enters the transaction of the read by an edge that arrives before it: by a wr or a ww edge. */
-static bool enters_before(const struct sheet *sheet, uint32_t a, uint32_t r, bool ww)
+/* Whether `a` enters the transaction of the read by an edge that arrives before operation `op`: by a wr or a ww edge. */
+static bool enters_before(const struct sheet *sheet, uint32_t a, uint32_t r, uint32_t op, bool ww)
 {
     const struct rig_problem *problem = &sheet->problem;
-    const uint32_t node = problem->read_txn[r], op = problem->reads.at[r].op;
+    const uint32_t node = problem->read_txn[r];
     for (uint32_t i = problem->txns.at[node].first_read; i < problem->txns.at[node + 1].first_read; i++) {
         if (problem->reads.at[i].writer == a && problem->reads.at[i].op < op)
             return true;
@@ -129,11 +129,11 @@ static bool has_cycle_of_steps(struct sheet *sheet, enum rig_rule_form form)
     const uint32_t count = sheet->problem.txn_count;
     sheet->closure = sheet->first;
     for (uint32_t r = 0; r < sheet->problem.reads.count; r++) {
-        const uint32_t node = sheet->problem.read_txn[r];
+        const uint32_t node = sheet->problem.read_txn[r], op = sheet->problem.reads.at[r].op;
         for (uint32_t a = 0; a < count; a++) {
             const bool enters = form == RIG_RULE_SNAPSHOT ? has(&sheet->first, a, node)
                                 : form == RIG_RULE_PREFIX ? has(&sheet->wr, a, node) || has(&sheet->order, a, node)
-                                                          : enters_before(sheet, a, r, true);
+                                                          : enters_before(sheet, a, r, op + 1, true);
             for (uint32_t b = 0; enters && b < count; b++) {
                 if (misses(sheet, r, b))
                     put(&sheet->closure, a, b);
@@ -148,13 +148,13 @@ static bool misses_dependency(const struct sheet *sheet, const struct relation *
 {
     const uint32_t count = sheet->problem.txn_count;
     for (uint32_t r = 0; r < sheet->problem.reads.count; r++) {
-        const uint32_t node = sheet->problem.read_txn[r];
+        const uint32_t node = sheet->problem.read_txn[r], op = sheet->problem.reads.at[r].op;
         for (uint32_t b = 0; b < count; b++) {
             if (!misses(sheet, r, b))
                 continue;
             bool found = form != RIG_RULE_MONOTONIC_VIEW && has(depends, b, node);
             for (uint32_t a = 0; a < count && form == RIG_RULE_MONOTONIC_VIEW && !found; a++)
-                found = (a == b || has(depends, b, a)) && enters_before(sheet, a, r, true);
+                found = (a == b || has(depends, b, a)) && enters_before(sheet, a, r, op, true);
             if (found)
                 return true;
         }
@@ -166,12 +166,12 @@ static bool has_pair(const struct sheet *sheet, enum rig_rule_form form)
 {
     const struct rig_problem *problem = &sheet->problem;
     for (uint32_t r = 0; r < problem->reads.count; r++) {
-        const uint32_t node = problem->read_txn[r], key = problem->reads.at[r].key;
+        const uint32_t node = problem->read_txn[r], key = problem->reads.at[r].key, op = problem->reads.at[r].op;
         for (uint32_t b = 0; b < problem->txn_count; b++) {
             const bool writes = rig_problem_write_of(problem, node, key) != RIG_PROBLEM_NONE;
             if (misses(sheet, r, b) &&
                 ((form == RIG_RULE_CURSOR && writes && sheet->place[b] < sheet->place[node]) ||
-                 (form == RIG_RULE_MONOTONIC_ATOMIC && enters_before(sheet, b, r, false)) ||
+                 (form == RIG_RULE_MONOTONIC_ATOMIC && enters_before(sheet, b, r, op, false)) ||
                  (form == RIG_RULE_READ_ATOMIC && has(&sheet->wr, b, node)) ||
                  (form == RIG_RULE_UPDATE_ATOMIC && (has(&sheet->wr, b, node) || has(&sheet->ww, b, node)))))
                 return true;

@@ -48,13 +48,15 @@ static void reads_of_other_versions_are_in_it(void **state)
     assert_int_equal(p->writes.count, 2);
     assert_int_equal(p->writes.at[0].first_op, 0);
     assert_int_equal(p->writes.at[0].last_op, 1);
-    /* Not the one that ends with the reader's own append, nor the unknown one. */
-    assert_int_equal(p->reads.count, 3);
+    /* The second read ends with the reader's own append: it is of the version before. The unknown one is not in it. */
+    assert_int_equal(p->reads.count, 4);
     assert_int_equal(p->reads.at[0].writer, 0);
     assert_int_equal(p->reads.at[0].op, 0);
-    assert_int_equal(p->reads.at[1].writer, RIG_PROBLEM_INITIAL);
-    assert_int_equal(p->reads.at[1].op, 3);
-    assert_int_equal(p->reads.at[2].writer, 1);
+    assert_int_equal(p->reads.at[1].writer, 0);
+    assert_int_equal(p->reads.at[1].op, 2);
+    assert_int_equal(p->reads.at[2].writer, RIG_PROBLEM_INITIAL);
+    assert_int_equal(p->reads.at[2].op, 3);
+    assert_int_equal(p->reads.at[3].writer, 1);
     assert_int_equal(p->pairs.count, 1);
     assert_true(has_pair(p, 0, 1));
     done(&f);

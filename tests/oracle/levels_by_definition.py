@@ -1,0 +1,373 @@
+#!/usr/bin/env python3
+"""Compares every level of random histories of lists and of sets with all executions, by the definitions of the levels.
+
+    levels_by_definition.py [--count N] [--seed S] [--type list-append|set] [--proofs]
+
+The lists have transactions that read keys to which they append, before and after; the sets have transactions that add
+several elements to a key, and reads that show some of them. All transactions are acknowledged, or failed, and timed.
+
+An execution is an order (AR) of the acknowledged transactions. The versions of a list follow it; an element of a set is
+an item of its own. A read *shows* the transactions whose versions it returned (of a list: of the last element that is
+not the reader's own), and *misses* the others that wrote a later version. An operation is one action. With the orders
+of processes and of real time (session and strong forms) these are the conditions of the levels:
+
+    read committed       what is shown comes before the reader, whole (Adya 1999, PL-2)
+    cursor stability     a version that is read and then overwritten is the one before (PL-CS)
+    monotonic atomic view        a later read misses none that an earlier one shows (Bailis et al. 2014, 5.1.2)
+    monotonic view       nor their dependencies, nor those that an earlier write overwrote (PL-2L)
+    monotonic snapshot read      each operation has a snapshot, a prefix of AR; these ascend (PL-MSR)
+    consistent view      no read misses a dependency of its transaction (PL-2+)
+    update serializable  updates, with any one other transaction, have no cycle (PL-3U)
+    read atomic ... snapshot isolation    visibility with Int and Ext (Cerone, Bernardi & Gotsman 2015)
+    serializable         AR itself, with Int (PL-3)
+
+A refuted level must have no execution, a held one must have one, and each must be decided, but for read uncommitted of
+lists and histories in which nothing was observed. With --proofs, rig-verify must accept the proof of each verdict. The
+first disagreement is printed, and the exit status is 1.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD = pathlib.Path(os.environ.get("RIG", HERE.parents[1] / "build/release/rig")).parent
+UNCOMMITTED = ("read-uncommitted", "strong-session-read-uncommitted", "strong-read-uncommitted")
+FORMS = {"read-committed": ("read-committed", "strong-session-read-committed", "strong-read-committed"),
+         "snapshot-isolation": ("snapshot-isolation", "strong-session-snapshot-isolation", "strong-snapshot-isolation"),
+         "serializable": ("serializable", "strong-session-serializable", "strict-serializable")}
+SAME = {"consistent-view": ["forward-consistent-view"], "serializable": ["view-serializable", "repeatable-read"]}
+
+
+# ---- histories ----
+
+def transactions(draw, kind):
+    """Operations: ["append" or "add", key, value] or ["r", key, None]; values are unique."""
+    value, txns = itertools.count(1), []
+    for _ in range(draw.choices([2, 3, 4, 5], [3, 4, 4, 2])[0]):
+        ops = []
+        for _ in range(draw.randint(1, 4)):
+            key = draw.randint(0, 1)
+            if draw.random() < 0.5:
+                ops.append(["append" if kind == "list-append" else "add", key, next(value)])
+            else:
+                ops.append(["r", key, None])
+        txns.append({"ops": ops, "outcome": "fail" if draw.random() < 0.06 else "ok"})
+    return txns
+
+
+def written(ops, key):
+    return [op[2] for op in ops if op[0] != "r" and op[1] == key]
+
+
+def list_shown(draw, txns, at, place, key):
+    """What precedes the transaction, and its own appends; or the lists of some others first; or any part of that."""
+    before = [v for txn in txns[:at] if txn["outcome"] == "ok" for v in written(txn["ops"], key)]
+    own = written(txns[at]["ops"][:place], key)
+    whole = before + written(txns[at]["ops"], key) + [
+        v for txn in txns[at + 1:] if txn["outcome"] == "ok" for v in written(txn["ops"], key)]
+    if draw.random() < 0.08:
+        return whole[:draw.randint(0, len(whole))]
+    if own and draw.random() < 0.9:
+        return before + own
+    ends = [0]
+    for txn in txns[:at]:
+        if txn["outcome"] == "ok":
+            ends.append(ends[-1] + len(written(txn["ops"], key)))
+    return before[:draw.choice(ends[-2:] + ends)]
+
+
+def set_shown(draw, txns, at, place, key):
+    shown = []
+    for number, txn in enumerate(txns):
+        likely = 0 if txn["outcome"] != "ok" else 0.8 if number < at else 0.04
+        whole = draw.random() < likely
+        for v in written(txn["ops"] if number != at else txn["ops"][:place], key):
+            if draw.random() < (0.97 if number == at else 0.85 if whole else 0.03 if likely > 0 else 0):
+                shown.append(v)
+    draw.shuffle(shown)
+    return shown
+
+
+def history(draw, kind):
+    txns = transactions(draw, kind)
+    for at, txn in enumerate(txns):
+        for place, op in enumerate(txn["ops"]):
+            if op[0] == "r":
+                op[2] = (list_shown if kind == "list-append" else set_shown)(draw, txns, at, place, op[1])
+    time = 0
+    running, waiting, free = [], list(range(len(txns))), [0, 1, 2]
+    draw.shuffle(waiting) if draw.random() < 0.3 else None
+    while waiting or running:
+        if waiting and free and (not running or draw.random() < 0.6):
+            number = waiting.pop(0)
+            txns[number].update(process=free.pop(draw.randrange(len(free))), begin=time)
+            running.append(number)
+        else:
+            number = running.pop(draw.randrange(len(running)))
+            txns[number]["end"] = time
+            free.append(txns[number]["process"])
+        time += 1
+    return txns
+
+
+def as_text(txns):
+    events = []
+    for txn in txns:
+        asked = [op if op[0] != "r" else ["r", op[1], None] for op in txn["ops"]]
+        events.append((txn["begin"], {"type": "invoke", "process": txn["process"], "f": "txn", "value": asked}))
+        events.append((txn["end"], {"type": txn["outcome"], "process": txn["process"], "f": "txn",
+                                    "value": txn["ops"] if txn["outcome"] == "ok" else asked}))
+    return "".join(json.dumps({"index": time, "time": time, **event}) + "\n" for time, event in sorted(
+        events, key=lambda e: e[0]))
+
+
+# ---- one execution ----
+
+class Execution:
+    """`order`: acknowledged transactions; sets of transactions are sets of their numbers."""
+
+    def __init__(self, kind, txns, order):
+        self.kind, self.txns, self.order = kind, txns, order
+        self.place = {t: i for i, t in enumerate(order)}
+        self.lists = {key: [(v, t) for t in order for v in written(txns[t]["ops"], key)] for key in (0, 1)}
+        self.writer = {v: t for t in order for key in (0, 1) for v in written(txns[t]["ops"], key)}
+        self.writes = {t: {op[1] for op in txns[t]["ops"] if op[0] != "r"} for t in order}
+        self.reads = {}  # (transaction, place) -> (shown, missed), of reads that return versions of others
+        self.possible = all(self.take(t, i, op) for t in order for i, op in enumerate(txns[t]["ops"]) if op[0] == "r")
+        if self.possible:
+            self.relate()
+
+    def before(self, t):
+        return set(self.order[:self.place[t]])
+
+    def take(self, t, place, op):
+        """False: not read committed."""
+        _, key, result = op
+        own = written(self.txns[t]["ops"][:place], key)
+        writers = [self.writer.get(v) for v in result]
+        if None in writers or len(set(result)) < len(result):
+            return False
+        if any(w == t and v not in own for v, w in zip(result, writers)):
+            return False
+        others = [w for w in writers if w != t]
+        if not set(others) <= self.before(t):
+            return False
+        if self.kind == "set":
+            every = {v: w for v, w in self.lists[key] if w != t}
+            self.reads[t, place] = set(others), {w for v, w in every.items() if v not in result}
+            return True
+        if result != [v for v, _ in self.lists[key]][:len(result)]:
+            return False
+        if not others:
+            if not result:
+                self.reads[t, place] = set(), {w for _, w in self.lists[key]} - {t}
+            return True
+        last = others[-1]
+        if not set(written(self.txns[last]["ops"], key)) <= set(result):
+            return False
+        later = {w for _, w in self.lists[key] if self.place[w] > self.place[last]}
+        self.reads[t, place] = {last}, later - {t}
+        return True
+
+    def overwritten(self, t, key):
+        """The writers of earlier versions."""
+        return {w for w in self.before(t) if key in self.writes[w]} if self.kind == "list-append" else set()
+
+    def relate(self):
+        self.wr = {t: set() for t in self.order}
+        self.missed = {t: set() for t in self.order}
+        for (t, _), (shown, missed) in self.reads.items():
+            self.wr[t] |= shown
+            self.missed[t] |= missed
+        self.ww = {t: set().union(*(self.overwritten(t, key) for key in self.writes[t])) for t in self.order}
+        self.depends = self.closed({t: self.wr[t] | self.ww[t] for t in self.order})
+        self.inner = all(self.agrees(t, i, op) for t in self.order for i, op in enumerate(self.txns[t]["ops"])
+                         if op[0] == "r")
+
+    def closed(self, sees):
+        """Transitive; all lead back in the order."""
+        done = {}
+        for t in self.order:
+            done[t] = set(sees[t]).union(*(done[s] for s in sees[t]))
+        return done
+
+    def down(self, sees):
+        return {t: set(self.order[:max((self.place[s] + 1 for s in sees[t]), default=0)]) for t in self.order}
+
+    def agrees(self, t, place, op):
+        """Int."""
+        _, key, result = op
+        own = written(self.txns[t]["ops"][:place], key)
+        others = [v for v in result if self.writer[v] != t]
+        if self.kind == "list-append" and result != others + own:
+            return False
+        if not set(own) <= set(result):
+            return False
+        for earlier in self.txns[t]["ops"][:place]:
+            if earlier[0] == "r" and earlier[1] == key:
+                seen = [v for v in earlier[2] if self.writer[v] != t]
+                if (seen if self.kind == "list-append" else sorted(seen)) != (
+                        others if self.kind == "list-append" else sorted(others)):
+                    return False
+        return True
+
+    def met(self, t, end, writes):
+        """Shown by reads before `end`; with `writes`, those overwritten there as well."""
+        met = set()
+        for place, op in enumerate(self.txns[t]["ops"][:end]):
+            if op[0] == "r":
+                met |= self.reads.get((t, place), (set(), set()))[0]
+            elif writes:
+                met |= self.overwritten(t, op[1])
+        return met
+
+    def later_reads_miss_nothing(self, dependencies):
+        for (t, place), (_, missed) in self.reads.items():
+            met = self.met(t, place, dependencies)
+            if missed & (met.union(*(self.depends[m] for m in met)) if dependencies else met):
+                return False
+        return True
+
+    def snapshots_ascend(self):
+        for (t, place), (_, missed) in self.reads.items():
+            met = self.met(t, place + 1, True)
+            if missed & set(self.order[:max((self.place[m] + 1 for m in met), default=0)]):
+                return False
+        return True
+
+    def is_cursor_stable(self):
+        return self.kind == "set" or not any(
+            self.txns[t]["ops"][place][1] in self.writes[t]
+            and missed & self.overwritten(t, self.txns[t]["ops"][place][1])
+            for (t, place), (_, missed) in self.reads.items())
+
+    def misses_none(self, sees):
+        return all(not missed & sees[t] for (t, _), (_, missed) in self.reads.items())
+
+    def updates_are_serializable(self):
+        after = {t: {a for a in self.order if t in self.depends[a]} | self.missed[t] for t in self.order}
+        updates = {t for t in self.order if self.writes[t]}
+        return not any(has_cycle(after, updates | {t}) for t in self.order)
+
+    def levels(self, orders):
+        """The names of the levels that it explains. `orders`: per form, what must come before each transaction."""
+        kept = [form for form in range(3) if all(orders[form][t] <= self.before(t) for t in self.order)]
+        if not self.possible:
+            return set()
+        found = {FORMS["read-committed"][form] for form in kept}
+        plain = {"cursor-stability": self.is_cursor_stable(),
+                 "monotonic-atomic-view": self.later_reads_miss_nothing(False),
+                 "monotonic-view": self.later_reads_miss_nothing(True),
+                 "monotonic-snapshot-read": self.snapshots_ascend(),
+                 "consistent-view": self.misses_none(self.depends),
+                 "update-serializable": self.updates_are_serializable()}
+        both = {t: self.wr[t] | self.ww[t] for t in self.order}
+        if self.inner:
+            plain |= {"read-atomic": self.misses_none(self.wr),
+                      "causal-cerone": self.misses_none(self.closed(self.wr)),
+                      "update-atomic": self.misses_none(both),
+                      "prefix": self.misses_none(self.down(self.wr)),
+                      "parallel-snapshot-isolation": self.misses_none(self.closed(both))}
+            for form in kept:
+                if self.misses_none(self.down({t: both[t] | orders[form][t] for t in self.order})):
+                    found.add(FORMS["snapshot-isolation"][form])
+                if self.misses_none({t: self.before(t) for t in self.order}):
+                    found.add(FORMS["serializable"][form])
+        found |= {name for name, explained in plain.items() if explained}
+        return found | {other for name in found for other in SAME.get(name, [])}
+
+
+def has_cycle(after, among):
+    reach = {t: after[t] & among for t in among}
+    for via in among:
+        for t in among:
+            if via in reach[t]:
+                reach[t] |= reach[via]
+    return any(t in reach[t] for t in among)
+
+
+def explained_levels(kind, txns):
+    committed = [t for t, txn in enumerate(txns) if txn["outcome"] == "ok"]
+    orders = [{t: set() for t in committed} for _ in range(3)]
+    for a, b in itertools.permutations(committed, 2):
+        if txns[a]["end"] < txns[b]["begin"]:
+            orders[2][b].add(a)
+            if txns[a]["process"] == txns[b]["process"]:
+                orders[1][b].add(a)
+    found = set()
+    for order in itertools.permutations(committed):
+        found |= Execution(kind, txns, list(order)).levels(orders)
+    return found
+
+
+# ---- rig ----
+
+def rig(kind, text, folder, proves):
+    path, proof = folder / "history.jsonl", folder / "proof"
+    path.write_text(text)
+    done = subprocess.run([BUILD / "rig", "check", path, "--workload", kind, "--format", "json", "--proof", proof],
+                          capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode not in (0, 1, 2):
+        return {}, [f"rig check ends with {done.returncode}: {done.stderr}"]
+    result = json.loads(done.stdout)
+    if not proves:
+        return result, []
+    replayed = subprocess.run([BUILD / "rig-verify", "--workload", kind, path, proof], capture_output=True, text=True, timeout=60,
+                              check=False)
+    refused = "" if replayed.returncode in (0, 2) else f"rig-verify ends with {replayed.returncode}: {replayed.stderr}"
+    return result, [refused] if refused else []
+
+
+def differences(kind, txns, result):
+    committed = [txn for txn in txns if txn["outcome"] == "ok"]
+    explained = explained_levels(kind, txns)
+    known = {v for txn in committed for op in txn["ops"] if op[0] != "r" for v in [op[2]]}
+    for level, fate in result["levels"].items():
+        if level in UNCOMMITTED:
+            shown = [op[2] for txn in committed for op in txn["ops"] if op[0] == "r"]
+            failed = {op[2] for txn in txns if txn["outcome"] != "ok" for op in txn["ops"] if op[0] != "r"}
+            possible = all(set(values) <= known | failed and len(set(values)) == len(values) for values in shown)
+            exists = possible if kind == "set" else None
+        else:
+            exists = level in explained
+        if exists is not None and fate != ("held" if exists else "refuted") and not (
+                result["valid"] == "unknown" and fate == "not-refuted"):
+            yield f"{level}: {fate}, and an execution {'exists' if exists else 'does not exist'}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--type", choices=["list-append", "set"])
+    parser.add_argument("--proofs", action="store_true")
+    arguments = parser.parse_args()
+    fates = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(arguments.count):
+            draw = random.Random(arguments.seed * 1000003 + number)
+            kind = arguments.type or draw.choice(["list-append", "set"])
+            txns = history(draw, kind)
+            text = as_text(txns)
+            result, found = rig(kind, text, pathlib.Path(folder), arguments.proofs)
+            found = found or list(differences(kind, txns, result))
+            if found:
+                print(f"history {number} of seed {arguments.seed} ({kind}):", *found, text, sep="\n  ")
+                return 1
+            for level in result["not"] or ["none"]:
+                fates[kind, level] = fates.get((kind, level), 0) + 1
+    print(f"{arguments.count} histories agree; the weakest levels refuted:")
+    for (kind, level), count in sorted(fates.items()):
+        print(f"  {kind:12} {level:36} {count}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
