@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Compares every level of random histories of lists and of sets with all executions, by the definitions of the levels.
 
-    levels_by_definition.py [--count N] [--seed S] [--type list-append|set] [--proofs]
+    levels_by_definition.py [--count N] [--seed S] [--type list-append|set] [--proofs] [-- OPTION...]
 
 The lists have transactions that read keys to which they append, before and after; the sets have transactions that add
-several elements to a key, and reads that show some of them. All transactions are acknowledged, or failed, and timed.
+several elements to a key, and reads that show some of them. Some transactions failed, or are of unknown outcome. OPTIONs
+are given to rig check.
 
-An execution is an order (AR) of the acknowledged transactions. The versions of a list follow it; an element of a set is
-an item of its own. A read *shows* the transactions whose versions it returned (of a list: of the last element that is
-not the reader's own), and *misses* the others that wrote a later version. An operation is one action. With the orders
-of processes and of real time (session and strong forms) these are the conditions of the levels:
+An execution is an order (AR) of the acknowledged transactions and of any of those of unknown outcome. The versions of a
+list follow it; an element of a set is an item of its own. A read *shows* the transactions whose versions it returned
+(of a list: of the last element that is not the reader's own), and *misses* the others that wrote a later version. An
+operation is one action. With the orders of processes and of real time (session and strong forms) these are the
+conditions of the levels:
 
     read committed       what is shown comes before the reader, whole (Adya 1999, PL-2)
     cursor stability     a version that is read and then overwritten is the one before (PL-CS)
@@ -21,8 +23,8 @@ of processes and of real time (session and strong forms) these are the condition
     read atomic ... snapshot isolation    visibility with Int and Ext (Cerone, Bernardi & Gotsman 2015)
     serializable         AR itself, with Int (PL-3)
 
-A refuted level must have no execution, a held one must have one, and each must be decided, but for read uncommitted of
-lists and histories in which nothing was observed. With --proofs, rig-verify must accept the proof of each verdict. The
+A refuted level must have no execution, and a held one must have one. Each must be decided, but for read uncommitted and
+for histories in which nothing was observed; read uncommitted of lists is not compared. With --proofs, rig-verify must accept the proof of each verdict. The
 first disagreement is printed, and the exit status is 1.
 """
 
@@ -58,7 +60,7 @@ def transactions(draw, kind):
                 ops.append(["append" if kind == "list-append" else "add", key, next(value)])
             else:
                 ops.append(["r", key, None])
-        txns.append({"ops": ops, "outcome": "fail" if draw.random() < 0.06 else "ok"})
+        txns.append({"ops": ops, "outcome": draw.choices(["ok", "fail", "info"], [88, 5, 7])[0]})
     return txns
 
 
@@ -68,17 +70,17 @@ def written(ops, key):
 
 def list_shown(draw, txns, at, place, key):
     """What precedes the transaction, and its own appends; or the lists of some others first; or any part of that."""
-    before = [v for txn in txns[:at] if txn["outcome"] == "ok" for v in written(txn["ops"], key)]
+    before = [v for txn in txns[:at] if txn["outcome"] != "fail" for v in written(txn["ops"], key)]
     own = written(txns[at]["ops"][:place], key)
     whole = before + written(txns[at]["ops"], key) + [
-        v for txn in txns[at + 1:] if txn["outcome"] == "ok" for v in written(txn["ops"], key)]
+        v for txn in txns[at + 1:] if txn["outcome"] != "fail" for v in written(txn["ops"], key)]
     if draw.random() < 0.08:
         return whole[:draw.randint(0, len(whole))]
     if own and draw.random() < 0.9:
         return before + own
     ends = [0]
     for txn in txns[:at]:
-        if txn["outcome"] == "ok":
+        if txn["outcome"] != "fail":
             ends.append(ends[-1] + len(written(txn["ops"], key)))
     return before[:draw.choice(ends[-2:] + ends)]
 
@@ -86,7 +88,7 @@ def list_shown(draw, txns, at, place, key):
 def set_shown(draw, txns, at, place, key):
     shown = []
     for number, txn in enumerate(txns):
-        likely = 0 if txn["outcome"] != "ok" else 0.8 if number < at else 0.04
+        likely = 0 if txn["outcome"] == "fail" else 0.8 if number < at else 0.04
         whole = draw.random() < likely
         for v in written(txn["ops"] if number != at else txn["ops"][:place], key):
             if draw.random() < (0.97 if number == at else 0.85 if whole else 0.03 if likely > 0 else 0):
@@ -112,7 +114,7 @@ def history(draw, kind):
         else:
             number = running.pop(draw.randrange(len(running)))
             txns[number]["end"] = time
-            free.append(txns[number]["process"])
+            free.append(txns[number]["process"] if txns[number]["outcome"] != "info" else 10 + number)
         time += 1
     return txns
 
@@ -140,9 +142,12 @@ class Execution:
         self.writer = {v: t for t in order for key in (0, 1) for v in written(txns[t]["ops"], key)}
         self.writes = {t: {op[1] for op in txns[t]["ops"] if op[0] != "r"} for t in order}
         self.reads = {}  # (transaction, place) -> (shown, missed), of reads that return versions of others
-        self.possible = all(self.take(t, i, op) for t in order for i, op in enumerate(txns[t]["ops"]) if op[0] == "r")
+        self.possible = all(self.take(t, i, op) for t in order for i, op in enumerate(txns[t]["ops"]) if self.is_known(t, op))
         if self.possible:
             self.relate()
+
+    def is_known(self, t, op):
+        return op[0] == "r" and self.txns[t]["outcome"] == "ok"
 
     def before(self, t):
         return set(self.order[:self.place[t]])
@@ -189,7 +194,7 @@ class Execution:
         self.ww = {t: set().union(*(self.overwritten(t, key) for key in self.writes[t])) for t in self.order}
         self.depends = self.closed({t: self.wr[t] | self.ww[t] for t in self.order})
         self.inner = all(self.agrees(t, i, op) for t in self.order for i, op in enumerate(self.txns[t]["ops"])
-                         if op[0] == "r")
+                         if self.is_known(t, op))
 
     def closed(self, sees):
         """Transitive; all lead back in the order."""
@@ -294,25 +299,27 @@ def has_cycle(after, among):
 
 
 def explained_levels(kind, txns):
-    committed = [t for t, txn in enumerate(txns) if txn["outcome"] == "ok"]
-    orders = [{t: set() for t in committed} for _ in range(3)]
-    for a, b in itertools.permutations(committed, 2):
-        if txns[a]["end"] < txns[b]["begin"]:
+    certain = [t for t, txn in enumerate(txns) if txn["outcome"] == "ok"]
+    unknown = [t for t, txn in enumerate(txns) if txn["outcome"] == "info"]
+    orders = [{t: set() for t in range(len(txns))} for _ in range(3)]
+    for a, b in itertools.permutations(range(len(txns)), 2):
+        if txns[a]["outcome"] == "ok" and txns[a]["end"] < txns[b]["begin"]:
             orders[2][b].add(a)
             if txns[a]["process"] == txns[b]["process"]:
                 orders[1][b].add(a)
     found = set()
-    for order in itertools.permutations(committed):
-        found |= Execution(kind, txns, list(order)).levels(orders)
+    for chosen in itertools.product([False, True], repeat=len(unknown)):
+        for order in itertools.permutations(certain + list(itertools.compress(unknown, chosen))):
+            found |= Execution(kind, txns, list(order)).levels(orders)
     return found
 
 
 # ---- rig ----
 
-def rig(kind, text, folder, proves):
+def rig(kind, text, folder, proves, options):
     path, proof = folder / "history.jsonl", folder / "proof"
     path.write_text(text)
-    done = subprocess.run([BUILD / "rig", "check", path, "--workload", kind, "--format", "json", "--proof", proof],
+    done = subprocess.run([BUILD / "rig", "check", path, "--workload", kind, "--format", "json", *(["--proof", proof] if proves else []), *options],
                           capture_output=True, text=True, timeout=60, check=False)
     if done.returncode not in (0, 1, 2):
         return {}, [f"rig check ends with {done.returncode}: {done.stderr}"]
@@ -326,19 +333,18 @@ def rig(kind, text, folder, proves):
 
 
 def differences(kind, txns, result):
-    committed = [txn for txn in txns if txn["outcome"] == "ok"]
     explained = explained_levels(kind, txns)
-    known = {v for txn in committed for op in txn["ops"] if op[0] != "r" for v in [op[2]]}
+    added = {op[2] for txn in txns for op in txn["ops"] if op[0] != "r"}
     for level, fate in result["levels"].items():
         if level in UNCOMMITTED:
-            shown = [op[2] for txn in committed for op in txn["ops"] if op[0] == "r"]
-            failed = {op[2] for txn in txns if txn["outcome"] != "ok" for op in txn["ops"] if op[0] != "r"}
-            possible = all(set(values) <= known | failed and len(set(values)) == len(values) for values in shown)
+            shown = [op[2] for txn in txns if txn["outcome"] == "ok" for op in txn["ops"] if op[0] == "r"]
+            possible = all(set(values) <= added and len(set(values)) == len(values) for values in shown)
             exists = possible if kind == "set" else None
         else:
             exists = level in explained
+        may_be_open = result["valid"] == "unknown" or level in UNCOMMITTED
         if exists is not None and fate != ("held" if exists else "refuted") and not (
-                result["valid"] == "unknown" and fate == "not-refuted"):
+                may_be_open and fate == "not-refuted"):
             yield f"{level}: {fate}, and an execution {'exists' if exists else 'does not exist'}"
 
 
@@ -348,6 +354,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--type", choices=["list-append", "set"])
     parser.add_argument("--proofs", action="store_true")
+    parser.add_argument("options", nargs="*")
     arguments = parser.parse_args()
     fates = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -356,7 +363,8 @@ def main():
             kind = arguments.type or draw.choice(["list-append", "set"])
             txns = history(draw, kind)
             text = as_text(txns)
-            result, found = rig(kind, text, pathlib.Path(folder), arguments.proofs)
+            result, found = rig(kind, text, pathlib.Path(folder), arguments.proofs,
+                                arguments.options)
             found = found or list(differences(kind, txns, result))
             if found:
                 print(f"history {number} of seed {arguments.seed} ({kind}):", *found, text, sep="\n  ")
