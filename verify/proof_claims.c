@@ -6,6 +6,7 @@
 
 #include "history/fingerprint.h"
 #include "verify/contradiction.h"
+#include "verify/object_orders.h"
 #include "verify/replay.h"
 
 RIG_VEC(uint32_t, events)
@@ -162,11 +163,35 @@ static enum rig_rc read_line(struct reading *r)
     return rig_witness_lines_add(&r->lines, line) ? RIG_OK : rig_no_memory(r->err, "the witness");
 }
 
+/* "no-order T U V...", the only line of a witness of objects. */
+static enum rig_rc read_no_order(struct reading *r, uint32_t levels)
+{
+    uint32_t txn;
+    r->events.count = 0;
+    (void)next_word(r);
+    do {
+        if (!read_txn(r, &txn))
+            return refuse(r, "no such transaction");
+        if (!events_add(&r->events, txn))
+            return rig_no_memory(r->err, "the witness");
+    } while (r->at < r->end && *r->at != '\n');
+    if (!end_line(r) || !at_stop(r))
+        return refuse(r, "the witness does not end behind its line");
+    const enum rig_rc rc = rig_no_order(r->facts, levels, r->events.at, r->events.count, r->err);
+    if (rc == RIG_OK)
+        r->claims->refuted |= rig_proved_levels_above(levels);
+    return rc;
+}
+
 static enum rig_rc read_refuted(struct reading *r)
 {
+    static const char no_order[] = "no-order ";
     uint32_t levels;
     enum rig_rc rc = read_levels(r, &levels);
     r->lines.count = 0;
+    if (rc == RIG_OK && (size_t)(r->end - r->at) >= sizeof no_order - 1 &&
+        memcmp(r->at, no_order, sizeof no_order - 1) == 0)
+        return read_no_order(r, levels);
     while (rc == RIG_OK && !at_stop(r))
         rc = read_line(r);
     if (rc == RIG_OK)

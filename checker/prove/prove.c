@@ -7,6 +7,7 @@
 #include "checker/checker_types.h"
 #include "checker/judge.h"
 #include "checker/object/object_order.h"
+#include "checker/prove/object_lines.h"
 #include "checker/prove/prove_order.h"
 #include "checker/prove/witness_lines.h"
 #include "checker/solve/explanations.h"
@@ -210,7 +211,8 @@ static bool write_witness(struct proving *p, enum rig_level level, const struct 
         p->has_total = true;
     }
     rig_buf_printf(p->text, "refuted %s\n", rig_level_info(level)->name);
-    if (rig_prove_witness(p->history, witness, p->text)) {
+    if (rig_workload_is_object(p->history->workload) ? rig_prove_object_line(p->history, witness, p->text)
+                                                     : rig_prove_witness(p->history, witness, p->text)) {
         rig_buf_add_text(p->text, ".\n");
         return true;
     }

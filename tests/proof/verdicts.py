@@ -27,7 +27,7 @@ VERIFY = os.environ.get("RIG_VERIFY", str(pathlib.Path(RIG).with_name("rig-verif
 GOLDEN = ROOT / "tests/golden"
 ASSUMPTIONS = ["wfr-keys", "sequential-keys", "linearizable-keys"]
 # At most this share of the levels that verdicts decide may be open in the proofs.
-MOST_OPEN = 0.01
+MOST_OPEN = 0.001
 
 
 class Count:
