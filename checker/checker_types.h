@@ -91,9 +91,9 @@ struct rig_type_inference {
     uint64_t anomalies; /* bits: the non-cyclic ones that it can have */
     uint64_t levels;    /* bits: those that can be held, where every read is known */
 
-    /* The value of the version that an operation read, where a read also shows earlier ones; false: the initial state.
-     * `extended`: the read shows writes of its own transaction after that version. NULL: a read shows one version. */
-    bool (*version_read)(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value, bool *extended);
+    /* The value of the version that an operation read, where a read also shows earlier ones, or ends with writes of its own
+     * transaction; false: the initial state. NULL: a read shows one version. */
+    bool (*version_read)(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value);
 
     /* ---- streaming ---- */
 

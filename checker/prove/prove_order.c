@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "checker/graph/orders.h"
+#include "checker/solve/breach.h"
 
 struct edge {
     uint32_t from, to;
@@ -109,20 +110,21 @@ static const struct form {
     bool rw;         /* rw edges are kept, */
     bool updates;    /*   but for those out of transactions that write nothing */
     bool ww_starts;  /* ww edges lead to the start, or to the first operation that writes the key */
+    bool partial;    /* the level also forbids cycles of edges that the order does not keep */
 } forms[RIG_RULE_COUNT] = {
     [RIG_RULE_WRITES] = {.kind = "writes"},
     [RIG_RULE_FLOW] = {.kind = "commits"},
-    [RIG_RULE_CURSOR] = {.kind = "commits"},
-    [RIG_RULE_MONOTONIC_ATOMIC] = {.kind = "commits"},
-    [RIG_RULE_MONOTONIC_VIEW] = {.kind = "commits"},
+    [RIG_RULE_CURSOR] = {.kind = "commits", .partial = true},
+    [RIG_RULE_MONOTONIC_ATOMIC] = {.kind = "commits", .partial = true},
+    [RIG_RULE_MONOTONIC_VIEW] = {.kind = "commits", .partial = true},
     [RIG_RULE_MONOTONIC_SNAPSHOT] = {.kind = "operations", .operations = true, .rw = true, .ww_starts = true},
-    [RIG_RULE_CONSISTENT] = {.kind = "commits"},
-    [RIG_RULE_READ_ATOMIC] = {.kind = "commits"},
-    [RIG_RULE_UPDATE_ATOMIC] = {.kind = "commits"},
-    [RIG_RULE_CAUSAL] = {.kind = "commits"},
+    [RIG_RULE_CONSISTENT] = {.kind = "commits", .partial = true},
+    [RIG_RULE_READ_ATOMIC] = {.kind = "commits", .partial = true},
+    [RIG_RULE_UPDATE_ATOMIC] = {.kind = "commits", .partial = true},
+    [RIG_RULE_CAUSAL] = {.kind = "commits", .partial = true},
     [RIG_RULE_PREFIX] = {.kind = "prefix", .split = true, .rw = true},
     [RIG_RULE_SNAPSHOT] = {.kind = "snapshot", .split = true, .rw = true, .ww_starts = true},
-    [RIG_RULE_UPDATES] = {.kind = "commits", .rw = true, .updates = true},
+    [RIG_RULE_UPDATES] = {.kind = "commits", .rw = true, .updates = true, .partial = true},
     [RIG_RULE_SERIAL] = {.kind = "serial", .rw = true},
 };
 
@@ -298,6 +300,26 @@ static void join_events(struct rig_prove_events *events)
     events->count = kept;
 }
 
+/* Whether the level allows the versions of each key in the order of the transactions. False when memory runs out. */
+static bool is_allowed(const struct rig_problem *problem, const struct rig_rule *rule,
+                       const struct rig_prove_events *events, bool *allowed)
+{
+    struct rig_breaches breaches = {0};
+    uint32_t *place = malloc(((size_t)problem->txn_count + 1) * sizeof *place), node = 0;
+    bool ok = place != NULL;
+    for (uint32_t i = 0; ok && i < events->count; i++) {
+        while (problem->txns.at[node].txn != events->at[i])
+            node = node + 1 < problem->txn_count ? node + 1 : 0;
+        place[node] = i;
+    }
+    ok = ok && rig_breach_find(problem, rule, place, 1, INT64_MAX, &breaches);
+    *allowed = ok && breaches.ends.count == 0;
+    rig_arcs_done(&breaches.arcs);
+    rig_arc_ends_done(&breaches.ends);
+    free(place);
+    return ok;
+}
+
 bool rig_prove_order(const struct rig_problem *problem, const struct rig_history *history, const struct rig_rule *rule,
                      const uint32_t *place, struct rig_prove_events *events, bool *found)
 {
@@ -316,6 +338,8 @@ bool rig_prove_order(const struct rig_problem *problem, const struct rig_history
     for (uint32_t txn = 0; ok && txn < problem->txn_count; txn++)
         ok = add_txn(&o, txn, rule->along != RIG_ALONG_PLAIN);
     ok = ok && sort(&o.sorting, events, found);
+    if (ok && *found && o.form->partial)
+        ok = is_allowed(problem, rule, events, found);
     if (ok && o.form->split)
         join_events(events);
     sorting_done(&o.sorting);

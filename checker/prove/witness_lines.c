@@ -141,6 +141,103 @@ static bool add_lost_append(const struct rig_history *history, const struct rig_
     return true;
 }
 
+/* ---- a lost write: a read of an older version began after the write was acknowledged ---- */
+
+/* The read of the older version. */
+struct older {
+    uint32_t reader, read; /* an acknowledged transaction that began after the write's end, and its operation */
+    int64_t value;         /* that it read, and */
+    uint32_t maker;        /*   the transaction that wrote it; none: it is the initial state */
+    uint32_t own;          /* the operation of the write's transaction that read the value, too; or none */
+    uint32_t before;       /* an acknowledged one that ended before that began, and wrote or read the value; or none */
+};
+
+/* The transaction that writes the value to the key. */
+static uint32_t writer_of(const struct rig_history *history, uint32_t key, int64_t value)
+{
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const uint32_t op = write_of(history, txn, key, value);
+        if (op != none && rig_txn_ops(history, txn)[op].value == value)
+            return txn;
+    }
+    return none;
+}
+
+static struct older find_older(const struct rig_history *history, uint32_t writer, uint32_t reader, uint32_t op)
+{
+    const struct rig_txn_op *read = rig_txn_ops(history, reader) + op;
+    struct older o = {.reader = reader, .read = op, .value = read->value, .maker = none, .own = none, .before = none};
+    if (read->read_state == RIG_READ_SEEN)
+        o.maker = writer_of(history, read->key, read->value);
+    if (o.maker != none)
+        o.own = read_of(history, writer, read->key, read->value);
+    for (uint32_t txn = 0; txn < history->txn_count && o.maker != none && o.before == none; txn++) {
+        const struct rig_txn *t = &history->txns[txn];
+        if (t->outcome == RIG_OUTCOME_OK && t->complete_at < history->txns[writer].invoke_at &&
+            (txn == o.maker || read_of(history, txn, read->key, read->value) != none))
+            o.before = txn;
+    }
+    return o;
+}
+
+/* The transaction's read of the key before it wrote it, or none. */
+static uint32_t first_read(const struct rig_history *history, uint32_t txn, uint32_t key)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t op = 0; op < rig_txn_op_count(history, txn); op++) {
+        if (ops[op].key == key)
+            return rig_op_reads(ops[op].kind) && ops[op].read_state != RIG_READ_UNKNOWN ? op : none;
+    }
+    return none;
+}
+
+/* A cycle of the write's transaction and the reader that missed it. Where the order of the two versions is not known, the other
+ * order makes one with the older version's maker. */
+static void add_lost_cycles(const struct rig_history *history, uint32_t writer, uint32_t write, uint32_t key,
+                            const struct older *o, struct rig_buf *text)
+{
+    const uint32_t name = rig_txn_name(history, writer);
+    const bool cases = o->maker != none && o->own == none;
+    if (cases)
+        rig_buf_printf(text, "suppose %" PRIu32 " %" PRIu32 "\n", rig_txn_name(history, o->maker), name);
+    add_line(history, "rw", o->reader, o->read, writer, write, text);
+    if (cases)
+        rig_buf_add_text(text, " case");
+    else if (o->maker != none)
+        rig_buf_printf(text, " update %" PRIu32, o->own);
+    rig_buf_printf(text, "\nrealtime %" PRIu32 " %" PRIu32 "\ncycle\n", name, rig_txn_name(history, o->reader));
+    if (!cases)
+        return;
+    const uint32_t made = write_of(history, o->maker, key, o->value);
+    add_line(history, "ww", writer, write, o->maker, made, text);
+    rig_buf_add_text(text, " case\n");
+    if (o->before != o->maker) {
+        add_line(history, "wr", o->maker, made, o->before, read_of(history, o->before, key, o->value), text);
+        rig_buf_add_char(text, '\n');
+    }
+    rig_buf_printf(text, "realtime %" PRIu32 " %" PRIu32 "\ncycle\n", rig_txn_name(history, o->before), name);
+}
+
+static bool add_lost_write(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    const uint32_t writer = witness->txns[0], key = witness->key;
+    const uint32_t write = write_of(history, writer, key, witness->value);
+    if (witness->txn_count != 2 || write == none || witness->other_op == none)
+        return false;
+    struct older o = find_older(history, writer, witness->txns[1], witness->other_op);
+    /* An update after the lost write made the version from an older one: so it missed the write itself. */
+    for (uint32_t i = 0; i < history->txn_count && o.maker != none && o.own == none && o.before == none; i++) {
+        const uint32_t read = first_read(history, o.maker, key);
+        if (read == none)
+            return false;
+        o = find_older(history, writer, o.maker, read);
+    }
+    if (o.maker != none && o.own == none && o.before == none)
+        return false;
+    add_lost_cycles(history, writer, write, key, &o, text);
+    return true;
+}
+
 /* The read that shows the aborted element under a committed one: by any transaction that was acknowledged. */
 static bool add_dirty_update(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
@@ -227,6 +324,8 @@ bool rig_prove_witness(const struct rig_history *history, const struct rig_witne
         done = add_cycle(history, witness->steps, witness->step_count, text);
     else if (witness->anomaly == RIG_ANOMALY_LOST_APPEND)
         done = add_lost_append(history, witness, text);
+    else if (witness->anomaly == RIG_ANOMALY_LOST_WRITE)
+        done = add_lost_write(history, witness, text);
     else if (witness->anomaly == RIG_ANOMALY_DIRTY_UPDATE)
         done = add_dirty_update(history, witness, text);
     else

@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "checker/verdict.h"
 
-/* Adds the lines to `text`. False where the witness has no such form: a lost write of a register, or an order of versions by a
- * third transaction that an assumption makes; `text` is as it was then. */
+/* Adds the lines to `text`. False where the witness has no such form: an order of versions by a third transaction that an
+ * assumption makes; `text` is as it was then. */
 bool rig_prove_witness(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text);
 
 /* Whether a wrong total is compared with the total that the user gave, not with another read. */

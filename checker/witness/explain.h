@@ -33,9 +33,7 @@ bool rig_row_explain_step(const struct rig_inference *inference, struct rig_step
 /* Objects have no steps. */
 bool rig_object_explain_step(const struct rig_inference *inference, struct rig_step *step);
 bool rig_counter_explain_step(const struct rig_inference *inference, struct rig_step *step);
-/* The last element of a list that the reader did not append itself; false: there is none. `extended`: its own elements
- * follow. */
-bool rig_list_version_read(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value,
-                           bool *extended);
+/* The last element of a list that the reader did not append itself; false: there is none. */
+bool rig_list_version_read(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value);
 
 #endif

@@ -170,16 +170,14 @@ static bool appended(const struct rig_history *history, uint32_t txn, uint32_t k
     return false;
 }
 
-bool rig_list_version_read(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value, bool *extended)
+bool rig_list_version_read(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value)
 {
     const struct rig_txn_op *read = rig_txn_ops(history, txn) + op;
     const struct rig_read_list list = rig_txn_op_list(history, read);
-    *extended = false;
     for (uint32_t end = read->read_state == RIG_READ_SEEN ? list.count : 0; end > 0; end--) {
         *value = rig_read_element(&list, end - 1);
         if (!appended(history, txn, read->key, *value))
             return true;
-        *extended = true;
     }
     return false;
 }

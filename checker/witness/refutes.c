@@ -48,20 +48,12 @@ static uint32_t first_common_write(const struct rig_history *history, uint32_t f
     return RIG_ARC_NONE;
 }
 
-/* The version that the reader of a wr or rw step read. OWN, of rw steps: it extended that version, so its own write comes
- * before the next one's. */
-enum version { AS_SHOWN, OWN, LATER };
-
-static enum version version_read(const struct rig_history *history, const struct rig_step *step, int64_t *value)
+/* Whether what a wr step shows is older than the version that was read, whose value this gives. */
+static bool is_older(const struct rig_history *history, const struct rig_step *step, int64_t *value)
 {
     const struct rig_type_inference *type = rig_type_inference(history->workload);
-    const bool wr = step->kind == RIG_EDGE_WR;
-    const uint32_t reader = wr ? step->to : step->from, read = wr ? step->to_op : step->from_op;
-    bool extended = false;
-    const bool written = type->version_read != NULL && type->version_read(history, reader, read, value, &extended);
-    if (!wr)
-        return extended ? OWN : AS_SHOWN;
-    return written && !wrote(history, step->from, step->key, *value) ? LATER : AS_SHOWN;
+    return step->kind == RIG_EDGE_WR && type->version_read != NULL &&
+           type->version_read(history, step->to, step->to_op, value) && !wrote(history, step->from, step->key, *value);
 }
 
 static bool is_in_cycle(const struct rig_history *history, const struct rig_witness *witness, uint32_t key,
@@ -120,14 +112,13 @@ static bool add_step(const struct rig_history *history, const struct rig_witness
                      struct arcs *arcs)
 {
     int64_t value = 0;
-    const bool reads = step->kind == RIG_EDGE_WR || step->kind == RIG_EDGE_RW;
-    const enum version version = reads ? version_read(history, step, &value) : AS_SHOWN;
-    if (version == LATER && is_in_cycle(history, witness, step->key, value))
+    const bool older = is_older(history, step, &value);
+    if (older && is_in_cycle(history, witness, step->key, value))
         return false;
-    if (version == LATER)
+    if (older)
         add_two_arcs(history, step, arcs);
     else
-        add_arc(history, step, version == OWN ? RIG_EDGE_WW : step->kind, arcs);
+        add_arc(history, step, step->kind, arcs);
     return true;
 }
 
