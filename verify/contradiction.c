@@ -100,7 +100,7 @@ static uint32_t first_met(const struct proof *p, uint32_t txn, uint32_t key)
 }
 
 /* An assumption orders what one transaction leaves (its last write, else what it read) and what a later one meets (what it
- * reads first, else its last write). */
+ * reads first, else its last write). A version that is met may be followed by another write of its transaction, which comes later still. */
 static bool assumed_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t key)
 {
     const struct rig_txn *left = &p->history->txns[line->left], *met = &p->history->txns[line->met];
@@ -113,7 +113,7 @@ static bool assumed_order(const struct proof *p, const struct rig_witness_line *
     return (p->assumed & RIG_ASSUMES(line->reason)) != 0 && left->outcome == RIG_OUTCOME_OK &&
            met->outcome == RIG_OUTCOME_OK && (in_process ? left->process == met->process : invoked) &&
            left->complete_at < begin && earlier != RIG_FACT_NONE && earlier == last_write(p, before, key) &&
-           later != RIG_FACT_NONE && later == last_write(p, line->to, key);
+           later >= p->history->txns[line->to].first_op && later < p->history->txns[line->to + 1].first_op;
 }
 
 /* The transaction `before` wrote a version of the key before that of the line's `to`, for the line's reason. */
@@ -231,6 +231,7 @@ struct shape {
     size_t count;
     uint32_t ww, wr, rw, process, realtime, silent; /* silent: transactions that write nothing */
     bool acknowledged;                              /* below read committed, too */
+    bool versions; /* each wr step enters a read of the version that the step's transaction made */
     bool one_key;
     bool updates;   /* each rw step leaves a transaction that also writes the key of the step */
     bool adjacent;  /* an rw step behind an rw step */
@@ -239,10 +240,36 @@ struct shape {
     bool snapshots; /* each rw step leaves that operation, or one behind it */
 };
 
+/* A list also shows the elements of the versions before: to their writers the reader has ww and wr steps. */
+static bool shows_version(const struct proof *p, const struct rig_witness_line *step)
+{
+    const uint32_t read = p->history->txns[step->to].first_op + step->to_op;
+    if (step->kind != RIG_WITNESS_WR || p->facts->shape != RIG_RESULT_LIST)
+        return true;
+    const struct rig_read_list list = rig_facts_external(p->facts, step->to, read);
+    const struct rig_fact_write *write = list.count == 0 ? NULL
+                                                         : rig_facts_writer(p->facts, p->history->ops[read].key,
+                                                                            rig_read_element(&list, list.count - 1));
+    return write != NULL && write->txn == step->from;
+}
+
+/* The first operation that a step enters. One of writes holds of all keys that both transactions write: the reverse order of
+ * another key would make a cycle of ww steps, which every level from read committed up forbids. */
+static uint32_t entered_op(const struct proof *p, const struct rig_witness_line *step)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(p->history, step->to);
+    uint32_t op = 0;
+    while (op < step->to_op &&
+           (step->kind != RIG_WITNESS_WW || rig_op_reads(ops[op].kind) || !writes(p, step->from, ops[op].key)))
+        op++;
+    return op;
+}
+
 static struct shape shape_of(const struct proof *p, const struct rig_witness_line *steps, size_t count)
 {
     struct shape s = {.count = count,
                       .acknowledged = true,
+                      .versions = true,
                       .one_key = true,
                       .updates = true,
                       .behind_wr = true,
@@ -260,6 +287,7 @@ static struct shape shape_of(const struct proof *p, const struct rig_witness_lin
         s.realtime += step->kind == RIG_WITNESS_REALTIME;
         s.silent += !writes(p, step->from, RIG_FACT_NONE);
         s.acknowledged = s.acknowledged && is_acknowledged(p, step);
+        s.versions = s.versions && shows_version(p, step);
         s.one_key = s.one_key && (i == 0 || of == key);
         key = of;
         if (step->kind != RIG_WITNESS_RW)
@@ -268,8 +296,8 @@ static struct shape shape_of(const struct proof *p, const struct rig_witness_lin
         s.updates = s.updates && writes(p, step->from, of);
         s.adjacent = s.adjacent || last->kind == RIG_WITNESS_RW;
         s.behind_wr = s.behind_wr && last->kind == RIG_WITNESS_WR;
-        s.ascending = s.ascending && enters && last->to_op < step->from_op;
-        s.snapshots = s.snapshots && enters && last->to_op <= step->from_op;
+        s.ascending = s.ascending && enters && entered_op(p, last) < step->from_op;
+        s.snapshots = s.snapshots && enters && entered_op(p, last) <= step->from_op;
     }
     return s;
 }
@@ -288,7 +316,7 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
          * two transactions form a cycle of ww steps. */
         return s->count == 2 && s->rw == 1 && s->ww == 1 && (s->one_key || s->updates);
     case RIG_FORBIDS_ATOMIC_LATER:
-        return s->count == 2 && s->rw == 1 && s->wr == 1 && s->ascending;
+        return s->count == 2 && s->rw == 1 && s->wr == 1 && s->versions && s->ascending;
     case RIG_FORBIDS_MONOTONIC_VIEW:
         return s->rw == 1 && s->ascending;
     case RIG_FORBIDS_MONOTONIC_READS:
@@ -296,11 +324,11 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
     case RIG_FORBIDS_SINGLE:
         return s->rw == 1;
     case RIG_FORBIDS_ATOMIC:
-        return s->count == 2 && s->rw == 1 && s->wr == 1;
+        return s->count == 2 && s->rw == 1 && s->wr == 1 && s->versions;
     case RIG_FORBIDS_CAUSAL:
-        return s->rw == 1 && s->ww == 0;
+        return s->rw == 1 && s->ww == 0 && s->versions;
     case RIG_FORBIDS_UPDATE_ATOMIC:
-        return s->count == 2 && s->rw == 1;
+        return s->count == 2 && s->rw == 1 && s->versions;
     case RIG_FORBIDS_PREFIX:
         return s->behind_wr;
     case RIG_FORBIDS_SNAPSHOT:
@@ -379,7 +407,7 @@ static enum rig_rc check_lines(struct proof *p)
             rc = refuse(p, line, "an impossible read stands alone");
         }
     }
-    if (rc == RIG_OK && (p->count == 0 || first != p->count))
+    if (rc == RIG_OK && (p->count == 0 || p->lines[p->count - 1].kind != RIG_WITNESS_CYCLE))
         rc = rig_fail(p->err, RIG_E_INPUT, "the witness does not end with a cycle");
     return rc;
 }
@@ -395,7 +423,7 @@ enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsig
                       .assumed = assumed,
                       .err = err};
     enum rig_rc rc;
-    if (facts->form == RIG_FACTS_SUMS && lines->count == 1)
+    if (facts->form == RIG_FACTS_SUMS && lines->count == 1 && lines->at[0].kind > RIG_WITNESS_SUPPOSE)
         rc = rig_impossible_sum(facts, &lines->at[0], &p.refuted, err);
     else if (facts->form != RIG_FACTS_VERSIONS)
         rc = rig_fail(err, RIG_E_INPUT, "a history of this type has no such witness");

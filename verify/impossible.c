@@ -69,11 +69,13 @@ static bool is_garbage(const struct claim *c)
 
 static bool is_repetition(const struct claim *c)
 {
+    if (c->facts->shape == RIG_RESULT_VALUE) /* its reads have no lists */
+        return false;
     const struct rig_read_list list = rig_txn_op_list(c->history, c->read);
     struct rig_table met;
     bool repeated = false;
     rig_table_init(&met);
-    for (uint32_t i = 0; i < list.count && rig_op_reads_sequence(c->read->kind) && !repeated; i++) {
+    for (uint32_t i = 0; i < list.count && !repeated; i++) {
         uint32_t *slot = rig_table_put(&met, (uint64_t)rig_read_element(&list, i));
         if (slot == NULL)
             break;

@@ -13,9 +13,35 @@ static enum rig_rc refuse(const struct rig_replay *r, uint32_t txn, const char *
 
 /* ---- no rw edge ---- */
 
+/* A read whose elements are marked shows all that its transaction added before, and the same elements of others as the
+ * transaction's last read of the set before it. `others`: how many it shows. */
+static enum rig_rc agree_within(const struct rig_replay *r, uint32_t txn, uint32_t op, uint32_t others)
+{
+    const struct rig_txn_op *ops = r->history->ops;
+    bool agrees = true, compared = false;
+    for (uint32_t i = op; i-- > r->history->txns[txn].first_op;) {
+        const bool reads = rig_op_reads(ops[i].kind);
+        if (ops[i].key == ops[op].key && !reads)
+            agrees = agrees && r->seen[i] == op + 1;
+        if (ops[i].key != ops[op].key || !reads || compared || ops[i].read_state == RIG_READ_UNKNOWN)
+            continue;
+        const struct rig_read_list list = rig_txn_op_list(r->history, &ops[i]);
+        uint32_t shown = 0;
+        for (uint32_t e = 0; e < list.count; e++) {
+            const struct rig_fact_write *write = rig_facts_writer(r->facts, ops[op].key, rig_read_element(&list, e));
+            shown += write->txn != txn;
+            agrees = agrees && (write->txn == txn || r->seen[write->op] == op + 1);
+        }
+        agrees = agrees && shown == others;
+        compared = true;
+    }
+    return agrees ? RIG_OK : refuse(r, txn, "read a set that disagrees with its own earlier operations");
+}
+
 static enum rig_rc flow_set(const struct rig_replay *r, uint32_t txn, uint32_t op)
 {
     const struct rig_read_list list = rig_txn_op_list(r->history, &r->history->ops[op]);
+    uint32_t others = 0;
     for (uint32_t i = 0; i < list.count; i++) {
         const struct rig_fact_write *write =
             rig_facts_writer(r->facts, r->history->ops[op].key, rig_read_element(&list, i));
@@ -26,8 +52,10 @@ static enum rig_rc flow_set(const struct rig_replay *r, uint32_t txn, uint32_t o
         r->seen[write->op] = op + 1;
         if (write->txn == txn ? write->op > op : r->at[write->txn] > r->at[txn])
             return refuse(r, txn, behind);
+        others += write->txn != txn;
     }
-    return RIG_OK;
+    return r->internal && r->history->ops[op].read_state != RIG_READ_UNKNOWN ? agree_within(r, txn, op, others)
+                                                                             : RIG_OK;
 }
 
 enum rig_rc rig_replay_flow(struct rig_replay *r)
@@ -161,7 +189,8 @@ static void follow_write(struct search *s, uint32_t op, uint32_t start)
     }
 }
 
-/* The transactions behind what a read shows: of a list or a set, all elements, unless the last one stands for them. */
+/* The transactions that made the versions that a read shows: of a set, each element is one; a list is one, which its last
+ * element made. The other elements of a list come with it, over the ww edges to this version. */
 static void follow_read(struct search *s, uint32_t op, uint32_t start)
 {
     const struct rig_replay *r = s->r;
@@ -170,15 +199,8 @@ static void follow_read(struct search *s, uint32_t op, uint32_t start)
         const struct rig_read_list list = rig_txn_op_list(r->history, at);
         for (uint32_t i = 0; i < list.count; i++)
             meet(s, rig_facts_writer(r->facts, at->key, rig_read_element(&list, i))->txn, start);
-        return;
-    }
-    for (uint32_t number = r->seen[op] == RIG_FACT_NONE ? 0 : r->seen[op]; number > 0; number--) {
-        const uint32_t txn = rig_replay_version(r, at->key, number)->txn;
-        if (r->at[txn] < s->least)
-            return;
-        meet(s, txn, start);
-        if (is_chained(s) || r->facts->shape != RIG_RESULT_LIST)
-            return;
+    } else if (r->seen[op] != RIG_FACT_NONE && r->seen[op] > 0) {
+        meet(s, rig_replay_version(r, at->key, r->seen[op])->txn, start);
     }
 }
 
@@ -290,7 +312,8 @@ static bool index_readers(struct search *s)
             const bool counts = s->r->at[txn] > 0 && writes(s->r, txn, RIG_FACT_NONE);
             for (uint32_t op = history->txns[txn].first_op; counts && op < history->txns[txn + 1].first_op; op++) {
                 const uint32_t key = history->ops[op].key, seen = set ? 0 : s->r->seen[op];
-                if (!rig_op_reads(history->ops[op].kind) || seen == RIG_FACT_NONE)
+                if (!rig_op_reads(history->ops[op].kind) || history->ops[op].read_state == RIG_READ_UNKNOWN ||
+                    seen == RIG_FACT_NONE)
                     continue;
                 const uint32_t version = s->r->first_version[key] + key + seen;
                 if (pass == 0)
