@@ -28,7 +28,8 @@
  * refutes the levels that would show it. Where rig is undecided the oracle knows a reason; that counts as open. So does a cycle in which only several
  * real-time edges together make the kind: rig has no name for it.
  *
- * Witnesses of registers must refute without the rest of the history (witness_alone.h).
+ * Witnesses of registers must refute without the rest of the history (witness_alone.h). Where rig reads the history as a
+ * whole, rig-verify's code must accept the proof that rig writes (tests/proof/replay_proof.h).
  *
  * A disagreement is shrunk and printed with its history as JSON lines, for `rig check -`, and the exit status is 1. The
  * exit status is also 1 when more is open than FILE states: it holds the rows of the table printed at the end of
@@ -47,6 +48,7 @@
 #include "tests/oracle/small_wild.h"
 #include "tests/oracle/version_cases.h"
 #include "tests/oracle/witness_alone.h"
+#include "tests/proof/replay_proof.h"
 
 /* The levels that rig claims to decide for lists; `ordered`: all versions of each key have an order. */
 static uint64_t decided_levels(bool ordered)
@@ -131,6 +133,17 @@ static enum rig_rc check_text(const struct small_history *history, const struct 
     return rc;
 }
 
+/* rig-verify must accept the proof of the verdict on the whole history. */
+static void replay(const struct small_history *history, const struct asking *asking, const char *text, size_t size,
+                   struct answer *answer)
+{
+    const struct rig_check_options options = {.assumptions = rig_assumptions(asking->assumptions)};
+    struct replayed replayed;
+    if (check_and_replay(text, size, history->registers ? RIG_WORKLOAD_RW_REGISTER : RIG_WORKLOAD_LIST_APPEND, &options,
+                         &replayed))
+        (void)snprintf(answer->problem, sizeof answer->problem, "%.500s", replayed.problem);
+}
+
 static enum reply reply_of(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
     enum rig_anomaly found;
@@ -163,6 +176,8 @@ static void ask(const struct small_history *history, const struct asking *asking
         rc == RIG_OK && history->registers && asking->assumptions == 0 ? witnesses_stand_alone(history, verdict) : NULL;
     if (wrong != NULL)
         (void)snprintf(answer->problem, sizeof answer->problem, "%s", wrong);
+    if (rc == RIG_OK && wrong == NULL && asking->telling == WHOLE)
+        replay(history, asking, text, size, answer);
     answer->ordered = rc == RIG_OK && verdict->scope.unordered_keys == 0;
     answer->observed = rc == RIG_OK && verdict->unknown_reason == NULL && verdict->scope.unknown_reads == 0;
     answer->unsettled = rc == RIG_OK && verdict->scope.unsettled;
@@ -190,7 +205,7 @@ enum agreement {
 static const char *const agreement_names[AGREEMENTS] = {
     "agree",
     "open: rig does not refute the level, or does not find the anomaly, although no execution is without it",
-    "REFUSED: rig gives no verdict, or one with a wrong witness",
+    "REFUSED: rig gives no verdict, or one with a wrong witness or proof",
     "FALSE ALARM: rig refutes the level, the oracle knows an execution",
     "FALSELY HELD: rig says that the level held, the oracle knows no execution",
     "MISSED: the oracle knows no execution, rig decides the level and does not refute it",

@@ -7,6 +7,7 @@
  * compared, too. Results come from a run of the object in which operations take effect at random times, and some are then
  * changed. Brute force shares no code with rig: it has its own objects, and tries every order.
  *
+ * rig-verify's code must accept the proof of each verdict (tests/proof/replay_proof.h).
  * Each history is also checked in windows of a few operations, with the same verdict. Histories of more than 8 operations are
  * only checked so.
  */
@@ -23,6 +24,7 @@
 #include "history/source.h"
 #include "history/types.h"
 #include "tests/model/cut_history.h"
+#include "tests/proof/replay_proof.h"
 
 enum { BRUTE_OPS = 8, MOST_OPS = 64, MOST_HELD = 2 * MOST_OPS, VALUES = 3, KEYS = 2, NOTHING = -1 };
 enum kind { READ, WRITE, CAS, EXTEND };
@@ -451,6 +453,12 @@ static bool check(const struct history *h, uint64_t choice, struct asked *asked,
     }
     if (rc == RIG_OK)
         rc = read_sequential(verdict, asked, &err);
+    if (rc == RIG_OK) {
+        struct replayed replayed;
+        replay_proof(history, verdict, &options, &replayed);
+        if (replayed.problem[0] != '\0')
+            rc = rig_fail(&err, RIG_E_BUG, "the proof is refused: %.800s", replayed.problem);
+    }
     if (rc == RIG_OK)
         rc = compare_windows(history, &options, choice, verdict, &err);
     rig_verdict_free(verdict);

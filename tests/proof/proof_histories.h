@@ -1,0 +1,19 @@
+/*
+ * Random small histories of every type, for proofs: by turns
+ * - those of the oracles (tests/oracle/small_wild.h, small_execution.h): lists, which also serve as sets, and registers;
+ * - runs of the simulated database (tests/model/sim_history.h), right and wrong at each isolation level, some with results
+ *   and outcomes changed afterwards.
+ *
+ * The same arguments give the same history.
+ */
+#ifndef RIG_TESTS_PROOF_PROOF_HISTORIES_H
+#define RIG_TESTS_PROOF_PROOF_HISTORIES_H
+
+#include "checker/check.h"
+
+/* The caller owns it. NULL: there is none of this number. */
+struct rig_history *proof_history(enum rig_workload workload, uint64_t seed, uint64_t number);
+/* The options of its check, which a proof may repeat as assumptions. */
+struct rig_check_options proof_history_options(enum rig_workload workload, uint64_t number);
+
+#endif
