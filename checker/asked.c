@@ -204,15 +204,17 @@ static bool excludes(const struct rig_rule *rule, enum rig_shape shape, enum rig
     return false;
 }
 
-/* Whether a level that forbids such cycles is held: then some order of the versions makes none. */
+/* Whether a level that forbids such cycles is held: then some order of the versions makes none. Read uncommitted may be held
+ * because a transaction of unknown fate did not commit, and if it did, there may be a cycle of writes. */
 static bool is_excluded(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
     for (unsigned i = 0; i < RIG_SHAPE_COUNT * RIG_ALONG_COUNT && verdict->lattice == RIG_LATTICE_EXACT; i++) {
         const enum rig_shape shape = (enum rig_shape)(i / RIG_ALONG_COUNT);
         const enum rig_along order = (enum rig_along)(i % RIG_ALONG_COUNT);
         for (unsigned level = 0; level < RIG_LEVEL_COUNT && rig_anomaly_of_cycle(shape, order) == asked; level++) {
-            if (verdict->levels[level].fate == RIG_FATE_HELD &&
-                excludes(rig_level_rule((enum rig_level)level), shape, order))
+            const struct rig_rule *rule = rig_level_rule((enum rig_level)level);
+            const bool by_fate = rule->form == RIG_RULE_WRITES && verdict->scope.unsettled;
+            if (verdict->levels[level].fate == RIG_FATE_HELD && !by_fate && excludes(rule, shape, order))
                 return true;
         }
     }
@@ -237,6 +239,18 @@ static const char *why_open_without_edges(const struct rig_verdict *verdict, con
 static const uint64_t claims = RIG_ANOMALY_BIT(RIG_ANOMALY_ORDER_MISMATCH) | RIG_ANOMALY_BIT(RIG_ANOMALY_G_SIA) |
                                RIG_ANOMALY_BIT(RIG_ANOMALY_G_SIB) | RIG_ANOMALY_BIT(RIG_ANOMALY_STALE_SNAPSHOT);
 
+const char *rig_asked_why_contested(const struct rig_verdict *verdict)
+{
+    if (is_found(verdict, RIG_ANOMALY_INCOMPATIBLE_ORDER))
+        return "reads of some key contradict each other, so that its versions have no order";
+    if (is_found(verdict, RIG_ANOMALY_FRACTURED_APPEND))
+        return "a read of some key shows an append without an earlier one of the same transaction, so that the key's "
+               "versions have no order";
+    if (is_found(verdict, RIG_ANOMALY_DUPLICATE_ELEMENTS))
+        return "a read of some key shows an element twice, so that the key's versions have no order";
+    return NULL;
+}
+
 /* Why the existence of an anomaly that was not found is open; NULL: it certainly does not exist. */
 static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, uint64_t open)
 {
@@ -256,9 +270,8 @@ static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly 
     if ((open & RIG_ANOMALY_BIT(asked)) != 0)
         return is_g0(asked) ? "a cycle of writes rests on a transaction of unknown fate"
                             : "a closed walk of its edges passes a transaction twice, and no cycle was found in it";
-    if (is_found(verdict, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(verdict, RIG_ANOMALY_FRACTURED_APPEND) ||
-        is_found(verdict, RIG_ANOMALY_DUPLICATE_ELEMENTS))
-        return "reads of some key contradict each other, so that its versions have no order";
+    if (rig_asked_why_contested(verdict) != NULL)
+        return rig_asked_why_contested(verdict);
     if (is_found(verdict, RIG_ANOMALY_CYCLIC_VERSIONS))
         return "the assumptions do not order the versions of some key";
     if (rests_on_unread(verdict, asked))

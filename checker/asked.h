@@ -16,6 +16,9 @@
  */
 enum rig_rc rig_asked_require_possible(enum rig_workload workload, uint64_t anomalies, struct rig_err *err);
 
+/* Why the reads of some key give its versions no order, as a clause; NULL: reads of each key agree. */
+const char *rig_asked_why_contested(const struct rig_verdict *verdict);
+
 /*
  * Completes validity, undecided_anomalies and unknown_reason of a verdict whose levels are decided. `open`: bits of
  * the requested anomalies that some judgement could not decide.

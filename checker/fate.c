@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/plural.h"
+#include "checker/asked.h"
 #include "checker/checker_types.h"
 #include "checker/witness/assumed.h"
 #include "checker/witness/sentence.h"
@@ -85,17 +86,10 @@ static void find_refuted(struct judge *j)
     }
 }
 
-/* A cycle called G1c may be one of writes alone, through a transaction of unknown fate (cycle/cycle.h). */
-static bool open_write_cycles(const struct judge *j)
+/* Reads of some key cannot all be of one list: no order of its versions explains them. */
+static bool are_contradicted(const struct judge *j)
 {
-    return j->scope->unsettled && (is_found(j, RIG_ANOMALY_G1C) || is_found(j, RIG_ANOMALY_G1C_PROCESS) ||
-                                   is_found(j, RIG_ANOMALY_G1C_REALTIME));
-}
-
-/* Values that no transaction wrote, or repeated elements, that only transactions of unknown fate read. */
-static bool open_impossible_reads(const struct judge *j)
-{
-    return is_found(j, RIG_ANOMALY_DUPLICATE_ELEMENTS) || is_found(j, RIG_ANOMALY_GARBAGE_READ);
+    return is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND);
 }
 
 /* The levels that hold where this one does. Where there are predicates, repeatable read is decided without the edges that
@@ -107,35 +101,40 @@ static uint64_t implied_by(const struct judge *j, unsigned level)
     return info_of(j, RIG_LEVEL_READ_COMMITTED)->below | RIG_LEVEL_BIT(level);
 }
 
-static void find_held(struct judge *j)
+/* Bits: the levels that are decided where every read is known and no operation is missing. Below read committed they are
+ * decided by what acknowledged transactions wrote and read: one of unknown fate may have aborted (docs/checker.md). */
+static uint64_t find_decided(const struct judge *j)
 {
     const struct rig_scope *scope = j->scope;
-    if (scope->unknown_reads > 0 || scope->open_reads > 0 || scope->lost_count > 0 ||
-        j->verdict->unknown_reason != NULL)
-        return;
+    const uint64_t all = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1;
     uint64_t decided = exact_levels;
+    if (scope->committed_count == 0)
+        return all; /* no transaction that could break one */
     if (scope->unordered_keys == 0)
         decided |= snapshot_levels;
     if (j->verdict->lattice == RIG_LATTICE_EXACT)
-        decided = (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1) & ~j->verdict->spent_levels & ~scope->apart & ~scope->unfit;
+        decided = all & ~j->verdict->spent_levels & ~scope->apart & ~scope->unfit;
     else if (!j->type->total_orders)
         decided = 0;
-    if (!scope->has_invocations)
-        decided &= ~strong_levels;
     decided &= j->type->levels;
     if (j->type->link_items != NULL) /* the ladder decides alone */
         decided &= exact_levels | snapshot_levels;
-    /* Where reads contradict each other there is no one order of versions that could be free of cycles. */
-    if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
+    if (are_contradicted(j))
         decided = 0;
     /* Objects that may not be linearizable: an order that keeps that of each process was found, or nothing holds. */
     if (j->verdict->sequential != RIG_SEQUENTIAL_IMPLIED)
         decided &= j->verdict->sequential == RIG_SEQUENTIAL_HELD
                        ? info_of(j, RIG_LEVEL_STRONG_SESSION_SERIALIZABLE)->below
                        : 0;
-    /* Whether there is a cycle of writes, or such a read, depends on the fate of a transaction. */
-    if (open_write_cycles(j) || open_impossible_reads(j))
-        decided &= ~rig_levels_below_committed;
+    return scope->has_invocations ? decided : decided & ~strong_levels;
+}
+
+static void find_held(struct judge *j)
+{
+    const struct rig_scope *scope = j->scope;
+    if (scope->unknown_reads > 0 || scope->open_reads > 0 || scope->lost_count > 0 || scope->txn_count == 0)
+        return;
+    const uint64_t decided = find_decided(j);
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if (decided & ~j->refuted & RIG_LEVEL_BIT(level))
             j->held |= implied_by(j, level);
@@ -232,7 +231,8 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
         rig_buf_add_text(text, "every read is known, and no cycle exists but for those through predicates");
     else {
         RIG_INVARIANT(tests[level].basis == BY_WRITES);
-        rig_buf_printf(text, "every read is known, and no cycle of ww edges exists%s%s",
+        rig_buf_printf(text, "every read is known, and no cycle of ww edges %sexists%s%s",
+                       j->scope->unsettled ? "between acknowledged transactions " : "",
                        j->type->total_orders || ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j), orders[order]);
     }
 }
@@ -240,9 +240,15 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
 static void say_held(const struct judge *j, unsigned level, struct rig_buf *text)
 {
     uint64_t bit = RIG_LEVEL_BIT(level);
+    if (j->scope->committed_count == 0) {
+        rig_buf_add_text(text, "no transaction is known to have committed, and only one that did could break it");
+        return;
+    }
     uint64_t above = info_of(j, (enum rig_level)level)->above & j->held & (exact_levels | snapshot_levels) & ~bit;
     if (tests[level].basis != BY_IMPLICATION) {
         say_test(j, level, text);
+        if (j->verdict->unknown_reason != NULL)
+            rig_buf_printf(text, "; %s", j->verdict->unknown_reason);
         return;
     }
     for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
@@ -351,19 +357,15 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     const struct rig_scope *scope = j->scope;
     uint64_t bit = RIG_LEVEL_BIT(level);
     rig_buf_add_text(text, "no anomaly refutes it");
-    if (j->verdict->unknown_reason != NULL)
-        rig_buf_add_text(text, ", but nothing was observed");
-    else if (scope->lost_count > 0)
+    if (scope->lost_count > 0)
         rig_buf_printf(text, ", but %" PRIu64 " operation%s that may have read or written %s omitted",
                        scope->lost_count, rig_plural(scope->lost_count), rig_was_were(scope->lost_count));
-    else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
-        rig_buf_add_text(text, ", but the reads of some key contradict each other");
+    else if (scope->txn_count == 0)
+        rig_buf_add_text(text, ", but the history has no transaction");
+    else if (are_contradicted(j))
+        rig_buf_printf(text, ", but %s", rig_asked_why_contested(j->verdict));
     else if (say_sequential(j, text))
         return;
-    else if ((bit & rig_levels_below_committed) && open_write_cycles(j))
-        rig_buf_add_text(text, ", but some write cycle rests on a transaction of unknown fate");
-    else if ((bit & rig_levels_below_committed) && open_impossible_reads(j))
-        rig_buf_add_text(text, ", but a transaction of unknown fate read a value that no transaction can have written");
     else if (scope->unknown_reads > 0)
         rig_buf_printf(text, ", but the results of %" PRIu64 " read%s are not known", scope->unknown_reads,
                        rig_plural(scope->unknown_reads));
@@ -426,11 +428,11 @@ static char *summarise(const struct judge *j)
     struct rig_verdict *verdict = j->verdict;
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    if (verdict->unknown_reason != NULL) {
+    uint64_t held = rig_levels_strongest_in(j->verdict->lattice, j->held);
+    if (verdict->unknown_reason != NULL && held == 0) {
         rig_buf_printf(&text, "This history allows no conclusion: %s.", verdict->unknown_reason);
         return keep(j, &text);
     }
-    uint64_t held = rig_levels_strongest_in(j->verdict->lattice, j->held);
     if (held != 0) {
         rig_buf_add_text(&text, "This history keeps ");
         list_levels(held, &text);
@@ -440,6 +442,8 @@ static char *summarise(const struct judge *j)
                                     : "No isolation level could be confirmed for this history");
     }
     if (j->refuted == 0) {
+        if (verdict->unknown_reason != NULL)
+            rig_buf_printf(&text, ", but is no evidence: %s", verdict->unknown_reason);
         rig_buf_add_char(&text, '.');
         return keep(j, &text);
     }

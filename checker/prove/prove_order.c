@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checker/checker_types.h"
 #include "checker/graph/orders.h"
+#include "checker/infer/list_acknowledged.h"
 #include "checker/solve/breach.h"
 
 struct edge {
@@ -365,17 +367,72 @@ static bool add_links(struct sorting *s, const struct rig_inference *inference, 
     return true;
 }
 
-bool rig_prove_links_order(const struct rig_inference *inference, unsigned links, bool acknowledged,
-                           enum rig_along along, struct rig_prove_events *events, bool *found)
+/* Of one key of lists: the acknowledged writers of what acknowledged reads show, in that order, and then those of the other
+ * appends. */
+struct shown_writes {
+    const struct rig_history *history;
+    const struct rig_versions *versions;
+    uint32_t *last; /* per key: the last writer that acknowledged reads show, or RIG_TXN_NONE */
+};
+
+static bool add_shown_writes(struct sorting *s, const struct shown_writes *of, uint32_t key)
+{
+    uint32_t *last = &of->last[key];
+    *last = RIG_TXN_NONE;
+    for (uint32_t i = 0; i < of->versions->acknowledged[key]; i++) {
+        const struct rig_append *append = rig_versions_find(of->versions, key, of->versions->keys[key].order.at[i]);
+        const uint32_t writer = append == NULL ? RIG_TXN_NONE : append->writer;
+        if (writer == RIG_TXN_NONE || of->history->txns[writer].outcome != RIG_OUTCOME_OK)
+            continue;
+        if (*last != RIG_TXN_NONE && !add_edge(s, *last, writer))
+            return false;
+        *last = writer;
+    }
+    return true;
+}
+
+static bool add_other_writes(struct sorting *s, const struct shown_writes *of, uint32_t txn)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(of->history, txn);
+    const uint32_t count = of->history->txns[txn].outcome == RIG_OUTCOME_OK ? rig_txn_op_count(of->history, txn) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t key = ops[i].key;
+        if (ops[i].kind == RIG_OP_APPEND && of->last[key] != RIG_TXN_NONE &&
+            rig_versions_append(of->versions, key, ops[i].value)->position >= of->versions->acknowledged[key] &&
+            !add_edge(s, of->last[key], txn))
+            return false;
+    }
+    return true;
+}
+
+/* The order of lists' writes as acknowledged reads show it: a transaction of unknown fate may have aborted, and proves none. */
+static bool add_acknowledged_writes(struct sorting *s, struct rig_inference *inference)
+{
+    const struct rig_history *history = inference->history;
+    uint32_t *last = malloc(((size_t)history->key_count + 1) * sizeof *last);
+    const struct shown_writes of = {.history = history, .versions = &inference->versions, .last = last};
+    bool ok = last != NULL && (of.versions->acknowledged != NULL ||
+                               rig_acknowledged_find(&inference->versions, inference->links.arena));
+    for (uint32_t key = 0; ok && key < history->key_count; key++)
+        ok = add_shown_writes(s, &of, key);
+    for (uint32_t txn = 0; ok && txn < history->txn_count; txn++)
+        ok = add_other_writes(s, &of, txn);
+    free(last);
+    return ok;
+}
+
+bool rig_prove_links_order(struct rig_inference *inference, unsigned links, bool acknowledged, enum rig_along along,
+                           struct rig_prove_events *events, bool *found)
 {
     const struct rig_history *history = inference->history;
     struct sorting s = {.node_count = inference->links.node_count};
     const size_t nodes = (size_t)s.node_count + 1;
+    const bool by_reads = acknowledged && rig_type_inference(history->workload)->has_versions;
     uint32_t *txn_of = malloc(nodes * sizeof *txn_of),
              *before = rig_arena_room(inference->links.arena, nodes, sizeof *before);
     bool ok = txn_of != NULL && before != NULL &&
               rig_process_order(history, inference->committed, inference->links.arena, before) &&
-              add_links(&s, inference, links);
+              (by_reads ? add_acknowledged_writes(&s, inference) : add_links(&s, inference, links));
     if (ok)
         memset(txn_of, 0xff, nodes * sizeof *txn_of);
     for (int ended = 1; ended >= 0; ended--) {

@@ -28,8 +28,8 @@ bool rig_prove_order(const struct rig_problem *problem, const struct rig_history
                      const uint32_t *place, struct rig_prove_events *events, bool *found);
 
 /* The same by the edges of an inference: `links`, bits as RIG_LINKS_WW, among the transactions that count as committed, or
- * the acknowledged ones alone. With the order of processes, unless `along` is plain. */
-bool rig_prove_links_order(const struct rig_inference *inference, unsigned links, bool acknowledged,
-                           enum rig_along along, struct rig_prove_events *events, bool *found);
+ * the acknowledged ones alone, of lists by what acknowledged reads show. With the order of processes, unless `along` is plain. */
+bool rig_prove_links_order(struct rig_inference *inference, unsigned links, bool acknowledged, enum rig_along along,
+                           struct rig_prove_events *events, bool *found);
 
 #endif

@@ -285,7 +285,7 @@ static bool fits_uncommitted(const struct search *s)
 {
     for (int r = 0; r < s->read_count && !s->history->registers; r++) {
         const struct seen *seen = &s->reads[r];
-        if (in(s->committed | s->known, seen->txn) && !s->silent[seen->key] && !begins_list(s, seen))
+        if (in(s->committed, seen->txn) && !s->silent[seen->key] && !begins_list(s, seen))
             return false;
     }
     return true;

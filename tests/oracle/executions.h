@@ -43,8 +43,7 @@
  * Lists. An append extends the existing list, so a version's list holds the appends of its predecessors and its own
  * (traceability, Kingsbury & Alvaro 2020, 4.2): RC and above require each read to be such a list. A list that ends with
  * the reader's own appends is a read of the version that these extend; of the initial state it is none. At RU a read may be dirty, and
- * so proves less: the elements of committed transactions that it shows are a prefix of the key's list. This holds for
- * reads of ok transactions, and of the info transactions that have a write in such a read. Each append counts by
+ * so proves less: the elements of committed transactions that it shows are a prefix of the key's list. Each append counts by
  * itself: two of one transaction with another's between them are a write cycle, as in Kingsbury & Alvaro (in Adya's
  * definition, where only last writes are versions, they are none). Where the reads of a key contradict each other, or
  * show a later append of a transaction without an earlier one, they prove nothing at RU. No committed transaction can

@@ -18,9 +18,9 @@
  *   On other levels this is counted as open.
  *
  * --decided: rig must decide every level. One that it does not refute although the oracle finds no execution is MISSED;
- * one that has an execution must be held (else NOT HELD). Excused are: histories in which nothing was observed, or the
- * result of some read is unknown; strong levels without invocations; read uncommitted, in its three forms, of lists, and
- * of registers where a transaction of unknown fate counts as committed.
+ * one that has an execution must be held (else NOT HELD). Excused are: histories in which the result of some read is
+ * unknown; strong levels without invocations; read uncommitted, in its three forms, where the reads of a list contradict
+ * each other or show an append without an earlier one of its transaction.
  *
  * For each anomaly, requested by name: where rig says yes, the oracle finds one that all version orders share (or one
  * of that kind or a stronger in each of them); where rig says no, the orders share none, and some order has none. Where
@@ -89,9 +89,9 @@ struct answer {
     enum rig_fate fate[RIG_LEVEL_COUNT];
     enum reply reply[RIG_ANOMALY_COUNT];
     bool ordered;     /* no two transactions made unread appends to one key */
-    bool observed;    /* some read, and all of them are known */
+    bool known;       /* all reads are */
     bool invocations; /* the history has them */
-    bool unsettled;   /* some transaction of unknown fate counts as committed */
+    bool contested;   /* the reads of some list give its versions no order */
 };
 
 /* The history under check: printed when an assertion of rig's ends the program. */
@@ -179,8 +179,9 @@ static void ask(const struct small_history *history, const struct asking *asking
     if (rc == RIG_OK && wrong == NULL && asking->telling == WHOLE)
         replay(history, asking, text, size, answer);
     answer->ordered = rc == RIG_OK && verdict->scope.unordered_keys == 0;
-    answer->observed = rc == RIG_OK && verdict->unknown_reason == NULL && verdict->scope.unknown_reads == 0;
-    answer->unsettled = rc == RIG_OK && verdict->scope.unsettled;
+    answer->known = rc == RIG_OK && verdict->scope.unknown_reads == 0;
+    answer->contested = rc == RIG_OK && (verdict->findings[RIG_ANOMALY_INCOMPATIBLE_ORDER].count > 0 ||
+                                         verdict->findings[RIG_ANOMALY_FRACTURED_APPEND].count > 0);
     answer->invocations = rc == RIG_OK && verdict->scope.has_invocations;
     rig_verdict_free(verdict);
     free(text);
@@ -221,17 +222,17 @@ struct comparison {
     uint32_t splits; /* as in struct explained */
 };
 
-/* Read uncommitted, in its three forms, may depend on the fate of a transaction that was read. */
-static bool may_rest_on_fate(const struct small_history *history, const struct answer *answer, enum rig_level level)
+/* Reads of a list that no order of its versions gives prove nothing at read uncommitted, and are not explained either. */
+static bool is_contested(const struct answer *answer, enum rig_level level)
 {
-    return (RIG_LEVEL_BIT(level) & rig_levels_below_committed) != 0 && (!history->registers || answer->unsettled);
+    return (RIG_LEVEL_BIT(level) & rig_levels_below_committed) != 0 && answer->contested;
 }
 
 /* Whether an execution at the level need not make it held (--decided). */
-static bool is_excused(const struct small_history *history, const struct answer *answer, enum rig_level level)
+static bool is_excused(const struct answer *answer, enum rig_level level)
 {
     const bool strong = level_meaning(level).order == EXECUTION_STRONG;
-    return !answer->observed || (strong && !answer->invocations) || may_rest_on_fate(history, answer, level);
+    return !answer->known || (strong && !answer->invocations) || is_contested(answer, level);
 }
 
 /* Whether an execution at each level explains the history: under the assumptions asked for, and under none. */
@@ -288,8 +289,8 @@ static enum agreement compare_level(const struct small_history *history, const s
     if (fate == RIG_FATE_HELD)
         return anyhow ? AGREE : FALSELY_HELD;
     if (exists)
-        return asking->decided && !is_excused(history, answer, level) ? NOT_HELD : AGREE;
-    if (asking->decided && !may_rest_on_fate(history, answer, level))
+        return asking->decided && !is_excused(answer, level) ? NOT_HELD : AGREE;
+    if (asking->decided && !is_contested(answer, level))
         return anyhow ? AGREE : MISSED;
     const bool claimed = (decided_levels(answer->ordered) & RIG_LEVEL_BIT(level)) != 0;
     return claimed && !history->registers ? MISSED : OPEN;
@@ -371,7 +372,7 @@ static bool is_level_kept(const struct named_anomalies *named, const struct answ
     const int most = cycle == NAMED_G_SINGLE && form != NAMED_AS_IT_IS ? NAMED_G_NONADJACENT : (int)cycle;
     const uint32_t several = form == NAMED_REALTIME ? cases_of(NAMED_G2, NAMED_SEVERAL_REALTIME) : 0;
     return absent_in_some_graph(named, cycles_up_to(NAMED_G0, most, form) | several) && !has_any_plain(named) &&
-           answer->observed && !named->unsettled;
+           answer->known && !named->unsettled;
 }
 
 /* The reason why rig may leave open whether such a cycle exists, although the oracle finds none. */

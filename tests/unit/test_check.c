@@ -59,14 +59,44 @@ static void the_requested_levels_decide(void **state)
     done(&f);
 }
 
-static void nothing_observed_is_undecided(void **state)
+static void nothing_observed_is_held_and_no_evidence(void **state)
 {
     (void)state;
     struct fixture f;
     check(&f, "ok 0 0-1: ax1; ok 1 2-3: ay2; info 2 4-5: az1", 0);
     assert_int_equal(f.verdict->valid, RIG_VALID_UNKNOWN);
     assert_non_null(f.verdict->unknown_reason);
+    assert_int_equal(f.verdict->levels[RIG_LEVEL_STRICT_SERIALIZABLE].fate, RIG_FATE_HELD);
+    done(&f);
+    check(&f, "fail 0 0-1: ax1; info 1 2-3: rx[1]", 0);
+    assert_int_equal(f.verdict->valid, RIG_VALID_UNKNOWN);
+    assert_int_equal(f.verdict->levels[RIG_LEVEL_STRICT_SERIALIZABLE].fate, RIG_FATE_HELD);
+    assert_non_null(
+        strstr(f.verdict->levels[RIG_LEVEL_SERIALIZABLE].reason, "no transaction is known to have committed"));
+    done(&f);
+}
+
+static void one_fractured_read_contradicts_no_other(void **state)
+{
+    (void)state;
+    struct fixture f;
+    check(&f, "ok 0 0-1: ax1 ax2; ok 1 2-3: rx[2]", 0);
+    const char *reason = f.verdict->levels[RIG_LEVEL_READ_UNCOMMITTED].reason;
     assert_int_equal(f.verdict->levels[RIG_LEVEL_READ_UNCOMMITTED].fate, RIG_FATE_NOT_REFUTED);
+    assert_non_null(strstr(reason, "shows an append without an earlier one of the same transaction"));
+    assert_null(strstr(reason, "contradict"));
+    done(&f);
+}
+
+/* The writer of 3 to z, of unknown fate, may have aborted: then what it read orders nothing. */
+static void read_uncommitted_needs_no_unknown_fate(void **state)
+{
+    (void)state;
+    struct fixture f;
+    check(&f, "ok 0 0-2: ax1 ay1; ok 1 1-3: ax2 ay2; info 2 4-5: rx[1 2] ry[2 1] az3; ok 3 6-7: rz[3]", 0);
+    assert_int_equal(f.verdict->levels[RIG_LEVEL_STRONG_READ_UNCOMMITTED].fate, RIG_FATE_HELD);
+    assert_int_equal(f.verdict->levels[RIG_LEVEL_READ_COMMITTED].fate, RIG_FATE_REFUTED);
+    assert_int_equal(f.verdict->findings[RIG_ANOMALY_G0].count, 0);
     done(&f);
 }
 
@@ -203,7 +233,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_clean_history_holds_every_decidable_level),
         cmocka_unit_test(the_requested_levels_decide),
-        cmocka_unit_test(nothing_observed_is_undecided),
+        cmocka_unit_test(nothing_observed_is_held_and_no_evidence),
+        cmocka_unit_test(one_fractured_read_contradicts_no_other),
+        cmocka_unit_test(read_uncommitted_needs_no_unknown_fate),
         cmocka_unit_test(unread_appends_are_decided_by_cases),
         cmocka_unit_test(unread_appends_may_leave_a_level),
         cmocka_unit_test(unknown_reads_leave_everything_open),
