@@ -107,9 +107,10 @@ static uint64_t find_decided(const struct judge *j)
 {
     const struct rig_scope *scope = j->scope;
     const uint64_t all = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1;
+    const uint64_t untimed = scope->has_invocations ? 0 : strong_levels;
     uint64_t decided = exact_levels;
     if (scope->committed_count == 0)
-        return all; /* no transaction that could break one */
+        return all & ~untimed; /* no transaction that could break one */
     if (scope->unordered_keys == 0)
         decided |= snapshot_levels;
     if (j->verdict->lattice == RIG_LATTICE_EXACT)
@@ -126,7 +127,7 @@ static uint64_t find_decided(const struct judge *j)
         decided &= j->verdict->sequential == RIG_SEQUENTIAL_HELD
                        ? info_of(j, RIG_LEVEL_STRONG_SESSION_SERIALIZABLE)->below
                        : 0;
-    return scope->has_invocations ? decided : decided & ~strong_levels;
+    return decided & ~untimed;
 }
 
 static void find_held(struct judge *j)
@@ -345,8 +346,10 @@ static bool say_sequential(const struct judge *j, struct rig_buf *text)
                          ", but the history was checked in windows, and only orders within the real-time bounds of "
                          "the operations were searched; ask for sequential");
         return true;
-    case RIG_SEQUENTIAL_IMPLIED:
     case RIG_SEQUENTIAL_HELD:
+        rig_buf_add_text(text, ", but of the levels with real-time order, only linearizability was decided");
+        return true;
+    case RIG_SEQUENTIAL_IMPLIED:
         break;
     }
     return false;
@@ -364,13 +367,13 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
         rig_buf_add_text(text, ", but the history has no transaction");
     else if (are_contradicted(j))
         rig_buf_printf(text, ", but %s", rig_asked_why_contested(j->verdict));
+    else if ((bit & strong_levels) && !scope->has_invocations)
+        rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
     else if (say_sequential(j, text))
         return;
     else if (scope->unknown_reads > 0)
         rig_buf_printf(text, ", but the results of %" PRIu64 " read%s are not known", scope->unknown_reads,
                        rig_plural(scope->unknown_reads));
-    else if ((bit & strong_levels) && !scope->has_invocations)
-        rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
     else if ((scope->apart | scope->unfit) & bit)
         add_apart(j, bit, text);
     else if (j->verdict->spent_levels & bit)
@@ -380,6 +383,9 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
                        scope->unordered_keys, rig_plural(scope->unordered_keys));
     else if (rig_type_open_for(j->type, scope->open_reads) != NULL)
         rig_buf_printf(text, ", but %s", rig_type_open_for(j->type, scope->open_reads));
+    else if (j->type->link_items != NULL && j->verdict->lattice == RIG_LATTICE_EXACT)
+        rig_buf_add_text(text,
+                         ", but with predicates only the levels of the ladder and those that they imply are decided");
     else
         rig_buf_add_text(text, "; the reference's lattice does not decide it");
 }
