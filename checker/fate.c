@@ -435,8 +435,11 @@ static char *summarise(const struct judge *j)
     struct rig_buf text;
     rig_buf_init(&text, 0);
     uint64_t held = rig_levels_strongest_in(j->verdict->lattice, j->held);
-    if (verdict->unknown_reason != NULL && held == 0) {
-        rig_buf_printf(&text, "This history allows no conclusion: %s.", verdict->unknown_reason);
+    if (verdict->unknown_reason != NULL) {
+        rig_buf_printf(&text, "This history allows no conclusion about its database: %s", verdict->unknown_reason);
+        rig_buf_add_text(&text, held != 0 ? "; it keeps " : "");
+        list_levels(held, &text);
+        rig_buf_add_char(&text, '.');
         return keep(j, &text);
     }
     if (held != 0) {
@@ -448,8 +451,6 @@ static char *summarise(const struct judge *j)
                                     : "No isolation level could be confirmed for this history");
     }
     if (j->refuted == 0) {
-        if (verdict->unknown_reason != NULL)
-            rig_buf_printf(&text, ", but is no evidence: %s", verdict->unknown_reason);
         rig_buf_add_char(&text, '.');
         return keep(j, &text);
     }

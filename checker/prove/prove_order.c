@@ -367,8 +367,8 @@ static bool add_links(struct sorting *s, const struct rig_inference *inference, 
     return true;
 }
 
-/* Of one key of lists: the acknowledged writers of what acknowledged reads show, in that order, and then those of the other
- * appends. */
+/* The writes of lists as acknowledged reads show them: the acknowledged writers of the elements shown, in their order, and
+ * then those of the other appends. */
 struct shown_writes {
     const struct rig_history *history;
     const struct rig_versions *versions;
@@ -397,7 +397,7 @@ static bool add_other_writes(struct sorting *s, const struct shown_writes *of, u
     const uint32_t count = of->history->txns[txn].outcome == RIG_OUTCOME_OK ? rig_txn_op_count(of->history, txn) : 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t key = ops[i].key;
-        if (ops[i].kind == RIG_OP_APPEND && of->last[key] != RIG_TXN_NONE &&
+        if (!rig_op_reads(ops[i].kind) && of->last[key] != RIG_TXN_NONE &&
             rig_versions_append(of->versions, key, ops[i].value)->position >= of->versions->acknowledged[key] &&
             !add_edge(s, of->last[key], txn))
             return false;
@@ -405,7 +405,7 @@ static bool add_other_writes(struct sorting *s, const struct shown_writes *of, u
     return true;
 }
 
-/* The order of lists' writes as acknowledged reads show it: a transaction of unknown fate may have aborted, and proves none. */
+/* A transaction of unknown fate may have aborted, so that its reads and writes order nothing. */
 static bool add_acknowledged_writes(struct sorting *s, struct rig_inference *inference)
 {
     const struct rig_history *history = inference->history;
