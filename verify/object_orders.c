@@ -14,6 +14,9 @@ struct unit {
     uint32_t key;              /* number of its object among those of the units */
     uint32_t begin, end;       /* positions; the end of one of unknown outcome is RIG_POSITION_NONE */
     uint32_t group;            /* operations of one group keep their order in time */
+    uint32_t needs,
+        gives; /* of registers and locks: numbers of the value that it observes first, and of the one that it
+                                * leaves; RIG_FACT_NONE */
     bool observes;
 };
 
@@ -43,6 +46,8 @@ struct search {
     struct words scratch;
     uint64_t *earliest; /* per group: the configuration for which this is known, and the earliest end of what is left */
     uint32_t groups;
+    uint64_t
+        *given; /* per value: the last configuration in which an operation that is left leaves it; NULL: no values */
     uint64_t configurations, steps;
     int64_t nil;
     bool explained, no_memory;
@@ -269,6 +274,8 @@ static bool add_units(struct search *s, uint32_t txn, uint32_t group)
                                                 .begin = begin_of(s, &history->txns[txn]),
                                                 .end = rig_txn_end(history, txn),
                                                 .group = group,
+                                                .needs = RIG_FACT_NONE,
+                                                .gives = RIG_FACT_NONE,
                                                 .observes = all_observe}))
             return false;
     }
@@ -311,11 +318,73 @@ static enum rig_rc make_units(struct search *s, const uint32_t *txns, size_t cou
     return rc;
 }
 
-/* ---- the search ---- */
+/* ---- values of registers and locks ---- */
+
+/* The number of a value that the operation has on its key: that of the first operation of the units that has it. */
+static uint32_t number_of(const struct search *s, const struct rig_txn_op *op)
+{
+    for (uint32_t u = 0; u < s->units.count; u++) {
+        const uint32_t first = s->units.at[u].first_op;
+        for (uint32_t i = first; i < s->units.at[u].end_op; i++) {
+            const struct rig_txn_op *other = &s->history->ops[i];
+            if (other->key == op->key && value_of(s, other) == value_of(s, op))
+                return 2 * u + (i > first);
+        }
+    }
+    return RIG_FACT_NONE;
+}
+
+/* Makes the numbers, for few operations: else the look at all of them would take longer than it saves. */
+static bool number_values(struct search *s)
+{
+    enum { MOST_UNITS = 512 };
+    if (s->units.count > MOST_UNITS || rig_replay_object_has_row(s->history->workload) ||
+        s->history->workload == RIG_WORKLOAD_APPEND_REGISTER)
+        return true;
+    for (size_t u = 0; u < s->units.count; u++) {
+        const struct unit *unit = &s->units.at[u];
+        const uint32_t count = unit->end_op - unit->first_op;
+        if (count > 2 || (count == 2 && observes(&s->history->ops[unit->end_op - 1])))
+            return true; /* neither a single operation nor a compare-and-set */
+    }
+    s->given = calloc(2 * s->units.count + 1, sizeof s->given[0]);
+    for (size_t u = 0; s->given != NULL && u < s->units.count; u++) {
+        struct unit *unit = &s->units.at[u];
+        const struct rig_txn_op *first = &s->history->ops[unit->first_op], *last = &s->history->ops[unit->end_op - 1];
+        if (observes(first) && (!rig_op_reads(first->kind) || first->read_state != RIG_READ_UNKNOWN))
+            unit->needs = number_of(s, first);
+        if (!observes(last))
+            unit->gives = number_of(s, last);
+    }
+    return s->given != NULL;
+}
 
 static bool took_effect(const uint64_t *configuration, uint32_t unit)
 {
     return (configuration[unit / 64] >> unit % 64 & 1) != 0;
+}
+
+/* ---- the search ---- */
+
+/* Whether an acknowledged operation that is left needs a value that is not there, and that no other one leaves. */
+static bool lacks_value(struct search *s, const uint64_t *configuration)
+{
+    bool lacks = false;
+    for (uint32_t u = 0; s->given != NULL && u < s->units.count; u++) {
+        const uint32_t gives = s->units.at[u].gives;
+        if (gives != RIG_FACT_NONE && !took_effect(configuration, u))
+            s->given[gives] = s->configurations;
+    }
+    for (uint32_t u = 0; s->given != NULL && !lacks && u < s->units.count; u++) {
+        const struct unit *unit = &s->units.at[u];
+        if (unit->needs == RIG_FACT_NONE || unit->end == RIG_POSITION_NONE || took_effect(configuration, u) ||
+            s->given[unit->needs] == s->configurations)
+            continue;
+        const uint64_t state = configuration[s->bits + unit->key];
+        lacks = (int64_t)s->states.words.at[s->states.first.at[state]] != value_of(s, &s->history->ops[unit->first_op]);
+    }
+    s->steps += s->given != NULL ? s->units.count : 0;
+    return lacks;
 }
 
 /* Adds the configuration in which the unit took effect, too. */
@@ -366,6 +435,8 @@ static void expand(struct search *s, uint32_t number, uint32_t *candidates)
     const uint32_t count = find_next(s, s->now.words.at + s->now.first.at[number], candidates, &left);
     const uint64_t *states = s->now.words.at + s->now.first.at[number] + s->bits;
     s->explained = s->explained || !left;
+    if (left && lacks_value(s, s->now.words.at + s->now.first.at[number]))
+        return;
     for (uint32_t i = 0; i < count && left; i++) {
         const struct unit *unit = &s->units.at[candidates[i]];
         if (unit->observes && apply(s, unit, (uint32_t)states[unit->key], &after)) {
@@ -393,7 +464,7 @@ static enum rig_rc begin_search(struct search *s)
     ok = ok && put_record(&s->now, start.at, size) != UINT32_MAX;
     words_done(&start);
     s->earliest = calloc((size_t)s->groups + 1, 2 * sizeof s->earliest[0]);
-    return ok && s->earliest != NULL ? RIG_OK : rig_no_memory(s->err, "the search for an order");
+    return ok && s->earliest != NULL && number_values(s) ? RIG_OK : rig_no_memory(s->err, "the search for an order");
 }
 
 static enum rig_rc search(struct search *s)
@@ -457,6 +528,7 @@ enum rig_rc rig_no_order(const struct rig_facts *facts, uint32_t levels, const u
     free(s.named);
     free(s.key);
     free(s.earliest);
+    free(s.given);
     units_done(&s.units);
     records_done(&s.states);
     records_done(&s.now);

@@ -10,6 +10,11 @@ bool rig_replay_object_nil(enum rig_workload workload, int64_t *nil)
     return workload != RIG_WORKLOAD_CAS_REGISTER || rig_value_number("nil", 3, nil);
 }
 
+bool rig_replay_object_has_row(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK;
+}
+
 void rig_replay_object_init(struct rig_replay_object *state, int64_t nil)
 {
     *state = (struct rig_replay_object){.value = nil};

@@ -35,6 +35,9 @@ static inline bool rig_replay_object_takes(const struct rig_txn_op *op)
     return op->kind == RIG_OP_DEQUEUE || op->kind == RIG_OP_POP;
 }
 
+/* Whether such objects have values in a row: queues and stacks. */
+bool rig_replay_object_has_row(enum rig_workload workload);
+
 /* A transaction of several takes, each of which takes effect by itself. */
 bool rig_replay_object_is_drain(const struct rig_history *history, uint32_t txn);
 
