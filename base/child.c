@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/child_mark.h"
 #include "base/clock.h"
 #include "base/process.h"
 #include "base/thread.h"
@@ -26,6 +27,7 @@ enum {
     PROBLEM_FD_LEAST = 10, /* above the descriptors that a child gets */
     ENVIRONMENT_MOST = 32,
     PROCESSES_MOST = 4096,
+    LEFT_MOST = 256,
 };
 
 /* The one request that the forking thread serves at a time. */
@@ -38,6 +40,8 @@ struct request {
 };
 
 struct rig_children {
+    char family[RIG_CHILD_MARK_BYTES]; /* begins the marks of its children; constant */
+    uint64_t marked;                   /* children with a mark so far; of the forking thread */
     pthread_t thread;
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t changed;
@@ -62,6 +66,7 @@ struct exec_problem {
 struct preparation {
     const struct rig_child_command *command;
     const char *environment[ENVIRONMENT_MOST + 1];
+    const char **marked; /* owned: the whole environment and the mark; NULL: without one */
     pid_t parent;
     int null_fd;
     int tether_fd;
@@ -92,9 +97,10 @@ _Noreturn static void become(const struct preparation *ready)
         /* After the change of account, which clears it; a parent that died before is seen by its number. */
         (void)prctl(PR_SET_PDEATHSIG, command->death_signal);
         if (getppid() == ready->parent && chdir(command->home) == 0)
-            (void)execve(
-                command->arguments[0], (char *const *)(uintptr_t)command->arguments,
-                (char *const *)(uintptr_t)(command->whole_environment ? command->environment : ready->environment));
+            (void)execve(command->arguments[0], (char *const *)(uintptr_t)command->arguments,
+                         (char *const *)(uintptr_t)(ready->marked != NULL        ? ready->marked
+                                                    : command->whole_environment ? command->environment
+                                                                                 : ready->environment));
     }
     problem.error = errno;
     (void)!write(ready->problem_fd, &problem, sizeof problem);
@@ -103,7 +109,27 @@ _Noreturn static void become(const struct preparation *ready)
 
 /* ---- starting ---- */
 
-static enum rig_rc prepare_environment(struct preparation *ready, struct rig_err *err)
+/* The mark replaces that of a rig whose child this one is. */
+static enum rig_rc add_mark(struct preparation *ready, const char *mark, struct rig_err *err)
+{
+    const char *const *given = ready->command->environment;
+    const size_t name = strcspn(mark, "=") + 1;
+    size_t count = 0, kept = 0;
+    while (given[count] != NULL)
+        count++;
+    ready->marked = calloc(count + 2, sizeof *ready->marked);
+    if (ready->marked == NULL)
+        return rig_no_memory(err, "an environment");
+    for (size_t i = 0; i < count; i++) {
+        if (mark[0] == '\0' || strncmp(given[i], mark, name) != 0)
+            ready->marked[kept++] = given[i];
+    }
+    if (mark[0] != '\0')
+        ready->marked[kept] = mark;
+    return RIG_OK;
+}
+
+static enum rig_rc prepare_environment(struct preparation *ready, const char *mark, struct rig_err *err)
 {
     static const char *const always[] = {
         "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -112,7 +138,7 @@ static enum rig_rc prepare_environment(struct preparation *ready, struct rig_err
     };
     size_t count = sizeof always / sizeof always[0];
     if (ready->command->whole_environment)
-        return RIG_OK;
+        return ready->command->marked ? add_mark(ready, mark, err) : RIG_OK;
     memcpy(ready->environment, always, sizeof always);
     for (const char *const *more = ready->command->environment; more != NULL && *more != NULL; more++) {
         if (count == ENVIRONMENT_MOST)
@@ -154,12 +180,13 @@ static enum rig_rc spawn(const struct rig_child_command *command, struct rig_chi
     enum { TETHER, TETHER_OF_CHILD, PROBLEM, PROBLEM_OF_CHILD, NULL_FD, FD_COUNT };
     int fds[FD_COUNT] = {-1, -1, -1, -1, -1};
     struct preparation ready = {.command = command, .parent = getpid()};
-    if (prepare_environment(&ready, err) != RIG_OK)
+    if (prepare_environment(&ready, child->mark, err) != RIG_OK)
         return RIG_E_LIMIT;
     fds[NULL_FD] = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (fds[NULL_FD] < 0 || pipe2(fds + TETHER, O_CLOEXEC) != 0 || pipe2(fds + PROBLEM, O_CLOEXEC) != 0) {
         int error = errno;
         close_all(fds, FD_COUNT);
+        free(ready.marked);
         return rig_fail(err, RIG_E_CLUSTER, "no descriptors for a child process: %s", strerror(error));
     }
     /* Not a descriptor that the child uses for its own. */
@@ -170,6 +197,7 @@ static enum rig_rc spawn(const struct rig_child_command *command, struct rig_chi
     if (pid == 0)
         become(&ready);
     int error = errno;
+    free(ready.marked);
     close_all(fds + NULL_FD, 1);
     close_all(fds + TETHER_OF_CHILD, 1);
     close_all(fds + PROBLEM_OF_CHILD, 1);
@@ -204,6 +232,9 @@ static void *fork_on_request(void *object)
             continue;
         }
         (void)pthread_mutex_lock(&all_lock);
+        request->child->mark[0] = '\0';
+        if (request->command->marked)
+            rig_child_mark_of(children->family, children->marked++, request->child->mark);
         request->rc = spawn(request->command, request->child, request->err);
         if (request->rc == RIG_OK) {
             request->child->next = all;
@@ -223,6 +254,7 @@ enum rig_rc rig_children_new(struct rig_children **children, struct rig_err *err
     struct rig_children *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rig_no_memory(err, "the list of child processes");
+    rig_child_mark_family(made->family);
     (void)pthread_mutex_init(&made->mutex, NULL);
     (void)pthread_cond_init(&made->changed, NULL);
     int error = rig_thread_start(&made->thread, fork_on_request, made);
@@ -301,26 +333,23 @@ bool rig_child_await(const struct rig_child *child, int64_t timeout_ns)
     return true;
 }
 
-/* Calls `visit` for each process of the machine. */
-static void for_each_process(void (*visit)(pid_t pid, void *context), void *context)
-{
-    DIR *entries = opendir("/proc");
-    const struct dirent *entry;
-    while (entries != NULL && (entry = readdir(entries)) != NULL) {
-        if (isdigit((unsigned char)entry->d_name[0]))
-            visit((pid_t)strtol(entry->d_name, NULL, 10), context);
-    }
-    if (entries != NULL)
-        (void)closedir(entries);
-}
-
 struct holders {
-    ino_t tether;
+    struct stat tether;
     pid_t main_pid;
     pid_t *pids;
     uint32_t capacity;
     uint32_t count;
 };
+
+/* Numbers of files are unique within their device only: a named pipe of another program can have the tether's. */
+static bool holds(pid_t pid, const struct stat *tether)
+{
+    char path[64];
+    struct stat status;
+    (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, TETHER_FD);
+    return stat(path, &status) == 0 && S_ISFIFO(status.st_mode) && status.st_dev == tether->st_dev &&
+           status.st_ino == tether->st_ino;
+}
 
 static void note_holder(struct holders *holders, pid_t pid)
 {
@@ -332,25 +361,35 @@ static void note_holder(struct holders *holders, pid_t pid)
 static void visit_holder(pid_t pid, void *context)
 {
     struct holders *holders = context;
-    char path[64];
-    struct stat status;
-    (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, TETHER_FD);
-    if (pid != holders->main_pid && pid != getpid() && stat(path, &status) == 0 && S_ISFIFO(status.st_mode) &&
-        status.st_ino == holders->tether)
+    if (pid != holders->main_pid && pid != getpid() && holds(pid, &holders->tether))
         note_holder(holders, pid);
 }
 
 uint32_t rig_child_processes(const struct rig_child *child, pid_t *pids, uint32_t capacity)
 {
-    struct stat status;
-    if (child->tether_plus_one == 0 || fstat(child->tether_plus_one - 1, &status) != 0)
+    struct holders holders = {.pids = pids, .capacity = capacity};
+    if (child->tether_plus_one == 0 || fstat(child->tether_plus_one - 1, &holders.tether) != 0)
         return 0;
-    struct holders holders = {.tether = status.st_ino, .pids = pids, .capacity = capacity};
     holders.main_pid = rig_child_pid(child);
     if (!rig_child_ended(child))
         note_holder(&holders, holders.main_pid);
-    for_each_process(visit_holder, &holders);
+    rig_process_each(visit_holder, &holders);
     return holders.count;
+}
+
+uint32_t rig_child_signal_all(const struct rig_child *child, pid_t *pids, uint32_t capacity, int signal_number)
+{
+    struct stat tether;
+    const bool tethered = child->tether_plus_one != 0 && fstat(child->tether_plus_one - 1, &tether) == 0;
+    const uint32_t count = rig_child_processes(child, pids, capacity);
+    for (uint32_t i = 0; i < count && i < capacity; i++) {
+        struct rig_process process;
+        /* Found first and asked for the tether after that: its number may have gone to another process meanwhile. */
+        if (tethered && rig_process_find(pids[i], &process) &&
+            (pids[i] == rig_child_pid(child) || holds(pids[i], &tether)))
+            (void)rig_process_signal(&process, signal_number);
+    }
+    return count < capacity ? count : capacity;
 }
 
 /* Whether a process holds the other end of the tether. Nothing is ever written into it. */
@@ -362,10 +401,11 @@ static bool is_held(const struct rig_child *child)
 
 /* ---- ending ---- */
 
+/* From here on the number may go to another process, so no thread sees it any more. */
 static int reap_main(struct rig_child *child)
 {
     int status = 0;
-    pid_t pid = rig_child_pid(child);
+    const pid_t pid = atomic_exchange(&child->pid, 0);
     if (pid == 0)
         return status;
     pid_t reaped;
@@ -402,15 +442,15 @@ static void visit_orphan(pid_t pid, void *context)
 }
 
 /* Takes the child out of the list, and reaps the orphans that it left. */
-static void forget(struct rig_child *child)
+static void forget(struct rig_child *child, pid_t main_pid)
 {
     (void)pthread_mutex_lock(&all_lock);
     struct rig_child **link = &all;
     while (*link != child)
         link = &(*link)->next;
     *link = child->next;
-    struct sweep sweep = {.program = child->program, .session = rig_child_pid(child)};
-    for_each_process(visit_orphan, &sweep);
+    struct sweep sweep = {.program = child->program, .session = main_pid};
+    rig_process_each(visit_orphan, &sweep);
     (void)pthread_mutex_unlock(&all_lock);
     (void)close(child->tether_plus_one - 1);
     child->tether_plus_one = 0;
@@ -438,10 +478,7 @@ bool rig_child_clear(struct rig_child *child, int64_t timeout_ns, int *status)
         (void)kill(main_pid, SIGKILL);
     bool gone = rig_child_await(child, timeout_ns);
     while (gone && is_held(child)) {
-        uint32_t count = rig_child_processes(child, pids, room);
-        count = count < room ? count : room;
-        for (uint32_t i = 0; i < count; i++)
-            (void)kill(pids[i], SIGKILL);
+        const uint32_t count = rig_child_signal_all(child, pids, room, SIGKILL);
         for (uint32_t i = 0; i < count; i++)
             reap_orphan(pids[i], deadline_ns);
         gone = rig_clock_now_ns() < deadline_ns;
@@ -452,9 +489,40 @@ bool rig_child_clear(struct rig_child *child, int64_t timeout_ns, int *status)
     if (!gone)
         return false;
     int ended = reap_main(child);
-    forget(child);
-    atomic_store(&child->pid, 0);
+    forget(child, main_pid);
     if (status != NULL)
         *status = ended;
     return true;
+}
+
+/* ---- processes that have left ---- */
+
+bool rig_child_left_processes(const struct rig_child *child)
+{
+    return rig_child_mark_find(child->mark, NULL, 0) > 0;
+}
+
+void rig_children_end_left(struct rig_children *children, int64_t timeout_ns,
+                           void (*tell)(void *context, const char *program, pid_t pid, bool ended), void *context)
+{
+    struct rig_process found[LEFT_MOST];
+    const int64_t deadline_ns = rig_clock_now_ns() + timeout_ns;
+    bool again = true;
+    /* More than once: one that is ended later may have started another one meanwhile. */
+    while (again && rig_clock_now_ns() < deadline_ns) {
+        const uint32_t all_left = rig_child_mark_find(children->family, found, LEFT_MOST);
+        const uint32_t count = all_left < LEFT_MOST ? all_left : LEFT_MOST;
+        again = false;
+        for (uint32_t i = 0; i < count; i++) {
+            struct rig_process_stat stat = {.program = ""};
+            (void)rig_process_stat(found[i].pid, &stat);
+            bool ended = rig_child_mark_signal(children->family, &found[i], SIGKILL);
+            const int64_t left_ns = deadline_ns - rig_clock_now_ns();
+            ended =
+                (ended || !rig_process_lives(&found[i])) && rig_process_await_end(&found[i], left_ns > 0 ? left_ns : 0);
+            tell(context, stat.program, found[i].pid, ended);
+            (void)waitpid(found[i].pid, NULL, WNOHANG); /* of an orphan, which is rig's own child now */
+            again = again || ended;
+        }
+    }
 }

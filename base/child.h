@@ -7,6 +7,8 @@
  *
  * Descendants: each child holds an open pipe, the tether (descriptor 3), which all its descendants inherit. A process
  * that holds it belongs to the child, even after the child itself has ended; when no process holds it, all have ended.
+ * A descendant that closes its descriptors, as daemons and the subprocesses of Python do, leaves the tether; it is found by
+ * a mark in its environment, where the command asks for one.
  * The process is made a subreaper, so that orphans become rig's own children, and none stays a zombie under a process 1
  * that does not reap.
  *
@@ -21,6 +23,7 @@
 #include <sys/types.h>
 
 #include "base/account.h"
+#include "base/child_mark.h"
 #include "base/err.h"
 
 struct rig_children;
@@ -32,9 +35,10 @@ void rig_children_free(struct rig_children *children);
 
 /* One child; zeroed: none. It does not move while it runs. */
 struct rig_child {
-    atomic_int pid;      /* of the main process; 0: none, or reaped */
-    int tether_plus_one; /* the end that rig holds, + 1; 0: none */
-    char program[16];    /* as the kernel names its processes */
+    atomic_int pid;                  /* of the main process; 0: none, or reaped */
+    int tether_plus_one;             /* the end that rig holds, + 1; 0: none */
+    char program[16];                /* as the kernel names its processes */
+    char mark[RIG_CHILD_MARK_BYTES]; /* in the environment of it and its descendants; empty: none */
     struct rig_child *next;
 };
 
@@ -42,6 +46,7 @@ struct rig_child_command {
     const char *const *arguments;   /* NULL-ended; the first is the absolute path of the program */
     const char *const *environment; /* NULL-ended "NAME=value" beyond PATH, LC_ALL=C and TZ=UTC; NULL: none */
     bool whole_environment;         /* `environment` is complete: the three are not added */
+    bool marked;                    /* with `whole_environment`: it gets a mark, for rig_children_end_left() */
     const struct rig_account *account;
     const char *home;    /* its working folder */
     int output;          /* descriptor for its output and errors */
@@ -61,11 +66,23 @@ bool rig_child_ended(const struct rig_child *child);
 bool rig_child_await(const struct rig_child *child, int64_t timeout_ns);
 /* The living processes of the child, the main one first; returns how many there are, and fills at most `capacity`. */
 uint32_t rig_child_processes(const struct rig_child *child, pid_t *pids, uint32_t capacity);
+/* Sends a signal to the living processes of the child, and to no other one; `pids` is room for their numbers. Returns how
+ * many were found, `capacity` at most. */
+uint32_t rig_child_signal_all(const struct rig_child *child, pid_t *pids, uint32_t capacity, int signal_number);
 /*
  * Kills all processes of the child (SIGKILL), waits at most `timeout_ns` until they have ended, and reaps them.
  * `*status` (may be NULL) is that of the main process, as from waitpid(). False if one did not end, being stuck in the
  * kernel; the child then stays as it is. True for a zeroed child.
  */
 bool rig_child_clear(struct rig_child *child, int64_t timeout_ns, int *status);
+
+/* Whether a descendant of the child, which was cleared, has left the tether and lives on; only where it has a mark. */
+bool rig_child_left_processes(const struct rig_child *child);
+/*
+ * Kills all descendants of these children that have left their tether and have a mark; `tell` gets each one, and whether it
+ * has ended. After the children were cleared. At most `timeout_ns`.
+ */
+void rig_children_end_left(struct rig_children *children, int64_t timeout_ns,
+                           void (*tell)(void *context, const char *program, pid_t pid, bool ended), void *context);
 
 #endif

@@ -1,11 +1,14 @@
 #include "base/process.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -105,12 +108,58 @@ bool rig_process_lives(const struct rig_process *process)
     return rig_process_state(process) != '\0';
 }
 
+/* A descriptor that stays that of its process when the number goes to another one; -1 with `errno`. */
+static int open_process(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+static int send(int process_fd, pid_t pid, int signal_number)
+{
+#ifdef SYS_pidfd_send_signal
+    if (process_fd >= 0)
+        return (int)syscall(SYS_pidfd_send_signal, process_fd, signal_number, NULL, 0);
+#endif
+    return kill(pid, signal_number);
+}
+
 bool rig_process_signal(const struct rig_process *process, int signal_number)
 {
-    if (rig_process_lives(process))
-        return kill(process->pid, signal_number) == 0;
-    errno = ESRCH;
-    return false;
+    if (process->pid <= 0) {
+        errno = ESRCH;
+        return false;
+    }
+    const int fd = open_process(process->pid);
+    if (fd < 0 && errno == ESRCH)
+        return false;
+    /* Opened before it is compared: a process that takes the number from now on is not the one of the descriptor. */
+    bool sent = rig_process_lives(process);
+    if (!sent)
+        errno = ESRCH;
+    else
+        sent = send(fd, process->pid, signal_number) == 0;
+    const int error = errno;
+    if (fd >= 0)
+        (void)close(fd);
+    errno = error;
+    return sent;
+}
+
+void rig_process_each(void (*visit)(pid_t pid, void *context), void *context)
+{
+    DIR *entries = opendir("/proc");
+    const struct dirent *entry;
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        if (isdigit((unsigned char)entry->d_name[0]))
+            visit((pid_t)strtol(entry->d_name, NULL, 10), context);
+    }
+    if (entries != NULL)
+        (void)closedir(entries);
 }
 
 static bool is_as_wanted(const struct rig_process *process, bool ended, bool stopped)

@@ -39,7 +39,7 @@ bool rig_process_find(pid_t pid, struct rig_process *process);
 bool rig_process_lives(const struct rig_process *process);
 /* Its state as ps shows it ('T': stopped); '\0' when it has ended. */
 char rig_process_state(const struct rig_process *process);
-/* Sends a signal. False with `errno`: ESRCH when the process has ended, else why it may not be signalled. */
+/* Sends a signal, to this process only. False with `errno`: ESRCH when it has ended, else why it may not be signalled. */
 bool rig_process_signal(const struct rig_process *process, int signal_number);
 /* Waits, `timeout_ns` at most, until it has ended. Returns whether it has. */
 bool rig_process_await_end(const struct rig_process *process, int64_t timeout_ns);
@@ -47,6 +47,8 @@ bool rig_process_await_end(const struct rig_process *process, int64_t timeout_ns
 bool rig_process_await_state(const struct rig_process *process, bool stopped, int64_t timeout_ns);
 /* The shared memory segments (System V) that the process has attached: at most `capacity` numbers; returns how many. */
 uint32_t rig_process_segments(const struct rig_process *process, int *segments, uint32_t capacity);
+/* Calls `visit` with the number of each process of the machine. */
+void rig_process_each(void (*visit)(pid_t pid, void *context), void *context);
 /* The identity of the machine's current boot; empty where there is none. */
 void rig_process_boot_id(char id[RIG_BOOT_ID_BYTES]);
 

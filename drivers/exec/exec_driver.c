@@ -13,6 +13,8 @@
 #include "drivers/exec/exec_process.h"
 #include "drivers/exec/exec_protocol.h"
 
+static const int64_t left_timeout_ns = INT64_C(5000000000);
+
 struct options {
     struct rig_text_list command;
     bool setup;
@@ -238,6 +240,14 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     return rc;
 }
 
+static void tell_left(void *context, const char *program, pid_t pid, bool ended)
+{
+    const struct run *run = context;
+    run->env->core->log(1, "exec", "process %ld (%s), which the program had started and left running, %s", (long)pid,
+                        program, ended ? "was killed" : "cannot be ended, and remains");
+}
+
+/* A server that the setup has started may run until here. */
 static void teardown(void *object)
 {
     struct run *run = object;
@@ -245,6 +255,7 @@ static void teardown(void *object)
     struct rig_err err = {0};
     if (run->options->setup && run_once(run, "teardown", &welcome, &err) != RIG_OK)
         run->env->core->log(1, "exec", "%s", err.text);
+    rig_children_end_left(run->children, left_timeout_ns, tell_left, run);
 }
 
 /* -- sessions ------------------------------------------------------------------------------------------------------ */

@@ -48,6 +48,7 @@ enum rig_rc rig_exec_process_start(struct rig_exec_process *process, struct rig_
         .arguments = arguments,
         .environment = (const char *const *)environ,
         .whole_environment = true,
+        .marked = true,
         .account = &own,
         .home = home,
         .input_plus_one = input[1] + 1,
@@ -76,7 +77,8 @@ void rig_exec_process_tell_end(struct rig_exec_process *process, char *text, siz
 bool rig_exec_process_silence(struct rig_exec_process *process)
 {
     char byte;
-    if (process->answer.size > process->given || !rig_child_clear(&process->child, clear_ns, NULL))
+    if (process->answer.size > process->given || !rig_child_clear(&process->child, clear_ns, NULL) ||
+        rig_child_left_processes(&process->child))
         return false;
     return read(process->from - 1, &byte, 1) == 0;
 }

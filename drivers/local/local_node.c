@@ -134,9 +134,7 @@ bool rig_local_node_runs(const struct rig_local_node *node)
 static void wake_all(const struct rig_local_node *node)
 {
     pid_t pids[PROCESSES_MOST];
-    const uint32_t count = rig_child_processes(&node->server, pids, PROCESSES_MOST);
-    for (uint32_t i = 0; i < count && i < PROCESSES_MOST; i++)
-        (void)kill(pids[i], SIGCONT);
+    (void)rig_child_signal_all(&node->server, pids, PROCESSES_MOST, SIGCONT);
 }
 
 enum rig_rc rig_local_node_stop(struct rig_local_node *node, enum rig_node_end how, int64_t timeout_ns,
@@ -150,7 +148,9 @@ enum rig_rc rig_local_node_stop(struct rig_local_node *node, enum rig_node_end h
     for (size_t i = 0; i < sizeof signals / sizeof signals[0] && rig_local_node_runs(node); i++) {
         if (signals[i] == 0)
             continue;
-        (void)kill(rig_child_pid(&node->server), signals[i]);
+        const pid_t pid = rig_child_pid(&node->server);
+        if (pid > 0) /* 0 would be rig's own group */
+            (void)kill(pid, signals[i]);
         wake_all(node);
         if (!rig_child_await(&node->server, timeout_ns))
             site->env->core->log(1, site->kind->name, "%s did not end within stop-timeout after signal %d", node->name,

@@ -8,10 +8,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/folder.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -167,6 +171,162 @@ static void each_reaps_its_own_children_only(void **state)
     end(&one);
 }
 
+/* ---- what is not rig's ---- */
+
+enum { PIPES_MOST = 3000000, NAMED_PIPES = 3000 };
+
+static ino_t next_pipe(void)
+{
+    int ends[2];
+    struct stat status;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(fstat(ends[0], &status), 0);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return status.st_ino;
+}
+
+static const char *named_pipe(const char *folder, int number)
+{
+    static char path[96];
+    (void)snprintf(path, sizeof path, "%s/%d", folder, number);
+    return path;
+}
+
+/* The number of a named pipe with the number that the child's tether has, on its own device; -1: there is none. */
+static int find_double(const struct rig_child *child, const char *folder)
+{
+    struct stat tether, status;
+    assert_int_equal(fstat(child->tether_plus_one - 1, &tether), 0);
+    for (int i = 0; i < NAMED_PIPES; i++) {
+        if (stat(named_pipe(folder, i), &status) == 0 && status.st_ino == tether.st_ino)
+            return i;
+    }
+    return -1;
+}
+
+/* Uses up the numbers of pipes until they are among those of the named ones; false: they are not near. */
+static bool come_near(const char *folder)
+{
+    struct stat first, last;
+    for (int i = 0; i < NAMED_PIPES; i++)
+        assert_int_equal(mkfifo(named_pipe(folder, i), 0600), 0);
+    assert_int_equal(stat(named_pipe(folder, 0), &first), 0);
+    assert_int_equal(stat(named_pipe(folder, NAMED_PIPES - 1), &last), 0);
+    ino_t at = next_pipe();
+    for (int i = 0; i < PIPES_MOST && at < first.st_ino; i++)
+        at = next_pipe();
+    return first.st_ino <= at && at < last.st_ino;
+}
+
+/* A process that has a named pipe as its descriptor 3, which is none of rig's children's. */
+static pid_t start_stranger(const char *path)
+{
+    const pid_t stranger = fork();
+    if (stranger == 0) {
+        const int fd = open(path, O_RDWR);
+        (void)dup2(fd, 3);
+        for (;;)
+            (void)pause();
+    }
+    return stranger;
+}
+
+/* Numbers of files are unique within their device only. */
+static void a_named_pipe_with_the_number_of_the_tether_is_not_it(void **state)
+{
+    (void)state;
+    struct bench bench;
+    char folder[] = "/var/tmp/rig-pipes-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    const bool near = come_near(folder);
+    begin(&bench);
+    int found = -1;
+    for (int i = 0; near && found < 0 && i < 50; i++) {
+        run(&bench, "exec sleep 1000");
+        found = find_double(&bench.child, folder);
+        if (found < 0)
+            assert_true(rig_child_clear(&bench.child, 10 * SECOND_NS, NULL));
+    }
+    if (found >= 0) {
+        const pid_t stranger = start_stranger(named_pipe(folder, found));
+        pid_t pids[4];
+        (void)usleep(50000);
+        assert_int_equal(rig_child_processes(&bench.child, pids, 4), 1);
+        assert_int_equal(pids[0], rig_child_pid(&bench.child));
+        assert_true(rig_child_clear(&bench.child, 10 * SECOND_NS, NULL));
+        assert_int_equal(waitpid(stranger, NULL, WNOHANG), 0); /* alive */
+        assert_int_equal(kill(stranger, SIGKILL), 0);
+        assert_int_equal(waitpid(stranger, NULL, 0), stranger);
+    }
+    end(&bench);
+    rig_folder_remove(folder);
+    if (found < 0) {
+        print_message("the file system's numbers are not near those of pipes\n");
+        skip();
+    }
+}
+
+struct left {
+    char names[256];
+    uint32_t ended;
+};
+
+static void note_left(void *context, const char *program, pid_t pid, bool ended)
+{
+    struct left *left = context;
+    (void)pid;
+    (void)snprintf(left->names + strlen(left->names), sizeof left->names - strlen(left->names), "%s ", program);
+    left->ended += ended ? 1 : 0;
+}
+
+static void run_marked(struct bench *bench, const char *script)
+{
+    struct rig_err err = {.rc = RIG_OK};
+    const char *const arguments[] = {"/bin/sh", "-c", script, NULL};
+    const char *const environment[] = {"PATH=/usr/bin:/bin", "RIG_CHILD_MARK=of.1", NULL};
+    const struct rig_child_command command = {.arguments = arguments,
+                                              .environment = environment,
+                                              .whole_environment = true,
+                                              .marked = true,
+                                              .account = &bench->account,
+                                              .home = "/",
+                                              .output = bench->output[1],
+                                              .death_signal = SIGKILL};
+    if (rig_child_start(bench->children, &command, &bench->child, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+}
+
+/* Daemons, which have another session and closed the tether, are found by the mark; processes with other marks are not. */
+static void those_that_left_are_named_and_ended(void **state)
+{
+    (void)state;
+    struct bench one, other;
+    struct left left = {.ended = 0};
+    begin(&one);
+    begin(&other);
+    run_marked(&other, "(setsid sh -c 'exec 3>&-; echo ready; sleep 1000') & wait");
+    assert_string_equal(line(&other), "ready");
+    run_marked(&one, "(setsid sh -c 'exec 3>&-; (setsid sleep 1000 &); echo ready; exec sleep 1000' &); sleep 1000");
+    assert_string_equal(line(&one), "ready");
+    assert_true(rig_child_clear(&one.child, 10 * SECOND_NS, NULL));
+    assert_true(rig_child_left_processes(&one.child));
+    rig_children_end_left(one.children, 10 * SECOND_NS, note_left, &left);
+    assert_string_equal(left.names, "sleep sleep ");
+    assert_int_equal(left.ended, 2);
+    assert_false(rig_child_left_processes(&one.child));
+    rig_children_end_left(one.children, 10 * SECOND_NS, note_left, &left);
+    assert_int_equal(left.ended, 2);
+    assert_true(rig_child_left_processes(&other.child)); /* not touched, like its parent, which lives */
+    assert_false(rig_child_ended(&other.child));
+    assert_true(rig_child_clear(&other.child, 10 * SECOND_NS, NULL));
+    rig_children_end_left(other.children, 10 * SECOND_NS, note_left, &left);
+    rig_children_free(other.children);
+    (void)close(other.output[0]);
+    (void)close(other.output[1]);
+    end(&one);
+}
+
 static void failing_start_is_explained(void **state)
 {
     (void)state;
@@ -206,6 +366,8 @@ int main(void)
         cmocka_unit_test(orphans_of_a_killed_child_are_found),
         cmocka_unit_test(stopped_child_is_ended),
         cmocka_unit_test(each_reaps_its_own_children_only),
+        cmocka_unit_test(a_named_pipe_with_the_number_of_the_tether_is_not_it),
+        cmocka_unit_test(those_that_left_are_named_and_ended),
         cmocka_unit_test(failing_start_is_explained),
         cmocka_unit_test(child_outlives_the_thread_that_asked_for_it),
     };

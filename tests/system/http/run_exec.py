@@ -3,8 +3,10 @@
 
 import os
 import pathlib
-import sqlite3
+import re
 import shutil
+import sqlite3
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
@@ -35,6 +37,23 @@ for line in sys.stdin:
     print(json.dumps({"txn": txn["txn"], "outcome": "ok", "ops": ops}), flush=True)
 """
 
+# Leaves a daemon in each of its processes; that of the setup is asked after by the teardown.
+DAEMONS = """
+import json, os, pathlib, subprocess, sys
+folder = pathlib.Path(sys.argv[1])
+hello = json.loads(sys.stdin.readline())
+if hello["role"] == "teardown":
+    pid = int((folder / "setup").read_text())
+    (folder / "teardown").write_text("it runs" if os.path.exists(f"/proc/{pid}") else "it was ended")
+else:
+    daemon = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    (folder / hello["role"]).write_text(str(daemon.pid))
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    txn = json.loads(line)
+    print(json.dumps({"txn": txn["txn"], "outcome": "fail"}), flush=True)
+"""
+
 # A store that all its processes share; the second argument selects a way to die or to answer nonsense.
 MISCHIEF = """
 import fcntl, json, os, random, signal, sys, time
@@ -42,13 +61,22 @@ path, mischief = sys.argv[1:]
 hello = json.loads(sys.stdin.readline())
 if hello["role"] != "client":
     open(path, "w").write("{}")
-print(json.dumps({"ready": True, "announces": mischief in ("dies-announced", "overtakes")}), flush=True)
+print(json.dumps({"ready": True, "announces": mischief in ("dies-announced", "overtakes", "delegates")}), flush=True)
 chance = random.Random(f"{hello['client']} {os.getpid()}")
 for line in sys.stdin:
     txn = json.loads(line)
     bad = txn["txn"] % 5 == 2
     if bad and mischief in ("dies-before", "dies-announced"):
         sys.exit(1)
+    if bad and mischief == "delegates":  # to a process of a session of its own, without any descriptor of this one
+        if os.fork() > 0:
+            sys.exit(1)
+        os.setsid()
+        os.closerange(0, 64)
+        os.open("/dev/null", os.O_RDWR), os.dup(0), os.dup(0)
+        if os.fork() > 0:
+            os._exit(0)
+        time.sleep(0.3)
     with open(path + ".lock", "w") as lock:  # a killed process leaves a whole store behind
         fcntl.flock(lock, fcntl.LOCK_EX)
         lists = json.load(open(path))
@@ -170,6 +198,26 @@ class Exec(rig_command.RigTest):
         """The announcement arrives in time, but rig reads it after its time-out: the commit may have happened."""
         history = self.mischief("overtakes", transactions=40, timeout="200ms")
         self.assertGreater(history["info"], 1)
+
+    def test_one_that_lets_a_daemon_commit(self):
+        """The program ends without an announcement, and what it has started commits later: nothing is certain."""
+        history = self.mischief("delegates", transactions=60)
+        self.assertGreater(history["info"], 4)
+
+    def test_daemons_are_named_and_ended(self):
+        """A server that the setup started may run until the teardown; nothing of the program outlives the run."""
+        program = self.folder / "daemons.py"
+        program.write_text(DAEMONS)
+        stranger = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+        try:
+            self.run_command(f"python3, {program}, {self.folder}", transactions=20, status=2)
+            self.assertIsNone(stranger.poll())
+        finally:
+            stranger.kill()
+            stranger.wait()
+        log = (self.folder / "run" / "rig.log").read_text()
+        self.assertEqual(len(re.findall(r"process [0-9]+ \(sleep\), which the program had started and left running, was killed", log)), 5)
+        self.assertEqual((self.folder / "teardown").read_text(), "it runs")
 
     def test_a_small_limit_of_answers(self):
         history = self.mischief("none", transactions=20, options=["--set", "database.max-answer=4KiB"])
