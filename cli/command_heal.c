@@ -13,21 +13,26 @@
 #include "nemesis/journal.h"
 
 static const struct rig_argument arguments_of_heal[] = {
-    {.name = "forget", .help = "remove from the journal what cannot be undone, after you have undone it yourself"},
+    {.name = "forget",
+     .help = "remove from the journal what cannot be undone, after you have undone it yourself; with ENTRY only these "
+             "entries, without an attempt to undo them"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
 };
 
 static const struct rig_arguments_table table_of_heal = {
     .command = "heal",
-    .positionals = "",
+    .positionals = "[ENTRY...]",
     .least_positionals = 0,
-    .most_positionals = 0,
+    .most_positionals = RIG_ARGUMENTS_MAX,
     .description =
         "Before rig injects a fault, it writes its undo to a journal on disk. When rig is killed before it can\n"
-        "undo the fault, the next `rig run` does, or this command: it ends servers that were left stopped and\n"
-        "runs the undo commands of the plan. Journals of running rigs are left alone. The journals are in\n"
-        "~/.local/state/rig/undo, or in the folder RIG_JOURNAL. Exit status 3: something could not be undone.\n",
+        "undo the fault, the next `rig run` does, or this command: it ends servers that were left stopped,\n"
+        "runs the undo commands of the plan, and prints the statements that remove the tables that a run left\n"
+        "on a given server. It tries again what could not be undone before. Journals of running rigs are left\n"
+        "alone, and so are those of other machines and containers that share the folder: they are listed, and\n"
+        "ENTRY names one to undo from here. The journals are in ~/.local/state/rig/undo, or in the folder\n"
+        "RIG_JOURNAL. Exit status 3: something could not be undone.\n",
     .arguments = arguments_of_heal,
 };
 
@@ -37,32 +42,60 @@ struct healing_list {
     struct rig_json_writer writer;
 };
 
-static void add_entry(void *context, const char *text, bool healed)
+static void add_entry(void *context, const struct rig_journal_told *told)
 {
+    static const char *const words[] = {
+        [RIG_JOURNAL_UNDONE] = "undone",
+        [RIG_JOURNAL_NOT_UNDONE] = "NOT undone",
+        [RIG_JOURNAL_LEFT_ALONE] = "left alone",
+        [RIG_JOURNAL_FORGOTTEN] = "forgotten",
+    };
     struct healing_list *list = context;
+    const bool stays = told->fate == RIG_JOURNAL_NOT_UNDONE || told->fate == RIG_JOURNAL_LEFT_ALONE;
     if (!list->json) {
-        rig_buf_printf(&list->out, "%s: %s\n", healed ? "undone" : "NOT undone", text);
+        rig_buf_printf(&list->out, "%s: %s\n", words[told->fate], told->text);
+        if (stays)
+            rig_buf_printf(&list->out, "    entry %s\n", told->entry);
         return;
     }
     rig_json_begin_object(&list->writer, NULL);
-    rig_json_string(&list->writer, "text", text);
-    rig_json_bool(&list->writer, "undone", healed);
+    rig_json_string(&list->writer, "entry", told->entry);
+    rig_json_string(&list->writer, "text", told->text);
+    rig_json_bool(&list->writer, "undone", told->fate == RIG_JOURNAL_UNDONE);
+    rig_json_string(&list->writer, "fate", words[told->fate]);
     rig_json_end(&list->writer);
 }
 
-static void end_list(struct healing_list *list, const struct rig_journal_healing *healing)
+static void end_list(struct healing_list *list, bool all, const struct rig_journal_healing *healing)
 {
     if (list->json) {
         rig_json_end(&list->writer);
         rig_json_int(&list->writer, "undone", healing->healed);
         rig_json_int(&list->writer, "failed", healing->failed);
+        rig_json_int(&list->writer, "left-alone", healing->left);
+        rig_json_int(&list->writer, "forgotten", healing->forgotten);
         rig_json_end(&list->writer);
         rig_buf_add_char(&list->out, '\n');
-    } else if (healing->rigs == 0 && healing->failed == 0) {
+    } else if (all && healing->rigs == 0 && healing->failed == 0) {
         rig_buf_add_text(&list->out, "nothing was left to undo\n");
     }
     (void)fputs(rig_buf_text(&list->out), stdout);
     rig_buf_done(&list->out);
+}
+
+static int conclude(const struct rig_journal_request *request, const struct rig_journal_healing *healing)
+{
+    if (request->entry_count > 0 && healing->healed + healing->failed + healing->forgotten == 0) {
+        rig_cli_complain("no entry of this name: `rig heal` lists all of them");
+        return RIG_EXIT_USAGE;
+    }
+    if (healing->failed == 0 || request->forget)
+        return RIG_EXIT_OK;
+    rig_cli_complain(
+        "%u could not be undone; `rig heal` tries again, and `rig heal --forget [ENTRY...]` forgets what you "
+        "have undone yourself",
+        healing->failed);
+    return RIG_EXIT_FAILED;
 }
 
 int rig_cli_heal(int argc, char **argv)
@@ -72,6 +105,13 @@ int rig_cli_heal(int argc, char **argv)
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
     struct healing_list list = {.json = rig_arguments_json(&arguments)};
+    const struct rig_journal_request request = {
+        .forget = rig_arguments_has(&arguments, "forget"),
+        .entries = arguments.positionals,
+        .entry_count = arguments.positional_count,
+        .visit = add_entry,
+        .context = &list,
+    };
     struct rig_journal_healing healing;
     struct rig_err err = {0};
     rig_buf_init(&list.out, 0);
@@ -80,31 +120,34 @@ int rig_cli_heal(int argc, char **argv)
         rig_json_begin_object(&list.writer, NULL);
         rig_json_begin_array(&list.writer, "entries");
     }
-    const bool forget = rig_arguments_has(&arguments, "forget");
-    const enum rig_rc rc = rig_journal_heal(add_entry, &list, forget, &healing, &err);
-    end_list(&list, &healing);
-    if (rc != RIG_OK)
-        return rig_cli_fail(&err);
-    if (healing.failed > 0 && !forget)
-        rig_cli_complain("%u could not be undone; undo them yourself, then use `rig heal --forget`", healing.failed);
-    return healing.failed == 0 || forget ? RIG_EXIT_OK : RIG_EXIT_FAILED;
+    const enum rig_rc rc = rig_journal_heal(&request, &healing, &err);
+    end_list(&list, request.entry_count == 0, &healing);
+    return rc != RIG_OK ? rig_cli_fail(&err) : conclude(&request, &healing);
 }
 
-static void complain_of_entry(void *context, const char *text, bool healed)
+static void complain_of_entry(void *context, const struct rig_journal_told *told)
 {
     (void)context;
-    rig_log(healed ? RIG_LOG_INFO : RIG_LOG_WARN, "heal", "%s: %s", healed ? "undone" : "not undone", text);
-    rig_cli_complain("%s what a killed rig had left: %s", healed ? "undone" : "could not undo", text);
+    const bool healed = told->fate == RIG_JOURNAL_UNDONE;
+    rig_log(healed || told->quiet ? RIG_LOG_INFO : RIG_LOG_WARN, "heal", "%s: %s", healed ? "undone" : "not undone",
+            told->text);
+    if (!told->quiet)
+        rig_cli_complain("%s what a killed rig had left: %s", healed ? "undone" : "could not undo", told->text);
 }
 
-void rig_cli_heal_leftovers(void)
+void rig_cli_heal_leftovers(const struct rig_plan *plan)
 {
+    char place[RIG_PLAN_PLACE_BYTES];
+    rig_plan_place(plan, place);
+    const struct rig_journal_request request = {.place = place, .visit = complain_of_entry};
     struct rig_journal_healing healing;
     struct rig_err err = {0};
-    if (rig_journal_heal(complain_of_entry, NULL, false, &healing, &err) != RIG_OK) {
+    if (rig_journal_heal(&request, &healing, &err) != RIG_OK) {
         rig_log(RIG_LOG_WARN, "heal", "%s", err.text);
         rig_cli_complain("cannot find out what killed rigs have left: %s", err.text);
     }
     if (healing.failed > 0)
-        rig_cli_complain("`rig heal` tries again; `rig heal --forget` removes what you have undone yourself");
+        rig_cli_complain(
+            "`rig heal` tries again, and lists all that is left; `rig heal --forget` forgets what you have "
+            "undone yourself. Runs do not repeat this");
 }

@@ -480,7 +480,7 @@ static int run_job(struct job *job)
         return rig_cli_fail(&err);
     rig_cli_provenance_init(&job->provenance);
     announce(job);
-    rig_cli_heal_leftovers();
+    rig_cli_heal_leftovers(job->plan);
     if (job->request->ranks != NULL)
         rc = rig_run_ranks_lead(job->request->ranks, job->plan, job->folder, &err);
     if (rc != RIG_OK)
@@ -550,7 +550,7 @@ static enum rig_rc follow_run(struct rig_run_ranks *ranks, struct rig_err *err)
 {
     struct rig_run_folder folder = {.journal = NULL};
     const atomic_int *interrupts = rig_cli_stop_signals_begin();
-    enum rig_rc rc = rig_run_folder_make(&folder, false, false, err);
+    enum rig_rc rc = rig_run_folder_make(&folder, false, false, "", err);
     if (rc == RIG_OK) {
         char log[sizeof folder.path + 16];
         (void)snprintf(log, sizeof log, "%s/rig.log", folder.path);

@@ -18,8 +18,9 @@ struct rig_journal {
     pthread_mutex_t lock; /* guards all members below; no lock is taken under it */
     char folder[RIG_JOURNAL_PATH_BYTES];
     char path[RIG_JOURNAL_PATH_BYTES + 64];
-    char boot_id[RIG_BOOT_ID_BYTES];
-    int fd; /* -1: there is no file yet */
+    struct rig_machine machine;
+    char *place; /* owned */
+    int fd;      /* -1: there is no file yet */
     uint64_t tokens;
     uint32_t live;
 };
@@ -46,7 +47,7 @@ static bool make_folder(const char *path)
            access(path, W_OK) == 0;
 }
 
-enum rig_rc rig_journal_open(struct rig_journal **journal, struct rig_err *err)
+enum rig_rc rig_journal_open(struct rig_journal **journal, const char *place, struct rig_err *err)
 {
     char folder[RIG_JOURNAL_PATH_BYTES] = "";
     unsigned n = 0;
@@ -62,8 +63,13 @@ enum rig_rc rig_journal_open(struct rig_journal **journal, struct rig_err *err)
     if (opened == NULL)
         return rig_no_memory(err, "the undo journal");
     opened->fd = -1;
+    opened->place = strdup(place);
+    if (opened->place == NULL) {
+        free(opened);
+        return rig_no_memory(err, "the undo journal");
+    }
     memcpy(opened->folder, folder, sizeof opened->folder);
-    rig_process_boot_id(opened->boot_id);
+    rig_machine_identify(&opened->machine);
     RIG_INVARIANT(pthread_mutex_init(&opened->lock, NULL) == 0);
     *journal = opened;
     return RIG_OK;
@@ -110,9 +116,11 @@ static void add_process(struct rig_buf *line, const struct rig_process *process)
 static enum rig_rc create(struct rig_journal *journal, struct rig_err *err)
 {
     struct rig_process self;
+    char key[RIG_MACHINE_KEY_BYTES];
     (void)rig_process_find(getpid(), &self);
-    (void)snprintf(journal->path, sizeof journal->path, "%s/%ld-%" PRIu64 ".undo", journal->folder, (long)self.pid,
-                   self.started);
+    rig_machine_key(&journal->machine, key);
+    (void)snprintf(journal->path, sizeof journal->path, "%s/%s-%ld-%" PRIu64 ".undo", journal->folder, key,
+                   (long)self.pid, self.started);
     journal->fd = open(journal->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (journal->fd < 0 || flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
         return rig_fail(err, RIG_E_IO, "%s: the undo journal cannot be created: %s", journal->path, strerror(errno));
@@ -126,9 +134,13 @@ static enum rig_rc create(struct rig_journal *journal, struct rig_err *err)
     struct rig_buf line;
     rig_buf_init(&line, 0);
     rig_journal_add_field(&line, "rig-undo");
-    rig_journal_add_field(&line, "1");
-    rig_journal_add_field(&line, journal->boot_id);
+    rig_journal_add_field(&line, "2");
+    rig_journal_add_field(&line, journal->machine.boot);
     add_process(&line, &self);
+    rig_journal_add_field(&line, journal->machine.id);
+    rig_journal_add_field(&line, journal->machine.host);
+    rig_journal_add_field(&line, journal->machine.numbers);
+    rig_journal_add_field(&line, journal->place);
     enum rig_rc rc = write_line(journal, &line, err);
     rig_buf_done(&line);
     return rc == RIG_OK ? sync_folder(journal->folder, err) : rc;
@@ -190,7 +202,7 @@ static void fill_process(struct rig_buf *line, const void *context)
 enum rig_rc rig_journal_process(struct rig_journal *journal, const char *what, pid_t pid, uint64_t *token,
                                 struct rig_err *err)
 {
-    struct process_entry entry = {.boot_id = journal->boot_id};
+    struct process_entry entry = {.boot_id = journal->machine.boot};
     *token = 0;
     if (!rig_process_find(pid, &entry.process))
         return RIG_OK;
@@ -200,7 +212,11 @@ enum rig_rc rig_journal_process(struct rig_journal *journal, const char *what, p
 static void fill_folder(struct rig_buf *line, const void *context)
 {
     const char *folder = context;
+    char mark[RIG_JOURNAL_MARK_BYTES];
+    rig_journal_folder_mark(folder, mark);
     rig_journal_add_field(line, folder);
+    if (mark[0] != '\0')
+        rig_journal_add_field(line, mark);
 }
 
 enum rig_rc rig_journal_folder(struct rig_journal *journal, const char *what, const char *folder, uint64_t *token,
@@ -246,5 +262,6 @@ void rig_journal_close(struct rig_journal *journal)
         (void)close(journal->fd);
     }
     (void)pthread_mutex_destroy(&journal->lock);
+    free(journal->place);
     free(journal);
 }

@@ -8,15 +8,20 @@
  *
  * A file has one entry a line, fields separated by a blank and percent-encoded:
  *
- *     rig-undo 1 <boot id> <pid> <start time>                its owner
+ *     rig-undo 2 <boot id> <pid> <start time> <machine id> <host> <pid namespace> <driver and servers>      its owner
  *     command <token> <what> <folder> <argument>...          run the command there
  *     process <token> <what> <pid> <start time> <boot id>    end this process, if it still is this one
- *     remove <token> <what> <folder>                         remove the folder and all in it
+ *     remove <token> <what> <folder> <mark>                  remove the folder and all in it, if it still is this one
  *     note <token> <text> %                                  report it; a person has to undo it
  *     done <token>                                           the entry needs no undo any more
+ *     told <token>                                           a run has told that it could not be undone
  *
  * A last line without its end was never acknowledged, and is ignored. The owner holds a lock (flock) on its file; a
  * file is healed only when the process that it names is gone, under the lock, latest entry first.
+ *
+ * Several machines, and containers, can share the folder. A rig undoes the entries of its own machine (base/machine.h)
+ * and leaves those of others alone: their processes are not here, their folders may have doubles here, and their rigs may
+ * be running. Files of older rigs (`rig-undo 1`) name the boot only, and are healed in that boot.
  *
  * Threads: any.
  */
@@ -32,7 +37,8 @@
 struct rig_journal;
 
 /* Finds or makes the folder; the file is made with the first entry. RIG_E_IO with the remedy. */
-enum rig_rc rig_journal_open(struct rig_journal **journal, struct rig_err *err);
+/* `place`: the driver and the servers of the run, separated by blanks; copied. */
+enum rig_rc rig_journal_open(struct rig_journal **journal, const char *place, struct rig_err *err);
 /* Removes the file if it has no open entry; otherwise it stays for the next start. Takes NULL. */
 void rig_journal_close(struct rig_journal *journal);
 
@@ -50,17 +56,45 @@ enum rig_rc rig_journal_note(struct rig_journal *journal, const char *text, uint
 /* The entry has been undone. */
 void rig_journal_forget(struct rig_journal *journal, uint64_t token);
 
+enum rig_journal_fate {
+    RIG_JOURNAL_UNDONE,
+    RIG_JOURNAL_NOT_UNDONE,
+    RIG_JOURNAL_LEFT_ALONE, /* of another machine */
+    RIG_JOURNAL_FORGOTTEN,
+};
+
+struct rig_journal_told {
+    const char *entry; /* its name, for rig_journal_request.entries */
+    const char *text;  /* one line */
+    enum rig_journal_fate fate;
+    bool quiet; /* not undone, but a run has told that already, or the present run has other servers */
+};
+
+struct rig_journal_request {
+    /* With `entries`: they are taken out of the journal, whatever they say. Without: so are those that cannot be undone. */
+    bool forget;
+    /* Names of entries, or of whole files, to undo or forget, of any machine; none: all of this one. Processes and folders
+     * of another machine are never touched. */
+    const char *const *entries;
+    size_t entry_count;
+    const char *place; /* of the run that starts, as for rig_journal_open(); NULL: a person asks for all */
+    void (*visit)(void *context, const struct rig_journal_told *told);
+    void *context;
+};
+
 struct rig_journal_healing {
-    uint32_t rigs;   /* dead ones with open entries */
-    uint32_t healed; /* entries */
-    uint32_t failed;
+    uint32_t rigs;      /* dead ones with open entries */
+    uint32_t healed;    /* entries */
+    uint32_t failed;    /* that were not told quietly */
+    uint32_t left;      /* of other machines */
+    uint32_t forgotten; /* by name */
 };
 
 /*
- * Undoes the open entries of dead rigs. `visit` gets each entry, as one line, and whether it could be undone; failed
- * ones stay in the journal unless `forget`. RIG_E_IO when the folder cannot be read; RIG_OK when there is none.
+ * Undoes the open entries of dead rigs. Failed ones stay in the journal unless `forget`; notes always fail. RIG_E_IO when
+ * the folder cannot be read; RIG_OK when there is none.
  */
-enum rig_rc rig_journal_heal(void (*visit)(void *context, const char *text, bool healed), void *context, bool forget,
-                             struct rig_journal_healing *healing, struct rig_err *err);
+enum rig_rc rig_journal_heal(const struct rig_journal_request *request, struct rig_journal_healing *healing,
+                             struct rig_err *err);
 
 #endif

@@ -1,10 +1,12 @@
 #include "nemesis/journal_file.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void rig_journal_add_field(struct rig_buf *line, const char *text)
@@ -108,9 +110,10 @@ static bool take_entry(const struct line *line, struct rig_arena *arena, struct 
         entry->boot_id = line->fields[5];
         return take_process(line->fields + 3, &entry->process);
     }
-    if (strcmp(kind, "remove") == 0 && line->count == 4 && line->fields[3][0] == '/') {
+    if (strcmp(kind, "remove") == 0 && (line->count == 4 || line->count == 5) && line->fields[3][0] == '/') {
         entry->kind = RIG_JOURNAL_REMOVE;
         entry->folder = line->fields[3];
+        entry->mark = line->fields[4]; /* NULL: the list ends there */
         return true;
     }
     if (strcmp(kind, "note") == 0 && line->count == 4) {
@@ -131,22 +134,51 @@ static bool take_entry(const struct line *line, struct rig_arena *arena, struct 
     return true;
 }
 
+static void copy_text(char *to, size_t size, const char *text)
+{
+    (void)snprintf(to, size, "%s", text);
+}
+
+/* rig-undo 2 <boot id> <pid> <start time> <machine id> <host> <namespace of numbers> <place>; 1: up to the start time. */
+static bool take_head(const struct line *line, struct rig_journal_content *content)
+{
+    const bool old = line->count == 5 && strcmp(line->fields[1], "1") == 0;
+    if (strcmp(line->fields[0], "rig-undo") != 0 || !(old || (line->count == 9 && strcmp(line->fields[1], "2") == 0)))
+        return false;
+    struct rig_machine *machine = &content->machine;
+    content->names_machine = !old;
+    copy_text(machine->boot, sizeof machine->boot, line->fields[2]);
+    if (!old) {
+        copy_text(machine->id, sizeof machine->id, line->fields[5]);
+        copy_text(machine->host, sizeof machine->host, line->fields[6]);
+        copy_text(machine->numbers, sizeof machine->numbers, line->fields[7]);
+        content->place = line->fields[8];
+    }
+    return take_process(line->fields + 3, &content->owner);
+}
+
+static void note_told(struct rig_journal_content *content, uint64_t token)
+{
+    for (struct rig_journal_entry *entry = content->latest; entry != NULL; entry = entry->earlier)
+        entry->told = entry->told || entry->token == token;
+}
+
 static bool take_line(char *text, bool first, struct rig_arena *arena, struct rig_journal_content *content)
 {
     struct line line;
     if (!split(text, &line))
         return false;
-    if (first) {
-        if (line.count != 5 || strcmp(line.fields[0], "rig-undo") != 0 || strcmp(line.fields[1], "1") != 0)
-            return false;
-        content->boot_id = line.fields[2];
-        return take_process(line.fields + 3, &content->owner);
-    }
+    if (first)
+        return take_head(&line, content);
     uint64_t token = 0;
     if (line.count < 2 || !number(line.fields[1], &token))
         return false;
     if (strcmp(line.fields[0], "done") == 0) {
         drop(content, token);
+        return true;
+    }
+    if (strcmp(line.fields[0], "told") == 0) {
+        note_told(content, token);
         return true;
     }
     struct rig_journal_entry *entry = rig_arena_alloc(arena, sizeof *entry);
@@ -161,7 +193,7 @@ static bool take_line(char *text, bool first, struct rig_arena *arena, struct ri
 enum rig_rc rig_journal_parse(const char *path, const char *text, size_t size, struct rig_arena *arena,
                               struct rig_journal_content *content, struct rig_err *err)
 {
-    *content = (struct rig_journal_content){.boot_id = ""};
+    *content = (struct rig_journal_content){.place = ""};
     char *copy = rig_arena_text(arena, text, size);
     if (copy == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", path);
@@ -176,6 +208,18 @@ enum rig_rc rig_journal_parse(const char *path, const char *text, size_t size, s
                             number_of_line);
         at = end + 1;
     }
+}
+
+/* Numbers of folders are used again, and their times of birth are not. */
+void rig_journal_folder_mark(const char *path, char mark[RIG_JOURNAL_MARK_BYTES])
+{
+    struct statx status;
+    mark[0] = '\0';
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &status) != 0)
+        return;
+    const bool born = (status.stx_mask & STATX_BTIME) != 0;
+    (void)snprintf(mark, RIG_JOURNAL_MARK_BYTES, "%llu.%lld.%u", (unsigned long long)status.stx_ino,
+                   born ? (long long)status.stx_btime.tv_sec : 0, born ? status.stx_btime.tv_nsec : 0);
 }
 
 bool rig_journal_folder_at(unsigned n, char path[RIG_JOURNAL_PATH_BYTES])

@@ -126,6 +126,11 @@ static inline const struct rig_clients_options *rig_plan_clients(const struct ri
     return plan->phase_count > 0 ? &plan->phases[phase].clients : &plan->clients;
 }
 
+enum { RIG_PLAN_PLACE_BYTES = 1024 };
+/* The driver and the given servers, separated by blanks, cut after the last one that fits; rig starts the servers when none
+ * are given. */
+void rig_plan_place(const struct rig_plan *plan, char place[RIG_PLAN_PLACE_BYTES]);
+
 /* A `--set section.key=value`; borrowed. */
 struct rig_plan_override {
     const char *text;

@@ -67,13 +67,14 @@ static void remove_tree(const char *path)
     (void)fts_close(tree);
 }
 
-enum rig_rc rig_run_folder_make(struct rig_run_folder *folder, bool simulated, bool faults, struct rig_err *err)
+enum rig_rc rig_run_folder_make(struct rig_run_folder *folder, bool simulated, bool faults, const char *place,
+                                struct rig_err *err)
 {
     struct rig_err problem = {0};
     enum rig_rc rc = make(folder->path, sizeof folder->path, err);
     if (rc != RIG_OK || simulated)
         return rc;
-    rc = rig_journal_open(&folder->journal, &problem);
+    rc = rig_journal_open(&folder->journal, place, &problem);
     if (rc == RIG_OK)
         rc = rig_journal_folder(folder->journal, "files of a run", folder->path, &folder->token, &problem);
     if (rc == RIG_OK)

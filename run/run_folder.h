@@ -25,9 +25,10 @@ struct rig_run_folder {
 /*
  * Makes the folder (mode 0711) and its entry in the undo journal. When the journal cannot be kept, a run with faults
  * fails, one without goes on without a journal, and a simulated one needs none. `folder` is zeroed, and safe for
- * rig_run_folder_remove() in any case.
+ * rig_run_folder_remove() in any case. `place`: the driver and its servers.
  */
-enum rig_rc rig_run_folder_make(struct rig_run_folder *folder, bool simulated, bool faults, struct rig_err *err);
+enum rig_rc rig_run_folder_make(struct rig_run_folder *folder, bool simulated, bool faults, const char *place,
+                                struct rig_err *err);
 /* Removes the folder and all in it, following no links, and its entry. Failures to remove are logged. */
 void rig_run_folder_remove(struct rig_run_folder *folder);
 

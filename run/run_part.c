@@ -84,8 +84,10 @@ enum rig_rc rig_run_part_name(struct rig_run_state *run, struct rig_err *err)
 
 enum rig_rc rig_run_part_folder(struct rig_run_state *run, struct rig_err *err)
 {
+    char place[RIG_PLAN_PLACE_BYTES];
+    rig_plan_place(run->plan, place);
     if (run->part.rank == 0)
-        return rig_run_folder_make(&run->folder, run->simulated, run->plan->nemesis.entry_count > 0, err);
+        return rig_run_folder_make(&run->folder, run->simulated, run->plan->nemesis.entry_count > 0, place, err);
     const int length = snprintf(run->folder.path, sizeof run->folder.path, "%s", run->options->folder);
     return length > 0 && (size_t)length < sizeof run->folder.path
                ? RIG_OK

@@ -87,14 +87,31 @@ static bool cluster_wanted(const void *options)
 /* For the case that rig is killed before it can remove its tables. */
 static void remind(struct rig_my_run *run)
 {
-    char remedy[2 * RIG_MY_TABLE_BYTES];
+    char remedy[RIG_MY_REMEDY_BYTES];
     char text[RIG_ERR_TEXT_BYTES];
-    rig_my_tables_remedy(&run->schema, remedy, sizeof remedy);
+    rig_my_tables_remedy(&run->schema, run->env, remedy, sizeof remedy);
     (void)snprintf(text, sizeof text, "tables of a run are on MySQL at %.250s: %s removes them%s",
                    rig_my_servers_name(&run->servers, 0), remedy,
-                   run->options->two_phase <= 0 ? ""
-                                                : ", after XA ROLLBACK for each of its transactions in XA RECOVER");
+                   run->options->two_phase <= 0
+                       ? ""
+                       : ", after XA ROLLBACK for each of its transactions in XA RECOVER FORMAT='SQL'");
     run->reminder = run->env->core->remind(text);
+}
+
+static enum rig_rc create_tables(struct rig_my_run *run, struct own_connection *own, struct rig_err *err)
+{
+    const bool given = !cluster_wanted(run->options);
+    if (given)
+        remind(run);
+    run->created = true;
+    const enum rig_rc rc = rig_my_tables_create(&run->schema, run->env, &own->connection, own->deadline_ns, err);
+    /* Each statement is a transaction, so some of them may have been executed, or none. */
+    if (rc != RIG_OK && given && !rig_my_tables_remain(&run->schema, run->env, &own->connection, own->deadline_ns)) {
+        run->created = false;
+        run->env->core->forget(run->reminder);
+        run->reminder = 0;
+    }
+    return rc;
 }
 
 static enum rig_rc setup(void *object, struct rig_err *err)
@@ -102,15 +119,12 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     struct rig_my_run *run = object;
     struct own_connection own;
     enum rig_rc rc = connect_own(&own, run, false, err);
-    if (rc == RIG_OK && !cluster_wanted(run->options)) {
+    if (rc == RIG_OK && !cluster_wanted(run->options))
         rig_my_tables_tell_others(run->env, &own.connection, own.deadline_ns);
-        remind(run);
-    }
-    run->created = rc == RIG_OK;
     if (rc == RIG_OK && run->options->two_phase > 0)
         rc = rig_my_two_phase_check(&own.connection, own.deadline_ns, err);
     if (rc == RIG_OK)
-        rc = rig_my_tables_create(&run->schema, run->env, &own.connection, own.deadline_ns, err);
+        rc = create_tables(run, &own, err);
     if (rc == RIG_OK && run->env->certificate != RIG_CERTIFICATE_NONE)
         rc = rig_my_certificate_begin(&run->certificate, &own.connection, own.deadline_ns, err);
     if (rc == RIG_OK)
@@ -171,14 +185,14 @@ static void teardown(void *object)
 {
     struct rig_my_run *run = object;
     const struct rig_core *core = run->env->core;
-    char remedy[2 * RIG_MY_TABLE_BYTES];
+    char remedy[RIG_MY_REMEDY_BYTES];
     if (!cluster_wanted(run->options) && run->created)
         remove_prepared(run);
     log_two_phase(run);
     /* rig's own cluster is removed as a whole. */
     if (cluster_wanted(run->options) || !run->created)
         return;
-    rig_my_tables_remedy(&run->schema, remedy, sizeof remedy);
+    rig_my_tables_remedy(&run->schema, run->env, remedy, sizeof remedy);
     if (run->options->keep_tables) {
         core->log(2, "mysql", "the run's tables are kept; %s removes them", remedy);
         core->forget(run->reminder);

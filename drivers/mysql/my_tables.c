@@ -127,18 +127,28 @@ static enum rig_rc count_marked(const struct rig_my_schema *schema, const struct
     return count(connection, sql, deadline_ns, marked, err);
 }
 
-static enum rig_rc drop_marked(const struct rig_my_schema *schema, struct rig_my_connection *connection,
-                               int64_t deadline_ns, struct rig_err *err)
+static void add_name(void *context, const char *const *values, uint32_t columns)
 {
+    struct rig_buf *sql = context;
+    if (columns == 1)
+        rig_buf_printf(sql, "%s`%s`", sql->size == 0 ? "DROP TABLE " : ", ", values[0]);
+}
+
+/* Those with the mark, and no other ones: a creation that failed has made some of them. */
+static enum rig_rc drop_marked(const struct rig_my_schema *schema, const struct rig_run_env *env,
+                               struct rig_my_connection *connection, int64_t deadline_ns, struct rig_err *err)
+{
+    char select[512];
     struct rig_buf sql;
     rig_buf_init(&sql, SCRIPT_MOST);
-    for (uint32_t table = 0; table < rig_my_schema_table_count(schema); table++) {
-        char name[RIG_MY_TABLE_BYTES];
-        rig_my_schema_table(schema, table, name);
-        rig_buf_printf(&sql, "%s%s", table == 0 ? "DROP TABLE " : ", ", name);
-    }
-    const enum rig_rc rc = sql.failed ? rig_no_memory(err, "the run's tables")
-                                      : rig_my_query(connection, rig_buf_text(&sql), deadline_ns, NULL, err);
+    (void)snprintf(select, sizeof select,
+                   "SELECT CONCAT(TABLE_SCHEMA, '`.`', TABLE_NAME) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "
+                   "'%s' AND TABLE_COMMENT = '" MARK "%s'",
+                   schema->place.database, env->run_name);
+    enum rig_rc rc = rig_my_query_rows(connection, select, deadline_ns, add_name, &sql, err);
+    if (rc == RIG_OK && sql.size > 0)
+        rc = sql.failed ? rig_no_memory(err, "the run's tables")
+                        : rig_my_query(connection, rig_buf_text(&sql), deadline_ns, NULL, err);
     rig_buf_done(&sql);
     return rc;
 }
@@ -167,26 +177,38 @@ static enum rig_rc drop_database(const struct rig_my_schema *schema, struct rig_
 enum rig_rc rig_my_tables_drop(const struct rig_my_schema *schema, const struct rig_run_env *env,
                                struct rig_my_connection *connection, int64_t deadline_ns, struct rig_err *err)
 {
-    long long marked = 0;
-    enum rig_rc rc = count_marked(schema, env, connection, deadline_ns, &marked, err);
-    const uint32_t tables = rig_my_schema_table_count(schema);
-    if (rc == RIG_OK && marked != 0 && marked != (long long)tables)
-        return rig_fail(err, RIG_E_CLUSTER, "MySQL: %lld of the run's %u tables carry its mark", marked, tables);
-    if (rc == RIG_OK && marked != 0)
-        rc = drop_marked(schema, connection, deadline_ns, err);
+    const enum rig_rc rc = drop_marked(schema, env, connection, deadline_ns, err);
     /* Its name is the run's, which no other run has; a run whose creation failed may have nothing in it. */
     return rc == RIG_OK && schema->place.own ? drop_database(schema, connection, deadline_ns, err) : rc;
 }
 
 /* ---- reporting ---- */
 
-void rig_my_tables_remedy(const struct rig_my_schema *schema, char *text, size_t size)
+void rig_my_tables_remedy(const struct rig_my_schema *schema, const struct rig_run_env *env, char *text, size_t size)
 {
     const struct rig_my_place *place = &schema->place;
     if (place->own)
         (void)snprintf(text, size, "DROP DATABASE `%s`", place->database);
     else
-        (void)snprintf(text, size, "DROP TABLE of each `%s`.%s...", place->database, place->stem);
+        (void)snprintf(text, size,
+                       "SET SESSION group_concat_max_len = 1000000; SELECT CONCAT('DROP TABLE ', GROUP_CONCAT('`', "
+                       "TABLE_SCHEMA, '`.`', TABLE_NAME, '`')) INTO @rig FROM information_schema.TABLES WHERE "
+                       "TABLE_COMMENT = '" MARK "%s'; PREPARE rig FROM @rig; EXECUTE rig",
+                       env->run_name);
+}
+
+bool rig_my_tables_remain(const struct rig_my_schema *schema, const struct rig_run_env *env,
+                          struct rig_my_connection *connection, int64_t deadline_ns)
+{
+    char sql[512];
+    long long databases = 0, marked = 0;
+    struct rig_err ignored = {.rc = RIG_OK};
+    (void)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = '%s'",
+                   schema->place.database);
+    enum rig_rc rc = schema->place.own ? count(connection, sql, deadline_ns, &databases, &ignored) : RIG_OK;
+    if (rc == RIG_OK)
+        rc = count_marked(schema, env, connection, deadline_ns, &marked, &ignored);
+    return rc != RIG_OK || databases > 0 || marked > 0;
 }
 
 void rig_my_tables_tell_others(const struct rig_run_env *env, struct rig_my_connection *connection, int64_t deadline_ns)

@@ -12,6 +12,8 @@
 #include "drivers/mysql/my_connection.h"
 #include "drivers/mysql/my_schema.h"
 
+enum { RIG_MY_REMEDY_BYTES = 512 };
+
 /* RIG_E_CLUSTER with the remedy, such as a missing GRANT; a part of the tables may exist then. */
 enum rig_rc rig_my_tables_create(const struct rig_my_schema *schema, const struct rig_run_env *env,
                                  struct rig_my_connection *connection, int64_t deadline_ns, struct rig_err *err);
@@ -22,6 +24,9 @@ enum rig_rc rig_my_tables_drop(const struct rig_my_schema *schema, const struct 
 void rig_my_tables_tell_others(const struct rig_run_env *env, struct rig_my_connection *connection,
                                int64_t deadline_ns);
 /* The SQL that removes the run's tables by hand. */
-void rig_my_tables_remedy(const struct rig_my_schema *schema, char *text, size_t size);
+void rig_my_tables_remedy(const struct rig_my_schema *schema, const struct rig_run_env *env, char *text, size_t size);
+/* Whether anything is on the server that rig_my_tables_create() makes; true as well when the server does not tell. */
+bool rig_my_tables_remain(const struct rig_my_schema *schema, const struct rig_run_env *env,
+                          struct rig_my_connection *connection, int64_t deadline_ns);
 
 #endif

@@ -92,16 +92,34 @@ static bool cluster_wanted(const void *options)
 /* For the case that rig is killed before it can remove its tables. */
 static void remind(struct rig_pg_run *run, const struct rig_pg_connection *connection)
 {
-    char remedy[RIG_PG_TABLE_BYTES + 64];
+    char remedy[RIG_PG_REMEDY_BYTES], prepared[256] = "";
     char text[RIG_ERR_TEXT_BYTES];
-    rig_pg_tables_remedy(&run->schema, remedy, sizeof remedy);
+    rig_pg_tables_remedy(&run->schema, run->env, remedy, sizeof remedy);
+    if (run->options->two_phase > 0)
+        (void)snprintf(prepared, sizeof prepared,
+                       ", after `SELECT format('ROLLBACK PREPARED %%L', gid) FROM pg_prepared_xacts WHERE "
+                       "starts_with(gid, '%s.') \\gexec` in psql",
+                       run->env->run_name);
     (void)snprintf(text, sizeof text,
-                   "tables of a run are on PostgreSQL at %.250s:%.6s, database %.63s: %s removes them%s",
-                   PQhost(connection->pg), PQport(connection->pg), PQdb(connection->pg), remedy,
-                   run->options->two_phase <= 0 ? ""
-                                                : ", after ROLLBACK PREPARED for each of its transactions in "
-                                                  "pg_prepared_xacts");
+                   "tables of a run are on PostgreSQL at %.200s:%.6s, database %.63s: %s removes them%s",
+                   PQhost(connection->pg), PQport(connection->pg), PQdb(connection->pg), remedy, prepared);
     run->reminder = run->env->core->remind(text);
+}
+
+static enum rig_rc create_tables(struct rig_pg_run *run, struct own_connection *own, struct rig_err *err)
+{
+    const bool given = !cluster_wanted(run->options);
+    if (given)
+        remind(run, &own->connection);
+    run->created = true;
+    const enum rig_rc rc = rig_pg_tables_create(&run->schema, run->env, &own->connection, own->deadline_ns, err);
+    /* They are made in one transaction: an error that the server answered leaves nothing. */
+    if (rc != RIG_OK && own->connection.query_code[0] != '\0') {
+        run->created = false;
+        run->env->core->forget(run->reminder);
+        run->reminder = 0;
+    }
+    return rc;
 }
 
 static enum rig_rc setup(void *object, struct rig_err *err)
@@ -109,15 +127,12 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     struct rig_pg_run *run = object;
     struct own_connection own;
     enum rig_rc rc = connect_own(&own, run, false, err);
-    if (rc == RIG_OK && !cluster_wanted(run->options)) {
+    if (rc == RIG_OK && !cluster_wanted(run->options))
         rig_pg_tables_tell_others(run->env, &own.connection, own.deadline_ns);
-        remind(run, &own.connection);
-    }
-    run->created = rc == RIG_OK;
     if (rc == RIG_OK && run->options->two_phase > 0)
         rc = rig_pg_two_phase_check(&own.connection, own.deadline_ns, err);
     if (rc == RIG_OK)
-        rc = rig_pg_tables_create(&run->schema, run->env, &own.connection, own.deadline_ns, err);
+        rc = create_tables(run, &own, err);
     if (rc == RIG_OK && run->env->certificate != RIG_CERTIFICATE_NONE)
         rc = rig_pg_certificate_begin(&run->certificate, &run->schema, run->env,
                                       cluster_wanted(run->options) ? rig_pg_cluster_primary(&run->cluster) : UINT32_MAX,
@@ -206,7 +221,7 @@ static void teardown(void *object)
 {
     struct rig_pg_run *run = object;
     const struct rig_core *core = run->env->core;
-    char remedy[RIG_PG_TABLE_BYTES + 64];
+    char remedy[RIG_PG_REMEDY_BYTES];
     if (run->created && cluster_wanted(run->options))
         log_shares(run);
     /* rig's own cluster is removed as a whole. */
@@ -215,7 +230,7 @@ static void teardown(void *object)
     remove_prepared(run);
     log_shares(run);
     remove_slot(run);
-    rig_pg_tables_remedy(&run->schema, remedy, sizeof remedy);
+    rig_pg_tables_remedy(&run->schema, run->env, remedy, sizeof remedy);
     if (run->options->keep_tables) {
         core->log(2, "postgres", "the run's tables are kept; %s removes them", remedy);
         core->forget(run->reminder);

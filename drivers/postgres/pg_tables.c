@@ -176,13 +176,18 @@ enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct 
 
 /* ---- reporting ---- */
 
-void rig_pg_tables_remedy(const struct rig_pg_schema *schema, char *text, size_t size)
+void rig_pg_tables_remedy(const struct rig_pg_schema *schema, const struct rig_run_env *env, char *text, size_t size)
 {
     const struct rig_pg_place *place = &schema->place;
     if (place->own)
         (void)snprintf(text, size, "`DROP SCHEMA %s CASCADE`", place->schema);
     else
-        (void)snprintf(text, size, "`DROP TABLE` of each \"%s\".%s...", place->schema, place->stem);
+        (void)snprintf(text, size,
+                       "`DO $$ DECLARE t regclass; BEGIN FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND "
+                       "obj_description(oid, 'pg_class') = '" MARK
+                       "%s' LOOP EXECUTE 'DROP TABLE ' || t || ' CASCADE'; END "
+                       "LOOP; END $$`",
+                       env->run_name);
 }
 
 void rig_pg_tables_tell_others(const struct rig_run_env *env, struct rig_pg_connection *connection, int64_t deadline_ns)

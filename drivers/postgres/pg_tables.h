@@ -12,6 +12,8 @@
 
 #include "drivers/postgres/pg_schema.h"
 
+enum { RIG_PG_REMEDY_BYTES = 512 };
+
 /* All of them or none. RIG_E_CLUSTER with the remedy, such as a missing GRANT. */
 enum rig_rc rig_pg_tables_create(const struct rig_pg_schema *schema, const struct rig_run_env *env,
                                  struct rig_pg_connection *connection, int64_t deadline_ns, struct rig_err *err);
@@ -22,6 +24,6 @@ enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct 
 void rig_pg_tables_tell_others(const struct rig_run_env *env, struct rig_pg_connection *connection,
                                int64_t deadline_ns);
 /* The SQL that removes the run's tables by hand. */
-void rig_pg_tables_remedy(const struct rig_pg_schema *schema, char *text, size_t size);
+void rig_pg_tables_remedy(const struct rig_pg_schema *schema, const struct rig_run_env *env, char *text, size_t size);
 
 #endif

@@ -215,7 +215,7 @@ static inline int set_up(void **state)
     assert_int_equal(rig_fault_setup_init(&setup, &plan, 1, &err), RIG_OK);
     assert_int_equal(rig_fault_setup_fit(&setup, &plan, 0, &cluster, NULL, node.folder, &err), RIG_OK);
     fault_context = (struct rig_fault_context){.setup = &setup, .is_over = ask_over};
-    assert_int_equal(rig_journal_open(&fault_context.journal, &err), RIG_OK);
+    assert_int_equal(rig_journal_open(&fault_context.journal, "", &err), RIG_OK);
     fault_context.fleet.cluster = &cluster;
     fault_context.fleet.started = true;
     fault_context.fleet.count = 1;

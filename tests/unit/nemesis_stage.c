@@ -248,7 +248,7 @@ struct rig_nemesis_entry *stage_add(const char *fault, const char *target, int64
 
 void stage_begin(bool started)
 {
-    assert_int_equal(rig_journal_open(&stage.journal, &stage.err), RIG_OK);
+    assert_int_equal(rig_journal_open(&stage.journal, "", &stage.err), RIG_OK);
     const struct rig_nemesis_config config = {.plan = &stage.plan,
                                               .core = &stage_core,
                                               .cluster = started ? &stage_cluster : NULL,

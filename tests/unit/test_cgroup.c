@@ -100,7 +100,7 @@ static int set_up(void **state)
     err = (struct rig_err){0};
     fault_context = (struct rig_fault_context){.fleet = {.cluster = &cluster, .started = true, .count = 1}};
     (void)snprintf(fault_context.fleet.names[0], sizeof fault_context.fleet.names[0], "n1");
-    assert_int_equal(rig_journal_open(&fault_context.journal, &err), RIG_OK);
+    assert_int_equal(rig_journal_open(&fault_context.journal, "", &err), RIG_OK);
     site = (struct rig_fault_site){.cluster = &cluster, .node_count = 1, .nemesis = &fault_context};
     return 0;
 }

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/folder.h"
+#include "base/machine.h"
 #include "nemesis/journal.h"
 #include "base/process.h"
 #include "tests/unit/journal_entries.h"
@@ -43,17 +44,39 @@ static int release(void **state)
     return 0;
 }
 
-static void note(void *context, const char *text, bool healed)
+static const char *own_place = "postgres db1 db2:5432";
+static char last_entry[300]; /* the name of the entry that was told last */
+
+/* "+": undone, "-": not, "=": of another machine, "x": forgotten; with a blank before it where a run is quiet about it. */
+static void note(void *context, const struct rig_journal_told *told)
 {
+    static const char fates[] = {[RIG_JOURNAL_UNDONE] = '+',
+                                 [RIG_JOURNAL_NOT_UNDONE] = '-',
+                                 [RIG_JOURNAL_LEFT_ALONE] = '=',
+                                 [RIG_JOURNAL_FORGOTTEN] = 'x'};
     (void)context;
-    rig_buf_printf(&said, "%s %s\n", healed ? "+" : "-", text);
+    (void)snprintf(last_entry, sizeof last_entry, "%s", told->entry);
+    rig_buf_printf(&said, "%s%c %s\n", told->quiet ? " " : "", fates[told->fate], told->text);
+}
+
+static void heal_as(const struct rig_journal_request *request)
+{
+    rig_buf_done(&said);
+    rig_buf_init(&said, 0);
+    assert_int_equal(rig_journal_heal(request, &healing, &err), RIG_OK);
 }
 
 static void heal(bool forget)
 {
-    rig_buf_done(&said);
-    rig_buf_init(&said, 0);
-    assert_int_equal(rig_journal_heal(note, NULL, forget, &healing, &err), RIG_OK);
+    const struct rig_journal_request request = {.forget = forget, .visit = note};
+    heal_as(&request);
+}
+
+/* As a run at the place does before it begins. */
+static void heal_for(const char *place)
+{
+    const struct rig_journal_request request = {.place = place, .visit = note};
+    heal_as(&request);
 }
 
 static int files(void)
@@ -74,7 +97,7 @@ static void die_after(void (*act)(struct rig_journal *journal, void *context), v
     const pid_t child = fork();
     if (child == 0) {
         struct rig_journal *journal = NULL;
-        if (rig_journal_open(&journal, &err) == RIG_OK)
+        if (rig_journal_open(&journal, own_place, &err) == RIG_OK)
             act(journal, context);
         (void)raise(SIGKILL);
     }
@@ -254,7 +277,7 @@ static void the_living_are_left_alone(void **state)
     struct rig_journal *journal = NULL;
     uint64_t token = 0;
     const char *const arguments[] = {"true", NULL};
-    assert_int_equal(rig_journal_open(&journal, &err), RIG_OK);
+    assert_int_equal(rig_journal_open(&journal, own_place, &err), RIG_OK);
     assert_int_equal(files(), 0);
     assert_int_equal(rig_journal_command(journal, "x", arguments, &token, &err), RIG_OK);
     assert_int_equal(journal_entries(), 1);
@@ -267,9 +290,14 @@ static void the_living_are_left_alone(void **state)
     assert_int_equal(files(), 0);
 }
 
-static void write_journal(const char *name, const char *text, mode_t mode)
+/* BOOT in the text stands for the present boot. */
+static void write_journal(const char *name, const char *form, mode_t mode)
 {
-    char path[256];
+    char path[256], text[2048], id[RIG_BOOT_ID_BYTES];
+    const char *boot = strstr(form, "BOOT");
+    rig_process_boot_id(id);
+    (void)snprintf(text, sizeof text, "%.*s%s%s", boot == NULL ? (int)strlen(form) : (int)(boot - form), form,
+                   boot == NULL ? "" : id, boot == NULL ? "" : boot + 4);
     (void)mkdir(journal_folder, 0700);
     (void)snprintf(path, sizeof path, "%s/%s", journal_folder, name);
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -281,17 +309,17 @@ static void write_journal(const char *name, const char *text, mode_t mode)
 static void damaged_files_are_said_and_kept(void **state)
 {
     (void)state;
-    write_journal("1-7.undo", "rig-undo 1 - 1 7\nremove 1 x /tmp/rig-no-such-folder\ncommand 2 cut / touch /tmp/no",
+    write_journal("1-7.undo", "rig-undo 1 BOOT 1 7\nremove 1 x /tmp/rig-no-such-folder\ncommand 2 cut / touch /tmp/no",
                   0600);
     heal(false);
     assert_int_equal(healing.healed, 1);
     assert_int_equal(files(), 0);
     static const char *const damaged[] = {
-        "rig-undo 2 - 1 7\n",
-        "rig-undo 1 - 1 7\nremove 1 x relative\n",
-        "rig-undo 1 - 1 7\nprocess 1 x y 7 -\n",
-        "rig-undo 1 - 1 7\ncommand 1 x / %zz\n",
-        "rig-undo 1 - 1 7\nunheard 1 x y\n",
+        "rig-undo 3 BOOT 1 7\n",
+        "rig-undo 1 BOOT 1 7\nremove 1 x relative\n",
+        "rig-undo 1 BOOT 1 7\nprocess 1 x y 7 -\n",
+        "rig-undo 1 BOOT 1 7\ncommand 1 x / %zz\n",
+        "rig-undo 1 BOOT 1 7\nunheard 1 x y\n",
     };
     for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
         write_journal("1-7.undo", damaged[i], 0600);
@@ -302,11 +330,128 @@ static void damaged_files_are_said_and_kept(void **state)
         assert_int_equal(files(), 1);
     }
     /* A journal that others may have written to is not run. */
-    write_journal("1-7.undo", "rig-undo 1 - 1 7\ncommand 1 x / true\n", 0666);
+    write_journal("1-7.undo", "rig-undo 1 BOOT 1 7\ncommand 1 x / true\n", 0666);
     heal(false);
     assert_int_equal(healing.healed + healing.failed, 0);
     assert_int_equal(chmod(journal_folder, 0777), 0);
-    assert_int_equal(rig_journal_heal(note, NULL, false, &healing, &err), RIG_E_IO);
+    const struct rig_journal_request request = {.visit = note};
+    assert_int_equal(rig_journal_heal(&request, &healing, &err), RIG_E_IO);
+}
+
+/* ---- whose entries they are ---- */
+
+/* A journal of this machine, or of one that differs in one respect, as a rig writes it; NULL: as it is here. */
+static void write_of(const struct rig_machine *machine, const char *entries)
+{
+    char text[1400];
+    (void)snprintf(text, sizeof text, "rig-undo 2 %s 1 7 %s %s %s postgres%%20db1\n%s", machine->boot,
+                   machine->id[0] == '\0' ? "%" : machine->id, machine->host, machine->numbers, entries);
+    write_journal("0123456789abcdef-1-7.undo", text, 0600);
+}
+
+static void entries_of_other_machines_are_left_alone(void **state)
+{
+    (void)state;
+    struct rig_machine here;
+    char own[128], entries[512];
+    rig_machine_identify(&here);
+    (void)snprintf(own, sizeof own, "%s/rig-run", folder);
+    (void)snprintf(entries, sizeof entries, "remove 1 files %s\ncommand 2 fault / touch %s/made\nnote 3 tables %%\n",
+                   own, folder);
+    struct rig_machine others[4];
+    for (int i = 0; i < 4; i++)
+        others[i] = here;
+    (void)snprintf(others[0].id, sizeof others[0].id, "0123");     /* another installation with the same name */
+    (void)snprintf(others[1].host, sizeof others[1].host, "else"); /* a container with the same machine-id and boot */
+    (void)snprintf(others[2].numbers, sizeof others[2].numbers, "p4"); /* one with the same name, too */
+    (void)snprintf(others[3].host, sizeof others[3].host, "else");     /* a copied machine */
+    (void)snprintf(others[3].boot, sizeof others[3].boot, "b2");
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(mkdir(own, 0700), 0);
+        write_of(&others[i], entries);
+        heal_for("postgres db1");
+        assert_string_equal(rig_buf_text(&said), "");
+        heal(true);
+        assert_int_equal(healing.left, 3);
+        assert_int_equal(healing.healed + healing.failed, 0);
+        assert_non_null(
+            strstr(rig_buf_text(&said), i == 1 || i == 3 ? "of a rig on else" : "of a rig on another machine"));
+        assert_int_equal(files(), 1);
+        /* One that is asked for by name runs here; processes and folders of others are not here. */
+        const char *const command[] = {"0123456789abcdef-1-7/2"}, *const all[] = {"0123456789abcdef-1-7"};
+        const struct rig_journal_request one = {.entries = command, .entry_count = 1, .visit = note};
+        heal_as(&one);
+        assert_int_equal(healing.healed, 1);
+        char file[128];
+        (void)snprintf(file, sizeof file, "%s/made", folder);
+        assert_int_equal(unlink(file), 0);
+        const struct rig_journal_request rest = {.entries = all, .entry_count = 1, .visit = note};
+        heal_as(&rest);
+        assert_int_equal(healing.failed, 2);
+        assert_non_null(strstr(rig_buf_text(&said), "it is not on this machine"));
+        assert_int_equal(rmdir(own), 0);
+        const struct rig_journal_request forget = {.forget = true, .entries = all, .entry_count = 1, .visit = note};
+        heal_as(&forget);
+        assert_int_equal(healing.forgotten, 2);
+        assert_int_equal(files(), 0);
+    }
+    /* After a restart of this machine. */
+    (void)snprintf(here.boot, sizeof here.boot, "b2");
+    (void)snprintf(here.numbers, sizeof here.numbers, "p4");
+    assert_int_equal(mkdir(own, 0700), 0);
+    write_of(&here, entries);
+    heal(false);
+    assert_int_equal(healing.healed, 2);
+    assert_int_equal(rmdir(own), -1);
+}
+
+/* A folder of the name that another program has made since. */
+static void another_folder_with_the_name_is_left_alone(void **state)
+{
+    (void)state;
+    struct rig_machine here;
+    char own[128], entries[256];
+    rig_machine_identify(&here);
+    (void)snprintf(own, sizeof own, "%s/rig-run", folder);
+    assert_int_equal(mkdir(own, 0700), 0);
+    (void)snprintf(entries, sizeof entries, "remove 1 files %s 4711.1.1\n", own);
+    write_of(&here, entries);
+    heal(false);
+    assert_non_null(strstr(rig_buf_text(&said), "is another folder by now"));
+    assert_int_equal(rmdir(own), 0);
+    (void)snprintf(own, sizeof own, "%s/mine", folder);
+    assert_int_equal(mkdir(own, 0700), 0);
+    (void)snprintf(entries, sizeof entries, "remove 1 files %s\n", own);
+    write_of(&here, entries);
+    heal(false);
+    assert_int_equal(rmdir(own), 0);
+}
+
+/* Runs with a server of the killed one tell once; a person is told always. */
+static void runs_are_told_once(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"sim", "postgres", "postgres db3 db1:5432", "mysql db1", "postgres db"};
+    die_after(leave_note, NULL);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        heal_for(others[i]);
+        assert_int_equal(rig_buf_text(&said)[0], ' ');
+        assert_int_equal(healing.failed, 0);
+    }
+    heal_for("postgres db3 db2:5432");
+    assert_int_equal(rig_buf_text(&said)[0], '-');
+    assert_int_equal(healing.failed, 1);
+    heal_for("postgres db2:5432 db1");
+    assert_int_equal(rig_buf_text(&said)[0], ' ');
+    for (int i = 0; i < 2; i++) {
+        heal(false);
+        assert_int_equal(rig_buf_text(&said)[0], '-');
+    }
+    const char *const entries[] = {last_entry};
+    const struct rig_journal_request forget = {.forget = true, .entries = entries, .entry_count = 1, .visit = note};
+    heal_as(&forget);
+    assert_int_equal(rig_buf_text(&said)[0], 'x');
+    assert_int_equal(files(), 0);
 }
 
 static void a_folder_that_cannot_be_had_is_refused(void **state)
@@ -314,7 +459,7 @@ static void a_folder_that_cannot_be_had_is_refused(void **state)
     (void)state;
     struct rig_journal *journal = NULL;
     assert_int_equal(setenv("RIG_JOURNAL", "/proc/rig/undo", 1), 0);
-    assert_int_equal(rig_journal_open(&journal, &err), RIG_E_IO);
+    assert_int_equal(rig_journal_open(&journal, own_place, &err), RIG_E_IO);
     assert_non_null(strstr(err.text, "set RIG_JOURNAL to a folder of yours"));
 }
 
@@ -328,6 +473,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_process_with_the_number_is_left_alone, prepare, release),
         cmocka_unit_test_setup_teardown(the_living_are_left_alone, prepare, release),
         cmocka_unit_test_setup_teardown(damaged_files_are_said_and_kept, prepare, release),
+        cmocka_unit_test_setup_teardown(entries_of_other_machines_are_left_alone, prepare, release),
+        cmocka_unit_test_setup_teardown(another_folder_with_the_name_is_left_alone, prepare, release),
+        cmocka_unit_test_setup_teardown(runs_are_told_once, prepare, release),
         cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_had_is_refused, prepare, release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,9 +131,9 @@ static void an_undo_without_its_process_is_said(void **state)
     assert_int_equal(mkdir(stage.folder, 0700), 0);
 }
 
-static void ignore(void *context, const char *text, bool healed)
+static void ignore(void *context, const struct rig_journal_told *told)
 {
-    (void)context, (void)text, (void)healed;
+    (void)context, (void)told;
 }
 
 /* A process of its own that ends during its fault. */
@@ -161,12 +161,13 @@ static void an_undo_is_kept_with_its_node(void **state)
                                 NULL};
     struct exec_options options = {*words(does), *words(undo), {0}, RIG_NS_PER_S};
     struct rig_journal_healing healing;
+    const struct rig_journal_request request = {.visit = ignore};
     stage_add("exec", "n3", 10 * ms, 1000 * RIG_NS_PER_S)->options = &options;
     for (int lives = 1; lives >= 0; lives--) {
         leave_a_fault("n3");
         if (lives == 0)
             (void)stage_cluster.stop_node(NULL, 2, RIG_NODE_KILL, NULL);
-        assert_int_equal(rig_journal_heal(ignore, NULL, false, &healing, &stage.err), RIG_OK);
+        assert_int_equal(rig_journal_heal(&request, &healing, &stage.err), RIG_OK);
         assert_int_equal(healing.healed, 1);
         assert_int_equal(healing.failed, 0);
         assert_int_equal(unlink(mark), lives == 1 ? 0 : -1);

@@ -216,7 +216,7 @@ class Exec(rig_command.RigTest):
             stranger.kill()
             stranger.wait()
         log = (self.folder / "run" / "rig.log").read_text()
-        self.assertEqual(len(re.findall(r"process [0-9]+ \(sleep\), which the program had started and left running, was killed", log)), 5)
+        self.assertGreaterEqual(len(re.findall(r"process [0-9]+ \(sleep\), which the program had started and left running, was killed", log)), 5)
         self.assertEqual((self.folder / "teardown").read_text(), "it runs")
 
     def test_a_small_limit_of_answers(self):

@@ -2,11 +2,12 @@
 
 import re
 import shutil
+import subprocess
 import sys
 
 import pg_server
 from pg_finding import KEPT, PostgresTest
-from rig_command import main
+from rig_command import RIG, main
 
 PLAN = """
 name: guest
@@ -204,12 +205,65 @@ class Guest(PostgresTest):
         done = self.rig("run", self.guest_plan(), "-o", "third")
         self.assertIn(done.status, (0, 1, 2), repr(done))
         self.tells(done.err, second)
+        self.assertNotIn("what a killed rig had left", self.rig("run", self.guest_plan(), "-o", "fourth").err, "it is told once")
         self.assertEqual(set(self.server.sql(SCHEMAS).split()), {"rig_20200101_000000_00000000", left, second})
         for schema in (left, second):
             self.server.sql(f"DROP SCHEMA {schema} CASCADE")
         self.tells(self.status(0, self.rig("heal", "--forget")).out, left)
         self.assertIn("nothing was left to undo", self.status(0, self.rig("heal")).out)
         self.assertEqual(self.server.sql("SELECT mine FROM public.rig_list_0"), "1")
+
+    def test_a_run_elsewhere_is_not_told(self):
+        left = self.kill_one("first")
+        sim = self.plan("name: sim\nworkload: {transactions: 500}\nclients: {count: 2}\ndatabase: {driver: sim}\n"
+                        "check: {levels: [read-committed]}\n", "sim.yaml")
+        own = ["--set", "database.cluster.hosts=[]", "--set", "database.password="]
+        for arguments in ([sim], [self.guest_plan(), *own]):
+            self.assertNotIn(left, self.rig("run", *arguments, "-o", "elsewhere").err)
+        self.tells(self.rig("run", self.guest_plan(), "-o", "here").err, left)
+
+    def test_a_container_that_shares_the_home_leaves_them_alone(self):
+        """Another host name, and another namespace of processes, with the same machine-id."""
+        left = self.kill_one("first")
+        files = list(self.work.iterdir())
+        self.assertTrue(files)
+        for space in (["unshare", "--uts", "sh", "-c"], ["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c"]):
+            if subprocess.run([*space, "true"], capture_output=True).returncode != 0:
+                self.skipTest("no namespaces can be made here")
+            rename = "hostname elsewhere && " if "--uts" in space else ""
+            done = subprocess.run([*space, f'{rename}exec "$0" heal --forget', RIG], env=self.environment(), capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done)
+            self.assertIn("left alone: files of a run", done.stdout)
+            self.assertRegex(done.stdout, f"left alone: tables of a run.*{left}")
+            self.assertEqual(list(self.work.iterdir()), files)
+        healed = self.status(3, self.rig("heal")).out
+        self.assertIn("undone: files of a run", healed)
+        entry = re.search(r"NOT undone: tables of a run.*\n    entry (\S+)", healed)[1]
+        self.status(64, self.rig("heal", "--forget", entry + "9"))
+        self.assertIn("forgotten: tables of a run", self.status(0, self.rig("heal", "--forget", entry)).out)
+        self.assertIn("nothing was left to undo", self.status(0, self.rig("heal")).out)
+
+    def test_nothing_is_told_of_what_was_not_left(self):
+        self.server.sql("CREATE USER guest PASSWORD 'guest'; REVOKE CREATE ON DATABASE postgres FROM PUBLIC")
+        denied = ["--set", "database.user=guest", "--set", "database.password=guest", "--set", "database.dbname=postgres"]
+        self.assertIn("permission denied", self.status(3, self.rig("run", self.guest_plan(), "-o", "denied", *denied)).err)
+        self.assertIn("nothing was left to undo", self.status(0, self.rig("heal")).out)
+        down = ["--set", f"database.cluster.hosts=127.0.0.1:{pg_server.free_port()}"]
+        self.status(3, self.rig("run", self.guest_plan(), "-o", "down", *down))
+        self.assertIn("nothing was left to undo", self.status(0, self.rig("heal")).out)
+
+    def test_the_statements_can_be_run_as_they_stand(self):
+        self.server.sql("CREATE SCHEMA mine; CREATE TABLE mine.rig_list_0 AS SELECT 1 AS k")
+        process = self.start("run", self.guest_plan(transactions=4_000_000_000), "-o", "first", "--set", "database.schema=mine",
+                             "--set", "database.tables=3")
+        self.wait_for_record(process, "first", 5000)
+        process.kill()
+        self.finish(process)
+        tables = "SELECT string_agg(relname, ' ') FROM pg_class WHERE relkind = 'r' AND relnamespace = 'mine'::regnamespace"
+        self.assertEqual(len(self.server.sql(tables).split()), 4)
+        said = self.status(3, self.rig("heal")).out
+        self.server.sql(re.search(r"`(DO [^`]*)`", said)[1])
+        self.assertEqual(self.server.sql(tables), "rig_list_0")
 
 
 if __name__ == "__main__":

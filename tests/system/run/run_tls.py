@@ -232,6 +232,23 @@ class ToMariaDB(Tls):
         self.refused(self.server.port, "{ca: ours.pem}", "Access denied")
         self.run_at(self.server.port, "{ca: ours.pem, cert: client.pem, key: client.key}")
         self.server.sql("ALTER USER rig_user@'%' REQUIRE NONE")
+        # Nothing is told of what was never created.
+        self.server.sql("REVOKE ALL ON *.* FROM rig_user@'%'; CREATE DATABASE mine; GRANT ALL ON mine.* TO rig_user@'%'; "
+                        "CREATE TABLE mine.rig_list_0 AS SELECT 1 AS k")
+        self.refused(self.server.port, "{ca: ours.pem}", "Access denied")
+        self.assertIn("nothing was left to undo", self.status(0, self.rig("heal")).out)
+        # The statement that removes the tables of a killed rig can be run as it stands.
+        process = self.start("run", self.plan(PLAN.format(driver="mysql", port=self.server.port, host="127.0.0.1", tls="{ca: ours.pem}",
+                                                          more="\n  dbname: mine")), "--set", "workload.transactions=4000000000",
+                             "--set", "database.tables=3", "-o", "killed")
+        self.wait_for_record(process, "killed", 5000)
+        process.kill()
+        self.finish(process)
+        self.assertEqual(len(self.server.sql("SHOW TABLES IN mine").split()), 4)
+        self.server.sql(re.search(": (SET SESSION .*; EXECUTE rig) removes", self.status(3, self.rig("heal")).out)[1])
+        self.assertEqual(self.server.sql("SHOW TABLES IN mine"), "rig_list_0")
+        self.status(0, self.rig("heal", "--forget"))
+        self.server.sql("GRANT ALL ON *.* TO rig_user@'%'")
         # A server that has no TLS at all.
         self.server.stop()
         self.server.start(*options, "--skip-ssl")
