@@ -45,7 +45,7 @@ void rig_journal_add_field(struct rig_buf *line, const char *text);
 enum rig_rc rig_journal_parse(const char *path, const char *text, size_t size, struct rig_arena *arena,
                               struct rig_journal_content *content, struct rig_err *err);
 
-/* What tells a folder from a later one with its name; empty: there is none. */
+/* Distinguishes a folder from a later one with its name; empty: there is none. */
 enum { RIG_JOURNAL_MARK_BYTES = 48 };
 void rig_journal_folder_mark(const char *path, char mark[RIG_JOURNAL_MARK_BYTES]);
 

@@ -65,8 +65,8 @@ static void note(int fd, const char *word, uint64_t token)
     (void)written; /* undone or told twice does no harm */
 }
 
-/* Returns whether the entry needs no place in the journal any more. A note or a failure is told once by runs, and always
- * to a person who asks. */
+/* Returns whether the entry needs no place in the journal any more. A note or a failure is reported once by runs, and
+ * always by `rig heal`. */
 static bool heal_entry(const struct healer *healer, int fd, const struct rig_journal_entry *entry)
 {
     const struct rig_journal_request *request = healer->request;
@@ -124,7 +124,7 @@ static void heal_entries(struct healer *healer, const char *path, int fd, const 
         (void)unlink(path);
 }
 
-/* Of another machine, or container: told to a person who asks, and touched only where an entry is asked for by name. */
+/* Entries of another machine or container: `rig heal` lists them, and touches only those that it is given by name. */
 static void leave_alone(const struct healer *healer, const struct rig_journal_content *content)
 {
     const char *host = content->machine.host;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/folder.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -251,7 +252,7 @@ static void a_named_pipe_with_the_number_of_the_tether_is_not_it(void **state)
     if (found >= 0) {
         const pid_t stranger = start_stranger(named_pipe(folder, found));
         pid_t pids[4];
-        (void)usleep(50000);
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + SECOND_NS / 20);
         assert_int_equal(rig_child_processes(&bench.child, pids, 4), 1);
         assert_int_equal(pids[0], rig_child_pid(&bench.child));
         assert_true(rig_child_clear(&bench.child, 10 * SECOND_NS, NULL));
