@@ -32,7 +32,7 @@
 #include "drivers/rows.h"
 #include "history/transaction.h"
 
-#define RIG_DRIVER_ABI    13u
+#define RIG_DRIVER_ABI    14u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -135,6 +135,8 @@ struct rig_transaction {
     enum rig_phase phase;             /* the phase that it reached; for fail and info */
     enum rig_error_class error_class; /* for fail and info; optional */
     bool session_lost;                /* the session can no longer be used: the core closes it and opens another */
+    bool answers_void; /* the answers did not fit the requests: the core records the transaction's reads as unknown; for
+                          fail and info */
     /* Side columns, for every outcome, RIG_COLUMN_ORDER for ok only. The driver gives those that it lists in
        rig_driver.columns; the core gives those of holds. */
     struct rig_column_row columns;

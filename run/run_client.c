@@ -143,11 +143,21 @@ static void clear_answer(struct rig_transaction *transaction)
     memset(transaction->reads, 0, transaction->op_count * sizeof *transaction->reads);
     transaction->element_count = 0;
     transaction->phase = RIG_PHASE_CONNECT;
-    transaction->session_lost = false;
+    transaction->session_lost = transaction->answers_void = false;
     transaction->error_class = RIG_ERROR_OTHER;
     transaction->columns.given = 0;
     transaction->error_code[0] = '\0';
     transaction->error_text[0] = '\0';
+}
+
+/* Out of step an answer may be that of another request. */
+static void void_reads(struct rig_run_client *client)
+{
+    const struct rig_program_call *call = client->program.call;
+    if (call != NULL)
+        memset(call->reads, 0, call->op_count * sizeof *call->reads);
+    else
+        memset(client->transaction.reads, 0, client->transaction.op_count * sizeof *client->transaction.reads);
 }
 
 /* Keeps the first acknowledged transaction of each look of the monitor: it started before the others. */
@@ -209,6 +219,8 @@ static enum rig_outcome transact(struct rig_run_client *client)
     int64_t end_ns = client_now_ns(client);
     char text[ERROR_BYTES];
     const char *error = outcome == RIG_OUTCOME_OK ? NULL : describe_error(client, outcome, text);
+    if (transaction->answers_void)
+        void_reads(client);
     if (rig_rollback_wanted(&transaction->rollback))
         rig_run_rollback_answer(transaction);
     rig_channel_columns(client->channel, &transaction->columns);

@@ -107,7 +107,7 @@ static void take_sequence(struct rig_my_turn *turn, uint32_t op, const struct ri
     enum cell cell;
     for (uint32_t rows = 0; (cell = next_cell(turn->session, answer, &text, &length)) != CELL_NONE; rows++) {
         if (cell != CELL_TEXT || (rows > 0 && !many)) {
-            rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL, "a read needs one row or none as its answer");
+            rig_my_turn_lose_step(turn, "a read needs one row or none as its answer");
             return;
         }
         read.state = RIG_READ_SEEN;
@@ -130,11 +130,12 @@ static void take_number(struct rig_my_turn *turn, uint32_t op, const struct rig_
         read->state = RIG_READ_NIL;
         return;
     }
-    if (cell != CELL_TEXT || !rig_sql_int_parse(text, length, &value))
-        rig_my_turn_fail(turn, turn->phase, cell == CELL_TEXT ? RIG_MY_MALFORMED : RIG_MY_PROTOCOL,
-                         "a value that this driver cannot have written");
+    if (cell == CELL_TEXT && !rig_sql_int_parse(text, length, &value))
+        rig_my_turn_fail(turn, turn->phase, RIG_MY_MALFORMED, "a value that this driver cannot have written");
+    else if (cell != CELL_TEXT)
+        rig_my_turn_lose_step(turn, "a read needs a value as its answer");
     else if (next_cell(turn->session, answer, &text, &length) != CELL_NONE)
-        rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL, "a read needs one row or none as its answer");
+        rig_my_turn_lose_step(turn, "a read needs one row or none as its answer");
     else
         *read = (struct rig_read){.state = RIG_READ_SEEN, .value = value};
 }
@@ -157,21 +158,43 @@ static void take(struct rig_my_turn *turn, uint32_t op, const struct rig_my_answ
 
 /* ---- one request of statements as text ---- */
 
+/* An answer to a statement that gives no rows. */
+#define NO_ROWS ""
+/* An answer to a statement that is not rig's. */
+#define ANY_FORM NULL
+
+/* Whether the server reports the state of the transaction that the statement leaves. */
+static bool check_state(struct rig_my_turn *turn, enum rig_phase answered, const char *text)
+{
+    if (answered != RIG_PHASE_COMMIT)
+        return rig_my_turn_check_open(turn);
+    if ((turn->connection->my->server_status & SERVER_STATUS_IN_TRANS) == 0)
+        return true;
+    turn->session_lost = true;
+    if (text == ANY_FORM) /* a query after the COMMIT has opened one */
+        return true;
+    rig_my_turn_lose_step(turn, "the transaction is still open after COMMIT");
+    return false;
+}
+
 /*
- * Takes the next statement's answer; `sent`: the request went out with the first one. Inside the transaction the server
- * must report that one is open. False, and the turn failed, when there is none, or it is an error.
+ * Takes the next statement's answer; `sent`: the request went out with the first one; `text`: the statement, NO_ROWS or
+ * ANY_FORM. Inside the transaction the server must report that one is open. False, and the turn failed, when there is
+ * no answer, it does not answer the statement, or it is an error.
  */
-static bool next_answer(struct rig_my_turn *turn, bool *sent, enum rig_phase answered, struct rig_my_answer *answer)
+static bool next_answer(struct rig_my_turn *turn, bool *sent, enum rig_phase answered, const char *text,
+                        struct rig_my_answer *answer)
 {
     struct rig_my_connection *connection = turn->connection;
     const struct rig_buf *sql = &turn->session->sql;
     *answer = (struct rig_my_answer){0};
     bool there = !*sent || mysql_more_results(connection->my);
     if (!there) {
-        rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL, "the server answered fewer statements than it was sent");
-        turn->session_lost = true;
+        rig_my_turn_lose_step(turn, "the server answered fewer statements than it was sent");
         return false;
     }
+    if (!*sent && !rig_my_turn_check_quiet(turn))
+        return false;
     there = *sent ? rig_my_next(connection) : rig_my_send(connection, sql->data, sql->size);
     *sent = true;
     if (there)
@@ -182,13 +205,11 @@ static bool next_answer(struct rig_my_turn *turn, bool *sent, enum rig_phase ans
     }
     answer->affected = mysql_affected_rows(connection->my);
     answer->insert_id = mysql_insert_id(connection->my);
-    const bool open = (connection->my->server_status & SERVER_STATUS_IN_TRANS) != 0;
-    if (open == (answered == RIG_PHASE_COMMIT) && !turn->ending) {
-        rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL,
-                         open ? "the transaction is still open after COMMIT" : "the server has ended the transaction");
-        turn->session_lost = true;
-    }
-    return true;
+    if ((text == ANY_FORM || rig_my_turn_check_form(turn, text, answer->result != NULL)) &&
+        check_state(turn, answered, text))
+        return true;
+    rig_my_answer_release(answer);
+    return false;
 }
 
 static void separate(struct rig_buf *sql)
@@ -226,7 +247,7 @@ static void run_savepoint(struct rig_my_turn *turn, uint32_t op)
     rig_buf_clear(&turn->session->sql);
     turn->session->sql.failed = false;
     rig_buf_add_text(&turn->session->sql, savepoint);
-    if (next_answer(turn, &sent, RIG_PHASE_OPERATION, &answer))
+    if (next_answer(turn, &sent, RIG_PHASE_OPERATION, NO_ROWS, &answer))
         rig_my_answer_release(&answer);
 }
 
@@ -275,22 +296,13 @@ static bool compose(struct rig_my_turn *turn, const struct batch *batch)
     return !sql->failed;
 }
 
-/* The number of the operation's statements. */
-static uint32_t count_steps(const struct rig_my_turn *turn, uint32_t op)
-{
-    const struct rig_my_schema *schema = &turn->session->run->schema;
-    struct rig_sql_numbers numbers;
-    uint32_t steps[RIG_MY_STEPS];
-    return rig_my_schema_steps(schema, rig_my_schema_of_op(schema, turn->transaction, op, &numbers), steps);
-}
-
 /* Takes the answers to XA END and XA PREPARE. */
 static void take_preparation(struct rig_my_turn *turn, bool *sent)
 {
     struct rig_my_answer answer;
     turn->ending = true;
-    turn->prepared =
-        next_answer(turn, sent, RIG_PHASE_OPERATION, &answer) && next_answer(turn, sent, RIG_PHASE_OPERATION, &answer);
+    turn->prepared = next_answer(turn, sent, RIG_PHASE_OPERATION, NO_ROWS, &answer) &&
+                     next_answer(turn, sent, RIG_PHASE_OPERATION, NO_ROWS, &answer);
     turn->ending = false;
     if (turn->prepared)
         (void)atomic_fetch_add(&turn->session->run->two_phase.prepared, 1);
@@ -306,9 +318,30 @@ static void commit_prepared(struct rig_my_turn *turn)
     sql->failed = false;
     rig_buf_printf(sql, "XA COMMIT %s", turn->xid);
     turn->phase = RIG_PHASE_COMMIT;
-    turn->committed = next_answer(turn, &sent, RIG_PHASE_COMMIT, &answer) && !turn->failed;
+    turn->committed = next_answer(turn, &sent, RIG_PHASE_COMMIT, NO_ROWS, &answer) && !turn->failed;
     if (turn->committed)
         (void)atomic_fetch_add(&turn->session->run->two_phase.committed, 1);
+}
+
+/* Takes the answers to an operation's statements; false when no later answer proves anything. */
+static bool take_op(struct rig_my_turn *turn, uint32_t op, bool *sent)
+{
+    const struct rig_my_schema *schema = &turn->session->run->schema;
+    struct rig_sql_numbers numbers;
+    struct rig_my_answer answer;
+    uint32_t steps[RIG_MY_STEPS];
+    if (savepoint_within(turn, op) != NULL && !next_answer(turn, sent, RIG_PHASE_OPERATION, NO_ROWS, &answer))
+        return false;
+    const uint32_t count =
+        rig_my_schema_steps(schema, rig_my_schema_of_op(schema, turn->transaction, op, &numbers), steps);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!next_answer(turn, sent, RIG_PHASE_OPERATION, schema->statements[steps[i]].text, &answer))
+            return false;
+        if (!turn->failed && i + 1 == count)
+            take(turn, op, &answer);
+        rig_my_answer_release(&answer);
+    }
+    return !turn->transaction->answers_void;
 }
 
 /* Reads all answers, also after one that cannot be taken, so that the fate of a COMMIT behind it is known. */
@@ -318,29 +351,24 @@ static void run_texts(struct rig_my_turn *turn, const struct batch *batch)
     bool sent = false;
     if (!compose(turn, batch) || turn->session->sql.size == 0)
         return;
-    turn->phase = batch->commits && turn->xid[0] == '\0'      ? RIG_PHASE_COMMIT
+    const bool decides = batch->commits && turn->xid[0] == '\0';
+    turn->executes = turn->executes || batch->commits || batch->to > batch->from;
+    turn->phase = decides                                     ? RIG_PHASE_COMMIT
                   : batch->begins && batch->from == batch->to ? RIG_PHASE_BEGIN
                                                               : RIG_PHASE_OPERATION;
-    if (batch->begins && !next_answer(turn, &sent, RIG_PHASE_BEGIN, &answer))
+    if (batch->begins && !next_answer(turn, &sent, RIG_PHASE_BEGIN, NO_ROWS, &answer))
         return;
     for (uint32_t op = batch->from; op < batch->to; op++) {
-        if (savepoint_within(turn, op) != NULL && !next_answer(turn, &sent, RIG_PHASE_OPERATION, &answer))
+        if (!take_op(turn, op, &sent))
             return;
-        for (uint32_t left = count_steps(turn, op); left > 0; left--) {
-            if (!next_answer(turn, &sent, RIG_PHASE_OPERATION, &answer))
-                return;
-            if (!turn->failed && left == 1)
-                take(turn, op, &answer);
-            rig_my_answer_release(&answer);
-        }
     }
-    if (batch->commits && turn->xid[0] != '\0')
+    if (batch->commits && !decides)
         take_preparation(turn, &sent);
-    else if (batch->commits && !next_answer(turn, &sent, RIG_PHASE_COMMIT, &answer))
+    else if (batch->commits && !next_answer(turn, &sent, RIG_PHASE_COMMIT, NO_ROWS, &answer))
         return;
-    turn->committed = batch->commits && turn->xid[0] == '\0' && !turn->failed;
+    turn->committed = decides && !turn->failed;
     if (mysql_more_results(turn->connection->my))
-        turn->session_lost = true; /* out of step */
+        rig_my_turn_lose_step(turn, "the server answered more statements than it was sent");
 }
 
 /* ---- prepared statements ---- */
@@ -361,6 +389,8 @@ static bool perform_prepared(struct rig_my_turn *turn, uint32_t number, const in
     const struct rig_my_statement *statement = &schema->statements[number];
     MYSQL_BIND binds[RIG_MY_VALUES_MOST];
     MYSQL_STMT *failed = NULL;
+    if (!rig_my_turn_check_quiet(turn))
+        return false;
     bind_values(statement, values, binds);
     MYSQL_STMT *done =
         rig_my_execute(turn->connection, number, schema->statement_count, statement->text, binds, &failed);
@@ -376,7 +406,10 @@ static bool perform_prepared(struct rig_my_turn *turn, uint32_t number, const in
     *answer = (struct rig_my_answer){.affected = mysql_stmt_affected_rows(done),
                                      .insert_id = mysql_stmt_insert_id(done),
                                      .statement = mysql_stmt_field_count(done) > 0 ? done : NULL};
-    return true;
+    if (rig_my_turn_check_form(turn, statement->text, answer->statement != NULL) && rig_my_turn_check_open(turn))
+        return true;
+    rig_my_answer_release(answer);
+    return false;
 }
 
 bool rig_my_turn_perform(struct rig_my_turn *turn, uint32_t number, const int64_t *values, struct rig_my_answer *answer)
@@ -385,6 +418,7 @@ bool rig_my_turn_perform(struct rig_my_turn *turn, uint32_t number, const int64_
     bool sent = false;
     *answer = (struct rig_my_answer){0};
     turn->phase = RIG_PHASE_OPERATION;
+    turn->executes = true;
     if (session->run->options->prepared)
         return perform_prepared(turn, number, values, answer);
     rig_buf_clear(&session->sql);
@@ -394,8 +428,11 @@ bool rig_my_turn_perform(struct rig_my_turn *turn, uint32_t number, const int64_
         rig_my_turn_fail(turn, RIG_PHASE_OPERATION, RIG_MY_TOO_LONG, NULL);
         return false;
     }
-    if (next_answer(turn, &sent, RIG_PHASE_OPERATION, answer) && !turn->failed)
+    if (next_answer(turn, &sent, RIG_PHASE_OPERATION, session->run->schema.statements[number].text, answer) &&
+        !mysql_more_results(turn->connection->my))
         return true;
+    if (!turn->failed)
+        rig_my_turn_lose_step(turn, "the server answered more statements than it was sent");
     rig_my_answer_release(answer);
     return false;
 }
@@ -496,7 +533,7 @@ static void take_timestamp(struct rig_my_turn *turn, const char *sql, enum rig_c
     rig_buf_clear(&turn->session->sql);
     turn->session->sql.failed = false;
     rig_buf_add_text(&turn->session->sql, sql);
-    if (!next_answer(turn, &sent, answered, &answer))
+    if (!next_answer(turn, &sent, answered, ANY_FORM, &answer))
         return;
     if (next_cell(turn->session, &answer, &text, &length) == CELL_TEXT &&
         rig_sql_timestamp_parse(text, length, &timestamp))
@@ -515,7 +552,7 @@ static bool ask(struct rig_my_turn *turn, const char *sql, enum rig_phase answer
     rig_buf_clear(&turn->session->sql);
     turn->session->sql.failed = false;
     rig_buf_add_text(&turn->session->sql, sql);
-    return next_answer(turn, &sent, answered, answer);
+    return next_answer(turn, &sent, answered, ANY_FORM, answer);
 }
 
 static bool take_gtid(struct rig_my_turn *turn, const char *sql, enum rig_phase answered, uint64_t *number)
@@ -567,6 +604,8 @@ static void take_commit(struct rig_my_turn *turn)
 void rig_my_batch_run(struct rig_my_turn *turn)
 {
     struct batch batch = {.begins = true};
+    if (!rig_my_turn_check_quiet(turn))
+        return;
     while (!turn->failed && !batch.commits) {
         batch.from = batch.to;
         if (!batch.begins && pauses_before(turn, batch.from))
@@ -595,6 +634,8 @@ void rig_my_batch_run(struct rig_my_turn *turn)
     take_commit(turn);
     if (turn->session->run->views.logs != NULL)
         take_view(turn);
+    if (turn->committed)
+        (void)rig_my_turn_check_quiet(turn);
 }
 
 bool rig_my_turn_begin(struct rig_my_turn *turn)
@@ -610,6 +651,8 @@ void rig_my_turn_commit(struct rig_my_turn *turn)
     if (turn->prepared && !turn->failed)
         commit_prepared(turn);
     take_commit(turn);
+    if (turn->committed)
+        (void)rig_my_turn_check_quiet(turn);
 }
 
 /* Sends a statement that ends a transaction, or a part of it. */
@@ -632,4 +675,18 @@ bool rig_my_turn_roll_back(struct rig_my_turn *turn)
         (void)end_by(turn, "XA END");
     return end_by(turn, has_xid ? "XA ROLLBACK" : "ROLLBACK") &&
            (turn->connection->my->server_status & SERVER_STATUS_IN_TRANS) == 0;
+}
+
+bool rig_my_turn_is_in_step(struct rig_my_turn *turn)
+{
+    static const char question[] = "SELECT 'rig asks'";
+    struct rig_my_answer answer = {0};
+    const char *text = NULL;
+    size_t length = 0;
+    const bool answered = rig_my_send(turn->connection, question, sizeof question - 1) &&
+                          rig_my_rows(turn->connection, &answer.result) &&
+                          next_cell(turn->session, &answer, &text, &length) == CELL_TEXT &&
+                          length == strlen("rig asks") && memcmp(text, "rig asks", length) == 0;
+    rig_my_answer_release(&answer);
+    return answered && !mysql_more_results(turn->connection->my) && !rig_my_has_unasked(turn->connection);
 }

@@ -27,6 +27,9 @@ void rig_my_turn_commit(struct rig_my_turn *turn);
 /* Ends the transaction after an error; false: the session cannot be used any longer. */
 bool rig_my_turn_roll_back(struct rig_my_turn *turn);
 
+/* Whether the server answers a question with its own answer: no earlier one is still on its way. */
+bool rig_my_turn_is_in_step(struct rig_my_turn *turn);
+
 /* Calls core->hold(); the deadline moves along. */
 void rig_my_turn_hold(struct rig_my_turn *turn);
 /* Runs statement `number` of the schema with its values; false, and the turn failed, on an error. Release the answer. */

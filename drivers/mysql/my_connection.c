@@ -1,6 +1,7 @@
 #include "drivers/mysql/my_connection.h"
 
 #include <errmsg.h>
+#include <ma_pvio.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -157,6 +158,21 @@ void rig_my_disconnect(struct rig_my_connection *connection)
 
 /* ---- requests ---- */
 
+bool rig_my_has_unasked(const struct rig_my_connection *connection)
+{
+    MYSQL *my = connection->my;
+    const MARIADB_PVIO *pvio = my->net.pvio;
+    unsigned char head[4];
+    if (pvio == NULL)
+        return false;
+    if (pvio->cache != NULL && pvio->cache_pos < pvio->cache + pvio->cache_size)
+        return true;
+    /* Encrypted data need not be an answer. A message of the server's own, such as the end of the session, has the
+     * number 0. */
+    return mysql_get_ssl_cipher(my) == NULL &&
+           recv((int)mysql_get_socket(my), head, sizeof head, MSG_PEEK | MSG_DONTWAIT) == sizeof head && head[3] != 0;
+}
+
 bool rig_my_send(struct rig_my_connection *connection, const char *sql, size_t length)
 {
     int error = 0;
@@ -190,6 +206,15 @@ bool rig_my_rows(struct rig_my_connection *connection, MYSQL_RES **result)
     return *result != NULL;
 }
 
+/* The server says how many values the library takes from the caller's array. */
+static bool takes_values(MYSQL_STMT *statement, const char *sql)
+{
+    unsigned long count = 0;
+    for (; *sql != '\0'; sql++)
+        count += *sql == '?';
+    return mysql_stmt_param_count(statement) == count;
+}
+
 static MYSQL_STMT *prepared(struct rig_my_connection *connection, uint32_t number, uint32_t count, const char *sql,
                             MYSQL_STMT **failed)
 {
@@ -209,8 +234,11 @@ static MYSQL_STMT *prepared(struct rig_my_connection *connection, uint32_t numbe
     while (wanted != 0)
         wanted = mysql_stmt_prepare_cont(&error, made, await(connection, wanted));
     connection->statements[number] = made;
-    if (error == 0 && connection->reason == NULL)
+    const bool is_made = error == 0 && connection->reason == NULL;
+    if (is_made && takes_values(made, sql))
         return made;
+    if (is_made) /* it is the answer to another request */
+        return NULL;
     *failed = made;
     return NULL;
 }

@@ -47,6 +47,8 @@ enum rig_rc rig_my_connect(struct rig_my_connection *connection, const struct ri
 /* Without waiting for the server. */
 void rig_my_disconnect(struct rig_my_connection *connection);
 
+/* Whether the server has sent more than the answers; when all is answered. Does not wait. */
+bool rig_my_has_unasked(const struct rig_my_connection *connection);
 /* Sends one request and waits for the answer to its first statement; false: it is an error, or `reason` was set. */
 bool rig_my_send(struct rig_my_connection *connection, const char *sql, size_t length);
 /* Waits for the next statement's answer; false as before, and when there is none. */

@@ -77,7 +77,7 @@ static bool take_rows(struct rig_my_turn *turn, const struct rig_row_table *tabl
                                                      : 0;
     answer->count = 0;
     if (columns != table->column_count) {
-        rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL, "the rows have other columns than the table");
+        rig_my_turn_lose_step(turn, "the rows have other columns than the table");
         return false;
     }
     return from->statement != NULL ? take_prepared_rows(turn, table, from->statement, answer)

@@ -1,5 +1,6 @@
 #include "drivers/mysql/my_session.h"
 
+#include <errmsg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,6 +127,38 @@ void rig_my_turn_fail(struct rig_my_turn *turn, enum rig_phase phase, const char
     set_line(transaction->error_text, sizeof transaction->error_text, text);
 }
 
+void rig_my_turn_lose_step(struct rig_my_turn *turn, const char *text)
+{
+    turn->failed = turn->committed = false;
+    rig_my_turn_fail(turn, turn->executes ? RIG_PHASE_COMMIT : turn->phase, RIG_MY_PROTOCOL, text);
+    turn->session_lost = turn->transaction->answers_void = true;
+}
+
+bool rig_my_turn_check_quiet(struct rig_my_turn *turn)
+{
+    if (!rig_my_has_unasked(turn->connection))
+        return true;
+    rig_my_turn_lose_step(turn, "the server sent more than the answers");
+    return false;
+}
+
+bool rig_my_turn_check_open(struct rig_my_turn *turn)
+{
+    if (turn->ending || (turn->connection->my->server_status & SERVER_STATUS_IN_TRANS) != 0)
+        return true;
+    rig_my_turn_lose_step(turn, "the server has ended the transaction");
+    return false;
+}
+
+bool rig_my_turn_check_form(struct rig_my_turn *turn, const char *sql, bool has_rows)
+{
+    if (has_rows == (strncmp(sql, "SELECT ", 7) == 0))
+        return true;
+    rig_my_turn_lose_step(turn, has_rows ? "rows are the answer to a statement that gives none"
+                                         : "a statement that gives rows was answered without any");
+    return false;
+}
+
 void rig_my_turn_fail_answer(struct rig_my_turn *turn, enum rig_phase answered, unsigned number, const char *sqlstate,
                              const char *text)
 {
@@ -133,9 +166,14 @@ void rig_my_turn_fail_answer(struct rig_my_turn *turn, enum rig_phase answered, 
     char code[16];
     if (reason != NULL || number == 0) {
         turn->session_lost = true;
-        rig_my_turn_fail(turn, turn->phase, reason != NULL ? reason : RIG_MY_PROTOCOL, NULL);
+        if (reason != NULL)
+            rig_my_turn_fail(turn, turn->phase, reason, NULL);
+        else
+            rig_my_turn_lose_step(turn, "an answer that is neither a result nor an error");
         return;
     }
+    if (number == CR_COMMANDS_OUT_OF_SYNC || number == CR_MALFORMED_PACKET)
+        turn->transaction->answers_void = true;
     if (number == 1317)
         (void)atomic_fetch_add(&turn->session->run->interrupted, 1);
     /* A proxy that lost its server answers with a connection error; a Galera node's refusal is its own answer. */
@@ -155,20 +193,40 @@ void rig_my_turn_fail_request(struct rig_my_turn *turn, enum rig_phase answered)
 
 /* ---- the transaction ---- */
 
-/* Outcome and state of the session after a turn that failed. */
+/* The server closes the connection after it, or refuses further statements. */
+static bool ends_session(const char *code)
+{
+    return strcmp(code, "1047") == 0 || strcmp(code, "1053") == 0 || strcmp(code, "1927") == 0;
+}
+
+/* Rolls back, and asks the server whether all of its answers were read; false: the session cannot be used any longer. */
+static bool confirm_failure(struct rig_my_turn *turn)
+{
+    return turn->connection->reason == NULL && rig_my_turn_roll_back(turn) && rig_my_turn_is_in_step(turn);
+}
+
+/*
+ * Outcome and state of the session after a turn that failed. An error is certain only if it was the answer to its
+ * statement: else the transaction had ended before, and the server may have executed a statement outside of it. So the
+ * server has to confirm that it has no further answer.
+ */
 static enum rig_outcome conclude(struct rig_my_turn *turn)
 {
     struct rig_transaction *transaction = turn->transaction;
     const struct rig_my_outcome_row *row = rig_my_outcome_find(turn->phase, transaction->error_code, turn->sqlstate);
+    /* The next session rolls back what stays prepared. An error that ends a COMMIT without effect does not end a prepared
+     * transaction: its request may still come. */
+    const bool is_in_doubt = turn->prepared && turn->phase == RIG_PHASE_COMMIT;
+    if (is_in_doubt || ends_session(transaction->error_code)) {
+        turn->session_lost = true;
+    } else if (!turn->session_lost && row->outcome == RIG_OUTCOME_FAIL && !confirm_failure(turn)) {
+        rig_my_turn_lose_step(turn, "after an error the server did not confirm that nothing was committed");
+        row = rig_my_outcome_find(turn->phase, transaction->error_code, turn->sqlstate);
+    }
+    turn->session_lost = turn->session_lost || row->session_lost;
     transaction->phase = turn->phase;
     transaction->error_class = rig_my_error_class(transaction->error_code);
-    /* The next session rolls back what stays prepared. */
-    const bool is_in_doubt = turn->prepared && turn->phase == RIG_PHASE_COMMIT;
-    turn->session_lost = turn->session_lost || row->session_lost || is_in_doubt;
-    if (!turn->session_lost)
-        turn->session_lost = !rig_my_turn_roll_back(turn);
     transaction->session_lost = turn->session_lost;
-    /* An error that ends a COMMIT without effect does not end a prepared transaction: its request may still come. */
     return is_in_doubt ? RIG_OUTCOME_INFO : row->outcome;
 }
 

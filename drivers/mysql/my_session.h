@@ -61,7 +61,8 @@ struct rig_my_turn {
     int64_t deadline_ns;
     enum rig_phase phase; /* the phase that the sending has reached, or that of the statement that failed */
     bool failed;          /* the transaction has an error_code, answered or seen in `phase` */
-    bool committed;       /* COMMIT was acknowledged: no later event can change the outcome */
+    bool executes;        /* more than the beginning of the transaction was sent */
+    bool committed;       /* COMMIT was acknowledged: only an answer that contradicts it changes the outcome */
     bool session_lost;
     char xid[RIG_MY_XID_BYTES]; /* of a commit in two phases; empty: it has one */
     bool ending;                /* XA END and XA PREPARE are on their way: the server's status means nothing, and */
@@ -81,8 +82,17 @@ void rig_my_session_close(void *session, bool last);
 
 /* Records the first error; later ones are consequences. `text` may be NULL: the reason of the table. */
 void rig_my_turn_fail(struct rig_my_turn *turn, enum rig_phase phase, const char *code, const char *text);
+/* The answers do not fit the statements: no answer of the transaction proves anything, and the session ends. The server
+ * may have ended the transaction with an error that came for another answer, and then commits each statement by itself. */
+void rig_my_turn_lose_step(struct rig_my_turn *turn, const char *text);
+/* Whether the server waits for a request. False: it sent more than the answers, and the turn lost step. */
+bool rig_my_turn_check_quiet(struct rig_my_turn *turn);
+/* Whether the server reports an open transaction with its last answer. False: the turn lost step. */
+bool rig_my_turn_check_open(struct rig_my_turn *turn);
+/* Whether an answer that is no error has rows where the statement gives some. False: the turn lost step. */
+bool rig_my_turn_check_form(struct rig_my_turn *turn, const char *sql, bool has_rows);
 /*
- * The same from an answer that is an error (`number` is not 0), a wait that ended early, or a connection that broke:
+ * rig_my_turn_fail() from an answer that is an error (`number` is not 0), a wait that ended early, or a connection that broke:
  * `answered` is the phase of the statement, turn->phase that of the sending.
  */
 void rig_my_turn_fail_answer(struct rig_my_turn *turn, enum rig_phase answered, unsigned number, const char *sqlstate,

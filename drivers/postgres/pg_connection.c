@@ -52,6 +52,8 @@ static void receive_notice(void *context, const PGresult *notice)
     const char *code = PQresultErrorField(notice, PG_DIAG_SQLSTATE);
     const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
     const char *text = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
+    if (code == NULL) /* libpq's own: it drops a message that no statement waits for */
+        connection->unasked = true;
     if (code != NULL && strncmp(code, "57P", 3) == 0) {
         rig_pg_one_line(connection->farewell_code, sizeof connection->farewell_code, code);
         rig_pg_one_line(connection->farewell_text, sizeof connection->farewell_text, text);
@@ -285,8 +287,20 @@ const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_n
         PQclear(next);
         return RIG_PG_TOO_LARGE;
     }
+    /* libpq gives it again and again, until the client has copied. */
+    const ExecStatusType status = PQresultStatus(next);
+    if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
+        PQclear(next);
+        return RIG_PG_PROTOCOL;
+    }
     *result = next;
     return NULL;
+}
+
+bool rig_pg_has_unasked(struct rig_pg_connection *connection)
+{
+    (void)PQisBusy(connection->pg);
+    return connection->unasked;
 }
 
 /* The results of a query up to its end; keeps the first one that is an error, or else the first one. */

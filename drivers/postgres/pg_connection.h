@@ -36,6 +36,7 @@ struct rig_pg_connection {
     char farewell_text[RIG_ERROR_TEXT_BYTES];
     bool awaiting_commit; /* the next result is COMMIT's: a warning from now on belongs to it */
     bool commit_warned;
+    bool unasked; /* a message came that answers nothing */
     char warning_text[RIG_ERROR_TEXT_BYTES];
     bool standby;         /* the server was a standby when the session was set up */
     int64_t node;         /* the server's name, as core->name() numbers it; set by the session, as is */
@@ -57,9 +58,12 @@ void rig_pg_disconnect(struct rig_pg_connection *connection);
 const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_ns);
 /*
  * The next result, as from PQgetResult() but bounded; the caller clears it. Returns NULL, RIG_PG_TIMEOUT,
- * RIG_PG_INTERRUPTED or RIG_PG_TOO_LARGE. On a broken connection `*result` is an error without SQLSTATE, or NULL.
+ * RIG_PG_INTERRUPTED, RIG_PG_TOO_LARGE, or RIG_PG_PROTOCOL when the server begins a COPY. On a broken connection `*result` is an error without SQLSTATE, or NULL.
  */
 const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_ns, PGresult **result);
+
+/* Whether the server sent more than the answers. Takes what has arrived, without waiting; when all is answered. */
+bool rig_pg_has_unasked(struct rig_pg_connection *connection);
 
 /*
  * Runs `sql` (one or more statements) by the simple protocol and waits for its end. `*result` (NULL: not wanted) is the

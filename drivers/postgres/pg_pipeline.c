@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/postgres/pg_answer.h"
 #include "drivers/sql/sql_ops.h"
 
 /* A queued statement: an operation's index, or one of these. */
@@ -94,6 +95,22 @@ static bool answers_statement(const PGresult *result)
     return of_statement || PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION) != NULL;
 }
 
+/* A statement that ends a pipeline, as far as its answer depends on it. */
+static const char *ending_sql(int last)
+{
+    return last == OF_COMMIT ? "COMMIT" : last == OF_PREPARE ? "PREPARE TRANSACTION" : "";
+}
+
+/* Takes an error, or another result that is no answer; false when no later answer proves anything. */
+static bool take_error(struct rig_pg_turn *turn, int which, const PGresult *result)
+{
+    const bool answers = answers_statement(result);
+    rig_pg_turn_fail_result(turn, answers ? phase_of(which) : turn->phase, result);
+    turn->refused = turn->refused || PQresultErrorField(result, PG_DIAG_SQLSTATE) != NULL;
+    turn->skips = turn->skips || (answers && !turn->session_lost);
+    return !turn->transaction->answers_void;
+}
+
 /* Takes the NULL that ends the results of a statement. */
 static bool take_end(struct rig_pg_turn *turn)
 {
@@ -102,14 +119,33 @@ static bool take_end(struct rig_pg_turn *turn)
         return false;
     if (result == NULL)
         return true;
+    if (PQstatus(turn->connection->pg) == CONNECTION_BAD)
+        rig_pg_turn_fail_result(turn, turn->phase, NULL);
+    else
+        rig_pg_turn_lose_step(turn, "a statement was answered twice");
     PQclear(result);
-    turn->session_lost = true;
-    rig_pg_turn_fail(turn, turn->phase, RIG_PG_PROTOCOL, "a statement was answered twice");
     return false;
 }
 
-/* Takes the answer to one statement; false when nothing more can be read. */
-static bool take(struct rig_pg_turn *turn, int which)
+/* Takes an answer that is no error; false when it does not answer the statement. */
+static bool take_answer(struct rig_pg_turn *turn, int which, const char *sql, const PGresult *result)
+{
+    if (!rig_pg_turn_check_tag(turn, sql, result))
+        return false;
+    if (which == OF_COMMIT)
+        rig_pg_turn_take_commit(turn, result);
+    else if (which == OF_PREPARE)
+        rig_pg_turn_take_prepare(turn, result);
+    else if (which >= 0)
+        rig_pg_turn_take(turn, (uint32_t)which, turn->committing ? RIG_PHASE_COMMIT : phase_of(which), result);
+    return !turn->transaction->answers_void;
+}
+
+/*
+ * Takes the answer to one statement; false when no later answer proves anything: the connection broke, or it is out of
+ * step.
+ */
+static bool take(struct rig_pg_turn *turn, int which, const char *sql)
 {
     PGresult *result = NULL;
     turn->connection->awaiting_commit = which == OF_COMMIT;
@@ -117,55 +153,74 @@ static bool take(struct rig_pg_turn *turn, int which)
     turn->connection->awaiting_commit = false;
     if (!more)
         return false;
-    ExecStatusType status = result == NULL ? PGRES_FATAL_ERROR : PQresultStatus(result);
-    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) {
-        if (which == OF_COMMIT)
-            rig_pg_turn_take_commit(turn, result);
-        else if (which == OF_PREPARE)
-            rig_pg_turn_take_prepare(turn, result);
-        else if (which >= 0)
-            rig_pg_turn_take(turn, (uint32_t)which,
-                             RIG_PHASE_COMMIT == turn->phase ? RIG_PHASE_COMMIT : phase_of(which), result);
-    } else if (status != PGRES_PIPELINE_ABORTED || !turn->failed) { /* skipped statements follow one that failed */
-        rig_pg_turn_fail_result(turn, answers_statement(result) ? phase_of(which) : turn->phase, result);
-    }
+    const ExecStatusType status = result == NULL ? PGRES_FATAL_ERROR : PQresultStatus(result);
+    const bool is_broken = PQstatus(turn->connection->pg) == CONNECTION_BAD;
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
+        more = take_answer(turn, which, sql, result);
+    else if (status != PGRES_PIPELINE_ABORTED || !turn->failed) /* skipped statements follow one that failed */
+        more = take_error(turn, which, result);
     PQclear(result);
-    if (PQstatus(turn->connection->pg) == CONNECTION_BAD) {
-        turn->session_lost = true;
-        /* The results received before the break are still available; an error means that there are none. */
-        if (status == PGRES_FATAL_ERROR)
-            return false;
-    }
-    return take_end(turn);
+    turn->session_lost = turn->session_lost || is_broken;
+    /* The results received before the break are still available; an error means that there are none. */
+    return more && (!is_broken || status != PGRES_FATAL_ERROR) && take_end(turn);
 }
 
-/* Takes the answer to the Sync, the end of the pipeline. False: there is none, and the turn failed or has committed. */
+/* Takes the answer to the Sync, the end of the pipeline. False: there is none. */
 static bool take_sync(struct rig_pg_turn *turn)
 {
     PGresult *result = NULL;
     if (!next(turn, &result))
         return false;
-    bool synced = result != NULL && PQresultStatus(result) == PGRES_PIPELINE_SYNC;
-    if (!synced) {
-        turn->session_lost = true;
-        rig_pg_turn_fail_result(turn, turn->phase, result);
-    }
+    const bool synced = result != NULL && PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+    if (!synced && PQstatus(turn->connection->pg) == CONNECTION_BAD)
+        rig_pg_turn_fail_result(turn, turn->phase, NULL);
+    else if (!synced)
+        rig_pg_turn_lose_step(turn, "the server answered a statement that it has to skip, or one that was not sent");
+    turn->session_lost = turn->session_lost || !synced;
     PQclear(result);
     return synced;
 }
 
+/*
+ * Compares the state of the transaction after the Sync with the answers. After an error in the transaction the server
+ * skips a COMMIT, so the transaction is still there, and failed.
+ */
+static void check_end(struct rig_pg_turn *turn, const char *last)
+{
+    if (!turn->refused)
+        (void)rig_pg_turn_check_status(turn, rig_pg_ends_transaction(last) ? PQTRANS_IDLE : PQTRANS_INTRANS);
+    else if (turn->committing && turn->phase == RIG_PHASE_OPERATION)
+        (void)rig_pg_turn_check_status(turn, PQTRANS_INERROR);
+}
+
 static bool take_range(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to)
 {
-    if (with_begin && !take(turn, OF_BEGIN))
+    const struct rig_pg_schema *schema = &turn->session->run->schema;
+    if (with_begin && !take(turn, OF_BEGIN, rig_pg_turn_begin_statement(turn)->text))
         return false;
     for (uint32_t i = from; i < to; i++) {
-        if (rig_pg_schema_before_op(&turn->session->run->schema, turn->transaction, i) != NULL &&
-            !take(turn, OF_SAVEPOINT))
+        struct rig_sql_numbers numbers;
+        const struct rig_pg_statement *before = rig_pg_schema_before_op(schema, turn->transaction, i);
+        if (before != NULL && !take(turn, OF_SAVEPOINT, before->text))
             return false;
-        if (!rig_sql_is_silent(turn->transaction, i) && !take(turn, (int)i))
+        const struct rig_pg_statement *statement = rig_pg_schema_of_op(schema, turn->transaction, i, &numbers);
+        if (statement != NULL && !take(turn, (int)i, statement->text))
             return false;
     }
     return true;
+}
+
+/*
+ * The answers end before the Sync's. Which statements they belong to is not sure then, and neither is an error after
+ * which a COMMIT would have been skipped: the server confirms that with the Sync, unless the error ended the session.
+ */
+static void end_early(struct rig_pg_turn *turn, uint32_t from, uint32_t to)
+{
+    if (turn->committed || turn->transaction->answers_void)
+        return;
+    memset(turn->transaction->reads + from, 0, (to - from) * sizeof *turn->transaction->reads);
+    if (turn->skips && turn->committing && turn->phase != RIG_PHASE_COMMIT)
+        rig_pg_turn_lose_step(turn, "after an error the server did not confirm that it skipped the COMMIT");
 }
 
 /* Ends the pipeline with a Sync, sends it and takes the answers, also that of its last statement; false when it broke
@@ -173,12 +228,18 @@ static bool take_range(struct rig_pg_turn *turn, bool with_begin, uint32_t from,
 static bool synchronize(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to, int last)
 {
     PGconn *pg = turn->connection->pg;
+    const char *sql = ending_sql(last);
     if (PQpipelineSync(pg) != 1) {
         rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(pg));
         return false;
     }
-    return flush(turn) && take_range(turn, with_begin, from, to) && (last == OF_NOTHING || take(turn, last)) &&
-           take_sync(turn);
+    if (!flush(turn) || !take_range(turn, with_begin, from, to) || (last != OF_NOTHING && !take(turn, last, sql)) ||
+        !take_sync(turn)) {
+        end_early(turn, from, to);
+        return false;
+    }
+    check_end(turn, sql);
+    return !turn->session_lost;
 }
 
 /* Sends operations, and takes their answers. */
@@ -230,6 +291,7 @@ static void end_in_two_phases(struct rig_pg_turn *turn, bool with_begin, uint32_
     if (transaction->hold.wanted && transaction->hold.before_op == transaction->op_count)
         rig_pg_turn_hold(turn);
     turn->phase = RIG_PHASE_COMMIT;
+    turn->committing = true;
     if (queue_ending(turn, "COMMIT PREPARED"))
         (void)synchronize(turn, false, transaction->op_count, transaction->op_count, OF_COMMIT);
 }
@@ -262,6 +324,7 @@ void rig_pg_pipeline_run(struct rig_pg_turn *turn)
         return;
     }
     turn->phase = RIG_PHASE_COMMIT;
+    turn->committing = true;
     if (queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), &no_numbers))
         (void)synchronize(turn, with_begin, from, op_count, OF_COMMIT);
 }
@@ -275,7 +338,8 @@ bool rig_pg_pipeline_rollback(struct rig_pg_turn *turn)
     PGresult *result = NULL;
     if (!next(turn, &result))
         return false;
-    bool ended = result != NULL && PQresultStatus(result) == PGRES_COMMAND_OK;
+    const bool ended =
+        result != NULL && PQresultStatus(result) == PGRES_COMMAND_OK && strcmp(PQcmdStatus(result), "ROLLBACK") == 0;
     PQclear(result);
-    return ended && take_end(turn) && take_sync(turn) && !turn->session_lost;
+    return ended && take_end(turn) && take_sync(turn) && PQtransactionStatus(pg) == PQTRANS_IDLE && !turn->session_lost;
 }

@@ -4,7 +4,8 @@
  *
  * From the moment COMMIT is given to libpq it may have left. Errors are certain all the same: the server skips
  * everything between a failed statement and the Sync, so an error answered to a statement before COMMIT excludes the
- * commit.
+ * commit. A server that answers anything else between the two has not skipped it: the outcome is unknown then. Reads are
+ * evidence when all answers up to the Sync, or up to COMMIT's, are in step.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_PIPELINE_H
 #define RIG_DRIVERS_POSTGRES_PG_PIPELINE_H

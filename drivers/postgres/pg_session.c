@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/postgres/pg_answer.h"
 #include "drivers/postgres/pg_pipeline.h"
 #include "drivers/postgres/pg_quiet.h"
 #include "drivers/postgres/pg_preparation.h"
@@ -118,10 +119,61 @@ void rig_pg_turn_fail(struct rig_pg_turn *turn, enum rig_phase phase, const char
     rig_pg_one_line(transaction->error_text, sizeof transaction->error_text, text);
 }
 
+void rig_pg_turn_overrule(struct rig_pg_turn *turn, const char *code, const char *text)
+{
+    turn->failed = turn->committed = false;
+    rig_pg_turn_fail(turn, turn->committing ? RIG_PHASE_COMMIT : turn->phase, code, text);
+    turn->session_lost = true;
+}
+
+void rig_pg_turn_lose_step(struct rig_pg_turn *turn, const char *text)
+{
+    turn->transaction->answers_void = true;
+    rig_pg_turn_overrule(turn, RIG_PG_PROTOCOL, text);
+}
+
+/* The server reports that no transaction is open, in the middle of one: it may have committed what it has executed. */
+static void lose_transaction(struct rig_pg_turn *turn)
+{
+    turn->committing = true;
+    rig_pg_turn_lose_step(turn, "the server reports another state of the transaction than it is in");
+}
+
+bool rig_pg_turn_check_status(struct rig_pg_turn *turn, PGTransactionStatusType expected)
+{
+    PGconn *pg = turn->connection->pg;
+    if (PQstatus(pg) == CONNECTION_BAD || PQtransactionStatus(pg) == PQTRANS_ACTIVE) /* there is no report */
+        return true;
+    if (PQtransactionStatus(pg) != expected)
+        lose_transaction(turn);
+    else if (rig_pg_has_unasked(turn->connection))
+        rig_pg_turn_lose_step(turn, "the server sent more than the answers");
+    else
+        return true;
+    return false;
+}
+
+bool rig_pg_turn_check_tag(struct rig_pg_turn *turn, const char *sql, const PGresult *result)
+{
+    const int rows = PQresultStatus(result) == PGRES_TUPLES_OK ? PQntuples(result) : -1;
+    char text[RIG_ERROR_TEXT_BYTES];
+    /* PQcmdStatus() takes a non-const result that it does not change. */
+    const char *tag = PQcmdStatus((PGresult *)(uintptr_t)result);
+    if (rig_pg_tag_fits(sql, tag, rows))
+        return true;
+    (void)snprintf(text, sizeof text, "not the answer to `%.80s`: %.64s, %d rows", sql, tag, rows < 0 ? 0 : rows);
+    rig_pg_turn_lose_step(turn, text);
+    return false;
+}
+
 void rig_pg_turn_fail_result(struct rig_pg_turn *turn, enum rig_phase phase, const PGresult *result)
 {
     const struct rig_pg_connection *connection = turn->connection;
     const char *code = result == NULL ? NULL : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (code == NULL && PQstatus(connection->pg) != CONNECTION_BAD) {
+        rig_pg_turn_lose_step(turn, result == NULL ? "a statement was not answered" : PQresultErrorMessage(result));
+        return;
+    }
     if (code == NULL) {
         /* A server that is shut down at once, or crashes, sends the reason in a notice before it breaks the
          * connection. */
@@ -252,10 +304,12 @@ void rig_pg_turn_take_commit(struct rig_pg_turn *turn, const PGresult *result)
     const struct rig_pg_connection *connection = turn->connection;
     /* PQcmdStatus() takes a non-const result that it does not change. */
     const char *tag = PQcmdStatus((PGresult *)(uintptr_t)result);
-    if (strcmp(tag, "ROLLBACK") == 0)
+    if (strcmp(tag, "ROLLBACK") == 0 && turn->aborted)
         rig_pg_turn_fail(turn, RIG_PHASE_COMMIT, RIG_PG_ROLLED_BACK, NULL);
+    else if (strcmp(tag, "ROLLBACK") == 0)
+        rig_pg_turn_lose_step(turn, "COMMIT was answered with ROLLBACK, and no statement had failed");
     else if (strcmp(tag, turn->gid[0] != '\0' ? "COMMIT PREPARED" : "COMMIT") != 0)
-        rig_pg_turn_fail(turn, RIG_PHASE_COMMIT, RIG_PG_PROTOCOL, tag);
+        rig_pg_turn_lose_step(turn, tag);
     else if (connection->commit_warned)
         rig_pg_turn_fail(turn, RIG_PHASE_COMMIT, RIG_PG_COMMIT_WARNING, connection->warning_text);
     turn->committed = !turn->failed;
@@ -356,15 +410,20 @@ static const char *await_statement(struct rig_pg_turn *turn, PGresult **result)
     const char *reason = rig_pg_flush(connection, turn->deadline_ns);
     if (reason == NULL)
         reason = rig_pg_next(connection, turn->deadline_ns, result);
+    bool twice = false;
     while (reason == NULL) {
         PGresult *further = NULL;
         reason = rig_pg_next(connection, turn->deadline_ns, &further);
         if (reason == NULL && further == NULL)
             break;
+        twice = twice || PQresultStatus(further) != PGRES_FATAL_ERROR ||
+                PQresultErrorField(further, PG_DIAG_SQLSTATE) != NULL;
         PQclear(further);
-        if (PQstatus(connection->pg) == CONNECTION_BAD)
+        if (twice || PQstatus(connection->pg) == CONNECTION_BAD)
             break;
     }
+    if (twice || (*result != NULL && reason != NULL && strcmp(reason, RIG_PG_PROTOCOL) == 0))
+        rig_pg_turn_lose_step(turn, "a statement was answered twice");
     if (*result == NULL || (reason == NULL && PQstatus(connection->pg) != CONNECTION_BAD))
         return reason;
     /* An error counts, and COMMIT, even when the expected end of the answer did not come. After another answer nothing
@@ -384,12 +443,16 @@ static const char *run_statement(struct rig_pg_turn *turn, const struct rig_pg_s
     return send_statement(turn, statement, numbers) ? await_statement(turn, result) : NULL;
 }
 
-/* Whether a statement succeeded; false, and the turn failed, when it did not. */
-static bool check_statement(struct rig_pg_turn *turn, const char *reason, PGresult **result)
+/* Whether a statement succeeded, and was answered in step; false, and the turn failed, when not. */
+static bool check_statement(struct rig_pg_turn *turn, const char *sql, const char *reason, PGresult **result)
 {
-    if (reason == NULL && succeeded(*result))
+    const bool answered = reason == NULL && succeeded(*result);
+    if (answered && !turn->failed && rig_pg_turn_check_tag(turn, sql, *result) &&
+        rig_pg_turn_check_status(turn, rig_pg_ends_transaction(sql) ? PQTRANS_IDLE : PQTRANS_INTRANS))
         return true;
-    if (reason != NULL)
+    if (answered)
+        RIG_INVARIANT(turn->failed);
+    else if (reason != NULL)
         rig_pg_turn_fail(turn, turn->phase, reason, NULL);
     else
         rig_pg_turn_fail_result(turn, turn->phase, *result);
@@ -402,7 +465,7 @@ static bool check_statement(struct rig_pg_turn *turn, const char *reason, PGresu
 static bool perform(struct rig_pg_turn *turn, const struct rig_pg_statement *statement,
                     const struct rig_sql_numbers *numbers, PGresult **result)
 {
-    return check_statement(turn, run_statement(turn, statement, numbers, result), result);
+    return check_statement(turn, statement->text, run_statement(turn, statement, numbers, result), result);
 }
 
 bool rig_pg_turn_perform(struct rig_pg_turn *turn, const char *name, const char *text, int value_count,
@@ -413,28 +476,21 @@ bool rig_pg_turn_perform(struct rig_pg_turn *turn, const char *name, const char 
     const int sent = turn->session->run->options->prepared
                          ? PQsendQueryPrepared(pg, name, value_count, values, NULL, NULL, 0)
                          : PQsendQueryParams(pg, text, value_count, NULL, values, NULL, NULL, 0);
-    return check_statement(turn, sent == 1 ? await_statement(turn, result) : NULL, result);
+    return check_statement(turn, text, sent == 1 ? await_statement(turn, result) : NULL, result);
 }
 
-static bool perform_text(struct rig_pg_turn *turn, const char *text)
+/* `*result` is the caller's. */
+static bool perform_text(struct rig_pg_turn *turn, const char *text, PGresult **result)
 {
-    struct rig_pg_connection *connection = turn->connection;
-    const char *reason = NULL;
+    *result = NULL;
+    const int sent = PQsendQuery(turn->connection->pg, text);
+    return check_statement(turn, text, sent == 1 ? await_statement(turn, result) : NULL, result);
+}
+
+static bool perform_savepoint(struct rig_pg_turn *turn, const char *text)
+{
     PGresult *result = NULL;
-    if (PQsendQuery(connection->pg, text) == 1) {
-        reason = rig_pg_flush(connection, turn->deadline_ns);
-        if (reason == NULL)
-            reason = rig_pg_next(connection, turn->deadline_ns, &result);
-        PGresult *end = NULL;
-        if (reason == NULL && result != NULL)
-            reason = rig_pg_next(connection, turn->deadline_ns, &end);
-        PQclear(end);
-    }
-    bool done = reason == NULL && succeeded(result);
-    if (reason != NULL)
-        rig_pg_turn_fail(turn, turn->phase, reason, NULL);
-    else if (!done)
-        rig_pg_turn_fail_result(turn, turn->phase, result);
+    const bool done = perform_text(turn, text, &result);
     PQclear(result);
     return done;
 }
@@ -452,25 +508,22 @@ static bool update_or_insert(struct rig_pg_turn *turn, uint32_t op, const struct
     PQclear(result);
     if (done)
         return true;
-    if (!perform_text(turn, "SAVEPOINT rig_insert"))
+    if (!perform_savepoint(turn, "SAVEPOINT rig_insert"))
         return false;
-    const char *reason =
-        run_statement(turn, rig_pg_schema_of_key(schema, numbers->key, RIG_PG_INSERT), numbers, &result);
-    bool inserted = reason == NULL && succeeded(result);
+    const struct rig_pg_statement *insert = rig_pg_schema_of_key(schema, numbers->key, RIG_PG_INSERT);
+    const char *reason = run_statement(turn, insert, numbers, &result);
     const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    bool beaten = reason == NULL && code != NULL && strcmp(code, "23505") == 0;
-    if (inserted)
-        take_view(turn, op, result);
-    if (reason != NULL)
-        rig_pg_turn_fail(turn, turn->phase, reason, NULL);
-    else if (!inserted && !beaten)
-        rig_pg_turn_fail_result(turn, turn->phase, result);
+    const bool beaten = reason == NULL && !turn->failed && code != NULL && strcmp(code, "23505") == 0;
+    if (!beaten) {
+        const bool inserted = check_statement(turn, insert->text, reason, &result);
+        if (inserted)
+            take_view(turn, op, result);
+        PQclear(result);
+        return inserted && perform_savepoint(turn, "RELEASE SAVEPOINT rig_insert");
+    }
     PQclear(result);
-    if (beaten)
-        rig_pg_quiet_count(turn->connection);
-    if (inserted)
-        return perform_text(turn, "RELEASE SAVEPOINT rig_insert");
-    if (!beaten || !perform_text(turn, "ROLLBACK TO SAVEPOINT rig_insert") || !perform(turn, update, numbers, &result))
+    rig_pg_quiet_count(turn->connection);
+    if (!perform_savepoint(turn, "ROLLBACK TO SAVEPOINT rig_insert") || !perform(turn, update, numbers, &result))
         return false;
     done = affected_a_row(result);
     take_view(turn, op, result);
@@ -512,8 +565,7 @@ static bool take_timestamp(struct rig_pg_turn *turn, const char *sql, enum rig_c
     int64_t timestamp = 0;
     if (sql == NULL || sql[0] == '\0')
         return true;
-    const int sent = PQsendQuery(turn->connection->pg, sql);
-    if (!check_statement(turn, sent == 1 ? await_statement(turn, &result) : NULL, &result))
+    if (!perform_text(turn, sql, &result))
         return false;
     const bool given = PQntuples(result) == 1 && PQnfields(result) == 1 && PQgetisnull(result, 0, 0) == 0 &&
                        rig_sql_timestamp_parse(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0), &timestamp);
@@ -540,8 +592,7 @@ static bool perform_ending(struct rig_pg_turn *turn, const char *statement, PGre
 {
     char sql[RIG_PG_ENDING_BYTES];
     rig_pg_turn_print_ending(turn, statement, sql);
-    const int sent = PQsendQuery(turn->connection->pg, sql);
-    return check_statement(turn, sent == 1 ? await_statement(turn, result) : NULL, result);
+    return perform_text(turn, sql, result);
 }
 
 /* The first phase. A program's hold has come before. */
@@ -567,6 +618,8 @@ void rig_pg_turn_commit(struct rig_pg_turn *turn)
         (in_two_phases && !prepare(turn)))
         return;
     turn->phase = RIG_PHASE_COMMIT;
+    turn->committing = true;
+    turn->aborted = PQtransactionStatus(turn->connection->pg) == PQTRANS_INERROR;
     turn->connection->awaiting_commit = true;
     const bool answered = in_two_phases ? perform_ending(turn, "COMMIT PREPARED", &result)
                                         : perform(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT),
@@ -600,7 +653,8 @@ static bool roll_back(struct rig_pg_turn *turn)
     PGresult *result = NULL;
     const char *reason =
         run_statement(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_ROLLBACK), &no_numbers, &result);
-    bool ended = reason == NULL && succeeded(result);
+    const bool ended = reason == NULL && succeeded(result) && strcmp(PQcmdStatus(result), "ROLLBACK") == 0 &&
+                       PQtransactionStatus(turn->connection->pg) == PQTRANS_IDLE;
     PQclear(result);
     return ended && !turn->session_lost;
 }
@@ -660,6 +714,8 @@ static void run_turn(struct rig_pg_turn *turn)
     turn->connection->answer_most = turn->session->run->options->max_answer_bytes;
     if (rig_wake_is_raised(&turn->session->waiter.wake))
         rig_pg_turn_fail(turn, RIG_PHASE_CONNECT, RIG_PG_INTERRUPTED, NULL);
+    else if (rig_pg_has_unasked(turn->connection))
+        rig_pg_turn_lose_step(turn, "the server sent an answer that no statement waits for");
     else if (turn->program != NULL)
         rig_pg_rows_run(turn, turn->program);
     else if (is_pipelined(turn->session->run))

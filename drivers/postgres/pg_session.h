@@ -58,7 +58,11 @@ struct rig_pg_turn {
     int64_t deadline_ns;
     enum rig_phase phase; /* the phase that the sending has reached, or that of the statement that failed */
     bool failed;          /* the transaction has an error_code, answered or seen in `phase` */
-    bool committed;       /* COMMIT was acknowledged: no later event can change the outcome */
+    bool committing;      /* COMMIT was given to libpq: it may have left */
+    bool aborted;         /* before COMMIT the server reported that a statement of the transaction had failed */
+    bool refused;         /* the server answered with an error */
+    bool skips;           /* that error makes it skip the rest of a pipeline, and answer its Sync */
+    bool committed;       /* COMMIT was acknowledged: only an answer that contradicts it changes the outcome */
     bool session_lost;
     bool deferrable;
     char gid[RIG_PG_GID_BYTES]; /* of a commit in two phases; empty: it has one */
@@ -77,7 +81,15 @@ void rig_pg_session_close(void *session, bool last);
 
 /* Records the first error; later ones are consequences. `text` is flattened. */
 void rig_pg_turn_fail(struct rig_pg_turn *turn, enum rig_phase phase, const char *code, const char *text);
-/* The same from a result that is an error, or from a connection that broke (`result` NULL). */
+/* Replaces the error, and an acknowledgement: they prove nothing. The outcome is unknown once COMMIT may have left. */
+void rig_pg_turn_overrule(struct rig_pg_turn *turn, const char *code, const char *text);
+/* The answers do not fit the statements: no answer of the transaction proves anything, and the session ends. */
+void rig_pg_turn_lose_step(struct rig_pg_turn *turn, const char *text);
+/* Whether a result, which is no error, has the form of an answer to the statement. False: the turn lost step. */
+bool rig_pg_turn_check_tag(struct rig_pg_turn *turn, const char *sql, const PGresult *result);
+/* Whether the server, when all is answered, reports this state of the transaction. False: the turn lost step. */
+bool rig_pg_turn_check_status(struct rig_pg_turn *turn, PGTransactionStatusType expected);
+/* rig_pg_turn_fail() from a result that is an error, or from a connection that broke (`result` NULL). */
 void rig_pg_turn_fail_result(struct rig_pg_turn *turn, enum rig_phase phase, const PGresult *result);
 /* Takes the answer of operation `op`: nothing for writes, the value for reads. */
 void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result);

@@ -199,7 +199,7 @@ void rig_pg_view_end(struct rig_pg_views *views, uint32_t client, struct rig_tra
     if (views->logs == NULL)
         return;
     struct rig_pg_view_log *log = &views->logs[client];
-    if (log->bad || log->rows == 0) {
+    if (log->bad || log->rows == 0 || transaction->answers_void) {
         log->words.count = log->begin;
         return;
     }
