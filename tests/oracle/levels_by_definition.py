@@ -23,8 +23,11 @@ conditions of the levels:
     read atomic ... snapshot isolation    visibility with Int and Ext (Cerone, Bernardi & Gotsman 2015)
     serializable         AR itself, with Int (PL-3)
 
-A refuted level must have no execution, and a held one must have one. Each must be decided, but for read uncommitted and
-for histories in which nothing was observed; read uncommitted of lists is not compared. With --proofs, rig-verify must accept the proof of each verdict. The
+    read uncommitted     reads show values that were written, each once, and what they show of the acknowledged writers of
+                         a list is how it begins in AR; no transaction of unknown outcome has to commit (PL-1)
+
+A refuted level must have no execution, and a held one must have one. Each must be decided, but for read uncommitted of
+lists whose reads give the versions of a key no order. With --proofs, rig-verify must accept the proof of each verdict. The
 first disagreement is printed, and the exit status is 1.
 """
 
@@ -298,16 +301,21 @@ def has_cycle(after, among):
     return any(t in reach[t] for t in among)
 
 
-def explained_levels(kind, txns):
-    certain = [t for t, txn in enumerate(txns) if txn["outcome"] == "ok"]
-    unknown = [t for t, txn in enumerate(txns) if txn["outcome"] == "info"]
+def orders_of(txns):
+    """None, that of processes and that of real time: the transactions before each."""
     orders = [{t: set() for t in range(len(txns))} for _ in range(3)]
     for a, b in itertools.permutations(range(len(txns)), 2):
         if txns[a]["outcome"] == "ok" and txns[a]["end"] < txns[b]["begin"]:
             orders[2][b].add(a)
             if txns[a]["process"] == txns[b]["process"]:
                 orders[1][b].add(a)
-    found = set()
+    return orders
+
+
+def explained_levels(kind, txns):
+    certain = [t for t, txn in enumerate(txns) if txn["outcome"] == "ok"]
+    unknown = [t for t, txn in enumerate(txns) if txn["outcome"] == "info"]
+    orders, found = orders_of(txns), set()
     for chosen in itertools.product([False, True], repeat=len(unknown)):
         for order in itertools.permutations(certain + list(itertools.compress(unknown, chosen))):
             found |= Execution(kind, txns, list(order)).levels(orders)
@@ -332,19 +340,33 @@ def rig(kind, text, folder, proves, options):
     return result, [refused] if refused else []
 
 
+def begins(txns, order, op):
+    """Whether a read of a list shows acknowledged appends as they stand in the order."""
+    appends = [w[2] for t in order for w in txns[t]["ops"] if w[0] == "append" and w[1] == op[1]]
+    shown = [value for value in op[2] if value in appends]
+    return shown == appends[:len(shown)]
+
+
+def uncommitted_levels(kind, txns):
+    added = {(op[1], op[2]) for txn in txns for op in txn["ops"] if op[0] != "r"}
+    certain = [t for t, txn in enumerate(txns) if txn["outcome"] == "ok"]
+    reads = [op for t in certain for op in txns[t]["ops"] if op[0] == "r"]
+    if any((op[1], value) not in added for op in reads for value in op[2]) or any(len(set(op[2])) < len(op[2]) for op in reads):
+        return set()
+    found, orders = set(), orders_of(txns)
+    for order in itertools.permutations(certain):
+        if kind == "set" or all(begins(txns, order, op) for op in reads):
+            found |= {name for name, before in zip(UNCOMMITTED, orders)
+                      if not any(later in before[t] for i, t in enumerate(order) for later in order[i + 1:])}
+    return found
+
+
 def differences(kind, txns, result):
-    explained = explained_levels(kind, txns)
-    added = {op[2] for txn in txns for op in txn["ops"] if op[0] != "r"}
+    explained = explained_levels(kind, txns) | uncommitted_levels(kind, txns)
     for level, fate in result["levels"].items():
-        if level in UNCOMMITTED:
-            shown = [op[2] for txn in txns if txn["outcome"] == "ok" for op in txn["ops"] if op[0] == "r"]
-            possible = all(set(values) <= added and len(set(values)) == len(values) for values in shown)
-            exists = possible if kind == "set" else None
-        else:
-            exists = level in explained
-        may_be_open = result["valid"] == "unknown" or level in UNCOMMITTED
-        if exists is not None and fate != ("held" if exists else "refuted") and not (
-                may_be_open and fate == "not-refuted"):
+        exists = level in explained
+        is_contested = level in UNCOMMITTED and kind == "list-append" and "no order" in result["reasons"].get(level, "")
+        if fate != ("held" if exists else "refuted") and not (is_contested and fate == "not-refuted"):
             yield f"{level}: {fate}, and an execution {'exists' if exists else 'does not exist'}"
 
 

@@ -144,8 +144,6 @@ def check(text, workload):
 
 
 def differences(sets, registers):
-    if sets["valid"] == "unknown" and "observed" in json.dumps(sets):
-        return []
     found = []
     for level, fate in sets["levels"].items():
         other = registers["levels"][level]
