@@ -12,6 +12,11 @@ of the committed transactions, with each choice of those of unknown fate, and co
   (the results of reads by key, and the rows that reads by predicate show) and puts what took a row of init out of the
   result of a read by predicate before that read: PL-2.99 forbids cycles through rw edges of items alone, but with each wr
   edge.
+- Levels with snapshots (SNAPSHOTS below) are compared with all executions: in an order of the transactions each one sees the
+  rows of init and some of the transactions before it (monotonic snapshot reads: each of its reads does), as the level says. A
+  refuted level must have no execution, and a held one must have one. A refuted consistent view must have none at parallel
+  snapshot isolation, which implies it. Where a read misses a row of init that nothing took away, each of these levels is
+  refuted.
 - A level that the model keeps must not be refuted, unless a result was damaged.
 - A held level must have an order.
 
@@ -132,6 +137,87 @@ def has_order(choices, done, first, items_only):
     return any(explains(order, done, first, items_only) for chosen in choices for order in itertools.permutations(chosen))
 
 
+SNAPSHOTS = ["monotonic-snapshot-read", "read-atomic", "causal-cerone", "prefix", "parallel-snapshot-isolation",
+             "snapshot-isolation"]
+
+
+def sees(done, first, seen, txn, places):
+    """Whether the reads at these places show the rows that the transactions seen left, and then the reader's own."""
+    rows = dict(first)
+    for i in seen:
+        for micro in done[i]:
+            step(rows, micro)
+    for place, micro in enumerate(done[txn]):
+        shown = step(rows, micro)
+        if shown is not None and place in places and micro != shown and not (micro[2] is None and micro[0] == "rp"):
+            return False
+    return True
+
+
+def ascends(done, first, before, txn):
+    """Each read has a snapshot, a prefix of those before; these ascend."""
+    least = 0
+    for place, micro in enumerate(done[txn]):
+        if micro[0] in ("r", "rp"):
+            least = next((n for n in range(least, len(before) + 1) if sees(done, first, before[:n], txn, {place})), None)
+            if least is None:
+                return False
+    return True
+
+
+def keys_of(done, txn):
+    return {micro[1] for micro in done[txn] if micro[0] not in ("r", "rp")}
+
+
+def choices_of(level, done, order, chosen):
+    """The sets of transactions that the next one of the order may see, each in the order."""
+    before, txn = order[:len(chosen)], order[len(chosen)]
+    if level in ("prefix", "snapshot-isolation"):
+        sets = [before[:n] for n in range(len(before) + 1)]
+    else:
+        sets = [list(some) for n in range(len(before) + 1) for some in itertools.combinations(before, n)]
+    for seen in sets:
+        closed = all(set(chosen[other]) <= set(seen) for other in seen)
+        conflict = any(keys_of(done, other) & keys_of(done, txn) for other in before if other not in seen)
+        if (closed or level == "read-atomic") and not (conflict and level.endswith("snapshot-isolation")):
+            yield seen
+
+
+def extends(level, done, first, order, chosen):
+    if len(chosen) == len(order):
+        return True
+    txn = order[len(chosen)]
+    return any(sees(done, first, seen, txn, range(len(done[txn]))) and
+               extends(level, done, first, order, chosen | {txn: seen}) for seen in choices_of(level, done, order, chosen))
+
+
+def has_execution(level, choices, done, first):
+    for chosen in choices:
+        for order in map(list, itertools.permutations(chosen)):
+            if level == "monotonic-snapshot-read":
+                if all(ascends(done, first, order[:n], txn) for n, txn in enumerate(order)):
+                    return True
+            elif extends(level, done, first, order, {}):
+                return True
+    return False
+
+
+def compare_snapshots(levels, anomalies, choices, done, first, tally):
+    why = None
+    for level in SNAPSHOTS:
+        exists, fate = has_execution(level, choices, done, first), levels[level]
+        tally[f"{level} {fate}"] = tally.get(f"{level} {fate}", 0) + 1
+        tally["open without an execution"] += fate == "not-refuted" and not exists
+        if fate == "refuted" and exists or fate == "held" and not exists:
+            why = f"{level} is {fate}, and an execution {'exists' if exists else 'does not exist'}"
+        if level == "parallel-snapshot-isolation" and exists and levels["consistent-view"] == "refuted":
+            why = "consistent-view is refuted, and parallel-snapshot-isolation has an execution"
+        if anomalies.get("predicate-read-miss", {}).get("count", 0) > 0 and fate != "refuted":
+            why = f"{level} is {fate}, and a read misses a row of every snapshot"
+    tally["predicate-read-miss"] += anomalies.get("predicate-read-miss", {}).get("count", 0) > 0
+    return why
+
+
 def text_of(value, edn):
     if not edn:
         return json.dumps({str(k): v for k, v in value.items()} if isinstance(value, dict) else value)
@@ -168,7 +254,7 @@ def file_text(first, done, outcomes, edn):
 def judge(text, path):
     path.write_text(text)
     run = subprocess.run([RIG, "check", path, "--format", "json"], capture_output=True, text=True, timeout=60)
-    return (json.loads(run.stdout)["levels"], "") if run.returncode in (0, 1, 2) else (None, run.stderr)
+    return (json.loads(run.stdout), "") if run.returncode in (0, 1, 2) else (None, run.stderr)
 
 
 def try_one(draw, folder, tally):
@@ -183,15 +269,16 @@ def try_one(draw, folder, tally):
     text = file_text(first, done, outcomes, edn)
     if not any(micro[0] in ("rp", "insert", "delete") for of in done.values() for micro in of) and not first:
         return None
-    levels, error = judge(text, pathlib.Path(folder) / f"history.{'edn' if edn else 'jsonl'}")
-    if levels is None:
+    result, error = judge(text, pathlib.Path(folder) / f"history.{'edn' if edn else 'jsonl'}")
+    if result is None:
         return f"{error}\n{text}"
+    levels = result["levels"]
     for i in done:
         if outcomes[i] == "info":
             done[i] = [micro for micro in done[i] if micro[0] not in ("r", "rp")]
     certain, unknown = [i for i in done if outcomes[i] == "ok"], [i for i in done if outcomes[i] == "info"]
     choices = [certain + list(more) for n in range(len(unknown) + 1) for more in itertools.combinations(unknown, n)]
-    why = None
+    why = compare_snapshots(levels, result["anomalies"], choices, done, first, tally)
     if not damaged and levels[KEPT[isolation]] == "refuted":
         why = f"the model kept {KEPT[isolation]}, which is refuted"
     for level, items_only in (("serializable", False), ("repeatable-read", True)):
@@ -211,14 +298,15 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
-    tally = {"open without an order": 0}
+    tally = {"open without an order": 0, "open without an execution": 0, "predicate-read-miss": 0}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(arguments.count):
             why = try_one(draw, folder, tally)
             if why is not None:
                 sys.exit(f"seed {arguments.seed}, history {number}: {why}")
     print(f"{arguments.count} histories agree: {tally}")
-    for name in ("serializable refuted", "serializable held", "repeatable-read refuted", "repeatable-read held"):
+    for name in ("serializable refuted", "serializable held", "repeatable-read refuted", "repeatable-read held",
+                 "snapshot-isolation refuted", "snapshot-isolation held", "predicate-read-miss"):
         if tally.get(name, 0) < arguments.count // 50:
             sys.exit(f"too few histories with {name} to test anything")
 
