@@ -63,6 +63,7 @@ static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
 #define COUNTERS(how, which)                                                                                           \
     {                                                                                                                  \
         .infer = (how), .whole = true, .only_whole = true, .no_edges = true,                                           \
+        .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                                                                  \
         .open_for = "reads of counters do not show which increments they include", .anomalies = (which),               \
         .wait_for_unknown = rig_counter_wait_for_unknown, .retired = &rig_set_retired, .load_percent = 400,            \
         .arena_only = true, .explain_step = rig_counter_explain_step, .sentences = &rig_counter_sentences,             \

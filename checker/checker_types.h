@@ -65,15 +65,16 @@ struct rig_type_inference {
      * are no elements. */
     void (*time_elements)(const struct rig_inference *inference, const uint8_t *keys, struct rig_arena *arena,
                           struct rig_element_timing *timing);
-    unsigned assumptions;  /* RIG_ASSUMPTION_BIT()s of what a user may assume */
-    bool whole;            /* levels need the whole history, or explanations that windows go on from (explained.h) */
-    bool only_whole;       /* and windows find nothing: a history that does not fit into memory is refused */
-    bool no_edges;         /* reads show no dependencies; committed transactions alone are an observation */
-    bool claims;           /* committed transactions are an observation: none met another one at what it claims */
-    const char *open_for;  /* why a level that is not refuted is open: always, or if any `open_reads` (inference.h);
-                            * NULL: it is not, where every read is known */
-    bool any_initial;      /* a key may begin with a value that no transaction wrote */
-    bool total_orders;     /* reads alone show the order of the versions, but for writes that no read shows */
+    unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
+    bool whole;           /* levels need the whole history, or explanations that windows go on from (explained.h) */
+    bool only_whole;      /* and windows find nothing: a history that does not fit into memory is refused */
+    bool no_edges;        /* reads show no dependencies, but are an observation */
+    bool claims;          /* committed transactions are an observation: none met another one at what it claims */
+    const char
+        *open_for;     /* why a level that is not refuted is open if there are `open_reads` (inference.h); NULL: it is
+                            * not, where every read is known */
+    bool any_initial;  /* a key may begin with a value that no transaction wrote */
+    bool total_orders; /* reads alone show the order of the versions, but for writes that no read shows */
     bool has_certificates; /* a certificate of its database shows its versions (certificate/certified.h) */
     /* Compares the history with its certificate where versions are not those of keys: rig_row_judge(). NULL: those of keys
      * are compared (certificate/certificate_judge.h), and the claims of the database, too. */
@@ -118,7 +119,7 @@ struct rig_type_inference {
 /* Why a level that is not refuted is open; NULL: it is not, where every read is known. */
 static inline const char *rig_type_open_for(const struct rig_type_inference *type, uint64_t open_reads)
 {
-    return type->levels == 0 || open_reads > 0 ? type->open_for : NULL;
+    return open_reads > 0 ? type->open_for : NULL;
 }
 
 /* The row of a workload; NULL: rig does not check histories of it. */

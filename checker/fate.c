@@ -505,7 +505,7 @@ static char *why_unknown(const struct judge *j)
 {
     const uint64_t *edges = j->verdict->edge_count;
     if (edges[RIG_EDGE_WW] + edges[RIG_EDGE_WR] + edges[RIG_EDGE_RW] + j->scope->observations > 0 ||
-        ((j->type->no_edges || j->type->claims) && j->scope->committed_count > 0))
+        (j->type->no_edges && j->scope->open_reads > 0) || (j->type->claims && j->scope->committed_count > 0))
         return NULL;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if (is_found(j, (enum rig_anomaly)anomaly))

@@ -252,7 +252,7 @@ static uint64_t all_refuted(const struct rig_findings *findings)
 static uint64_t decidable_levels(const struct rig_findings *findings, const struct rig_judge *judge)
 {
     uint64_t levels = 0;
-    if (findings->lattice != RIG_LATTICE_EXACT || judge->type->build_problem == NULL || judge->type->levels == 0)
+    if (findings->lattice != RIG_LATTICE_EXACT || judge->type->build_problem == NULL)
         return 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         const struct rig_rule *rule = rig_level_rule((enum rig_level)level);

@@ -351,13 +351,17 @@ static bool visit_reads(struct infer *in, take_fn *take, void *context)
     return true;
 }
 
-static void count_unknown_reads(struct infer *in)
+/* A read leaves open which increments it includes. */
+static void count_reads(struct infer *in)
 {
     const struct rig_history *history = in->history;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-        for (uint32_t i = 0; history->txns[txn].outcome == RIG_OUTCOME_OK && i < rig_txn_op_count(history, txn); i++)
-            in->inference->unknown_reads += !increments(&ops[i]) && ops[i].read_state == RIG_READ_UNKNOWN;
+        for (uint32_t i = 0; history->txns[txn].outcome == RIG_OUTCOME_OK && i < rig_txn_op_count(history, txn); i++) {
+            const bool unknown = ops[i].read_state == RIG_READ_UNKNOWN;
+            in->inference->unknown_reads += !increments(&ops[i]) && unknown;
+            in->inference->open_reads += !increments(&ops[i]) && !unknown;
+        }
     }
 }
 
@@ -603,7 +607,7 @@ static enum rig_rc begin(struct infer *in, uint32_t most_kept)
         inference->fail_count += history->txns[txn].outcome == RIG_OUTCOME_FAIL;
     }
     inference->committed = committed;
-    count_unknown_reads(in);
+    count_reads(in);
     return survey(in);
 }
 

@@ -146,14 +146,15 @@ static enum rig_rc find_order(struct proving *p, enum rig_level level, bool *fou
         return RIG_OK;
     if (type->decide_objects != NULL)
         return find_order_of_objects(p, level, found);
-    if (writes || (type->total_orders && (rule->form == RIG_RULE_SERIAL || rule->form == RIG_RULE_FLOW))) {
+    if (writes || type->no_edges ||
+        (type->total_orders && (rule->form == RIG_RULE_SERIAL || rule->form == RIG_RULE_FLOW))) {
         const unsigned links = rule->form == RIG_RULE_SERIAL ? RIG_LINKS_ALL
                                : writes                      ? RIG_LINKS_WW
                                                              : RIG_LINKS_WW | RIG_LINKS_WR;
         if (!rig_prove_links_order(&p->judge.inference, links, writes, rule->along, &p->events, found))
             return no_memory(p);
     }
-    if (*found || writes || !problem_fits(p))
+    if (*found || writes || type->no_edges || !problem_fits(p))
         return rc;
     rc = need_problem(p);
     if (rc == RIG_OK && type->total_orders) {

@@ -162,7 +162,7 @@ bool rig_witness_refutes(const struct rig_history *history, enum rig_lattice lat
     *refutes = rig_levels_refuted_by(lattice, witness->anomaly, settled);
     /* Where not every level is decided, which rules the witnesses break depends on which of them are kept. */
     const struct rig_type_inference *type = rig_type_inference(history->workload);
-    if (lattice != RIG_LATTICE_EXACT || witness->step_count == 0 || type->levels == 0 || type->link_items != NULL)
+    if (lattice != RIG_LATTICE_EXACT || witness->step_count == 0 || type->no_edges || type->link_items != NULL)
         return true;
     struct arcs arcs = {.at = calloc(witness->step_count, 2 * sizeof *arcs.at),
                         .readers = calloc(witness->step_count, 2 * sizeof *arcs.readers)};
