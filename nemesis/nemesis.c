@@ -16,7 +16,7 @@
 #include "nemesis/planned_schedule.h"
 #include "nemesis/targets.h"
 
-enum { UNDER_WAY_MOST = 64, TARGETS_BYTES = 512, DESCRIBE_MOST = 4 };
+enum { TARGETS_BYTES = 512, DESCRIBE_MOST = 4 };
 static const int64_t tick_ns = 50 * RIG_NS_PER_MS;
 /* How long a target may be missing: longer than a failover takes. */
 static const int64_t target_wait_ns = 20 * RIG_NS_PER_S;
@@ -25,7 +25,7 @@ static const uint64_t injection_streams = UINT64_C(1) << 34;
 
 struct injection {
     uint64_t number;
-    uint32_t entry;
+    uint32_t entry, slot;
     const struct rig_fault *fault;
     struct rig_fault_site site;
     void *state;
@@ -42,7 +42,7 @@ struct rig_nemesis {
     pthread_t thread;
 
     /* the thread's own */
-    struct injection *under_way[UNDER_WAY_MOST];
+    struct injection *under_way[RIG_NEMESIS_UNDER_WAY_MOST];
     uint64_t injections;
     int64_t target_missing_ns; /* since when the next fault finds no target; 0: it does */
     struct rig_err target_missing;
@@ -65,7 +65,7 @@ static void describe_all(struct rig_nemesis *nemesis)
 {
     pthread_mutex_lock(&nemesis->lock);
     nemesis->described = 0;
-    for (uint32_t i = 0; i < UNDER_WAY_MOST && nemesis->described < DESCRIBE_MOST; i++) {
+    for (uint32_t i = 0; i < RIG_NEMESIS_UNDER_WAY_MOST && nemesis->described < DESCRIBE_MOST; i++) {
         const struct injection *injection = nemesis->under_way[i];
         if (injection != NULL)
             (void)snprintf(nemesis->describe[nemesis->described++], sizeof nemesis->describe[0], "%s %.60s",
@@ -106,6 +106,7 @@ static void report(const struct rig_nemesis *nemesis, struct injection *injectio
     const struct rig_nemesis_event event = {
         .step = step,
         .injection = injection->number,
+        .slot = injection->slot,
         .fault = injection->fault->name,
         .targets = injection->targets,
         .evidence = injection->evidence.text,
@@ -236,7 +237,7 @@ static void heal(struct rig_nemesis *nemesis, uint32_t slot)
 static uint32_t free_slot(const struct rig_nemesis *nemesis)
 {
     uint32_t slot = 0;
-    while (slot < UNDER_WAY_MOST && nemesis->under_way[slot] != NULL)
+    while (slot < RIG_NEMESIS_UNDER_WAY_MOST && nemesis->under_way[slot] != NULL)
         slot++;
     return slot;
 }
@@ -255,7 +256,7 @@ static bool share_node(const struct injection *a, const struct injection *b)
 /* Another fault that strikes one of the same nodes, or NULL. */
 static const struct injection *find_rival(const struct rig_nemesis *nemesis, const struct injection *injection)
 {
-    for (uint32_t slot = 0; slot < UNDER_WAY_MOST; slot++) {
+    for (uint32_t slot = 0; slot < RIG_NEMESIS_UNDER_WAY_MOST; slot++) {
         const struct injection *other = nemesis->under_way[slot];
         if (other != NULL && other != injection && share_node(other, injection))
             return other;
@@ -296,7 +297,7 @@ static bool is_clash(const struct rig_fault *a, const struct rig_fault *b)
 
 static enum rig_rc strike(const struct rig_nemesis *nemesis, struct injection *injection, struct rig_err *err)
 {
-    for (uint32_t slot = 0; slot < UNDER_WAY_MOST; slot++) {
+    for (uint32_t slot = 0; slot < RIG_NEMESIS_UNDER_WAY_MOST; slot++) {
         const struct injection *other = nemesis->under_way[slot];
         if (other != NULL && other != injection && is_clash(injection->fault, other->fault) &&
             share_node(injection, other))
@@ -309,9 +310,10 @@ static enum rig_rc strike(const struct rig_nemesis *nemesis, struct injection *i
 static void inject(struct rig_nemesis *nemesis, struct injection *injection, int64_t length_ns)
 {
     const uint32_t slot = free_slot(nemesis);
-    RIG_INVARIANT(slot < UNDER_WAY_MOST);
+    RIG_INVARIANT(slot < RIG_NEMESIS_UNDER_WAY_MOST);
     struct rig_err err = {0};
     nemesis->under_way[slot] = injection;
+    injection->slot = slot;
     nemesis->context.under_way++;
     describe_all(nemesis);
     report(nemesis, injection, RIG_NEMESIS_INJECT, NULL);
@@ -401,7 +403,7 @@ static void happen(struct rig_nemesis *nemesis, const struct rig_scheduled_fault
 static void heal_all(struct rig_nemesis *nemesis)
 {
     for (int round = 0; round < 2; round++) {
-        for (uint32_t slot = UNDER_WAY_MOST; slot-- > 0;) {
+        for (uint32_t slot = RIG_NEMESIS_UNDER_WAY_MOST; slot-- > 0;) {
             const struct injection *injection = nemesis->under_way[slot];
             const bool network = injection != NULL && (injection->fault->needs & RIG_NEED_ROUTES) != 0;
             if (injection != NULL && network == (round == 0))
@@ -412,7 +414,7 @@ static void heal_all(struct rig_nemesis *nemesis)
 
 static bool anything_under_way(const struct rig_nemesis *nemesis)
 {
-    for (uint32_t slot = 0; slot < UNDER_WAY_MOST; slot++) {
+    for (uint32_t slot = 0; slot < RIG_NEMESIS_UNDER_WAY_MOST; slot++) {
         if (nemesis->under_way[slot] != NULL)
             return true;
     }
@@ -435,7 +437,7 @@ static int64_t act(struct rig_nemesis *nemesis)
 {
     int64_t now_ns = rig_clock_now_ns();
     int64_t next_ns = now_ns + tick_ns;
-    for (uint32_t slot = 0; slot < UNDER_WAY_MOST; slot++) {
+    for (uint32_t slot = 0; slot < RIG_NEMESIS_UNDER_WAY_MOST; slot++) {
         const struct injection *injection = nemesis->under_way[slot];
         if (injection != NULL)
             tend(nemesis, slot);
@@ -445,8 +447,8 @@ static int64_t act(struct rig_nemesis *nemesis)
             next_ns = injection->heal_ns;
     }
     const struct rig_scheduled_fault fault = nemesis->schedule->ops->next(nemesis->schedule);
-    const bool room =
-        nemesis->config.plan->options.overlap ? free_slot(nemesis) < UNDER_WAY_MOST : !anything_under_way(nemesis);
+    const bool room = nemesis->config.plan->options.overlap ? free_slot(nemesis) < RIG_NEMESIS_UNDER_WAY_MOST
+                                                            : !anything_under_way(nemesis);
     if (fault.at_ns == RIG_SCHEDULE_NEVER || !room || nemesis->err.rc != RIG_OK)
         return next_ns;
     now_ns = rig_clock_now_ns();

@@ -29,9 +29,12 @@ enum rig_nemesis_step {
 };
 
 /* One step of one injection; borrowed for the call. */
+enum { RIG_NEMESIS_UNDER_WAY_MOST = 64 }; /* injections together */
+
 struct rig_nemesis_event {
     enum rig_nemesis_step step;
     uint64_t injection; /* from 1 */
+    uint32_t slot;      /* below RIG_NEMESIS_UNDER_WAY_MOST: no other injection has it until this one is healed */
     const char *fault;
     const char *targets;  /* "pg-1, pg-2" */
     const char *evidence; /* so far; empty before the effect was seen */

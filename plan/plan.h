@@ -69,9 +69,10 @@ struct rig_check_section {
     enum rig_lattice lattice;
     int64_t budget_ns;
     int64_t max_witnesses;
-    bool online;     /* check while the run goes on */
-    int64_t stop_on; /* enum rig_stop_on */
-    bool proof;      /* write a proof of the verdict */
+    bool online;                 /* check while the run goes on, */
+    int64_t online_memory_bytes; /*   in so much memory */
+    int64_t stop_on;             /* enum rig_stop_on */
+    bool proof;                  /* write a proof of the verdict */
     struct rig_known_names known;
     bool known_required; /* each of them must appear */
     struct rig_minimum minimum;

@@ -141,6 +141,7 @@ enum rig_rc rig_plan_check_resolve(const struct rig_plan_checking *from, struct 
     asked->budget_ns = check->budget_ns;
     asked->max_witnesses = check->max_witnesses;
     asked->online = check->online;
+    asked->online_memory_bytes = check->online_memory_bytes;
     asked->stop_on = check->stop_on;
     asked->proof = check->proof;
     asked->known_required = check->known_required;

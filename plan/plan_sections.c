@@ -286,6 +286,15 @@ const struct rig_option rig_plan_check_table[] = {
      .help = "check during the run; memory grows with the active keys, plus about 18 bytes for each finished key "
              "(with the history for rw-register); "
              "the verdict is the same"},
+    {.name = "online-memory",
+     .type = RIG_OPTION_SIZE,
+     .offset = offsetof(struct rig_plan_check, online_memory_bytes),
+     .default_text = "1GiB",
+     .least = 16 << 20,
+     .most = (double)(INT64_C(1) << 50),
+     .help = "memory for the check during the run; where it does not suffice, that check ends, the load goes on, and "
+             "the record "
+             "is checked from its beginning after the load"},
     {.name = "stop-on",
      .type = RIG_OPTION_CHOICE,
      .offset = offsetof(struct rig_plan_check, stop_on),

@@ -58,6 +58,7 @@ struct rig_plan_check {
     int64_t budget_ns;
     int64_t max_witnesses;
     bool online;
+    int64_t online_memory_bytes;
     int64_t stop_on;
     bool proof;
     struct rig_text_list known;

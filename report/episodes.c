@@ -33,6 +33,11 @@ static void take_step(struct rig_episode *episode, const struct rig_fault_event 
         episode->text = event->text;
     episode->withdrawn |= is_withdrawal(event);
     episode->failed |= failed;
+    if (event->step == RIG_FAULT_INJECT) {
+        episode->begun[RIG_OUTCOME_OK] = event->ok;
+        episode->begun[RIG_OUTCOME_FAIL] = event->fail;
+        episode->begun[RIG_OUTCOME_INFO] = event->info;
+    }
     if (event->step == RIG_FAULT_INJECTED)
         episode->took_effect = !event->failed;
     if (event->step == RIG_FAULT_HEALED)
@@ -76,6 +81,31 @@ static size_t find_group(const struct rig_episodes *episodes, const struct rig_e
     return group;
 }
 
+static void add_rest(uint64_t *sum, uint64_t end, uint64_t until)
+{
+    *sum += end > until ? end - until : 0;
+}
+
+/* Episodes of a group can overlap: a transaction that completed during several of them counts once. They come in the order
+ * of their beginning. */
+static void add_episode_counts(struct rig_episode_group *group, const struct rig_episode *episode, bool timed)
+{
+    const uint64_t end[3] = {[RIG_OUTCOME_OK] = episode->begun[RIG_OUTCOME_OK] + episode->ok,
+                             [RIG_OUTCOME_FAIL] = episode->begun[RIG_OUTCOME_FAIL] + episode->fail,
+                             [RIG_OUTCOME_INFO] = episode->begun[RIG_OUTCOME_INFO] + episode->info};
+    const bool overlaps = timed && group->until_ns != RIG_NO_TIME && episode->from_ns < group->until_ns;
+    const uint64_t *before = overlaps ? group->until : episode->begun;
+    if (overlaps && episode->to_ns <= group->until_ns)
+        return;
+    add_rest(&group->ok, end[RIG_OUTCOME_OK], before[RIG_OUTCOME_OK]);
+    add_rest(&group->fail, end[RIG_OUTCOME_FAIL], before[RIG_OUTCOME_FAIL]);
+    add_rest(&group->info, end[RIG_OUTCOME_INFO], before[RIG_OUTCOME_INFO]);
+    if (timed) {
+        memcpy(group->until, end, sizeof end);
+        group->until_ns = episode->to_ns;
+    }
+}
+
 static void join_group(struct rig_episodes *episodes, size_t at)
 {
     struct rig_episode *episode = &episodes->of.at[at];
@@ -83,9 +113,7 @@ static void join_group(struct rig_episodes *episodes, size_t at)
     const bool timed = episode->from_ns != RIG_NO_TIME && episode->to_ns != RIG_NO_TIME;
     const int64_t length_ns = timed ? episode->to_ns - episode->from_ns : 0;
     group->last = at;
-    group->ok += episode->ok;
-    group->fail += episode->fail;
-    group->info += episode->info;
+    add_episode_counts(group, episode, timed);
     group->total_ns += length_ns;
     group->longest_ns = length_ns > group->longest_ns ? length_ns : group->longest_ns;
 }
@@ -98,7 +126,8 @@ static void make_groups(struct rig_episodes *episodes)
         episode->group = find_group(episodes, episode);
         if (episode->group == episodes->groups.count) {
             const uint64_t alike = count_alike(episodes, episode);
-            const struct rig_episode_group fresh = {.first = i, .count = alike > RIG_EPISODES_SINGLE ? alike : 1};
+            const struct rig_episode_group fresh = {
+                .first = i, .count = alike > RIG_EPISODES_SINGLE ? alike : 1, .until_ns = RIG_NO_TIME};
             if (!rig_episode_group_vec_add(&episodes->groups, fresh))
                 return;
         }

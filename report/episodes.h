@@ -20,6 +20,7 @@ struct rig_episode {
     bool failed;             /* could not be injected, or healed */
     bool withdrawn;          /* the end of the load, or another fault, kept it from showing an effect */
     bool counted;            /* it took effect, and is known how many transactions */
+    uint64_t begun[3];       /* completed before, by outcome; 0 where older records do not have it */
     uint64_t ok, fail, info; /* completed meanwhile */
     int64_t effect_ns;       /* how long it was in effect, from injected to about to be healed */
     uint64_t effect_ok;      /* acknowledged then */
@@ -35,7 +36,9 @@ RIG_VEC(struct rig_episode, rig_episode_vec)
 struct rig_episode_group {
     size_t first, last; /* indices; the episodes between them that have this group's index belong to it */
     uint64_t count;
-    uint64_t ok, fail, info; /* sums, as in an episode */
+    uint64_t ok, fail, info; /* completed while one of them was under way, each once */
+    uint64_t until[3];       /* completed when the last of them ended */
+    int64_t until_ns;        /* its end; RIG_NO_TIME: no time is known */
     int64_t total_ns, longest_ns;
 };
 

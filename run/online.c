@@ -175,6 +175,7 @@ static enum rig_rc open_check(struct rig_online *online, struct rig_err *err)
                                                    .total = check->total,
                                                    .lattice = check->lattice,
                                                    .budget_ns = check->budget_ns,
+                                                   .limit_bytes = (size_t)check->online_memory_bytes,
                                                    .max_witnesses = (uint32_t)check->max_witnesses},
                                          .idle = RIG_WINDOWS_IDLE,
                                          .in_windows = true,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/clock.h"
 #include "base/plural.h"
 #include "history/types.h"
 #include "run/run_state.h"
@@ -130,6 +131,7 @@ enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err)
     run->final.nodes = count_nodes(run);
     run->final.chunk_count = run->final.key_chunks * (run->final.nodes > 0 ? run->final.nodes : 1);
     atomic_store(&run->final.next_chunk, 0);
+    atomic_store(&run->final.answered_ns, rig_clock_now_ns());
     return rc;
 }
 
@@ -138,9 +140,17 @@ void rig_run_final_done(struct rig_run_state *run)
     rig_key_numbers_done(&run->final.keys);
 }
 
+int64_t rig_run_final_ends_ns(const struct rig_run_state *run)
+{
+    return run->simulated ? INT64_MAX
+                          : atomic_load_explicit(&run->final.answered_ns, memory_order_relaxed) +
+                                RIG_FINAL_GRACES * run->plan->clients.stop_grace_ns;
+}
+
 static bool gives_up(const struct rig_run_client *client)
 {
-    return rig_run_is_ending(client->run) || client->final.failures >= RIG_FINAL_ATTEMPTS;
+    return rig_run_is_ending(client->run) || rig_clock_now_ns() >= rig_run_final_ends_ns(client->run) ||
+           client->final.failures >= RIG_FINAL_ATTEMPTS;
 }
 
 /* The chunk to read next: the one that failed, or that is not empty, again; or a new one. */
@@ -176,6 +186,8 @@ bool rig_run_final_next(struct rig_run_client *client)
 
 void rig_run_final_answer(struct rig_run_client *client, enum rig_outcome outcome, const char *error)
 {
+    if (outcome == RIG_OUTCOME_OK)
+        atomic_store_explicit(&client->run->final.answered_ns, rig_clock_now_ns(), memory_order_relaxed);
     client->final.failures = outcome == RIG_OUTCOME_OK ? 0 : client->final.failures + 1;
     client->final.goes_on = outcome == RIG_OUTCOME_OK && rig_run_drain_goes_on(client);
     client->final.done_count += outcome == RIG_OUTCOME_OK && !client->final.goes_on;

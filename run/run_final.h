@@ -2,7 +2,8 @@
  * The final reads: after the load every key that was active, or of which there was no closing read (run_closing.h), is
  * read once more, a few keys a read-only transaction, so that the last versions have a reader. They are transactions
  * like any other. One that fails is tried again as a new transaction; a client gives up after RIG_FINAL_ATTEMPTS
- * failures in a row, so that a dead database cannot hold the run. In a run with faults each node is asked for all of
+ * failures in a row, and all of them when none was answered for RIG_FINAL_GRACES times clients.stop-grace, so that a dead
+ * database cannot hold the run. In a run with faults each node is asked for all of
  * them, where the driver can choose (RIG_DRIVER_NODES).
  *
  * A read of a queue or a stack takes what it shows, so a key is read until it shows nothing: then each element that was
@@ -21,6 +22,7 @@
 
 enum {
     RIG_FINAL_ATTEMPTS = 12, /* failures in a row after which a client gives up its final reads */
+    RIG_FINAL_GRACES = 3,    /* so many times clients.stop-grace without any answer end them for all clients */
 };
 
 RIG_VEC(int64_t, rig_key_numbers)
@@ -33,6 +35,7 @@ struct rig_run_final {
     uint32_t nodes;     /* each is asked for all of them; 0: whichever answers, once */
     int64_t chunk_count;
     _Atomic int64_t next_chunk;
+    _Atomic int64_t answered_ns; /* when the last one was answered, or they began */
 };
 
 /* One client's part. */
@@ -56,6 +59,8 @@ enum rig_rc rig_run_final_list(struct rig_run_state *run, struct rig_key_numbers
 void rig_run_final_done(struct rig_run_state *run);
 /* Writes the next transaction's question into the client's transaction. False: no more. */
 bool rig_run_final_next(struct rig_run_client *client);
+/* When they end unless one is answered before; INT64_MAX: simulated clients wait for no time. */
+int64_t rig_run_final_ends_ns(const struct rig_run_state *run);
 /* The transaction came back. */
 void rig_run_final_answer(struct rig_run_client *client, enum rig_outcome outcome, const char *error);
 /* True while a client without a session has reason to get one. */

@@ -156,8 +156,11 @@ static int64_t patience_ends_ns(const struct rig_run_state *run, int64_t busy_si
     }
     if (run->simulated)
         return INT64_MAX; /* its clients wait for each other inside the driver, however long that takes */
-    if (rig_run_phase(run) == RIG_RUN_FINAL)
-        return busy_since_ns + (grace_ns > final_call_ns ? grace_ns : final_call_ns);
+    if (rig_run_phase(run) == RIG_RUN_FINAL) {
+        const int64_t call_ends_ns = busy_since_ns + (grace_ns > final_call_ns ? grace_ns : final_call_ns);
+        const int64_t all_end_ns = rig_run_final_ends_ns(run);
+        return call_ends_ns < all_end_ns ? call_ends_ns : all_end_ns;
+    }
     if (exhausted_ns != 0) {
         int64_t from_ns = busy_since_ns > exhausted_ns ? busy_since_ns : exhausted_ns;
         return from_ns + grace_ns + rig_run_load_longest_hold_ns(run);

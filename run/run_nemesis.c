@@ -64,21 +64,19 @@ static void take_difference(const uint64_t now[3], const uint64_t before[3], str
     recorded->info = now[RIG_OUTCOME_INFO] - before[RIG_OUTCOME_INFO];
 }
 
-/* Counts the transactions completed while the fault was in effect, and from before its injection until it is healed:
- * some faults happen entirely within their injection. */
+/* Counts the transactions completed before the injection, while the fault was in effect, and from before its injection
+ * until it is healed: some faults happen entirely within their injection. */
 static void count_during(struct rig_run_state *run, const struct rig_nemesis_event *event,
                          struct rig_fault_event *recorded)
 {
-    struct rig_run_under_fault *under = &run->faults.under[event->injection % RIG_UNDER_FAULT_MOST];
+    struct rig_run_under_fault *under = &run->faults.under[event->slot];
+    static const uint64_t none[3] = {0};
     uint64_t now[3];
     rig_run_nemesis_count(run, now);
     if (event->step == RIG_NEMESIS_INJECT) {
-        under->injection = event->injection;
         memcpy(under->begun, now, sizeof now);
-    }
-    if (under->injection != event->injection)
-        return;
-    if (event->step == RIG_NEMESIS_INJECTED)
+        take_difference(now, none, recorded);
+    } else if (event->step == RIG_NEMESIS_INJECTED)
         memcpy(under->in_effect, now, sizeof now);
     else if (event->step == RIG_NEMESIS_HEAL)
         take_difference(now, under->in_effect, recorded);

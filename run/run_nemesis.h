@@ -15,11 +15,8 @@
 
 struct rig_run_state;
 
-enum { RIG_UNDER_FAULT_MOST = 64 }; /* injections that can be under way together */
-
 /* The transactions completed when an injection began, and when it took effect, by outcome. */
 struct rig_run_under_fault {
-    uint64_t injection;
     uint64_t begun[3], in_effect[3];
 };
 
@@ -27,7 +24,7 @@ struct rig_run_faults {
     struct rig_fault_setup setup; /* of the plan's faults; from before the driver's init until its done */
     struct rig_nemesis *nemesis;  /* NULL: the plan has no faults */
     pthread_mutex_t lock;         /* an event is recorded, and a phase of the load begins, under it */
-    struct rig_run_under_fault under[RIG_UNDER_FAULT_MOST]; /* by injection; the nemesis's own */
+    struct rig_run_under_fault under[RIG_NEMESIS_UNDER_WAY_MOST]; /* by slot; the nemesis's own */
 };
 
 /* Starts the thread, when the plan has faults. Refuses faults that this cluster or machine cannot have: RIG_E_PLAN. */

@@ -5,6 +5,17 @@
 #include "base/bug.h"
 #include "drivers/postgres/pg_join.h"
 
+/*
+ * The server notices within a second that rig has closed the connection, also while a statement waits: else the session of
+ * a transaction that timed out would keep its locks until its statement ends. Not on every platform.
+ */
+static void end_with_client(struct rig_pg_connection *connection, int64_t deadline_ns)
+{
+    struct rig_err ignored = {.rc = RIG_OK};
+    if (PQserverVersion(connection->pg) >= 140000)
+        (void)rig_pg_query(connection, "SET client_connection_check_interval = 1000", deadline_ns, NULL, &ignored);
+}
+
 enum rig_rc rig_pg_preparation_set(struct rig_pg_connection *connection, const struct rig_pg_options *options,
                                    int64_t deadline_ns, struct rig_err *err)
 {
@@ -17,6 +28,7 @@ enum rig_rc rig_pg_preparation_set(struct rig_pg_connection *connection, const s
     char sql[768];
     size_t length = 0;
     sql[0] = '\0';
+    end_with_client(connection, deadline_ns);
     if (options->statement_timeout_ns > 0)
         length += (size_t)snprintf(sql + length, sizeof sql - length, "SET statement_timeout = %lld;",
                                    (long long)(options->statement_timeout_ns + 999999) / 1000000);
