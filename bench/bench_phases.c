@@ -133,7 +133,8 @@ static enum rig_rc infer(const struct subject *subject, struct inferred *inferre
 {
     *inferred = (struct inferred){0};
     rig_arena_init(&inferred->arena, 0);
-    return rig_infer_list_append(subject->history, 1, &inferred->arena, &inferred->inference, err);
+    return rig_infer_list_append(subject->history, (struct rig_assumptions){0}, 1, &inferred->arena,
+                                 &inferred->inference, err);
 }
 
 static void inferred_done(struct inferred *inferred)

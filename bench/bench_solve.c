@@ -43,7 +43,7 @@ static int load(const char *path, struct rig_problem *problem)
     rig_arena_init(&arena, 0);
     if (rig_history_load(path, &options, &history, &err) != RIG_OK ||
         rig_infer_registers(history, (struct rig_assumptions){0}, 8, &arena, &inference, &err) != RIG_OK ||
-        rig_register_problem(&inference, NULL, problem, &err) != RIG_OK)
+        rig_register_problem(&inference, NULL, false, problem, &err) != RIG_OK)
         return fail(err.text);
     rig_inference_done(&inference);
     rig_arena_done(&arena);
@@ -152,7 +152,7 @@ static int make(char **arguments, int count, struct rig_problem *problem)
 
 static void measure(const struct rig_problem *problem, enum rig_rule_form form, enum rig_along along)
 {
-    const struct rig_rule rule = {form, along, false};
+    const struct rig_rule rule = {form, along, false, false};
     const int64_t start = rig_clock_now_ns();
     const clock_t cpu = clock();
     const struct rig_solve_budget budget = {.deadline_ns = start + 60 * RIG_NS_PER_S};

@@ -12,10 +12,11 @@ static enum rig_anomaly name_of(const struct rig_step *steps, uint32_t count)
 {
     enum rig_along order = RIG_ALONG_PLAIN;
     uint32_t rw = 0;
-    bool adjacent = false;
+    bool adjacent = false, by_predicate = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct rig_step *last = &steps[i == 0 ? count - 1 : i - 1];
         rw += steps[i].kind == RIG_EDGE_RW;
+        by_predicate |= steps[i].by_predicate;
         adjacent |= steps[i].kind == RIG_EDGE_RW && last->kind == RIG_EDGE_RW;
         if (steps[i].kind == RIG_EDGE_REALTIME)
             order = RIG_ALONG_REALTIME;
@@ -26,7 +27,8 @@ static enum rig_anomaly name_of(const struct rig_step *steps, uint32_t count)
                                  : rw == 1  ? RIG_SHAPE_SINGLE
                                  : adjacent ? RIG_SHAPE_G2
                                             : RIG_SHAPE_NONADJACENT;
-    return rig_anomaly_of_cycle(shape, order);
+    const enum rig_anomaly anomaly = rig_anomaly_of_cycle(shape, order);
+    return by_predicate ? rig_anomaly_by_predicate(anomaly) : anomaly;
 }
 
 static bool writes_key(const struct rig_history *history, uint32_t txn, uint32_t key)
@@ -128,11 +130,13 @@ static bool is_g0(enum rig_anomaly anomaly)
  */
 static bool rests_on_unread(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
+    (void)rig_anomaly_is_by_predicate(asked, &asked);
     for (unsigned order = 0; order < RIG_ALONG_COUNT && verdict->scope.unordered_keys > 0; order++) {
         enum rig_anomaly found, any = rig_anomaly_of_cycle(RIG_SHAPE_G2, (enum rig_along)order);
         if (asked == rig_anomaly_of_cycle(RIG_SHAPE_SINGLE, (enum rig_along)order) ||
             asked == rig_anomaly_of_cycle(RIG_SHAPE_NONADJACENT, (enum rig_along)order))
-            return rig_verdict_case_of(verdict, any, &found);
+            return rig_verdict_case_of(verdict, any, &found) ||
+                   rig_verdict_case_of(verdict, rig_anomaly_by_predicate(any), &found);
     }
     return false;
 }
@@ -208,13 +212,15 @@ static bool excludes(const struct rig_rule *rule, enum rig_shape shape, enum rig
  * because a transaction of unknown fate did not commit, and if it did, there may be a cycle of writes. */
 static bool is_excluded(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
+    const bool by_predicate = rig_anomaly_is_by_predicate(asked, &asked);
     for (unsigned i = 0; i < RIG_SHAPE_COUNT * RIG_ALONG_COUNT && verdict->lattice == RIG_LATTICE_EXACT; i++) {
         const enum rig_shape shape = (enum rig_shape)(i / RIG_ALONG_COUNT);
         const enum rig_along order = (enum rig_along)(i % RIG_ALONG_COUNT);
         for (unsigned level = 0; level < RIG_LEVEL_COUNT && rig_anomaly_of_cycle(shape, order) == asked; level++) {
             const struct rig_rule *rule = rig_level_rule((enum rig_level)level);
             const bool by_fate = rule->form == RIG_RULE_WRITES && verdict->scope.unsettled;
-            if (verdict->levels[level].fate == RIG_FATE_HELD && !by_fate && excludes(rule, shape, order))
+            const bool allows = by_predicate && rule->items;
+            if (verdict->levels[level].fate == RIG_FATE_HELD && !by_fate && !allows && excludes(rule, shape, order))
                 return true;
         }
     }
@@ -255,6 +261,7 @@ const char *rig_asked_why_contested(const struct rig_verdict *verdict)
 static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, uint64_t open)
 {
     const struct rig_type_inference *type = rig_type_inference(verdict->scope.workload);
+    enum rig_anomaly item;
     if ((claims & RIG_ANOMALY_BIT(asked)) != 0)
         return NULL; /* rig_claims_conclude() */
     if (type->no_edges)
@@ -268,8 +275,10 @@ static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly 
     if (is_excluded(verdict, asked))
         return NULL;
     if ((open & RIG_ANOMALY_BIT(asked)) != 0)
-        return is_g0(asked) ? "a cycle of writes rests on a transaction of unknown fate"
-                            : "a closed walk of its edges passes a transaction twice, and no cycle was found in it";
+        return rig_anomaly_is_by_predicate(asked, &item)
+                   ? "there are cycles of that shape, and none with a read that found no row was found"
+               : is_g0(asked) ? "a cycle of writes rests on a transaction of unknown fate"
+                              : "a closed walk of its edges passes a transaction twice, and no cycle was found in it";
     if (rig_asked_why_contested(verdict) != NULL)
         return rig_asked_why_contested(verdict);
     if (is_found(verdict, RIG_ANOMALY_CYCLIC_VERSIONS))

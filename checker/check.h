@@ -21,7 +21,7 @@ struct rig_check_options {
     uint64_t levels;        /* bits 1 << enum rig_level that decide `valid`; 0: strict serializable */
     uint64_t anomalies;     /* bits 1 << enum rig_anomaly that also decide it */
     uint32_t max_witnesses; /* kept per anomaly; 0: the default of 8 */
-    unsigned assumptions;   /* of rw-register: RIG_ASSUMPTION_BIT()s (checker/levels/assumption.h) */
+    unsigned assumptions;   /* RIG_ASSUMPTION_BIT()s and RIG_ASSUMES_...s (checker/levels/assumption.h) */
     struct rig_known_total total;
     size_t limit_bytes; /* --max-memory; 0: none */
     enum rig_lattice lattice;
@@ -31,7 +31,9 @@ struct rig_check_options {
 
 static inline struct rig_assumptions rig_check_assumptions(const struct rig_check_options *options)
 {
-    return (struct rig_assumptions){.made = options->assumptions, .total = options->total};
+    /* The reference knows no predicates in lists, registers and sets. */
+    const unsigned prefilled = options->lattice == RIG_LATTICE_REFERENCE ? RIG_ASSUMES_PREFILLED : 0;
+    return (struct rig_assumptions){.made = options->assumptions | prefilled, .total = options->total};
 }
 
 /*

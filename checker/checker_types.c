@@ -23,14 +23,6 @@
 
 #define A(id) RIG_ANOMALY_BIT(RIG_ANOMALY_##id)
 
-static enum rig_rc infer_lists(const struct rig_history *history, struct rig_assumptions assumptions,
-                               uint32_t most_kept, struct rig_arena *arena, struct rig_inference *inference,
-                               struct rig_err *err)
-{
-    (void)assumptions;
-    return rig_infer_list_append(history, most_kept, arena, inference, err);
-}
-
 #define OBJECTS(which)                                                                                                 \
     {                                                                                                                  \
         .infer = rig_infer_objects, .decide_objects = rig_objects_decide,                                              \
@@ -50,10 +42,11 @@ static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
 #define REGISTERS(...)                                                                                                 \
     {                                                                                                                  \
         .infer = rig_infer_registers, .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                                    \
+        .link_items = rig_infer_items_of_registers, .found_no_row = rig_register_found_no_row,                         \
         .build_problem = rig_register_problem, .whole = true, .any_initial = true, .has_certificates = true,           \
         .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,                                                   \
         .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) |               \
-                     A(CYCLIC_VERSIONS) | A(LOST_WRITE),                                                               \
+                     A(INTERNAL_PREDICATE) | A(LOST_UPDATE_PREDICATE) | A(CYCLIC_VERSIONS) | A(LOST_WRITE),            \
         .wait_for_unknown = rig_register_wait_for_unknown, .retired = &rig_register_retired, .load_percent = 700,      \
         .arena_only = true, .solver_bytes = 150, .explain_step = rig_register_explain_step,                            \
         .sentences = &rig_register_sentences, .verifier = &rig_verify_register, __VA_ARGS__                            \
@@ -73,8 +66,10 @@ static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
 static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_LIST_APPEND] =
         {
-            .infer = infer_lists,
+            .infer = rig_infer_list_append,
             .infer_rest = rig_infer_list_rest,
+            .link_items = rig_infer_items_of_lists,
+            .found_no_row = rig_list_found_no_row,
             .build_problem = rig_list_problem,
             .link_any_order = rig_infer_list_any_order,
             .total_orders = true,
@@ -82,7 +77,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .has_certificates = true,
             .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(INCOMPATIBLE_ORDER) |
                          A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE) |
-                         A(LOST_APPEND),
+                         A(INTERNAL_PREDICATE) | A(LOST_UPDATE_PREDICATE) | A(LOST_APPEND),
             .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
             .version_read = rig_list_version_read,
             .wait_for_unknown = rig_list_wait_for_unknown,
@@ -106,10 +101,13 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
         {
             .infer = rig_infer_sets,
             .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
+            .link_items = rig_infer_items_of_sets,
+            .found_no_row = rig_set_found_no_row,
             .build_problem = rig_set_problem,
             .time_elements = rig_set_times,
             .total_orders = true,
-            .anomalies = A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL),
+            .anomalies =
+                A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) | A(INTERNAL_PREDICATE),
             .wait_for_unknown = rig_set_wait_for_unknown,
             .retired = &rig_set_retired,
             .load_percent = 2000,
@@ -150,6 +148,25 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
 const struct rig_type_inference *rig_type_inference(enum rig_workload workload)
 {
     return (unsigned)workload < RIG_WORKLOAD_COUNT && types[workload].infer != NULL ? &types[workload] : NULL;
+}
+
+bool rig_type_found_no_row(const struct rig_history *history, bool prefilled, uint32_t txn, uint32_t op)
+{
+    const struct rig_type_inference *type = &types[history->workload];
+    return !prefilled && type->found_no_row != NULL && type->found_no_row(rig_txn_ops(history, txn) + op);
+}
+
+bool rig_type_has_phantoms(const struct rig_inference *inference, const struct rig_problem *problem)
+{
+    const struct rig_history *history = inference->history;
+    const size_t count = inference->prefilled ? 0 : problem->reads.count;
+    for (size_t read = 0; read < count; read++) {
+        const uint32_t txn = problem->txns.at[problem->read_txn[read]].txn;
+        if (problem->reads.at[read].writer == RIG_PROBLEM_INITIAL &&
+            rig_type_found_no_row(history, false, txn, problem->reads.at[read].op))
+            return true;
+    }
+    return false;
 }
 
 enum rig_rc rig_type_require(enum rig_workload workload, struct rig_err *err)

@@ -46,16 +46,19 @@ struct rig_type_inference {
      * memory runs out. */
     bool (*infer_rest)(struct rig_inference *inference, bool cyclic, bool realtime);
     /* The question for the solver, of the committed transactions among `selected` (per transaction; NULL: all). The
-     * caller releases the problem, also after a failure. NULL: no level is decided by the solver. RIG_E_LIMIT when
-     * memory runs out. */
-    enum rig_rc (*build_problem)(const struct rig_inference *inference, const uint8_t *selected,
+     * caller releases the problem, also after a failure. `items`: without the reads that found no row of their key, for the
+     * levels that allow phantoms. NULL: no level is decided by the solver. RIG_E_LIMIT when memory runs out. */
+    enum rig_rc (*build_problem)(const struct rig_inference *inference, const uint8_t *selected, bool items,
                                  struct rig_problem *problem, struct rig_err *err);
     /* Adds to the links every edge that some order of the versions may have. NULL: `total_orders` is false, and there
      * is no such thing, or no order is open. False when memory runs out. */
     bool (*link_any_order)(struct rig_inference *inference);
-    /* Links the transactions again, without the edges that rest on predicates. NULL: the type has no predicates. False when
-     * memory runs out. */
+    /* Links the transactions again, without the rw edges that rest on predicates: statements with conditions, and reads that
+     * found no row of their key. NULL: there are none of the type. False when memory runs out. */
     bool (*link_items)(const struct rig_inference *inference, struct rig_inference *items);
+    /* Whether an rw edge from this read with a known result rests on a predicate, unless the rows of all keys were there
+     * before (RIG_ASSUMES_PREFILLED). NULL: rows and reads of the type are not those of keys. */
+    bool (*found_no_row)(const struct rig_txn_op *read);
     /* Decides the history by a search for an order of the operations on each object (object/object_decide.h), instead of
      * a graph. NULL: the type has dependencies. The arguments are those of rig_objects_decide(). */
     enum rig_rc (*decide_objects)(const struct rig_inference *inference, const struct rig_objects_window *window,
@@ -116,11 +119,23 @@ struct rig_type_inference {
     const struct rig_type_verifier *verifier;   /* witness/verify_type.h */
 };
 
+/* Whether the type has rw edges by predicates, and the ladder alone decides its levels. */
+static inline bool rig_type_has_conditions(const struct rig_type_inference *type)
+{
+    return type->link_items != NULL && type->build_problem == NULL;
+}
+
 /* Why a level that is not refuted is open; NULL: it is not, where every read is known. */
 static inline const char *rig_type_open_for(const struct rig_type_inference *type, uint64_t open_reads)
 {
     return open_reads > 0 ? type->open_for : NULL;
 }
+
+/* Whether an rw edge from this operation, which reads a key, rests on a predicate. `prefilled`: see struct rig_inference. */
+bool rig_type_found_no_row(const struct rig_history *history, bool prefilled, uint32_t txn, uint32_t op);
+
+/* Whether some read of the problem of that inference found no row of its key. */
+bool rig_type_has_phantoms(const struct rig_inference *inference, const struct rig_problem *problem);
 
 /* The row of a workload; NULL: rig does not check histories of it. */
 const struct rig_type_inference *rig_type_inference(enum rig_workload workload);

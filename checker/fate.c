@@ -92,15 +92,6 @@ static bool are_contradicted(const struct judge *j)
     return is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND);
 }
 
-/* The levels that hold where this one does. Where there are predicates, repeatable read is decided without the edges that
- * rest on them, and says nothing about other levels that have them. */
-static uint64_t implied_by(const struct judge *j, unsigned level)
-{
-    if (level != RIG_LEVEL_REPEATABLE_READ || j->type->link_items == NULL)
-        return info_of(j, (enum rig_level)level)->below;
-    return info_of(j, RIG_LEVEL_READ_COMMITTED)->below | RIG_LEVEL_BIT(level);
-}
-
 /* Bits: the levels that are decided where every read is known and no operation is missing. Below read committed they are
  * decided by what acknowledged transactions wrote and read: one of unknown fate may have aborted (docs/checker.md). */
 static uint64_t find_decided(const struct judge *j)
@@ -118,7 +109,7 @@ static uint64_t find_decided(const struct judge *j)
     else if (!j->type->total_orders)
         decided = 0;
     decided &= j->type->levels;
-    if (j->type->link_items != NULL) /* the ladder decides alone */
+    if (rig_type_has_conditions(j->type)) /* the ladder decides alone */
         decided &= exact_levels | snapshot_levels;
     if (are_contradicted(j))
         decided = 0;
@@ -138,7 +129,7 @@ static void find_held(struct judge *j)
     const uint64_t decided = find_decided(j);
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if (decided & ~j->refuted & RIG_LEVEL_BIT(level))
-            j->held |= implied_by(j, level);
+            j->held |= info_of(j, (enum rig_level)level)->below;
     }
 }
 
@@ -533,7 +524,7 @@ static bool are_closed(const struct judge *j)
     bool closed = (j->held & j->refuted) == 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         const struct rig_level_info *info = info_of(j, (enum rig_level)level);
-        closed &= (j->held & RIG_LEVEL_BIT(level)) == 0 || (implied_by(j, level) & ~j->held) == 0;
+        closed &= (j->held & RIG_LEVEL_BIT(level)) == 0 || (info->below & ~j->held) == 0;
         closed &= (j->refuted & RIG_LEVEL_BIT(level)) == 0 || (info->above & ~j->refuted) == 0;
     }
     return closed;

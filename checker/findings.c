@@ -17,6 +17,8 @@
 #include "checker/witness/sentence.h"
 #include "checker/witness/verify.h"
 
+enum { SHARE_OF_ITEMS = 8 }; /* of the budget, where levels of items are decided apart */
+
 struct adding {
     struct rig_findings *findings;
     const struct rig_judge *judge;
@@ -380,10 +382,9 @@ static enum rig_rc decide_problem(const struct adding *a, const struct rig_probl
     return RIG_OK;
 }
 
-static enum rig_rc decide_open(const struct adding *a, const struct rig_problem *problem,
-                               const struct rig_solve_budget *budget)
+static enum rig_rc decide_open(const struct adding *a, const struct rig_problem *problem, uint64_t levels,
+                               const struct rig_solve_budget *budget, uint64_t *held)
 {
-    const uint64_t levels = open_levels(a);
     struct rig_decisions decisions = {0};
     enum rig_rc rc = levels == 0 ? RIG_OK : decide_problem(a, problem, levels, budget, &decisions);
     RIG_INVARIANT(rc != RIG_OK || (decisions.held & all_refuted(a->findings)) == 0);
@@ -393,18 +394,19 @@ static enum rig_rc decide_open(const struct adding *a, const struct rig_problem 
         a->findings->unproven |= decisions.unproven;
         a->findings->too_large |= decisions.too_large;
         rig_efforts_add(a->findings->effort, decisions.effort);
+        *held |= decisions.held;
     }
     rig_decisions_done(&decisions);
     return rc;
 }
 
 /* Whether the levels that only assumptions refute so far are refuted without them. Drops the problem's pairs. */
-static enum rig_rc decide_plainly(const struct adding *a, struct rig_problem *problem,
+static enum rig_rc decide_plainly(const struct adding *a, struct rig_problem *problem, uint64_t levels,
                                   const struct rig_solve_budget *budget)
 {
-    const uint64_t levels = decidable_levels(a->findings, a->judge) & refuted_by_assumption(a->findings);
     struct rig_decisions decisions = {0};
     enum rig_rc rc = RIG_OK;
+    levels &= decidable_levels(a->findings, a->judge) & refuted_by_assumption(a->findings);
     if (levels != 0) {
         problem->pairs.count = 0;
         rc = decide_problem(a, problem, levels, budget, &decisions);
@@ -416,7 +418,8 @@ static enum rig_rc decide_plainly(const struct adding *a, struct rig_problem *pr
 /* Assumptions order the versions of registers only, whose other orders are open. In windows, each would ask again. */
 static bool may_assume(const struct rig_judge *judge)
 {
-    return judge->assumptions.made != 0 && !judge->type->total_orders && !is_part(judge);
+    return (judge->assumptions.made & RIG_ASSUMPTIONS_OF_VERSIONS) != 0 && !judge->type->total_orders &&
+           !is_part(judge);
 }
 
 static bool needs_decisions(const struct adding *a)
@@ -425,21 +428,61 @@ static bool needs_decisions(const struct adding *a)
                                    (decidable_levels(a->findings, a->judge) & refuted_by_assumption(a->findings)) != 0);
 }
 
+/* The question of all reads, or of those of items. */
+static enum rig_rc build_problem(const struct adding *a, bool items, struct rig_problem *problem)
+{
+    const struct rig_judge *judge = a->judge;
+    const uint8_t *among = judge->type->total_orders ? judge->ladder.possible : NULL;
+    return judge->type->build_problem(&judge->inference, among, items, problem, a->err);
+}
+
+/* The levels of items, where a read found no row: a problem without that read decides them. */
+static enum rig_rc decide_items(const struct adding *a, uint64_t levels, const struct rig_solve_budget *budget)
+{
+    struct rig_problem problem = {0};
+    uint64_t held = 0;
+    enum rig_rc rc = build_problem(a, true, &problem);
+    if (rc == RIG_OK)
+        rc = decide_open(a, &problem, levels & open_levels(a), budget, &held);
+    if (rc == RIG_OK && may_assume(a->judge))
+        rc = decide_plainly(a, &problem, levels, budget);
+    rig_problem_done(&problem);
+    return rc;
+}
+
+/* The levels that hold where these do. */
+static uint64_t levels_below(uint64_t levels)
+{
+    uint64_t below = 0;
+    for (; levels != 0; levels &= levels - 1)
+        below |= rig_level_info((enum rig_level)__builtin_ctzll(levels))->below;
+    return below;
+}
+
 /* A part is searched for a refutation in all that is known of it, transactions judged before and waiting ones too:
  * a refutation of some transactions refutes the whole, and an explanation of them leaves the level open. */
 static enum rig_rc decide(const struct adding *a)
 {
-    const struct rig_judge *judge = a->judge;
-    const uint8_t *among = judge->type->total_orders ? judge->ladder.possible : NULL;
     const int64_t start_ns = rig_clock_now_ns();
     const struct rig_solve_budget budget = {start_ns + a->findings->budget_ns, a->findings->solver_limit_bytes};
+    struct rig_solve_budget share = budget;
     struct rig_problem problem = {0};
-    enum rig_rc rc = judge->type->build_problem(&judge->inference, among, &problem, a->err);
+    uint64_t apart = 0, held = 0;
+    enum rig_rc rc = build_problem(a, false, &problem);
+    if (rc == RIG_OK && rig_type_has_phantoms(&a->judge->inference, &problem)) {
+        apart = rig_levels_of_items();
+        share.deadline_ns -= a->findings->budget_ns / SHARE_OF_ITEMS;
+    }
     if (rc == RIG_OK)
-        rc = decide_open(a, &problem, &budget);
-    if (rc == RIG_OK && may_assume(judge))
-        rc = decide_plainly(a, &problem, &budget);
+        rc = decide_open(a, &problem, open_levels(a) & ~apart, &share, &held);
+    if (rc == RIG_OK && may_assume(a->judge))
+        rc = decide_plainly(a, &problem, ~apart, &share);
     rig_problem_done(&problem);
+    if (rc == RIG_OK && is_part(a->judge))
+        a->findings->apart |= apart & open_levels(a) & levels_below(held);
+    apart &= ~levels_below(held);
+    if (rc == RIG_OK && apart != 0)
+        rc = decide_items(a, apart, &budget);
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
     a->findings->decide_ns += took_ns;
     a->findings->budget_ns -= took_ns < a->findings->budget_ns ? took_ns : a->findings->budget_ns;
@@ -586,18 +629,42 @@ static bool any_found(const struct rig_judge *judge)
     return any;
 }
 
+/* The anomalies that the search leaves open: those of items by the graph without predicates, where there is one. */
+static uint64_t undecided_items(const struct rig_judge *judge)
+{
+    uint64_t undecided = judge->ladder.undecided & judge->asked;
+    for (unsigned i = 0; judge->has_items && i < RIG_ANOMALY_COUNT; i++) {
+        if (rig_anomaly_by_predicate((enum rig_anomaly)i) != (enum rig_anomaly)i)
+            undecided &= ~RIG_ANOMALY_BIT(i);
+    }
+    return judge->has_items ? undecided | judge->item_ladder.undecided : undecided;
+}
+
+/* A cycle with an rw edge by a predicate has the shape of one in the graph of all edges. Where that has cycles of the shape,
+ * and no witness of one by a predicate, there may be another one. */
+static void note_undecided_phantoms(const struct adding *a)
+{
+    for (unsigned i = 0; a->judge->has_items && i < RIG_ANOMALY_COUNT; i++) {
+        enum rig_anomaly item;
+        const struct rig_ladder *ladder = &a->judge->ladder;
+        if ((a->judge->asked & RIG_ANOMALY_BIT(i)) != 0 && rig_anomaly_is_by_predicate((enum rig_anomaly)i, &item) &&
+            (ladder->found[item].count > 0 || (ladder->undecided & RIG_ANOMALY_BIT(item)) != 0))
+            a->findings->undecided |= RIG_ANOMALY_BIT(i);
+    }
+}
+
 enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_judge *judge, struct rig_err *err)
 {
     for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++) {
         for (unsigned order = 0; order < RIG_ALONG_COUNT; order++)
             findings->cyclic[rung][order] |= judge->ladder.cyclic[rung][order];
     }
-    findings->undecided |= judge->ladder.undecided;
+    findings->undecided |= undecided_items(judge);
     struct adding a = {findings, judge, NULL, err};
     const bool decides_objects = judge->type->decide_objects != NULL;
     if (!any_found(judge) && open_levels(&a) == 0 && !decides_objects)
         return RIG_OK;
-    struct rig_verifier *verifier = rig_verifier_new(judge->history);
+    struct rig_verifier *verifier = rig_verifier_new(judge->history, judge->inference.prefilled);
     if (verifier == NULL)
         return no_memory(err);
     a.verifier = verifier;
@@ -606,6 +673,7 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
         rc = keep_lost(&a);
     if (rc == RIG_OK)
         rc = keep_cycles(&a);
+    note_undecided_phantoms(&a);
     if (rc == RIG_OK && needs_decisions(&a))
         rc = decide(&a);
     if (rc == RIG_OK && decides_objects)

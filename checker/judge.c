@@ -122,16 +122,47 @@ static bool has_rw_cycle(const struct rig_ladder *ladder)
     return found;
 }
 
-/* Climbs again without the edges that rest on predicates. */
+/* The same transactions; relays follow from those that are selected. */
+static const uint8_t *select_items(struct rig_judge *judge, const uint8_t *selected)
+{
+    const struct rig_links *links = &judge->items.links;
+    uint8_t *all = rig_arena_room(&judge->scratch, (size_t)links->node_count + 1, 1);
+    if (all == NULL)
+        return NULL;
+    memcpy(all, selected, links->txn_count);
+    memset(all + links->txn_count, 1, links->node_count - links->txn_count);
+    return all;
+}
+
+/* Climbs again without the rw edges that rest on predicates. */
 static enum rig_rc climb_items(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
 {
-    judge->has_items = judge->type->link_items != NULL && has_rw_cycle(&judge->ladder);
+    judge->has_items = judge->type->link_items != NULL && !judge->inference.prefilled && has_rw_cycle(&judge->ladder);
     if (!judge->has_items)
         return RIG_OK;
     if (!judge->type->link_items(&judge->inference, &judge->items))
         return rig_memory_limit(err, "the dependencies");
+    RIG_COSTLY(rig_links_are_sound(&judge->items.links, judge->items.committed));
+    if (selected != NULL) {
+        selected = select_items(judge, selected);
+        if (selected == NULL)
+            return rig_memory_limit(err, "the dependencies");
+    }
     return rig_ladder_climb(judge->history, &judge->items, selected, judge->most_kept, judge->asked,
                             &judge->item_ladder, err);
+}
+
+/* The cycles to be decided in the graph of all edges: those asked for by a predicate have the shapes of items there. */
+static uint64_t asked_of_all(const struct rig_judge *judge)
+{
+    uint64_t asked = judge->asked;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        enum rig_anomaly item;
+        if ((judge->asked & RIG_ANOMALY_BIT(anomaly)) != 0 &&
+            rig_anomaly_is_by_predicate((enum rig_anomaly)anomaly, &item) && rig_anomaly_info(item)->cyclic)
+            asked |= RIG_ANOMALY_BIT(item);
+    }
+    return asked;
 }
 
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
@@ -141,8 +172,8 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
     judge->selected = selected;
     judge->anomalous_keys = NULL;
     count_edges(judge, selected);
-    enum rig_rc rc =
-        rig_ladder_climb(judge->history, inference, selected, judge->most_kept, judge->asked, &judge->ladder, err);
+    enum rig_rc rc = rig_ladder_climb(judge->history, inference, selected, judge->most_kept, asked_of_all(judge),
+                                      &judge->ladder, err);
     if (rc == RIG_OK)
         rc = climb_items(judge, selected, err);
     if (rc == RIG_OK)
@@ -153,4 +184,16 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
         restrict_noncyclic(&judge->inference.noncyclic, selected, judge->most_kept);
     judge->search_ns += rig_clock_now_ns() - start;
     return rc;
+}
+
+uint64_t rig_judge_found(const struct rig_judge *judge, enum rig_anomaly anomaly)
+{
+    enum rig_anomaly item;
+    const uint64_t noncyclic = judge->inference.noncyclic.count[anomaly];
+    if (!judge->has_items || !rig_anomaly_info(anomaly)->cyclic)
+        return judge->ladder.found[anomaly].count + noncyclic;
+    if (rig_anomaly_is_by_predicate(anomaly, &item))
+        return judge->item_ladder.found[item].count > 0 ? 0 : judge->ladder.found[item].count;
+    const bool is_split = rig_anomaly_by_predicate(anomaly) != anomaly;
+    return (is_split ? &judge->item_ladder : &judge->ladder)->found[anomaly].count + noncyclic;
 }

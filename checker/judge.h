@@ -53,6 +53,10 @@ enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *h
  */
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err);
 
+/* How many anomalies of that name the search found. Of cycles with rw edges by predicates this is a first guess: their
+ * names follow from their witnesses. No level is refuted by it that they do not refute. */
+uint64_t rig_judge_found(const struct rig_judge *judge, enum rig_anomaly anomaly);
+
 /* The first transaction from `txn` on that is not selected; `txn_count` when all are. */
 static inline uint32_t rig_judge_left_out(const uint8_t *selected, uint32_t txn, uint32_t txn_count)
 {

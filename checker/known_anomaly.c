@@ -147,7 +147,9 @@ static bool cycles_fit(const struct rig_known_anomaly *known, const struct rig_v
 bool rig_known_anomaly_fits(const struct rig_known_anomaly *known, const struct rig_verdict *verdict,
                             const struct rig_witness *witness)
 {
-    return (known->anomalies & RIG_ANOMALY_BIT(witness->anomaly)) != 0 &&
+    enum rig_anomaly item; /* the shape is that of the edges: whether keys had rows depends on the load */
+    (void)rig_anomaly_is_by_predicate(witness->anomaly, &item);
+    return (known->anomalies & (RIG_ANOMALY_BIT(witness->anomaly) | RIG_ANOMALY_BIT(item))) != 0 &&
            is_within(&known->nodes, count_nodes(verdict, witness)) &&
            is_within(&known->meanwhile, most_meanwhile(verdict, witness)) &&
            (!known->acknowledged || are_acknowledged(verdict, witness)) && cycles_fit(known, verdict, witness);

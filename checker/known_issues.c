@@ -354,7 +354,7 @@ static enum rig_rc take_history(struct search *search, struct rig_err *err)
     const uint32_t count = search->history->txn_count;
     search->by_key = !type->total_orders;
     search->continues = type->continues;
-    search->only_known = type->link_items != NULL;
+    search->only_known = rig_type_has_conditions(type);
     search->keep = malloc((size_t)count + 1);
     search->apart = calloc((size_t)count + 1, 1);
     search->original = malloc(((size_t)search->history->op_count + count + 1) * sizeof *search->original);
@@ -424,7 +424,7 @@ static const char *why_unsearched(const struct rig_verdict *verdict, const struc
     const struct rig_type_inference *type = rig_type_inference(verdict->scope.workload);
     if (type->build_problem == NULL && type->continues == NULL)
         return "transactions of this workload cannot be taken apart";
-    if ((check->assumptions & ~RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS)) != 0)
+    if ((check->assumptions & RIG_ASSUMPTIONS_OF_VERSIONS & ~RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS)) != 0)
         return "the assumptions order versions by sessions or times, which transactions that are taken apart lack";
     return NULL;
 }
@@ -463,7 +463,7 @@ static enum rig_rc search_all(struct search *search, bool *explained, struct rig
         rig_buf_add_text(&search->why_not, unexplained);
     enum rig_rc rc = RIG_OK;
     search->check = search->request->check;
-    search->check.assumptions = 0; /* as certify.c asks */
+    search->check.assumptions &= RIG_ASSUMES_PREFILLED; /* as certify.c asks */
     search->check.anomalies = 0;
     if (*explained && by_certificate)
         rc = search_history(search, certified->verdict, false, explained, err);

@@ -33,6 +33,7 @@ static const struct rig_argument check_arguments[] = {
     RIG_ARGUMENT_LEVEL,
     RIG_ARGUMENT_ANOMALY,
     RIG_ARGUMENT_ASSUME,
+    RIG_ARGUMENT_PREFILLED,
     {.name = "negative-balances", .help = "accounts of a bank may have balances below 0"},
     {.name = "total", .value = "N", .help = "total of all accounts of a bank; that of the first read when not given"},
     RIG_ARGUMENT_LATTICE,
@@ -131,14 +132,14 @@ static enum rig_rc check_bank(const struct rig_arguments *args, enum rig_workloa
     return RIG_OK;
 }
 
-/* The record of a run carries its plan, which says what accounts have. */
-static void take_accounts(const struct rig_source *source, struct rig_check_options *options)
+/* The record of a run carries its plan, which says what accounts have, and whether keys have rows. */
+static void take_load(const struct rig_source *source, struct rig_check_options *options)
 {
     const char *plan = rig_source_facts(source)->meta;
     struct rig_check_section check = {0};
     if (plan == NULL || rig_plan_parse_check("plan.yaml", plan, strlen(plan), &check, NULL) != RIG_OK)
         return;
-    options->assumptions |= check.assumptions & RIG_ASSUMES_NEGATIVE_BALANCES;
+    options->assumptions |= check.assumptions & (RIG_ASSUMES_NEGATIVE_BALANCES | RIG_ASSUMES_PREFILLED);
     if (!options->total.known)
         options->total = check.total;
 }
@@ -167,7 +168,7 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
         rc = rig_asked_require_possible(workload, options->check.anomalies, err);
     if (rc == RIG_OK && proof != NULL)
         rc = rig_cli_proof_check(workload, options->check.lattice, err);
-    take_accounts(source, &options->check);
+    take_load(source, &options->check);
     if (rc == RIG_OK && ranks != NULL)
         rig_cli_check_ranks_open(ranks, args->positionals, args->positional_count, from, options);
     if (rc == RIG_OK)

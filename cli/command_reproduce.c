@@ -40,6 +40,7 @@ static const struct rig_argument reproduce_arguments[] = {
      .help = "isolation level that the anomaly must refute, or a weaker one (rig list levels)"},
     {.name = "anomaly", .value = "ANOMALY", .repeatable = true, .help = "the anomaly (rig list anomalies)"},
     RIG_ARGUMENT_ASSUME,
+    RIG_ARGUMENT_PREFILLED,
     RIG_ARGUMENT_LATTICE,
     {.name = "budget",
      .value = "TIME",

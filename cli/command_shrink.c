@@ -39,6 +39,7 @@ static const struct rig_argument shrink_arguments[] = {
      .repeatable = true,
      .help = "anomaly that the part must have (rig list anomalies)"},
     RIG_ARGUMENT_ASSUME,
+    RIG_ARGUMENT_PREFILLED,
     RIG_ARGUMENT_LATTICE,
     {.name = "budget",
      .value = "TIME",

@@ -228,6 +228,8 @@ static bool read_assumption(const char *name, size_t length, unsigned *assumptio
 bool rig_cli_read_assume(const struct rig_arguments *args, unsigned *assumptions)
 {
     const char *list;
+    if (rig_arguments_has(args, "prefilled"))
+        *assumptions |= RIG_ASSUMES_PREFILLED;
     for (size_t i = 0; (list = rig_arguments_value_at(args, "assume", i)) != NULL; i++) {
         for (const char *at = list;; at++) {
             size_t length = strcspn(at, ",");

@@ -28,6 +28,13 @@
         .name = "workload", .value = "WORKLOAD", .choices = rig_data_type_names,                                       \
         .help = "kind of the transactions (rig list workloads); found in the history when not given"                   \
     }
+#define RIG_ARGUMENT_PREFILLED                                                                                         \
+    {                                                                                                                  \
+        .name = "prefilled",                                                                                           \
+        .help =                                                                                                        \
+            "each key had its row before the first transaction, so that a read of nil or of an empty list is a read "  \
+            "of a row, and what appears there later is no phantom"                                                     \
+    }
 #define RIG_ARGUMENT_ASSUME                                                                                            \
     {                                                                                                                  \
         .name = "assume", .value = "LIST", .repeatable = true,                                                         \

@@ -301,8 +301,9 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
     struct rig_check_section check = {0};
     const bool is_planned = read_check(saved, &check);
     if (is_planned) {
-        if (options->assumptions == 0)
-            options->assumptions = check.assumptions;
+        if ((options->assumptions & RIG_ASSUMPTIONS_OF_VERSIONS) == 0)
+            options->assumptions |= check.assumptions;
+        options->assumptions |= check.assumptions & ~RIG_ASSUMPTIONS_OF_VERSIONS;
         if (!options->total.known)
             options->total = check.total;
         options->lattice = check.lattice;

@@ -137,6 +137,7 @@ enum rig_rc rig_plan_check_resolve(const struct rig_plan_checking *from, struct 
     }
     for (size_t i = 0; i < check->assume.count; i++)
         asked->assumptions |= assumption_bit(check->assume.at[i]);
+    asked->assumptions |= check->prefilled ? RIG_ASSUMES_PREFILLED : 0;
     asked->lattice = (enum rig_lattice)check->lattice;
     asked->budget_ns = check->budget_ns;
     asked->max_witnesses = check->max_witnesses;

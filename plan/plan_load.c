@@ -479,7 +479,7 @@ static enum rig_rc check_certificate(const struct reader *reader, struct rig_err
         (void)snprintf(problem, sizeof problem,
                        "`certificate` is for lists, registers and rows without programs: list-append, rw-register, "
                        "long-fork, predicate");
-    else if (by_command && type->link_items != NULL) /* it has predicates */
+    else if (by_command && rig_type_has_conditions(type))
         (void)snprintf(problem, sizeof problem, "`versions-source` is for lists and registers");
     return problem[0] == '\0' ? RIG_OK : refuse_section(reader, RIG_PLAN_DATABASE, problem, err);
 }

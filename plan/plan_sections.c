@@ -301,6 +301,12 @@ const struct rig_option rig_plan_check_table[] = {
      .default_text = "never",
      .choices = stop_on_choices,
      .help = "end the load at the first anomaly that `levels` or `anomalies` forbid; needs `online: true`"},
+    {.name = "prefilled",
+     .type = RIG_OPTION_BOOL,
+     .offset = offsetof(struct rig_plan_check, prefilled),
+     .default_text = "false",
+     .help = "each key has its row before the load, so that a read of nil or of an empty list is a read of a row, and "
+             "what appears there later is no phantom"},
     {.name = "proof",
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct rig_plan_check, proof),

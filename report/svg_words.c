@@ -77,8 +77,10 @@ static bool is_odd(const struct rig_history *history, const struct rig_witness *
     case RIG_ANOMALY_FUTURE_READ:
         return is_write(mop) && mop->value == witness->value;
     case RIG_ANOMALY_INTERNAL:
+    case RIG_ANOMALY_INTERNAL_PREDICATE:
         return op < witness->op;
     case RIG_ANOMALY_LOST_UPDATE:
+    case RIG_ANOMALY_LOST_UPDATE_PREDICATE:
         return is_write(mop);
     case RIG_ANOMALY_LOST_APPEND:
     case RIG_ANOMALY_LOST_WRITE:
@@ -287,7 +289,11 @@ static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *h
         rig_buf_printf(out, "%s read %s before it wrote it itself", one, RIG_VALUE_SHOWN(witness->value));
         break;
     case RIG_ANOMALY_INTERNAL:
+    case RIG_ANOMALY_INTERNAL_PREDICATE:
         rig_buf_printf(out, "%s's read disagrees with its own earlier operations", one);
+        break;
+    case RIG_ANOMALY_LOST_UPDATE_PREDICATE:
+        rig_buf_add_text(out, "both found no row, both wrote it");
         break;
     case RIG_ANOMALY_LOST_UPDATE:
         rig_buf_add_text(out, "both read the same version, both wrote the next");

@@ -233,11 +233,12 @@ struct shape {
     bool acknowledged;                              /* below read committed, too */
     bool versions; /* each wr step enters a read of the version that the step's transaction made */
     bool one_key;
-    bool updates;   /* each rw step leaves a transaction that also writes the key of the step */
-    bool adjacent;  /* an rw step behind an rw step */
-    bool behind_wr; /* each rw step is behind a wr step */
-    bool ascending; /* each rw step leaves an operation behind that which the step before, ww or wr, enters */
-    bool snapshots; /* each rw step leaves that operation, or one behind it */
+    bool updates;      /* each rw step leaves a transaction that also writes the key of the step */
+    bool by_predicate; /* an rw step out of a read that found no row */
+    bool adjacent;     /* an rw step behind an rw step */
+    bool behind_wr;    /* each rw step is behind a wr step */
+    bool ascending;    /* each rw step leaves an operation behind that which the step before, ww or wr, enters */
+    bool snapshots;    /* each rw step leaves that operation, or one behind it */
 };
 
 /* A list also shows the elements of the versions before: to their writers the reader has ww and wr steps. */
@@ -293,6 +294,8 @@ static struct shape shape_of(const struct proof *p, const struct rig_witness_lin
         if (step->kind != RIG_WITNESS_RW)
             continue;
         const bool enters = last->kind == RIG_WITNESS_WW || last->kind == RIG_WITNESS_WR;
+        s.by_predicate =
+            s.by_predicate || rig_facts_found_no_row(p->facts, p->history->txns[step->from].first_op + step->from_op);
         s.updates = s.updates && writes(p, step->from, of);
         s.adjacent = s.adjacent || last->kind == RIG_WITNESS_RW;
         s.behind_wr = s.behind_wr && last->kind == RIG_WITNESS_WR;
@@ -310,6 +313,8 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
         return s->acknowledged && s->wr + s->rw == 0;
     if (s->rw == 0)
         return true;
+    if (s->by_predicate && rig_forbids_items_alone(level->forbids))
+        return false;
     switch ((int)level->forbids) {
     case RIG_FORBIDS_CURSOR:
         /* Both write the key of the rw step. In the one order of these writes it has a ww step back, in the other one the
@@ -335,6 +340,7 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
         return !s->adjacent;
     case RIG_FORBIDS_UPDATES:
         return s->silent <= 1;
+    case RIG_FORBIDS_ITEMS:
     case RIG_FORBIDS_ANY:
         return true;
     default:

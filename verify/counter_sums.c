@@ -215,7 +215,8 @@ static bool is_against(enum rig_witness_kind kind, const struct rig_proved_level
         return level->keeps == RIG_KEEPS_TIME &&
                (level->forbids == RIG_FORBIDS_SNAPSHOT || level->forbids == RIG_FORBIDS_ANY);
     case RIG_WITNESS_TOTAL:
-        return level->forbids == RIG_FORBIDS_SINGLE || level->forbids == RIG_FORBIDS_ANY;
+        return level->forbids == RIG_FORBIDS_SINGLE || level->forbids == RIG_FORBIDS_ITEMS ||
+               level->forbids == RIG_FORBIDS_ANY;
     case RIG_WITNESS_NEGATIVE:
         return level->forbids == RIG_FORBIDS_CURSOR;
     default:

@@ -238,3 +238,12 @@ enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err)
     free(s.followed);
     return ok ? RIG_OK : rig_no_memory(err, "the history");
 }
+
+bool rig_facts_found_no_row(const struct rig_facts *facts, uint32_t op)
+{
+    const struct rig_txn_op *at = &facts->history->ops[op];
+    if (facts->prefilled || !rig_op_reads(at->kind) || at->read_state == RIG_READ_UNKNOWN)
+        return false;
+    return facts->shape == RIG_RESULT_SET || at->read_state == RIG_READ_NIL ||
+           (facts->shape == RIG_RESULT_LIST && at->count == 0);
+}

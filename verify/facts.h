@@ -28,6 +28,7 @@ struct rig_facts {
     struct rig_fact_write *writes;     /* open addressing, at most half full */
     uint64_t mask;
     enum rig_facts_form form;
+    bool prefilled; /* each key had its row before the first transaction: by the record, or by the proof */
     bool assumes_balances, assumes_total; /* by the proof: no balance falls below 0; all accounts have this total: */
     int64_t total;
     uint32_t completed; /* transactions with a completion: ids below it */
@@ -49,6 +50,8 @@ enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err);
 const struct rig_fact_write *rig_facts_writer(const struct rig_facts *facts, uint32_t key, int64_t value);
 /* The transaction of that name (rig_txn_name()), or RIG_FACT_NONE. */
 uint32_t rig_facts_named(const struct rig_facts *facts, uint32_t name);
+/* Whether an operation (of the history) is a read that found no row of its key, or may have missed elements of a set. */
+bool rig_facts_found_no_row(const struct rig_facts *facts, uint32_t op);
 /* The elements of a list that was read, without those of the reader itself at its end. */
 struct rig_read_list rig_facts_external(const struct rig_facts *facts, uint32_t txn, uint32_t op);
 

@@ -220,11 +220,59 @@ static bool is_true(const struct claim *c)
 static bool forbids_lost_update(enum rig_forbids forbids)
 {
     return forbids == RIG_FORBIDS_CURSOR || forbids == RIG_FORBIDS_SINGLE || forbids == RIG_FORBIDS_UPDATE_ATOMIC ||
-           forbids == RIG_FORBIDS_SNAPSHOT || forbids == RIG_FORBIDS_UPDATES || forbids == RIG_FORBIDS_ANY;
+           forbids == RIG_FORBIDS_SNAPSHOT || forbids == RIG_FORBIDS_UPDATES || forbids == RIG_FORBIDS_ITEMS ||
+           forbids == RIG_FORBIDS_ANY;
+}
+
+/* Whether the transaction wrote the key before operation `op` (of the history). */
+static bool wrote_before(const struct claim *c, uint32_t op)
+{
+    bool wrote = false;
+    for (uint32_t i = c->history->txns[c->line->from].first_op; i < op; i++)
+        wrote |= !rig_op_reads(c->history->ops[i].kind) && c->history->ops[i].key == c->read->key;
+    return wrote;
+}
+
+/* Whether a read of a set shows all that the transaction itself added before. */
+static bool shows_own(const struct claim *c)
+{
+    bool shows = true;
+    for (uint32_t i = c->history->txns[c->line->from].first_op; i < c->read_at; i++) {
+        const struct rig_txn_op *op = &c->history->ops[i];
+        shows &= rig_op_reads(op->kind) || op->key != c->read->key || rig_shows(c->history, c->read, op->value);
+    }
+    return shows;
+}
+
+/* Whether the read disagrees only with an earlier read, and one of the two found no row of the key, which the transaction
+ * had not made itself; of a set, only in elements of others. */
+static bool is_phantom(const struct claim *c)
+{
+    const struct rig_read_list list =
+        c->facts->shape == RIG_RESULT_VALUE ? (struct rig_read_list){0} : rig_txn_op_list(c->history, c->read);
+    uint32_t left = list.count;
+    if (c->facts->prefilled || c->facts->shape == RIG_RESULT_SET)
+        return !c->facts->prefilled && shows_own(c);
+    for (uint32_t i = c->read_at; i-- > c->history->txns[c->line->from].first_op;) {
+        const struct rig_txn_op *op = &c->history->ops[i];
+        if (op->key != c->read->key)
+            continue;
+        if (!rig_op_reads(op->kind)) {
+            if (c->facts->shape == RIG_RESULT_VALUE || left == 0 || rig_read_element(&list, --left) != op->value)
+                return false;
+        } else if (op->read_state != RIG_READ_UNKNOWN) {
+            const bool now = rig_facts_found_no_row(c->facts, c->read_at);
+            return now != rig_facts_found_no_row(c->facts, i) && !wrote_before(c, now ? c->read_at : i);
+        }
+    }
+    return false;
 }
 
 static uint32_t levels_against(const struct claim *c)
 {
+    const bool by_predicate = c->line->kind == RIG_WITNESS_INTERNAL      ? is_phantom(c)
+                              : c->line->kind == RIG_WITNESS_LOST_UPDATE ? rig_facts_found_no_row(c->facts, c->read_at)
+                                                                         : false;
     const bool impossible = c->line->kind == RIG_WITNESS_GARBAGE || c->line->kind == RIG_WITNESS_DUPLICATE;
     const bool settled = c->history->txns[c->line->from].outcome == RIG_OUTCOME_OK &&
                          c->history->txns[c->line->to].outcome == RIG_OUTCOME_OK;
@@ -236,6 +284,7 @@ static uint32_t levels_against(const struct claim *c)
             against = level->internal;
         else if (c->line->kind == RIG_WITNESS_LOST_UPDATE)
             against = forbids_lost_update(level->forbids);
+        against = against && !(by_predicate && rig_forbids_items_alone(level->forbids));
         levels |= (uint32_t)against << i;
     }
     return levels;

@@ -227,6 +227,12 @@ static enum rig_rc read_assumption(struct reading *r)
         r->facts->assumes_balances = true;
         return end_line(r) ? RIG_OK : refuse(r, "no such assumption");
     }
+    if (is_word(word, "prefilled")) {
+        r->facts->prefilled = true;
+        return r->claims->count == 0 && end_line(r)
+                   ? RIG_OK
+                   : refuse(r, "not an assumption of all claims: it has to come first");
+    }
     const enum rig_reason reason = is_word(word, "wfr-keys")            ? RIG_REASON_UPDATE
                                    : is_word(word, "sequential-keys")   ? RIG_REASON_SEQUENTIAL
                                    : is_word(word, "linearizable-keys") ? RIG_REASON_LINEARIZABLE

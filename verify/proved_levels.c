@@ -48,7 +48,7 @@ const struct rig_proved_level rig_proved_levels[RIG_PROVED_LEVELS] = {
      RIG_KEEPS_TIME,
      true,
      {"strong-session-snapshot-isolation", "strong-read-committed"}},
-    {"repeatable-read", RIG_FORBIDS_ANY, RIG_KEEPS_NOTHING, true, {"cursor-stability", "monotonic-atomic-view"}},
+    {"repeatable-read", RIG_FORBIDS_ITEMS, RIG_KEEPS_NOTHING, true, {"cursor-stability"}},
     {"update-serializable", RIG_FORBIDS_UPDATES, RIG_KEEPS_NOTHING, false, {"forward-consistent-view"}},
     {"view-serializable",
      RIG_FORBIDS_ANY,

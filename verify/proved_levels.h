@@ -2,6 +2,9 @@
  * The isolation levels as rig-verify defines them: the cycles of transactions that each forbids, and which levels follow
  * from which. Written from the sources alone, without the checker's tables.
  *
+ * A read that found no row of its key, or misses an element of a set, is no read of an item but one by a predicate: what
+ * appears there is a phantom, which PL-2.99 and PL-CS allow.
+ *
  * A cycle joins distinct committed transactions by ww (wrote an earlier version than the next one), wr (wrote what the
  * next one read) and rw (read a version before that of the next one) edges. Each level above read uncommitted also forbids
  * reads of aborted, intermediate and impossible values.
@@ -23,7 +26,7 @@
 enum rig_forbids {
     RIG_FORBIDS_WRITES,          /* ww edges only */
     RIG_FORBIDS_FLOW,            /* no rw edge */
-    RIG_FORBIDS_CURSOR,          /* one rw and one ww edge of one key */
+    RIG_FORBIDS_CURSOR,          /* one rw and one ww edge of one key, whose row was read */
     RIG_FORBIDS_ATOMIC_LATER,    /* one wr edge, and one rw edge out of a later operation of the reader */
     RIG_FORBIDS_MONOTONIC_VIEW,  /* one rw edge, out of an operation behind the one that the cycle enters */
     RIG_FORBIDS_MONOTONIC_READS, /* rw edges, each like that or out of the operation itself: one snapshot an operation */
@@ -34,8 +37,14 @@ enum rig_forbids {
     RIG_FORBIDS_PREFIX,          /* rw edges, each behind a wr edge */
     RIG_FORBIDS_SNAPSHOT,        /* rw edges, no two of which are adjacent */
     RIG_FORBIDS_UPDATES,         /* at most one transaction that writes nothing */
+    RIG_FORBIDS_ITEMS,           /* any edges, but no rw edge out of a read that found no row */
     RIG_FORBIDS_ANY,             /* any edges */
 };
+
+static inline bool rig_forbids_items_alone(enum rig_forbids forbids)
+{
+    return forbids == RIG_FORBIDS_CURSOR || forbids == RIG_FORBIDS_ITEMS;
+}
 
 /* The order that also joins transactions; real time includes that of processes. */
 enum rig_keeps { RIG_KEEPS_NOTHING, RIG_KEEPS_PROCESSES, RIG_KEEPS_TIME };

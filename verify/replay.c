@@ -5,8 +5,8 @@
 #include "base/table.h"
 #include "verify/replay_private.h"
 
-const char *const rig_order_kinds[RIG_ORDER_KINDS] = {"serial",     "snapshot", "prefix",
-                                                      "operations", "commits",  "writes"};
+const char *const rig_order_kinds[RIG_ORDER_KINDS] = {"serial", "snapshot", "prefix", "operations",
+                                                      "items",  "commits",  "writes"};
 
 static void done(struct rig_replay *r)
 {
@@ -46,7 +46,8 @@ static uint32_t op_count(const struct rig_replay *r, uint32_t txn)
 /* How often a transaction may stand in the order. */
 static bool may_stand(const struct rig_replay *r, uint32_t txn, uint32_t times)
 {
-    if (times <= 1 || r->kind == RIG_ORDER_SERIAL || r->kind == RIG_ORDER_COMMITS || r->kind == RIG_ORDER_WRITES)
+    if (times <= 1 || r->kind == RIG_ORDER_SERIAL || r->kind == RIG_ORDER_ITEMS || r->kind == RIG_ORDER_COMMITS ||
+        r->kind == RIG_ORDER_WRITES)
         return times == 1;
     return times == (r->kind == RIG_ORDER_OPERATIONS ? op_count(r, txn) + 1 : 2);
 }
@@ -180,7 +181,8 @@ static enum rig_rc read_now(struct rig_replay *r, const struct execution *x, uin
         return RIG_OK;
     if (r->facts->shape == RIG_RESULT_SET)
         return rig_replay_see_set(r, txn, op, x->current[at->key]);
-    if (r->seen[op] == RIG_FACT_NONE || r->seen[op] == x->current[at->key])
+    if (r->seen[op] == RIG_FACT_NONE || r->seen[op] == x->current[at->key] ||
+        (r->kind == RIG_ORDER_ITEMS && rig_facts_found_no_row(r->facts, op)))
         return RIG_OK;
     char key[64];
     rig_history_key_name(r->history, at->key, key, sizeof key);
@@ -268,7 +270,9 @@ static bool is_for(enum rig_order_kind kind, enum rig_forbids forbids)
 {
     switch ((int)kind) {
     case RIG_ORDER_SERIAL:
-        return forbids == RIG_FORBIDS_ANY;
+        return forbids == RIG_FORBIDS_ANY || forbids == RIG_FORBIDS_ITEMS;
+    case RIG_ORDER_ITEMS:
+        return forbids == RIG_FORBIDS_ITEMS;
     case RIG_ORDER_SNAPSHOT:
         return forbids == RIG_FORBIDS_SNAPSHOT;
     case RIG_ORDER_PREFIX:

@@ -11,6 +11,8 @@
  *   prefix      likewise                                           prefix consistency
  *   operations  stands once, or for each operation and where it    monotonic snapshot reads; no other commit of a key
  *               commits                                            comes between its first write of the key and its commit
+ *   items       as serial; reads that found no row, and what      repeatable read (PL-2.99)
+ *               reads of sets miss, may show any state
  *   commits     stands where it commits; each version read was     all levels that forbid cycles without rw edges, and one
  *               committed before                                   rw edge at most; those with an rw edge are searched
  *   writes      of acknowledged transactions: where it commits     read uncommitted and its forms
@@ -31,6 +33,7 @@ enum rig_order_kind {
     RIG_ORDER_SNAPSHOT,
     RIG_ORDER_PREFIX,
     RIG_ORDER_OPERATIONS,
+    RIG_ORDER_ITEMS,
     RIG_ORDER_COMMITS,
     RIG_ORDER_WRITES,
     RIG_ORDER_KINDS

@@ -231,6 +231,8 @@ static void find_missed(struct search *s, uint32_t txn, uint32_t op)
     const struct rig_txn_op *at = &r->history->ops[op];
     const bool set = r->facts->shape == RIG_RESULT_SET;
     s->missed_count = 0;
+    if (rig_forbids_items_alone(s->forbids) && rig_facts_found_no_row(r->facts, op))
+        return;
     if (!rig_op_reads(at->kind) || at->read_state == RIG_READ_UNKNOWN || (!set && r->seen[op] == RIG_FACT_NONE))
         return;
     const struct rig_read_list list = set ? rig_txn_op_list(r->history, at) : (struct rig_read_list){0};

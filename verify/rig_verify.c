@@ -60,6 +60,8 @@ static enum rig_rc read_file(const char *path, struct rig_buf *text, struct rig_
 
 static void print(const struct rig_facts *facts, const struct rig_proved *claims)
 {
+    if (facts->prefilled)
+        (void)printf("assuming that each key had its row from the start\n");
     if (facts->assumes_total)
         (void)printf("assuming a total of %lld\n", (long long)facts->total);
     if (facts->assumes_balances)

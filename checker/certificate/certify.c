@@ -258,7 +258,7 @@ static enum rig_rc judge_again(struct rig_certified *certified, const struct rig
 {
     struct rig_history *history = certified->history;
     struct rig_check_options again = *options;
-    again.assumptions = 0;
+    again.assumptions &= RIG_ASSUMES_PREFILLED;
     again.anomalies = 0;
     if (type->judge_certificate == NULL) {
         if (!rig_certificate_extend(history, &compared->chains, compared->never))

@@ -28,6 +28,7 @@ struct rig_inference {
     const uint8_t *committed;       /* per transaction: it counts as committed */
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
+    bool prefilled;                /* each key had its row from the start: no rw edge is by a predicate */
     bool any_foreign;              /* a committed read shows a value of a register that no transaction wrote */
     const uint8_t *open_keys; /* per key: it cannot be finished yet, because a value may get a writer; NULL: all can */
     unsigned contradicted;    /* RIG_ASSUMPTION_BIT()s of the assumptions that do not hold here */
@@ -39,6 +40,17 @@ struct rig_inference {
 
 /* Makes the graph of the links, with process order, unless it exists; in the inference's arena. */
 enum rig_rc rig_inference_pack(struct rig_inference *inference, struct rig_err *err);
+
+/* The same transactions and versions without edges and findings: to be linked without the rw edges by predicates. */
+static inline void rig_inference_for_items(const struct rig_inference *inference, struct rig_inference *items)
+{
+    *items = *inference;
+    items->links = (struct rig_links){0};
+    items->graph = (struct rig_graph){0};
+    items->noncyclic = (struct rig_noncyclic_findings){0};
+    items->lost = (struct rig_noncyclic_list){0};
+    items->unordered_keys = 0;
+}
 
 /* Releases what does not come from the arena; also after a failure. */
 static inline void rig_inference_done(struct rig_inference *inference)

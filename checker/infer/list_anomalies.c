@@ -120,6 +120,17 @@ static bool check_future(const struct reading *reading)
     return true;
 }
 
+/* Whether only one of the two reads found the row, and the other one did not miss the transaction's own. */
+static bool is_phantom(const struct reading *reading, uint32_t previous)
+{
+    const bool now = rig_list_found_no_row(&reading->ops[reading->op]),
+               before = rig_list_found_no_row(&reading->ops[previous]);
+    bool own = false;
+    for (uint32_t i = now ? reading->op : previous; (i = reading->own[i].previous) != RIG_OWN_NONE;)
+        own |= reading->ops[i].kind == RIG_OP_APPEND;
+    return !reading->versions->prefilled && now != before && !own;
+}
+
 /* The list that the transaction must see now: its previous read of the key, if any, then its appends since. */
 static bool check_internal(const struct reading *reading)
 {
@@ -140,7 +151,8 @@ static bool check_internal(const struct reading *reading)
     struct rig_read_list before = rig_txn_op_list(history, &reading->ops[previous]);
     if (reading->list.count - own == before.count && rig_read_same(&before, &reading->list, before.count))
         return true;
-    return note(reading, RIG_ANOMALY_INTERNAL, 0, RIG_TXN_NONE, previous);
+    return note(reading, is_phantom(reading, previous) ? RIG_ANOMALY_INTERNAL_PREDICATE : RIG_ANOMALY_INTERNAL, 0,
+                RIG_TXN_NONE, previous);
 }
 
 /* The transaction's next append to the key of its append `op`, which is superseded. */
@@ -318,7 +330,10 @@ bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_noncy
         const struct update *a = &updates.at[i - 1], *b = &updates.at[i];
         if (compare_reads(a, b) != 0)
             continue;
-        struct rig_noncyclic found = {.anomaly = RIG_ANOMALY_LOST_UPDATE,
+        const bool by_predicate =
+            !versions->prefilled && rig_list_found_no_row(rig_txn_ops(versions->history, a->txn) + a->op);
+        struct rig_noncyclic found = {.anomaly =
+                                          by_predicate ? RIG_ANOMALY_LOST_UPDATE_PREDICATE : RIG_ANOMALY_LOST_UPDATE,
                                       .key = a->key,
                                       .txn = a->txn,
                                       .op = a->op,

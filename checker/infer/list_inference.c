@@ -85,6 +85,8 @@ static void link_writer(struct infer *in, uint32_t txn, const struct rig_txn_op 
 /* Links a reader with the writer of the version after the one that it read: rw. */
 static bool link_overwriter(struct infer *in, uint32_t txn, const struct rig_txn_op *op)
 {
+    if (in->versions->items_only && rig_list_found_no_row(op))
+        return true;
     uint32_t next = rig_versions_from(in->versions, op->key, op->read_state == RIG_READ_SEEN ? op->count : 0);
     if (next == RIG_VERSION_NONE)
         return rig_unread_add_reader(&in->unread, op->key, txn);
@@ -352,19 +354,23 @@ static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, bool plai
         linked = visit_again(in, plainly);
     if (linked)
         count_links(in);
-    if (!linked || !rig_list_anomalies_of_orders(in->versions, in->noncyclic) ||
+    if (!linked || (!in->versions->items_only && !rig_list_anomalies_of_orders(in->versions, in->noncyclic)) ||
         !rig_unread_link(&in->unread, in->versions, in->links))
         return rig_memory_limit(err, "the dependencies");
     return RIG_OK;
 }
 
-static enum rig_rc infer_lists(const struct rig_history *history, uint32_t most_kept, bool plainly,
-                               struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err)
+static enum rig_rc infer_lists(const struct rig_history *history, struct rig_assumptions assumptions,
+                               uint32_t most_kept, bool plainly, struct rig_arena *arena,
+                               struct rig_inference *inference, struct rig_err *err)
 {
-    *inference = (struct rig_inference){.history = history, .noncyclic = {.most_kept = most_kept}};
+    *inference = (struct rig_inference){.history = history,
+                                        .noncyclic = {.most_kept = most_kept},
+                                        .prefilled = (assumptions.made & RIG_ASSUMES_PREFILLED) != 0};
     enum rig_rc rc = rig_versions_build(history, arena, &inference->versions, err);
     if (rc != RIG_OK)
         return rc;
+    inference->versions.prefilled = inference->prefilled;
     struct infer in = {.history = history,
                        .versions = &inference->versions,
                        .noncyclic = &inference->noncyclic,
@@ -383,10 +389,11 @@ static enum rig_rc infer_lists(const struct rig_history *history, uint32_t most_
     return rc;
 }
 
-enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t most_kept, struct rig_arena *arena,
-                                  struct rig_inference *inference, struct rig_err *err)
+enum rig_rc rig_infer_list_append(const struct rig_history *history, struct rig_assumptions assumptions,
+                                  uint32_t most_kept, struct rig_arena *arena, struct rig_inference *inference,
+                                  struct rig_err *err)
 {
-    return infer_lists(history, most_kept, true, arena, inference, err);
+    return infer_lists(history, assumptions, most_kept, true, arena, inference, err);
 }
 
 bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic, bool realtime)
@@ -400,13 +407,32 @@ bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic, bool real
            (!(realtime || contradicted) || rig_list_lost_appends(versions, noncyclic, &inference->lost));
 }
 
+bool rig_infer_items_of_lists(const struct rig_inference *inference, struct rig_inference *items)
+{
+    struct rig_noncyclic_findings none = {0};
+    struct rig_err err = {0};
+    rig_inference_for_items(inference, items);
+    items->versions.items_only = true;
+    struct infer in = {.history = inference->history,
+                       .versions = &items->versions,
+                       .noncyclic = &none,
+                       .links = &items->links,
+                       .again = true};
+    const enum rig_rc rc = link_all(&in, inference->links.arena, false, &err);
+    rig_unread_done(&in.unread);
+    rig_own_ops_done(&in.own);
+    memcpy(items->graph.link_count, in.links->link_count, sizeof in.links->link_count);
+    return rc == RIG_OK;
+}
+
 bool rig_infer_list_any_order(struct rig_inference *inference)
 {
     return rig_unread_link_any_order(&inference->versions, &inference->links);
 }
 
-enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, uint32_t most_kept,
-                                          struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err)
+enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, struct rig_assumptions assumptions,
+                                          uint32_t most_kept, struct rig_arena *arena, struct rig_inference *inference,
+                                          struct rig_err *err)
 {
-    return infer_lists(history, most_kept, false, arena, inference, err);
+    return infer_lists(history, assumptions, most_kept, false, arena, inference, err);
 }

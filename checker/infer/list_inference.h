@@ -15,19 +15,23 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "checker/infer/inference.h"
+#include "checker/levels/assumption.h"
 
 /* Arrays come from `arena`, which must outlive the inference; release the rest with rig_inference_done(), also after a
  * failure. */
-enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t most_kept, struct rig_arena *arena,
-                                  struct rig_inference *inference, struct rig_err *err);
+enum rig_rc rig_infer_list_append(const struct rig_history *history, struct rig_assumptions assumptions,
+                                  uint32_t most_kept, struct rig_arena *arena, struct rig_inference *inference,
+                                  struct rig_err *err);
 /* The same without the fast path for plain transactions, which must agree with it. */
-enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, uint32_t most_kept,
-                                          struct rig_arena *arena, struct rig_inference *inference,
+enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, struct rig_assumptions assumptions,
+                                          uint32_t most_kept, struct rig_arena *arena, struct rig_inference *inference,
                                           struct rig_err *err);
 /* Adds lost updates and lost appends. They lie on cycles (of lost appends: with real-time order) unless reads
  * contradict each other, or show the reader's own later append; when there is none of these, it does nothing. False
  * when memory runs out. */
 bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic, bool realtime);
+/* See struct rig_type_inference. The items share the versions of the inference. */
+bool rig_infer_items_of_lists(const struct rig_inference *inference, struct rig_inference *items);
 /* Adds the edges between unread appends of a key, both ways (unread.h). False when memory runs out. */
 bool rig_infer_list_any_order(struct rig_inference *inference);
 

@@ -18,6 +18,7 @@ struct build {
     const struct rig_history *history;
     const struct rig_versions *versions;
     struct rig_problem *problem;
+    bool items;       /* without reads that found no row */
     uint32_t *node;   /* per transaction: its node, or RIG_PROBLEM_NONE */
     uint32_t *key;    /* per key: its number in the problem, or RIG_PROBLEM_NONE */
     uint32_t *before; /* per transaction, in its process (graph/orders.h) */
@@ -121,7 +122,8 @@ static bool add_read(struct build *b, uint32_t txn, const struct rig_txn_op *op,
 {
     uint32_t writer = RIG_TXN_NONE;
     const enum external of = external_read(b->versions, txn, op, &writer);
-    if (of == NO_READ || (of == OF_WRITER && b->node[writer] == RIG_PROBLEM_NONE))
+    if (of == NO_READ || (b->items && rig_list_found_no_row(op)) ||
+        (of == OF_WRITER && b->node[writer] == RIG_PROBLEM_NONE))
         return true;
     return rig_problem_add_read(b->problem, &(struct rig_problem_read){
                                                 .op = at,
@@ -237,10 +239,11 @@ static bool fill(struct build *b, const uint8_t *selected)
     return done && note_versions(b) && add_pairs(b) && rig_problem_finish(b->problem);
 }
 
-enum rig_rc rig_list_problem(const struct rig_inference *inference, const uint8_t *selected,
+enum rig_rc rig_list_problem(const struct rig_inference *inference, const uint8_t *selected, bool items,
                              struct rig_problem *problem, struct rig_err *err)
 {
-    struct build b = {.history = inference->history, .versions = &inference->versions, .problem = problem};
+    struct build b = {
+        .history = inference->history, .versions = &inference->versions, .problem = problem, .items = items};
     *problem = (struct rig_problem){0};
     rig_table_init(&b.sessions);
     const bool done = prepare(&b, inference) && fill(&b, selected);

@@ -23,7 +23,7 @@
  * their place in the order says what was overwritten. Keys are numbered in the order in which they occur. Released with
  * rig_problem_done(), also after a failure. RIG_E_LIMIT when memory runs out.
  */
-enum rig_rc rig_list_problem(const struct rig_inference *inference, const uint8_t *selected,
+enum rig_rc rig_list_problem(const struct rig_inference *inference, const uint8_t *selected, bool items,
                              struct rig_problem *problem, struct rig_err *err);
 
 #endif

@@ -41,6 +41,8 @@ struct infer {
     uint32_t *readers; /* of a version: [reader_first[v], reader_first[v + 1]) */
     uint32_t *reader_first;
     uint64_t unknown_reads;
+    bool prefilled;
+    bool items_only;                   /* reads of keys without a row give no rw edges */
     struct writer_list targets;        /* scratch, */
     struct rig_bundle_sources sources; /*   likewise */
 };
@@ -49,6 +51,8 @@ static bool note(struct infer *in, enum rig_anomaly anomaly, uint32_t txn, uint3
                  uint32_t other_op)
 {
     const struct rig_txn_op *read = rig_txn_ops(in->history, txn) + op;
+    if (anomaly == RIG_ANOMALY_LOST_UPDATE && !in->prefilled && rig_register_found_no_row(read))
+        anomaly = RIG_ANOMALY_LOST_UPDATE_PREDICATE;
     struct rig_noncyclic found = {.anomaly = anomaly,
                                   .key = read->key,
                                   .txn = txn,
@@ -145,10 +149,23 @@ static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t i
                !take_garbage(in, txn, op, &in->registers->initial[version->key])) {
         return false;
     }
+    if (in->items_only && rig_register_found_no_row(rig_txn_ops(in->history, txn) + op))
+        return true;
     RIG_INVARIANT(in->seen_count <= in->history->op_count);
     in->seen[in->seen_count] = (struct version_reader){id, txn};
     in->seen_count += in->registers->edge_first[id] < in->registers->edge_first[id + 1];
     return true;
+}
+
+/* Whether only one of the two operations is a read that found no row, and the transaction had not made the row itself. */
+static bool is_phantom(const struct infer *in, uint32_t txn, uint32_t op, uint32_t before)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
+    const bool now = rig_register_found_no_row(&ops[op]), earlier = rig_register_found_no_row(&ops[before]);
+    bool own = false;
+    for (uint32_t i = 0; i < (now ? op : before); i++)
+        own |= ops[i].kind == RIG_OP_WRITE && ops[i].key == ops[op].key;
+    return !in->prefilled && now != earlier && !own;
 }
 
 static bool take_read(struct infer *in, struct access *key, uint32_t txn, uint32_t op)
@@ -163,7 +180,8 @@ static bool take_read(struct infer *in, struct access *key, uint32_t txn, uint32
     key->has_read = true;
     key->known = op;
     if (before != RIG_REGISTER_NONE && version_of(in, txn, before) != id &&
-        !note(in, RIG_ANOMALY_INTERNAL, txn, op, UINT32_MAX, before))
+        !note(in, is_phantom(in, txn, op, before) ? RIG_ANOMALY_INTERNAL_PREDICATE : RIG_ANOMALY_INTERNAL, txn, op,
+              UINT32_MAX, before))
         return false;
     return take_version(in, txn, op, id, before);
 }
@@ -306,7 +324,9 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
                                 uint32_t most_kept, struct rig_arena *arena, struct rig_inference *inference,
                                 struct rig_err *err)
 {
-    *inference = (struct rig_inference){.history = history, .noncyclic = {.most_kept = most_kept}};
+    *inference = (struct rig_inference){.history = history,
+                                        .noncyclic = {.most_kept = most_kept},
+                                        .prefilled = (assumptions.made & RIG_ASSUMES_PREFILLED) != 0};
     enum rig_rc rc =
         rig_registers_build(history, assumptions, arena, &inference->registers, &inference->noncyclic, err);
     if (rc != RIG_OK)
@@ -320,7 +340,8 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
     struct infer in = {.history = history,
                        .registers = &inference->registers,
                        .noncyclic = &inference->noncyclic,
-                       .links = &inference->links};
+                       .links = &inference->links,
+                       .prefilled = inference->prefilled};
     if (!rig_links_init(in.links, arena, history->txn_count, 0, history->op_count) || !take_txns(&in) ||
         !link_versions(&in) ||
         !rig_register_lost_writes(&inference->registers, assumptions.open_keys, arena, &inference->noncyclic,
@@ -331,4 +352,23 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
     writer_list_done(&in.targets);
     rig_bundle_sources_done(&in.sources);
     return rc;
+}
+
+bool rig_infer_items_of_registers(const struct rig_inference *inference, struct rig_inference *items)
+{
+    struct rig_noncyclic_findings none = {0};
+    rig_inference_for_items(inference, items);
+    struct infer in = {.history = inference->history,
+                       .registers = &items->registers,
+                       .noncyclic = &none,
+                       .links = &items->links,
+                       .items_only = true};
+    const bool done = rig_links_init(in.links, inference->links.arena, inference->history->txn_count, 0,
+                                     inference->history->op_count) &&
+                      take_txns(&in) && link_versions(&in);
+    memcpy(items->graph.link_count, in.links->link_count, sizeof in.links->link_count);
+    rig_noncyclic_list_done(&none.kept);
+    writer_list_done(&in.targets);
+    rig_bundle_sources_done(&in.sources);
+    return done;
 }

@@ -398,7 +398,7 @@ static enum rig_rc add_at_once(struct orders *o, struct rig_assumptions assumpti
     if (o->no_memory)
         return no_memory(o->err);
     list_by_from(o);
-    *acyclic = assumptions.made == 0 || is_acyclic(o);
+    *acyclic = (assumptions.made & RIG_ASSUMPTIONS_OF_VERSIONS) == 0 || is_acyclic(o);
     return RIG_OK;
 }
 
@@ -467,7 +467,8 @@ enum rig_rc rig_register_orders_find(struct rig_registers *registers, struct rig
 {
     struct orders o = {
         .history = registers->history, .registers = registers, .noncyclic = noncyclic, .arena = arena, .err = err};
-    bool fits = (assumptions.made == 0 || find_touches(&o)) && make_room(&o, assumptions);
+    bool fits =
+        ((assumptions.made & RIG_ASSUMPTIONS_OF_VERSIONS) == 0 || find_touches(&o)) && make_room(&o, assumptions);
     enum rig_rc rc = fits ? add_sources(&o, assumptions) : no_memory(err);
     if (rc == RIG_OK)
         keep_edges(&o);

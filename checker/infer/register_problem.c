@@ -22,6 +22,7 @@ struct build {
     const struct rig_history *history;
     const struct rig_registers *registers;
     struct rig_problem *problem;
+    bool items;                  /* without reads that found no row */
     uint32_t *node_of;           /* per transaction; RIG_PROBLEM_NONE: it is not part of the question */
     uint32_t *before;            /* per transaction: the acknowledged one of the question before it in its process */
     struct last_write *last;     /* per key */
@@ -90,7 +91,8 @@ static bool is_between(struct build *b, uint32_t version, uint32_t op)
 /* Leaves out the reads of own versions, and of those whose writer is unknown, failed, or not part of the question. */
 static bool add_read(struct build *b, uint32_t node, uint32_t key, uint32_t op, uint32_t version)
 {
-    if (version == RIG_REGISTER_NONE)
+    const struct rig_txn *txn = &b->history->txns[b->problem->txns.at[node].txn];
+    if (version == RIG_REGISTER_NONE || (b->items && rig_register_found_no_row(&b->history->ops[txn->first_op + op])))
         return true;
     const bool initial = version < b->history->key_count;
     const uint32_t writer = b->registers->versions[version].writer;
@@ -188,10 +190,11 @@ static bool build(struct build *b, const struct rig_inference *inference, const 
     return done && add_pairs(b) && rig_problem_finish(b->problem);
 }
 
-enum rig_rc rig_register_problem(const struct rig_inference *inference, const uint8_t *selected,
+enum rig_rc rig_register_problem(const struct rig_inference *inference, const uint8_t *selected, bool items,
                                  struct rig_problem *problem, struct rig_err *err)
 {
-    struct build b = {.history = inference->history, .registers = &inference->registers, .problem = problem};
+    struct build b = {
+        .history = inference->history, .registers = &inference->registers, .problem = problem, .items = items};
     *problem = (struct rig_problem){0};
     rig_table_init(&b.sessions);
     const bool done = build(&b, inference, selected);

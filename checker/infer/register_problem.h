@@ -21,7 +21,7 @@
  * that others wrote. Keys are those of the history. The caller releases the problem with rig_problem_done(), also after
  * a failure. RIG_E_LIMIT when memory runs out.
  */
-enum rig_rc rig_register_problem(const struct rig_inference *inference, const uint8_t *selected,
+enum rig_rc rig_register_problem(const struct rig_inference *inference, const uint8_t *selected, bool items,
                                  struct rig_problem *problem, struct rig_err *err);
 
 #endif

@@ -97,6 +97,12 @@ static inline const struct rig_version_edge *rig_registers_edge(const struct rig
     return &registers->edges[registers->edges_from[i]];
 }
 
+/* Whether a read with a known result found no row of its key: an rw edge from it is by a predicate. */
+static inline bool rig_register_found_no_row(const struct rig_txn_op *read)
+{
+    return read->read_state == RIG_READ_NIL;
+}
+
 /* An update: operation `op` is the transaction's first known read of its key, and a write of the key follows. */
 bool rig_register_is_update(const struct rig_history *history, uint32_t txn, uint32_t op);
 

@@ -8,6 +8,7 @@
 struct chain {
     const struct rig_sets *sets;
     struct rig_links *links;
+    bool shown_only;                    /* no rw edges */
     struct rig_set_marks largest, seen; /* by the key's largest read, and by the one that is being visited */
     uint8_t *linked;                    /* per element: whether a read of the chain shows it */
     uint32_t *fresh;                    /* elements that the read adds to the chain; and */
@@ -137,7 +138,7 @@ static bool link_read(struct chain *chain, uint32_t reader)
     links->late_before[reader] |= chain->latest_writer > reader + 1;
     chain->latest_reader = reader + 1 > chain->latest_reader ? reader + 1 : chain->latest_reader;
     return rig_links_add(links, chain->up, reader, RIG_LINK_THROUGH) &&
-           (chain->size == chain->total || rig_links_add(links, reader, chain->down, RIG_LINK_RW));
+           (chain->shown_only || chain->size == chain->total || rig_links_add(links, reader, chain->down, RIG_LINK_RW));
 }
 
 static uint32_t count_committed(const struct rig_sets *sets, uint32_t key)
@@ -181,12 +182,12 @@ static bool link_key(struct chain *chain, const struct rig_set_read *reads, uint
     return chain->up == RIG_NODE_NONE || link_rest(chain, reads[0].key);
 }
 
-bool rig_set_chains_link(struct rig_set_chains *chains, struct rig_links *links,
+bool rig_set_chains_link(struct rig_set_chains *chains, struct rig_links *links, bool shown_only,
                          bool (*alone)(void *context, const struct rig_set_read *read), void *context)
 {
     const struct rig_sets *sets = chains->sets;
     const size_t room = (size_t)sets->element_count + 1;
-    struct chain chain = {.sets = sets, .links = links};
+    struct chain chain = {.sets = sets, .links = links, .shown_only = shown_only};
     bool done = true;
     if (chains->read_count == 0)
         return true;

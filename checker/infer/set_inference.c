@@ -23,6 +23,8 @@ struct infer {
     struct rig_set_marks seen, before; /* by the read that is being visited, and by the one before it */
     uint32_t *linked_wr, *linked_rw;   /* per transaction: the read (`seen.count`) that it was linked with last */
     uint64_t unknown_reads;
+    bool prefilled;  /* sets are values, so that all reads are of items */
+    bool items_only; /* elements that a read misses give no rw edges */
 };
 
 /* A read, and the anomalies that were noted of it: each once. */
@@ -114,7 +116,7 @@ static bool take_missing(struct infer *in, struct shown *shown)
         if (rig_set_is_marked(&in->seen, i))
             continue;
         if (element->writer != shown->txn)
-            taken = !sets->committed[element->writer] || link_rw(in, shown->txn, element->writer);
+            taken = in->items_only || !sets->committed[element->writer] || link_rw(in, shown->txn, element->writer);
         else if (element->op < shown->place)
             taken = note(in, shown, RIG_ANOMALY_INTERNAL, element->value, UINT32_MAX, element->op);
         if (!taken)
@@ -131,7 +133,8 @@ static bool compare_reads(struct infer *in, struct shown *shown, uint32_t last_r
     for (uint32_t i = sets->key_first[shown->op->key]; i < sets->key_first[shown->op->key + 1]; i++) {
         if (sets->elements[i].writer != shown->txn &&
             rig_set_is_marked(&in->seen, i) != rig_set_is_marked(&in->before, i))
-            return note(in, shown, RIG_ANOMALY_INTERNAL, sets->elements[i].value, UINT32_MAX, last_read);
+            return note(in, shown, in->prefilled ? RIG_ANOMALY_INTERNAL : RIG_ANOMALY_INTERNAL_PREDICATE,
+                        sets->elements[i].value, UINT32_MAX, last_read);
     }
     return true;
 }
@@ -217,19 +220,39 @@ static void count_outcomes(const struct rig_history *history, struct rig_inferen
 enum rig_rc rig_infer_sets(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
                            struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err)
 {
-    (void)assumptions;
-    *inference = (struct rig_inference){.history = history, .noncyclic = {.most_kept = most_kept}};
+    *inference = (struct rig_inference){.history = history,
+                                        .noncyclic = {.most_kept = most_kept},
+                                        .prefilled = (assumptions.made & RIG_ASSUMES_PREFILLED) != 0};
     enum rig_rc rc = rig_sets_build(history, arena, &inference->sets, err);
     if (rc != RIG_OK)
         return rc;
     inference->committed = inference->sets.committed;
     inference->committed_count = inference->sets.committed_count;
     count_outcomes(history, inference);
-    struct infer in = {
-        .history = history, .sets = &inference->sets, .noncyclic = &inference->noncyclic, .links = &inference->links};
-    if (!prepare(&in, arena) || !take_txns(&in) || !rig_set_chains_link(&in.chains, in.links, link_alone, &in))
+    struct infer in = {.history = history,
+                       .sets = &inference->sets,
+                       .noncyclic = &inference->noncyclic,
+                       .links = &inference->links,
+                       .prefilled = inference->prefilled};
+    if (!prepare(&in, arena) || !take_txns(&in) || !rig_set_chains_link(&in.chains, in.links, false, link_alone, &in))
         return rig_memory_limit(err, "the dependencies");
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
     inference->unknown_reads = in.unknown_reads;
     return RIG_OK;
+}
+
+bool rig_infer_items_of_sets(const struct rig_inference *inference, struct rig_inference *items)
+{
+    struct rig_noncyclic_findings none = {0};
+    rig_inference_for_items(inference, items);
+    struct infer in = {.history = inference->history,
+                       .sets = &items->sets,
+                       .noncyclic = &none,
+                       .links = &items->links,
+                       .items_only = true};
+    const bool done = prepare(&in, inference->links.arena) && take_txns(&in) &&
+                      rig_set_chains_link(&in.chains, in.links, true, link_alone, &in);
+    memcpy(items->graph.link_count, in.links->link_count, sizeof in.links->link_count);
+    rig_noncyclic_list_done(&none.kept);
+    return done;
 }

@@ -18,8 +18,11 @@
 #include "checker/infer/inference.h"
 #include "checker/levels/assumption.h"
 
-/* As rig_type_inference.infer; `assumptions` are not used. */
+/* As rig_type_inference.infer. */
 enum rig_rc rig_infer_sets(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
                            struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
+
+/* See struct rig_type_inference. The items share the elements of the inference. */
+bool rig_infer_items_of_sets(const struct rig_inference *inference, struct rig_inference *items);
 
 #endif

@@ -10,6 +10,7 @@ struct build {
     const struct rig_history *history;
     const struct rig_sets *sets;
     struct rig_problem *problem;
+    bool items;           /* without reads that found no row */
     uint32_t *node;       /* per transaction: its node, or RIG_PROBLEM_NONE */
     uint32_t *before;     /* per transaction, in its process (graph/orders.h) */
     uint32_t *problem_of; /* per element: its key in the problem, or RIG_PROBLEM_NONE */
@@ -68,6 +69,8 @@ static bool add_read(struct build *b, uint32_t txn, const struct rig_txn_op *rea
         if (b->problem_of[i] == RIG_PROBLEM_NONE || writer == txn)
             continue;
         const bool shows = rig_set_is_marked(&b->marks, i);
+        if (!shows && b->items)
+            continue;
         done = rig_problem_add_read(
             b->problem, &(struct rig_problem_read){.op = place,
                                                    .key = b->problem_of[i],
@@ -111,10 +114,10 @@ static bool build(struct build *b, const struct rig_inference *inference, const 
     return done && rig_problem_finish(b->problem);
 }
 
-enum rig_rc rig_set_problem(const struct rig_inference *inference, const uint8_t *selected, struct rig_problem *problem,
-                            struct rig_err *err)
+enum rig_rc rig_set_problem(const struct rig_inference *inference, const uint8_t *selected, bool items,
+                            struct rig_problem *problem, struct rig_err *err)
 {
-    struct build b = {.history = inference->history, .sets = &inference->sets, .problem = problem};
+    struct build b = {.history = inference->history, .sets = &inference->sets, .problem = problem, .items = items};
     *problem = (struct rig_problem){0};
     rig_table_init(&b.sessions);
     const bool done = build(&b, inference, selected);

@@ -12,7 +12,7 @@
 #include "checker/solve/problem.h"
 
 /* As rig_type_inference.build_problem. */
-enum rig_rc rig_set_problem(const struct rig_inference *inference, const uint8_t *selected, struct rig_problem *problem,
-                            struct rig_err *err);
+enum rig_rc rig_set_problem(const struct rig_inference *inference, const uint8_t *selected, bool items,
+                            struct rig_problem *problem, struct rig_err *err);
 
 #endif

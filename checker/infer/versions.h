@@ -96,6 +96,8 @@ struct rig_versions {
     uint32_t ok_count, fail_count; /* transactions with that outcome */
     uint32_t counted_ops;          /* operations of committed transactions, at most, and */
     uint32_t counted_reads;        /*   reads among them, at most */
+    bool prefilled;                /* each key had its row from the start */
+    bool items_only;               /* reads of keys without a row give no rw edges */
 };
 
 /*
@@ -104,6 +106,12 @@ struct rig_versions {
  */
 enum rig_rc rig_versions_build(const struct rig_history *history, struct rig_arena *arena,
                                struct rig_versions *versions, struct rig_err *err);
+
+/* Whether a read with a known result found no row of its key: an rw edge from it is by a predicate. */
+static inline bool rig_list_found_no_row(const struct rig_txn_op *read)
+{
+    return read->read_state != RIG_READ_SEEN || read->count == 0;
+}
 
 /* True when the append stands in its key's order. */
 static inline bool rig_append_is_placed(const struct rig_append *append)

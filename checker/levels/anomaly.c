@@ -51,6 +51,11 @@ static const enum rig_anomaly by_predicate[RIG_SHAPE_COUNT][RIG_ALONG_COUNT] = {
     {RIG_ANOMALY_G2_PREDICATE, RIG_ANOMALY_G2_PREDICATE_PROCESS, RIG_ANOMALY_G2_PREDICATE_REALTIME},
 };
 
+static const struct {
+    enum rig_anomaly item, by_predicate;
+} noncyclic[] = {{RIG_ANOMALY_LOST_UPDATE, RIG_ANOMALY_LOST_UPDATE_PREDICATE},
+                 {RIG_ANOMALY_INTERNAL, RIG_ANOMALY_INTERNAL_PREDICATE}};
+
 enum rig_anomaly rig_anomaly_by_predicate(enum rig_anomaly anomaly)
 {
     for (unsigned shape = 0; shape < RIG_SHAPE_COUNT; shape++) {
@@ -59,12 +64,22 @@ enum rig_anomaly rig_anomaly_by_predicate(enum rig_anomaly anomaly)
                 return by_predicate[shape][order];
         }
     }
+    for (size_t i = 0; i < sizeof noncyclic / sizeof noncyclic[0]; i++) {
+        if (noncyclic[i].item == anomaly)
+            return noncyclic[i].by_predicate;
+    }
     return anomaly;
 }
 
 bool rig_anomaly_is_by_predicate(enum rig_anomaly anomaly, enum rig_anomaly *item)
 {
     *item = anomaly;
+    for (size_t i = 0; i < sizeof noncyclic / sizeof noncyclic[0]; i++) {
+        if (noncyclic[i].by_predicate == anomaly) {
+            *item = noncyclic[i].item;
+            return true;
+        }
+    }
     for (unsigned shape = RIG_SHAPE_SINGLE; shape < RIG_SHAPE_COUNT; shape++) {
         for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
             if (by_predicate[shape][order] == anomaly) {

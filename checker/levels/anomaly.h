@@ -48,10 +48,14 @@
       "a queue or a stack was empty, and never gave an element whose addition was acknowledged",                       \
       "Jepsen, total-queue")                                                                                           \
     X(INTERNAL, "internal", false, "a transaction's read disagrees with its own earlier reads and writes", "CBG15 2")  \
+    X(INTERNAL_PREDICATE, "internal-predicate", false,                                                                 \
+      "two reads of a transaction disagree, and only one of them found the row", "CBG15 2")                            \
     X(NEGATIVE_BALANCE, "negative-balance", false, "a read of an account shows less than 0", "Jepsen, bank")           \
     X(WRONG_TOTAL, "wrong-total", false, "a read of all accounts shows another total", "Jepsen, bank")                 \
     X(LOST_UPDATE, "lost-update", false, "two transactions read the same version of a key and both wrote it",          \
       "CBG15 3")                                                                                                       \
+    X(LOST_UPDATE_PREDICATE, "lost-update-predicate", false,                                                           \
+      "two transactions found no row of a key and both wrote it", "CBG15 3")                                           \
     X(G_SINGLE, "G-single-item", true, "read skew: a cycle with exactly one rw edge", "Adya99 4.2")                    \
     X(G_SINGLE_PREDICATE, "G-single-predicate", true,                                                                  \
       "read skew through a condition: a cycle with exactly one rw edge, from a read to a row that it did not show",    \
@@ -128,8 +132,8 @@ enum rig_shape { RIG_SHAPE_G0, RIG_SHAPE_G1C, RIG_SHAPE_SINGLE, RIG_SHAPE_NONADJ
 enum rig_along { RIG_ALONG_PLAIN, RIG_ALONG_PROCESS, RIG_ALONG_REALTIME, RIG_ALONG_COUNT };
 
 enum rig_anomaly rig_anomaly_of_cycle(enum rig_shape shape, enum rig_along order);
-/* The name of such a cycle with an rw edge that rests on a predicate: "G2-predicate" for G2-item. Other anomalies have one
- * name, which is the result. */
+/* The name of such a cycle with an rw edge that rests on a predicate: "G2-predicate" for G2-item; and of a lost update of a
+ * key without a row, and of reads of which only one found the row. Other anomalies have one name, which is the result. */
 enum rig_anomaly rig_anomaly_by_predicate(enum rig_anomaly anomaly);
 /* Whether it is such a name, and the anomaly without predicates: its own name for others. */
 bool rig_anomaly_is_by_predicate(enum rig_anomaly anomaly, enum rig_anomaly *item);

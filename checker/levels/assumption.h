@@ -25,6 +25,11 @@ enum rig_assumption {
 /* Beside those: accounts of a bank may have balances below 0. */
 #define RIG_ASSUMES_NEGATIVE_BALANCES (1u << 16)
 
+/* And the rows of all keys were there before the first transaction: all reads are of items, none found no row. */
+#define RIG_ASSUMES_PREFILLED (1u << 17)
+/* Those of the table alone. */
+#define RIG_ASSUMPTIONS_OF_VERSIONS (RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1)
+
 /* The total of all accounts of a bank, where the user knows it. */
 struct rig_known_total {
     bool known;

@@ -33,12 +33,12 @@ static const struct row exact[] = {
     /* A snapshot, also that of one operation, contains the initial state, and so a row of it that nothing took away. */
     {RIG_LEVEL_MONOTONIC_SNAPSHOT_READ, L(MONOTONIC_VIEW), A(PREDICATE_READ_MISS)},
     {RIG_LEVEL_CONSISTENT_VIEW, L(CURSOR_STABILITY) | L(MONOTONIC_VIEW),
-     A(G_SINGLE) | A(G_SINGLE_PREDICATE) | A(WRONG_TOTAL) | A(PREDICATE_READ_MISS)},
+     A(G_SINGLE) | A(G_SINGLE_PREDICATE) | A(LOST_UPDATE_PREDICATE) | A(WRONG_TOTAL) | A(PREDICATE_READ_MISS)},
     {RIG_LEVEL_FORWARD_CONSISTENT_VIEW, L(CONSISTENT_VIEW), 0},
     /* The initial state is visible to each transaction (Cerone, Bernardi & Gotsman 2015, 3). */
-    {RIG_LEVEL_READ_ATOMIC, L(MONOTONIC_ATOMIC_VIEW), A(INTERNAL) | A(PREDICATE_READ_MISS)},
+    {RIG_LEVEL_READ_ATOMIC, L(MONOTONIC_ATOMIC_VIEW), A(INTERNAL) | A(INTERNAL_PREDICATE) | A(PREDICATE_READ_MISS)},
     {RIG_LEVEL_CAUSAL_CERONE, L(READ_ATOMIC), 0},
-    {RIG_LEVEL_UPDATE_ATOMIC, L(READ_ATOMIC) | L(CURSOR_STABILITY), 0},
+    {RIG_LEVEL_UPDATE_ATOMIC, L(READ_ATOMIC) | L(CURSOR_STABILITY), A(LOST_UPDATE_PREDICATE)},
     {RIG_LEVEL_PREFIX, L(CAUSAL_CERONE), 0},
     {RIG_LEVEL_PARALLEL_SNAPSHOT_ISOLATION, L(CAUSAL_CERONE) | L(UPDATE_ATOMIC) | L(FORWARD_CONSISTENT_VIEW), 0},
     {RIG_LEVEL_SNAPSHOT_ISOLATION, L(MONOTONIC_SNAPSHOT_READ) | L(PARALLEL_SNAPSHOT_ISOLATION) | L(PREFIX),
@@ -50,9 +50,9 @@ static const struct row exact[] = {
      A(LOST_APPEND) | A(LOST_WRITE) | A(COUNTER_BOUNDS) | A(G_SINGLE_REALTIME) | A(G_NONADJACENT_REALTIME) |
          A(G_SINGLE_PREDICATE_REALTIME) | A(G_NONADJACENT_PREDICATE_REALTIME)},
     /* PL-2.99 is PL-3 except for predicates: without them the two have one rule, as has view serializability (each value is
-     * written once). It allows the cycles through predicates, so it implies only what holds with them. Some order explains each read of an item, also reads of the transaction's own
-     * writes, which no cycle shows. */
-    {RIG_LEVEL_REPEATABLE_READ, L(CURSOR_STABILITY) | L(MONOTONIC_ATOMIC_VIEW),
+     * written once). It allows the cycles with rw edges by predicates, so it implies only levels of items. Some order
+     * explains each read of an item, also reads of the transaction's own writes, which no cycle shows. */
+    {RIG_LEVEL_REPEATABLE_READ, L(CURSOR_STABILITY),
      A(INTERNAL) | A(G_SINGLE) | A(G_NONADJACENT) | A(G2_ITEM) | A(WRONG_TOTAL)},
     {RIG_LEVEL_UPDATE_SERIALIZABLE, L(FORWARD_CONSISTENT_VIEW), 0},
     {RIG_LEVEL_VIEW_SERIALIZABLE, L(REPEATABLE_READ) | L(UPDATE_SERIALIZABLE) | L(SNAPSHOT_ISOLATION), A(G2_PREDICATE)},
@@ -78,6 +78,9 @@ static const struct row reference[] = {
      L(FORWARD_CONSISTENT_VIEW) | L(MONOTONIC_SNAPSHOT_READ) | L(MONOTONIC_ATOMIC_VIEW) |
          L(PARALLEL_SNAPSHOT_ISOLATION) | L(PREFIX),
      A(G_NONADJACENT) | A(G_NONADJACENT_PREDICATE)},
+    /* All reads are of items there. */
+    {RIG_LEVEL_REPEATABLE_READ, L(CURSOR_STABILITY) | L(MONOTONIC_ATOMIC_VIEW),
+     A(INTERNAL) | A(G_SINGLE) | A(G_NONADJACENT) | A(G2_ITEM) | A(WRONG_TOTAL)},
     {RIG_LEVEL_VIEW_SERIALIZABLE, 0, 0},
     {RIG_LEVEL_SERIALIZABLE, L(REPEATABLE_READ) | L(UPDATE_SERIALIZABLE) | L(SNAPSHOT_ISOLATION) | L(VIEW_SERIALIZABLE),
      A(G2_PREDICATE) | A(PREDICATE_READ_MISS)},

@@ -24,6 +24,9 @@
  *   UPDATES              at most one transaction that writes nothing (G-update)
  *   SERIAL               any edges
  *
+ * Repeatable read (PL-2.99) and cursor stability are about items: they allow every cycle with an rw edge by a predicate. A
+ * read of a key without a row is one, and so is the miss of an element of a set.
+ *
  * Process and real-time edges count as what the reader sees: like wr edges. Where an operation or a second transaction
  * is named they do not count; no level has such a form with them.
  */
@@ -59,10 +62,14 @@ struct rig_rule {
     enum rig_rule_form form;
     enum rig_along along; /* the order that is respected, too; real time includes process order */
     bool internal;        /* forbids `internal` */
+    bool items; /* allows each cycle with an rw edge by a predicate: rig_rule_forbids() is not to be asked then */
 };
 
 /* The rule of a level. Levels of equal rules hold of the same histories (unique values, no predicates). */
 const struct rig_rule *rig_level_rule(enum rig_level level);
+
+/* The levels of items, as bits. */
+uint64_t rig_levels_of_items(void);
 
 /* Which cycles the rule forbids, after "a cycle" or "cycles": " with at most one rw edge"; nothing for any cycles. */
 const char *rig_rule_cycles(const struct rig_rule *rule);

@@ -26,8 +26,8 @@ struct proving {
     const struct rig_verdict *verdict;
     const struct rig_check_options *options;
     struct rig_judge judge;
-    struct rig_problem problem;
-    bool has_problem;
+    struct rig_problem problem; /* the question that was asked last, and whether it is of items alone */
+    bool has_problem, is_of_items;
     bool has_total; /* the assumption is written */
     struct rig_prove_events events;
     struct rig_buf *text;
@@ -88,12 +88,35 @@ static bool problem_fits(const struct proving *p)
     return reads <= MOST_SET_READS;
 }
 
-static enum rig_rc need_problem(struct proving *p)
+/* Whether the level does not ask about reads that found no row of their key. */
+static bool is_of_items(const struct proving *p, const struct rig_rule *rule)
 {
-    if (p->has_problem)
+    return rule->items && !p->judge.inference.prefilled &&
+           rig_type_inference(p->history->workload)->found_no_row != NULL;
+}
+
+static enum rig_rc need_problem(struct proving *p, bool items)
+{
+    if (p->has_problem && p->is_of_items == items)
         return RIG_OK;
+    rig_problem_done(&p->problem);
     p->has_problem = true;
-    return p->judge.type->build_problem(&p->judge.inference, NULL, &p->problem, p->err);
+    p->is_of_items = items;
+    return p->judge.type->build_problem(&p->judge.inference, NULL, items, &p->problem, p->err);
+}
+
+/* The order of transactions that the edges of the inference give, without rw edges by predicates for levels of items. */
+static bool order_of_links(struct proving *p, const struct rig_rule *rule, bool items, bool *found)
+{
+    const bool writes = rule->form == RIG_RULE_WRITES;
+    const unsigned links = rule->form == RIG_RULE_SERIAL ? RIG_LINKS_ALL
+                           : writes                      ? RIG_LINKS_WW
+                                                         : RIG_LINKS_WW | RIG_LINKS_WR;
+    struct rig_inference of_items = {0};
+    if (items && !p->judge.type->link_items(&p->judge.inference, &of_items))
+        return false;
+    return rig_prove_links_order(items ? &of_items : &p->judge.inference, links, writes, rule->along, &p->events,
+                                 found);
 }
 
 /* The solver's order, of levels whose versions have no known one. */
@@ -146,17 +169,14 @@ static enum rig_rc find_order(struct proving *p, enum rig_level level, bool *fou
         return RIG_OK;
     if (type->decide_objects != NULL)
         return find_order_of_objects(p, level, found);
-    if (writes || type->no_edges ||
-        (type->total_orders && (rule->form == RIG_RULE_SERIAL || rule->form == RIG_RULE_FLOW))) {
-        const unsigned links = rule->form == RIG_RULE_SERIAL ? RIG_LINKS_ALL
-                               : writes                      ? RIG_LINKS_WW
-                                                             : RIG_LINKS_WW | RIG_LINKS_WR;
-        if (!rig_prove_links_order(&p->judge.inference, links, writes, rule->along, &p->events, found))
-            return no_memory(p);
-    }
+    const bool items = is_of_items(p, rule);
+    if ((writes || type->no_edges ||
+         (type->total_orders && (rule->form == RIG_RULE_SERIAL || rule->form == RIG_RULE_FLOW))) &&
+        !order_of_links(p, rule, items, found))
+        return no_memory(p);
     if (*found || writes || type->no_edges || !problem_fits(p))
         return rc;
-    rc = need_problem(p);
+    rc = need_problem(p, items);
     if (rc == RIG_OK && type->total_orders) {
         p->events.count = 0;
         if (!rig_prove_order(&p->problem, p->history, rule, NULL, &p->events, found))
@@ -172,7 +192,8 @@ static enum rig_rc prove_held(struct proving *p)
     enum rig_rc rc = RIG_OK;
     for (unsigned i = RIG_LEVEL_COUNT; rc == RIG_OK && i-- > 0;) {
         const enum rig_level level = (enum rig_level)i;
-        const char *kind = rig_prove_kind(rig_level_rule(level)->form);
+        const struct rig_rule *rule = rig_level_rule(level);
+        const char *kind = rig_prove_kind(rule->form, is_of_items(p, rule));
         bool found = false;
         if ((left & RIG_LEVEL_BIT(i)) == 0)
             continue;
@@ -266,6 +287,9 @@ static enum rig_rc prove_all(struct proving *p)
     if (rc != RIG_OK)
         return rc;
     rig_buf_printf(p->text, "rig-proof 1\nhistory %016" PRIx64 "\n", fingerprint);
+    if ((p->options->assumptions & RIG_ASSUMES_PREFILLED) != 0 &&
+        rig_type_inference(p->history->workload)->found_no_row != NULL)
+        rig_buf_add_text(p->text, "assume prefilled\n");
     prove_all_refuted(p);
     if (levels_of(p->verdict, RIG_FATE_HELD) != 0)
         rc = rig_judge_infer(&p->judge, p->history, false, p->err);
@@ -284,7 +308,10 @@ enum rig_rc rig_prove(const struct rig_history *history, const struct rig_verdic
 {
     struct proving p = {.history = history, .verdict = verdict, .options = options, .text = text, .err = err};
     /* An order that rests on assumptions explains a history with them; one without them is as good. */
-    rig_judge_init(&p.judge, 1, (struct rig_assumptions){.total = options->total}, options->limit_bytes);
+    rig_judge_init(
+        &p.judge, 1,
+        (struct rig_assumptions){.made = options->assumptions & RIG_ASSUMES_PREFILLED, .total = options->total},
+        options->limit_bytes);
     const enum rig_rc rc = prove_all(&p);
     rig_judge_done(&p.judge);
     rig_problem_done(&p.problem);

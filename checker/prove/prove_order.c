@@ -130,9 +130,9 @@ static const struct form {
     [RIG_RULE_SERIAL] = {.kind = "serial", .rw = true},
 };
 
-const char *rig_prove_kind(enum rig_rule_form form)
+const char *rig_prove_kind(enum rig_rule_form form, bool items)
 {
-    return forms[form].kind;
+    return items && form == RIG_RULE_SERIAL ? "items" : forms[form].kind;
 }
 
 struct ordering {

@@ -16,8 +16,8 @@
 
 RIG_VEC(uint32_t, rig_prove_events)
 
-/* The kind of order that proves levels of this form; NULL: none does. */
-const char *rig_prove_kind(enum rig_rule_form form);
+/* The kind of order that proves levels of this form; NULL: none does. `items`: reads that found no row are left out. */
+const char *rig_prove_kind(enum rig_rule_form form, bool items);
 
 /*
  * Fills in transactions (ids of the history) as they stand in the order. `place`, per node: the versions of each key follow

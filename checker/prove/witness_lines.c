@@ -289,6 +289,7 @@ static bool add_impossible(const struct rig_history *history, const struct rig_w
     case RIG_ANOMALY_DUPLICATE_ELEMENTS:
     case RIG_ANOMALY_FUTURE_READ:
     case RIG_ANOMALY_INTERNAL:
+    case RIG_ANOMALY_INTERNAL_PREDICATE:
     case RIG_ANOMALY_IMPOSSIBLE_VALUE:
     case RIG_ANOMALY_NEGATIVE_BALANCE:
         second = first;
@@ -303,13 +304,16 @@ static bool add_impossible(const struct rig_history *history, const struct rig_w
         break;
     case RIG_ANOMALY_INCOMPATIBLE_ORDER:
     case RIG_ANOMALY_LOST_UPDATE:
+    case RIG_ANOMALY_LOST_UPDATE_PREDICATE:
         break;
     default:
         return false;
     }
     if (witness->op == none || other == none)
         return false;
-    add_line(history, rig_anomaly_info(witness->anomaly)->name, first, witness->op, second, other, text);
+    enum rig_anomaly item; /* the lines name no phantoms: the reads show which they are */
+    (void)rig_anomaly_is_by_predicate(witness->anomaly, &item);
+    add_line(history, rig_anomaly_info(item)->name, first, witness->op, second, other, text);
     rig_buf_add_char(text, '\n');
     return true;
 }

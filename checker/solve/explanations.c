@@ -21,6 +21,19 @@ void rig_explanations_done(struct rig_explanations *explanations)
     *explanations = (struct rig_explanations){0};
 }
 
+void rig_explanations_move(struct rig_explanations *to, struct rig_explanations *from)
+{
+    RIG_REQUIRE(to->count + from->count <= RIG_LEVEL_COUNT);
+    for (uint32_t i = 0; i < from->count; i++)
+        to->at[to->count++] = from->at[i];
+    from->count = 0;
+    to->explained |= from->explained;
+    to->denied |= from->denied;
+    to->spent |= from->spent;
+    to->too_large |= from->too_large;
+    rig_efforts_add(to->effort, from->effort);
+}
+
 /* The order of completion, if it explains the problem: one search, where the solver takes several. NULL: it does not,
  * or memory ran out (`done` is false). */
 static uint32_t *try_completions(const struct asking *a, const struct rig_rule *rule, bool *done)

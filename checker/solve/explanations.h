@@ -24,6 +24,9 @@ struct rig_explanations {
 
 void rig_explanations_done(struct rig_explanations *explanations);
 
+/* Moves the orders and answers of `from`, which is about other levels, to `to`. */
+void rig_explanations_move(struct rig_explanations *to, struct rig_explanations *from);
+
 /* `levels`: bits; `history`: that of the problem, for names. Release with rig_explanations_done(), also after a failure.
  * RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_explanations_find(const struct rig_problem *problem, const struct rig_history *history, uint64_t levels,

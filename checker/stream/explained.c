@@ -22,11 +22,13 @@ static uint32_t *find_fresh(const struct rig_problem *problem, const struct rig_
 }
 
 /* The question of the transactions that were not judged before. */
-static enum rig_rc build_rest(const struct rig_inference *inference, struct rig_problem *rest, struct rig_err *err)
+static enum rig_rc build_rest(const struct rig_inference *inference, bool items, struct rig_problem *rest,
+                              struct rig_err *err)
 {
     struct rig_problem whole = {0};
     uint32_t count = 0;
-    enum rig_rc rc = rig_type_inference(inference->history->workload)->build_problem(inference, NULL, &whole, err);
+    enum rig_rc rc =
+        rig_type_inference(inference->history->workload)->build_problem(inference, NULL, items, &whole, err);
     uint32_t *nodes = rc == RIG_OK ? find_fresh(&whole, inference->history, &count) : NULL;
     if (rc == RIG_OK && nodes == NULL)
         rc = rig_memory_limit(err, "the question that the levels ask");
@@ -41,15 +43,62 @@ static enum rig_rc build_rest(const struct rig_inference *inference, struct rig_
     return rc;
 }
 
+/* The levels below the explained ones. */
+static uint64_t covered_by(const struct rig_explanations *orders)
+{
+    uint64_t covered = 0;
+    for (uint32_t i = 0; i < orders->count; i++)
+        covered |= rig_level_info(orders->at[i].level)->below;
+    return covered;
+}
+
+/* Explains levels of items apart from the others, where a read found no row. The problem without that read has the same
+ * transactions and writes, so its orders are orders of the first one. */
+static enum rig_rc explain(const struct rig_inference *inference, uint64_t levels,
+                           enum rig_rc (*build)(const struct rig_inference *inference, bool items,
+                                                struct rig_problem *problem, struct rig_err *err),
+                           const struct rig_solve_budget *budget, struct rig_explained *explained, struct rig_err *err)
+{
+    const struct rig_history *history = inference->history;
+    struct rig_problem items = {0};
+    struct rig_explanations of_items = {0};
+    *explained = (struct rig_explained){0};
+    enum rig_rc rc = build(inference, false, &explained->problem, err);
+    if (rc != RIG_OK)
+        return rc;
+    const uint64_t apart = rig_type_has_phantoms(inference, &explained->problem) ? levels & rig_levels_of_items() : 0;
+    rc = rig_explanations_find(&explained->problem, history, levels & ~apart, budget, &explained->orders, err);
+    const uint64_t covered = apart & covered_by(&explained->orders);
+    explained->orders.explained |= covered;
+    if (rc != RIG_OK || covered == apart)
+        return rc;
+    rc = build(inference, true, &items, err);
+    if (rc == RIG_OK)
+        rc = rig_explanations_find(&items, history, apart & ~covered, budget, &of_items, err);
+    rig_explanations_move(&explained->orders, &of_items);
+    rig_explanations_done(&of_items);
+    rig_problem_done(&items);
+    return rc;
+}
+
 enum rig_rc rig_explained_find(const struct rig_inference *inference, uint64_t levels,
                                const struct rig_solve_budget *budget, struct rig_explained *explained,
                                struct rig_err *err)
 {
-    *explained = (struct rig_explained){0};
-    enum rig_rc rc = build_rest(inference, &explained->problem, err);
-    if (rc == RIG_OK)
-        rc = rig_explanations_find(&explained->problem, inference->history, levels, budget, &explained->orders, err);
-    return rc;
+    return explain(inference, levels, build_rest, budget, explained, err);
+}
+
+static enum rig_rc build_whole(const struct rig_inference *inference, bool items, struct rig_problem *problem,
+                               struct rig_err *err)
+{
+    return rig_type_inference(inference->history->workload)->build_problem(inference, NULL, items, problem, err);
+}
+
+enum rig_rc rig_explained_find_whole(const struct rig_inference *inference, uint64_t levels,
+                                     const struct rig_solve_budget *budget, struct rig_explained *explained,
+                                     struct rig_err *err)
+{
+    return explain(inference, levels, build_whole, budget, explained, err);
 }
 
 void rig_explained_done(struct rig_explained *explained)

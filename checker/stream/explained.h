@@ -25,6 +25,10 @@ struct rig_explained {
 enum rig_rc rig_explained_find(const struct rig_inference *inference, uint64_t levels,
                                const struct rig_solve_budget *budget, struct rig_explained *explained,
                                struct rig_err *err);
+/* The same of all that the window shows, judged before or not: what is denied there is denied for good. */
+enum rig_rc rig_explained_find_whole(const struct rig_inference *inference, uint64_t levels,
+                                     const struct rig_solve_budget *budget, struct rig_explained *explained,
+                                     struct rig_err *err);
 void rig_explained_done(struct rig_explained *explained);
 
 /*

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "checker/cycle/clean.h"
+#include "checker/stream/explained.h"
 #include "checker/solve/explanations.h"
 #include "checker/stream/stream_private.h"
 
@@ -64,7 +65,7 @@ enum rig_rc rig_stream_doomed(struct rig_stream *w, const struct rig_history *vi
             taken->limit_bytes > taken->used_bytes ? taken->limit_bytes - taken->used_bytes : 1;
     rc = search_fresh(judge, view, &why);
     for (unsigned anomaly = 0; rc == RIG_OK && anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if (judge->ladder.found[anomaly].count + judge->inference.noncyclic.count[anomaly] > 0)
+        if (rig_judge_found(judge, (enum rig_anomaly)anomaly) > 0)
             *levels |= rig_levels_refuted_by(w->findings.lattice, (enum rig_anomaly)anomaly, false);
     }
     if (w->options.check.limit_bytes > 0) {
@@ -82,18 +83,14 @@ static enum rig_rc find_denied(struct rig_stream *w, const struct rig_stream_pee
 {
     const struct rig_inference *inference = &w->peeking.inference;
     const uint64_t levels = rig_findings_open(&w->findings, &w->peeking) & w->storage->verdict.requested_levels;
-    struct rig_problem problem = {0};
-    struct rig_explanations orders = {0};
+    struct rig_explained explained = {0};
     const struct rig_solve_budget budget = {.deadline_ns = rig_clock_now_ns() + w->findings.budget_ns};
     *denied = 0;
     if (!w->type->whole || levels == 0 || peek->contradicted != 0 || inference->noncyclic.kept.count > 0)
         return RIG_OK;
-    enum rig_rc rc = w->type->build_problem(inference, NULL, &problem, err);
-    if (rc == RIG_OK)
-        rc = rig_explanations_find(&problem, inference->history, levels, &budget, &orders, err);
-    *denied = orders.denied;
-    rig_explanations_done(&orders);
-    rig_problem_done(&problem);
+    enum rig_rc rc = rig_explained_find_whole(inference, levels, &budget, &explained, err);
+    *denied = explained.orders.denied;
+    rig_explained_done(&explained);
     return rc;
 }
 
@@ -122,7 +119,7 @@ static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *
     for (unsigned anomaly = 0; rc == RIG_OK && anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if (anomaly != RIG_ANOMALY_GARBAGE_READ && anomaly != RIG_ANOMALY_LOST_APPEND &&
             anomaly != RIG_ANOMALY_LOST_WRITE)
-            peek->count[anomaly] += judge->ladder.found[anomaly].count + judge->inference.noncyclic.count[anomaly];
+            peek->count[anomaly] += rig_judge_found(judge, (enum rig_anomaly)anomaly);
     }
     return rc;
 }

@@ -61,6 +61,8 @@ static struct rig_step step_of(const struct rig_inference *inference, const stru
         step.from_value = value_read(history, step.from, step.from_op);
     if (edge->arc.kind == RIG_EDGE_WR)
         return step;
+    step.by_predicate =
+        step.kind == RIG_EDGE_RW && rig_type_found_no_row(history, inference->prefilled, step.from, step.from_op);
     step.to_value = last_write(history, step.to, step.key);
     if (edge->source != RIG_ORDER_CASE && edge->source != RIG_ORDER_UPDATE && type->explain_order != NULL)
         type->explain_order(inference, &step);
@@ -70,21 +72,26 @@ static struct rig_step step_of(const struct rig_inference *inference, const stru
 /* ---- the levels that it refutes ---- */
 
 /* Whether the rule forbids each of the cycles. `arcs` and `nothing`: room for all edges. */
-static bool forbids_all(const struct rig_case_proof *proof, const struct rig_rule *rule, const struct rig_arc *arcs,
-                        const bool *nothing)
+static bool forbids_all(const struct rig_case_proof *proof, const struct rig_rule *rule, const struct rig_step *steps,
+                        const struct rig_arc *arcs, const bool *nothing)
 {
     for (uint32_t i = 0; i < proof->line_count; i++) {
         const struct rig_case_line *line = &proof->lines[i];
-        if (line->kind == RIG_CASE_CYCLE &&
-            !rig_rule_forbids(rule, arcs + line->first_edge, line->edge_count, nothing + line->first_edge))
+        if (line->kind != RIG_CASE_CYCLE)
+            continue;
+        for (uint32_t e = line->first_edge; rule->items && e < line->first_edge + line->edge_count; e++) {
+            if (steps[e].by_predicate)
+                return false;
+        }
+        if (!rig_rule_forbids(rule, arcs + line->first_edge, line->edge_count, nothing + line->first_edge))
             return false;
     }
     return true;
 }
 
 /* `settled`: a cycle of writes is one at read uncommitted, too. */
-static bool find_refuted(const struct rig_history *history, const struct rig_case_proof *proof, bool settled,
-                         struct rig_arena *arena, uint64_t *levels)
+static bool find_refuted(const struct rig_history *history, const struct rig_case_proof *proof,
+                         const struct rig_step *steps, bool settled, struct rig_arena *arena, uint64_t *levels)
 {
     struct rig_arc *arcs = rig_arena_array(arena, proof->edge_count, sizeof arcs[0]);
     bool *nothing = rig_arena_array(arena, proof->edge_count, sizeof nothing[0]);
@@ -97,7 +104,7 @@ static bool find_refuted(const struct rig_history *history, const struct rig_cas
     *levels = 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if ((settled || (rig_levels_below_committed & RIG_LEVEL_BIT(level)) == 0) &&
-            forbids_all(proof, rig_level_rule((enum rig_level)level), arcs, nothing))
+            forbids_all(proof, rig_level_rule((enum rig_level)level), steps, arcs, nothing))
             *levels |= rig_level_info((enum rig_level)level)->above;
     }
     RIG_INVARIANT((*levels & RIG_LEVEL_BIT(proof->level)) != 0);
@@ -153,7 +160,7 @@ static bool explain_cases(const struct rig_inference *inference, const struct ri
     struct rig_cases *cases = rig_arena_alloc(arena, sizeof *cases);
     witness->txns = rig_arena_array(arena, proof->txn_count, sizeof witness->txns[0]);
     if (cases == NULL || witness->txns == NULL || !add_lines(inference, proof, arena, cases) ||
-        !find_refuted(inference->history, proof, false, arena, &witness->refutes))
+        !find_refuted(inference->history, proof, cases->steps, false, arena, &witness->refutes))
         return false;
     cases->level = proof->level;
     cases->minimal = proof->minimal;
@@ -178,11 +185,16 @@ static bool explain_cycle(const struct rig_inference *inference, const struct ri
         done = rig_cycle_add(&cycle, (struct rig_hop){witness->txns[i], witness->steps[i].kind});
     }
     if (done) {
+        bool by_predicate = false;
+        for (uint32_t i = 0; i < count; i++)
+            by_predicate |= witness->steps[i].by_predicate;
         witness->anomaly = rig_cycle_anomaly(inference->history, &inference->versions, &cycle);
+        if (by_predicate)
+            witness->anomaly = rig_anomaly_by_predicate(witness->anomaly);
         witness->txn_count = witness->step_count = count;
         const uint64_t by_name = rig_levels_refuted_by(RIG_LATTICE_EXACT, witness->anomaly, true);
-        done = find_refuted(inference->history, proof, (by_name & rig_levels_below_committed) != 0, arena,
-                            &witness->refutes);
+        done = find_refuted(inference->history, proof, witness->steps, (by_name & rig_levels_below_committed) != 0,
+                            arena, &witness->refutes);
         witness->refutes |= by_name;
     }
     rig_cycle_done(&cycle);

@@ -32,8 +32,23 @@ static struct rig_step open_step(uint32_t from, uint32_t to, enum rig_edge_kind 
 /* Finds the operations that prove the edge. */
 static bool prove_step(const struct rig_inference *inference, struct rig_step *step)
 {
-    return !is_dependency(step->kind) ||
-           rig_type_inference(inference->history->workload)->explain_step(inference, step);
+    const struct rig_history *history = inference->history;
+    const bool proved =
+        !is_dependency(step->kind) || rig_type_inference(history->workload)->explain_step(inference, step);
+    if (proved && step->kind == RIG_EDGE_RW)
+        step->by_predicate |= rig_type_found_no_row(history, inference->prefilled, step->from, step->from_op);
+    return proved;
+}
+
+/* The name of the cycle of the steps. */
+static enum rig_anomaly name_of(const struct rig_inference *inference, const struct rig_cycle *cycle,
+                                const struct rig_step *steps)
+{
+    const enum rig_anomaly anomaly = rig_cycle_anomaly(inference->history, &inference->versions, cycle);
+    bool by_predicate = false;
+    for (size_t i = 0; i < cycle->count; i++)
+        by_predicate |= steps[i].by_predicate;
+    return by_predicate ? rig_anomaly_by_predicate(anomaly) : anomaly;
 }
 
 static bool make_room(uint32_t count, struct rig_arena *arena, struct rig_witness *witness)
@@ -65,20 +80,16 @@ enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struc
 {
     const uint32_t count = (uint32_t)cycle->count;
     struct rig_witness result;
-    bool by_predicate = false;
     RIG_REQUIRE(count >= 2);
     if (!make_room(count, arena, &result))
         return no_memory(err);
-    result.anomaly = rig_cycle_anomaly(inference->history, &inference->versions, cycle);
     for (uint32_t i = 0; i < count; i++) {
         result.txns[i] = cycle->at[i].txn;
         result.steps[i] = open_step(cycle->at[i].txn, cycle->at[(i + 1) % count].txn, cycle->at[i].kind);
         const bool proved = prove_step(inference, &result.steps[i]);
         RIG_INVARIANT(proved && is_step(inference, &result.steps[i]));
-        by_predicate |= result.steps[i].by_predicate;
     }
-    if (by_predicate)
-        result.anomaly = rig_anomaly_by_predicate(result.anomaly);
+    result.anomaly = name_of(inference, cycle, result.steps);
     *witness = result;
     return RIG_OK;
 }
@@ -121,7 +132,7 @@ enum rig_rc rig_explain_arcs(const struct rig_inference *inference, const struct
         result.txns[i] = step.from;
         cycle.at[cycle.count++] = (struct rig_hop){step.from, step.kind};
     }
-    result.anomaly = rig_cycle_anomaly(inference->history, &inference->versions, &cycle);
+    result.anomaly = name_of(inference, &cycle, result.steps);
     rig_cycle_done(&cycle);
     *witness = result;
     return RIG_OK;

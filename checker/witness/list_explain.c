@@ -103,13 +103,14 @@ static const struct rig_txn_op *unread_append(const struct rig_versions *version
     return NULL;
 }
 
-static bool prove_rw(const struct rig_versions *versions, struct rig_step *step)
+/* `found`: not by a read that found no row of its key. */
+static bool prove_rw(const struct rig_versions *versions, bool found, struct rig_step *step)
 {
     const struct rig_txn_op *ops = rig_txn_ops(versions->history, step->from);
     for (uint32_t i = 0; i < rig_txn_op_count(versions->history, step->from); i++) {
         if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state == RIG_READ_UNKNOWN ||
             versions->keys[ops[i].key].contested || !rig_versions_is_prefix(versions, &ops[i]) ||
-            !may_use(step, ops[i].key, step->from_op, i))
+            !may_use(step, ops[i].key, step->from_op, i) || (found && rig_list_found_no_row(&ops[i])))
             continue;
         uint32_t key = ops[i].key;
         const struct rig_key_versions *k = &versions->keys[key];
@@ -142,7 +143,7 @@ bool rig_list_explain_step(const struct rig_inference *inference, struct rig_ste
     const struct rig_versions *versions = &inference->versions;
     return step->kind == RIG_EDGE_WW   ? prove_ww(versions, step)
            : step->kind == RIG_EDGE_WR ? prove_wr(versions, step)
-                                       : prove_rw(versions, step);
+                                       : prove_rw(versions, true, step) || prove_rw(versions, false, step);
 }
 
 void rig_list_explain_order(const struct rig_inference *inference, struct rig_step *step)

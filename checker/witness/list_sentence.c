@@ -72,7 +72,7 @@ static void add_rw(const struct rig_history *history, const struct rig_step *ste
     rig_sentence_txn(history, step->from, text);
     rig_buf_add_char(text, ' ');
     rig_sentence_reading(history, step->from, step->from_op, text);
-    rig_buf_add_text(text, " and did not see ");
+    rig_buf_add_text(text, step->by_predicate ? " before it had a row, and did not see " : " and did not see ");
     rig_sentence_txn(history, step->to, text);
     rig_buf_printf(text, "'s append of %s", RIG_VALUE_SHOWN(step->to_value));
     if (step->order == RIG_ORDER_CASE) {
@@ -81,7 +81,7 @@ static void add_rw(const struct rig_history *history, const struct rig_step *ste
     }
     if (step->order_txn == UINT32_MAX)
         rig_buf_add_text(text, ", which no read shows");
-    rig_buf_add_char(text, '.');
+    rig_buf_add_text(text, step->by_predicate ? ": a phantom." : ".");
 }
 
 static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
@@ -103,6 +103,11 @@ static bool shows(const struct rig_history *history, uint32_t txn, uint32_t op, 
     for (uint32_t i = 0; i < list.count && !found; i++)
         found = rig_read_element(&list, i) == value;
     return found;
+}
+
+static bool shows_any(const struct rig_history *history, const struct rig_witness *w)
+{
+    return rig_txn_op_list(history, rig_txn_ops(history, w->txns[0]) + w->op).count > 0;
 }
 
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
@@ -150,6 +155,15 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         break;
     case RIG_ANOMALY_INTERNAL:
         rig_buf_add_text(text, ", which disagrees with its own earlier reads and appends");
+        break;
+    case RIG_ANOMALY_INTERNAL_PREDICATE:
+        rig_buf_add_text(text, shows_any(history, w) ? ", which it had read before without a row: a phantom"
+                                                     : ", which it had read before with a row: a phantom");
+        break;
+    case RIG_ANOMALY_LOST_UPDATE_PREDICATE:
+        rig_buf_add_text(text, " before it had a row, and ");
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_text(text, " read the same; then both appended to it: one did not see the other's, a phantom");
         break;
     case RIG_ANOMALY_LOST_UPDATE:
         rig_buf_add_text(text, ", and ");

@@ -134,13 +134,14 @@ static void use_common_key(const struct rig_history *history, struct rig_arc arc
     }
 }
 
-static uint64_t refuted_by_rules(const struct rig_arc *arcs, uint32_t count, const bool *readers)
+static uint64_t refuted_by_rules(const struct rig_arc *arcs, uint32_t count, const bool *readers, bool by_predicate)
 {
     uint64_t refuted = 0;
     for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
         const struct rig_rule *rule = rig_level_rule((enum rig_level)i);
         /* Which cycles of writes count at read uncommitted is in the name of the anomaly (cycle/cycle.h). */
-        if (rule->form != RIG_RULE_WRITES && rig_rule_forbids(rule, arcs, count, readers))
+        if (rule->form != RIG_RULE_WRITES && !(rule->items && by_predicate) &&
+            rig_rule_forbids(rule, arcs, count, readers))
             refuted |= RIG_LEVEL_BIT(i);
     }
     return rig_levels_above(RIG_LATTICE_EXACT, refuted);
@@ -162,13 +163,16 @@ bool rig_witness_refutes(const struct rig_history *history, enum rig_lattice lat
     *refutes = rig_levels_refuted_by(lattice, witness->anomaly, settled);
     /* Where not every level is decided, which rules the witnesses break depends on which of them are kept. */
     const struct rig_type_inference *type = rig_type_inference(history->workload);
-    if (lattice != RIG_LATTICE_EXACT || witness->step_count == 0 || type->no_edges || type->link_items != NULL)
+    if (lattice != RIG_LATTICE_EXACT || witness->step_count == 0 || type->no_edges || rig_type_has_conditions(type))
         return true;
     struct arcs arcs = {.at = calloc(witness->step_count, 2 * sizeof *arcs.at),
                         .readers = calloc(witness->step_count, 2 * sizeof *arcs.readers)};
     const bool done = arcs.at != NULL && arcs.readers != NULL;
+    bool by_predicate = false;
+    for (uint32_t i = 0; i < witness->step_count; i++)
+        by_predicate |= witness->steps[i].by_predicate;
     if (done && make_arcs(history, witness, &arcs))
-        *refutes |= refuted_by_rules(arcs.at, arcs.count, arcs.readers);
+        *refutes |= refuted_by_rules(arcs.at, arcs.count, arcs.readers, by_predicate);
     free(arcs.at);
     free(arcs.readers);
     return done;

@@ -26,8 +26,9 @@ static const struct rig_version_edge *edge_to_writer(const struct rig_inference 
     return NULL;
 }
 
-/* ww and rw: from a version that `from` wrote, or read, to a later one that `to` wrote. */
-static bool prove_order(const struct rig_inference *inference, struct rig_step *step)
+/* ww and rw: from a version that `from` wrote, or read, to a later one that `to` wrote. `found`: not by a read that found no
+ * row of its key. */
+static bool prove_order(const struct rig_inference *inference, bool found, struct rig_step *step)
 {
     enum rig_op_kind kind = step->kind == RIG_EDGE_WW ? RIG_OP_WRITE : RIG_OP_READ_REGISTER;
     const struct rig_txn_op *ops = rig_txn_ops(inference->history, step->from);
@@ -37,7 +38,8 @@ static bool prove_order(const struct rig_inference *inference, struct rig_step *
             continue;
         const struct rig_version_edge *edge = edge_to_writer(inference, version, step->to);
         if (edge == NULL ||
-            (kind == RIG_OP_READ_REGISTER && inference->registers.versions[version].writer == step->from))
+            (kind == RIG_OP_READ_REGISTER && (inference->registers.versions[version].writer == step->from ||
+                                              (found && rig_register_found_no_row(&ops[i])))))
             continue;
         RIG_INVARIANT(edge->from == version && inference->registers.versions[edge->to].key == ops[i].key);
         step->key = ops[i].key;
@@ -70,5 +72,6 @@ static bool prove_wr(const struct rig_inference *inference, struct rig_step *ste
 
 bool rig_register_explain_step(const struct rig_inference *inference, struct rig_step *step)
 {
-    return step->kind == RIG_EDGE_WR ? prove_wr(inference, step) : prove_order(inference, step);
+    return step->kind == RIG_EDGE_WR ? prove_wr(inference, step)
+                                     : prove_order(inference, true, step) || prove_order(inference, false, step);
 }

@@ -19,7 +19,7 @@ static void add_order(const struct rig_history *history, const struct rig_step *
     }
     if (step->order == RIG_ORDER_INITIAL || step->order == RIG_ORDER_LIST) {
         const bool nil = rig_txn_ops(history, step->from)[step->from_op].read_state == RIG_READ_NIL;
-        rig_buf_add_text(text, ", which comes after the initial state");
+        rig_buf_add_text(text, step->by_predicate ? ": a phantom" : ", which comes after the initial state");
         if (!nil)
             rig_buf_printf(text, ": no transaction wrote %s", RIG_VALUE_SHOWN(step->from_value));
         rig_buf_add_char(text, '.');
@@ -59,9 +59,10 @@ static void add_step(const struct rig_history *history, const struct rig_step *s
         rig_buf_printf(text, "it wrote %s to key ", RIG_VALUE_SHOWN(step->from_value));
         rig_sentence_key(history, step->key, text);
     }
-    rig_buf_add_text(text, ", and ");
+    rig_buf_add_text(text, step->by_predicate ? " before it had a row, and " : ", and ");
     rig_sentence_txn(history, step->to, text);
-    rig_buf_printf(text, " overwrote that with %s", RIG_VALUE_SHOWN(step->to_value));
+    rig_buf_printf(text, step->by_predicate ? " wrote %s there" : " overwrote that with %s",
+                   RIG_VALUE_SHOWN(step->to_value));
     add_order(history, step, text);
 }
 
@@ -101,6 +102,11 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_buf_add_text(text, "which disagrees with its own earlier reads and writes.");
         return;
     }
+    if (w->anomaly == RIG_ANOMALY_INTERNAL_PREDICATE) {
+        rig_buf_printf(text, "which it had read before with%s a row: a phantom.",
+                       rig_txn_ops(history, w->txns[0])[w->op].read_state == RIG_READ_SEEN ? "out" : "");
+        return;
+    }
     if (w->anomaly == RIG_ANOMALY_FUTURE_READ) {
         rig_buf_add_text(text, "which it wrote itself only later.");
         return;
@@ -113,6 +119,12 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         if (rig_txn_ops(history, other)[w->other_op].read_state == RIG_READ_SEEN)
             rig_buf_add_text(text, ", which none wrote either");
         rig_buf_add_text(text, ", and a key has one initial state.");
+        return;
+    }
+    if (w->anomaly == RIG_ANOMALY_LOST_UPDATE_PREDICATE) {
+        rig_buf_add_text(text, "before it had a row, and ");
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_text(text, " read the same; then both wrote it: one did not see the other's, a phantom.");
         return;
     }
     if (w->anomaly == RIG_ANOMALY_LOST_UPDATE) {

@@ -14,7 +14,7 @@ static void add_step(const struct rig_history *history, const struct rig_step *s
     rig_sentence_reading(history, reader, wr ? step->to_op : step->from_op, text);
     rig_buf_printf(text, wr ? ", with %s, which " : ", without %s, which ", RIG_VALUE_SHOWN(step->to_value));
     rig_sentence_txn(history, writer, text);
-    rig_buf_add_text(text, " added.");
+    rig_buf_add_text(text, step->by_predicate ? " added: a phantom." : " added.");
 }
 
 static bool shows(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t value)
@@ -44,6 +44,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     rig_buf_add_text(text, ", ");
     switch ((int)w->anomaly) {
     case RIG_ANOMALY_INTERNAL:
+    case RIG_ANOMALY_INTERNAL_PREDICATE:
         add_internal(history, w, text);
         return;
     case RIG_ANOMALY_DUPLICATE_ELEMENTS:

@@ -8,6 +8,7 @@
 #include "checker/checker_types.h"
 #include "checker/witness/verify_cases.h"
 #include "checker/witness/verify_type.h"
+#include "history/types.h"
 
 struct rig_verifier {
     struct rig_proof proof;
@@ -21,7 +22,7 @@ static enum rig_rc refuse(const struct rig_history *history, const struct rig_wi
                     rig_anomaly_info(witness->anomaly)->name, rig_txn_name(history, txn), lacks);
 }
 
-struct rig_verifier *rig_verifier_new(const struct rig_history *history)
+struct rig_verifier *rig_verifier_new(const struct rig_history *history, bool prefilled)
 {
     const struct rig_type_inference *type = rig_type_inference(history->workload);
     RIG_REQUIRE(type != NULL);
@@ -30,6 +31,7 @@ struct rig_verifier *rig_verifier_new(const struct rig_history *history)
         return NULL;
     verifier->type = type->verifier;
     verifier->proof.history = history;
+    verifier->proof.prefilled = prefilled;
     verifier->proof.committed = calloc((size_t)history->txn_count + 1, sizeof *verifier->proof.committed);
     if (verifier->proof.committed == NULL || !verifier->type->prove_committed(&verifier->proof)) {
         rig_verifier_free(verifier);
@@ -65,13 +67,44 @@ const char *rig_verify_precedence(const struct rig_history *history, const struc
                    : "is followed by one without an invocation";
     return from->complete_at < to->invoke_at ? NULL : "did not complete before the next one was invoked";
 }
+
+bool rig_verify_found_no_row(const struct rig_proof *proof, uint32_t txn, uint32_t op)
+{
+    if (proof->prefilled || op >= rig_txn_op_count(proof->history, txn))
+        return false;
+    const struct rig_txn_op *read = rig_txn_ops(proof->history, txn) + op;
+    switch (rig_op_infos[read->kind].shape) {
+    case RIG_RESULT_VALUE:
+        return read->read_state == RIG_READ_NIL;
+    case RIG_RESULT_LIST:
+        return read->read_state == RIG_READ_NIL || (read->read_state == RIG_READ_SEEN && read->count == 0);
+    case RIG_RESULT_SET: /* an element that a read misses is one */
+        return true;
+    case RIG_RESULT_NOTHING:
+    case RIG_RESULT_ROWS: /* rows have conditions: verify_row.c */
+        break;
+    }
+    return false;
+}
+
+static const char *check_rw(const struct rig_verifier *verifier, const struct rig_step *step)
+{
+    const bool has_rows = rig_data_types[verifier->proof.history->workload].shape == RIG_RESULT_ROWS;
+    const char *lacks = verifier->type->check_step(&verifier->proof, step);
+    if (lacks == NULL && !has_rows &&
+        step->by_predicate != rig_verify_found_no_row(&verifier->proof, step->from, step->from_op))
+        return step->by_predicate ? "found the row" : "found no row, which is no read of an item";
+    return lacks;
+}
+
 static const char *check_step(const struct rig_verifier *verifier, const struct rig_step *step)
 {
     switch (step->kind) {
     case RIG_EDGE_WW:
     case RIG_EDGE_WR:
-    case RIG_EDGE_RW:
         return verifier->type->check_step(&verifier->proof, step);
+    case RIG_EDGE_RW:
+        return check_rw(verifier, step);
     case RIG_EDGE_PROCESS:
     case RIG_EDGE_REALTIME:
         return rig_verify_precedence(verifier->proof.history, step);
@@ -211,6 +244,26 @@ static enum rig_rc verify_cases(const struct rig_verifier *verifier, const struc
     return lack.lacks == NULL ? RIG_OK : refuse(verifier->proof.history, witness, lack.txn, lack.lacks, err);
 }
 
+/* Whether an internal inconsistency or a lost update is between reads that found no row of a key that the transaction had
+ * not written itself. */
+static bool is_by_phantom(const struct rig_proof *proof, const struct rig_witness *w)
+{
+    const uint32_t txn = w->txns[0], count = rig_txn_op_count(proof->history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(proof->history, txn);
+    if (w->anomaly == RIG_ANOMALY_LOST_UPDATE)
+        return rig_verify_found_no_row(proof, txn, w->op);
+    if (w->anomaly != RIG_ANOMALY_INTERNAL || w->op >= count || w->other_op >= w->op)
+        return false;
+    const bool now = rig_verify_found_no_row(proof, txn, w->op),
+               before = rig_verify_found_no_row(proof, txn, w->other_op);
+    if (rig_data_types[proof->history->workload].shape == RIG_RESULT_SET)
+        return now && before; /* both are reads, and so of elements that others added */
+    bool own = false;
+    for (uint32_t i = 0; i < (now ? w->op : w->other_op); i++)
+        own |= !rig_op_reads(ops[i].kind) && ops[i].key == w->key;
+    return now != before && !own;
+}
+
 enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct rig_witness *witness,
                                struct rig_err *err)
 {
@@ -220,7 +273,11 @@ enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct
         return verify_cycle(verifier, witness, err);
     if (!verifier->proof.committed[witness->txns[0]])
         return refuse(verifier->proof.history, witness, witness->txns[0], "did not certainly commit", err);
-    const char *lacks = verifier->type->check_noncyclic(&verifier->proof, witness);
+    struct rig_witness named = *witness; /* is proved in one way, whether or not there was a row */
+    if (rig_anomaly_is_by_predicate(witness->anomaly, &named.anomaly) != is_by_phantom(&verifier->proof, &named))
+        return refuse(verifier->proof.history, witness, witness->txns[0],
+                      "is in an anomaly that has another name where its key has no row", err);
+    const char *lacks = verifier->type->check_noncyclic(&verifier->proof, &named);
     if (lacks == rig_verify_spent)
         return rig_fail(err, RIG_E_LIMIT, "a witness %s", lacks);
     return lacks == NULL ? RIG_OK : refuse(verifier->proof.history, witness, witness->txns[0], lacks, err);

@@ -24,8 +24,8 @@
 
 struct rig_verifier;
 
-/* Borrows the history. NULL when memory runs out. */
-struct rig_verifier *rig_verifier_new(const struct rig_history *history);
+/* Borrows the history. `prefilled`: each key had its row before the first transaction. NULL when memory runs out. */
+struct rig_verifier *rig_verifier_new(const struct rig_history *history, bool prefilled);
 /* Takes NULL. */
 void rig_verifier_free(struct rig_verifier *verifier);
 

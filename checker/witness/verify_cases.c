@@ -47,6 +47,7 @@ enum {
     IN_PROCESS = 1 << 11, /* process edges count */
     IN_TIME = 1 << 12,    /* and real-time edges, too */
     SNAPSHOTS = 1 << 13,  /* each rw step out of the operation at which the step before arrives, or of one behind it */
+    OF_ITEMS = 1 << 14,   /* no rw step out of a read that found no row */
 };
 
 static const unsigned limits[RIG_LEVEL_COUNT] = {
@@ -56,7 +57,7 @@ static const unsigned limits[RIG_LEVEL_COUNT] = {
     [RIG_LEVEL_READ_COMMITTED] = NO_RW,
     [RIG_LEVEL_STRONG_SESSION_READ_COMMITTED] = NO_RW | IN_PROCESS,
     [RIG_LEVEL_STRONG_READ_COMMITTED] = NO_RW | IN_PROCESS | IN_TIME,
-    [RIG_LEVEL_CURSOR_STABILITY] = ONE_RW | TWO_STEPS | NO_WR | ONE_KEY,
+    [RIG_LEVEL_CURSOR_STABILITY] = ONE_RW | TWO_STEPS | NO_WR | ONE_KEY | OF_ITEMS,
     [RIG_LEVEL_MONOTONIC_VIEW] = ONE_RW | ASCENDING,
     [RIG_LEVEL_MONOTONIC_SNAPSHOT_READ] = SNAPSHOTS,
     [RIG_LEVEL_CONSISTENT_VIEW] = ONE_RW,
@@ -70,7 +71,7 @@ static const unsigned limits[RIG_LEVEL_COUNT] = {
     [RIG_LEVEL_SNAPSHOT_ISOLATION] = SPARSE,
     [RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION] = SPARSE | IN_PROCESS,
     [RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION] = SPARSE | IN_PROCESS | IN_TIME,
-    [RIG_LEVEL_REPEATABLE_READ] = 0,
+    [RIG_LEVEL_REPEATABLE_READ] = OF_ITEMS,
     [RIG_LEVEL_UPDATE_SERIALIZABLE] = ONE_READER,
     [RIG_LEVEL_VIEW_SERIALIZABLE] = 0,
     [RIG_LEVEL_SERIALIZABLE] = 0,
@@ -89,8 +90,9 @@ static bool writes_key(const struct rig_history *history, uint32_t txn, uint32_t
 }
 
 /* The limits that a cycle does not keep. */
-static unsigned broken_limits(const struct rig_history *history, const struct rig_step *steps, uint32_t count)
+static unsigned broken_limits(const struct rig_proof *proof, const struct rig_step *steps, uint32_t count)
 {
+    const struct rig_history *history = proof->history;
     unsigned broken = count == 2 ? 0 : TWO_STEPS;
     uint32_t rw = 0, readers = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -105,6 +107,7 @@ static unsigned broken_limits(const struct rig_history *history, const struct ri
         if (step->kind != RIG_EDGE_RW)
             continue;
         broken |= last->kind == RIG_EDGE_RW ? SPARSE | BEHIND_WR | ASCENDING | SNAPSHOTS : 0;
+        broken |= rig_verify_found_no_row(proof, step->from, step->from_op) ? OF_ITEMS : 0;
         broken |= last->kind == RIG_EDGE_WW ? BEHIND_WR : 0;
         broken |= last->to_op == UINT32_MAX || last->to_op >= step->from_op ? ASCENDING : 0;
         broken |= last->to_op == UINT32_MAX || last->to_op > step->from_op ? SNAPSHOTS : 0;
@@ -315,7 +318,7 @@ static const char *check_cycle(struct proving *p, const struct rig_case *line)
         if (lacks != NULL)
             return lacks;
     }
-    p->forbidding &= levels_forbidding(broken_limits(p->proof->history, steps, line->step_count));
+    p->forbidding &= levels_forbidding(broken_limits(p->proof, steps, line->step_count));
     return (p->forbidding & RIG_LEVEL_BIT(cases->level)) != 0 ? NULL : "is in a cycle that the level allows";
 }
 

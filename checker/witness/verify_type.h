@@ -15,6 +15,7 @@ struct rig_proof {
     const struct rig_history *history;
     bool *committed; /* per transaction: acknowledged, or unknown with a write that a committed one shows */
     void *facts;     /* of the data type */
+    bool prefilled;  /* each key had its row before the first transaction */
 };
 
 /* A read of a key, proved. */
@@ -58,6 +59,9 @@ const char *rig_verify_object_order(const struct rig_history *history, const str
 
 /* check_noncyclic() of a lost write of a register. */
 const char *rig_verify_lost_write(const struct rig_proof *proof, const struct rig_witness *witness);
+
+/* Whether this operation of the transaction reads a key, or an element of a set, that may have no row then. */
+bool rig_verify_found_no_row(const struct rig_proof *proof, uint32_t txn, uint32_t op);
 
 /* The proof that a process or real-time step lacks; NULL when it holds. */
 const char *rig_verify_precedence(const struct rig_history *history, const struct rig_step *step);

@@ -90,7 +90,7 @@ static int elements_before_own(const struct small_txn *txn, const struct small_o
     return at;
 }
 
-static bool list_is_inner(const struct small_txn *txn, int i)
+static bool list_is_inner(const struct small_txn *txn, int i, bool items)
 {
     const struct small_op *read = &txn->ops[i];
     int others = elements_before_own(txn, read, i);
@@ -104,7 +104,8 @@ static bool list_is_inner(const struct small_txn *txn, int i)
     }
     for (int j = 0; j < i; j++) {
         const struct small_op *earlier = &txn->ops[j];
-        if (earlier->append || !earlier->known || earlier->key != read->key)
+        if (earlier->append || !earlier->known || earlier->key != read->key ||
+            (items && (earlier->count == 0 || read->count == 0)))
             continue;
         int before = elements_before_own(txn, earlier, j);
         if (before != others || memcmp(earlier->list, read->list, (size_t)others * sizeof read->list[0]) != 0)
@@ -113,7 +114,7 @@ static bool list_is_inner(const struct small_txn *txn, int i)
     return true;
 }
 
-static bool register_is_inner(const struct small_txn *txn, int i)
+static bool register_is_inner(const struct small_txn *txn, int i, bool items)
 {
     const struct small_op *read = &txn->ops[i];
     int written = last_write(txn, read->key, i);
@@ -121,7 +122,8 @@ static bool register_is_inner(const struct small_txn *txn, int i)
         return read->count == 1 && read->list[0] == txn->ops[written].value;
     for (int j = 0; j < i; j++) {
         const struct small_op *earlier = &txn->ops[j];
-        if (earlier->append || !earlier->known || earlier->key != read->key)
+        if (earlier->append || !earlier->known || earlier->key != read->key ||
+            (items && (earlier->count == 0 || read->count == 0)))
             continue;
         if (earlier->count != read->count || (read->count == 1 && earlier->list[0] != read->list[0]))
             return false;
@@ -133,14 +135,17 @@ static void look_at_all(struct search *s)
 {
     for (int t = 0; t < s->history->txn_count; t++) {
         const struct small_txn *txn = &s->history->txns[t];
-        s->inner[t] = true;
+        const bool prefilled = (s->assumptions & EXECUTION_PREFILLED) != 0;
+        s->inner[t] = s->item_inner[t] = true;
         for (int i = 0; i < txn->op_count; i++) {
             if (txn->ops[i].append)
                 s->writes[t] |= bit(txn->ops[i].key);
             if (txn->ops[i].append || !txn->ops[i].known)
                 continue;
             s->reads[s->read_count++] = look_at(s->history, t, i);
-            s->inner[t] &= s->history->registers ? register_is_inner(txn, i) : list_is_inner(txn, i);
+            s->inner[t] &= s->history->registers ? register_is_inner(txn, i, false) : list_is_inner(txn, i, false);
+            s->item_inner[t] &=
+                s->history->registers ? register_is_inner(txn, i, !prefilled) : list_is_inner(txn, i, !prefilled);
         }
     }
 }
@@ -211,7 +216,7 @@ static void find_known(struct search *s, uint32_t certain)
 static bool choose_set(struct search *s, uint32_t committed)
 {
     s->committed = committed | s->ghosts;
-    s->all_committed_reads = s->all_inner = true;
+    s->all_committed_reads = s->all_inner = s->all_item_inner = true;
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
         if (!in(committed, seen->txn))
@@ -220,6 +225,7 @@ static bool choose_set(struct search *s, uint32_t committed)
             return false;
         s->all_committed_reads &= !seen->uncommitted && (seen->writers & ~committed) == 0;
         s->all_inner &= s->inner[seen->txn];
+        s->all_item_inner &= s->item_inner[seen->txn];
         if (assumes_operations(s) && (seen->writers & s->infos & ~committed) != 0)
             return false;
     }
@@ -378,12 +384,19 @@ static void close_down(const struct search *s, uint32_t sets[SMALL_TXNS])
     }
 }
 
-/* Ext: no read misses a write that its transaction sees. */
-static bool misses_nothing(const struct search *s, const uint32_t sees[SMALL_TXNS])
+/* Whether the read is one of an item, which has a row. */
+static bool found_row(const struct search *s, const struct seen *seen)
+{
+    return seen->read->count > 0 || (s->assumptions & EXECUTION_PREFILLED) != 0;
+}
+
+/* Ext: no read misses a write that its transaction sees; `items`: no read of an item. */
+static bool misses_nothing(const struct search *s, const uint32_t sees[SMALL_TXNS], bool items)
 {
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
-        if (executions_is_external(s, seen) && (missed_by(s, seen) & sees[seen->txn]) != 0)
+        if (executions_is_external(s, seen) && (!items || found_row(s, seen)) &&
+            (missed_by(s, seen) & sees[seen->txn]) != 0)
             return false;
     }
     return true;
@@ -405,7 +418,7 @@ static bool is_visible(const struct search *s, const uint32_t *first, const uint
         close_over(s, sees);
     else if (closing == CLOSE_DOWN)
         close_down(s, sees);
-    return misses_nothing(s, sees);
+    return misses_nothing(s, sees, false);
 }
 
 /* G-cursor: a version between the one that a transaction read and its own. */
@@ -413,7 +426,7 @@ static bool is_cursor_stable(const struct search *s)
 {
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
-        if (executions_is_external(s, seen) && (s->writes[seen->txn] & bit(seen->key)) != 0 &&
+        if (executions_is_external(s, seen) && found_row(s, seen) && (s->writes[seen->txn] & bit(seen->key)) != 0 &&
             version_before(s, seen->txn, seen->key) != seen->writer)
             return false;
     }
@@ -523,7 +536,7 @@ static void judge_plain(const struct search *s, const uint32_t *overwrites, cons
     plain[EXECUTION_CS] = is_cursor_stable(s);
     plain[EXECUTION_ML] = is_monotonic(s, depends);
     plain[EXECUTION_MAV] = is_monotonic(s, NULL);
-    plain[EXECUTION_CV] = misses_nothing(s, depends);
+    plain[EXECUTION_CV] = misses_nothing(s, depends, false);
     plain[EXECUTION_MSR] = snapshots_ascend(s);
     plain[EXECUTION_PL3U] = updates_are_serializable(s, depends);
     if (s->all_inner) {
@@ -555,12 +568,13 @@ static void judge(const struct search *s)
     judge_plain(s, overwrites, reads_from);
     for (int p = 1; p < s->count; p++)
         all[s->order[p]] = all[s->order[p - 1]] | bit(s->order[p - 1]);
-    bool serial = s->all_inner && misses_nothing(s, all);
+    const bool serial = s->all_inner && misses_nothing(s, all, false);
+    const bool item_serial = s->all_item_inner && misses_nothing(s, all, true);
     for (int order = 0; order < EXECUTION_ORDERS; order++) {
         if (!kept[order])
             continue;
         s->found->exists[EXECUTION_RC][order] = true;
-        s->found->exists[EXECUTION_RR][order] |= serial;
+        s->found->exists[EXECUTION_RR][order] |= item_serial;
         s->found->exists[EXECUTION_SER][order] |= serial;
         if (s->all_inner && !s->found->exists[EXECUTION_SI][order])
             s->found->exists[EXECUTION_SI][order] = is_visible(s, reads_from, overwrites, s->before[order], CLOSE_DOWN);

@@ -22,7 +22,13 @@
  *           snapshots of a transaction's operations ascend; a read returns the last version in its snapshot (the
  *           transaction's own, where it is that); the snapshot of a write contains the earlier versions of its key.
  *
- * RR        PL-2.99, 4.4 (no G1, no G2-item) with Int: no transaction missed anything that comes before it.
+ * RR        PL-2.99, 4.4 (no G1, no G2-item) with Int: no transaction missed anything that comes before it, by a read
+ *           that found a row.
+ *
+ * A read of nil, or of an empty list, found no row of its key. In Adya's model (3.1.2) a transaction reads no version of an
+ * object that is not there; that the row is missing is known from a predicate, and an insertion of the row overwrites that
+ * predicate read. G2-item and G-cursor have no such edges, so at RR and CS these reads bind only by what the transaction
+ * wrote itself (it must find its own row). All other levels are about both kinds. With EXECUTION_PREFILLED there is a row.
  *
  * PL3U      4.3 (no G-update): RC, and the update transactions with any one other have no cycle.
  *
@@ -85,7 +91,12 @@ enum execution_kind {
     EXECUTION_KINDS
 };
 enum execution_order { EXECUTION_PLAIN, EXECUTION_SESSION, EXECUTION_STRONG, EXECUTION_ORDERS };
-enum execution_assumption { EXECUTION_WFR = 1, EXECUTION_SEQUENTIAL = 2, EXECUTION_LINEARIZABLE = 4 };
+enum execution_assumption {
+    EXECUTION_WFR = 1,
+    EXECUTION_SEQUENTIAL = 2,
+    EXECUTION_LINEARIZABLE = 4,
+    EXECUTION_PREFILLED = 8, /* each key has its row from the start */
+};
 
 struct executions {
     bool exists[EXECUTION_KINDS][EXECUTION_ORDERS];

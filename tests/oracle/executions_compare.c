@@ -107,7 +107,8 @@ static unsigned rig_assumptions(unsigned assumptions)
 {
     return ((assumptions & EXECUTION_WFR) != 0 ? RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS) : 0) |
            ((assumptions & EXECUTION_SEQUENTIAL) != 0 ? RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_SEQUENTIAL_KEYS) : 0) |
-           ((assumptions & EXECUTION_LINEARIZABLE) != 0 ? RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS) : 0);
+           ((assumptions & EXECUTION_LINEARIZABLE) != 0 ? RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS) : 0) |
+           ((assumptions & EXECUTION_PREFILLED) != 0 ? RIG_ASSUMES_PREFILLED : 0);
 }
 
 static enum rig_rc check_text(const struct small_history *history, const struct asking *asking, const char *text,
@@ -172,8 +173,9 @@ static void ask(const struct small_history *history, const struct asking *asking
         answer->fate[level] = verdict->levels[level].fate;
     for (unsigned a = 0; rc == RIG_OK && a < RIG_ANOMALY_COUNT; a++)
         answer->reply[a] = reply_of(verdict, (enum rig_anomaly)a);
-    const char *wrong =
-        rc == RIG_OK && history->registers && asking->assumptions == 0 ? witnesses_stand_alone(history, verdict) : NULL;
+    const char *wrong = rc == RIG_OK && history->registers && asking->assumptions == EXECUTION_PREFILLED
+                            ? witnesses_stand_alone(history, verdict)
+                            : NULL;
     if (wrong != NULL)
         (void)snprintf(answer->problem, sizeof answer->problem, "%s", wrong);
     if (rc == RIG_OK && wrong == NULL && asking->telling == WHOLE)
@@ -268,8 +270,8 @@ static void explain(const struct small_history *history, const struct asking *as
     }
     executions_find(history, asking->assumptions, &explained->assuming);
     explained->anyhow = explained->assuming;
-    if (asking->assumptions != 0)
-        executions_find(history, 0, &explained->anyhow);
+    if ((asking->assumptions & ~(unsigned)EXECUTION_PREFILLED) != 0)
+        executions_find(history, asking->assumptions & EXECUTION_PREFILLED, &explained->anyhow);
 }
 
 /*
@@ -446,7 +448,7 @@ static void compare_names(const struct small_history *history, const struct aski
         if (history->registers ? is_of_registers((enum named_plain)a) : a != NAMED_LOST_WRITE)
             agreement[anomaly] = compare_plain(history, &named, answer->reply[anomaly], (enum named_plain)a);
     }
-    for (int cycle = 0; cycle < NAMED_CYCLE_COUNT && asking->assumptions == 0; cycle++) {
+    for (int cycle = 0; cycle < NAMED_CYCLE_COUNT && asking->assumptions == EXECUTION_PREFILLED; cycle++) {
         for (int form = 0; form < 3; form++) {
             enum rig_anomaly anomaly = cycle_anomalies[cycle][form];
             agreement[anomaly] =
@@ -471,7 +473,7 @@ static void compare(const struct small_history *history, const struct asking *as
     comparison->splits = explained.splits;
     for (int level = 0; level < RIG_LEVEL_COUNT; level++)
         comparison->agreement[level] = compare_level(&interpreted, asking, &answer, &explained, (enum rig_level)level);
-    if (!asking->cases)
+    if (!asking->cases && (asking->assumptions & EXECUTION_PREFILLED) != 0) /* the names are those of items */
         compare_names(&interpreted, asking, &answer, comparison);
 }
 
@@ -629,7 +631,9 @@ static void try_history(const struct options *options, uint64_t number, struct t
     if (!make_history(options, number, &history))
         return;
     struct asking asking = {.telling = (enum telling)(number % TELLINGS),
-                            .assumptions = history.registers && !options->cases ? (unsigned)(number / TELLINGS % 8) : 0,
+                            .assumptions =
+                                (history.registers && !options->cases ? (unsigned)(number / TELLINGS % 8) : 0) |
+                                (options->cases || number / (8 * TELLINGS) % 2 == 0 ? EXECUTION_PREFILLED : 0),
                             .decided = options->decided,
                             .cases = options->cases};
     compare(&history, &asking, &comparison);

@@ -25,7 +25,8 @@ struct search {
     unsigned assumptions;
     struct seen reads[SMALL_TXNS * SMALL_OPS];
     int read_count;
-    bool inner[SMALL_TXNS]; /* per transaction: Int */
+    bool inner[SMALL_TXNS];      /* per transaction: Int */
+    bool item_inner[SMALL_TXNS]; /* likewise, for reads that found a row; and own writes */
     uint32_t before[EXECUTION_ORDERS][SMALL_TXNS];
     uint32_t writes[SMALL_TXNS]; /* bits of keys */
     uint32_t infos, known;       /* known: ok, or shown by one that is known */
@@ -33,7 +34,7 @@ struct search {
     bool silent[SMALL_KEYS];     /* reads of the key are no evidence at RU */
     /* of one set */
     uint32_t committed;
-    bool all_committed_reads, all_inner; /* the conditions of RC and Int on each read by itself */
+    bool all_committed_reads, all_inner, all_item_inner; /* the conditions of RC and Int on each read by itself */
     /* of one order */
     int count, order[SMALL_TXNS], place[SMALL_TXNS];
     struct executions *found;

@@ -29,7 +29,7 @@ static bool disagrees(const struct small_history *history, void *context)
     const struct level *level = context;
     struct executions executions;
     struct case_answers answers;
-    executions_find(history, 0, &executions);
+    executions_find(history, EXECUTION_PREFILLED, &executions);
     version_cases_find(history, &answers);
     return executions.exists[level->kind][level->order] != (answers.answer[level->kind][level->order] == CASES_YES);
 }
@@ -50,7 +50,7 @@ static bool agree(const struct small_history *history)
 {
     struct executions executions;
     struct case_answers answers;
-    executions_find(history, 0, &executions);
+    executions_find(history, EXECUTION_PREFILLED, &executions);
     version_cases_find(history, &answers);
     for (int kind = 0; kind < EXECUTION_KINDS; kind++) {
         for (int order = 0; order < EXECUTION_ORDERS; order++) {
@@ -72,7 +72,7 @@ static void report(struct small_history history, uint64_t number)
         return;
     small_shrink(&history, disagrees, &level);
     struct executions executions;
-    executions_find(&history, 0, &executions);
+    executions_find(&history, EXECUTION_PREFILLED, &executions);
     printf("history %llu: %s, %s: the second oracle knows %s\n", (unsigned long long)number, kinds[level.kind],
            orders[level.order], executions.exists[level.kind][level.order] ? "an execution" : "no execution");
     small_print(&history, "    ", stdout);

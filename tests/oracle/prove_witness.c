@@ -157,6 +157,13 @@ static bool is_acknowledged(const struct small_history *small, const struct rig_
 static enum rig_anomaly name_of(const struct small_history *small, const struct rig_history *history,
                                 const struct rig_witness *witness)
 {
+    /* A read of a key without a row is one by a predicate. */
+    static const enum rig_anomaly phantoms[3][3] = {
+        {RIG_ANOMALY_G_SINGLE_PREDICATE, RIG_ANOMALY_G_NONADJACENT_PREDICATE, RIG_ANOMALY_G2_PREDICATE},
+        {RIG_ANOMALY_G_SINGLE_PREDICATE_PROCESS, RIG_ANOMALY_G_NONADJACENT_PREDICATE_PROCESS,
+         RIG_ANOMALY_G2_PREDICATE_PROCESS},
+        {RIG_ANOMALY_G_SINGLE_PREDICATE_REALTIME, RIG_ANOMALY_G_NONADJACENT_PREDICATE_REALTIME,
+         RIG_ANOMALY_G2_PREDICATE_REALTIME}};
     static const enum rig_anomaly names[3][5] = {
         {RIG_ANOMALY_G0, RIG_ANOMALY_G1C, RIG_ANOMALY_G_SINGLE, RIG_ANOMALY_G_NONADJACENT, RIG_ANOMALY_G2_ITEM},
         {RIG_ANOMALY_G0_PROCESS, RIG_ANOMALY_G1C_PROCESS, RIG_ANOMALY_G_SINGLE_PROCESS,
@@ -165,19 +172,24 @@ static enum rig_anomaly name_of(const struct small_history *small, const struct 
          RIG_ANOMALY_G_NONADJACENT_REALTIME, RIG_ANOMALY_G2_ITEM_REALTIME},
     };
     uint32_t count[5] = {0};
-    bool adjacent = false, acknowledged = true;
+    bool adjacent = false, acknowledged = true, phantom = false;
     for (uint32_t i = 0; i < witness->step_count; i++) {
         acknowledged = acknowledged && history->txns[witness->txns[i]].outcome == RIG_OUTCOME_OK &&
                        is_acknowledged(small, history, &witness->steps[i]);
         const struct rig_step *next = &witness->steps[(i + 1) % witness->step_count];
         count[witness->steps[i].kind]++;
+        phantom =
+            phantom ||
+            (witness->steps[i].kind == RIG_EDGE_RW &&
+             small->txns[small_id(small, history, witness->steps[i].from)].ops[witness->steps[i].from_op].count == 0);
         adjacent = adjacent || (witness->steps[i].kind == RIG_EDGE_RW && next->kind == RIG_EDGE_RW);
     }
     int order = count[RIG_EDGE_REALTIME] > 0 ? 2 : count[RIG_EDGE_PROCESS] > 0 ? 1 : 0;
     int base = count[RIG_EDGE_RW] == 0   ? (count[RIG_EDGE_WR] > 0 || !acknowledged ? 1 : 0)
                : count[RIG_EDGE_RW] == 1 ? 2
                                          : 3;
-    return names[order][base == 3 && adjacent ? 4 : base];
+    const int name = base == 3 && adjacent ? 4 : base;
+    return phantom ? phantoms[order][name - 2] : names[order][name];
 }
 
 const char *prove_witness(const struct small_history *small, const struct rig_history *history,

@@ -58,7 +58,7 @@ static void check(const struct example *example, const struct small_history *his
 {
     struct executions executions;
     struct case_answers cases;
-    executions_find(history, 0, &executions);
+    executions_find(history, EXECUTION_PREFILLED, &executions);
     version_cases_find(history, &cases);
     for (int kind = EXECUTION_RC; kind < EXECUTION_KINDS; kind++) {
         const bool allowed = (example->allowing >> kind & 1) != 0, refuted = (example->refuting >> kind & 1) != 0;

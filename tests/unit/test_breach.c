@@ -191,7 +191,7 @@ static void judge_cycle(struct path *path)
 {
     for (int form = 0; form < RIG_RULE_COUNT; form++) {
         for (int along = 0; along < RIG_ALONG_COUNT; along++) {
-            const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false};
+            const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false, false};
             if (path->found[form][along] || !rig_rule_forbids(&rule, path->arcs, path->count, path->writes_nothing))
                 continue;
             path->found[form][along] = true;
@@ -428,7 +428,7 @@ static void compare(const struct question *q, uint32_t most)
     try_executions(q, allowed);
     for (int form = 0; form < RIG_RULE_COUNT; form++) {
         for (int along = 0; along < RIG_ALONG_COUNT; along++) {
-            const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false};
+            const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false, false};
             struct rig_breaches breaches = {0};
             assert_true(rig_breach_find(&q->problem, &rule, q->place, most, INT64_MAX, &breaches));
             assert_in_range(breaches.ends.count, 0, most);
@@ -449,7 +449,7 @@ static void compare(const struct question *q, uint32_t most)
 static void expect_spent(const struct question *q)
 {
     for (int form = RIG_RULE_CURSOR; form < RIG_RULE_COUNT; form++) {
-        const struct rig_rule rule = {(enum rig_rule_form)form, RIG_ALONG_PROCESS, false};
+        const struct rig_rule rule = {(enum rig_rule_form)form, RIG_ALONG_PROCESS, false, false};
         struct rig_breaches breaches = {0};
         assert_true(rig_breach_find(&q->problem, &rule, q->place, 1, 0, &breaches));
         assert_int_equal(breaches.ends.count, 0);

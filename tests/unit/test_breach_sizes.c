@@ -303,7 +303,7 @@ static void agrees_with_closures(void **state)
         const enum rig_along along = below(&rng, 2) == 0 ? RIG_ALONG_PLAIN : (enum rig_along)below(&rng, 3);
         relate(&sheet, along);
         for (int form = 0; form < RIG_RULE_COUNT; form++)
-            compare(&sheet, &(struct rig_rule){(enum rig_rule_form)form, along, false}, 1 + below(&rng, 100));
+            compare(&sheet, &(struct rig_rule){(enum rig_rule_form)form, along, false, false}, 1 + below(&rng, 100));
         rig_problem_done(&sheet.problem);
     }
     for (int form = 0; form < RIG_RULE_COUNT; form++) {
@@ -358,7 +358,7 @@ static void takes_linear_time(void **state)
     (void)state;
     for (int form = 0; form < RIG_RULE_COUNT; form++) {
         for (int along = 0; along < RIG_ALONG_COUNT; along += 2) {
-            const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false};
+            const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false, false};
             for (uint32_t swaps = 0; swaps <= 20; swaps += 20) {
                 const double small = time_of(4000, &rule, swaps), large = time_of(32000, &rule, swaps);
                 if (large > 30 * small)

@@ -145,7 +145,7 @@ static void compare_all(uint32_t problems, uint32_t most, uint32_t *longest)
         random_problem(&rng, most, &problem);
         for (int form = 0; form < RIG_RULE_COUNT; form++) {
             for (int along = 0; along < RIG_ALONG_COUNT; along++) {
-                const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false};
+                const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false, false};
                 const uint32_t leaves = prove(&problem, &rule);
                 if ((leaves == 0) != slow_breach_explains(&problem, &rule))
                     fail_msg("seed %llu, form %d along %d: %u cycles", (unsigned long long)seed, form, along, leaves);
@@ -230,10 +230,10 @@ static void make_chain(struct rig_problem *problem, uint32_t links)
 static void test_long_chain(void **state)
 {
     (void)state;
-    const struct rig_rule rules[] = {{RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true},
-                                     {RIG_RULE_SNAPSHOT, RIG_ALONG_PLAIN, true},
-                                     {RIG_RULE_CONSISTENT, RIG_ALONG_PLAIN, true},
-                                     {RIG_RULE_SERIAL, RIG_ALONG_PROCESS, true}};
+    const struct rig_rule rules[] = {{RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true, false},
+                                     {RIG_RULE_SNAPSHOT, RIG_ALONG_PLAIN, true, false},
+                                     {RIG_RULE_CONSISTENT, RIG_ALONG_PLAIN, true, false},
+                                     {RIG_RULE_SERIAL, RIG_ALONG_PROCESS, true, false}};
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         struct rig_problem problem;
         make_chain(&problem, LARGE_LINKS);
@@ -247,7 +247,7 @@ static void test_parallel_edges(void **state)
 {
     (void)state;
     const bool nothing[] = {false, false, false};
-    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true};
+    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true, false};
     struct rig_problem problem = {0};
     struct rig_case_graph graph;
     for (uint32_t node = 0; node < 3; node++) {
@@ -276,7 +276,7 @@ struct deep {
 
 static void *search_deep(void *argument)
 {
-    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true};
+    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true, false};
     struct deep *deep = argument;
     struct rig_arena arena;
     struct rig_case_graph graph;
@@ -390,7 +390,7 @@ static void test_deep_cases(void **state)
 static void test_spent(void **state)
 {
     (void)state;
-    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true};
+    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true, false};
     const bool nothing[] = {false, false};
     const uint8_t model[] = {RIG_CASE_FORWARD};
     struct rig_problem problem = {0};

@@ -38,17 +38,17 @@ static void begin(struct fixture *f, struct rig_history *history)
 {
     struct rig_err err = {0};
     const bool lists = history->workload == RIG_WORKLOAD_LIST_APPEND;
+    const struct rig_assumptions prefilled = {.made = RIG_ASSUMES_PREFILLED};
     *f = (struct fixture){.history = history};
     rig_arena_init(&f->arena, 0);
-    enum rig_rc rc = lists
-                         ? rig_infer_list_append(history, 8, &f->arena, &f->inference, &err)
-                         : rig_infer_registers(history, (struct rig_assumptions){0}, 8, &f->arena, &f->inference, &err);
+    enum rig_rc rc = lists ? rig_infer_list_append(history, prefilled, 8, &f->arena, &f->inference, &err)
+                           : rig_infer_registers(history, prefilled, 8, &f->arena, &f->inference, &err);
     if (rc == RIG_OK)
-        rc = lists ? rig_list_problem(&f->inference, NULL, &f->problem, &err)
-                   : rig_register_problem(&f->inference, NULL, &f->problem, &err);
+        rc = lists ? rig_list_problem(&f->inference, NULL, false, &f->problem, &err)
+                   : rig_register_problem(&f->inference, NULL, false, &f->problem, &err);
     if (rc != RIG_OK)
         fail_msg("%s", err.text);
-    f->verifier = rig_verifier_new(history);
+    f->verifier = rig_verifier_new(history, true);
     assert_non_null(f->verifier);
 }
 
@@ -451,7 +451,7 @@ static void smallest_examples_are_decided(void **state)
          RIG_LEVEL_BIT(RIG_LEVEL_PREFIX) | RIG_LEVEL_BIT(RIG_LEVEL_READ_ATOMIC)},
         {"ok 0 0-1: ax1; ok 1 2-3: rx[1] rx[]", RIG_LEVEL_BIT(RIG_LEVEL_MONOTONIC_VIEW),
          RIG_LEVEL_BIT(RIG_LEVEL_READ_COMMITTED)},
-        {"ok 0 0-2: ax1 rx[1]; ok 1 1-3: rx[] ax2", RIG_LEVEL_BIT(RIG_LEVEL_CURSOR_STABILITY),
+        {"ok 2 0-1: ax3; ok 0 2-4: ax1 rx[3 1]; ok 1 3-5: rx[3] ax2", RIG_LEVEL_BIT(RIG_LEVEL_CURSOR_STABILITY),
          RIG_LEVEL_BIT(RIG_LEVEL_READ_COMMITTED)},
         {"ok 0 0-2: rx[] az1; ok 1 1-3: rz[] ax1", RIG_LEVEL_BIT(RIG_LEVEL_UPDATE_SERIALIZABLE),
          RIG_LEVEL_BIT(RIG_LEVEL_SNAPSHOT_ISOLATION)},

@@ -13,7 +13,7 @@ struct fixture {
 static void check(struct fixture *f, const char *notation, uint64_t levels)
 {
     struct rig_err err = {0};
-    struct rig_check_options options = {.levels = levels};
+    struct rig_check_options options = {.levels = levels, .assumptions = RIG_ASSUMES_PREFILLED};
     f->history = given(notation);
     if (rig_check(f->history, &options, &f->verdict, &err) != RIG_OK)
         fail_msg("%s", err.text);
@@ -176,7 +176,7 @@ static void many_unread_appends_stay_linear(void **state)
         assert_int_equal(rig_history_builder_add(builder, &input, &err), RIG_OK);
     }
     struct fixture f;
-    struct rig_check_options options = {0};
+    struct rig_check_options options = {.assumptions = RIG_ASSUMES_PREFILLED};
     assert_int_equal(rig_history_builder_finish(builder, &f.history, &err), RIG_OK);
     assert_int_equal(rig_check(f.history, &options, &f.verdict, &err), RIG_OK);
     assert_true(f.verdict->edge_count[RIG_EDGE_RW] < 10000);
@@ -209,7 +209,7 @@ static void a_single_read_and_append_at_the_tail_is_no_cycle(void **state)
         assert_int_equal(rig_history_builder_add(builder, &input, &err), RIG_OK);
     }
     struct fixture f;
-    struct rig_check_options options = {0};
+    struct rig_check_options options = {.assumptions = RIG_ASSUMES_PREFILLED};
     assert_int_equal(rig_history_builder_finish(builder, &f.history, &err), RIG_OK);
     assert_int_equal(rig_check(f.history, &options, &f.verdict, &err), RIG_OK);
     assert_int_equal(f.verdict->valid, RIG_VALID_TRUE);
@@ -221,7 +221,7 @@ static void other_workloads_are_refused(void **state)
 {
     (void)state;
     struct rig_history history = {.workload = RIG_WORKLOAD_COUNT};
-    struct rig_check_options options = {0};
+    struct rig_check_options options = {.assumptions = RIG_ASSUMES_PREFILLED};
     struct rig_verdict *verdict = NULL;
     struct rig_err err = {0};
     assert_int_equal(rig_check(&history, &options, &verdict, &err), RIG_E_INPUT);

@@ -20,7 +20,7 @@ static void close_set(struct fixture *f, const char *notation, const char *alive
     memset(f->alive, 0, sizeof f->alive);
     f->history = given(notation);
     rig_arena_init(&f->arena, 0);
-    if (rig_infer_list_append(f->history, 8, &f->arena, &f->inference, &err) != RIG_OK)
+    if (rig_infer_list_append(f->history, (struct rig_assumptions){0}, 8, &f->arena, &f->inference, &err) != RIG_OK)
         fail_msg("%s", err.text);
     for (; *alive != '\0'; alive++)
         f->alive[given_key(f->history, *alive)] = 1;

@@ -16,7 +16,8 @@ struct judged {
 static void judge(struct judged *judged)
 {
     struct rig_err err = {0};
-    const struct rig_check_options options = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)};
+    const struct rig_check_options options = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE),
+                                              .assumptions = RIG_ASSUMES_PREFILLED};
     judged->history = given(skew);
     rig_columns_init(&judged->columns, 0);
     judged->history->columns = &judged->columns;

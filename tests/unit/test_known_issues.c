@@ -31,7 +31,10 @@ static struct rig_verdict *compared(const struct rig_history *history, const str
     struct rig_err err = {0};
     struct rig_verdict *verdict = NULL;
     struct rig_known_request request = {
-        .issues = issue, .count = 1, .load = load_none, .check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)}};
+        .issues = issue,
+        .count = 1,
+        .load = load_none,
+        .check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE), .assumptions = RIG_ASSUMES_PREFILLED}};
     request.check.max_witnesses = max_witnesses;
     assert_int_equal(rig_check(history, &request.check, &verdict, &err), RIG_OK);
     if (rig_known_issues_compare(verdict, &request, &err) != RIG_OK)
@@ -106,7 +109,8 @@ static bool is_refuted(const struct rig_history *history, uint32_t whole)
     struct rig_err err = {0};
     struct rig_history *parts = NULL;
     struct rig_verdict *verdict = NULL;
-    const struct rig_check_options options = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)};
+    const struct rig_check_options options = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE),
+                                              .assumptions = RIG_ASSUMES_PREFILLED};
     const struct rig_history_choice choice = {.txns = keep, .apart = apart};
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         keep[txn] = 1;

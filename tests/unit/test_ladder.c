@@ -17,7 +17,7 @@ static void infer(struct fixture *f, const char *notation)
     struct rig_err err = {0};
     f->history = given(notation);
     rig_arena_init(&f->arena, 0);
-    if (rig_infer_list_append(f->history, 8, &f->arena, &f->inference, &err) != RIG_OK)
+    if (rig_infer_list_append(f->history, (struct rig_assumptions){0}, 8, &f->arena, &f->inference, &err) != RIG_OK)
         fail_msg("%s", err.text);
 }
 

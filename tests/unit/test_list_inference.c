@@ -18,14 +18,14 @@ struct result {
     struct rig_inference inference;
 };
 
-typedef enum rig_rc (*way)(const struct rig_history *history, uint32_t most_kept, struct rig_arena *arena,
-                           struct rig_inference *inference, struct rig_err *err);
+typedef enum rig_rc (*way)(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
+                           struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
 
 static void infer(const struct rig_history *history, way how, struct result *result)
 {
     struct rig_err err = {0};
     rig_arena_init(&result->arena, 0);
-    if (how(history, 1000, &result->arena, &result->inference, &err) != RIG_OK ||
+    if (how(history, (struct rig_assumptions){0}, 1000, &result->arena, &result->inference, &err) != RIG_OK ||
         rig_inference_pack(&result->inference, &err) != RIG_OK)
         fail_msg("%s", err.text);
 }

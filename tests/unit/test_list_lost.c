@@ -102,7 +102,7 @@ static void a_false_witness_is_rejected(void **state)
     struct rig_err err = {0};
     check(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[]; ok 2 4-5: ax2; ok 3 6-7: rx[2]; ok 4 8-9: ay1; ok 5 10-11: ry[1]; "
               "ok 6 12-13: ry[]");
-    struct rig_verifier *verifier = rig_verifier_new(f.history);
+    struct rig_verifier *verifier = rig_verifier_new(f.history, true);
     assert_non_null(verifier);
     assert_int_equal(f.verdict->findings[RIG_ANOMALY_LOST_APPEND].count, 1);
     struct rig_witness witness = f.verdict->findings[RIG_ANOMALY_LOST_APPEND].witnesses[0];

@@ -16,8 +16,8 @@ static void build(struct fixture *f, const char *notation, const uint8_t *select
     struct rig_err err = {0};
     f->history = given(notation);
     rig_arena_init(&f->arena, 0);
-    if (rig_infer_list_append(f->history, 8, &f->arena, &f->inference, &err) != RIG_OK ||
-        rig_list_problem(&f->inference, selected, &f->problem, &err) != RIG_OK)
+    if (rig_infer_list_append(f->history, (struct rig_assumptions){0}, 8, &f->arena, &f->inference, &err) != RIG_OK ||
+        rig_list_problem(&f->inference, selected, false, &f->problem, &err) != RIG_OK)
         fail_msg("%s", err.text);
 }
 

@@ -99,7 +99,7 @@ static void a_false_witness_is_rejected(void **state)
     struct rig_err err = {0};
     check(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[]; ok 2 4-5: ay1; ok 3 6-7: ry[1]; ok 0 8-9: ry[]");
     assert_int_equal(f.verdict->findings[RIG_ANOMALY_LOST_WRITE].count, 1);
-    struct rig_verifier *verifier = rig_verifier_new(f.history);
+    struct rig_verifier *verifier = rig_verifier_new(f.history, true);
     struct rig_witness witness = f.verdict->findings[RIG_ANOMALY_LOST_WRITE].witnesses[0];
     assert_non_null(verifier);
     assert_int_equal(rig_verify_witness(verifier, &witness, &err), RIG_OK);

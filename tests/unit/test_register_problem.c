@@ -27,7 +27,7 @@ static void build(struct fixture *f, const char *lines, unsigned assumptions, co
     if (rig_history_parse("given", lines, strlen(lines), &options, &f->history, &err) != RIG_OK ||
         rig_infer_registers(f->history, (struct rig_assumptions){.made = assumptions}, 8, &f->arena, &f->inference,
                             &err) != RIG_OK ||
-        rig_register_problem(&f->inference, selected, &f->problem, &err) != RIG_OK)
+        rig_register_problem(&f->inference, selected, false, &f->problem, &err) != RIG_OK)
         fail_msg("%s", err.text);
 }
 

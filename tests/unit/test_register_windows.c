@@ -219,7 +219,7 @@ static void judge(struct judged *f, const char *notation, unsigned assumptions, 
     struct rig_stream *windows;
     struct cut_history cut;
     const struct rig_segment *segment;
-    const struct rig_stream_options options = {.check = {.assumptions = assumptions},
+    const struct rig_stream_options options = {.check = {.assumptions = assumptions | RIG_ASSUMES_PREFILLED},
                                                .least_new = 1,
                                                .growth = 1,
                                                .idle = 1,

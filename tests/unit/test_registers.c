@@ -286,7 +286,7 @@ static void false_witnesses_are_refused(void **state)
     struct rig_verdict *verdict = NULL;
     struct rig_err err = {0};
     assert_int_equal(rig_check(history, &options, &verdict, &err), RIG_OK);
-    struct rig_verifier *verifier = rig_verifier_new(history);
+    struct rig_verifier *verifier = rig_verifier_new(history, true);
     unsigned cycles = 0;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         for (uint32_t i = 0; i < verdict->findings[anomaly].witness_count; i++) {

@@ -24,7 +24,7 @@ static void remember(struct rig_retired *retired, const struct rig_history *hist
     rig_arena_init(&arena, 0);
     memset(judged, 1, sizeof judged);
     memset(fate, key_fate, sizeof fate);
-    assert_int_equal(rig_infer_list_append(history, 8, &arena, &inference, &err), RIG_OK);
+    assert_int_equal(rig_infer_list_append(history, (struct rig_assumptions){0}, 8, &arena, &inference, &err), RIG_OK);
     assert_int_equal(rig_retired_remember(retired, &inference, fate, judged, NULL, true, &err), RIG_OK);
     rig_inference_done(&inference);
     rig_arena_done(&arena);

@@ -79,7 +79,7 @@ static void compare_all(uint64_t first_seed, uint32_t problems, uint32_t most)
         random_problem(&rng, most, &problem);
         for (int form = 0; form < RIG_RULE_COUNT; form++) {
             for (int along = 0; along < 3; along++) {
-                const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false};
+                const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false, false};
                 compare(&problem, &rule, seed, counts[form]);
             }
         }
@@ -140,7 +140,7 @@ static void test_larger(void **state)
         random_problem(&rng, RANDOM_PROBLEM_TXNS, &problem);
         for (int form = 0; form < RIG_RULE_COUNT; form++) {
             for (int along = 0; along < 3; along++) {
-                const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false};
+                const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false, false};
                 struct rig_solution solution = solve(&problem, &rule);
                 counts[form][solution.answer == RIG_ANSWER_YES]++;
                 if (solution.answer == RIG_ANSWER_YES)
@@ -242,7 +242,7 @@ static void test_budget_of_refuted(void **state)
         rig_rng_init(&rng, seed, 4);
         random_problem(&rng, 4, &problem);
         for (int form = 0; form < RIG_RULE_COUNT; form++) {
-            const struct rig_rule rule = {(enum rig_rule_form)form, RIG_ALONG_PROCESS, false};
+            const struct rig_rule rule = {(enum rig_rule_form)form, RIG_ALONG_PROCESS, false, false};
             struct rig_solution solution;
             struct rig_err err = {0};
             if (slow_breach_explains(&problem, &rule))
@@ -396,7 +396,7 @@ static void test_clocks(void **state)
 /* The order that is nearest to a serial execution of the problem, in `place`, with so much memory; whether it is serial. */
 static bool near_serial(const struct rig_problem *problem, size_t limit_bytes, uint32_t *sorted, uint32_t *place)
 {
-    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true};
+    const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true, false};
     const struct rig_solve_budget budget = {INT64_MAX, limit_bytes};
     struct rig_rule_frame frame;
     struct rig_order_graph graph;

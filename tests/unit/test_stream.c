@@ -49,7 +49,8 @@ static void finish(struct fixture *f)
 
 static void check(struct fixture *f, const char *notation)
 {
-    const struct rig_stream_options options = {.least_new = 1, .growth = 1, .idle = 1};
+    const struct rig_stream_options options = {
+        .check = {.assumptions = RIG_ASSUMES_PREFILLED}, .least_new = 1, .growth = 1, .idle = 1};
     feed(f, notation, &options);
     if (f->conflict == NULL)
         finish(f);
@@ -249,7 +250,7 @@ static void a_look_shows_the_unjudged_part(void **state)
     struct rig_err err = {0};
     struct rig_stream_peek peek;
     feed(&f, "ok 0 0-2: rx[] ay1; ok 1 1-3: ry[] ax1; ok 2 4-5: rx[1] ry[1]; info 3 6-: az1",
-         &(struct rig_stream_options){0});
+         &(struct rig_stream_options){.check = {.assumptions = RIG_ASSUMES_PREFILLED}});
     assert_int_equal(rig_stream_peek(f.windows, &peek, &err), RIG_OK);
     assert_int_equal(peek.count[RIG_ANOMALY_G2_ITEM], 1);
     assert_true(peek.refuted & RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE));

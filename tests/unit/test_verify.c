@@ -16,11 +16,11 @@ struct fixture {
 static void check(struct fixture *f, const char *notation)
 {
     struct rig_err err = {0};
-    struct rig_check_options options = {0};
+    struct rig_check_options options = {.assumptions = RIG_ASSUMES_PREFILLED};
     f->history = given(notation);
     if (rig_check(f->history, &options, &f->verdict, &err) != RIG_OK)
         fail_msg("%s", err.text);
-    f->verifier = rig_verifier_new(f->history);
+    f->verifier = rig_verifier_new(f->history, true);
     assert_non_null(f->verifier);
 }
 
@@ -28,12 +28,12 @@ static void check(struct fixture *f, const char *notation)
 static void check_sums(struct fixture *f, enum rig_workload workload, const char *lines)
 {
     struct rig_err err = {0};
-    struct rig_check_options options = {0};
+    struct rig_check_options options = {.assumptions = RIG_ASSUMES_PREFILLED};
     const struct rig_load_options load = {.workload = workload, .workload_given = true};
     if (rig_history_parse("sums", lines, strlen(lines), &load, &f->history, &err) != RIG_OK ||
         rig_check(f->history, &options, &f->verdict, &err) != RIG_OK)
         fail_msg("%s", err.text);
-    f->verifier = rig_verifier_new(f->history);
+    f->verifier = rig_verifier_new(f->history, true);
     assert_non_null(f->verifier);
 }
 

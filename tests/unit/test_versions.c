@@ -102,7 +102,8 @@ static void lost_appends_are_not_unread(void **state)
     build(&f, "ok 0 0-1: ax1 ax2 ax3; ok 1 2-3: rx[3]");
     struct rig_inference inference;
     struct rig_err err = {0};
-    assert_int_equal(rig_infer_list_append(f.history, 8, &f.arena, &inference, &err), RIG_OK);
+    assert_int_equal(rig_infer_list_append(f.history, (struct rig_assumptions){0}, 8, &f.arena, &inference, &err),
+                     RIG_OK);
     f.versions = inference.versions; /* the linking finds that they were lost */
     rig_inference_done(&inference);
     uint32_t x = given_key(f.history, 'x');
