@@ -53,8 +53,8 @@ enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *h
  */
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err);
 
-/* How many anomalies of that name the search found. Of cycles with rw edges by predicates this is a first guess: their
- * names follow from their witnesses. No level is refuted by it that they do not refute. */
+/* How many anomalies of that name the search found. The names of cycles with rw edges by predicates are a first guess: they
+ * follow from the witnesses. No level is refuted by it that the witnesses do not refute. */
 uint64_t rig_judge_found(const struct rig_judge *judge, enum rig_anomaly anomaly);
 
 /* The first transaction from `txn` on that is not selected; `txn_count` when all are. */
