@@ -377,16 +377,20 @@ uint32_t rig_child_processes(const struct rig_child *child, pid_t *pids, uint32_
     return holders.count;
 }
 
-uint32_t rig_child_signal_all(const struct rig_child *child, pid_t *pids, uint32_t capacity, int signal_number)
+bool rig_child_find(const struct rig_child *child, pid_t pid, struct rig_process *process)
 {
     struct stat tether;
-    const bool tethered = child->tether_plus_one != 0 && fstat(child->tether_plus_one - 1, &tether) == 0;
+    /* Found first and asked for the tether after that: its number may have gone to another process meanwhile. */
+    return child->tether_plus_one != 0 && fstat(child->tether_plus_one - 1, &tether) == 0 &&
+           rig_process_find(pid, process) && (pid == rig_child_pid(child) || holds(pid, &tether));
+}
+
+uint32_t rig_child_signal_all(const struct rig_child *child, pid_t *pids, uint32_t capacity, int signal_number)
+{
     const uint32_t count = rig_child_processes(child, pids, capacity);
     for (uint32_t i = 0; i < count && i < capacity; i++) {
         struct rig_process process;
-        /* Found first and asked for the tether after that: its number may have gone to another process meanwhile. */
-        if (tethered && rig_process_find(pids[i], &process) &&
-            (pids[i] == rig_child_pid(child) || holds(pids[i], &tether)))
+        if (rig_child_find(child, pids[i], &process))
             (void)rig_process_signal(&process, signal_number);
     }
     return count < capacity ? count : capacity;
@@ -421,12 +425,15 @@ struct sweep {
     pid_t session;
 };
 
-/* Whether the process is a zombie in rig's care, and of the child's program or session. */
+/*
+ * Whether the process is a zombie in rig's care, and of the child's program or session. A command of a plan can have the
+ * same program; it leads a session of its own, and its status is for the code that waits for it.
+ */
 static bool is_orphan(const struct sweep *sweep, pid_t pid)
 {
     struct rig_process_stat stat;
     return rig_process_stat(pid, &stat) && stat.state == 'Z' && stat.parent == getpid() &&
-           (strcmp(stat.program, sweep->program) == 0 || stat.session == sweep->session);
+           (stat.session == sweep->session || (strcmp(stat.program, sweep->program) == 0 && stat.session != pid));
 }
 
 static void visit_orphan(pid_t pid, void *context)

@@ -66,6 +66,8 @@ bool rig_child_ended(const struct rig_child *child);
 bool rig_child_await(const struct rig_child *child, int64_t timeout_ns);
 /* The living processes of the child, the main one first; returns how many there are, and fills at most `capacity`. */
 uint32_t rig_child_processes(const struct rig_child *child, pid_t *pids, uint32_t capacity);
+/* Whether the process of this number is one of the child, and which one it is: so that a signal goes to no other one. */
+bool rig_child_find(const struct rig_child *child, pid_t pid, struct rig_process *process);
 /* Sends a signal to the living processes of the child, and to no other one; `pids` is room for their numbers. Returns how
  * many were found, `capacity` at most. */
 uint32_t rig_child_signal_all(const struct rig_child *child, pid_t *pids, uint32_t capacity, int signal_number);

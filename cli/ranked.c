@@ -35,10 +35,13 @@ static int status_of(int ended, uint32_t rank)
 static int watch(pid_t child, uint32_t rank)
 {
     int ended = 0;
-    while (waitpid(child, &ended, 0) < 0) {
+    siginfo_t info;
+    while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) < 0) {
         if (errno != EINTR)
             return RIG_EXIT_FAILED;
     }
+    child_pid = 0; /* once it is reaped, the number may go to another process */
+    (void)waitpid(child, &ended, 0);
     return status_of(ended, rank);
 }
 

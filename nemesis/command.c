@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/printable.h"
 
-enum { POLL_MS = 10, SIGNALLED = 128 };
+enum { POLL_MS = 10, SIGNALLED = 128, LOST_STATUS = 127 << 8 };
 
 /* The arguments and the environment of the program, NULL-ended lists. */
 struct prepared {
@@ -96,7 +96,8 @@ static bool await(const struct rig_command *command, pid_t pid, int fd, struct r
 {
     const int64_t until_ns = rig_clock_now_ns() + command->timeout_ns;
     bool open = true;
-    while (waitpid(pid, status, WNOHANG) == 0) {
+    pid_t ended;
+    while ((ended = waitpid(pid, status, WNOHANG)) == 0) {
         const bool stopping = command->stopping != NULL && command->stopping();
         if (stopping || rig_clock_now_ns() >= until_ns) {
             (void)kill(-pid, SIGKILL);
@@ -110,6 +111,8 @@ static bool await(const struct rig_command *command, pid_t pid, int fd, struct r
             open = read_some(fd, reading);
     }
     (void)read_some(fd, reading);
+    if (ended != pid)
+        *status = LOST_STATUS; /* never success */
     return true;
 }
 

@@ -160,6 +160,15 @@ enum rig_rc rig_confirm_down(const struct rig_fault_site *site, uint32_t node, s
     return RIG_OK;
 }
 
+static bool is_among(const pid_t *pids, uint32_t count, pid_t pid)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (pids[i] == pid)
+            return true;
+    }
+    return false;
+}
+
 uint32_t rig_node_processes(const struct rig_fault_site *site, uint32_t node,
                             struct rig_process processes[RIG_GROUND_PROCESSES_MOST])
 {
@@ -168,9 +177,15 @@ uint32_t rig_node_processes(const struct rig_fault_site *site, uint32_t node,
     if (!fleet->started || fleet->cluster->processes == NULL)
         return 0;
     uint32_t count = fleet->cluster->processes(fleet->run, node, pids, RIG_GROUND_PROCESSES_MOST);
-    uint32_t kept = 0;
+    uint32_t found = 0, kept = 0;
     for (uint32_t i = 0; i < count && i < RIG_GROUND_PROCESSES_MOST; i++)
-        kept += rig_process_find(pids[i], &processes[kept]) ? 1 : 0;
+        found += rig_process_find(pids[i], &processes[found]) ? 1 : 0;
+    /* A number may have gone to a stranger between the two: those that the node still has were the node's. */
+    count = fleet->cluster->processes(fleet->run, node, pids, RIG_GROUND_PROCESSES_MOST);
+    for (uint32_t i = 0; i < found; i++) {
+        if (is_among(pids, count < RIG_GROUND_PROCESSES_MOST ? count : RIG_GROUND_PROCESSES_MOST, processes[i].pid))
+            processes[kept++] = processes[i];
+    }
     return kept;
 }
 

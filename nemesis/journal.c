@@ -199,12 +199,12 @@ static void fill_process(struct rig_buf *line, const void *context)
     rig_journal_add_field(line, entry->boot_id);
 }
 
-enum rig_rc rig_journal_process(struct rig_journal *journal, const char *what, pid_t pid, uint64_t *token,
-                                struct rig_err *err)
+enum rig_rc rig_journal_process(struct rig_journal *journal, const char *what, const struct rig_process *process,
+                                uint64_t *token, struct rig_err *err)
 {
-    struct process_entry entry = {.boot_id = journal->machine.boot};
+    const struct process_entry entry = {.process = *process, .boot_id = journal->machine.boot};
     *token = 0;
-    if (!rig_process_find(pid, &entry.process))
+    if (!rig_process_lives(process))
         return RIG_OK;
     return add(journal, "process", what, fill_process, &entry, token, err);
 }

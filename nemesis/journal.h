@@ -33,6 +33,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/process.h"
 
 struct rig_journal;
 
@@ -46,8 +47,8 @@ void rig_journal_close(struct rig_journal *journal);
 enum rig_rc rig_journal_command(struct rig_journal *journal, const char *what, const char *const *arguments,
                                 uint64_t *token, struct rig_err *err);
 /* For a child of rig's that would not notice rig's death, such as a stopped one. RIG_OK also when it has ended. */
-enum rig_rc rig_journal_process(struct rig_journal *journal, const char *what, pid_t pid, uint64_t *token,
-                                struct rig_err *err);
+enum rig_rc rig_journal_process(struct rig_journal *journal, const char *what, const struct rig_process *process,
+                                uint64_t *token, struct rig_err *err);
 /* A folder of this run's own, absolute. */
 enum rig_rc rig_journal_folder(struct rig_journal *journal, const char *what, const char *folder, uint64_t *token,
                                struct rig_err *err);

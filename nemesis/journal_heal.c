@@ -235,7 +235,19 @@ static void heal_file(struct healer *healer, const char *path, int fd)
     rig_arena_done(&arena);
 }
 
-/* The file's name has its owner's machine, number and start time, so that one in the making is left alone. */
+/* <machine>-<number>-<start time>.undo; older rigs did not name the machine. Other files are not rig's. */
+static bool is_journal(const char *name)
+{
+    static const char digits[] = "0123456789";
+    const size_t key = strspn(name, "0123456789abcdef");
+    if (key == RIG_MACHINE_KEY_BYTES - 1 && name[key] == '-')
+        name += key + 1;
+    const size_t number = strspn(name, digits);
+    const size_t start = name[number] == '-' ? strspn(name + number + 1, digits) : 0;
+    return number > 0 && start > 0 && strcmp(name + number + 1 + start, ".undo") == 0;
+}
+
+/* So that a file of this machine in the making is left alone. */
 static bool owner_lives(const struct healer *healer, const char *name)
 {
     char *end = NULL;
@@ -277,9 +289,9 @@ static enum rig_rc heal_folder(const struct healer *given, const char *folder, s
         return rig_fail(err, RIG_E_IO, "%s: %s", folder, strerror(errno));
     const struct dirent *entry;
     while ((entry = readdir(entries)) != NULL) {
-        const char *dot = strrchr(entry->d_name, '.');
-        if (dot == NULL || strcmp(dot, ".undo") != 0 || owner_lives(&healer, entry->d_name))
+        if (!is_journal(entry->d_name) || owner_lives(&healer, entry->d_name))
             continue;
+        const char *dot = strrchr(entry->d_name, '.');
         char path[RIG_JOURNAL_PATH_BYTES + 512], name[256];
         (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         (void)snprintf(name, sizeof name, "%.*s", (int)(dot - entry->d_name), entry->d_name);

@@ -44,7 +44,7 @@ static enum rig_rc stop(struct standstill *still, const struct rig_process *proc
         return rig_fail(err, RIG_E_CLUSTER, "%s: it has too many processes", still->name);
     struct stopped *at = &still->at[still->count];
     enum rig_rc rc = rig_journal_process(rig_fault_context_of(still->site)->journal, "a process stopped for a moment",
-                                         process->pid, &at->token, err);
+                                         process, &at->token, err);
     if (rc != RIG_OK)
         return rc;
     at->process = *process;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/command_line.h"
 #include "base/plural.h"
 #include "drivers/http/http_outcome.h"
 #include "drivers/http/http_request.h"
@@ -182,14 +183,68 @@ static enum rig_rc ask_first(const struct rig_http_run *run, const struct rig_di
                     run->endpoint_count == 0 ? "there is no server" : last.text);
 }
 
+/* One request of the teardown, as curl sends it; the plan's user, token and headers are left to the reader. */
+static void add_curl(const struct rig_http_request *request, const char *base, struct rig_buf *line)
+{
+    enum { HEADERS_MOST = 16 };
+    char url[1024], headers[HEADERS_MOST][128];
+    const char *arguments[2 * HEADERS_MOST + 8] = {"curl", "-X", request->method};
+    size_t count = 3;
+    for (size_t i = 0; i < request->header_count && i < HEADERS_MOST; i++) {
+        (void)snprintf(headers[i], sizeof headers[i], "%s: %s", request->headers[i].name, request->headers[i].value);
+        arguments[count++] = "-H";
+        arguments[count++] = headers[i];
+    }
+    if (request->body != NULL) {
+        arguments[count++] = "-d";
+        arguments[count++] = request->body;
+    }
+    (void)snprintf(url, sizeof url, "%s%s", base, request->path);
+    arguments[count++] = url;
+    if (line->size > 0)
+        rig_buf_add_text(line, " && ");
+    rig_command_line_join(arguments, count, line);
+}
+
+/* The teardown as commands of a shell; false when they do not fit, or depend on answers. */
+static bool write_remedy(const struct rig_http_run *run, struct rig_buf *line)
+{
+    const struct rig_dialect_steps *steps = &run->dialect->teardown;
+    struct rig_transaction none = {0};
+    struct rig_transaction_state state;
+    struct rig_request_maker maker;
+    struct rig_arena arena;
+    rig_arena_init(&arena, 0);
+    rig_request_maker_init(&maker);
+    bool written = rig_state_begin(&state, run->env->core, &arena, &none);
+    const struct rig_render_scope scope = {.dialect = run->dialect, .state = &state};
+    for (uint32_t i = 0; written && i < steps->count; i++) {
+        written =
+            rig_render_holds(&steps->at[i].when, &scope) && rig_request_make(&maker, &steps->at[i], &scope) == NULL;
+        if (written)
+            add_curl(&maker.request, run->endpoints[0], line);
+    }
+    rig_request_maker_done(&maker);
+    rig_arena_done(&arena);
+    return written && !line->failed && strpbrk(rig_buf_text(line), "$`") == NULL; /* a shell would expand these */
+}
+
 /* For the case that rig is killed before the teardown; servers that rig started are removed with it. */
 static void remind(struct rig_http_run *run)
 {
+    enum { REMEDY_BYTES = 640 };
     char text[RIG_ERR_TEXT_BYTES];
+    struct rig_buf line;
     if (run->options->endpoints.count == 0 || run->dialect->teardown.count == 0)
         return;
-    (void)snprintf(text, sizeof text, "data of a run remain at %.200s (dialect %.60s): remove everything named %s",
-                   run->endpoints[0], run->dialect->name, run->env->run_name);
+    rig_buf_init(&line, REMEDY_BYTES);
+    if (write_remedy(run, &line))
+        (void)snprintf(text, sizeof text, "data of a run remain at %.200s (dialect %.60s): `%s` removes them",
+                       run->endpoints[0], run->dialect->name, rig_buf_text(&line));
+    else
+        (void)snprintf(text, sizeof text, "data of a run remain at %.200s (dialect %.60s): remove everything named %s",
+                       run->endpoints[0], run->dialect->name, run->env->run_name);
+    rig_buf_done(&line);
     run->reminder = run->env->core->remind(text);
 }
 

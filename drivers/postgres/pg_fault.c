@@ -120,7 +120,7 @@ static enum rig_rc choose_once(const struct rig_fault_site *site, const struct r
                    (unsigned long long)site->random);
     enum rig_rc rc = rig_pg_node_ask(node, sql, RIG_PG_FAULT_NS / 4, answer, err);
     pid_t pid = rc == RIG_OK ? (pid_t)strtol(answer, NULL, 10) : 0;
-    if (!rig_process_find(pid, victim))
+    if (!rig_child_find(&node->local.server, pid, victim))
         victim->pid = 0;
     return rc;
 }

@@ -68,7 +68,7 @@ static enum rig_rc stop(const struct rig_fault_site *site, uint32_t node, struct
     struct paused *paused = &target->at[target->count];
     char what[RIG_NODE_NAME_BYTES + 32];
     (void)snprintf(what, sizeof what, "a paused process of %s", name);
-    enum rig_rc rc = rig_journal_process(rig_fault_context_of(site)->journal, what, process->pid, &paused->token, err);
+    enum rig_rc rc = rig_journal_process(rig_fault_context_of(site)->journal, what, process, &paused->token, err);
     if (rc != RIG_OK)
         return rc;
     paused->process = *process;

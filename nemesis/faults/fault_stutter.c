@@ -191,8 +191,8 @@ static enum rig_rc adopt(const struct rig_fault_site *site, struct state *state,
     struct known known = {.process = *process, .normal = *normal};
     if (state->count == RIG_STUTTER_MOST)
         return RIG_OK;
-    const enum rig_rc rc = rig_journal_process(rig_fault_context_of(site)->journal, "a process that stuttered",
-                                               process->pid, &known.token, err);
+    const enum rig_rc rc = rig_journal_process(rig_fault_context_of(site)->journal, "a process that stuttered", process,
+                                               &known.token, err);
     if (rc != RIG_OK)
         return rc;
     pin(state, process->pid);

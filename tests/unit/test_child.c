@@ -9,14 +9,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/folder.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -174,7 +172,7 @@ static void each_reaps_its_own_children_only(void **state)
 
 /* ---- what is not rig's ---- */
 
-enum { PIPES_MOST = 3000000, NAMED_PIPES = 3000 };
+enum { PIPES_MOST = 1000000, NAMED_PIPES = 3000 };
 
 static ino_t next_pipe(void)
 {
@@ -215,9 +213,29 @@ static bool come_near(const char *folder)
     assert_int_equal(stat(named_pipe(folder, 0), &first), 0);
     assert_int_equal(stat(named_pipe(folder, NAMED_PIPES - 1), &last), 0);
     ino_t at = next_pipe();
+    if (at >= last.st_ino || first.st_ino > at + PIPES_MOST)
+        return false;
     for (int i = 0; i < PIPES_MOST && at < first.st_ino; i++)
         at = next_pipe();
     return first.st_ino <= at && at < last.st_ino;
+}
+
+/* Makes a folder with named pipes whose numbers are near those of pipes, where there is one; file systems give the
+ * numbers by the place of a folder. */
+static bool find_place(char folder[64])
+{
+    static const char *const parents[] = {"/var/tmp", "/tmp", "."};
+    for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++) {
+        (void)snprintf(folder, 64, "%s/rig-pipes-XXXXXX", parents[i]);
+        if (mkdtemp(folder) == NULL)
+            continue;
+        if (come_near(folder))
+            return true;
+        for (int j = 0; j < NAMED_PIPES; j++)
+            (void)unlink(named_pipe(folder, j));
+        (void)rmdir(folder);
+    }
+    return false;
 }
 
 /* A process that has a named pipe as its descriptor 3, which is none of rig's children's. */
@@ -238,9 +256,8 @@ static void a_named_pipe_with_the_number_of_the_tether_is_not_it(void **state)
 {
     (void)state;
     struct bench bench;
-    char folder[] = "/var/tmp/rig-pipes-XXXXXX";
-    assert_non_null(mkdtemp(folder));
-    const bool near = come_near(folder);
+    char folder[64];
+    const bool near = find_place(folder);
     begin(&bench);
     int found = -1;
     for (int i = 0; near && found < 0 && i < 50; i++) {
@@ -261,7 +278,10 @@ static void a_named_pipe_with_the_number_of_the_tether_is_not_it(void **state)
         assert_int_equal(waitpid(stranger, NULL, 0), stranger);
     }
     end(&bench);
-    rig_folder_remove(folder);
+    for (int i = 0; near && i < NAMED_PIPES; i++)
+        (void)unlink(named_pipe(folder, i));
+    if (near)
+        (void)rmdir(folder);
     if (found < 0) {
         print_message("the file system's numbers are not near those of pipes\n");
         skip();
@@ -269,15 +289,14 @@ static void a_named_pipe_with_the_number_of_the_tether_is_not_it(void **state)
 }
 
 struct left {
-    char names[256];
-    uint32_t ended;
+    uint32_t named, ended;
 };
 
 static void note_left(void *context, const char *program, pid_t pid, bool ended)
 {
     struct left *left = context;
     (void)pid;
-    (void)snprintf(left->names + strlen(left->names), sizeof left->names - strlen(left->names), "%s ", program);
+    left->named += program[0] != '\0' ? 1 : 0;
     left->ended += ended ? 1 : 0;
 }
 
@@ -313,7 +332,7 @@ static void those_that_left_are_named_and_ended(void **state)
     assert_true(rig_child_clear(&one.child, 10 * SECOND_NS, NULL));
     assert_true(rig_child_left_processes(&one.child));
     rig_children_end_left(one.children, 10 * SECOND_NS, note_left, &left);
-    assert_string_equal(left.names, "sleep sleep ");
+    assert_int_equal(left.named, 2);
     assert_int_equal(left.ended, 2);
     assert_false(rig_child_left_processes(&one.child));
     rig_children_end_left(one.children, 10 * SECOND_NS, note_left, &left);

@@ -192,7 +192,9 @@ static void notes_are_reported_until_they_are_forgotten(void **state)
 static void leave_process(struct rig_journal *journal, void *context)
 {
     uint64_t token = 0;
-    if (rig_journal_process(journal, "a paused process", *(const pid_t *)context, &token, &err) != RIG_OK)
+    struct rig_process process;
+    if (!rig_process_find(*(const pid_t *)context, &process) ||
+        rig_journal_process(journal, "a paused process", &process, &token, &err) != RIG_OK)
         _exit(1);
 }
 

@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import ssl
@@ -115,6 +116,15 @@ report: [json]
         for folder, version, words in [("run", "auto", "answers in HTTP/2\n"), ("old", "1.1", "answers in HTTP/1.1\n")]:
             self.status(0, self.rig("run", plan, "-o", folder, "--set", f"database.http-version={version}"))
             self.assertIn(words, (self.folder / folder / "rig.log").read_text())
+        # The command that removes what a killed rig has left can be run as it stands.
+        process = self.start("run", plan, "--set", "workload.transactions=4000000000", "-o", "killed")
+        self.wait_for_record(process, "killed", 5000)
+        process.kill()
+        self.finish(process)
+        said = self.status(3, self.rig("heal")).out
+        remedy = re.search(r"`(curl [^`]*)` removes them", said)[1]
+        self.assertGreater(len(self.ask(client, "range", {"key": self.base64("rig"), "range_end": self.base64("rih")})["kvs"]), 1)
+        subprocess.run(["sh", "-c", remedy.replace("curl ", "curl --cacert cert.pem ")], cwd=self.folder, check=True, capture_output=True)
         left = self.ask(client, "range", {"key": self.base64("rig"), "range_end": self.base64("rih")})
         self.assertEqual([pair["value"] for pair in left["kvs"]], [self.base64("mine")])
         refused = self.status(3, self.rig("run", plan, "-o", "other", "--set", "database.tls.ca=key.pem"))
