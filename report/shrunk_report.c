@@ -56,10 +56,14 @@ static void add_order(struct rig_buf *out, const struct rig_smallest_part *shrun
     if (interleaving->step_count == 0)
         return;
     rig_buf_add_char(out, '\n');
-    rig_buf_add_text(out, interleaving->explains_reads
-                              ? "An order of the statements that gives these results:\n"
-                              : "The statements in the order of their times; no order gives these results where a "
-                                "read sees all that was committed before:\n");
+    rig_buf_add_text(out,
+                     interleaving->by_snapshots
+                         ? "An order of the statements that gives these results where a transaction reads a snapshot "
+                           "that its first read takes:\n"
+                     : interleaving->explains_reads
+                         ? "An order of the statements that gives these results:\n"
+                         : "The statements in the order of their times; no order gives these results where a "
+                           "read sees all that was committed before:\n");
     for (uint32_t i = 0; i < interleaving->step_count; i++) {
         rig_buf_printf(out, "  %3u  ", (unsigned)i + 1);
         rig_words_txn(out, shrunk->history, interleaving->steps[i].txn);

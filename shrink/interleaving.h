@@ -5,11 +5,13 @@
  * one began stays before it. Further rules are the usual ones of databases, and are given up from the last one on
  * where no order obeys all of them, because an anomaly breaks some of them:
  *   a read comes before the end of the writer of the next version, which it did not see;
- *   a write comes after the end of the writer of the version that it replaces;
+ *   a write comes after the end of each transaction that wrote the key before, as a lock of the row makes it wait;
  *   a read comes after the end of the writer whose value it shows;
  *   a read comes before the end of any other writer that ended after the reader began.
+ * Two transactions thus hold uncommitted writes of one key only where no order without this gives the results.
  *
- * Time: quadratic in the operations. Space: as well, in bits. For histories in which values name their writers.
+ * Time: quadratic in the operations for each attempt; which transaction takes a key first is searched with a bound.
+ * Space: quadratic as well. For histories in which values name their writers.
  */
 #ifndef RIG_SHRINK_INTERLEAVING_H
 #define RIG_SHRINK_INTERLEAVING_H
@@ -33,6 +35,7 @@ struct rig_interleaving {
     uint32_t step_count;
     bool explains_reads; /* each read comes before the end of the writer that it did not see, and after the writes that
                           * it saw */
+    bool by_snapshots;   /* instead, the first read of its transaction comes before that end */
 };
 
 /* `verdict`: of the history; its witnesses order versions that reads do not order. RIG_E_LIMIT for more than

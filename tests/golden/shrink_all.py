@@ -5,6 +5,8 @@
 
 The part must have the anomaly that `rig shrink` names, refute no level that the whole history does not refute, and lose the
 anomaly with any one of its transactions: these are taken out here, with the values that they wrote, by code of its own.
+The order of statements keeps the order of each transaction and of the times. Two transactions hold uncommitted writes of one
+key in it only where no order without this gives the reads, which a search over all orders decides.
 
 The binary is $RIG, or build/release/rig.
 """
@@ -73,6 +75,111 @@ def indices_of(lines):
     yield from open_at.values()
 
 
+def transactions_of(lines):
+    """Number, operations, outcome, and the places of invocation and completion, of each transaction."""
+    open_at, found = {}, {}
+    for place, line in enumerate(lines):
+        if line["type"] == "invoke":
+            open_at[line["process"]] = (place, line)
+        else:
+            began, _ = open_at.pop(line["process"], (place, line))
+            done = place if line["type"] != "info" else None
+            found[line["index"]] = (line["value"], line["type"], began, done)
+    for began, line in open_at.values():
+        found[line["index"]] = (line["value"], "info", began, None)
+    return found
+
+
+class Orders:
+    """The orders of the statements of a small history of lists, each key of which one transaction at a time may write."""
+
+    def __init__(self, txns):
+        self.txns = txns
+        self.names = list(txns)
+        self.spines = {}
+        for value, _, _, _ in txns.values():
+            for op in value:
+                if op[0] == "r" and op[2] is not None and len(op[2]) > len(self.spines.get(op[1], [])):
+                    self.spines[op[1]] = op[2]
+        self.writers = {(op[1], op[2]): (name, at) for name in txns for at, op in enumerate(txns[name][0], 1) if op[0] != "r"}
+
+    def ended(self, state, name):
+        return state[self.names.index(name)] == len(self.txns[name][0]) + 2
+
+    def passed(self, state, name, at):
+        return state[self.names.index(name)] > at
+
+    def may(self, state, name):
+        """Whether the next statement of a transaction may follow: 0 begins it, then its operations, then its end."""
+        ops, _, began, _ = self.txns[name]
+        at = state[self.names.index(name)]
+        if at == 0:
+            return all(self.ended(state, other) for other in self.names
+                       if self.txns[other][3] is not None and self.txns[other][3] < began)
+        if at > len(ops):
+            return True
+        kind, key, value = ops[at - 1]
+        if kind != "r":
+            spine = self.spines.get(key, [])
+            earlier = spine[:spine.index(value)] if value in spine else []
+            return not any(self.holds(state, other, key) for other in self.names if other != name) and \
+                all(self.is_over(state, key, element, name) for element in earlier)
+        for (other_key, element), (writer, place) in self.writers.items():
+            if other_key != key or writer == name or value is None:
+                continue
+            if element in value and not self.passed(state, writer, place):
+                return False
+            if element not in value and self.txns[writer][1] != "fail" and self.ended(state, writer):
+                return False
+        return True
+
+    def holds(self, state, name, key):
+        return not self.ended(state, name) and any(
+            op[0] != "r" and op[1] == key and self.passed(state, name, at)
+            for at, op in enumerate(self.txns[name][0], 1))
+
+    def is_over(self, state, key, element, name):
+        writer, _ = self.writers.get((key, element), (name, 0))
+        return writer == name or self.txns[writer][1] == "fail" or self.ended(state, writer)
+
+    def is_one(self):
+        last = tuple(len(self.txns[name][0]) + 2 for name in self.names)
+        seen, stack = set(), [tuple(0 for _ in self.names)]
+        while stack:
+            state = stack.pop()
+            if state == last:
+                return True
+            if state in seen:
+                continue
+            seen.add(state)
+            for i, name in enumerate(self.names):
+                if state[i] < last[i] and self.may(state, name):
+                    stack.append(state[:i] + (state[i] + 1,) + state[i + 1:])
+        return False
+
+
+def faults_of_order(told, lines):
+    txns = transactions_of(lines)
+    places = {name: [i for i, step in enumerate(told["order"]) if step["transaction"] == name] for name in txns}
+    for name, (value, _, began, _) in txns.items():
+        steps = [told["order"][i]["statement"] for i in places[name]]
+        if len(steps) != len(value) + 2 or steps[0] != "begin" or not steps[-1].startswith(("commit", "rollback")):
+            yield f"the order of the statements lacks some of {name}: {steps}"
+            return
+        for step, op in zip(steps[1:-1], value):
+            if step.split()[0] != op[0] and not op[0].startswith(step.split()[0]):
+                yield f"the statements of {name} are not its operations: {steps}"
+        for other, (_, _, _, done) in txns.items():
+            if done is not None and done < began and places[other][-1] > places[name][0]:
+                yield f"{other} ended before {name} began, and does not in the order"
+    overlaps = [(one, other, op[1]) for one in txns for other in txns if one != other
+                for at, op in enumerate(txns[one][0], 1) if op[0] != "r"
+                for beside, write in enumerate(txns[other][0], 1) if write[0] != "r" and write[1] == op[1]
+                and places[one][at] < places[other][beside] < places[one][-1]]
+    if overlaps and told["workload"] == "list-append" and Orders(txns).is_one():
+        yield f"uncommitted writes meet without need: {overlaps}"
+
+
 def faults_of(case, folder):
     path = folder / f"{case['name']}.jsonl"
     # --anomaly and --level of a case are requests of the check, and the shrinking takes them over.
@@ -98,6 +205,7 @@ def faults_of(case, folder):
     if not told["minimal"]:
         yield "the part is not minimal"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
+    yield from faults_of_order(told, lines)
     for index in list(indices_of(lines)):
         smaller = folder / "smaller.jsonl"
         smaller.write_text("".join(json.dumps(line) + "\n" for line in without(lines, index)))

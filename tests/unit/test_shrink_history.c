@@ -106,6 +106,95 @@ static void orders_a_stale_read(void **state)
     rig_history_free(history);
 }
 
+/* The order of a whole history's statements. */
+static struct rig_interleaving woven_whole(const char *text, struct rig_history **history)
+{
+    const struct rig_check_options options = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)};
+    struct rig_smallest_part part = {.history = given(text)};
+    struct rig_err err = {0};
+    if (rig_check(part.history, &options, &part.verdict, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    struct rig_interleaving order = woven(&part);
+    rig_verdict_free(part.verdict);
+    *history = part.history;
+    return order;
+}
+
+/* A lost update: nothing tells which append came first, but a lock of the row lets only one transaction write at a time. */
+static void keeps_uncommitted_writes_of_a_key_apart(void **state)
+{
+    (void)state;
+    struct rig_history *history;
+    struct rig_interleaving order = woven_whole("ok 0 1-3: rx[] ax1; ok 1 2-4: rx[] ax2", &history);
+    assert_true(order.explains_reads);
+    assert_true(place_of(&order, 0, 3) < place_of(&order, 1, 2) || place_of(&order, 1, 3) < place_of(&order, 0, 2));
+    assert_true(place_of(&order, 0, 1) < place_of(&order, 1, 3) && place_of(&order, 1, 1) < place_of(&order, 0, 3));
+    rig_interleaving_done(&order);
+    rig_history_free(history);
+}
+
+/* A transaction that rolls back holds its rows until then. */
+static void keeps_a_failed_write_apart(void **state)
+{
+    (void)state;
+    struct rig_history *history;
+    struct rig_interleaving order = woven_whole("fail 0 1-6: ax1 ry[]; ok 1 2-5: rx[1]; ok 2 3-7: ax2", &history);
+    uint32_t failed = 0, reader = 0, writer = 0;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const bool reads = rig_op_reads(rig_txn_ops(history, txn)[0].kind);
+        *(history->txns[txn].outcome == RIG_OUTCOME_FAIL ? &failed : reads ? &reader : &writer) = txn;
+    }
+    assert_true(place_of(&order, failed, 1) < place_of(&order, reader, 1));
+    assert_true(place_of(&order, failed, 3) < place_of(&order, writer, 1) ||
+                place_of(&order, writer, 2) < place_of(&order, failed, 1));
+    rig_interleaving_done(&order);
+    rig_history_free(history);
+}
+
+/* The transaction that began first must not take the key first, since it reads what the other one commits later. */
+static void searches_who_writes_first(void **state)
+{
+    (void)state;
+    struct rig_history *history;
+    struct rig_interleaving order =
+        woven_whole("ok 0 1-5: ax1 az6 ry[5]; ok 1 2-6: aw7 ax2 ay5; ok 2 3-7: rz[] ax3 ry[5] aw8", &history);
+    assert_true(order.explains_reads);
+    for (uint32_t one = 0; one < 3; one++) {
+        static const uint32_t write[] = {1, 2, 2}, end[] = {4, 4, 5};
+        for (uint32_t other = 0; other < one; other++)
+            assert_true(place_of(&order, one, end[one]) < place_of(&order, other, write[other]) ||
+                        place_of(&order, other, end[other]) < place_of(&order, one, write[one]));
+    }
+    rig_interleaving_done(&order);
+    rig_history_free(history);
+}
+
+/* A dirty write needs two uncommitted writes of a key. */
+static void keeps_a_dirty_write(void **state)
+{
+    (void)state;
+    struct rig_history *history;
+    struct rig_interleaving order =
+        woven_whole("ok 0 1-3: ax1 ay1; ok 1 2-4: ax2 ay2; ok 2 5-6: rx[1 2] ry[2 1]", &history);
+    assert_true(order.explains_reads);
+    assert_true(place_of(&order, 0, 1) < place_of(&order, 1, 1) && place_of(&order, 1, 2) < place_of(&order, 0, 2));
+    rig_interleaving_done(&order);
+    rig_history_free(history);
+}
+
+/* Each read of the other's key comes after its writer's end, which a lock of their common key asks for. */
+static void takes_snapshots_before_it_gives_up_locks(void **state)
+{
+    (void)state;
+    struct rig_history *history;
+    struct rig_interleaving order = woven_whole("ok 0 1-3: rx[] ax1 ry[] ay1; ok 1 2-4: ry[] ay2 rx[] ax2", &history);
+    assert_true(order.explains_reads && order.by_snapshots);
+    assert_true(place_of(&order, 0, 5) < place_of(&order, 1, 2) || place_of(&order, 1, 5) < place_of(&order, 0, 2));
+    assert_true(place_of(&order, 0, 1) < place_of(&order, 1, 5) && place_of(&order, 1, 1) < place_of(&order, 0, 5));
+    rig_interleaving_done(&order);
+    rig_history_free(history);
+}
+
 static void says_when_the_budget_is_spent(void **state)
 {
     (void)state;
@@ -134,9 +223,17 @@ static void refuses_what_shows_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leaves_out_the_others),         cmocka_unit_test(orders_a_write_skew),
-        cmocka_unit_test(orders_a_dirty_read),           cmocka_unit_test(orders_a_stale_read),
-        cmocka_unit_test(says_when_the_budget_is_spent), cmocka_unit_test(refuses_what_shows_nothing),
+        cmocka_unit_test(leaves_out_the_others),
+        cmocka_unit_test(orders_a_write_skew),
+        cmocka_unit_test(orders_a_dirty_read),
+        cmocka_unit_test(orders_a_stale_read),
+        cmocka_unit_test(says_when_the_budget_is_spent),
+        cmocka_unit_test(refuses_what_shows_nothing),
+        cmocka_unit_test(keeps_uncommitted_writes_of_a_key_apart),
+        cmocka_unit_test(keeps_a_failed_write_apart),
+        cmocka_unit_test(searches_who_writes_first),
+        cmocka_unit_test(keeps_a_dirty_write),
+        cmocka_unit_test(takes_snapshots_before_it_gives_up_locks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
