@@ -147,3 +147,10 @@ enum rig_rc rig_buf_read_file(struct rig_buf *buf, const char *path, struct rig_
     (void)close(fd);
     return rc;
 }
+
+enum rig_rc rig_buf_read_input(struct rig_buf *buf, const char *path, struct rig_err *err)
+{
+    struct rig_err own = {.rc = RIG_OK};
+    const enum rig_rc rc = rig_buf_read_file(buf, path, &own);
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc == RIG_E_IO ? RIG_E_INPUT : rc, "%s", own.text);
+}

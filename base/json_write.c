@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 
 void rig_json_init(struct rig_json_writer *writer, struct rig_buf *buf)
@@ -127,7 +128,8 @@ void rig_json_quote(struct rig_buf *buf, const char *text, size_t length)
     size_t at = 0;
     while (at < length) {
         unsigned char c = (unsigned char)text[at];
-        size_t bytes = rig_utf8_decode(text + at, length - at, NULL);
+        uint32_t code = 0;
+        size_t bytes = rig_utf8_decode(text + at, length - at, &code);
         if (c == '"' || c == '\\')
             rig_buf_printf(buf, "\\%c", c);
         else if (c == '\n')
@@ -138,6 +140,8 @@ void rig_json_quote(struct rig_buf *buf, const char *text, size_t length)
             rig_buf_printf(buf, "\\u%04x", c);
         else if (bytes == 0)
             rig_buf_add_text(buf, "\xef\xbf\xbd");
+        else if (c >= 0x80 && !rig_printable_is(code)) /* all of these are below 0x10000 */
+            rig_buf_printf(buf, "\\u%04x", (unsigned)code);
         else
             rig_buf_add(buf, text + at, bytes);
         at += bytes == 0 ? 1 : bytes;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/run_files.h"
 #include "base/vec.h"
 
 enum { NAME_ATTEMPTS = 100, NAME_SHOWN = 200 };
@@ -42,6 +43,42 @@ static enum rig_rc refuse_input(const struct stat *status, const char *path, str
             return rig_fail(err, RIG_E_USAGE, "%s: is an input of this command; write to another file", path);
     }
     return RIG_OK;
+}
+
+/* ---- runs ---- */
+
+static struct guarded_vec own_runs; /* as long as the process */
+
+void rig_output_own_run(const char *folder)
+{
+    struct stat status;
+    if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode))
+        RIG_REQUIRE(guarded_vec_add(&own_runs, (struct guarded){status.st_dev, status.st_ino}));
+}
+
+/* Refuses the place of a run's file in the folder of a run that this command does not write. `path`: with links resolved. */
+static enum rig_rc refuse_run(const char *path, const char *shown, struct rig_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX], mark[PATH_MAX + 16];
+    struct stat status;
+    if (rig_run_file_find(RIG_RUN_PLACE_RUN, slash == NULL ? path : slash + 1) == RIG_RUN_PLACE_NONE)
+        return RIG_OK;
+    const int length = slash == NULL ? snprintf(folder, sizeof folder, ".")
+                                     : snprintf(folder, sizeof folder, "%.*s/", (int)(slash - path), path);
+    if (length < 0 || (size_t)length >= sizeof folder)
+        return RIG_OK; /* no such path can be opened */
+    (void)snprintf(mark, sizeof mark, "%s/" RIG_RUN_MARK, folder);
+    if (lstat(mark, &status) != 0 || stat(folder, &status) != 0)
+        return RIG_OK;
+    for (size_t i = 0; i < own_runs.count; i++) {
+        if (own_runs.at[i].device == status.st_dev && own_runs.at[i].inode == status.st_ino)
+            return RIG_OK;
+    }
+    return rig_fail(err, RIG_E_USAGE,
+                    "%s: belongs to a run of rig, whose record this command does not read; name "
+                    "another folder or file",
+                    shown);
 }
 
 /* ---- what stands at the path ---- */
@@ -131,17 +168,10 @@ static enum rig_rc find(const char *path, struct destination *out, struct rig_er
     }
     if (rc == RIG_OK && out->path == NULL)
         rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "its name", path);
+    if (rc == RIG_OK && out->place != PLACE_STREAM)
+        rc = refuse_run(out->path, path, err);
     if (rc != RIG_OK)
         free(out->path);
-    return rc;
-}
-
-enum rig_rc rig_output_check(const char *path, struct rig_err *err)
-{
-    struct destination destination;
-    const enum rig_rc rc = find(path, &destination, err);
-    if (rc == RIG_OK)
-        free(destination.path);
     return rc;
 }
 
@@ -279,6 +309,32 @@ enum rig_rc rig_output_open(struct rig_output *output, const char *path, struct 
     else
         release(&out);
     return rc;
+}
+
+bool rig_output_is_of_path(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM || error == EROFS ||
+           error == ELOOP || error == ENAMETOOLONG || error == EISDIR || error == EOPNOTSUPP;
+}
+
+enum rig_rc rig_output_check(const char *path, struct rig_err *err)
+{
+    struct rig_output out = {.path = path, .folder = -1, .fd = -1};
+    struct rig_err why = {.rc = RIG_OK};
+    struct destination destination;
+    errno = 0;
+    enum rig_rc rc = find(path, &destination, &why);
+    if (rc == RIG_OK) {
+        if (destination.place != PLACE_STREAM)
+            rc = open_replacement(&out, &destination, &why);
+        const int error = errno;
+        release(&out);
+        free(destination.path);
+        errno = error;
+    }
+    if (rc == RIG_OK)
+        return RIG_OK;
+    return rig_fail(err, rc == RIG_E_IO && rig_output_is_of_path(errno) ? RIG_E_USAGE : rc, "%s", why.text);
 }
 
 enum rig_rc rig_output_write(struct rig_output *output, const void *bytes, size_t count, struct rig_err *err)

@@ -1,7 +1,5 @@
 #include "base/printable.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -16,7 +14,7 @@ static bool is_direction_mark(uint32_t code)
     return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-static bool is_printable(uint32_t code)
+bool rig_printable_is(uint32_t code)
 {
     return code >= ' ' && (code < 0x7f || code >= 0xa0) && !is_direction_mark(code);
 }
@@ -28,7 +26,7 @@ static void make_printable(char *text, bool keeps_lines)
     for (const char *from = text; from < end;) {
         uint32_t code = 0;
         const size_t length = rig_utf8_decode(from, (size_t)(end - from), &code);
-        if (length > 0 && ((code == '\n' && keeps_lines) || (is_printable(code) && !is_blank(code)))) {
+        if (length > 0 && ((code == '\n' && keeps_lines) || (rig_printable_is(code) && !is_blank(code)))) {
             memmove(to, from, length);
             to += length;
         } else {
@@ -47,4 +45,13 @@ void rig_printable_line(char *text)
 void rig_printable_lines(char *text)
 {
     make_printable(text, true);
+}
+
+void rig_printable_buf(struct rig_buf *buf)
+{
+    if (buf->failed || buf->size == 0)
+        return;
+    (void)rig_buf_text(buf); /* ends it */
+    make_printable(buf->data, true);
+    buf->size = strlen(buf->data);
 }

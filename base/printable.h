@@ -10,9 +10,19 @@
 #ifndef RIG_BASE_PRINTABLE_H
 #define RIG_BASE_PRINTABLE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/* Whether a code point neither controls a terminal nor changes the direction of writing. */
+bool rig_printable_is(uint32_t code);
+
 /* Makes `text` one printable line, in place; it never grows. Line ends and tabs become blanks, the rest `?`. */
 void rig_printable_line(char *text);
 /* The same, but line feeds stay. */
 void rig_printable_lines(char *text);
+/* The same, of a buffer. */
+void rig_printable_buf(struct rig_buf *buf);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/printable.h"
 
 struct rig_yaml_node *rig_yaml_value(const struct rig_yaml_node *mapping, const char *key)
 {
@@ -61,6 +62,21 @@ enum rig_rc rig_yaml_need_text(const struct rig_yaml_tree *tree, const struct ri
     struct rig_yaml_node *node;
     const enum rig_rc rc = rig_yaml_need(tree, mapping, key, RIG_YAML_SCALAR, &node, err);
     return rc == RIG_OK ? rig_yaml_text(tree, node, text, err) : rc;
+}
+
+enum rig_rc rig_yaml_need_line(const struct rig_yaml_tree *tree, const struct rig_yaml_node *mapping, const char *key,
+                               struct rig_arena *arena, const char **text, struct rig_err *err)
+{
+    const char *given = NULL;
+    enum rig_rc rc = rig_yaml_need_text(tree, mapping, key, &given, err);
+    if (rc != RIG_OK)
+        return rc;
+    char *line = rig_arena_text(arena, given, strlen(given));
+    if (line == NULL)
+        return rig_no_memory(err, "a text");
+    rig_printable_line(line);
+    *text = line;
+    return RIG_OK;
 }
 
 /* In quotes below the top where it had some. */

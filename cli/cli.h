@@ -11,6 +11,7 @@
 #ifndef RIG_CLI_CLI_H
 #define RIG_CLI_CLI_H
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /* X(name, one-line summary), in the order of `rig --help`. */
@@ -51,5 +52,9 @@ enum { RIG_EXIT_OK = 0, RIG_EXIT_ANOMALY = 1, RIG_EXIT_UNDECIDED = 2, RIG_EXIT_F
 void rig_cli_complain(const char *format, ...) RIG_PRINTF(1, 2);
 /* Complains of `err` and returns the exit status of its code. */
 int rig_cli_fail(const struct rig_err *err);
+/* Prints a text for people, without what could command the terminal: texts of plans, histories and servers are in it. */
+void rig_cli_print(struct rig_buf *text);
+/* The one of two exit statuses that counts: an anomaly, whatever failed beside it, else the more serious one. */
+int rig_cli_worst(int status, int other);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/archive.h"
 #include "base/folder.h"
 #include "base/output_file.h"
+#include "base/run_files.h"
 #include "base/secret.h"
 #include "base/sha256.h"
 #include "checker/minimum.h"
@@ -87,14 +88,14 @@ static const struct {
     bool is_of_run; /* taken from the run's folder; else from the work folder */
     bool is_script;
 } contents[] = {
-    {"witness.txt", "the witness in words, and an order of its statements", false, false},
-    {"part.jsonl", "the smallest part of the history, for `rig check`", false, false},
-    {"plan.yaml", "the plan of the run, resolved", true, false},
-    {"scenario.yaml", "the part as sessions and statements, for `rig scenario`", false, false},
-    {"reproduce-psql.sh", "the scenario for psql, without rig", false, true},
-    {"reproduce-mysql.sh", "the scenario for the client of MySQL and MariaDB, without rig", false, true},
-    {RIG_CLI_REQUESTS_FILE, "the part as requests for curl, without rig", false, true},
-    {"reproduce.spec", "the scenario for PostgreSQL's isolationtester", false, false},
+    {RIG_RUN_WITNESS, "the witness in words, and an order of its statements", false, false},
+    {RIG_RUN_PART, "the smallest part of the history, for `rig check`", false, false},
+    {RIG_RUN_PLAN, "the plan of the run, resolved", true, false},
+    {RIG_RUN_SCENARIO, "the part as sessions and statements, for `rig scenario`", false, false},
+    {RIG_RUN_SCRIPT_PSQL, "the scenario for psql, without rig", false, true},
+    {RIG_RUN_SCRIPT_MYSQL, "the scenario for the client of MySQL and MariaDB, without rig", false, true},
+    {RIG_RUN_SCRIPT_HTTP, "the part as requests for curl, without rig", false, true},
+    {RIG_RUN_SCRIPT_ISOLATIONTESTER, "the scenario for PostgreSQL's isolationtester", false, false},
     {"logs.txt", "lines of the servers' logs around each witness of the anomaly", false, false},
 };
 
@@ -162,7 +163,7 @@ static enum rig_rc write_part(struct bundle *bundle, struct rig_err *err)
     size_t given = 0;
     while ((overrides[given].text = rig_arguments_value_at(bundle->args, "set", given)) != NULL)
         given++;
-    (void)snprintf(path, sizeof path, "%s/plan.yaml", bundle->run);
+    (void)snprintf(path, sizeof path, "%s/" RIG_RUN_PLAN, bundle->run);
     if (rig_plan_load(path, overrides, given, NULL, &plan, &why) != RIG_OK) {
         if (given > 0) /* it may be the setting that is wrong */
             return rig_fail(err, why.rc, "%s", why.text);
@@ -173,7 +174,8 @@ static enum rig_rc write_part(struct bundle *bundle, struct rig_err *err)
     if (bundle->unshrunk[0] != '\0') {
         (void)snprintf(bundle->unplayed, sizeof bundle->unplayed, "the history is not shrunk");
         rig_plan_free(plan);
-        return save_text(bundle, "witness.txt", headline.witness != NULL ? headline.witness->text : headline.text, err);
+        return save_text(bundle, RIG_RUN_WITNESS, headline.witness != NULL ? headline.witness->text : headline.text,
+                         err);
     }
     files.plan = plan;
     const enum rig_rc rc = rig_cli_reproduce_write(&files, err);
@@ -346,7 +348,7 @@ static enum rig_rc make(struct bundle *bundle, struct rig_err *err)
 /* The files of the run are read, so none of them may be the archive; a link among them could lead to any file. */
 static enum rig_rc guard(const struct bundle *bundle, struct rig_err *err)
 {
-    static const char *const inputs[] = {"history.rig", "plan.yaml", "results.json"};
+    static const char *const inputs[] = {RIG_RUN_RECORD, RIG_RUN_PLAN, RIG_RUN_RESULTS};
     char path[PATH_BYTES];
     struct stat status;
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {

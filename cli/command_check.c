@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/output_file.h"
+#include "base/run_files.h"
 #include "checker/asked.h"
 #include "checker/check_source.h"
 #include "checker/minimum.h"
@@ -206,12 +207,26 @@ static enum rig_rc write_all(const struct rig_arguments *args, const struct rig_
     return rc;
 }
 
+/* The reports of a run may be made again in its folder, from its own record. */
+static void own_run(const char *path)
+{
+    char folder[RIG_CLI_PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    if (!rig_run_file_is_record(slash == NULL ? path : slash + 1))
+        return;
+    (void)snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - path + 1),
+                   slash == NULL ? "." : path);
+    rig_output_own_run(folder);
+}
+
 /* A check can take long: paths that cannot be written are refused before it begins. */
 static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_err *err)
 {
     const char *folder = rig_arguments_value(args, "output");
-    for (size_t i = 0; i < args->positional_count; i++)
+    for (size_t i = 0; i < args->positional_count; i++) {
         rig_cli_guard_history(args->positionals[i]);
+        own_run(args->positionals[i]);
+    }
     const char *proof = rig_arguments_value(args, "proof");
     enum rig_rc rc = folder == NULL ? RIG_OK : rig_cli_check_folder(folder, err);
     if (rc == RIG_OK && proof != NULL)
@@ -242,15 +257,16 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
         rc = rig_cli_known_bugs_compare(known, &judged, verdict, &err);
     if (rc == RIG_OK)
         rc = rig_verdict_weigh(verdict, minimum, &saved->effort, &err);
+    const bool is_judged = rc == RIG_OK;
     if (rc == RIG_OK && folder[0] != '\0')
         there.logs = logs = rig_server_logs_read(folder, verdict);
     if (rc == RIG_OK)
         rc = write_all(args, source, saved->run.name != NULL ? saved->run.name : title, run, verdict, &err);
-    int status = rc == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
-    if (rc == RIG_OK && unproved.rc != RIG_OK) {
-        const int failed = rig_cli_fail(&unproved);
-        status = verdict->valid == RIG_VALID_FALSE ? status : failed;
-    }
+    int status = is_judged ? rig_cli_verdict_status(verdict) : RIG_EXIT_OK;
+    if (rc != RIG_OK)
+        status = rig_cli_worst(status, rig_cli_fail(&err));
+    if (is_judged && unproved.rc != RIG_OK)
+        status = rig_cli_worst(status, rig_cli_fail(&unproved));
     rig_server_logs_free(logs);
     rig_verdict_free(verdict);
     return status;

@@ -1,6 +1,7 @@
 /*
  * rig matrix MATRIX.yaml: plans or scenarios × servers × levels × faults × seeds, and a table of the results.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "base/json_write.h"
 #include "base/option_parse.h"
 #include "base/output_file.h"
+#include "base/printable.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
@@ -149,6 +151,7 @@ static enum rig_rc save(const struct state *s, const struct rig_matrix_facts *fa
     rig_buf_init(&text, 0);
     (void)snprintf(path, sizeof path, "%s/%s", s->folder, name);
     write(facts, &text);
+    rig_printable_buf(&text);
     const enum rig_rc rc = rig_output_save(&text, path, err);
     rig_buf_done(&text);
     return rc;
@@ -196,12 +199,13 @@ static enum rig_rc report(struct state *s, bool print, int *status, struct rig_e
         struct rig_buf text;
         rig_buf_init(&text, 0);
         *status = s->is_bisected ? rig_bisection_status(&s->bisection) : rig_matrix_grid_status(&grid);
-        rc = save_all(s, &facts, err);
-        if (rc == RIG_OK && print && rig_arguments_json(s->args))
+        /* The result goes out first: a page that cannot be written must not take it away. */
+        if (print && rig_arguments_json(s->args))
             rig_matrix_write_json(&facts, &text);
-        else if (rc == RIG_OK && print)
+        else if (print)
             rig_matrix_write_text(&facts, &text);
-        (void)fputs(rig_buf_text(&text), stdout);
+        rig_cli_print(&text);
+        rc = save_all(s, &facts, err);
         rig_buf_done(&text);
     }
     rig_matrix_cells_done(&cells);
@@ -243,7 +247,8 @@ static void announce(const struct state *s, size_t number)
                            rig_matrix_state_words((enum rig_matrix_state)state));
         separator = counts[state] > 0 ? ", " : separator;
     }
-    printf("%s (%.1f s)\n", rig_buf_text(&line), job->ending.seconds);
+    rig_buf_printf(&line, " (%.1f s)\n", job->ending.seconds);
+    rig_cli_print(&line);
     (void)fflush(stdout);
     rig_buf_done(&line);
 }
@@ -257,6 +262,7 @@ static enum rig_rc save_junit(const struct state *s, size_t number, struct rig_e
     rig_buf_init(&text, 0);
     (void)snprintf(path, sizeof path, "%s/cells/%s/junit.xml", s->folder, s->matrix->jobs[number].id);
     rig_matrix_write_junit(&facts, &s->matrix->jobs[number], &text);
+    rig_printable_buf(&text);
     const enum rig_rc rc = rig_output_save(&text, path, err);
     rig_buf_done(&text);
     return rc;
@@ -279,6 +285,42 @@ static bool is_kept(const struct job_state *job)
             return false;
     }
     return true;
+}
+
+/* A result is never replaced: one of another setting would be lost, and with it what it found. */
+static enum rig_rc refuse_other(const struct state *s, const struct rig_matrix_job *job, const char *key,
+                                const char *what, struct rig_err *err)
+{
+    struct rig_matrix_ending ending = {.end = RIG_MATRIX_NOT_STARTED};
+    if ((key != NULL && rig_matrix_read_ending(s->folder, job, key, &ending)) ||
+        !rig_matrix_read_ending(s->folder, job, NULL, &ending) || ending.status < RIG_EXIT_OK ||
+        ending.status > RIG_EXIT_UNDECIDED)
+        return RIG_OK;
+    return rig_fail(err, RIG_E_USAGE, "%s: has a result of %s, %s; %s", s->folder, job->id, what,
+                    rig_arguments_has(s->args, "resume") ? "leave out --resume, which begins a new folder"
+                                                         : "name another folder by -o");
+}
+
+/* Refuses a folder with results that the matrix, as it is now, would replace or leave out. */
+static enum rig_rc check_results(const struct state *s, struct rig_err *err)
+{
+    char path[RIG_STORE_PATH_BYTES + 32];
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; i < s->matrix->job_count && rc == RIG_OK; i++)
+        rc = refuse_other(s, &s->matrix->jobs[i], s->jobs[i].key, "made by another rig, plan or setting", err);
+    (void)snprintf(path, sizeof path, "%s/cells", s->folder);
+    DIR *cells = opendir(path);
+    for (const struct dirent *entry; cells != NULL && rc == RIG_OK && (entry = readdir(cells)) != NULL;) {
+        const struct rig_matrix_job other = {.id = entry->d_name};
+        bool is_known = entry->d_name[0] == '.';
+        for (size_t i = 0; i < s->matrix->job_count && !is_known; i++)
+            is_known = strcmp(s->matrix->jobs[i].id, entry->d_name) == 0;
+        if (!is_known)
+            rc = refuse_other(s, &other, NULL, "which the matrix no longer has", err);
+    }
+    if (cells != NULL)
+        (void)closedir(cells);
+    return rc;
 }
 
 /* The results that an earlier rig left in the folder. */
@@ -343,7 +385,8 @@ static enum rig_rc run_all(struct state *s, int *status, struct rig_err *err)
             reported_ns = rig_clock_now_ns();
         }
     }
-    return rc == RIG_OK ? report(s, true, status, err) : rc;
+    const enum rig_rc last = report(s, true, status, err);
+    return rc == RIG_OK ? last : rc;
 }
 
 /* Runs a job that has no result yet, and gives the worst of its cells. */
@@ -446,6 +489,8 @@ static int run_matrix(struct state *s)
         return list_jobs(s);
     if (rc == RIG_OK)
         rc = prepare_folder(s, &err);
+    if (rc == RIG_OK)
+        rc = check_results(s, &err);
     if (rc != RIG_OK)
         return rig_cli_fail(&err);
     rig_clock_utc_text(s->started_utc, sizeof s->started_utc);
@@ -462,7 +507,7 @@ static int run_matrix(struct state *s)
     rig_cli_stop_signals_end();
     if (rc == RIG_OK && is_talkative(s))
         printf("page: %s/matrix.html\n", s->folder);
-    return rc == RIG_OK ? status : rig_cli_fail(&err);
+    return rc == RIG_OK ? status : rig_cli_worst(status, rig_cli_fail(&err));
 }
 
 int rig_cli_matrix(int argc, char **argv)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/output_file.h"
+#include "base/run_files.h"
 #include "checker/check_source.h"
 #include "checker/minimum.h"
 #include "cli/arguments.h"
@@ -93,7 +94,8 @@ static int write_all(const struct rig_arguments *args, const struct rig_cli_path
         rc = rig_cli_write_reports(verdict, run, course, title, folder, RIG_CLI_ALL_REPORTS, err);
     rig_course_free(course);
     rig_server_logs_free(logs);
-    return rc != RIG_OK ? rig_cli_fail(err) : rig_cli_verdict_status(verdict);
+    const int status = rig_cli_verdict_status(verdict);
+    return rc != RIG_OK ? rig_cli_worst(status, rig_cli_fail(err)) : status;
 }
 
 static int judge(const struct rig_arguments *args, struct rig_check_options *options, const struct rig_minimum *minimum,
@@ -132,9 +134,10 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
 /* results.json was read whole and is replaced; record and plan are only read. */
 static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_err *err)
 {
-    static const char *const inputs[] = {"history.rig", "plan.yaml"};
+    static const char *const inputs[] = {RIG_RUN_RECORD, RIG_RUN_PLAN};
     const char *folder = rig_arguments_value(args, "output");
     char path[PATH_BYTES];
+    rig_output_own_run(args->positionals[0]);
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         (void)snprintf(path, sizeof path, "%s/%s", args->positionals[0], inputs[i]);
         rig_output_guard(path);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/output_file.h"
 #include "base/log.h"
+#include "base/run_files.h"
 #include "checker/check_source.h"
 #include "checker/minimum.h"
 #include "cli/arguments.h"
@@ -102,7 +103,7 @@ static void path_in(const struct job *job, const char *name, char path[RIG_STORE
 /* The record; with several ranks that of rank 0. */
 static void record_of(const struct job *job, char path[RIG_STORE_PATH_BYTES + 64])
 {
-    path_in(job, job->request->ranks != NULL ? "history.0.rig" : "history.rig", path);
+    path_in(job, job->request->ranks != NULL ? "history.0.rig" : RIG_RUN_RECORD, path);
 }
 
 static enum rig_rc prepare_folder(struct job *job, struct rig_err *err)
@@ -113,12 +114,12 @@ static enum rig_rc prepare_folder(struct job *job, struct rig_err *err)
     if (rc != RIG_OK)
         return rc;
     char path[RIG_STORE_PATH_BYTES + 64];
-    path_in(job, "plan.yaml", path);
+    path_in(job, RIG_RUN_PLAN, path);
     rig_plan_write(job->plan, false, &job->plan_yaml);
     rc = rig_output_save(&job->plan_yaml, path, err);
     if (rc != RIG_OK)
         return rc;
-    path_in(job, "rig.log", path);
+    path_in(job, RIG_RUN_LOG, path);
     return rig_log_open(path, err);
 }
 
@@ -178,7 +179,7 @@ static void name_files(const struct job *job)
     record_of(job, path);
     if (has_record(job))
         rig_cli_complain("the record up to the failure is %s", path);
-    path_in(job, "rig.log", path);
+    path_in(job, RIG_RUN_LOG, path);
     rig_cli_complain("the log is %s", path);
 }
 
@@ -267,9 +268,9 @@ static void point_to_report(const struct job *job)
     if (job->is_quiet)
         return;
     uint32_t forms = job->plan->reports;
-    const char *best = (forms & 1U << RIG_REPORT_HTML) != 0   ? "report.html"
-                       : (forms & 1U << RIG_REPORT_TEXT) != 0 ? "report.txt"
-                                                              : "results.json";
+    const char *best = (forms & 1U << RIG_REPORT_HTML) != 0   ? RIG_RUN_HTML
+                       : (forms & 1U << RIG_REPORT_TEXT) != 0 ? RIG_RUN_TEXT
+                                                              : RIG_RUN_RESULTS;
     printf("report: %s/%s\n", job->folder, best);
 }
 
@@ -286,11 +287,14 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
     struct rig_course *course =
         paths->count == 0 ? NULL
                           : rig_cli_course((const char *const *)paths->at, paths->count, &source, verdict, &job->facts);
-    enum rig_rc rc =
-        rig_cli_write_reports(verdict, &job->facts, course, job->plan->name, job->folder, job->plan->reports, err);
     const bool wanted = rig_arguments_json(job->arguments) || job->failure[0] == '\0' || verdict->scope.txn_count > 0;
-    if (rc == RIG_OK && wanted && !request->silent) /* without a transaction the complaint says enough */
+    enum rig_rc rc = RIG_OK;
+    /* The result goes out first: a report that cannot be written must not take it away. */
+    if (wanted && !request->silent) /* without a transaction the complaint says enough */
         rc = rig_cli_print_result(verdict, &job->facts, course, job->arguments, err);
+    const enum rig_rc kept =
+        rig_cli_write_reports(verdict, &job->facts, course, job->plan->name, job->folder, job->plan->reports, err);
+    rc = rc == RIG_OK ? kept : rc;
     if (rc == RIG_OK && !request->silent)
         rc = rig_cli_write_requested(verdict, &job->facts, course, job->plan->name, job->arguments, err);
     rig_course_free(course);
@@ -348,7 +352,7 @@ static enum rig_rc compare_known(struct job *job, struct rig_verdict *verdict, s
     return rig_cli_known_bugs_compare(&job->known, &judged, verdict, err);
 }
 
-/* Gives the exit status that the verdict means in `status`. */
+/* Gives the exit status that the verdict means in `status`, also where its reports cannot be written. */
 static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *status, struct rig_err *err)
 {
     struct rig_effort effort = job->result.effort;
@@ -362,9 +366,10 @@ static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *s
     enum rig_rc rc = compare_known(job, verdict, err);
     if (rc == RIG_OK)
         rc = rig_verdict_weigh(verdict, &job->plan->check.minimum, &effort, err);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK) {
+        *status = rig_cli_verdict_status(verdict);
         rc = report(job, verdict, err);
-    *status = rig_cli_verdict_status(verdict);
+    }
     rig_log(RIG_LOG_INFO, "run", "checked: %s", verdict->summary == NULL ? "" : verdict->summary);
     return rc;
 }
@@ -408,7 +413,7 @@ static enum rig_rc report_nothing(struct job *job, struct rig_err *err)
     struct rig_history_builder *builder = rig_history_builder_new((enum rig_workload)job->plan->workload.type, 0);
     struct rig_history *history = NULL;
     struct rig_verdict *verdict = NULL;
-    int status;
+    int status = RIG_EXIT_FAILED;
     enum rig_rc rc =
         builder == NULL ? rig_no_memory(err, "the reports") : rig_history_builder_finish(builder, &history, err);
     if (rc == RIG_OK)
@@ -443,7 +448,7 @@ static int report_failure(struct job *job, const struct rig_err *why)
     if (rc != RIG_OK)
         report_unjudged(job, &err);
     name_files(job);
-    return failed == RIG_EXIT_FAILED && rc == RIG_OK && status == RIG_EXIT_ANOMALY ? status : failed;
+    return rig_cli_worst(status, failed);
 }
 
 /* The verdict stands without its proof, so that an anomaly keeps its status. */
@@ -456,7 +461,7 @@ static int keep_proof(struct job *job, int status)
     struct rig_err err = {0};
     if (!job->plan->check.proof)
         return status;
-    path_in(job, "proof", path);
+    path_in(job, RIG_RUN_PROOF, path);
     const struct rig_cli_paths *paths = records_of(job);
     enum rig_rc rc = paths->count > 0
                          ? rig_source_open_ranks((const char *const *)paths->at, paths->count, &from, &source, &err)
@@ -468,7 +473,7 @@ static int keep_proof(struct job *job, int status)
         return status;
     rig_log(RIG_LOG_INFO, "run", "no proof was written: %s", err.text);
     const int failed = rig_cli_fail(&err);
-    return status == RIG_EXIT_ANOMALY ? status : failed;
+    return rig_cli_worst(status, failed);
 }
 
 static int run_job(struct job *job)
@@ -497,7 +502,7 @@ static int run_job(struct job *job)
         err.rc = RIG_E_BUG;
     report_unjudged(job, &err);
     name_files(job);
-    return rig_rc_exit_status(err.rc);
+    return rig_cli_worst(status, rig_rc_exit_status(err.rc));
 }
 
 int rig_cli_run_plan(const struct rig_cli_run_request *request)
@@ -553,7 +558,7 @@ static enum rig_rc follow_run(struct rig_run_ranks *ranks, struct rig_err *err)
     enum rig_rc rc = rig_run_folder_make(&folder, false, false, "", err);
     if (rc == RIG_OK) {
         char log[sizeof folder.path + 16];
-        (void)snprintf(log, sizeof log, "%s/rig.log", folder.path);
+        (void)snprintf(log, sizeof log, "%s/" RIG_RUN_LOG, folder.path);
         rc = rig_log_open(log, err);
         if (rc == RIG_OK)
             rc = rig_run_ranks_follow(ranks, interrupts, folder.path, err);

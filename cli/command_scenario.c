@@ -239,7 +239,7 @@ static void print_text(const struct job *job)
     if (grid && cells != NULL)
         rig_scenario_write_grid(cells, job->scenario_count, job->column_count, &text);
     free(cells);
-    (void)fputs(rig_buf_text(&text), stdout);
+    rig_cli_print(&text);
     rig_buf_done(&text);
 }
 
@@ -344,10 +344,13 @@ static int play(struct job *job)
     for (size_t i = 0; i < job->column_count; i++) {
         struct rig_err failure = {0};
         rc = play_column(job, &job->columns[i], &failure);
+        if (rc == RIG_E_PLAN && strcmp(failure.text, err.text) == 0)
+            break; /* it is the plan's fault, not that of the values that vary */
         if (rc != RIG_OK)
-            status = rig_cli_fail(&failure);
-        if (rc == RIG_E_PLAN || rc == RIG_E_INTERRUPTED)
+            status = rig_cli_worst(status, rig_cli_fail(&failure));
+        if (rc == RIG_E_INTERRUPTED)
             break;
+        err = failure;
     }
     if (rig_arguments_json(job->args))
         print_json(job);

@@ -121,7 +121,7 @@ static enum rig_rc show(const struct rig_arguments *args, const struct rig_small
     else if (rc == RIG_OK)
         rig_report_shrunk_text(shrunk, &interleaving, file, &text);
     if (rc == RIG_OK)
-        (void)fputs(rig_buf_text(&text), stdout);
+        rig_cli_print(&text);
     rig_buf_done(&text);
     rig_interleaving_done(&interleaving);
     return rc;

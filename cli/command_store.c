@@ -38,7 +38,9 @@ static const struct rig_argument store_arguments[] = {
      .value = "ANOMALY",
      .repeatable = true,
      .help = "ls, index: only runs in which this anomaly was found (rig list anomalies)"},
-    {.name = "since", .value = "TIME", .help = "ls, index: only runs from this UTC time on (`20261101`)"},
+    {.name = "since",
+     .value = "TIME",
+     .help = "ls, index: only runs from this UTC time on, or its beginning (`2026-11-01`, `20261101T1530`)"},
     {.name = "keep",
      .value = "KEY=VALUE",
      .repeatable = true,
@@ -79,6 +81,7 @@ struct job {
     const char *store;
     struct rig_run_list list;
     struct rig_buf out;
+    char since[RIG_RUN_LIST_SINCE_BYTES];
 };
 
 static const char *value(const struct job *job, const char *name)
@@ -88,7 +91,7 @@ static const char *value(const struct job *job, const char *name)
 
 static int finish(struct job *job, enum rig_rc rc, const struct rig_err *err)
 {
-    (void)fputs(rig_buf_text(&job->out), stdout);
+    rig_cli_print(&job->out);
     return rc == RIG_OK ? RIG_EXIT_OK : rig_cli_fail(err);
 }
 
@@ -97,7 +100,7 @@ static int finish(struct job *job, enum rig_rc rc, const struct rig_err *err)
 /* Whether the folder at `path` has something of a run in it. */
 static bool has_run(const char *path)
 {
-    static const char *const files[] = {RIG_RUN_MARK_NAME, "results.json", "history.rig"};
+    static const char *const files[] = {RIG_RUN_MARK, RIG_RUN_RESULTS, RIG_RUN_RECORD};
     char file[PATH_BYTES + 32];
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         (void)snprintf(file, sizeof file, "%s/%s", path, files[i]);
@@ -143,11 +146,15 @@ static enum rig_rc read_run(struct job *job, const char *given, struct rig_store
 
 /* ---- the verbs ---- */
 
-static bool read_filter(const struct job *job, struct rig_run_filter *filter)
+static bool read_filter(struct job *job, struct rig_run_filter *filter)
 {
-    const char *text, *proper;
+    const char *text = value(job, "since"), *proper;
+    if (text != NULL && !rig_run_list_since(text, job->since)) {
+        rig_cli_complain("--since: `%s` is no UTC time; expected one like 20261101, 2026-11-01 or 20261101T1530", text);
+        return false;
+    }
     *filter = (struct rig_run_filter){
-        .name = value(job, "name"), .driver = value(job, "driver"), .since = value(job, "since")};
+        .name = value(job, "name"), .driver = value(job, "driver"), .since = text == NULL ? NULL : job->since};
     for (size_t i = 0; (text = rig_arguments_value_at(job->args, "verdict", i)) != NULL; i++) {
         for (unsigned state = 0; state < RIG_STORED_STATE_COUNT; state++)
             filter->states |= strcmp(text, rig_stored_state_words[state]) == 0 ? 1U << state : 0;

@@ -26,3 +26,16 @@ int rig_cli_fail(const struct rig_err *err)
     rig_cli_complain("%s", err->text);
     return rig_rc_exit_status(err->rc);
 }
+
+void rig_cli_print(struct rig_buf *text)
+{
+    rig_printable_buf(text);
+    (void)fputs(rig_buf_text(text), stdout);
+}
+
+int rig_cli_worst(int status, int other)
+{
+    if (status == RIG_EXIT_ANOMALY || other == RIG_EXIT_ANOMALY)
+        return RIG_EXIT_ANOMALY;
+    return status > other ? status : other;
+}

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/output_file.h"
+#include "base/run_files.h"
 #include "history/sessions/cobra_folder.h"
 
 static enum rig_rc join(const char *folder, const char *name, char path[RIG_CLI_PATH_BYTES], struct rig_err *err)
@@ -80,7 +81,7 @@ enum rig_rc rig_cli_find_run(const char *given, char folder[RIG_CLI_PATH_BYTES],
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         enum rig_rc rc = join(given, places[i], folder, err);
         if (rc == RIG_OK)
-            rc = join(folder, "history.rig", record, err);
+            rc = join(folder, RIG_RUN_RECORD, record, err);
         if (rc != RIG_OK)
             return rc;
         if (access(record, F_OK) == 0 || next_rank(folder, 0) >= 0)
@@ -100,7 +101,7 @@ static enum rig_rc join_rank(const char *folder, long rank, char path[RIG_CLI_PA
 /* The record in a run's folder; of several ranks, the first one. */
 static enum rig_rc join_record(const char *folder, char path[RIG_CLI_PATH_BYTES], struct rig_err *err)
 {
-    enum rig_rc rc = join(folder, "history.rig", path, err);
+    enum rig_rc rc = join(folder, RIG_RUN_RECORD, path, err);
     const long rank = rc != RIG_OK || access(path, F_OK) == 0 ? -1 : next_rank(folder, 0);
     return rank < 0 ? rc : join_rank(folder, rank, path, err);
 }

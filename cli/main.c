@@ -119,7 +119,7 @@ int main(int argc, char **argv)
         if (errno == EPIPE) /* the reader has seen enough (`rig list levels | head`) */
             return status;
         rig_cli_complain("writing to standard output failed: %s", strerror(errno));
-        return status == RIG_EXIT_OK ? RIG_EXIT_FAILED : status;
+        return rig_cli_worst(status, RIG_EXIT_FAILED);
     }
     return status;
 }

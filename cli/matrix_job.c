@@ -50,7 +50,7 @@ static enum rig_rc mix_file(uint64_t *hash, const char *path, struct rig_err *er
 {
     struct rig_buf text;
     rig_buf_init(&text, 1 << 20);
-    const enum rig_rc rc = rig_buf_read_file(&text, path, err);
+    const enum rig_rc rc = rig_buf_read_input(&text, path, err);
     *hash = mix(*hash, rig_buf_text(&text), text.size);
     rig_buf_done(&text);
     return rc;

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +11,13 @@
 #include "base/bug.h"
 #include "base/output_file.h"
 #include "base/printable.h"
+#include "base/run_files.h"
 #include "cli/cli.h"
 #include "cli/requests.h"
 #include "cli/terminal.h"
 #include "report/charts.h"
 #include "report/server_log.h"
+#include "report/witness_file.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -76,15 +77,6 @@ static enum rig_rc print_buf(const struct rig_buf *buf, struct rig_err *err)
     return RIG_OK;
 }
 
-/* Removes control characters: texts from a history must not command the terminal or the program that shows the file. */
-static void make_printable(struct rig_buf *text)
-{
-    if (text->failed || text->size == 0)
-        return;
-    rig_printable_lines(text->data);
-    text->size = strlen(text->data);
-}
-
 enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run,
                                  const struct rig_course *course, const char *name, enum rig_report_form form,
                                  const char *path, struct rig_err *err)
@@ -92,8 +84,9 @@ enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct
     struct rig_buf out;
     rig_buf_init(&out, 0);
     render(verdict, run, course, name, form, &out);
+    /* texts from a history must not command the terminal or the program that shows the file */
     if (form != RIG_REPORT_JSON && form != RIG_REPORT_SARIF)
-        make_printable(&out);
+        rig_printable_buf(&out);
     (void)fflush(stdout); /* keeps the order where both go to one file */
     enum rig_rc rc = strcmp(path, "-") == 0 ? print_buf(&out, err) : rig_output_save(&out, path, err);
     rig_buf_done(&out);
@@ -106,8 +99,10 @@ enum rig_rc rig_cli_write_requested(const struct rig_verdict *verdict, const str
 {
     struct rig_cli_report_request request;
     enum rig_rc rc = RIG_OK;
-    for (size_t i = 0; rc == RIG_OK && rig_cli_read_report(arguments, i, &request) && request.path != NULL; i++)
-        rc = rig_cli_write_report(verdict, run, course, name, request.form, request.path, err);
+    for (size_t i = 0; rig_cli_read_report(arguments, i, &request) && request.path != NULL; i++) {
+        const enum rig_rc one = rig_cli_write_report(verdict, run, course, name, request.form, request.path, err);
+        rc = rc == RIG_OK ? one : rc;
+    }
     return rc;
 }
 
@@ -160,24 +155,6 @@ static enum rig_rc make_folder(const char *path, bool may_be_link, struct rig_er
     return rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", path, strerror(errno));
 }
 
-/* Whether `name` is what write_witnesses() calls a file: <anomaly>-<n>.txt, .svg, .dot or .jsonl. */
-static bool is_witness_file(const char *name)
-{
-    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        const char *prefix = rig_anomaly_info((enum rig_anomaly)anomaly)->name;
-        size_t length = strlen(prefix);
-        if (strncmp(name, prefix, length) != 0 || name[length] != '-')
-            continue;
-        const char *rest = name + length + 1;
-        size_t digits = strspn(rest, "0123456789");
-        const char *ending = rest + digits;
-        if (digits > 0 && (strcmp(ending, ".txt") == 0 || strcmp(ending, ".svg") == 0 || strcmp(ending, ".dot") == 0 ||
-                           strcmp(ending, ".jsonl") == 0))
-            return true;
-    }
-    return false;
-}
-
 /* A folder that is rendered again must not keep a witness of an earlier verdict. */
 static enum rig_rc remove_witnesses(const char *folder, struct rig_err *err)
 {
@@ -186,7 +163,7 @@ static enum rig_rc remove_witnesses(const char *folder, struct rig_err *err)
         return rig_fail(err, RIG_E_IO, "%s: cannot read the folder: %s", folder, strerror(errno));
     enum rig_rc rc = RIG_OK;
     for (struct dirent *entry = readdir(dir); entry != NULL && rc == RIG_OK; entry = readdir(dir))
-        if (is_witness_file(entry->d_name) && unlinkat(dirfd(dir), entry->d_name, 0) != 0)
+        if (rig_witness_file_is(entry->d_name) && unlinkat(dirfd(dir), entry->d_name, 0) != 0)
             rc = rig_fail(err, RIG_E_IO, "%s/%s: cannot remove: %s", folder, entry->d_name, strerror(errno));
     (void)closedir(dir);
     return rc;
@@ -195,11 +172,11 @@ static enum rig_rc remove_witnesses(const char *folder, struct rig_err *err)
 static enum rig_rc write_witness_file(struct rig_buf *text, const char *folder, const struct rig_witness *witness,
                                       uint32_t number, const char *suffix, struct rig_err *err)
 {
-    char name[128], path[PATH_BYTES];
-    (void)snprintf(name, sizeof name, "%s-%" PRIu32 ".%s", rig_anomaly_info(witness->anomaly)->name, number, suffix);
+    char name[RIG_WITNESS_FILE_BYTES], path[PATH_BYTES];
+    rig_witness_file_name(witness->anomaly, number, suffix, name);
     enum rig_rc rc = join(path, folder, name, err);
     if (strcmp(suffix, "jsonl") != 0)
-        make_printable(text);
+        rig_printable_buf(text);
     return rc == RIG_OK ? rig_output_save(text, path, err) : rc;
 }
 
@@ -263,7 +240,7 @@ static enum rig_rc write_or_remove(const struct rig_buf *text, bool is_empty, co
 static enum rig_rc write_lost(const struct rig_verdict *verdict, const char *folder, struct rig_err *err)
 {
     char path[PATH_BYTES];
-    enum rig_rc rc = join(path, folder, "lost.tsv", err);
+    enum rig_rc rc = join(path, folder, RIG_RUN_LOST, err);
     if (rc != RIG_OK)
         return rc;
     struct rig_buf out;
@@ -292,7 +269,7 @@ static enum rig_rc write_charts(const struct rig_verdict *verdict, const struct 
     char path[PATH_BYTES], name[64];
     struct rig_episodes episodes;
     struct rig_buf text;
-    enum rig_rc rc = join(path, folder, "charts", err);
+    enum rig_rc rc = join(path, folder, RIG_RUN_CHARTS, err);
     if (rc == RIG_OK && (course != NULL || access(path, F_OK) == 0))
         rc = make_folder(path, false, err);
     else
@@ -302,8 +279,8 @@ static enum rig_rc write_charts(const struct rig_verdict *verdict, const struct 
     for (unsigned chart = 0; chart < RIG_CHART_COUNT && rc == RIG_OK; chart++) {
         rig_buf_clear(&text);
         const bool drawn = course != NULL && rig_chart_draw(&text, (enum rig_chart)chart, course, &episodes, true);
-        make_printable(&text);
-        (void)snprintf(name, sizeof name, "charts/%s.svg", rig_chart_name((enum rig_chart)chart));
+        rig_printable_buf(&text);
+        (void)snprintf(name, sizeof name, RIG_RUN_CHARTS "/%s.svg", rig_chart_name((enum rig_chart)chart));
         rc = join(path, folder, name, err);
         if (rc == RIG_OK)
             rc = write_or_remove(&text, !drawn, path, err);
@@ -316,17 +293,18 @@ static enum rig_rc write_charts(const struct rig_verdict *verdict, const struct 
 static const struct {
     enum rig_report_form form;
     const char *name;
-} files[] = {{RIG_REPORT_JSON, "results.json"},  {RIG_REPORT_TEXT, "report.txt"},     {RIG_REPORT_HTML, "report.html"},
-             {RIG_REPORT_JUNIT, "junit.xml"},    {RIG_REPORT_SARIF, "results.sarif"}, {RIG_REPORT_GITHUB, "github.txt"},
-             {RIG_REPORT_MARKDOWN, "summary.md"}};
+} files[] = {{RIG_REPORT_JSON, RIG_RUN_RESULTS},     {RIG_REPORT_TEXT, RIG_RUN_TEXT},
+             {RIG_REPORT_HTML, RIG_RUN_HTML},        {RIG_REPORT_JUNIT, RIG_RUN_JUNIT},
+             {RIG_REPORT_SARIF, RIG_RUN_SARIF},      {RIG_REPORT_GITHUB, RIG_RUN_GITHUB},
+             {RIG_REPORT_MARKDOWN, RIG_RUN_MARKDOWN}};
 
 enum rig_rc rig_cli_check_folder(const char *folder, struct rig_err *err)
 {
     char path[PATH_BYTES];
     struct stat status;
     if (stat(folder, &status) != 0)
-        return RIG_OK; /* it will be made */
-    enum rig_rc rc = RIG_OK;
+        return rig_output_check(folder, err); /* it will be made where a file could be */
+    enum rig_rc rc = S_ISDIR(status.st_mode) ? RIG_OK : rig_fail(err, RIG_E_USAGE, "%s: is no folder", folder);
     for (size_t i = 0; i < sizeof files / sizeof files[0] && rc == RIG_OK; i++) {
         rc = join(path, folder, files[i].name, err);
         if (rc == RIG_OK)
@@ -342,17 +320,21 @@ enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struc
     RIG_REQUIRE(verdict != NULL && name != NULL && folder != NULL);
     char path[PATH_BYTES];
     enum rig_rc rc = make_folder(folder, true, err);
-    for (size_t i = 0; i < sizeof files / sizeof files[0] && rc == RIG_OK; i++) {
-        rc = join(path, folder, files[i].name, err);
+    if (rc != RIG_OK)
+        return rc;
+    /* Each is tried: where the page does not fit, the smaller ones may. */
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        enum rig_rc one = join(path, folder, files[i].name, err);
         const bool wanted = files[i].form == RIG_REPORT_JSON || (forms & 1u << files[i].form) != 0;
-        if (rc == RIG_OK && (wanted || access(path, F_OK) == 0)) /* none may show an earlier verdict */
-            rc = rig_cli_write_report(verdict, run, course, name, files[i].form, path, err);
+        if (one == RIG_OK && (wanted || access(path, F_OK) == 0)) /* none may show an earlier verdict */
+            one = rig_cli_write_report(verdict, run, course, name, files[i].form, path, err);
+        rc = rc == RIG_OK ? one : rc;
     }
-    if (rc == RIG_OK)
-        rc = write_lost(verdict, folder, err);
-    if (rc == RIG_OK)
-        rc = write_charts(verdict, course, folder, err);
-    if (rc == RIG_OK)
-        rc = join(path, folder, "witnesses", err);
-    return rc == RIG_OK ? write_witnesses(verdict, run == NULL ? NULL : run->logs, path, err) : rc;
+    const enum rig_rc lost = write_lost(verdict, folder, err), charts = write_charts(verdict, course, folder, err);
+    enum rig_rc witnesses = join(path, folder, RIG_RUN_WITNESSES, err);
+    if (witnesses == RIG_OK)
+        witnesses = write_witnesses(verdict, run == NULL ? NULL : run->logs, path, err);
+    rc = rc == RIG_OK ? lost : rc;
+    rc = rc == RIG_OK ? charts : rc;
+    return rc == RIG_OK ? witnesses : rc;
 }

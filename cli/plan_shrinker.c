@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/output_file.h"
 #include "base/plural.h"
+#include "base/run_files.h"
 #include "cli/cli.h"
 #include "cli/rerun.h"
 #include "cli/rerun_report.h"
@@ -135,7 +136,7 @@ static void decided(void *context, uint32_t dimension, int64_t value, uint32_t r
         rig_buf_printf(&text, ": not kept, no anomaly in %u run%s\n", (unsigned)runs, rig_plural(runs));
     else
         rig_buf_add_text(&text, how == RIG_PLAN_OVER ? ": not decided, the time is over\n" : ": cannot run\n");
-    (void)fputs(rig_buf_text(&text), stdout);
+    rig_cli_print(&text);
     (void)fflush(stdout);
     rig_buf_done(&text);
 }
@@ -247,7 +248,7 @@ static enum rig_rc save_plan(const struct rig_plan_shrinker *s, struct rig_buf *
         rc = rig_cli_plan_settings_load(s->request->path, &settings->all, &plan, s->err);
     if (rc == RIG_OK) {
         write_plan(s, settings, plan, text);
-        rc = save(s, "smallest.yaml", text, s->err);
+        rc = save(s, RIG_RUN_SMALLEST_PLAN, text, s->err);
     }
     rig_plan_free(plan);
     rig_arena_done(&settings->arena);
@@ -266,12 +267,12 @@ static enum rig_rc conclude(struct rig_plan_shrinker *s)
         rig_json_init(&json, &text);
         rig_cli_plan_shrinker_json(s, &json, NULL);
         rig_buf_add_char(&text, '\n');
-        rc = save(s, "shrunk.json", &text, s->err);
+        rc = save(s, RIG_RUN_SHRUNK, &text, s->err);
     }
     if (rc == RIG_OK && s->request->is_text) {
         rig_buf_clear(&text);
         write_text(s, &text);
-        (void)fputs(rig_buf_text(&text), stdout);
+        rig_cli_print(&text);
     }
     rig_buf_done(&text);
     return rc;
@@ -317,7 +318,7 @@ enum rig_rc rig_cli_plan_shrinker_new(const struct rig_plan_shrinking *request, 
         return rig_no_memory(err, "the search");
     s->request = request;
     enum rig_rc rc = rig_cli_plan_dimensions_new(request->plan, request->path, request->given, &s->dimensions, err);
-    (void)snprintf(s->runs_folder, sizeof s->runs_folder, "%s/runs", request->folder);
+    (void)snprintf(s->runs_folder, sizeof s->runs_folder, "%s/" RIG_RUN_RUNS, request->folder);
     if (rc == RIG_OK && mkdir(s->runs_folder, 0700) != 0)
         rc = rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", s->runs_folder, strerror(errno));
     if (rc != RIG_OK) {

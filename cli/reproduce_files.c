@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/output_file.h"
+#include "base/run_files.h"
 #include "cli/reproduce_requests.h"
 #include "cli/stage.h"
 #include "history/load.h"
@@ -33,9 +34,9 @@ static enum rig_rc save_scripts(const struct rig_cli_reproduce_files *files, str
         const char *driver, *name;
         enum rig_script_form form;
         bool is_script;
-    } scripts[] = {{"postgres", "reproduce-psql.sh", RIG_SCRIPT_PSQL, true},
-                   {"postgres", "reproduce.spec", RIG_SCRIPT_ISOLATIONTESTER, false},
-                   {"mysql", "reproduce-mysql.sh", RIG_SCRIPT_MYSQL, true}};
+    } scripts[] = {{"postgres", RIG_RUN_SCRIPT_PSQL, RIG_SCRIPT_PSQL, true},
+                   {"postgres", RIG_RUN_SCRIPT_ISOLATIONTESTER, RIG_SCRIPT_ISOLATIONTESTER, false},
+                   {"mysql", RIG_RUN_SCRIPT_MYSQL, RIG_SCRIPT_MYSQL, true}};
     struct rig_buf isolation, text;
     enum rig_rc rc = RIG_OK;
     rig_buf_init(&isolation, 0);
@@ -61,7 +62,7 @@ static enum rig_rc save_requests(struct rig_cli_reproduce_files *files, struct r
     rig_buf_init(&text, 0);
     enum rig_rc rc = rig_cli_requests_write(files->plan, files->part, files->interleaving, &text, &why);
     if (rc == RIG_OK) {
-        rc = rig_cli_reproduce_save(files->folder, RIG_CLI_REQUESTS_FILE, true, &text, err);
+        rc = rig_cli_reproduce_save(files->folder, RIG_RUN_SCRIPT_HTTP, true, &text, err);
         files->has_requests = rc == RIG_OK;
     } else {
         (void)snprintf(files->unplayed, sizeof files->unplayed, "%s", why.text);
@@ -85,7 +86,7 @@ static enum rig_rc save_scenario(struct rig_cli_reproduce_files *files, struct r
         rig_buf_done(&yaml);
         return rc == RIG_E_LIMIT ? rig_fail(err, rc, "%s", why.text) : RIG_OK;
     }
-    rc = rig_cli_reproduce_save(files->folder, "scenario.yaml", false, &yaml, err);
+    rc = rig_cli_reproduce_save(files->folder, RIG_RUN_SCENARIO, false, &yaml, err);
     if (rc == RIG_OK)
         rc = rig_scenario_parse("scenario.yaml", rig_buf_text(&yaml), yaml.size, &files->scenario, err);
     rig_buf_done(&yaml);
@@ -98,16 +99,16 @@ enum rig_rc rig_cli_reproduce_write(struct rig_cli_reproduce_files *files, struc
     char path[PATH_BYTES];
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    (void)snprintf(path, sizeof path, "%s/part.jsonl", files->folder);
+    (void)snprintf(path, sizeof path, "%s/" RIG_RUN_PART, files->folder);
     enum rig_rc rc = rig_history_save(files->part->history, path, &form, err);
     rig_report_shrunk_text(files->part, files->interleaving, NULL, &text);
     if (rc == RIG_OK)
-        rc = rig_cli_reproduce_save(files->folder, "witness.txt", false, &text, err);
+        rc = rig_cli_reproduce_save(files->folder, RIG_RUN_WITNESS, false, &text, err);
     rig_buf_clear(&text);
     if (files->plan != NULL)
         rig_plan_write(files->plan, false, &text);
     if (rc == RIG_OK && files->plan != NULL)
-        rc = rig_cli_reproduce_save(files->folder, "plan.yaml", false, &text, err);
+        rc = rig_cli_reproduce_save(files->folder, RIG_RUN_PLAN, false, &text, err);
     rig_buf_done(&text);
     if (rc != RIG_OK || files->plan == NULL)
         return rc;

@@ -12,15 +12,13 @@
 #include "shrink/interleaving.h"
 #include "shrink/shrink_history.h"
 
-#define RIG_CLI_REQUESTS_FILE "reproduce-http.sh"
-
 struct rig_cli_reproduce_files {
     const char *folder;                   /* that holds them */
     const struct rig_plan *plan;          /* NULL: no plan and no scenario is written */
     const struct rig_smallest_part *part; /* borrowed, as the others */
     const struct rig_interleaving *interleaving;
     struct rig_scenario *scenario; /* out; rig_scenario_free(). NULL: none, because of `unplayed` */
-    bool has_requests;             /* out: there is a script of requests, RIG_CLI_REQUESTS_FILE, in its place */
+    bool has_requests;             /* out: there is a script of requests, RIG_RUN_SCRIPT_HTTP, in its place */
     char unplayed[RIG_ERR_TEXT_BYTES];
 };
 

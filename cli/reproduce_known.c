@@ -208,7 +208,7 @@ static void print_json(const struct job *job, double seconds)
     }
     rig_json_end(&writer);
     rig_buf_add_char(&out, '\n');
-    (void)fputs(rig_buf_text(&out), stdout);
+    rig_cli_print(&out);
     rig_buf_done(&out);
 }
 

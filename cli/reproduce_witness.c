@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/option_parse.h"
 #include "base/plural.h"
+#include "base/run_files.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
 #include "cli/plan_shrinker.h"
@@ -69,7 +70,7 @@ static bool is_text(const struct reproduction *reproduction)
 
 static void print(struct rig_buf *text)
 {
-    (void)fputs(rig_buf_text(text), stdout);
+    rig_cli_print(text);
     (void)fflush(stdout);
     rig_buf_clear(text);
 }
@@ -85,7 +86,7 @@ static enum rig_rc find_plan(struct reproduction *reproduction, struct rig_err *
     if (given != NULL)
         length = snprintf(reproduction->plan_path, sizeof reproduction->plan_path, "%s", given);
     else if (rig_cli_find_run(history, folder, NULL) == RIG_OK)
-        length = snprintf(reproduction->plan_path, sizeof reproduction->plan_path, "%s/plan.yaml", folder);
+        length = snprintf(reproduction->plan_path, sizeof reproduction->plan_path, "%s/" RIG_RUN_PLAN, folder);
     else
         return rig_fail(err, RIG_E_USAGE, "%s: is not the folder of a run; name its database by --plan PLAN.yaml",
                         history);
@@ -188,7 +189,7 @@ static enum rig_rc play(struct reproduction *reproduction, struct rig_err *err)
 static enum rig_rc play_requests(struct reproduction *reproduction, struct rig_err *err)
 {
     char script[PATH_BYTES];
-    (void)snprintf(script, sizeof script, "%s/" RIG_CLI_REQUESTS_FILE, reproduction->folder);
+    (void)snprintf(script, sizeof script, "%s/" RIG_RUN_SCRIPT_HTTP, reproduction->folder);
     struct rig_cli_request_plays plays = {
         .script = script, .repeat = (uint32_t)reproduction->times, .interrupts = reproduction->interrupts};
     const enum rig_rc rc = rig_cli_requests_play(&plays, reproduction->plan, err);
@@ -244,7 +245,7 @@ static enum rig_rc run_plan(struct reproduction *reproduction, struct rig_err *e
     (void)rig_arguments_number(reproduction->args, "seed", 0, INT64_MAX, &seed);
     while ((settings[setting_count] = rig_arguments_value_at(reproduction->args, "set", setting_count)) != NULL)
         setting_count++;
-    (void)snprintf(runs, sizeof runs, "%s/runs", reproduction->folder);
+    (void)snprintf(runs, sizeof runs, "%s/" RIG_RUN_RUNS, reproduction->folder);
     if (mkdir(runs, 0700) != 0)
         return rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", runs, strerror(errno));
     struct rig_rerun rerun = {.plan = reproduction->plan_path,
@@ -304,7 +305,7 @@ static enum rig_rc find_smallest_plan(struct reproduction *reproduction, struct 
     const char *setting;
     while ((setting = rig_arguments_value_at(reproduction->args, "set", reproduction->given.count)) != NULL)
         reproduction->given.at[reproduction->given.count++] = setting;
-    (void)snprintf(reproduction->smallest_folder, sizeof reproduction->smallest_folder, "%s/smallest",
+    (void)snprintf(reproduction->smallest_folder, sizeof reproduction->smallest_folder, "%s/" RIG_RUN_SMALLEST,
                    reproduction->folder);
     if (mkdir(reproduction->smallest_folder, 0700) != 0)
         return rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", reproduction->smallest_folder,
@@ -396,7 +397,7 @@ static enum rig_rc conclude(const struct reproduction *reproduction, struct rig_
     struct rig_buf text;
     rig_buf_init(&text, 0);
     write_json(reproduction, &text);
-    const enum rig_rc rc = save(reproduction, "reproduction.json", &text, err);
+    const enum rig_rc rc = save(reproduction, RIG_RUN_REPRODUCTION, &text, err);
     if (is_text(reproduction)) {
         rig_buf_clear(&text);
         rig_buf_printf(&text, "%s; files: %s\n", came_back(reproduction) ? "reproduced" : "not reproduced",

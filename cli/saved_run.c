@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/run_files.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
 #include "cli/requests.h"
@@ -260,14 +261,14 @@ enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run 
         return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the facts of the run", folder);
     rig_buf_init(&saved->storage->plan, PLAN_BYTES_MOST);
     char path[PATH_BYTES];
-    int length = snprintf(path, sizeof path, "%s/results.json", folder);
+    int length = snprintf(path, sizeof path, "%s/" RIG_RUN_RESULTS, folder);
     if (length < 0 || (size_t)length >= sizeof path)
         return rig_fail(err, RIG_E_IO, "%s: the path is too long", folder);
     enum rig_rc rc = load_results(path, saved, err);
     if (rc != RIG_OK)
         return rc;
     saved->effort.lost = !saved->found;
-    (void)snprintf(path, sizeof path, "%s/plan.yaml", folder);
+    (void)snprintf(path, sizeof path, "%s/" RIG_RUN_PLAN, folder);
     if (access(path, F_OK) == 0)
         rc = rig_buf_read_file(&saved->storage->plan, path, err);
     saved->run.plan_yaml = rig_buf_text(&saved->storage->plan);

@@ -169,7 +169,7 @@ static void print_json(const struct rig_plan_shrinker *shrinker)
     rig_json_init(&json, &text);
     rig_cli_plan_shrinker_json(shrinker, &json, NULL);
     rig_buf_add_char(&text, '\n');
-    (void)fputs(rig_buf_text(&text), stdout);
+    rig_cli_print(&text);
     rig_buf_done(&text);
 }
 

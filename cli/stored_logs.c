@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/output_file.h"
+#include "base/run_files.h"
 #include "base/secret.h"
 
 enum { PATH_BYTES = 4096 };
@@ -66,7 +67,7 @@ static enum rig_rc redact_log(const char *path, struct rig_err *err)
 static bool is_log(const char *name)
 {
     const size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".log") == 0 && strcmp(name, "rig.log") != 0;
+    return length > 4 && strcmp(name + length - 4, ".log") == 0 && strcmp(name, RIG_RUN_LOG) != 0;
 }
 
 enum rig_rc rig_cli_redact_logs(const char *folder, struct rig_err *err)

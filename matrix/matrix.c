@@ -500,7 +500,7 @@ static enum rig_rc read_all(const struct loading *l)
     if (rc == RIG_OK && !is_name(l->matrix->name))
         rc = rig_yaml_refuse(&l->tree, &name->place, l->err, "`name`: expected letters, digits, `-` and `_`");
     if (rc == RIG_OK && rig_yaml_value(root, "title") != NULL)
-        rc = rig_yaml_need_text(&l->tree, root, "title", &l->matrix->title, l->err);
+        rc = rig_yaml_need_line(&l->tree, root, "title", &l->matrix->arena, &l->matrix->title, l->err);
     if (rc == RIG_OK)
         rc = read_duration(l, "budget", &l->matrix->budget_ns);
     if (rc == RIG_OK)
@@ -519,7 +519,7 @@ enum rig_rc rig_matrix_load(const char *path, struct rig_matrix **matrix, struct
     struct loading l = {.matrix = out, .file = path, .err = err};
     struct rig_buf text;
     rig_buf_init(&text, RIG_YAML_BYTES + 1); /* one more than the tree takes, which refuses the file then */
-    enum rig_rc rc = rig_buf_read_file(&text, path, err);
+    enum rig_rc rc = rig_buf_read_input(&text, path, err);
     if (rc == RIG_OK)
         rc = rig_yaml_tree_read(&l.tree, &out->arena, "matrix", path, rig_buf_text(&text), text.size, err);
     if (rc == RIG_OK)

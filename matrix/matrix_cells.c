@@ -386,7 +386,8 @@ bool rig_matrix_read_ending(const char *folder, const struct rig_matrix_job *job
 {
     char path[PATH_BYTES];
     json_t *json = path_of(folder, job, "job.json", path) ? read_json(path) : NULL;
-    const bool same = json_is_integer(json_object_get(json, "status")) && strcmp(text_at(json, "key"), key) == 0;
+    const bool same =
+        json_is_integer(json_object_get(json, "status")) && (key == NULL || strcmp(text_at(json, "key"), key) == 0);
     if (same) {
         const bool overran = json_is_true(json_object_get(json, "overran"));
         *ending = (struct rig_matrix_ending){.end = overran ? RIG_MATRIX_OVERRAN : RIG_MATRIX_ENDED,

@@ -73,7 +73,7 @@ enum rig_rc rig_matrix_read_cells(const char *folder, const struct rig_matrix_jo
 
 /*
  * The ending of a job that an earlier rig has recorded, if its key is this one: what made the job, as text. False:
- * there is none, or of another key.
+ * there is none, or of another key. `key` NULL: of any key.
  */
 bool rig_matrix_read_ending(const char *folder, const struct rig_matrix_job *job, const char *key,
                             struct rig_matrix_ending *ending);

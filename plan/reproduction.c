@@ -279,7 +279,7 @@ enum rig_rc rig_reproduction_load(const char *name, struct rig_arena *arena, str
     if (own == NULL)
         return out_of_memory(err);
     rig_buf_init(&text, RIG_YAML_BYTES + 2);
-    enum rig_rc rc = rig_buf_read_file(&text, own, err);
+    enum rig_rc rc = rig_buf_read_input(&text, own, err);
     if (rc == RIG_OK)
         rc = read_entry(own, &text, arena, reproduction, err);
     rig_buf_done(&text);

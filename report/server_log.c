@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/printable.h"
+#include "base/run_files.h"
 #include "base/secret.h"
 #include "checker/certificate/certified.h"
 
@@ -312,7 +313,8 @@ static void read_log(struct rig_server_logs *logs, const char *name, FILE *file)
 static bool is_log(const char *name)
 {
     const size_t length = strlen(name);
-    return length > 4 && length < NAME_BYTES && strcmp(name + length - 4, ".log") == 0 && strcmp(name, "rig.log") != 0;
+    return length > 4 && length < NAME_BYTES && strcmp(name + length - 4, ".log") == 0 &&
+           strcmp(name, RIG_RUN_LOG) != 0;
 }
 
 static int by_name(const void *a, const void *b)

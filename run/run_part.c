@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/run_files.h"
 #include "history/source.h"
 #include "run/remote_driver.h"
 #include "run/run_ranks_state.h"
@@ -53,7 +54,7 @@ void rig_run_part_done(struct rig_run_state *run)
 void rig_run_part_record(const struct rig_run_state *run, char *name, size_t size)
 {
     if (run->part.ranks == NULL)
-        (void)snprintf(name, size, "history.rig");
+        (void)snprintf(name, size, RIG_RUN_RECORD);
     else
         rig_run_ranks_record(run->part.rank, name, size);
 }
@@ -327,7 +328,7 @@ static void set_aside(const struct rig_run_state *run, uint32_t rank)
     struct rig_source *source = NULL;
     rig_run_ranks_record(rank, name, sizeof name);
     (void)snprintf(path, sizeof path, "%s/%s", run->part.ranks->folder, name);
-    (void)snprintf(aside, sizeof aside, "%s/lost.%u.rig", run->part.ranks->folder, rank);
+    (void)snprintf(aside, sizeof aside, "%s/" RIG_RUN_RECORD_SET_ASIDE, run->part.ranks->folder, rank);
     struct rig_err why = {.rc = RIG_OK};
     const bool is_readable = rig_source_open(path, &options, &source, &why) == RIG_OK;
     const bool has_clock = is_readable && (run->simulated || rig_source_facts(source)->clock_count > 0);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/plural.h"
+#include "base/run_files.h"
 #include "base/thread.h"
 #include "run/remote_driver.h"
 #include "run/run_ranks_state.h"
@@ -29,7 +30,7 @@ struct rig_team *rig_run_ranks_team(const struct rig_run_ranks *ranks)
 
 void rig_run_ranks_record(uint32_t rank, char *name, size_t size)
 {
-    (void)snprintf(name, size, "history.%u.rig", rank);
+    (void)snprintf(name, size, RIG_RUN_RECORD_OF_RANK, rank);
 }
 
 /* -- what other ranks say ------------------------------------------------------------------------------------------ */
@@ -126,7 +127,7 @@ static void hear_bytes(struct rig_run_ranks *ranks, uint32_t rank, enum rig_team
     if (kind == RIG_TEAM_RECORD)
         rig_run_ranks_record(rank, name, sizeof name);
     else
-        (void)snprintf(name, sizeof name, "rig.%u.log", rank);
+        (void)snprintf(name, sizeof name, RIG_RUN_LOG_OF_RANK, rank);
     struct rig_run_other *other = &ranks->others[rank];
     keep_bytes(ranks, name, kind == RIG_TEAM_RECORD ? &other->record_fd : &other->log_fd, body);
 }
@@ -443,7 +444,7 @@ static void tell_log(struct rig_run_ranks *ranks)
 {
     struct rig_buf log;
     char path[PATH_MAX + 40];
-    (void)snprintf(path, sizeof path, "%s/rig.log", ranks->folder);
+    (void)snprintf(path, sizeof path, "%s/" RIG_RUN_LOG, ranks->folder);
     rig_buf_init(&log, RIG_RANK_LOG_MOST);
     if (rig_buf_read_file(&log, path, NULL) == RIG_OK)
         (void)rig_team_tell(ranks->team, 0, RIG_TEAM_LOG, log.data, log.size);

@@ -315,15 +315,15 @@ static enum rig_rc read_all(struct loading *l)
     struct rig_yaml_node *table = NULL, *steps = NULL, *shows = NULL;
     enum rig_rc rc = rig_yaml_check_keys(&l->tree, root, known, l->err);
     if (rc == RIG_OK)
-        rc = rig_yaml_need_text(&l->tree, root, "name", &scenario->name, l->err);
+        rc = rig_yaml_need_line(&l->tree, root, "name", &scenario->arena, &scenario->name, l->err);
     if (rc == RIG_OK)
-        rc = rig_yaml_need_text(&l->tree, root, "title", &scenario->title, l->err);
+        rc = rig_yaml_need_line(&l->tree, root, "title", &scenario->arena, &scenario->title, l->err);
     if (rc == RIG_OK)
-        rc = rig_yaml_need_text(&l->tree, root, "anomaly", &scenario->anomaly, l->err);
+        rc = rig_yaml_need_line(&l->tree, root, "anomaly", &scenario->arena, &scenario->anomaly, l->err);
     if (rc == RIG_OK)
         rc = rig_yaml_need_text(&l->tree, root, "level", &scenario->level, l->err);
     if (rc == RIG_OK && rig_yaml_value(root, "source") != NULL)
-        rc = rig_yaml_need_text(&l->tree, root, "source", &scenario->source, l->err);
+        rc = rig_yaml_need_line(&l->tree, root, "source", &scenario->arena, &scenario->source, l->err);
     if (rc == RIG_OK)
         rc = rig_yaml_need(&l->tree, root, "table", RIG_YAML_MAPPING, &table, l->err);
     if (rc == RIG_OK)
@@ -361,7 +361,7 @@ enum rig_rc rig_scenario_load(const char *path, struct rig_scenario **scenario, 
 {
     struct rig_buf text;
     rig_buf_init(&text, RIG_YAML_BYTES + 1); /* one more than the tree takes, which refuses the file then */
-    enum rig_rc rc = rig_buf_read_file(&text, path, err);
+    enum rig_rc rc = rig_buf_read_input(&text, path, err);
     if (rc == RIG_OK)
         rc = rig_scenario_parse(path, rig_buf_text(&text), text.size, scenario, err);
     rig_buf_done(&text);

@@ -390,8 +390,8 @@ static bool is_choice(const struct order *order, uint32_t txn)
 }
 
 /*
- * A topological order under the rules of `obey`. Where a step is stuck because of who holds a key, the last choice of who
- * takes one is made otherwise, at most MOVES_MOST steps in all. False: there is no order, or none was found.
+ * A topological order under the rules of `obey`. Where a step waits for a key forever, the last choice of the transaction
+ * that takes a key first is made otherwise, at most MOVES_MOST steps in all. False: there is no order, or none was found.
  */
 static bool order_steps(struct order *order, unsigned obey, struct choice_vec *choices)
 {

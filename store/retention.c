@@ -86,7 +86,7 @@ enum rig_rc rig_retention_load(struct rig_retention *retention, const char *path
     struct rig_yaml_tree tree = {.what = NULL};
     rig_buf_init(&text, FILE_BYTES_MOST);
     rig_arena_init(&arena, 0);
-    enum rig_rc rc = rig_buf_read_file(&text, path, err);
+    enum rig_rc rc = rig_buf_read_input(&text, path, err);
     if (rc == RIG_OK)
         rc = rig_yaml_tree_read(&tree, &arena, "retention", path, rig_buf_text(&text), text.size, err);
     if (rc == RIG_OK)

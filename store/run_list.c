@@ -104,6 +104,52 @@ void rig_run_list_done(struct rig_run_list *list)
     *list = (struct rig_run_list){.store = -1};
 }
 
+/* A part of a time: `count` digits, from `least` to `most`. Moves `text` past them. */
+static bool take_part(const char **text, size_t count, int least, int most, int *value)
+{
+    *value = 0;
+    for (size_t i = 0; i < count; i++, (*text)++) {
+        if (**text < '0' || **text > '9')
+            return false;
+        *value = *value * 10 + (**text - '0');
+    }
+    return *value >= least && *value <= most;
+}
+
+static int days_of(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    const bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return days[month - 1] + (month == 2 && is_leap);
+}
+
+bool rig_run_list_since(const char *text, char since[RIG_RUN_LIST_SINCE_BYTES])
+{
+    static const struct {
+        const char *before; /* what may stand before the part; the first of these has to in the name of a run */
+        size_t digits;
+        int least, most;
+        bool is_written; /* in the name of a run */
+    } parts[] = {{"", 4, 0, 9999, false}, {"-", 2, 1, 12, false}, {"-", 2, 1, 31, false}, {"T", 2, 0, 23, true},
+                 {":", 2, 0, 59, false},  {":", 2, 0, 60, false}, {".", 3, 0, 999, true}};
+    enum { YEAR, MONTH, DAY, HOUR, PART_COUNT = sizeof parts / sizeof parts[0] };
+    int values[PART_COUNT] = {0};
+    size_t length = 0;
+    for (size_t i = 0; i < PART_COUNT && *text != '\0' && strcmp(text, "Z") != 0; i++) {
+        const bool has_mark = i > 0 && *text == parts[i].before[0];
+        if (!has_mark && parts[i].is_written)
+            return false;
+        text += has_mark;
+        if (!take_part(&text, parts[i].digits, parts[i].least, parts[i].most, &values[i]))
+            return false;
+        if (i == DAY && values[DAY] > days_of(values[YEAR], values[MONTH]))
+            return false;
+        length += (size_t)snprintf(since + length, RIG_RUN_LIST_SINCE_BYTES - length, "%s%0*d",
+                                   parts[i].is_written ? parts[i].before : "", (int)parts[i].digits, values[i]);
+    }
+    return length > 0 && (*text == '\0' || (strcmp(text, "Z") == 0 && strchr(since, 'T') != NULL));
+}
+
 static bool matches(const struct rig_stored_run *run, const struct rig_run_filter *filter)
 {
     bool shows = filter->anomalies == 0;

@@ -23,12 +23,19 @@ struct rig_run_filter {
     const char *driver; /* likewise */
     uint32_t states;    /* bits of rig_stored_state; 0: all */
     uint64_t anomalies; /* bits of rig_anomaly: it has one of them; 0: any run */
-    const char *since;  /* a time, or its beginning: "20261101" */
+    const char *since;  /* as rig_run_list_since() gives it */
 };
 
 /* `list` is empty. RIG_E_INPUT when `store` is no readable folder; release the list in any case. */
 enum rig_rc rig_run_list_read(const char *store, struct rig_run_list *list, struct rig_err *err);
 void rig_run_list_done(struct rig_run_list *list);
+enum { RIG_RUN_LIST_SINCE_BYTES = 32 };
+
+/*
+ * Reads a UTC time or its beginning, from the year on: `2026`, `20261101`, `2026-11-01`, `20261101T1530`,
+ * `2026-11-01T15:30:05.250Z`. Gives it in the form of the times that name runs. False: it is none.
+ */
+bool rig_run_list_since(const char *text, char since[RIG_RUN_LIST_SINCE_BYTES]);
 /* Drops the runs that do not match. */
 void rig_run_list_filter(struct rig_run_list *list, const struct rig_run_filter *filter);
 /* The run with these names, or NULL. */

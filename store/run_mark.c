@@ -16,7 +16,7 @@ enum { PATH_BYTES = 4096 + 16 };
 enum rig_rc rig_run_mark_make(const char *path, int *hold, struct rig_err *err)
 {
     char mark[PATH_BYTES];
-    const int length = snprintf(mark, sizeof mark, "%s/" RIG_RUN_MARK_NAME, path);
+    const int length = snprintf(mark, sizeof mark, "%s/" RIG_RUN_MARK, path);
     if (length < 0 || (size_t)length >= sizeof mark)
         return rig_fail(err, RIG_E_IO, "%s: the path is too long", path);
     const int fd = open(mark, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -38,11 +38,11 @@ static int open_mark(int folder)
 {
     char line[sizeof first_line];
     struct stat status;
-    if (fstatat(folder, RIG_RUN_MARK_NAME, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    if (fstatat(folder, RIG_RUN_MARK, &status, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? -1 : -2;
     if (!S_ISREG(status.st_mode) || status.st_nlink != 1 || status.st_uid != geteuid())
         return -2;
-    const int fd = openat(folder, RIG_RUN_MARK_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int fd = openat(folder, RIG_RUN_MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return -2;
     const ssize_t size = read(fd, line, sizeof line);

@@ -10,8 +10,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-
-#define RIG_RUN_MARK_NAME ".rig-run"
+#include "base/run_files.h"
 
 enum rig_run_mark {
     RIG_RUN_MARK_NONE,

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,18 +10,15 @@
 
 #include "base/folder.h"
 #include "base/printable.h"
+#include "base/run_files.h"
+#include "report/charts.h"
+#include "report/witness_file.h"
 #include "store/store_folder.h"
 #include "store/run_mark.h"
 #include "store/stored_run.h"
 
-enum { NESTED_MOST = 4, NAME_BYTES = 64 };
-
-/* The names of files and folders that rig writes at the top of a run, as patterns. */
-static const char *const own_names[] = {
-    RIG_RUN_MARK_NAME, "KEEP",       "plan.yaml", "history.rig", "results.*",     "report.*", "junit.xml",
-    "*.log",           "lost.tsv",   "witnesses", "charts",      "proof",         "part.*",   "witness.txt",
-    "scenario.yaml",   "reproduce*", "runs",      "runs.tsv",    "smallest.yaml", "shrunk.*",
-};
+/* A run, its `smallest`, its runs, a run, its witnesses. */
+enum { NESTED_MOST = 6, NAME_BYTES = 64, SHOWN_BYTES = 600 };
 
 struct removal {
     const char *name, *time;
@@ -33,38 +29,66 @@ struct removal {
 
 static enum rig_rc refuse(const struct removal *removal, const char *why)
 {
-    char shown[512];
+    char shown[SHOWN_BYTES];
     (void)snprintf(shown, sizeof shown, "%s/%s", removal->name, removal->time);
     rig_printable_line(shown);
     return rig_fail(removal->err, RIG_E_USAGE, "%s: is left alone: %s", shown, why);
 }
 
-static bool is_own(const char *name)
+static bool is_chart(const char *name)
 {
-    for (size_t i = 0; i < sizeof own_names / sizeof own_names[0]; i++) {
-        if (fnmatch(own_names[i], name, FNM_PERIOD) == 0)
+    for (unsigned chart = 0; chart < RIG_CHART_COUNT; chart++) {
+        const char *own = rig_chart_name((enum rig_chart)chart);
+        const size_t length = strlen(own);
+        if (strncmp(name, own, length) == 0 && strcmp(name + length, ".svg") == 0)
             return true;
     }
     return false;
 }
 
-/* Everything at the top of the run must be a file of rig's. */
-static enum rig_rc check_names(const struct removal *removal)
+static enum rig_run_place find_place(enum rig_run_place folder, const char *name)
 {
-    const int again = openat(removal->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *entries = again < 0 ? NULL : fdopendir(again);
+    if (folder == RIG_RUN_PLACE_WITNESSES || folder == RIG_RUN_PLACE_CHARTS) {
+        const bool is_own = folder == RIG_RUN_PLACE_CHARTS ? is_chart(name) : rig_witness_file_is(name);
+        return is_own ? RIG_RUN_PLACE_FILE : RIG_RUN_PLACE_NONE;
+    }
+    return rig_run_file_find(folder, name);
+}
+
+/*
+ * Everything in the folder must be a file of rig's, and so on down; `path` is the folder's, from the run on. No link is
+ * followed: one with the name of a file goes as a file does.
+ */
+static enum rig_rc check_names(const struct removal *removal, int parent, const char *path, enum rig_run_place place,
+                               unsigned depth)
+{
+    const int opened = openat(parent,
+                              path[0] == '\0'              ? "."
+                              : strrchr(path, '/') == NULL ? path
+                                                           : strrchr(path, '/') + 1,
+                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = opened < 0 ? NULL : fdopendir(opened);
     enum rig_rc rc = RIG_OK;
     if (entries == NULL) {
-        if (again >= 0)
-            (void)close(again);
+        if (opened >= 0)
+            (void)close(opened);
         return refuse(removal, "it cannot be read");
     }
     for (const struct dirent *entry; rc == RIG_OK && (entry = readdir(entries)) != NULL;) {
-        char why[400];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || is_own(entry->d_name))
+        char why[SHOWN_BYTES], below[SHOWN_BYTES - 100];
+        struct stat status;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        (void)snprintf(why, sizeof why, "rig did not write `%s` in it; move that away first", entry->d_name);
-        rc = refuse(removal, why);
+        const enum rig_run_place found = find_place(place, entry->d_name);
+        const int length = snprintf(below, sizeof below, "%s%s%s", path, path[0] == '\0' ? "" : "/", entry->d_name);
+        const bool is_known = found != RIG_RUN_PLACE_NONE && length > 0 && (size_t)length < sizeof below &&
+                              fstatat(opened, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                              S_ISDIR(status.st_mode) == (found != RIG_RUN_PLACE_FILE) && depth < NESTED_MOST;
+        (void)snprintf(why, sizeof why, "rig did not write `%s` in it; move that away first", below);
+        if (!is_known)
+            rc = refuse(removal, why);
+        else if (found != RIG_RUN_PLACE_FILE)
+            rc = check_names(removal, opened, below, found, depth + 1);
     }
     (void)closedir(entries);
     return rc;
@@ -98,9 +122,9 @@ static enum rig_rc take(struct removal *removal)
         return rc;
     switch (rig_run_mark_take(removal->folder, &removal->hold)) {
     case RIG_RUN_MARK_NONE:
-        return refuse(removal, "it has no mark of rig (" RIG_RUN_MARK_NAME ")");
+        return refuse(removal, "it has no mark of rig (" RIG_RUN_MARK ")");
     case RIG_RUN_MARK_FOREIGN:
-        return refuse(removal, "its mark (" RIG_RUN_MARK_NAME ") is not of this user's rig");
+        return refuse(removal, "its mark (" RIG_RUN_MARK ") is not of this user's rig");
     case RIG_RUN_MARK_HELD:
         return refuse(removal, "a rig is writing it");
     case RIG_RUN_MARK_IDLE:
@@ -108,9 +132,9 @@ static enum rig_rc take(struct removal *removal)
     }
     if (rig_run_mark_held_below(removal->folder, NESTED_MOST))
         return refuse(removal, "a rig is writing a run in it, or it cannot be read");
-    if (!removal->kept_too && fstatat(removal->folder, "KEEP", &status, AT_SYMLINK_NOFOLLOW) == 0)
+    if (!removal->kept_too && fstatat(removal->folder, RIG_RUN_KEEP, &status, AT_SYMLINK_NOFOLLOW) == 0)
         return refuse(removal, "it has a file KEEP");
-    return is_cut_short ? RIG_OK : check_names(removal);
+    return is_cut_short ? RIG_OK : check_names(removal, removal->folder, "", RIG_RUN_PLACE_RUN, 0);
 }
 
 /* Renames the run; whatever has its name now must be the folder that was looked at. */
@@ -176,7 +200,7 @@ static enum rig_rc carry_out(struct removal *removal, int store)
     if (rc != RIG_OK)
         return rc;
     move_latest(removal);
-    if (!rig_folder_empty(removal->folder, RIG_RUN_MARK_NAME) || unlinkat(removal->parent, hidden, AT_REMOVEDIR) != 0)
+    if (!rig_folder_empty(removal->folder, RIG_RUN_MARK) || unlinkat(removal->parent, hidden, AT_REMOVEDIR) != 0)
         return rig_fail(removal->err, RIG_E_IO, "%s: not all of it could be removed; the rest is %s/%s", removal->time,
                         removal->name, hidden);
     (void)unlinkat(store, removal->name, AT_REMOVEDIR); /* only where it is empty */

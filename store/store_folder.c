@@ -19,7 +19,9 @@ enum { FOLDER_MODE = 0700, NAME_ATTEMPTS = 100 };
 
 static enum rig_rc fail_create(const char *path, struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", path, strerror(errno));
+    const bool is_of_path = rig_output_is_of_path(errno);
+    return rig_fail(err, is_of_path ? RIG_E_USAGE : RIG_E_IO, "%s: cannot create the folder: %s", path,
+                    strerror(errno));
 }
 
 /* Makes the folder and those above it. */
@@ -88,8 +90,10 @@ enum rig_rc rig_store_make(const char *store, const char *name, char path[RIG_ST
         rc = rig_run_mark_make(made, hold, err);
     if (rc == RIG_OK)
         rc = move_link(parent, time, err);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK) {
         memcpy(path, made, sizeof made);
+        rig_output_own_run(path);
+    }
     if (lock >= 0)
         (void)close(lock);
     return rc;
@@ -119,13 +123,15 @@ enum rig_rc rig_store_take(const char *folder, char path[RIG_STORE_PATH_BYTES], 
         return rc;
     DIR *opened = opendir(wanted);
     if (opened == NULL)
-        return rig_fail(err, RIG_E_IO, "%s: cannot open the folder: %s", wanted, strerror(errno));
+        return rig_fail(err, RIG_E_USAGE, "%s: cannot open the folder: %s", wanted, strerror(errno));
     bool empty = is_empty(opened);
     (void)closedir(opened);
     if (!empty)
         return rig_fail(err, RIG_E_USAGE, "%s: the folder is not empty; a run needs one of its own", wanted);
     rc = hold == NULL ? RIG_OK : rig_run_mark_make(wanted, hold, err);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK) {
         memcpy(path, wanted, sizeof wanted);
+        rig_output_own_run(path);
+    }
     return rc;
 }

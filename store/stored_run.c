@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/folder.h"
 #include "base/printable.h"
+#include "base/run_files.h"
 #include "checker/levels/level.h"
 #include "store/run_mark.h"
 
@@ -256,10 +257,10 @@ static void look_at(struct reading *reading, int folder)
         say(reading, RIG_STORED_RUNNING, NULL);
         return;
     }
-    if (take_file(reading, folder, "results.json", take_results) ||
-        take_file(reading, folder, "reproduction.json", take_reproduction))
+    if (take_file(reading, folder, RIG_RUN_RESULTS, take_results) ||
+        take_file(reading, folder, RIG_RUN_REPRODUCTION, take_reproduction))
         return;
-    if (mark == RIG_RUN_MARK_IDLE || has(folder, "history.rig"))
+    if (mark == RIG_RUN_MARK_IDLE || has(folder, RIG_RUN_RECORD))
         say(reading, RIG_STORED_UNFINISHED, "there is no results.json; `rig check` reads its record, if it has one");
     else
         say(reading, RIG_STORED_FOREIGN, "it has neither a mark of rig nor a record");

@@ -62,14 +62,14 @@ static enum rig_rc find_program(struct rig_etcd_cluster *cluster, struct rig_err
         (void)snprintf(cluster->program, sizeof cluster->program, "%s", asked);
         if (asked[0] == '/' && strlen(asked) < sizeof cluster->program && access(asked, X_OK) == 0)
             return RIG_OK;
-        return rig_fail(err, RIG_E_CLUSTER,
+        return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.local.program: `%s` is not the absolute path of an executable etcd", asked);
     }
     if (rig_local_find_programs(programs, folder, sizeof folder)) {
         (void)snprintf(cluster->program, sizeof cluster->program, "%s/etcd", folder);
         return RIG_OK;
     }
-    return rig_fail(err, RIG_E_CLUSTER,
+    return rig_fail(err, RIG_E_PLAN,
                     "etcd was not found in PATH: install the package etcd-server, or name the program as "
                     "database.cluster.local.program");
 }

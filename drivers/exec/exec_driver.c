@@ -10,6 +10,7 @@
 
 #include "base/output_file.h"
 #include "base/plural.h"
+#include "base/run_files.h"
 #include "drivers/exec/exec_process.h"
 #include "drivers/exec/exec_protocol.h"
 
@@ -109,7 +110,7 @@ static enum rig_rc find_program(struct run *run, struct rig_err *err)
                        name[0] == '/' ? "" : "/", name);
         if (access(run->program, X_OK) == 0)
             return RIG_OK;
-        return rig_fail(err, RIG_E_DRIVER, "`command`: %s cannot be executed: %s", run->program, strerror(errno));
+        return rig_fail(err, RIG_E_PLAN, "`command`: %s cannot be executed: %s", run->program, strerror(errno));
     }
     while (path != NULL && *path != '\0') {
         const size_t length = strcspn(path, ":");
@@ -118,7 +119,7 @@ static enum rig_rc find_program(struct run *run, struct rig_err *err)
             return RIG_OK;
         path += length + (path[length] == ':');
     }
-    return rig_fail(err, RIG_E_DRIVER, "`command`: there is no %s in PATH", name);
+    return rig_fail(err, RIG_E_PLAN, "`command`: there is no %s in PATH", name);
 }
 
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
@@ -206,7 +207,7 @@ static enum rig_rc start(const struct run *run, struct rig_exec_process *process
                          struct rig_err *err)
 {
     char path[4096];
-    (void)snprintf(path, sizeof path, "%s/exec.log", run->env->log_dir);
+    (void)snprintf(path, sizeof path, "%s/" RIG_RUN_LOG_OF_EXEC, run->env->log_dir);
     const int log_fd = rig_output_append(path);
     if (log_fd < 0)
         return rig_fail(err, RIG_E_DRIVER, "cannot write %s: %s", path, strerror(errno));

@@ -8,6 +8,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/run_files.h"
 
 enum { PROCESSES_MOST = 1024, LOG_NAME_BYTES = RIG_LOCAL_NAME_BYTES + 4 };
 
@@ -72,7 +73,7 @@ static int ending_signal(const struct rig_local_site *site)
 
 static void log_name(const struct rig_local_node *node, char name[static LOG_NAME_BYTES])
 {
-    (void)snprintf(name, LOG_NAME_BYTES, "%.*s.log", RIG_LOCAL_NAME_BYTES - 1, node->name);
+    (void)snprintf(name, LOG_NAME_BYTES, RIG_RUN_LOG_OF_NODE, node->name);
 }
 
 enum rig_rc rig_local_node_launch(struct rig_local_node *node, const char *const *arguments, const char *home,

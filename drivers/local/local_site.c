@@ -32,12 +32,12 @@ static enum rig_rc find_account(struct rig_local_site *site, const char *name, s
     const struct rig_local_kind *kind = site->kind;
     const char *package = kind->account_package;
     if (!rig_account_find(name, &site->account))
-        return rig_fail(err, RIG_E_CLUSTER,
+        return rig_fail(err, RIG_E_PLAN,
                         "there is no user `%s` to run %s as: %s%s%sname another user as database.cluster.local.run-as",
                         name, kind->product, package == NULL ? "" : "install the package ",
                         package == NULL ? "" : package, package == NULL ? "" : ", or ");
     if (kind->refuses_root && site->account.uid == 0)
-        return rig_fail(err, RIG_E_CLUSTER,
+        return rig_fail(err, RIG_E_PLAN,
                         "%s refuses to run as root: name another user than `%s` as database.cluster.local.run-as",
                         kind->product, name);
     return RIG_OK;

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/run_files.h"
 
 #define STATUS_NS INT64_C(1000000000)
 #define SETTLE_NS (10 * STATUS_NS) /* twice the time after which members drop one that is silent */
@@ -50,7 +51,7 @@ static long long last_transaction(struct rig_my_node *node, int64_t deadline_ns)
     char path[PATH_BYTES], file[PATH_BYTES + 32], log[RIG_LOCAL_NAME_BYTES + 32], tail[RIG_LOCAL_TAIL_BYTES];
     (void)snprintf(path, sizeof path, "%s/%s.cnf", site->local.folder, node->local.name);
     (void)snprintf(file, sizeof file, "--defaults-file=%s", path);
-    (void)snprintf(log, sizeof log, "%s-recover.log", node->local.name);
+    (void)snprintf(log, sizeof log, RIG_RUN_LOG_OF_RECOVERY, node->local.name);
     const char *const arguments[] = {site->server, file, "--wsrep-recover", NULL};
     if (rig_my_configuration_write(node, path, &ignored) != RIG_OK ||
         rig_local_run(&site->local, arguments, log, true, deadline_ns, &ignored) != RIG_OK)

@@ -50,7 +50,7 @@ static enum rig_rc find_program(const char *bin_dir, const char *name, char path
     char folder[RIG_MY_PROGRAM_BYTES];
     if (bin_dir != NULL && bin_dir[0] != '\0') {
         if (bin_dir[0] != '/' || !rig_local_has_programs(bin_dir, wanted) || !join(path, bin_dir, name))
-            return rig_fail(err, RIG_E_CLUSTER,
+            return rig_fail(err, RIG_E_PLAN,
                             "database.cluster.local.bin-dir: `%s` is not the absolute path of a folder with an "
                             "executable %s",
                             bin_dir, name);
@@ -63,7 +63,7 @@ static enum rig_rc find_program(const char *bin_dir, const char *name, char path
     if (rig_local_find_programs(wanted, folder, sizeof folder) && join(path, folder, name))
         return RIG_OK;
     return rig_fail(
-        err, RIG_E_CLUSTER,
+        err, RIG_E_PLAN,
         "MariaDB's %s was not found: install the package mariadb-server, or name the folder of its programs "
         "as database.cluster.local.bin-dir",
         name);
@@ -79,14 +79,14 @@ static enum rig_rc find_version(struct rig_my_site *site, char folder[static RIG
     if (rig_local_version_find(options->servers, NULL, maria, &asked, folder, RIG_MY_PROGRAM_BYTES))
         return RIG_OK;
     if (!rig_local_version_find(options->servers, NULL, mysql, &asked, folder, RIG_MY_PROGRAM_BYTES))
-        return rig_fail(err, RIG_E_CLUSTER,
+        return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.local.version: there is no MariaDB or MySQL %s in "
                         "database.cluster.local.servers, in $RIG_SERVERS or in the caches of scripts/servers: "
                         "`scripts/servers mysql-5.6` installs one",
                         options->version);
     (void)snprintf(site->root, sizeof site->root, "%.*s", (int)(strlen(folder) - strlen("/bin")), folder);
     if (site->node_count > 1 || rig_my_site_is_galera(site))
-        return rig_fail(err, RIG_E_CLUSTER,
+        return rig_fail(err, RIG_E_PLAN,
                         "MySQL %s: rig starts replicas and Galera clusters of MariaDB only: give "
                         "cluster.local.nodes: 1",
                         options->version);
@@ -119,7 +119,7 @@ static enum rig_rc find_provider(struct rig_my_site *site, struct rig_err *err)
             return RIG_OK;
         }
     }
-    return rig_fail(err, RIG_E_CLUSTER, "Galera's library was not found: install the packages galera-4 and rsync");
+    return rig_fail(err, RIG_E_PLAN, "Galera's library was not found: install the packages galera-4 and rsync");
 }
 
 /* ---- the site ---- */

@@ -9,11 +9,12 @@
 #ifndef RIG_DRIVERS_MYSQL_MY_SITE_H
 #define RIG_DRIVERS_MYSQL_MY_SITE_H
 
+#include "base/run_files.h"
 #include "drivers/local/local_site.h"
 #include "drivers/mysql/my_options.h"
 
 #define RIG_MY_CLIENT     "rig" /* the account of clients, and of replicas */
-#define RIG_MY_SERVER_LOG "mariadb-install.log"
+#define RIG_MY_SERVER_LOG RIG_RUN_LOG_OF_MARIADB_INSTALL
 #define RIG_MY_LOG_SIZE   "32M" /* of InnoDB, from the beginning: another size would be changed at the first start */
 
 enum { RIG_MY_PROGRAM_BYTES = 512 };

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "base/run_files.h"
 #include "drivers/postgres/pg_configuration.h"
 #include "drivers/local/local_machine.h"
 
@@ -171,7 +172,7 @@ enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary,
     (void)snprintf(source, sizeof source,
                    "host=%s port=%s user=" RIG_PG_SUPERUSER " dbname=" RIG_PG_SUPERUSER " connect_timeout=10",
                    socket.host, socket.port);
-    (void)snprintf(log_name, sizeof log_name, "%s-rejoin.log", node->local.name);
+    (void)snprintf(log_name, sizeof log_name, RIG_RUN_LOG_OF_REJOIN, node->local.name);
     enum rig_node_end how = rig_pg_node_is_standby(node) ? RIG_NODE_FAST : RIG_NODE_IMMEDIATE;
     enum rig_rc rc = rig_pg_node_stop(node, how, err);
     /* pg_rewind uses the timeline in the primary's control file, which is that of its last checkpoint. */

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "base/bug.h"
+#include "base/run_files.h"
 #include "drivers/local/local_machine.h"
 #include "drivers/local/local_versions.h"
 
@@ -57,7 +58,7 @@ static bool has_program(const struct rig_pg_site *site, const char *name)
 /* "postgres (PostgreSQL) 14.3", as the program says. */
 static enum rig_rc ask_version(struct rig_pg_site *site, struct rig_local_version *version, struct rig_err *err)
 {
-    static const char log_name[] = "pg-version.log", product[] = "(PostgreSQL) ";
+    static const char log_name[] = RIG_RUN_LOG_OF_PG_VERSION, product[] = "(PostgreSQL) ";
     static const char *const arguments[] = {"postgres", "--version", NULL};
     char text[RIG_LOCAL_TAIL_BYTES];
     const int64_t deadline_ns = site->local.env->core->now_ns() + site->options->start_timeout_ns;
@@ -78,7 +79,7 @@ static enum rig_rc check_replication(const struct rig_pg_site *site, const struc
     const struct rig_core *core = site->local.env->core;
     const bool rewinds = has_program(site, "pg_rewind"), backs_up = has_program(site, "pg_basebackup");
     if (version->major < RIG_PG_STANDBYS_SINCE)
-        return rig_fail(err, RIG_E_CLUSTER,
+        return rig_fail(err, RIG_E_PLAN,
                         "PostgreSQL %ld: rig starts standbys of version %d or later: give cluster.local.nodes: 1, or "
                         "another version",
                         version->major, RIG_PG_STANDBYS_SINCE);
@@ -95,7 +96,7 @@ static enum rig_rc check_programs(struct rig_pg_site *site, struct rig_err *err)
     const bool of_version = asked != NULL && asked[0] != '\0';
     struct rig_local_version version, wanted;
     if (!rig_account_can_reach(&site->local.account, site->bin_dir))
-        return rig_fail(err, RIG_E_CLUSTER,
+        return rig_fail(err, RIG_E_PLAN,
                         "the user `%s` cannot reach %.400s, in which PostgreSQL's programs are: put them where it can, "
                         "or name another user as database.cluster.local.run-as",
                         site->local.account.name, site->bin_dir);
@@ -105,7 +106,7 @@ static enum rig_rc check_programs(struct rig_pg_site *site, struct rig_err *err)
     if (rc == RIG_OK && of_version && rig_local_version_read(asked, &wanted) &&
         !rig_local_version_fits(&wanted, &version))
         rc =
-            rig_fail(err, RIG_E_CLUSTER,
+            rig_fail(err, RIG_E_PLAN,
                      "database.cluster.local.version: %s is PostgreSQL %ld.%ld, and %s was asked for: `scripts/servers "
                      "%s` installs it",
                      site->bin_dir, version.major, version.minor, asked, asked);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "base/run_files.h"
 
 #define TEMPORARY "new-"
 
@@ -212,7 +213,7 @@ static enum rig_rc run_initdb(struct rig_pg_site *site, const char *data, int64_
 {
     const char *arguments[OPTION_COUNT + 4] = {"initdb", "-D", data};
     memcpy(arguments + 3, initdb_options, sizeof initdb_options);
-    return rig_pg_site_run(site, arguments, "initdb.log", false, deadline_ns, err);
+    return rig_pg_site_run(site, arguments, RIG_RUN_LOG_OF_INITDB, false, deadline_ns, err);
 }
 
 enum rig_rc rig_pg_template_provide(struct rig_pg_site *site, const char *data, int64_t deadline_ns,

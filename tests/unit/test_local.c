@@ -198,18 +198,18 @@ static void account_is_found_or_named(void **state)
     struct rig_err err = {.rc = RIG_OK};
     if (geteuid() != 0)
         skip();
-    assert_int_equal(rig_local_site_open(&stage.site, "no-such-user", &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_local_site_open(&stage.site, "no-such-user", &err), RIG_E_PLAN);
     assert_string_equal(err.text, "there is no user `no-such-user` to run Test as: name another user as "
                                   "database.cluster.local.run-as");
     rig_local_site_close(&stage.site);
     stage.kind.account_package = "test-server";
     err = (struct rig_err){.rc = RIG_OK};
-    assert_int_equal(rig_local_site_open(&stage.site, "no-such-user", &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_local_site_open(&stage.site, "no-such-user", &err), RIG_E_PLAN);
     assert_part(err.text, "install the package test-server, or name another user");
     rig_local_site_close(&stage.site);
     stage.kind.refuses_root = true;
     err = (struct rig_err){.rc = RIG_OK};
-    assert_int_equal(rig_local_site_open(&stage.site, "root", &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_local_site_open(&stage.site, "root", &err), RIG_E_PLAN);
     assert_part(err.text, "Test refuses to run as root: name another user than `root`");
 }
 

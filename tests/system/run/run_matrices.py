@@ -72,10 +72,27 @@ class Matrix(RigTest):
         self.assertIn("2 of 4 runs are kept", done.out)
         self.assertEqual(self.states(), ["anomalies", "holds", "anomalies", "holds"])
         self.assertEqual((self.folder / "out/cells/plan_serializable_seed-1/run/results.json").stat().st_mtime_ns, kept)
-        # Another plan: nothing is.
+
+    def test_a_result_of_other_settings_is_never_replaced(self):
+        self.status(1, self.matrix())
+        folder = (self.folder / "matrix/levels/latest").resolve()
+
+        def picture():
+            return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        before = picture()
+        for arguments in (["--resume"], ["-o", str(folder)]):
+            done = self.status(64, self.matrix(MATRIX, *arguments, "--set", "workload.transactions=1500"))
+            self.assertIn("made by another rig, plan or setting", done.err)
+            self.assertIn("leave out --resume" if arguments == ["--resume"] else "another folder by -o", done.err)
+            # A level under another name: its findings would no longer be in the table.
+            done = self.status(64, self.matrix(MATRIX.replace("snapshots", "renamed"), *arguments))
+            self.assertIn("which the matrix no longer has", done.err)
         self.plan(PLAN.replace("2000", "1500"))
-        self.assertNotIn("are kept", self.status(1, self.matrix(MATRIX, "-o", "out")).out)
-        self.assertGreater((self.folder / "out/cells/plan_serializable_seed-1/run/results.json").stat().st_mtime_ns, kept)
+        self.assertIn("another rig, plan or setting", self.status(64, self.matrix(MATRIX, "--resume")).err)
+        self.assertEqual(picture(), before)
+        self.plan(PLAN)
+        more = MATRIX.replace("seeds: [1, 2]", "seeds: [1, 2, 3]")  # what is added does no harm
+        self.assertIn("4 of 6 runs are kept", self.status(1, self.matrix(more, "--resume")).out)
 
     def test_an_interruption(self):
         self.plan(PLAN.replace("transactions: 2000", "transactions: 3000000"))

@@ -178,13 +178,53 @@ class Listing(Store):
         self.assertIn("takes no --keep", self.status(64, self.rig("store", "ls", "--keep", "runs=1")).err)
         self.assertIn("name a run", self.status(64, self.rig("store", "rm")).err)
         self.assertIn("neither --keep nor", self.status(64, self.rig("store", "gc")).err)
+        for text in ("tomorrow", "2026-13", "2026-02-30", "20261101T25", "2026110", "20261101Tx", "1 day", "2026-11-01 10:00", "", "Z"):
+            self.assertIn("is no UTC time", self.status(64, self.rig("store", "ls", f"--since={text}")).err, text)
         self.assertIn("no anomaly `G9`", self.status(64, self.rig("store", "ls", "--anomaly", "G9")).err)
+
+
+    def test_since(self):
+        for number in range(3):
+            self.fake("x", number * 60)  # at 00:00, 00:01 and 00:02 of 2026-01-01
+        for text, count in (("2026", 3), ("202601", 3), ("2026-01-01", 3), ("20260102", 0), ("20260101T01", 0), ("2024-02-29", 3),
+                            ("2026-01-01T00:01:00.001Z", 1), ("20260101T000100.000Z", 2), ("2026-01-01T00:02", 1), ("20260101T0001", 2)):
+            self.assertEqual(len(self.ls("--since", text)), count, text)
+
+
+class Folders(Store):
+    """No command writes into the folder of another run."""
+
+    def test_reports_stay_with_their_record(self):
+        plan = self.plan(PLAN.format(name="x", isolation="snapshot-isolation", transactions=2000))
+        for folder in ("store/x/one", "two"):
+            self.status(1, self.rig("run", plan, "--quiet", "-o", folder))
+        one, two = self.folder / "store/x/one", self.folder / "two"
+        (two / "junit.xml").unlink(missing_ok=True)
+        (one.parent / "latest").symlink_to("one")
+        before = {path: path.read_bytes() for path in (*one.rglob("*"), *two.rglob("*")) if path.is_file()}
+        refused = [["check", "two", "-o", "store/x/latest"], ["report", "two", "-o", "store/x/latest"],
+                   ["check", "two", "--report", "html=store/x/latest/report.html"],
+                   ["check", "two", "--report", "junit=store/x/one/junit.xml"], ["check", "two", "--proof", "store/x/latest/proof"],
+                   ["convert", "two", "store/x/latest/history.rig", "--force"], ["convert", "two", "store/x/one/history.1.rig"],
+                   ["gen", "store/x/latest/history.rig", "--force"], ["shrink", "two", "-o", "store/x/latest/part.jsonl"],
+                   ["run", plan, "-o", "two"], ["run", plan, "--report", "text=two/report.txt"], ["bundle", "two", "-o", "store/x/one/proof"]]
+        for command in refused:
+            done = self.status(64, self.rig(*command))
+            self.assertRegex(done.err, "belongs to a run of rig|the folder is not empty", command)
+        self.status(0, self.rig("convert", "two", "mine.jsonl"))
+        self.status(64, self.rig("check", "mine.jsonl", "-o", "two"))
+        after = {path: path.read_bytes() for path in (*one.rglob("*"), *two.rglob("*")) if path.is_file()}
+        self.assertEqual(before, after)
+        # Its own reports are made again, and a user's file is a user's.
+        self.status(1, self.rig("check", "two", "-o", "two"))
+        self.status(1, self.rig("check", "two/history.rig", "-o", "two/"))
+        self.status(1, self.rig("check", "two", "--report", "text=store/x/one/mine.txt"))
 
 
 class Removal(Store):
     def test_a_run_goes_and_latest_moves(self):
         runs = [self.fake("x", number) for number in range(3)]
-        (runs[2] / "witnesses/link").symlink_to(self.outside)
+        (runs[2] / "witnesses/G0-2.txt").symlink_to(self.outside)
         (self.outside / "file").write_text("mine")
         self.status(0, self.rig("store", "rm", "--dry-run", f"x/{time_of(2)}"))
         self.assertEqual(len(self.names("x")), 4)
@@ -252,6 +292,46 @@ class Removal(Store):
         if os.geteuid() == 0:
             os.chown(self.fake("x", 12), 54321, -1)
             self.left_alone(f"x/{time_of(12)}", "another user")
+
+    OWN = ["history.0.rig", "history.12.rig", "lost.1.rig", "rig.log", "rig.1.log", "report.txt", "report.html", "junit.xml",
+           "results.sarif", "github.txt", "summary.md", "lost.tsv", "proof", "pg-1.log", "pg-2-rejoin.log", "mariadb-3.log",
+           "mariadb-1-recover.log", "etcd-1.log", "initdb.log", "pg-version.log", "mariadb-install.log", "exec.log",
+           "rig-mine-1.log", "part.jsonl", "witness.txt", "scenario.yaml", "reproduce-psql.sh", "reproduce-mysql.sh",
+           "reproduce-http.sh", "reproduce.spec", "reproduction.json", "smallest.yaml", "shrunk.json", "charts/latency.svg",
+           "witnesses/G2-item-12.svg", "witnesses/lost-update-1.dot", "runs/0001/history.rig", "runs/0001/witnesses/G0-1.txt",
+           "runs/0001.err", "smallest/smallest.yaml", "smallest/runs/0002/report.txt", ".report.html.0123456789abcdef.tmp"]
+    OTHERS = ["notes.log", "mine-1.log", "pg.log", "pg-1-notes.log", "report.md", "report.mine.txt", "results.old.json", "results.txt",
+              "reproduce-notes.md", "reproduce", "part.two", "shrunk.txt", "history.x.rig", "history.rig.bak", "history..rig",
+              "lost.tsv.old", "runs.tsv", "witness.md", "witnesses/notes.txt", "witnesses/G0.txt", "witnesses/mine-1.txt",
+              "charts/mine.svg", "runs/notes", "runs/0001/notes.txt", "runs/one/history.rig", "smallest/notes", "proof/notes",
+              "KEEP/notes", ".notes.tmp", ".mine.0123456789abcdef.tmp", "plan.yaml.orig"]
+
+    def test_exactly_what_rig_writes_goes(self):
+        run = self.fake("x", 1)
+        for name in self.OWN:
+            (run / name).parent.mkdir(parents=True, exist_ok=True)
+            (run / name).write_text("of rig")
+        self.status(0, self.rig("store", "rm", f"x/{time_of(1)}"))
+        self.assertFalse(run.exists())
+        for number, name in enumerate(self.OTHERS):
+            run = self.fake("x", number)
+            (run / name).parent.mkdir(parents=True, exist_ok=True)
+            (run / name).write_text("mine")
+            reason = name if name not in ("runs/one/history.rig", "proof/notes", "KEEP/notes") else name.rsplit("/", 1)[0]
+            self.left_alone(f"x/{time_of(number)}", "a file KEEP" if "KEEP" in name else f"did not write `{reason}`")
+        done = self.status(0, self.rig("store", "gc", "--keep", "runs=0", "--keep", "failed=0"))
+        self.assertTrue(done.out.startswith("0 runs went"), done.out)
+
+    def test_a_real_run_goes_with_all_its_reports(self):
+        plan = self.plan(PLAN.format(name="all", isolation="snapshot-isolation", transactions=2000).replace(
+            "report: [text, json]", "check: {levels: [serializable], proof: true}\nreport: [text, json, html, junit, sarif, github, markdown]")
+            .replace("check: {levels: [serializable]}\n", ""))
+        self.status(1, self.rig("run", plan, "--quiet"))
+        run = os.readlink(self.store / "all/latest")
+        self.assertTrue((self.store / "all/latest/github.txt").exists())
+        self.status(1, self.rig("report", "store/all/latest"))
+        self.status(0, self.rig("store", "rm", f"all/{run}"))
+        self.assertFalse((self.store / "all").exists())
 
     def test_a_run_that_is_kept(self):
         run = self.fake("x", 1)

@@ -65,7 +65,7 @@ class Installed(RigTest):
         standbys = ["--set", "database.cluster.local.nodes=2", "--set", "database.cluster.local.replication=on"]
         self.status(0, self.rig("run", plan, "-o", "new", "--set", "database.cluster.local.version=14.3", *standbys))
         self.assertIn("has no pg_basebackup and no pg_rewind", (self.folder / "new" / "rig.log").read_text())
-        done = self.status(3, self.rig("run", plan, "-o", "old", "--set", "database.cluster.local.version=10", *standbys))
+        done = self.status(64, self.rig("run", plan, "-o", "old", "--set", "database.cluster.local.version=10", *standbys))
         self.assertIn("standbys of version 13 or later", done.err)
 
 
@@ -81,14 +81,14 @@ class MySQL(RigTest):
         self.assertIn("lost-update", results["anomalies"], repr(done))
         self.status(0, self.rig("run", plan, "--set", "database.isolation=serializable", "-o", "held"))
         self.assertIn(self.results("held")["levels"]["strict-serializable"], ("held", "not-refuted"))
-        done = self.status(3, self.rig("run", plan, "--set", "database.cluster.local.nodes=2", "-o", "replicas"))
+        done = self.status(64, self.rig("run", plan, "--set", "database.cluster.local.nodes=2", "-o", "replicas"))
         self.assertIn("rig starts replicas and Galera clusters of MariaDB only", done.err)
 
     def test_a_folder_named_on_the_command_line(self):
         (self.folder / "mine").mkdir()
         plan = self.plan(PLAN.replace("driver: postgres", "driver: mysql, cluster: {local: {version: 5.1}}"))
         self.assertIn("there is no MariaDB or MySQL 5.1",
-                      self.status(3, self.rig("run", plan, "--servers", "mine", "-o", "out")).err)
+                      self.status(64, self.rig("run", plan, "--servers", "mine", "-o", "out")).err)
         self.assertIn("--servers: none: No such file", self.status(64, self.rig("run", plan, "--servers", "none")).err)
 
 
@@ -146,7 +146,7 @@ class Script(RigTest):
 
     def test_a_version_that_is_not_there(self):
         plan = self.plan(PLAN)
-        for settings, status, text in ((["version=14.4", f"servers={self.into}"], 3, "scripts/servers 14.4"),
+        for settings, status, text in ((["version=14.4", f"servers={self.into}"], 64, "scripts/servers 14.4"),
                                        (["version=newest"], 64, "expected a version such as 14"),
                                        (["version=14", "bin-dir=/tmp"], 64, "leave out one of them"),
                                        (["servers=relative"], 64, "is not an absolute path")):
@@ -160,7 +160,7 @@ class Script(RigTest):
         """The server is asked for its version, too: here it is one that the folder's name only promises."""
         self.servers("14.3", package=self.package())
         (self.into / "14.3").rename(self.into / "postgresql-16")
-        done = self.status(3, self.rig("run", self.plan(PLAN), "-o", "out", "--set", f"database.cluster.local.servers={self.into}",
+        done = self.status(64, self.rig("run", self.plan(PLAN), "-o", "out", "--set", f"database.cluster.local.servers={self.into}",
                                        "--set", "database.cluster.local.version=16"))
         self.assertIn("is PostgreSQL 14.3, and 16 was asked for", done.err)
 

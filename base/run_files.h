@@ -1,0 +1,73 @@
+/*
+ * The names of what rig writes into the folder of a run: one list. The code that writes a file takes its name from here, and
+ * `rig store` removes a run only where everything in its folder is on the list (base/run_files.c has the table).
+ *
+ * `%u` in a name stands for a number, as for printf().
+ */
+#ifndef RIG_BASE_RUN_FILES_H
+#define RIG_BASE_RUN_FILES_H
+
+#include <stdbool.h>
+
+/* The run itself. */
+#define RIG_RUN_MARK             ".rig-run" /* store/run_mark.h */
+#define RIG_RUN_KEEP             "KEEP"     /* made by the user: the run is protected */
+#define RIG_RUN_PLAN             "plan.yaml"
+#define RIG_RUN_RECORD           "history.rig"
+#define RIG_RUN_RECORD_OF_RANK   "history.%u.rig"
+#define RIG_RUN_RECORD_SET_ASIDE "lost.%u.rig"
+#define RIG_RUN_LOG              "rig.log"
+#define RIG_RUN_LOG_OF_RANK      "rig.%u.log"
+
+/* Reports. */
+#define RIG_RUN_RESULTS   "results.json"
+#define RIG_RUN_TEXT      "report.txt"
+#define RIG_RUN_HTML      "report.html"
+#define RIG_RUN_JUNIT     "junit.xml"
+#define RIG_RUN_SARIF     "results.sarif"
+#define RIG_RUN_GITHUB    "github.txt"
+#define RIG_RUN_MARKDOWN  "summary.md"
+#define RIG_RUN_LOST      "lost.tsv"
+#define RIG_RUN_WITNESSES "witnesses" /* a folder; report/witness_file.h names its files */
+#define RIG_RUN_CHARTS    "charts"    /* a folder; report/charts.h names its files */
+#define RIG_RUN_PROOF     "proof"
+
+/* Logs of programs that drivers start. A driver that is not part of rig begins the names of its logs with `rig-`. */
+#define RIG_RUN_LOG_OF_DRIVER          "rig-%s.log"
+#define RIG_RUN_LOG_OF_EXEC            "exec.log"
+#define RIG_RUN_LOG_OF_INITDB          "initdb.log"
+#define RIG_RUN_LOG_OF_PG_VERSION      "pg-version.log"
+#define RIG_RUN_LOG_OF_MARIADB_INSTALL "mariadb-install.log"
+#define RIG_RUN_LOG_OF_NODE            "%s.log" /* a node: one of the prefixes in the table, a hyphen, a number */
+#define RIG_RUN_LOG_OF_REJOIN          "%s-rejoin.log"
+#define RIG_RUN_LOG_OF_RECOVERY        "%s-recover.log"
+
+/* Files of `rig reproduce` and `rig shrink --plan`. */
+#define RIG_RUN_PART                   "part.jsonl"
+#define RIG_RUN_WITNESS                "witness.txt"
+#define RIG_RUN_SCENARIO               "scenario.yaml"
+#define RIG_RUN_SCRIPT_PSQL            "reproduce-psql.sh"
+#define RIG_RUN_SCRIPT_MYSQL           "reproduce-mysql.sh"
+#define RIG_RUN_SCRIPT_HTTP            "reproduce-http.sh"
+#define RIG_RUN_SCRIPT_ISOLATIONTESTER "reproduce.spec"
+#define RIG_RUN_REPRODUCTION           "reproduction.json"
+#define RIG_RUN_RUNS                   "runs" /* a folder; each run in it is a folder like this one, whose name is a number */
+#define RIG_RUN_SMALLEST               "smallest" /* a folder like this one */
+#define RIG_RUN_SMALLEST_PLAN          "smallest.yaml"
+#define RIG_RUN_SHRUNK                 "shrunk.json"
+
+enum rig_run_place {
+    RIG_RUN_PLACE_NONE, /* rig does not write it */
+    RIG_RUN_PLACE_FILE,
+    RIG_RUN_PLACE_RUN, /* the folder of a run */
+    RIG_RUN_PLACE_RUNS,
+    RIG_RUN_PLACE_WITNESSES,
+    RIG_RUN_PLACE_CHARTS,
+};
+
+/* Takes `name` in a folder that is a RIG_RUN_PLACE_RUN or _RUNS, also as a file that a killed rig had not finished. */
+enum rig_run_place rig_run_file_find(enum rig_run_place folder, const char *name);
+/* Whether `name` is that of a record: of the run, or of one of its ranks. */
+bool rig_run_file_is_record(const char *name);
+
+#endif
