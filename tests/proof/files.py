@@ -130,6 +130,19 @@ class Files(unittest.TestCase):
         done = self.replayed("cas-register-held", "refuted strict-serializable", "realtime 1 3", "cycle", ".", workload="cas-register")
         self.assertEqual(done.returncode, 1)
 
+    def test_operations_without_an_order(self):
+        for line, level, status in (("no-order 1 3 5", "strict-serializable", 0), ("no-order 3 5", "strict-serializable", 1),
+                                    ("no-order 1 5", "strict-serializable", 1), ("no-order 1 3", "strict-serializable", 1),
+                                    ("no-order 1 3 5", "serializable", 1), ("no-order 1 3 5", "snapshot-isolation", 1),
+                                    ("no-order 1 3 3 5", "strict-serializable", 1), ("no-order", "strict-serializable", 1)):
+            done = self.replayed("cas-register-stale-read", f"refuted {level}", line, ".", workload="cas-register")
+            self.assertEqual(done.returncode, status, (line, level, done.stderr))
+
+    def test_false_witnesses_of_registers(self):
+        for lines in (("duplicate-elements 6 0 4 0",), ("suppose 4 5",), ("suppose 4 5", "suppose 5 4"), ("cycle",)):
+            done = self.replayed("register-skew-by-cases", "refuted strict-serializable", *lines, ".", workload="rw-register")
+            self.assertEqual(done.returncode, 1, (lines, done.stderr))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -79,6 +79,7 @@ int main(int argc, char **argv)
                " levels decided, %" PRIu64 " open%s%s, %" PRIu64 " failed\n",
                rig_data_types[type].name, counted.histories, counted.held, counted.refuted, counted.decided,
                counted.open, counted.open > 0 ? ": " : "", counted.why_open, counted.failed);
+        (void)fflush(stdout);
     }
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
