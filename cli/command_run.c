@@ -374,15 +374,32 @@ static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *s
     return rc;
 }
 
-/* `guess_failed`: the check that went along with the run took a key to be done with that was not. */
-static enum rig_rc check_record(struct job *job, bool guess_failed, int *status, struct rig_err *err)
+/* From its beginning, in so much memory; 0: in any. `guess_failed`: the check that went along with the run took a key to be
+ * done with that was not. */
+static enum rig_rc check_within(struct job *job, bool guess_failed, size_t limit_bytes, struct rig_verdict **verdict,
+                                struct rig_err *err)
 {
-    const struct rig_source_options from = {.load = {.form = RIG_FORM_RIG}};
-    const struct rig_stream_options options = {
+    const struct rig_source_options from = {.load = {.form = RIG_FORM_RIG, .limit_bytes = limit_bytes}};
+    struct rig_stream_options options = {
         .check = requests_of(job), .guess_failed = guess_failed, .watch = rig_cli_check_progress_watch(&job->progress)};
+    options.check.limit_bytes = limit_bytes;
+    return rig_cli_check_run(job->folder, rig_run_ranks_team(job->request->ranks), &from, &options, verdict, err);
+}
+
+/* `online`: after a check during the run, whose limit holds here, too, unless no check is possible within it. */
+static enum rig_rc check_record(struct job *job, bool online, int *status, struct rig_err *err)
+{
     struct rig_verdict *verdict = NULL;
-    enum rig_rc rc =
-        rig_cli_check_run(job->folder, rig_run_ranks_team(job->request->ranks), &from, &options, &verdict, err);
+    struct rig_err limited = {.rc = RIG_OK};
+    enum rig_rc rc = RIG_E_LIMIT;
+    if (online)
+        rc = check_within(job, online, (size_t)job->plan->check.online_memory_bytes, &verdict, &limited);
+    if (online && rc == RIG_E_LIMIT)
+        rig_log(RIG_LOG_WARN, "check", "checking without the limit check.online-memory: %s", limited.text);
+    if (rc == RIG_E_LIMIT)
+        rc = check_within(job, online, 0, &verdict, err);
+    else if (rc != RIG_OK)
+        *err = limited;
     rig_cli_check_progress_done(&job->progress);
     if (rc == RIG_OK)
         rc = conclude(job, verdict, status, err);

@@ -293,8 +293,8 @@ const struct rig_option rig_plan_check_table[] = {
      .least = 16 << 20,
      .most = (double)(INT64_C(1) << 50),
      .help = "memory for the check during the run; where it does not suffice, that check ends, the load goes on, and "
-             "the record "
-             "is checked from its beginning after the load"},
+             "the record is checked from its beginning after the load: within this limit, or without it where no such "
+             "check is possible"},
     {.name = "stop-on",
      .type = RIG_OPTION_CHOICE,
      .offset = offsetof(struct rig_plan_check, stop_on),
