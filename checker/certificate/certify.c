@@ -183,12 +183,21 @@ static uint64_t levels_of(const struct rig_verdict *verdict, enum rig_fate fate)
     return levels;
 }
 
+/* The levels held by the reads that a certificate cannot refute without contradicting them. Where nothing was observed any
+ * order explains the history; and read uncommitted may be held because a transaction of unknown fate did not commit. */
+static uint64_t held_for_certain(const struct rig_verdict *verdict)
+{
+    if (verdict->unknown_reason != NULL)
+        return 0;
+    return levels_of(verdict, RIG_FATE_HELD) & ~(verdict->scope.unsettled ? rig_levels_below_committed : 0);
+}
+
 /* The certificate's verdict takes the place of the inference's where it refutes all that this one refutes. */
 static void take_over(struct rig_verdict *verdict, struct rig_certified *certified)
 {
     const struct rig_verdict *by = certified->verdict;
     if ((levels_of(verdict, RIG_FATE_REFUTED) & levels_of(by, RIG_FATE_HELD)) != 0 ||
-        (levels_of(verdict, RIG_FATE_HELD) & levels_of(by, RIG_FATE_REFUTED)) != 0) {
+        (held_for_certain(verdict) & levels_of(by, RIG_FATE_REFUTED)) != 0) {
         certified->agrees = false;
         return;
     }

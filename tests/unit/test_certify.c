@@ -215,6 +215,21 @@ static void versions_that_no_read_shows_are_ordered(void **state)
     assert_int_equal(certified_fate(read, "1: x=1; 2: y=1; 3: x=1,2", RIG_LEVEL_SERIALIZABLE), RIG_FATE_REFUTED);
 }
 
+/* Where no read shows anything, each order explains the history, and the one of the stream contradicts none. */
+static void an_order_that_no_read_shows_is_no_contradiction(void **state)
+{
+    (void)state;
+    static const char blind[] = "ok 0 0-1: ax1; ok 1 2-3: ax2", backwards[] = "1: x=2; 2: x=2,1";
+    struct rig_history *whole = given(blind);
+    struct rig_verdict *verdict = certify(with_certificate(given(blind), backwards, true), whole);
+    assert_true(verdict->certified->agrees);
+    assert_int_equal(verdict->certified->inferred[RIG_LEVEL_STRICT_SERIALIZABLE], RIG_FATE_HELD);
+    assert_int_equal(verdict->levels[RIG_LEVEL_STRONG_READ_UNCOMMITTED].fate, RIG_FATE_REFUTED);
+    assert_int_equal(verdict->valid, RIG_VALID_TRUE); /* read uncommitted was requested */
+    rig_verdict_free(verdict);
+    rig_history_free(whole);
+}
+
 /* ---- registers ---- */
 
 static struct rig_history *registers(const char *lines)
@@ -573,6 +588,7 @@ int main(void)
         cmocka_unit_test(commits_that_a_failover_lost_are_named),
         cmocka_unit_test(unknown_outcomes_are_resolved_by_content),
         cmocka_unit_test(versions_that_no_read_shows_are_ordered),
+        cmocka_unit_test(an_order_that_no_read_shows_is_no_contradiction),
         cmocka_unit_test(registers_are_decided_without_assumptions),
         cmocka_unit_test(registers_are_not_decided_by_less),
         cmocka_unit_test(last_versions_agree),
