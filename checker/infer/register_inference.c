@@ -112,10 +112,21 @@ static bool take_own_version(struct infer *in, uint32_t txn, uint32_t op, uint32
     return key->own_write == RIG_REGISTER_NONE || note(in, RIG_ANOMALY_FUTURE_READ, txn, op, txn, key->own_write);
 }
 
-/* A value that no transaction wrote and that is not the initial state, which `initial` read. */
+/* Whether both operations read the same state of a key. */
+static bool shows_same(const struct rig_txn_op *one, const struct rig_txn_op *other)
+{
+    return one->read_state == other->read_state && (one->read_state != RIG_READ_SEEN || one->value == other->value);
+}
+
+/* A value that no transaction wrote and that is not the initial state, which `initial` read. An acknowledged read of another
+ * state than this one tells more than a read of unknown fate. */
 static bool take_garbage(struct infer *in, uint32_t txn, uint32_t op, const struct rig_register_initial *initial)
 {
     const struct rig_txn_op *read = rig_txn_ops(in->history, txn) + op;
+    const struct rig_register_initial *acknowledged = &in->registers->acknowledged[read->key];
+    if (acknowledged->txn != RIG_REGISTER_NONE &&
+        !shows_same(read, rig_txn_ops(in->history, acknowledged->txn) + acknowledged->op))
+        initial = acknowledged;
     const struct rig_noncyclic found = {
         .anomaly = RIG_ANOMALY_GARBAGE_READ,
         .key = read->key,

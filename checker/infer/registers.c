@@ -356,6 +356,7 @@ static void find_initial_reads(struct rig_registers *r, const uint8_t *open_keys
 {
     const struct rig_history *history = r->history;
     memset(r->initial, 0xff, ((size_t)history->key_count + 1) * sizeof r->initial[0]);
+    memset(r->acknowledged, 0xff, ((size_t)history->key_count + 1) * sizeof r->acknowledged[0]);
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const uint32_t first = history->txns[txn].first_op, end = history->txns[txn + 1].first_op;
         for (uint32_t op = first; r->committed[txn] && op < end; op++) {
@@ -365,6 +366,8 @@ static void find_initial_reads(struct rig_registers *r, const uint8_t *open_keys
             r->any_foreign |= version >= history->key_count;
             if (shows_better(r, txn, version, &r->initial[key]))
                 r->initial[key] = (struct rig_register_initial){txn, op - first};
+            if (history->txns[txn].outcome == RIG_OUTCOME_OK && shows_better(r, txn, version, &r->acknowledged[key]))
+                r->acknowledged[key] = (struct rig_register_initial){txn, op - first};
         }
     }
 }
@@ -391,7 +394,9 @@ static enum rig_rc find_initial_values(struct build *b, const uint8_t *open_keys
         return RIG_OK;
     uint32_t *value_of = rig_arena_room(b->arena, (size_t)history->key_count + 1, sizeof *value_of);
     r->initial = rig_arena_room(b->arena, (size_t)history->key_count + 1, sizeof *r->initial);
-    if (value_of == NULL || r->initial == NULL || (open_keys != NULL && !leave_open(b, open_keys)))
+    r->acknowledged = rig_arena_room(b->arena, (size_t)history->key_count + 1, sizeof *r->acknowledged);
+    if (value_of == NULL || r->initial == NULL || r->acknowledged == NULL ||
+        (open_keys != NULL && !leave_open(b, open_keys)))
         return no_memory(b->err);
     find_initial_reads(r, open_keys);
     for (uint32_t key = 0; key < history->key_count; key++) {

@@ -61,7 +61,9 @@ struct rig_registers {
     uint32_t version_count;
     uint32_t *version_of;                 /* per operation of the history; RIG_REGISTER_NONE where no value is known */
     struct rig_register_initial *initial; /* per key, where values without a writer were read; else NULL */
-    bool any_foreign;                     /* a committed read shows a value that no transaction wrote */
+    struct rig_register_initial
+        *acknowledged;  /* likewise, of acknowledged reads alone: nil before a value, then the first */
+    bool any_foreign;   /* a committed read shows a value that no transaction wrote */
     uint8_t *open_keys; /* per key: it has values without a writer and may be used again; NULL: no key */
     uint8_t *committed; /* per transaction */
     uint32_t committed_count;
