@@ -23,7 +23,9 @@ static struct rig_verdict *verdict_of(const struct rig_history *history, const s
 {
     struct rig_verdict *verdict = NULL;
     struct rig_err err = {.rc = RIG_OK};
-    if (rig_check(history, options, &verdict, &err) != RIG_OK)
+    struct rig_check_options prefilled = *options; /* reads of nil are reads of items here, too */
+    prefilled.assumptions |= RIG_ASSUMES_PREFILLED;
+    if (rig_check(history, &prefilled, &verdict, &err) != RIG_OK)
         fail_msg("%s", err.text);
     return verdict;
 }
