@@ -134,10 +134,26 @@ static const uint8_t *select_items(struct rig_judge *judge, const uint8_t *selec
     return all;
 }
 
+/* Whether a transaction that may lie on a cycle read something that has no row: else both graphs have the same cycles. */
+static bool has_phantoms(const struct rig_judge *judge)
+{
+    const uint8_t *possible = judge->ladder.possible, *committed = judge->inference.committed;
+    bool found = judge->type->found_no_row == NULL;
+    for (uint32_t txn = 0; !found && txn < judge->history->txn_count; txn++) {
+        const struct rig_txn_op *ops = rig_txn_ops(judge->history, txn);
+        const bool counts = committed[txn] && (possible == NULL || possible[txn]);
+        for (uint32_t i = 0; counts && !found && i < rig_txn_op_count(judge->history, txn); i++)
+            found = rig_op_reads(ops[i].kind) && ops[i].read_state != RIG_READ_UNKNOWN &&
+                    judge->type->found_no_row(&ops[i]);
+    }
+    return found;
+}
+
 /* Climbs again without the rw edges that rest on predicates. */
 static enum rig_rc climb_items(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
 {
-    judge->has_items = judge->type->link_items != NULL && !judge->inference.prefilled && has_rw_cycle(&judge->ladder);
+    judge->has_items = judge->type->link_items != NULL && !judge->inference.prefilled && has_rw_cycle(&judge->ladder) &&
+                       has_phantoms(judge);
     if (!judge->has_items)
         return RIG_OK;
     if (!judge->type->link_items(&judge->inference, &judge->items))
