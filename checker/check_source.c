@@ -346,6 +346,7 @@ static enum rig_rc check(struct rig_source *source, const char *name, const stru
     cost->read_ms += (double)run.waited_ns / (double)RIG_NS_PER_MS;
     cost->planned_bytes = limit > 0 && planned > limit ? limit : planned;
     cost->pass_count = run.pass_count;
+    made->scope.type_origin = facts->type_origin;
     rc = compare(&run, name, &options->check, made, err);
     if (rc != RIG_OK) {
         rig_verdict_free(made);

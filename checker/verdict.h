@@ -173,6 +173,7 @@ struct rig_cost {
 /* The transactions judged, and the facts that they left open. Covers the whole history, also parts freed since. */
 struct rig_scope {
     enum rig_workload workload;
+    enum rig_type_origin type_origin;
     bool has_invocations;
     bool sorted;                 /* see struct rig_history */
     struct rig_rank_facts ranks; /* of a run over several ranks; else its count is 0 */

@@ -28,9 +28,10 @@ enum rig_form {
 
 struct rig_load_options {
     enum rig_form form;
-    bool workload_given; /* else: from the file (binary), or guessed from the operations (append -> list-append, w ->
-                            rw-register, acquire -> mutex) */
+    bool workload_given; /* else: from the file (binary), or found from the operations (append -> list-append, w ->
+                            rw-register, acquire -> mutex); RIG_E_USAGE where these fit several types */
     enum rig_workload workload;
+    enum rig_type_origin type_origin; /* set by the source where it finds the workload before it reads */
     bool value_keys;         /* JSON lines and EDN: keys are values of any kind, as keys of several kinds are */
     size_t limit_bytes;      /* 0: none */
     size_t decode_bytes;     /* set by the source: memory for decoding a part, with its segment; and */

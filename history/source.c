@@ -97,6 +97,7 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
     source->facts = (struct rig_source_facts){
         .form = source->options.load.form,
         .workload = source->options.load.workload,
+        .type_origin = source->options.load.type_origin,
         .size_bytes = source->bytes.size,
         .has_invocations = true,
         .held_bytes = source->bytes.buf.size + source->rewritten.origin.count * sizeof *source->rewritten.origin.at,

@@ -128,6 +128,13 @@ enum rig_workload {
         RIG_WORKLOAD_COUNT
 };
 
+/* How the type of a history's data is known. */
+enum rig_type_origin {
+    RIG_TYPE_GIVEN,   /* the caller, or the header of a record, names it */
+    RIG_TYPE_FOUND,   /* the file's operations exclude every other type */
+    RIG_TYPE_ASSUMED, /* the file has no operation that tells, so each type gives the same result */
+};
+
 /* Workloads whose reads give sequences of elements, a bit each. */
 #define RIG_WORKLOAD_HAS_SEQUENCES(name, text, write, read, ...) +((RIG_OPS_OF_SEQUENCES >> (read)&1) << (name))
 enum { RIG_WORKLOADS_OF_SEQUENCES = 0 RIG_WORKLOAD_TABLE(RIG_WORKLOAD_HAS_SEQUENCES) };

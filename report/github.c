@@ -148,9 +148,11 @@ static void add_fact(struct markdown *markdown, const char *name, const char *va
 
 static void add_facts(struct markdown *markdown, const struct rig_verdict *verdict, const struct rig_report_run *run)
 {
-    struct rig_buf evidence;
+    struct rig_buf evidence, workload;
     rig_buf_init(&evidence, 0);
+    rig_buf_init(&workload, 0);
     rig_words_evidence(&evidence, verdict);
+    rig_words_workload(&workload, &verdict->scope);
     rig_buf_add_text(markdown->out, "\n<table>\n");
     if (run != NULL) {
         add_fact(markdown, "database", run->server);
@@ -158,10 +160,12 @@ static void add_facts(struct markdown *markdown, const struct rig_verdict *verdi
         add_fact(markdown, "isolation", run->isolation);
         add_fact(markdown, "started", run->started_utc);
     }
+    add_fact(markdown, "workload", rig_buf_text(&workload));
     add_fact(markdown, "evidence", rig_buf_text(&evidence));
     if (run != NULL)
         add_fact(markdown, "kept in", run->folder);
     rig_buf_add_text(markdown->out, "</table>\n");
+    rig_buf_done(&workload);
     rig_buf_done(&evidence);
 }
 

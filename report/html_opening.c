@@ -119,7 +119,7 @@ static void write_isolation(struct rig_buf *line, const struct opening *page)
 static void write_load(struct rig_buf *line, const struct opening *page)
 {
     char utc[RIG_UTC_BYTES];
-    rig_buf_add_text(line, rig_data_types[page->verdict->scope.workload].name);
+    rig_words_workload(line, &page->verdict->scope);
     if (page->run != NULL) {
         rig_buf_add_text(line, ", ");
         write_fact(line, page, "load");

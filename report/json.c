@@ -600,6 +600,9 @@ void rig_report_steps(const struct rig_verdict *verdict, const struct rig_witnes
     }
 }
 
+static const char *const type_origins[] = {
+    [RIG_TYPE_GIVEN] = "given", [RIG_TYPE_FOUND] = "found", [RIG_TYPE_ASSUMED] = "assumed"};
+
 void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run,
                      const struct rig_course *course, struct rig_buf *out)
 {
@@ -619,6 +622,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     if (verdict->valid == RIG_VALID_UNKNOWN)
         rig_json_text(&w, "unknown_reason", verdict->unknown_reason);
     rig_json_string(&w, "workload", rig_data_types[verdict->scope.workload].name);
+    rig_json_string(&w, "workload_origin", type_origins[verdict->scope.type_origin]);
     rig_json_text(&w, "summary", verdict->summary);
     rig_json_begin_array(&w, "requested");
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)

@@ -155,6 +155,9 @@ static void add_requested(const struct page *page)
     rig_buf_init(&line, 0);
     rig_words_requested(&line, page->verdict);
     wrapped_line(page, "requested", rig_buf_text(&line));
+    rig_buf_clear(&line);
+    rig_words_workload(&line, &page->verdict->scope);
+    wrapped_line(page, "workload", rig_buf_text(&line));
     rig_buf_done(&line);
 }
 

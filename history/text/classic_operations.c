@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history/text/classic_guess.h"
 #include "history/text/classic_private.h"
+#include "history/text/operation_reader.h"
 #include "history/types.h"
 
 enum { LOOKED_AT = 64 }; /* operations at the beginning, for one of a client */
@@ -12,7 +14,7 @@ enum { LOOKED_AT = 64 }; /* operations at the beginning, for one of a client */
 static const struct rig_classic_form *const forms[] = {
     &rig_classic_predicate,  &rig_classic_unique_ids,  &rig_classic_log,       &rig_classic_monotonic,
     &rig_classic_sequential, &rig_classic_dirty_reads, &rig_classic_long_fork, &rig_classic_bank,
-    &rig_classic_counter,    &rig_classic_set,         &rig_classic_multi_key,
+    &rig_classic_counter,    &rig_classic_set,         &rig_classic_list,      &rig_classic_multi_key,
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof forms[0] };
@@ -148,9 +150,10 @@ static bool are_tuples(const struct rig_classic *r)
         struct rig_text_slice pair[2];
         if (!item->is_client || rig_classic_is_null(&item->value))
             continue;
-        if (!rig_classic_is_pair(r, &item->value, pair) ||
-            (rig_classic_reads(item) && item->type == RIG_OPERATION_OK && r->workload == RIG_WORKLOAD_SET &&
-             !rig_classic_is_sequence(r, &pair[1]) && !rig_classic_is_null(&pair[1])))
+        const bool shows_elements = rig_classic_reads(item) && item->type == RIG_OPERATION_OK &&
+                                    rig_data_type_has_sequences(&rig_data_types[r->workload]);
+        if (!rig_classic_is_pair(r, &item->value, pair) || rig_classic_is_sequence(r, &pair[0]) ||
+            (shows_elements && !rig_classic_is_sequence(r, &pair[1]) && !rig_classic_is_null(&pair[1])))
             return false;
         any = true;
     }
@@ -213,7 +216,7 @@ static bool is_classic(enum rig_workload workload)
 
 static bool is_classic_function(const struct rig_classic_item *item)
 {
-    static const char *const others[] = {"generate", "strong-read", "refresh", NULL};
+    static const char *const others[] = {"generate", "strong-read", "refresh", "append", NULL};
     return rig_classic_is_one_of(&item->function, rig_classic_adds) || rig_classic_reads(item) ||
            rig_classic_is_one_of(&item->function, rig_classic_transfers) ||
            rig_classic_is_one_of(&item->function, rig_classic_writes) || rig_classic_is_one_of(&item->function, others);
@@ -247,33 +250,98 @@ static bool is_wanted(struct rig_classic *r, const struct rig_load_options *opti
     return wanted;
 }
 
-/* The form that the values of the operations have, among those of the workload if it is given; NULL: none. */
-static const struct rig_classic_form *find_form(const struct rig_classic *r, const struct rig_load_options *options)
+static const struct rig_classic_form *form_of(enum rig_workload workload)
+{
+    for (size_t i = 0; i < FORM_COUNT; i++) {
+        if (forms[i]->workload == workload)
+            return forms[i];
+    }
+    return NULL;
+}
+
+/* The form of the given workload; NULL: the file is read as it is. */
+static const struct rig_classic_form *find_given(const struct rig_classic *r, enum rig_workload workload)
 {
     const struct rig_classic_form *last = NULL;
     for (size_t i = 0; i < FORM_COUNT; i++) {
-        if (options->workload_given && forms[i]->workload != options->workload)
+        if (forms[i]->workload != workload)
             continue;
-        if ((options->workload_given || forms[i] != &rig_classic_multi_key) && forms[i]->is_it(r))
+        if (forms[i]->is_it != NULL && forms[i]->is_it(r))
             return forms[i];
         last = forms[i];
     }
     if (last != &rig_classic_long_fork && rig_classic_no_process.is_it(r))
         return &rig_classic_no_process;
     /* Without a form for its values a file of multi-key-acid is read as it is; others then say what is wrong. */
-    return options->workload_given && last != &rig_classic_multi_key ? last : NULL;
+    return last == &rig_classic_multi_key ? NULL : last;
+}
+
+static bool has_transactions(const struct rig_classic *r)
+{
+    for (size_t i = 0; i < r->items.count; i++) {
+        if (r->items.at[i].is_client && r->items.at[i].is_txn)
+            return true;
+    }
+    return false;
+}
+
+/* The form that the operations show, where they exclude every other type. *form NULL: none of these. */
+static enum rig_rc find_shown(const struct rig_classic *r, const struct rig_classic_form **form)
+{
+    static const struct rig_classic_form *const of_transactions[] = {&rig_classic_predicate, &rig_classic_long_fork,
+                                                                     &rig_classic_no_process};
+    static const struct rig_classic_form *const numbered[] = {&rig_classic_log, &rig_classic_monotonic};
+    *form = NULL;
+    for (size_t i = 0; *form == NULL && i < sizeof of_transactions / sizeof of_transactions[0]; i++)
+        *form = of_transactions[i]->is_it(r) ? of_transactions[i] : NULL;
+    if (*form != NULL || has_transactions(r))
+        return RIG_OK;
+    for (size_t i = 0; *form == NULL && i < sizeof numbered / sizeof numbered[0]; i++)
+        *form = numbered[i]->is_it(r) ? numbered[i] : NULL;
+    const uint32_t candidates = rig_classic_candidates(r, *form != NULL);
+    if ((candidates & (candidates - 1)) != 0)
+        return rig_types_refuse(&r->parser.cursor, r->items.at[0].at, candidates);
+    for (unsigned w = 0; *form == NULL && w < RIG_WORKLOAD_COUNT; w++)
+        *form = (candidates >> w & 1) != 0 ? form_of((enum rig_workload)w) : NULL;
+    return RIG_OK;
+}
+
+/* Where nothing of the operations is known, they are transactions that show nothing. */
+static enum rig_rc put_unknown(struct rig_classic *r)
+{
+    for (size_t i = 0; i < r->items.count; i++) {
+        const struct rig_classic_item *item = &r->items.at[i];
+        if (!item->is_client)
+            continue;
+        if (!rig_classic_note_origin(r, item->at))
+            return rig_cursor_no_memory(&r->parser.cursor);
+        rig_classic_begin(r, item, r->written);
+        rig_classic_end(r);
+    }
+    return r->out->failed ? rig_cursor_no_memory(&r->parser.cursor) : RIG_OK;
+}
+
+/* Without a workload. That operations overlap is a fault only of a form. */
+static enum rig_rc look(struct rig_classic *r)
+{
+    struct rig_err *const err = r->parser.cursor.err;
+    r->parser.cursor.err = NULL;
+    const enum rig_rc paired = pair_items(r);
+    r->parser.cursor.err = err;
+    return paired == RIG_E_LIMIT ? rig_cursor_no_memory(&r->parser.cursor) : find_shown(r, &r->form);
 }
 
 static enum rig_rc rewrite(struct rig_classic *r, const struct rig_load_options *options, bool *rewritten)
 {
     enum rig_rc rc = read_items(r);
-    if (rc == RIG_E_LIMIT)
-        return rc;
-    r->form = rc == RIG_OK ? find_form(r, options) : NULL;
-    if (r->form == NULL)
-        return options->workload_given && is_classic(options->workload)
-                   ? rc
-                   : RIG_OK; /* then the file is read as it is, with its own errors */
+    if (rc == RIG_E_INPUT && !(options->workload_given && is_classic(options->workload)))
+        return RIG_OK;
+    if (rc == RIG_OK && options->workload_given)
+        r->form = find_given(r, options->workload);
+    else if (rc == RIG_OK)
+        rc = look(r);
+    if (rc != RIG_OK || r->form == NULL)
+        return rc; /* without a form the file is read as it is, with its own errors */
     if (!r->form->is_any_workload)
         r->workload = r->form->workload;
     r->is_independent = r->form->has_tuples && are_tuples(r);
@@ -282,6 +350,8 @@ static enum rig_rc rewrite(struct rig_classic *r, const struct rig_load_options 
         rc = rig_cursor_no_memory(&r->parser.cursor);
     if (rc == RIG_OK)
         rc = put_items(r);
+    if (rc == RIG_OK && r->out->size == 0)
+        rc = put_unknown(r);
     *rewritten = rc == RIG_OK && r->out->size > 0;
     return rc;
 }
@@ -304,7 +374,8 @@ enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char
     if (is_wanted(&r, options)) {
         r.parser.cursor.err = err;
         rc = rewrite(&r, options, rewritten);
-        if (*rewritten && !r.form->is_any_workload) {
+        if (*rewritten && r.form != NULL && !r.form->is_any_workload) {
+            options->type_origin = options->workload_given ? options->type_origin : RIG_TYPE_FOUND;
             options->workload = r.workload;
             options->workload_given = true;
         } else if (rc == RIG_OK && !*rewritten && !options->workload_given) {

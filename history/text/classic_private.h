@@ -52,7 +52,7 @@ struct rig_classic_form {
     enum rig_workload workload;
     bool is_any_workload; /* of the transactions that the items are */
     bool has_tuples;      /* of jepsen.independent */
-    /* Whether the functions and values of all items are those of the form, without a workload given. */
+    /* Whether the functions and values of all items are those of the form; NULL: classic_guess.h tells. */
     bool (*is_it)(const struct rig_classic *r);
     /* Before anything else is written; NULL: nothing. False when memory runs out. */
     bool (*prepare)(struct rig_classic *r);
@@ -137,7 +137,10 @@ enum rig_rc rig_classic_refuse(const struct rig_classic *r, const struct rig_cla
 
 extern const struct rig_classic_form rig_classic_set, rig_classic_counter, rig_classic_bank, rig_classic_long_fork,
     rig_classic_sequential, rig_classic_dirty_reads, rig_classic_unique_ids, rig_classic_monotonic, rig_classic_log,
-    rig_classic_multi_key, rig_classic_no_process, rig_classic_predicate;
+    rig_classic_multi_key, rig_classic_no_process, rig_classic_predicate, rig_classic_list;
+
+/* Whether the read shows a key and a list of its subkeys, as those of sequential do. *found: one of them is there. */
+bool rig_classic_shows_subkeys(const struct rig_classic *r, const struct rig_classic_item *read, bool *found);
 
 /* Whether this is the name of a micro-operation that only histories of closed predicates have. */
 bool rig_classic_is_closed(const struct rig_text_slice *name);

@@ -47,7 +47,7 @@ static bool is_subkey(const struct rig_text_slice *key, const struct rig_text_sl
            (text.length > key->length && memcmp(text.at, key->at, key->length) == 0 && text.at[key->length] == '_');
 }
 
-static bool shows_subkeys(const struct rig_classic *r, const struct rig_classic_item *read)
+bool rig_classic_shows_subkeys(const struct rig_classic *r, const struct rig_classic_item *read, bool *found)
 {
     struct rig_text_slice pair[2], item;
     struct rig_text_cursor cursor;
@@ -57,31 +57,21 @@ static bool shows_subkeys(const struct rig_classic *r, const struct rig_classic_
     for (bool is_first = true; rig_classic_next(r, &cursor, closer, is_first, &item); is_first = false) {
         if (!is_subkey(&pair[0], &item))
             return false;
+        *found |= !rig_classic_is_null(&item);
     }
     return true;
 }
 
-static bool are_sequential(const struct rig_classic *r)
+static bool shows_subkeys(const struct rig_classic *r, const struct rig_classic_item *read)
 {
     bool found = false;
-    for (size_t i = 0; i < r->items.count; i++) {
-        const struct rig_classic_item *item = &r->items.at[i];
-        if (!item->is_client)
-            continue;
-        if (item->is_txn || (!writes(item) && !rig_classic_reads(item)))
-            return false;
-        if (!rig_classic_reads(item) || item->type != RIG_OPERATION_OK)
-            continue;
-        if (!shows_subkeys(r, item))
-            return false;
-        found = true;
-    }
-    return found;
+    return rig_classic_shows_subkeys(r, read, &found);
 }
 
 /* Notes how many subkeys reads show, and of each key one more than the highest that a read found. */
 static bool find_subkeys(struct rig_classic *r)
 {
+    r->group = 1; /* without a read, one is enough */
     for (size_t i = 0; i < r->items.count; i++) {
         const struct rig_classic_item *read = &r->items.at[i];
         struct rig_text_slice pair[2], item;
@@ -171,11 +161,8 @@ static bool has_no_part(const struct rig_classic *r, const struct rig_classic_it
     return rig_classic_reads(item) && item->type != RIG_OPERATION_OK;
 }
 
-const struct rig_classic_form rig_classic_sequential = {.workload = RIG_WORKLOAD_SEQUENTIAL,
-                                                        .is_it = are_sequential,
-                                                        .prepare = find_subkeys,
-                                                        .skips = has_no_part,
-                                                        .put_all = put_sequential};
+const struct rig_classic_form rig_classic_sequential = {
+    .workload = RIG_WORKLOAD_SEQUENTIAL, .prepare = find_subkeys, .skips = has_no_part, .put_all = put_sequential};
 
 /* ---- dirty reads ---- */
 
@@ -190,27 +177,6 @@ static bool is_refresh(const struct rig_classic *r, const struct rig_classic_ite
     return rig_slice_is(&item->function, "refresh");
 }
 
-static bool are_dirty_reads(const struct rig_classic *r)
-{
-    bool strong = false, rows = false, numbers = false, written = false;
-    for (size_t i = 0; i < r->items.count; i++) {
-        const struct rig_classic_item *item = &r->items.at[i];
-        if (!item->is_client)
-            continue;
-        if (item->is_txn || (!writes(item) && !rig_classic_reads(item) && !is_strong(item) && !is_refresh(r, item)))
-            return false;
-        strong |= is_strong(item);
-        written |= writes(item);
-        if (writes(item) && rig_classic_is_sequence(r, &item->value))
-            return false; /* a register of a key, in a tuple */
-        if (!rig_classic_reads(item) || item->type != RIG_OPERATION_OK)
-            continue;
-        rows |= rig_classic_is_sequence(r, &item->value);
-        numbers |= rig_classic_is_number(&item->value);
-    }
-    return strong ? !rows : rows && written && !numbers;
-}
-
 static bool note_row(struct rig_classic *r, const struct rig_text_slice *row)
 {
     uint32_t *slot = rig_table_put(&r->known, rig_classic_hash(row));
@@ -220,11 +186,18 @@ static bool note_row(struct rig_classic *r, const struct rig_text_slice *row)
     return rig_text_slices_add(&r->keys, *row);
 }
 
-/* All rows that some operation names, where strong reads tell which of them exist; else the longest read. */
+/* Whether the operation is about one row by its number. */
+static bool is_of_one_row(const struct rig_classic *r, const struct rig_classic_item *item)
+{
+    return is_strong(item) || is_refresh(r, item) || (rig_classic_reads(item) && rig_classic_is_number(&item->value));
+}
+
+/* All rows that some operation names, where strong reads tell which of them exist; else the longest read, or one. */
 static bool find_rows(struct rig_classic *r)
 {
+    r->group = 1;
     for (size_t i = 0; i < r->items.count; i++)
-        r->is_wide |= r->items.at[i].is_client && is_strong(&r->items.at[i]);
+        r->is_wide |= r->items.at[i].is_client && is_of_one_row(r, &r->items.at[i]);
     for (size_t i = 0; i < r->items.count; i++) {
         const struct rig_classic_item *item = &r->items.at[i];
         struct rig_text_slice row;
@@ -351,25 +324,10 @@ static enum rig_rc put_dirty_reads(struct rig_classic *r, const struct rig_class
                                                                          : put_rows(r, item);
 }
 
-const struct rig_classic_form rig_classic_dirty_reads = {.workload = RIG_WORKLOAD_DIRTY_READS,
-                                                         .is_it = are_dirty_reads,
-                                                         .prepare = find_rows,
-                                                         .skips = is_refresh,
-                                                         .put = put_dirty_reads};
+const struct rig_classic_form rig_classic_dirty_reads = {
+    .workload = RIG_WORKLOAD_DIRTY_READS, .prepare = find_rows, .skips = is_refresh, .put = put_dirty_reads};
 
 /* ---- unique ids ---- */
-
-static bool are_ids(const struct rig_classic *r)
-{
-    bool found = false;
-    for (size_t i = 0; i < r->items.count; i++) {
-        const struct rig_classic_item *item = &r->items.at[i];
-        if (item->is_client && !rig_slice_is(&item->function, "generate"))
-            return false;
-        found |= item->is_client;
-    }
-    return found;
-}
 
 /* Whether no client knows its id. */
 static bool has_no_id(const struct rig_classic *r, const struct rig_classic_item *item)
@@ -390,4 +348,4 @@ static enum rig_rc put_id(struct rig_classic *r, const struct rig_classic_item *
 }
 
 const struct rig_classic_form rig_classic_unique_ids = {
-    .workload = RIG_WORKLOAD_UNIQUE_IDS, .is_it = are_ids, .skips = has_no_id, .put = put_id};
+    .workload = RIG_WORKLOAD_UNIQUE_IDS, .skips = has_no_id, .put = put_id};

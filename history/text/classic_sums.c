@@ -1,8 +1,14 @@
-/* Histories of sets, counters and banks (classic_operations.h). */
+/* Histories of lists, sets, counters and banks (classic_operations.h). */
 #include <stdio.h>
 
 #include "history/text/classic_private.h"
 #include "history/types.h"
+
+/* Whether reads show elements, and not a number. */
+static bool has_elements(const struct rig_classic *r)
+{
+    return rig_data_type_has_sequences(&rig_data_types[r->workload]);
+}
 
 static enum rig_rc put_add(struct rig_classic *r, const struct rig_classic_item *item)
 {
@@ -27,7 +33,7 @@ static enum rig_rc put_add(struct rig_classic *r, const struct rig_classic_item 
     return RIG_OK;
 }
 
-/* A read of a set or a counter. */
+/* A read of a list, a set or a counter. */
 static enum rig_rc put_read(struct rig_classic *r, const struct rig_classic_item *item)
 {
     const struct rig_classic_item *other = item->partner != RIG_TABLE_NONE ? &r->items.at[item->partner] : item;
@@ -36,9 +42,9 @@ static enum rig_rc put_read(struct rig_classic *r, const struct rig_classic_item
         value = rig_classic_split(r, other, &key);
     const bool known =
         item->type == RIG_OPERATION_OK && !rig_classic_is_null(&item->value) && !rig_classic_is_null(&value);
-    if (known && r->workload == RIG_WORKLOAD_SET && !rig_classic_is_sequence(r, &value))
+    if (known && has_elements(r) && !rig_classic_is_sequence(r, &value))
         return rig_classic_refuse(r, item, "whose value is not a set or a list");
-    if (known && r->workload != RIG_WORKLOAD_SET && !rig_classic_is_number(&value))
+    if (known && !has_elements(r) && !rig_classic_is_number(&value))
         return rig_classic_refuse(r, item, "whose value is not an integer of 64 bits");
     rig_classic_begin_micro(r, "r", &key);
     rig_classic_end_micro(r, known ? &value : NULL);
@@ -153,9 +159,12 @@ static enum rig_rc put_balances(struct rig_classic *r, const struct rig_classic_
 
 /* ---- which of them ---- */
 
-static bool is_adding(const struct rig_classic_item *item)
+/* Elements may also be written or appended, where the workload is given. */
+static bool is_adding(const struct rig_classic *r, const struct rig_classic_item *item)
 {
-    return rig_classic_is_one_of(&item->function, rig_classic_adds);
+    return rig_classic_is_one_of(&item->function, rig_classic_adds) ||
+           (has_elements(r) &&
+            (rig_classic_is_one_of(&item->function, rig_classic_writes) || rig_slice_is(&item->function, "append")));
 }
 
 static bool is_transfer(const struct rig_classic_item *item)
@@ -163,64 +172,11 @@ static bool is_transfer(const struct rig_classic_item *item)
     return rig_classic_is_one_of(&item->function, rig_classic_transfers);
 }
 
-static bool shows_map(const struct rig_classic_item *item)
-{
-    return item->type == RIG_OPERATION_OK && item->value.length > 0 && *item->value.at == '{';
-}
-
-static bool are_banks(const struct rig_classic *r)
-{
-    bool found = false;
-    for (size_t i = 0; i < r->items.count; i++) {
-        const struct rig_classic_item *item = &r->items.at[i];
-        if (item->is_client && (item->is_txn || (!is_transfer(item) && !rig_classic_reads(item))))
-            return false;
-        found |= item->is_client && (is_transfer(item) || shows_map(item)); /* it may only read balances */
-    }
-    return found;
-}
-
-static bool are_additions(const struct rig_classic *r)
-{
-    bool found = false;
-    for (size_t i = 0; i < r->items.count; i++) {
-        const struct rig_classic_item *item = &r->items.at[i];
-        if (item->is_client && (item->is_txn || (!is_adding(item) && !rig_classic_reads(item)) ||
-                                (rig_classic_reads(item) && shows_map(item))))
-            return false;
-        found |= item->is_client && is_adding(item);
-    }
-    return found;
-}
-
-static bool are_counters(const struct rig_classic *r)
-{
-    bool numbers = false, sequences = false, repeats = false;
-    struct rig_text_slice last = {0};
-    for (size_t i = 0; i < r->items.count; i++) {
-        const struct rig_classic_item *item = &r->items.at[i];
-        struct rig_text_slice pair[2];
-        if (!item->is_client)
-            continue;
-        if (is_adding(item) && item->type == RIG_OPERATION_INVOKE) {
-            repeats |= last.length > 0 && rig_classic_is_same(&last, &item->value);
-            last = item->value;
-        }
-        if (!rig_classic_reads(item) || item->type != RIG_OPERATION_OK)
-            continue;
-        const struct rig_text_slice *value = &item->value;
-        numbers |= rig_classic_is_number(value);
-        sequences |= rig_classic_is_sequence(r, value) &&
-                     !(rig_classic_is_pair(r, value, pair) && rig_classic_is_number(&pair[1]) && numbers);
-    }
-    return are_additions(r) && (numbers || (repeats && !sequences));
-}
-
 static enum rig_rc put_sum(struct rig_classic *r, const struct rig_classic_item *item)
 {
     if (rig_classic_reads(item))
         return put_read(r, item);
-    return is_adding(item) ? put_add(r, item) : rig_classic_refuse(r, item, "is not known");
+    return is_adding(r, item) ? put_add(r, item) : rig_classic_refuse(r, item, "is not known");
 }
 
 static enum rig_rc put_bank(struct rig_classic *r, const struct rig_classic_item *item)
@@ -230,9 +186,10 @@ static enum rig_rc put_bank(struct rig_classic *r, const struct rig_classic_item
     return is_transfer(item) ? put_transfer(r, item) : rig_classic_refuse(r, item, "is not known");
 }
 
-const struct rig_classic_form rig_classic_set = {
-    .workload = RIG_WORKLOAD_SET, .has_tuples = true, .is_it = are_additions, .put = put_sum};
+const struct rig_classic_form rig_classic_set = {.workload = RIG_WORKLOAD_SET, .has_tuples = true, .put = put_sum};
+const struct rig_classic_form rig_classic_list = {
+    .workload = RIG_WORKLOAD_LIST_APPEND, .has_tuples = true, .put = put_sum};
 const struct rig_classic_form rig_classic_counter = {
-    .workload = RIG_WORKLOAD_COUNTER, .has_tuples = true, .is_it = are_counters, .put = put_sum};
+    .workload = RIG_WORKLOAD_COUNTER, .has_tuples = true, .put = put_sum};
 const struct rig_classic_form rig_classic_bank = {
-    .workload = RIG_WORKLOAD_BANK, .is_it = are_banks, .prepare = find_accounts, .put = put_bank};
+    .workload = RIG_WORKLOAD_BANK, .prepare = find_accounts, .put = put_bank};

@@ -435,34 +435,56 @@ enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char
     return rc != RIG_OK ? rc : rig_fail(err, RIG_E_BUG, "%s: refused, although no fault was found in it", name);
 }
 
-/* Operations that are looked at for a write after a read whose result fits several types. */
-enum { PROBED_FOR_WRITE = 4096 };
-
 struct probe {
     bool decided;
-    bool guessed; /* by a result that fits several types; a write decides */
+    uint32_t may_be; /* types that the operations so far fit, a bit each; 0: none of them tells */
     enum rig_workload workload;
+    uint64_t sum;   /* of the increments of the operation that was read last, */
+    uint32_t count; /*   and their number */
 };
 
-/* Whether results like this one do not tell the type from others. */
-static bool is_ambiguous(const struct rig_micro *micro, const struct rig_data_type *type)
+enum { COUNTER_OR_BANK = 1 << RIG_WORKLOAD_COUNTER | 1 << RIG_WORKLOAD_BANK };
+
+/* The types whose reads show such a result; rw-register stands for all types of its operations. */
+static uint32_t types_of_result(const struct rig_micro *micro)
 {
-    size_t fitting = 0;
-    for (size_t i = 0; i < RIG_WORKLOAD_COUNT; i++)
-        fitting += reads_under(&rig_data_types[i], micro) && result_fits(micro, &rig_data_types[i]);
-    return !writes_under(type, micro) && fitting > 1;
+    const uint32_t alike = RIG_WORKLOADS_OF_REGISTERS & ~(1U << RIG_WORKLOAD_RW_REGISTER);
+    uint32_t fitting = 0;
+    for (unsigned i = 0; i < RIG_WORKLOAD_COUNT; i++)
+        fitting |= (uint32_t)(reads_under(&rig_data_types[i], micro) && result_fits(micro, &rig_data_types[i])) << i;
+    return fitting & ~alike;
 }
 
+/* A write decides, unless it adds to a number; and so does a result that one type alone shows. */
 static enum rig_rc probe_micro(void *context, const struct rig_micro *micro)
 {
     struct probe *probe = context;
     const struct rig_data_type *type = probe->decided ? NULL : type_of(micro);
-    if (type == NULL || (probe->guessed && is_ambiguous(micro, type)))
+    if (type == NULL)
         return RIG_OK;
-    probe->guessed = is_ambiguous(micro, type);
-    probe->decided = !probe->guessed;
-    probe->workload = (enum rig_workload)(type - rig_data_types);
+    if (rig_micro_kind(workload_of(type), micro) == RIG_OP_INCREMENT) {
+        probe->sum += (uint64_t)micro->value;
+        probe->count++;
+        probe->may_be = COUNTER_OR_BANK;
+    } else if (writes_under(type, micro)) {
+        probe->decided = true;
+        probe->workload = workload_of(type);
+    } else if (probe->may_be != COUNTER_OR_BANK) {
+        probe->may_be |= types_of_result(micro);
+        probe->decided = (probe->may_be & (probe->may_be - 1)) == 0;
+        probe->workload = workload_of(type);
+    }
     return RIG_OK;
+}
+
+/* A transfer adds to one account what it takes from another. */
+static void end_operation(struct probe *probe)
+{
+    if (!probe->decided && probe->count > 0 && (probe->count == 1 || probe->sum != 0)) {
+        probe->decided = true;
+        probe->workload = RIG_WORKLOAD_COUNTER;
+    }
+    probe->sum = probe->count = 0;
 }
 
 /* The functions of clients' operations that are not transactions. */
@@ -515,14 +537,13 @@ static enum rig_rc look_at_start(struct rig_operation_parser *parser, struct pro
                                  struct rig_operation_facts *facts, struct functions *functions, bool *found)
 {
     bool more = false, has_client = false, has_first = false;
-    unsigned guessed_for = 0;
     *facts = (struct rig_operation_facts){.has_invocations = true};
     rig_operation_parser_takes(parser, probe->workload, false);
     /* An error is found again, and reported, when the file is read. */
     enum rig_rc rc = rig_operation_parser_start(parser, &more);
-    while (rc == RIG_OK && more && !(has_client && (probe->decided || guessed_for > PROBED_FOR_WRITE))) {
+    while (rc == RIG_OK && more && !(has_client && probe->decided)) {
         rc = rig_operation_parser_read(parser);
-        guessed_for += probe->guessed;
+        end_operation(probe);
         const struct rig_operation_fields *fields = &parser->operation.fields;
         if (rc == RIG_OK && !has_first) {
             facts->uses_index = fields->has_index;
@@ -539,9 +560,25 @@ static enum rig_rc look_at_start(struct rig_operation_parser *parser, struct pro
             rc = rig_operation_parser_more(parser, &more);
     }
     facts->workload = probe->workload;
+    facts->type_origin = probe->decided ? RIG_TYPE_FOUND : RIG_TYPE_ASSUMED;
     facts->value_keys = parser->keys_are_values;
     *found = has_client || rc != RIG_OK || more;
     return rc;
+}
+
+enum rig_rc rig_types_refuse(const struct rig_text_cursor *cursor, size_t at, uint32_t types)
+{
+    char names[160];
+    size_t length = 0;
+    for (unsigned w = 0; w < RIG_WORKLOAD_COUNT && length < sizeof names; w++) {
+        if ((types >> w & 1) == 0)
+            continue;
+        const char *before = length == 0 ? "" : types >> w == 1 ? " or " : ", ";
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", before, rig_data_type_names[w]);
+    }
+    return rig_cursor_fail(
+        cursor, at, "the operations may be those of %s: nothing in the file tells; name its type with --workload",
+        names);
 }
 
 enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
@@ -568,6 +605,8 @@ enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char
     parser.cursor.err = err;
     if (!found && functions.count > 0)
         rc = no_transactions(&parser.cursor, &functions);
+    else if (!probe.decided && probe.may_be != 0)
+        rc = rig_types_refuse(&parser.cursor, 0, probe.may_be);
     rig_operation_parser_done(&parser);
     return rc;
 }

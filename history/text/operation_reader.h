@@ -25,14 +25,15 @@
 /* Facts from the beginning of a file. */
 struct rig_operation_facts {
     enum rig_workload workload;
+    enum rig_type_origin type_origin; /* where the options give no workload */
     bool has_invocations;
     bool uses_index;
     bool value_keys;      /* as in the options */
     int64_t start_utc_ns; /* from the first operation; 0: unknown */
 };
 
-/* The workload: from the options, else from the first micro-operation that determines it. Reads no further than
- * needed. RIG_E_INPUT for clients' operations without a single transaction, such as those on one object; other faults
+/* The workload: from the options, else from the first micro-operation that excludes every other type. Reads no further
+ * than needed. RIG_E_INPUT where the operations fit several types, and RIG_E_INPUT for clients' operations without a single transaction, such as those on one object; other faults
  * are found when the file is read. */
 enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
                                 const struct rig_load_options *options, struct rig_operation_facts *facts,
@@ -43,6 +44,9 @@ enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char
 enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
                                 const struct rig_operation_facts *facts, const struct rig_text_origin *origin,
                                 bool *mixes_keys, struct rig_err *err);
+
+/* Refuses a history that may be one of several types, a bit each, and names them. */
+enum rig_rc rig_types_refuse(const struct rig_text_cursor *cursor, size_t at, uint32_t types);
 
 /* Whether the micro-operation can be one of the data type. */
 enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, const struct rig_data_type *type,

@@ -121,6 +121,7 @@ enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *n
         reader->take_fast = take_none;
     plan_parts(reader, facts);
     facts->workload = reader->facts.workload;
+    facts->type_origin = options->workload_given ? options->type_origin : reader->facts.type_origin;
     facts->has_invocations = reader->facts.has_invocations;
     facts->start_utc_ns = reader->facts.start_utc_ns;
     *state = reader;

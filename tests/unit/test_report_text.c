@@ -61,7 +61,8 @@ static void summary_comes_first_then_the_verdict(void **state)
     const char *start = "Serializability is refuted: T17 and T23 each missed the other's append.\n"
                         "\n"
                         "ANOMALY: in 3 acknowledged transactions, serializable does not hold\n"
-                        "  requested           serializable\n";
+                        "  requested           serializable\n"
+                        "  workload            list-append (given)\n";
     assert_memory_equal(text, start, strlen(start));
     assert_holds(text, "  weakest refuted     repeatable-read\n");
     assert_holds(text, "  strongest held      ");
