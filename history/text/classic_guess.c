@@ -15,7 +15,7 @@ enum {
 };
 
 /* Shapes of values, a bit each. A pair is a tuple of a key and a value, or a list of two. */
-enum { NOTHING = 1, NUMBER = 2, SCALAR = 4, PAIR = 8, KEYED_LIST = 16, LIST = 32, MAP = 64 };
+enum { NOTHING = 1, NUMBER = 2, SCALAR = 4, PAIR = 8, KEYED_LIST = 16, LIST = 32, MAP = 64, KEYED_NOTHING = 128 };
 
 enum {
     SET = 1 << RIG_WORKLOAD_SET,
@@ -74,6 +74,8 @@ static unsigned shape_of(const struct rig_classic *r, const struct rig_text_slic
         return SCALAR;
     if (!rig_classic_is_pair(r, value, pair) || rig_classic_is_sequence(r, &pair[0]) || rig_classic_is_map(r, &pair[0]))
         return LIST;
+    if (rig_classic_is_null(&pair[1]))
+        return KEYED_NOTHING;
     return rig_classic_is_sequence(r, &pair[1]) || rig_classic_is_map(r, &pair[1]) ? KEYED_LIST : PAIR;
 }
 
@@ -162,7 +164,7 @@ static uint32_t of_additions(const struct evidence *e, bool values, bool lists)
     return (e->written & (SCALAR | LIST | MAP)) != 0 ? SET : COUNTER | SET;
 }
 
-/* What reads show where nothing writes. */
+/* Nothing is written, so what reads show has to tell. */
 static uint32_t of_reads(const struct evidence *e)
 {
     const unsigned shown = e->shown & ~(unsigned)NOTHING;

@@ -443,16 +443,20 @@ struct probe {
     uint32_t count; /*   and their number */
 };
 
-enum { COUNTER_OR_BANK = 1 << RIG_WORKLOAD_COUNTER | 1 << RIG_WORKLOAD_BANK };
-
 /* The types whose reads show such a result; rw-register stands for all types of its operations. */
 static uint32_t types_of_result(const struct rig_micro *micro)
 {
-    const uint32_t alike = RIG_WORKLOADS_OF_REGISTERS & ~(1U << RIG_WORKLOAD_RW_REGISTER);
+    const uint32_t alike = RIG_WORKLOADS_OF_REGISTERS & (RIG_WORKLOADS_OF_REGISTERS - 1);
     uint32_t fitting = 0;
     for (unsigned i = 0; i < RIG_WORKLOAD_COUNT; i++)
         fitting |= (uint32_t)(reads_under(&rig_data_types[i], micro) && result_fits(micro, &rig_data_types[i])) << i;
     return fitting & ~alike;
+}
+
+/* The types that add to numbers. */
+static uint32_t types_of_sums(void)
+{
+    return ((1U << RIG_WORKLOAD_COUNT) - 1) & ~(uint32_t)(RIG_WORKLOADS_OF_NAMED_WRITERS | RIG_OBJECT_TYPES);
 }
 
 /* A write decides, unless it adds to a number; and so does a result that one type alone shows. */
@@ -462,14 +466,16 @@ static enum rig_rc probe_micro(void *context, const struct rig_micro *micro)
     const struct rig_data_type *type = probe->decided ? NULL : type_of(micro);
     if (type == NULL)
         return RIG_OK;
-    if (rig_micro_kind(workload_of(type), micro) == RIG_OP_INCREMENT) {
+    const bool writes = writes_under(type, micro);
+    if (writes && (types_of_sums() >> workload_of(type) & 1) != 0) {
         probe->sum += (uint64_t)micro->value;
         probe->count++;
-        probe->may_be = COUNTER_OR_BANK;
-    } else if (writes_under(type, micro)) {
+        probe->may_be = types_of_sums();
+        probe->workload = workload_of(type);
+    } else if (writes) {
         probe->decided = true;
         probe->workload = workload_of(type);
-    } else if (probe->may_be != COUNTER_OR_BANK) {
+    } else if (probe->may_be != types_of_sums()) {
         probe->may_be |= types_of_result(micro);
         probe->decided = (probe->may_be & (probe->may_be - 1)) == 0;
         probe->workload = workload_of(type);
@@ -477,13 +483,10 @@ static enum rig_rc probe_micro(void *context, const struct rig_micro *micro)
     return RIG_OK;
 }
 
-/* A transfer adds to one account what it takes from another. */
+/* A transfer adds to one account what it takes from another: the first type that adds need not. */
 static void end_operation(struct probe *probe)
 {
-    if (!probe->decided && probe->count > 0 && (probe->count == 1 || probe->sum != 0)) {
-        probe->decided = true;
-        probe->workload = RIG_WORKLOAD_COUNTER;
-    }
+    probe->decided |= probe->count == 1 || probe->sum != 0;
     probe->sum = probe->count = 0;
 }
 

@@ -59,7 +59,8 @@ def verify(name, history, arguments, folder, count):
         return  # not a history that rig checks
     levels = json.loads(done.stdout)["levels"]
     # A bank whose transactions are lists of operations reads as counters.
-    named = [a for pair in zip(arguments, arguments[1:]) if pair in (("--workload", "bank"), ("--workload", "counter")) for a in pair]
+    at = arguments.index("--workload") if "--workload" in arguments else len(arguments)
+    named = arguments[at:at + 2]
     replay = subprocess.run([VERIFY, *named, str(history), str(proof)], capture_output=True, text=True, timeout=120)
     opened = claims_of(proof)
     proved = dict(line.split(maxsplit=1) for line in replay.stdout.splitlines() if not line.startswith("assuming "))

@@ -148,7 +148,7 @@ static void assert_refused(const char *text, const char *why)
     assert_string_equal(err.text, why);
 }
 
-/* By the name of the write, or by the value that is read: then the first type of that shape. */
+/* By the name of the write, or by increments that do not add up to 0. Where several types are left, the text is refused. */
 static void a_text_tells_its_type(void **state)
 {
     (void)state;
@@ -156,8 +156,25 @@ static void a_text_tells_its_type(void **state)
     assert_type("{\"type\":\"ok\",\"process\":1,\"value\":[[\"add\",1,2],[\"r\",1,[2]]]}", RIG_WORKLOAD_SET);
     assert_type("{:type :ok, :process 1, :value [[:inc 1 2] [:r 1 2]]}", RIG_WORKLOAD_COUNTER);
     assert_type("{:type :ok, :process 1, :value [[:w 1 2] [:r 1 2]]}", RIG_WORKLOAD_RW_REGISTER);
-    assert_type("{:type :ok, :process 1, :value [[:r 1 [2]]]}", RIG_WORKLOAD_LIST_APPEND);
-    assert_type("{:type :ok, :process 1, :value [[:r 1 2]]}", RIG_WORKLOAD_RW_REGISTER);
+    assert_type("{:type :ok, :process 1, :value [[:r 1 [2]]]}\n{:type :ok, :process 1, :value [[:append 1 2]]}",
+                RIG_WORKLOAD_LIST_APPEND);
+    assert_type("{:type :ok, :process 1, :value [[:r 1 #{2}]]}", RIG_WORKLOAD_SET);
+    assert_type(
+        "{:type :ok, :process 1, :value [[:inc 1 -2] [:inc 2 2]]}\n{:type :ok, :process 1, :value [[:inc 1 1]]}",
+        RIG_WORKLOAD_COUNTER);
+    assert_type("{:type :ok, :process 1, :value [[:r 1 nil]]}", RIG_WORKLOAD_DEFAULT);
+    assert_refused(
+        "{:type :ok, :process 1, :value [[:r 1 [2]]]}",
+        "x:1:1: the operations may be those of list-append, set, predicate or rows: nothing in the file tells; "
+        "name its type with --workload");
+    assert_refused(
+        "{:type :ok, :process 1, :value [[:r 1 2]]}",
+        "x:1:1: the operations may be those of rw-register, counter or bank: nothing in the file tells; name its "
+        "type with --workload");
+    assert_refused(
+        "{:type :ok, :process 1, :value [[:inc 1 -2] [:inc 2 2]]}",
+        "x:1:1: the operations may be those of counter or bank: nothing in the file tells; name its type with "
+        "--workload");
 }
 
 static void what_is_of_no_type_is_refused(void **state)

@@ -96,7 +96,7 @@ static void awdit_rules_end_transactions_and_sessions(void **state)
                    "{\"type\":\"ok\",\"process\":1,\"value\":[[\"w\",0,1]]}\n"
                    "{\"type\":\"ok\",\"process\":1,\"value\":[[\"r\",0,1],[\"r\",1,0]]}\n"
                    "{\"type\":\"ok\",\"process\":3,\"value\":[[\"r\",2,null]]}\n");
-    assert_text_is("---\n=\nr 2 1\n", "{\"type\":\"ok\",\"process\":1,\"value\":[[\"r\",2,1]]}\n");
+    assert_text_is("---\n=\nw 2 1\n", "{\"type\":\"ok\",\"process\":1,\"value\":[[\"w\",2,1]]}\n");
 }
 
 /* ---- dbcop ---- */

@@ -436,7 +436,8 @@ static void lists_in_every_writing(void **state)
                        "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",1,[1,12]],[\"r\",1,[]]]}\n"
                        "{\"type\":\"fail\",\"process\":0,\"value\":[[\"r\",1,[1,12,-3,4]]]}\n"
                        "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",1,[1,12,-3,5]]]}\n"
-                       "{\"value\":[[\"r\",1,[1,12,-3,5,6]]],\"type\":\"fail\",\"process\":0}\n";
+                       "{\"value\":[[\"r\",1,[1,12,-3,5,6]]],\"type\":\"fail\",\"process\":0}\n"
+                       "{\"type\":\"ok\",\"process\":0,\"value\":[[\"append\",1,1]]}\n";
     static const uint32_t counts[] = {3, 3, 2, 2, 4, 4, 5};
     struct rig_buf buf;
     rig_buf_init(&buf, 0);
