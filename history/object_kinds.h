@@ -55,11 +55,24 @@ static inline size_t rig_object_restore(enum rig_workload workload, struct rig_t
     return ops[0].kind == RIG_OP_EXTEND ? 1 : 2;
 }
 
-/* Whether a completion whose first operation is of this kind may follow an invocation of `invoked_count`: a drain is
- * invoked without operations, because their number is unknown. */
-static inline bool rig_object_drains(size_t invoked_count, unsigned first_kind)
+static inline bool rig_object_takes(unsigned kind)
 {
-    return invoked_count == 0 && (first_kind == RIG_OP_DEQUEUE || first_kind == RIG_OP_POP);
+    return kind == RIG_OP_DEQUEUE || kind == RIG_OP_POP;
+}
+
+/* Whether a completion whose first operation is of this kind may have other operations than were invoked: a drain is invoked
+ * as two takes, because their number is unknown. */
+static inline bool rig_object_drains(size_t invoked_count, unsigned invoked_first, unsigned first_kind)
+{
+    return invoked_count == 2 && invoked_first == first_kind && rig_object_takes(first_kind);
+}
+
+/* Whether these operations of a transaction of unknown outcome are a drain: it may have taken any number of values. */
+static inline bool rig_object_is_open_drain(enum rig_outcome outcome, const struct rig_txn_op *ops, size_t count)
+{
+    return outcome == RIG_OUTCOME_INFO && count == 2 && rig_object_takes(ops[0].kind) &&
+           rig_object_takes(ops[1].kind) && ops[0].read_state == RIG_READ_UNKNOWN &&
+           ops[1].read_state == RIG_READ_UNKNOWN;
 }
 
 #endif

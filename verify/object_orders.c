@@ -257,12 +257,27 @@ static uint32_t begin_of(const struct search *s, const struct rig_txn *txn)
     return s->keeps == RIG_KEEPS_PROCESSES && txn->complete_at != RIG_POSITION_NONE ? txn->complete_at : 0;
 }
 
+/* Values that may have been added to the object: a drain of unknown outcome may have taken each of them. */
+static uint32_t count_additions(const struct rig_history *history, uint32_t key)
+{
+    uint32_t additions = 0;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++)
+            additions += history->txns[txn].outcome != RIG_OUTCOME_FAIL && history->ops[op].key == key &&
+                         !rig_replay_object_takes(&history->ops[op]);
+    }
+    return additions;
+}
+
 static bool add_units(struct search *s, uint32_t txn, uint32_t group)
 {
     const struct rig_history *history = s->history;
     const uint32_t first = history->txns[txn].first_op, end = history->txns[txn + 1].first_op;
+    const bool open_drain = rig_replay_object_is_open_drain(history, txn);
     const uint32_t step = rig_replay_object_is_drain(history, txn) ? 1 : end - first;
-    for (uint32_t op = first; op < end; op += step) {
+    const uint32_t units = open_drain ? count_additions(history, history->ops[first].key) : (end - first) / step;
+    for (uint32_t unit = 0; unit < units; unit++) {
+        const uint32_t op = open_drain ? first : first + unit * step;
         uint32_t *key = &s->key[history->ops[op].key];
         const bool all_observe = only_observe(history, op, op + step);
         *key = *key == 0 ? ++s->keys : *key;

@@ -38,6 +38,14 @@ bool rig_replay_object_is_drain(const struct rig_history *history, uint32_t txn)
     return count > 1;
 }
 
+bool rig_replay_object_is_open_drain(const struct rig_history *history, uint32_t txn)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    return history->txns[txn].outcome == RIG_OUTCOME_INFO && rig_txn_op_count(history, txn) == 2 &&
+           rig_replay_object_is_drain(history, txn) && ops[0].read_state == RIG_READ_UNKNOWN &&
+           ops[1].read_state == RIG_READ_UNKNOWN;
+}
+
 static bool use_value(struct rig_replay_object *state, int64_t nil, const struct rig_txn_op *op)
 {
     const int64_t value = op->read_state == RIG_READ_NIL ? nil : op->value;

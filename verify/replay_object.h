@@ -40,5 +40,7 @@ bool rig_replay_object_has_row(enum rig_workload workload);
 
 /* A transaction of several takes, each of which takes effect by itself. */
 bool rig_replay_object_is_drain(const struct rig_history *history, uint32_t txn);
+/* One of unknown outcome: its two takes of unknown results stand for any number of them. */
+bool rig_replay_object_is_open_drain(const struct rig_history *history, uint32_t txn);
 
 #endif

@@ -4,7 +4,8 @@
  *
  * An operation of unknown outcome has no end: it may take effect at any time after its invocation, or never. Those that
  * observe only, and failed ones, are left out. A drain is several operations with one interval, which is weaker than
- * any order of them.
+ * any order of them; the last one finds nothing. A drain of unknown outcome is as many takes of unknown results as there
+ * are values that it may have taken.
  *
  * Space: 16 bytes an operation, 8 a key. Time: n log n. Threads: one at a time.
  */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "checker/object/object_replay.h"
 #include "checker/object/object_sessions.h"
+#include "history/object_kinds.h"
 
 static const uint32_t none = UINT32_MAX;
 
@@ -18,7 +19,8 @@ struct sequential {
     struct rig_arena scratch;
     struct rig_object_order *orders; /* per key: transactions */
     uint8_t *dropped;                /* per transaction: left out of a refutation */
-    bool has_drain;
+    uint8_t *drained;                /* per key: a drain took from it, in an order that is not known */
+    bool has_drain;                  /* of the keys that were looked at */
 };
 
 /* ---- orders ---- */
@@ -55,7 +57,8 @@ static enum rig_object_answer decide(struct sequential *q, uint32_t key, const s
     struct rig_object_order order = {0};
     enum rig_object_answer answer = RIG_OBJECT_NO_MEMORY;
     if (rig_object_sessions_build(q->history, &q->ops, key, q->dropped, &q->scratch, &sessions)) {
-        q->has_drain |= sessions.has_drain;
+        for (uint32_t at = key == none ? 0 : key; at < (key == none ? q->ops.key_count : key + 1); at++)
+            q->has_drain |= q->drained[at] != 0;
         answer = rig_object_sessions_search(&q->model, &sessions, limits, &order);
     }
     if (answer == RIG_OBJECT_LINEARIZABLE && key != none &&
@@ -294,6 +297,19 @@ static enum rig_object_answer decide_all(struct sequential *q, struct rig_arena 
     return answer;
 }
 
+/* False when memory runs out. */
+static bool find_drains(struct sequential *q)
+{
+    const struct rig_history *history = q->history;
+    q->drained = calloc((size_t)history->key_count + 1, 1);
+    for (uint32_t txn = 0; q->drained != NULL && txn < history->txn_count; txn++) {
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+        if (rig_txn_op_count(history, txn) > 1 && rig_object_takes(ops->kind))
+            q->drained[ops->key] = 1;
+    }
+    return q->drained != NULL;
+}
+
 enum rig_rc rig_objects_sequential(const struct rig_history *history, const struct rig_object_search_limits *limits,
                                    struct rig_arena *arena, struct rig_sequential *sequential, struct rig_err *err)
 {
@@ -303,12 +319,13 @@ enum rig_rc rig_objects_sequential(const struct rig_history *history, const stru
     rig_arena_init(&q.scratch, limits->bytes);
     rig_arena_init(&kept, limits->bytes);
     if (rig_object_model_init(&q.model, history->workload, limits->bytes) &&
-        rig_object_ops_build(history, none, &q.model, &kept, &q.ops))
+        rig_object_ops_build(history, none, &q.model, &kept, &q.ops) && find_drains(&q))
         sequential->answer = decide_all(&q, arena, &sequential->witness);
     for (uint32_t key = 0; q.orders != NULL && key < q.ops.key_count; key++)
         rig_object_order_done(&q.orders[key]);
     free(q.orders);
     free(q.dropped);
+    free(q.drained);
     rig_object_model_done(&q.model);
     rig_arena_done(&q.scratch);
     rig_arena_done(&kept);

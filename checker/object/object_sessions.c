@@ -14,6 +14,7 @@ struct timed {
     int64_t process;
     uint32_t at, end; /* positions: of the invocation, or of the completion where there is none */
     uint32_t object;
+    uint32_t place; /* in the order of the object's operations */
     struct rig_object_op op;
 };
 
@@ -28,7 +29,9 @@ static int compare_timed(const void *left, const void *right)
         return a->process > b->process ? 1 : -1;
     if (a->at != b->at)
         return a->at > b->at ? 1 : -1;
-    return (a->op.txn > b->op.txn) - (a->op.txn < b->op.txn);
+    if (a->op.txn != b->op.txn)
+        return a->op.txn > b->op.txn ? 1 : -1;
+    return (a->place > b->place) - (a->place < b->place);
 }
 
 static struct timed *collect(const struct rig_history *history, const struct rig_object_ops *ops, uint32_t only,
@@ -51,6 +54,7 @@ static struct timed *collect(const struct rig_history *history, const struct rig
                            .at = txn->invoke_at == RIG_POSITION_NONE ? txn->complete_at : txn->invoke_at,
                            .end = txn->complete_at,
                            .object = only == none ? key : 0,
+                           .place = i,
                            .op = *op};
     }
     if (timed != NULL)
@@ -93,7 +97,6 @@ bool rig_object_sessions_build(const struct rig_history *history, const struct r
     for (; certain < count && timed[certain].op.end != RIG_POSITION_NONE; certain++) {
         if (certain == 0 || timed[certain].process != timed[certain - 1].process)
             sessions->first[sessions->session_count++] = certain;
-        sessions->has_drain |= certain > 0 && timed[certain].op.txn == timed[certain - 1].op.txn;
     }
     sessions->first[sessions->session_count] = certain;
     for (uint32_t i = 0, session = 0; i < count; i++) {

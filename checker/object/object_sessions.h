@@ -37,7 +37,6 @@ struct rig_object_sessions {
     struct rig_object_session_op *at; /* of session s: [first[s], first[s + 1]); then those of unknown outcome */
     uint32_t *first;
     uint32_t count, session_count, object_count;
-    bool has_drain; /* the order within a transaction is not known */
 };
 
 /* Takes the operations on object `only` (UINT32_MAX: on all), without those whose transactions are `dropped` (NULL: none is).

@@ -27,6 +27,7 @@
 #include "checker/witness/object_states.h"
 #include "checker/witness/object_words.h"
 #include "checker/witness/verify_type.h"
+#include "history/object_kinds.h"
 #include "history/value_texts.h"
 
 enum { MOST_SECONDS = 20 };
@@ -124,6 +125,19 @@ static bool counts(const struct proving *p, uint32_t txn, const struct rig_txn_o
     return named;
 }
 
+/* What a drain of unknown outcome may have taken: values that may have been added. */
+static uint32_t count_additions(const struct proving *p, uint32_t key)
+{
+    const struct rig_history *history = p->history;
+    uint32_t additions = 0;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
+        for (; op < end && history->txns[txn].outcome != RIG_OUTCOME_FAIL; op++)
+            additions += op->key == key && !rig_op_reads(op->kind) && counts(p, txn, op);
+    }
+    return additions;
+}
+
 /* Adds the operations of a transaction on the key that belong to the prefix up to position `last`, without those that
  * completed before the proof begins. */
 static bool add_txn(struct proving *p, uint32_t txn, uint32_t key, uint32_t last)
@@ -136,10 +150,13 @@ static bool add_txn(struct proving *p, uint32_t txn, uint32_t key, uint32_t last
         (from != NULL && end <= from->position))
         return true;
     const uint32_t each = rig_proved_takes_only(ops, count) ? 1 : count;
-    for (uint32_t i = 0; i < count; i += each) {
-        const uint32_t until = p->witness->blocked->value_count > 0 && finds_unknown(&ops[i]) ? RIG_POSITION_NONE : end;
-        const struct operation operation = {.ops = ops + i, .count = each, .invoke = t->invoke_at, .end = until};
-        if (counts(p, txn, &ops[i]) && !operations_add(until <= last ? &p->certain : &p->perhaps, operation))
+    const bool open_drain = rig_object_is_open_drain((enum rig_outcome)t->outcome, ops, count);
+    const uint32_t most = open_drain ? count_additions(p, key) : count;
+    for (uint32_t i = 0; i < most; i += each) {
+        const struct rig_txn_op *own = open_drain ? ops : ops + i;
+        const uint32_t until = p->witness->blocked->value_count > 0 && finds_unknown(own) ? RIG_POSITION_NONE : end;
+        const struct operation operation = {.ops = own, .count = each, .invoke = t->invoke_at, .end = until};
+        if (counts(p, txn, own) && !operations_add(until <= last ? &p->certain : &p->perhaps, operation))
             return false;
     }
     return true;
@@ -458,6 +475,7 @@ struct elements {
     struct rig_table of_value;
     struct element_vec at;
     uint64_t unknown; /* takes of unknown result that began before the end of `nothing` */
+    bool has_open_drain;
 };
 
 static struct element *element_of(struct elements *e, int64_t value)
@@ -474,6 +492,8 @@ static bool count_operation(struct elements *e, uint32_t txn, const struct rig_t
     const struct rig_history *history = e->history;
     const bool takes = rig_op_reads(op->kind), is_ok = history->txns[txn].outcome == RIG_OUTCOME_OK;
     const bool gives = takes && is_ok && op->read_state != RIG_READ_UNKNOWN;
+    e->has_open_drain |= rig_object_is_open_drain((enum rig_outcome)history->txns[txn].outcome,
+                                                  rig_txn_ops(history, txn), rig_txn_op_count(history, txn));
     if (takes && !gives)
         e->unknown += e->nothing == UINT32_MAX || history->txns[txn].invoke_at < rig_txn_end(history, e->nothing);
     if (takes && (!gives || op->read_state != RIG_READ_SEEN))
@@ -509,16 +529,18 @@ static const char *check_lost_element(const struct elements *e, const struct ele
         const struct element *one = &e->at.at[i];
         missing += one->kept > one->takes ? one->kept - one->takes : 0;
     }
-    if (own->kept <= own->takes || wanted == 0 || missing < e->unknown + wanted)
+    if (own->kept <= own->takes || wanted == 0 || missing < e->unknown + wanted || e->has_open_drain)
         return "found it empty when it may have been";
     return NULL;
 }
 
 static bool found_nothing(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
-    const struct rig_txn_op *op = rig_txn_ops(history, txn);
-    return history->txns[txn].outcome == RIG_OUTCOME_OK && rig_txn_op_count(history, txn) == 1 && op->key == key &&
-           rig_op_reads(op->kind) && op->read_state == RIG_READ_NIL;
+    const uint32_t count = rig_txn_op_count(history, txn);
+    const struct rig_txn_op *op =
+        rig_txn_ops(history, txn) + (count == 0 ? 0 : count - 1); /* the last one of a drain */
+    return history->txns[txn].outcome == RIG_OUTCOME_OK && count > 0 && op->key == key && rig_op_reads(op->kind) &&
+           op->read_state == RIG_READ_NIL;
 }
 
 static const char *check_element(const struct rig_history *history, const struct rig_witness *w)

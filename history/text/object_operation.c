@@ -67,6 +67,9 @@ bool rig_object_operation_is(const struct rig_operation *operation)
 
 bool rig_object_operation_type(const struct rig_text_slice *came, size_t count, enum rig_workload *workload)
 {
+    const struct rig_text_slice first = count == 1 ? bare(came[0].at, came[0].length) : (struct rig_text_slice){0};
+    if (rig_slice_is(&first, "drain"))
+        return false; /* of a queue or a stack */
     for (unsigned type = 0; count > 0 && type < RIG_WORKLOAD_COUNT; type++) {
         bool has_all = rig_workload_is_object((enum rig_workload)type);
         for (size_t i = 0; has_all && i < count; i++) {
@@ -109,8 +112,21 @@ static char closer_here(const struct rig_operation_parser *parser)
     return opener == NULL ? '\0' : parser->syntax->closers[opener - parser->syntax->openers];
 }
 
-/* Whether a sequence of two values is at the cursor, which stays there; `of_two`: the second is one, too. */
-static bool is_pair(struct rig_operation_parser *parser, bool of_two)
+/* What the second value of a pair has to be. */
+enum second { ANYTHING, A_PAIR, A_LIST_OR_NULL };
+
+static bool is_pair(struct rig_operation_parser *parser, enum second second);
+
+static bool is_second(struct rig_operation_parser *parser, enum second second)
+{
+    struct rig_text_cursor null = parser->cursor;
+    if (second == A_PAIR)
+        return is_pair(parser, ANYTHING);
+    return second == ANYTHING || closer_here(parser) != '\0' || parser->syntax->take_null(&null);
+}
+
+/* Whether a sequence of two values is at the cursor, which stays there. */
+static bool is_pair(struct rig_operation_parser *parser, enum second second)
 {
     const struct rig_text_cursor from = parser->cursor;
     const struct rig_text_syntax *syntax = parser->syntax;
@@ -123,7 +139,7 @@ static bool is_pair(struct rig_operation_parser *parser, bool of_two)
     for (; more && count < 3; count += more) {
         if (syntax->more(cursor, closer, count == 0, &more) != RIG_OK)
             break;
-        const bool fits = !more || count != 1 || !of_two || is_pair(parser, false);
+        const bool fits = !more || count != 1 || is_second(parser, second);
         if (!fits || (more && syntax->skip(cursor) != RIG_OK))
             break;
     }
@@ -147,8 +163,8 @@ static enum rig_rc next_item(struct rig_operation_parser *parser, char closer, b
     return rc;
 }
 
-/* Moves to the value, and takes the key. `pairs`: the function's own value is a pair. */
-static enum rig_rc find_value(struct rig_operation_parser *parser, bool pairs, struct value *value)
+/* Moves to the value, and takes the key. `own`: the function's own value, where it is a sequence. */
+static enum rig_rc find_value(struct rig_operation_parser *parser, enum second own, struct value *value)
 {
     struct rig_operation *operation = &parser->operation;
     enum rig_rc rc = RIG_OK;
@@ -164,7 +180,7 @@ static enum rig_rc find_value(struct rig_operation_parser *parser, bool pairs, s
     if (value->missing || rc != RIG_OK)
         return rc;
     parser->cursor.at = operation->value_text;
-    if (operation->key_text == NULL && is_pair(parser, pairs)) {
+    if (operation->key_text == NULL && is_pair(parser, own)) {
         value->tuple_closer = closer_here(parser);
         parser->cursor.at++;
         rc = next_item(parser, value->tuple_closer, true);
@@ -210,7 +226,7 @@ static enum rig_rc add_pair(struct rig_operation_parser *parser, const struct va
 {
     const char closer = closer_here(parser);
     bool more = false;
-    if (!is_pair(parser, false))
+    if (!is_pair(parser, ANYTHING))
         return rig_cursor_unexpected(&parser->cursor, "the expected and the new value, [old new]");
     parser->cursor.at++;
     enum rig_rc rc = next_item(parser, closer, true);
@@ -229,21 +245,28 @@ static enum rig_rc add_change(struct rig_operation_parser *parser, const struct 
     return rc == RIG_OK ? add_micro(parser, value, RIG_OP_WRITE, RIG_MICRO_NUMBER, to) : rc;
 }
 
-/* The values that were taken, in any order. */
+/* The values that were taken, in any order, and a take that found nothing: it is how a drain ends. Without an answer, two
+ * takes of unknown results stand for any number of them (history/object_kinds.h). */
 static enum rig_rc add_drained(struct rig_operation_parser *parser, const struct value *value)
 {
+    const enum rig_op_kind take = rig_data_types[parser->workload].read_op;
     const char closer = closer_here(parser);
     bool more = false;
-    if (parser->operation.fields.type == RIG_OPERATION_INVOKE)
-        return RIG_OK;
+    if (parser->operation.fields.type != RIG_OPERATION_OK) {
+        const enum rig_rc first = add_micro(parser, value, take, RIG_MICRO_MISSING, 0);
+        return first == RIG_OK ? add_micro(parser, value, take, RIG_MICRO_MISSING, 0) : first;
+    }
     if (closer == '\0')
         return rig_cursor_unexpected(&parser->cursor, "a list of the values that were taken");
     parser->cursor.at++;
     for (bool is_first = true;; is_first = false) {
         enum rig_rc rc = parser->syntax->more(&parser->cursor, closer, is_first, &more);
-        if (rc == RIG_OK && more)
-            rc = add_number(parser, value, rig_data_types[parser->workload].read_op);
-        if (rc != RIG_OK || !more)
+        if (rc != RIG_OK)
+            return rc;
+        if (!more)
+            return add_micro(parser, value, take, RIG_MICRO_NULL, 0);
+        rc = add_number(parser, value, take);
+        if (rc != RIG_OK)
             return rc;
     }
 }
@@ -291,7 +314,8 @@ enum rig_rc rig_object_operation_read(struct rig_operation_parser *parser, bool 
     fields->has_value = !completes || !parser->repeats || fields->type == RIG_OPERATION_OK;
     if (!fields->has_value)
         return RIG_OK;
-    enum rig_rc rc = find_value(parser, action == COMPARE_AND_SET || action == DRAIN, &value);
+    const enum second own = action == COMPARE_AND_SET ? A_PAIR : action == DRAIN ? A_LIST_OR_NULL : ANYTHING;
+    enum rig_rc rc = find_value(parser, own, &value);
     if (rc != RIG_OK)
         return rc;
     if (needs_value(action) && parser->repeats && completes && (value.missing || value.is_null) && action != DRAIN) {
@@ -299,7 +323,7 @@ enum rig_rc rig_object_operation_read(struct rig_operation_parser *parser, bool 
         fields->has_value = false;
         return RIG_OK;
     }
-    if (needs_value(action) && value.missing && !(action == DRAIN && !completes))
+    if (needs_value(action) && value.missing && !(action == DRAIN && fields->type != RIG_OPERATION_OK))
         return rig_cursor_fail(&parser->cursor, parser->operation.at,
                                "an operation \"%.*s\" without a value; give it as its field value", (int)name.length,
                                name.at);

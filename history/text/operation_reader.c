@@ -317,8 +317,8 @@ static enum rig_rc take_invocation(struct reader *reader, struct invocation *inv
 
 static bool same_ops(const struct op_vec *a, const struct op_vec *b)
 {
-    if (rig_object_drains(b->count, a->count > 0 ? (unsigned)a->at[0].kind : 0))
-        return true;
+    if (a->count > 0 && b->count > 0 && rig_object_drains(b->count, (unsigned)b->at[0].kind, (unsigned)a->at[0].kind))
+        return a->at[0].key == b->at[0].key;
     if (a->count != b->count)
         return false;
     for (size_t i = 0; i < a->count; i++) {

@@ -126,8 +126,9 @@ static bool same_key(const struct rig_join_op *op, const struct rig_segment_key 
 static bool same_ops(const struct rig_join *join, const struct rig_join_open *open, const struct rig_segment *segment,
                      uint32_t first, uint32_t end)
 {
-    if (end > first && rig_object_drains(open->op_count, segment->ops.at[first].kind))
-        return true;
+    if (end > first && open->op_count > 0 &&
+        rig_object_drains(open->op_count, join->ops.at[open->txn.first_op].kind, segment->ops.at[first].kind))
+        return same_key(&join->ops.at[open->txn.first_op], &segment->keys.at[segment->ops.at[first].key]);
     if (end - first != open->op_count)
         return false;
     for (uint32_t i = 0; i < open->op_count; i++) {

@@ -221,9 +221,12 @@ static bool repeat_ops(struct rig_part *part, const struct rig_part_process *pro
 }
 
 /* The operations of a drain come with its completion. */
-static bool has_drained(const struct rig_part_process *process, const struct rig_txn_op *came, uint32_t count)
+static bool has_drained(struct rig_part *part, const struct rig_part_process *process, const struct rig_txn_op *came,
+                        uint32_t count)
 {
-    return count > 0 && rig_object_drains(process->op_count, came[0].kind);
+    const struct rig_txn_op *asked = rig_part_ops(part, process);
+    return count > 0 && process->op_count > 0 && rig_object_drains(process->op_count, asked[0].kind, came[0].kind) &&
+           asked[0].key == came[0].key;
 }
 
 /* Compares the completion's operations with those invoked; if it has none, gives it these. */
@@ -236,7 +239,7 @@ static void compare_ops(struct rig_part *part, struct rig_part_process *process,
     const struct rig_txn_op *came = part->segment->ops.at + part->segment->ops.count;
     if (!fields->has_value && fields->type == RIG_OPERATION_OK && !fields->repeats)
         rig_part_refuse(part);
-    else if (has_drained(process, came, count))
+    else if (has_drained(part, process, came, count))
         process->op_count = count;
     else if (!fields->has_value)
         part->no_memory = part->no_memory || !repeat_ops(part, process);
