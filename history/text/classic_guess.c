@@ -203,6 +203,8 @@ uint32_t rig_classic_candidates(const struct rig_classic *r, bool numbered)
         return of_additions(&e, values, lists);
     if ((e.names & APPENDS) != 0 && is_only(e.names, APPENDS | READS))
         return values ? 0 : lists ? LISTS : LISTS | STRINGS;
+    if ((e.names & APPENDS) != 0 && is_only(e.names, APPENDS | WRITES | READS))
+        return values ? 0 : LISTS | STRINGS;
     if ((e.names & WRITES) != 0 && is_only(e.names, WRITES | READS))
         return of_writes(&e, values, lists);
     return e.names == READS ? of_reads(&e) : 0;

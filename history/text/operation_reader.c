@@ -439,8 +439,9 @@ struct probe {
     bool decided;
     uint32_t may_be; /* types that the operations so far fit, a bit each; 0: none of them tells */
     enum rig_workload workload;
-    uint64_t sum;   /* of the increments of the operation that was read last, */
-    uint32_t count; /*   and their number */
+    uint64_t sum;    /* of the increments of the operation that was read last, */
+    uint32_t count;  /*   and their number */
+    bool has_micros; /* the operation that was read last */
 };
 
 /* The types whose reads show such a result; rw-register stands for all types of its operations. */
@@ -463,6 +464,7 @@ static uint32_t types_of_sums(void)
 static enum rig_rc probe_micro(void *context, const struct rig_micro *micro)
 {
     struct probe *probe = context;
+    probe->has_micros = true;
     const struct rig_data_type *type = probe->decided ? NULL : type_of(micro);
     if (type == NULL)
         return RIG_OK;
@@ -488,6 +490,21 @@ static void end_operation(struct probe *probe)
 {
     probe->decided |= probe->count == 1 || probe->sum != 0;
     probe->sum = probe->count = 0;
+    probe->has_micros = false;
+}
+
+static bool names_transaction(const struct rig_operation *operation)
+{
+    return is_text(operation->function, operation->function_length, ":txn") ||
+           is_text(operation->function, operation->function_length, "\"txn\"");
+}
+
+/* Whether the value is a transaction: an empty list may also be what a drain or a read of a list shows. */
+static bool is_transaction(const struct probe *probe, const struct rig_operation_parser *parser)
+{
+    const struct rig_operation *operation = &parser->operation;
+    return operation->fields.has_value && (probe->has_micros || parser->takes_functions ||
+                                           operation->function == NULL || names_transaction(operation));
 }
 
 /* The functions of clients' operations that are not transactions. */
@@ -501,9 +518,8 @@ struct functions {
 static void note_function(struct functions *functions, const struct rig_operation *operation)
 {
     const struct rig_text_slice came = {.at = operation->function, .length = operation->function_length};
-    const bool names_txn = is_text(came.at, came.length, ":txn") || is_text(came.at, came.length, "\"txn\"");
     const size_t most = sizeof functions->at / sizeof functions->at[0];
-    if (names_txn)
+    if (names_transaction(operation))
         return;
     for (size_t i = 0; i < functions->count; i++) {
         if (functions->at[i].length == came.length && memcmp(functions->at[i].at, came.at, came.length) == 0)
@@ -546,7 +562,6 @@ static enum rig_rc look_at_start(struct rig_operation_parser *parser, struct pro
     enum rig_rc rc = rig_operation_parser_start(parser, &more);
     while (rc == RIG_OK && more && !(has_client && probe->decided)) {
         rc = rig_operation_parser_read(parser);
-        end_operation(probe);
         const struct rig_operation_fields *fields = &parser->operation.fields;
         if (rc == RIG_OK && !has_first) {
             facts->uses_index = fields->has_index;
@@ -555,10 +570,11 @@ static enum rig_rc look_at_start(struct rig_operation_parser *parser, struct pro
         has_first = true;
         if (rc == RIG_OK && !has_client && fields->is_client && parser->operation.function != NULL)
             note_function(functions, &parser->operation);
-        if (rc == RIG_OK && !has_client && fields->is_client && fields->has_value && fields->has_type) {
+        if (rc == RIG_OK && !has_client && fields->is_client && is_transaction(probe, parser) && fields->has_type) {
             has_client = true;
             facts->has_invocations = fields->type == RIG_OPERATION_INVOKE;
         }
+        end_operation(probe);
         if (rc == RIG_OK)
             rc = rig_operation_parser_more(parser, &more);
     }

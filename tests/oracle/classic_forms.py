@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Small files of the classic forms, right and wrong, against brute force over all orders.
+
+    classic_forms.py [FILES] [SEED]
+
+Each file has operations of one type: a list, a set, a counter, a register, a queue or a stack. The oracle knows only what
+these types are: it tries each order of the operations that completed, and of any of those of unknown outcome. A drain is any
+number of takes, one after the other, and then one that finds nothing. `rig check` must say of strict-serializable and of
+strong-session-serializable what the orders show. Without --workload rig must find this type or refuse the file, and
+rig-verify must accept the proof.
+
+The binaries are beside $RIG, or in build/release.
+"""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+RIG = pathlib.Path(os.environ.get("RIG", pathlib.Path(__file__).resolve().parents[2] / "build/release/rig"))
+VERIFY = RIG.with_name("rig-verify")
+ADDS = {"list-append": ("append", "write"), "set": ("add", "write"), "counter": ("add", "inc"), "queue": ("enqueue",), "stack": ("push",)}
+TAKES = {"queue": "dequeue", "stack": "pop"}
+
+
+class Op:
+    """An operation: what it does, its argument, its result, its outcome, and its interval and process."""
+
+    def __init__(self, name, argument, process, key):
+        self.name, self.argument, self.process, self.key = name, argument, process, key
+        self.result, self.outcome, self.begin, self.end = None, "ok", 0, 0
+
+
+def after(kind, op, state):
+    """The states after the operation from this state, where it shows its result; of unknown outcome, any result."""
+    known = op.outcome == "ok"
+    if op.name in ("append", "write") and kind == "list-append":
+        return [state + (op.argument,)]
+    if kind == "set" and op.name != "read":
+        return [tuple(sorted(state + (op.argument,)))]
+    if kind == "counter" and op.name != "read":
+        return [(state[0] + op.argument,)]
+    if op.name == "write":
+        return [(op.argument,)]
+    if op.name == "cas":
+        return [(op.argument[1],)] if state == (op.argument[0],) else []
+    if op.name in ("enqueue", "push"):
+        return [state + (op.argument,)]
+    if op.name in ("dequeue", "pop"):
+        taken, left = (None, state) if not state else (state[0], state[1:]) if kind == "queue" else (state[-1], state[:-1])
+        return [left] if not known or op.result == taken else []
+    shown = state[0] if kind in ("counter", "cas-register") else list(state)
+    unknown = not known or (op.result is None and kind != "cas-register")
+    return [state] if unknown or op.result == shown else []
+
+
+def first_state(kind):
+    return (0,) if kind == "counter" else (None,) if kind == "cas-register" else ()
+
+
+def has_order(kind, ops, real_time):
+    """Whether some order explains the operations: those that completed in real time, or else in their processes' order."""
+    ops = [op for op in ops if op.outcome != "fail"]
+    todo = [i for i, op in enumerate(ops) if op.outcome == "ok"]
+    takes = {i: len(ops[i].result) if ops[i].outcome == "ok" else 99 for i in range(len(ops)) if ops[i].name == "drain"}
+
+    def precedes(a, b):
+        if a.outcome != "ok" or not a.end < b.begin:
+            return False
+        return real_time or a.process == b.process
+
+    met = set()
+
+    def search(done, states, drained):
+        if all(i in done for i in todo):
+            return True
+        if (done, states, drained) in met:
+            return False
+        met.add((done, states, drained))
+        drained_of, state_of = dict(drained), dict(states)
+        for i, op in enumerate(ops):
+            if i in done or any(precedes(ops[j], op) and j not in done for j in range(len(ops)) if j != i):
+                continue
+            state = state_of.get(op.key, first_state(kind))
+            if op.name == "drain":
+                so_far = drained_of.get(i, ())
+                if op.outcome == "ok" and sorted(so_far) == sorted(op.result) and not state:
+                    if search(done | {i}, states, drained):
+                        return True
+                if state and len(so_far) < takes[i]:
+                    taken, left = (state[0], state[1:]) if kind == "queue" else (state[-1], state[:-1])
+                    if op.outcome != "ok" or taken in op.result:
+                        now = dict(drained_of)
+                        now[i] = so_far + (taken,) if op.outcome == "ok" else so_far
+                        if search(done, frozenset({**state_of, op.key: left}.items()), frozenset(now.items())):
+                            return True
+                continue
+            for following in after(kind, op, state):
+                if search(done | {i}, frozenset({**state_of, op.key: following}.items()), drained):
+                    return True
+        return False
+
+    return search(frozenset(), frozenset(), frozenset())
+
+
+def draw(kind, random_):
+    """Operations that a right object ran, some of them with other results."""
+    keys = random_.choice([[None], [None], [3], [3, 4]])
+    ops, clock, value = [], 0, 0
+    states = {key: first_state(kind) for key in keys}
+    free = {process: 0 for process in range(random_.randint(1, 3))}
+    for _ in range(random_.randint(2, 6)):
+        process, key = random_.choice(list(free)), random_.choice(keys)
+        value += 1
+        if random_.random() < 0.5 and kind != "cas-register":
+            op = Op(random_.choice(ADDS[kind]), value, process, key)
+        elif kind == "cas-register":
+            op = Op(random_.choice(["read", "write", "cas"]), random_.randint(0, 3), process, key)
+            op.argument = (random_.randint(0, 3), random_.randint(0, 3)) if op.name == "cas" else op.argument
+        elif kind in TAKES:
+            op = Op(random_.choice([TAKES[kind], "drain"]), None, process, key)
+        else:
+            op = Op("read", None, process, key)
+        clock += 1
+        op.begin = max(clock * 4 - random_.choice([0, 0, 5, 9]), free[process] + 1)
+        op.end = max(clock * 4 + random_.choice([1, 1, 6, 11]), op.begin + 1)
+        free[process] = op.end
+        state = states[key]
+        if op.name == "drain":
+            op.result, states[key] = list(state), ()
+        elif op.name in ("dequeue", "pop"):
+            op.result = None if not state else state[0] if kind == "queue" else state[-1]
+            states[key] = state[1:] if kind == "queue" else state[:-1]
+        elif op.name == "read":
+            op.result = state[0] if kind in ("counter", "cas-register") else list(state)
+        elif op.name == "cas" and state != (op.argument[0],):
+            op.outcome = "fail"
+        else:
+            states[key] = after(kind, op, state)[0]
+        ops.append(op)
+    for op in ops:
+        if random_.random() < 0.12:
+            op.outcome = random_.choice(["info", "fail", "info"])
+        if op.outcome == "ok" and random_.random() < 0.15:
+            if isinstance(op.result, list):
+                op.result = op.result[random_.randint(0, 1):] + random_.choice([[], [], [value]])
+                op.result = list(dict.fromkeys(op.result))
+            elif op.name in ("read", "dequeue", "pop"):
+                op.result = random_.choice([None, random_.randint(0, value)]) if op.name != "read" or kind != "counter" else value
+    return ops
+
+
+def lines(kind, ops):
+    """The file: invocations and completions in the order of their times."""
+    events = []
+    for number, op in enumerate(ops):
+        tuple_of = (lambda value, key=op.key: value if key is None else [key, value])
+        argument = list(op.argument) if op.name == "cas" else op.argument
+        asked = tuple_of(argument)
+        shown = tuple_of(op.result) if op.name in ("read", "dequeue", "pop", "drain") else asked
+        base = {"process": op.process, "f": op.name}
+        events.append(((op.begin, 0, number), {**base, "type": "invoke", "value": asked}))
+        if op.outcome == "info":
+            base["process"] = op.process
+        events.append(((op.end, 1, number), {**base, "type": op.outcome, "value": shown if op.outcome == "ok" else asked}))
+    return [event for _, event in sorted(events, key=lambda pair: pair[0])]
+
+
+def with_new_processes(ops):
+    """A process ends with an operation of unknown outcome: those that follow have another one."""
+    renamed = {}
+    for op in sorted(ops, key=lambda op: op.begin):
+        process = renamed.get(op.process, op.process)
+        if op.outcome == "info":
+            renamed[op.process] = process + 10
+        op.process = process
+
+
+def check(path, *arguments):
+    done = subprocess.run([RIG, "check", path, "--format", "json", *arguments], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stderr, json.loads(done.stdout) if done.stdout else None
+
+
+def compare(kind, ops, folder, counts):
+    path, proof = folder / "history.jsonl", folder / "proof"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines(kind, ops)))
+    proof.unlink(missing_ok=True)
+    status, error, result = check(path, "--workload", kind, "--proof", proof)
+    if result is None:
+        return f"exit status {status}: {error}"
+    for level, real_time in (("strict-serializable", True), ("strong-session-serializable", False)):
+        explained, fate = has_order(kind, ops, real_time), result["levels"][level]
+        counts[fate] = counts.get(fate, 0) + 1
+        if fate == ("refuted" if explained else "held"):
+            return f"{level} is {fate}, and {'an' if explained else 'no'} order explains the operations"
+    if proof.exists():
+        verified = subprocess.run([VERIFY, "--workload", kind, path, proof], capture_output=True, text=True, timeout=60)
+        if verified.returncode not in (0, 2):
+            return f"rig-verify refuses the proof: {verified.stderr}"
+    status, error, result = check(path)
+    if result is None and "may be those of" not in error and "is a transaction" not in error:
+        return f"without --workload: exit status {status}: {error}"
+    counts["refused" if result is None else "found"] = counts.get("refused" if result is None else "found", 0) + 1
+    if result is not None and (result["workload"] != kind or result["workload_origin"] != "found"):
+        return f"taken for {result['workload']} ({result['workload_origin']})"
+    return None
+
+
+def main():
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 120
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
+    print(f"seed {seed}")
+    random_, counts, wrong = random.Random(seed), {}, 0
+    kinds = ["queue", "stack", "list-append", "set", "counter", "cas-register"]
+    with tempfile.TemporaryDirectory(prefix="rig-classic-") as folder:
+        for number in range(count):
+            kind = kinds[number % len(kinds)]
+            ops = draw(kind, random_)
+            with_new_processes(ops)
+            problem = compare(kind, ops, pathlib.Path(folder), counts)
+            if problem is not None:
+                wrong += 1
+                print(f"file {number}, {kind}: {problem}")
+                print((pathlib.Path(folder) / "history.jsonl").read_text(), end="")
+    print(f"{count} files, {wrong} wrong: " + ", ".join(f"{counts[word]} {word}" for word in sorted(counts)))
+    return 1 if wrong > 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
