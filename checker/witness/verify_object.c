@@ -125,7 +125,7 @@ static bool counts(const struct proving *p, uint32_t txn, const struct rig_txn_o
     return named;
 }
 
-/* What a drain of unknown outcome may have taken: values that may have been added. */
+/* Values that may have been added, which a drain of unknown outcome may have taken. */
 static uint32_t count_additions(const struct proving *p, uint32_t key)
 {
     const struct rig_history *history = p->history;

@@ -112,7 +112,7 @@ static char closer_here(const struct rig_operation_parser *parser)
     return opener == NULL ? '\0' : parser->syntax->closers[opener - parser->syntax->openers];
 }
 
-/* What the second value of a pair has to be. */
+/* The second value of a pair. */
 enum second { ANYTHING, A_PAIR, A_LIST_OR_NULL };
 
 static bool is_pair(struct rig_operation_parser *parser, enum second second);

@@ -614,17 +614,16 @@ enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char
     parser.keys_are_values = options->value_keys;
     parser.on_micro = probe_micro;
     parser.context = &probe;
-    (void)look_at_start(&parser, &probe, facts, &functions, &found);
-    enum rig_rc rc = RIG_OK;
+    enum rig_rc looked = look_at_start(&parser, &probe, facts, &functions, &found), rc = RIG_OK;
     if (!found && !options->workload_given && !functions.has_more &&
         rig_object_operation_type(functions.at, functions.count, &probe.workload)) {
         probe.decided = true;
-        (void)look_at_start(&parser, &probe, facts, &functions, &found);
+        looked = look_at_start(&parser, &probe, facts, &functions, &found);
     }
     parser.cursor.err = err;
     if (!found && functions.count > 0)
         rc = no_transactions(&parser.cursor, &functions);
-    else if (!probe.decided && probe.may_be != 0)
+    else if (looked == RIG_OK && !probe.decided && probe.may_be != 0)
         rc = rig_types_refuse(&parser.cursor, 0, probe.may_be);
     rig_operation_parser_done(&parser);
     return rc;

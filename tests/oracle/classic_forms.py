@@ -64,7 +64,7 @@ def first_state(kind):
 def has_order(kind, ops, real_time):
     """Whether some order explains the operations: those that completed in real time, or else in their processes' order."""
     ops = [op for op in ops if op.outcome != "fail"]
-    todo = [i for i, op in enumerate(ops) if op.outcome == "ok"]
+    acknowledged = [i for i, op in enumerate(ops) if op.outcome == "ok"]
     takes = {i: len(ops[i].result) if ops[i].outcome == "ok" else 99 for i in range(len(ops)) if ops[i].name == "drain"}
 
     def precedes(a, b):
@@ -75,7 +75,7 @@ def has_order(kind, ops, real_time):
     met = set()
 
     def search(done, states, drained):
-        if all(i in done for i in todo):
+        if all(i in done for i in acknowledged):
             return True
         if (done, states, drained) in met:
             return False
