@@ -64,13 +64,17 @@ static void say_record(const struct rig_verdict *verdict, struct rig_buf *text)
 static void say_lost(const struct rig_verdict *verdict, struct rig_buf *text)
 {
     const struct rig_rank_facts *ranks = &verdict->scope.ranks;
-    const uint64_t count = verdict->scope.lost_count - rig_rank_facts_incomplete(ranks);
+    const uint64_t count = verdict->scope.lost_count - rig_rank_facts_incomplete(ranks) - verdict->scope.excerpt;
     for (uint32_t i = 0; i < ranks->count; i++) {
         if (ranks->ranks[i].name != NULL && !ranks->ranks[i].truncated)
             continue;
         begin_reason(text);
         rig_buf_printf(text, "the record of rank %u %s, so other ranks may have read what it wrote", (unsigned)i,
                        ranks->ranks[i].name == NULL ? "is missing" : "ends early");
+    }
+    if (verdict->scope.excerpt) {
+        begin_reason(text);
+        rig_buf_add_text(text, "the history is an excerpt, and transactions outside it may have read or written");
     }
     if (count == 0)
         return;

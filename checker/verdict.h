@@ -181,6 +181,7 @@ struct rig_scope {
     uint64_t damaged_at, damaged_bytes, damaged_txns; /* see struct rig_history */
     int64_t start_utc_ns;                             /* see struct rig_history */
     uint64_t txn_count, op_count, skipped_count;
+    bool excerpt;          /* transactions outside the history may have read or written; one in lost_count */
     uint64_t lost_count;   /* operations left out that may have read or written (history.h) */
     uint64_t reused_count; /* invocations of processes whose earlier one was open (history.h) */
     uint64_t committed_count;

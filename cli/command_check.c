@@ -31,6 +31,7 @@ enum { MOST_THREADS = 64, MAPPED_BYTES = 128 << 10 };
 
 static const struct rig_argument check_arguments[] = {
     RIG_ARGUMENT_WORKLOAD,
+    {.name = "excerpt", .help = "the history is part of a longer one: values without a writer were written outside it"},
     RIG_ARGUMENT_LEVEL,
     RIG_ARGUMENT_ANOMALY,
     RIG_ARGUMENT_ASSUME,
@@ -163,6 +164,10 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
     if (rig_arguments_has(args, "assume") && type != NULL && type->assumptions == 0)
         rc = rig_fail(err, RIG_E_USAGE, "--assume is for rw-register; this history is %s",
                       rig_data_types[workload].name);
+    if (rc == RIG_OK && from->load.excerpt && (RIG_WORKLOADS_OF_NAMED_WRITERS >> (unsigned)workload & 1) == 0)
+        rc = rig_fail(err, RIG_E_USAGE,
+                      "--excerpt: a history of %s needs all of its operations, so an excerpt shows nothing",
+                      rig_data_types[workload].name);
     if (rc == RIG_OK)
         rc = check_bank(args, workload, err);
     if (rc == RIG_OK)
@@ -292,6 +297,7 @@ static int check_command(int argc, char **argv, struct rig_cli_check_ranks *rank
         return RIG_EXIT_USAGE;
     }
     rig_cli_read_workload(&args, &source.load);
+    source.load.excerpt = rig_arguments_has(&args, "excerpt");
     mind_memory(options.check.limit_bytes);
     const char *title = title_of(args.positionals[0]);
     struct rig_cli_saved_run saved = {.storage = NULL};

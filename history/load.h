@@ -32,6 +32,7 @@ struct rig_load_options {
                             rw-register, acquire -> mutex); RIG_E_USAGE where these fit several types */
     enum rig_workload workload;
     enum rig_type_origin type_origin; /* set by the source where it finds the workload before it reads */
+    bool excerpt;            /* the history is part of a longer one: transactions outside it may have read or written */
     bool value_keys;         /* JSON lines and EDN: keys are values of any kind, as keys of several kinds are */
     size_t limit_bytes;      /* 0: none */
     size_t decode_bytes;     /* set by the source: memory for decoding a part, with its segment; and */

@@ -98,6 +98,8 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
         .form = source->options.load.form,
         .workload = source->options.load.workload,
         .type_origin = source->options.load.type_origin,
+        .excerpt = source->options.load.excerpt,
+        .lost_count = source->options.load.excerpt,
         .size_bytes = source->bytes.size,
         .has_invocations = true,
         .held_bytes = source->bytes.buf.size + source->rewritten.origin.count * sizeof *source->rewritten.origin.at,

@@ -63,6 +63,7 @@ struct rig_source_facts {
     const struct rig_clock_sample *clock; /* its samples, when the source was opened or rewound; live until then */
     size_t clock_count;
     struct rig_rank_facts ranks; /* of several records; complete at the end, like the rest */
+    bool excerpt;                /* as in the options: counts as one operation in lost_count */
     bool has_invocations;
     bool keyword_keys;
     bool value_keys;

@@ -428,7 +428,9 @@ static void add_history(struct rig_json_writer *w, const struct rig_verdict *ver
     rig_json_int(w, "info", (int64_t)verdict->info_count);
     rig_json_int(w, "skipped", (int64_t)scope->skipped_count);
     add_ranks(w, &scope->ranks);
-    const uint64_t lost_count = scope->lost_count - rig_rank_facts_incomplete(&scope->ranks);
+    const uint64_t lost_count = scope->lost_count - rig_rank_facts_incomplete(&scope->ranks) - scope->excerpt;
+    if (scope->excerpt)
+        rig_json_bool(w, "excerpt", true);
     if (lost_count > 0)
         rig_json_int(w, "lost", (int64_t)lost_count);
     if (scope->reused_count > 0)

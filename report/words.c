@@ -220,7 +220,8 @@ void rig_words_workload(struct rig_buf *out, const struct rig_scope *scope)
         [RIG_TYPE_FOUND] = "found in the file",
         [RIG_TYPE_ASSUMED] = "assumed: no operation of the file tells its type",
     };
-    rig_buf_printf(out, "%s (%s)", rig_data_types[scope->workload].name, origins[scope->type_origin]);
+    rig_buf_printf(out, "%s (%s)%s", rig_data_types[scope->workload].name, origins[scope->type_origin],
+                   scope->excerpt ? ", an excerpt: values without a writer were written outside it" : "");
 }
 
 void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict)
@@ -464,7 +465,7 @@ void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text)
     rig_buf_add_text(text, scope->skipped_count == 1
                                ? " operation that is not a transaction of a client (nemesis and others)"
                                : " operations that are not transactions of clients (nemesis and others)");
-    const uint64_t lost_count = scope->lost_count - rig_rank_facts_incomplete(&scope->ranks);
+    const uint64_t lost_count = scope->lost_count - rig_rank_facts_incomplete(&scope->ranks) - scope->excerpt;
     if (lost_count == 0)
         return;
     rig_buf_add_text(text, "; ");

@@ -269,6 +269,28 @@ static uint32_t count_additions(const struct rig_history *history, uint32_t key)
     return additions;
 }
 
+/* Whether a drain took a value that a transaction added which is not named. Then no named operation adds it, so it is one of the
+ * values that are left out with all of their operations. */
+static bool is_of_left_out_value(const struct search *s, const struct rig_txn_op *take)
+{
+    const struct rig_history *history = s->history;
+    bool left_out = false;
+    if (take->read_state != RIG_READ_SEEN)
+        return false;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        for (uint32_t i = history->txns[txn].first_op; i < history->txns[txn + 1].first_op; i++) {
+            const struct rig_txn_op *op = &history->ops[i];
+            if (history->txns[txn].outcome == RIG_OUTCOME_FAIL || rig_replay_object_takes(op) || op->key != take->key ||
+                op->value != take->value)
+                continue;
+            if (s->named[txn])
+                return false;
+            left_out = true;
+        }
+    }
+    return left_out;
+}
+
 static bool add_units(struct search *s, uint32_t txn, uint32_t group)
 {
     const struct rig_history *history = s->history;
@@ -278,6 +300,8 @@ static bool add_units(struct search *s, uint32_t txn, uint32_t group)
     const uint32_t units = open_drain ? count_additions(history, history->ops[first].key) : (end - first) / step;
     for (uint32_t unit = 0; unit < units; unit++) {
         const uint32_t op = open_drain ? first : first + unit * step;
+        if (units > 1 && !open_drain && is_of_left_out_value(s, &history->ops[op]))
+            continue;
         uint32_t *key = &s->key[history->ops[op].key];
         const bool all_observe = only_observe(history, op, op + step);
         *key = *key == 0 ? ++s->keys : *key;
@@ -324,7 +348,12 @@ static enum rig_rc make_units(struct search *s, const uint32_t *txns, size_t cou
         s->named[txns[i]] = 1;
         if (group != NULL && *group == RIG_TABLE_NONE)
             *group = s->groups++;
-        if (rc == RIG_OK && (group == NULL || !add_units(s, txns[i], *group)))
+        if (rc == RIG_OK && group == NULL)
+            rc = rig_no_memory(s->err, "the search for an order");
+    }
+    for (size_t i = 0; rc == RIG_OK && i < count; i++) {
+        const uint64_t process = s->keeps == RIG_KEEPS_PROCESSES ? (uint32_t)history->txns[txns[i]].process : 0;
+        if (!add_units(s, txns[i], rig_table_get(&groups, process)))
             rc = rig_no_memory(s->err, "the search for an order");
     }
     rig_table_done(&groups);

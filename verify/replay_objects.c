@@ -74,7 +74,8 @@ static enum rig_rc place_all(const struct rig_replay *r)
         }
         if (r->times[txn] > 0 && (count == 0 || outcome == RIG_OUTCOME_FAIL))
             return rig_fail(r->err, RIG_E_INPUT, "T%u did nothing and stands in the order", name);
-        if ((r->times[txn] > most && !rig_replay_object_is_open_drain(history, txn)) || (outcome == RIG_OUTCOME_OK && count > 0 && r->times[txn] < most))
+        if ((r->times[txn] > most && !rig_replay_object_is_open_drain(history, txn)) ||
+            (outcome == RIG_OUTCOME_OK && count > 0 && r->times[txn] < most))
             return rig_fail(r->err, RIG_E_INPUT, "T%u stands %u times in the order instead of %u", name, r->times[txn],
                             most);
     }

@@ -312,6 +312,7 @@ enum rig_rc rig_stream_conclude(struct rig_stream *w, const struct rig_source_fa
     scope->start_utc_ns = facts->start_utc_ns;
     scope->skipped_count = facts->skipped_count;
     scope->lost_count = facts->lost_count;
+    scope->excerpt = facts->excerpt;
     scope->reused_count = facts->reused_count;
     scope->faults = rig_fault_events_copy(&storage->arena, facts->faults, facts->fault_count);
     scope->fault_count = facts->fault_count;

@@ -130,6 +130,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         break;
     case RIG_ANOMALY_GARBAGE_READ:
         rig_buf_printf(text, ", which shows %s, a value that no transaction appended", RIG_VALUE_SHOWN(w->value));
+        rig_sentence_excerpt(history, text);
         break;
     case RIG_ANOMALY_DUPLICATE_ELEMENTS:
         rig_buf_printf(text, ", which shows %s more than once", RIG_VALUE_SHOWN(w->value));

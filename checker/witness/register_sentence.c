@@ -118,7 +118,9 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_sentence_reading(history, other, w->other_op, text);
         if (rig_txn_ops(history, other)[w->other_op].read_state == RIG_READ_SEEN)
             rig_buf_add_text(text, ", which none wrote either");
-        rig_buf_add_text(text, ", and a key has one initial state.");
+        rig_buf_add_text(text, ", and a key has one initial state");
+        rig_sentence_excerpt(history, text);
+        rig_buf_add_char(text, '.');
         return;
     }
     if (w->anomaly == RIG_ANOMALY_LOST_UPDATE_PREDICATE) {

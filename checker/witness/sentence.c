@@ -21,6 +21,13 @@ void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct ri
     rig_buf_printf(text, "T%" PRIu32, rig_txn_name(history, txn));
 }
 
+void rig_sentence_excerpt(const struct rig_history *history, struct rig_buf *text)
+{
+    enum { SHORT = 12 };
+    if (!history->is_excerpt && history->txn_count <= SHORT)
+        rig_buf_add_text(text, " (if the history is an excerpt, --excerpt takes it as written outside)");
+}
+
 void rig_sentence_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text)
 {
     for (uint32_t i = from; i < to; i++) {

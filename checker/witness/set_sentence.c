@@ -51,7 +51,9 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_buf_printf(text, "with %s twice.", RIG_VALUE_SHOWN(w->value));
         return;
     case RIG_ANOMALY_GARBAGE_READ:
-        rig_buf_printf(text, "with %s, which no transaction added.", RIG_VALUE_SHOWN(w->value));
+        rig_buf_printf(text, "with %s, which no transaction added", RIG_VALUE_SHOWN(w->value));
+        rig_sentence_excerpt(history, text);
+        rig_buf_add_char(text, '.');
         return;
     case RIG_ANOMALY_FUTURE_READ:
         rig_buf_printf(text, "with %s, which it added itself only later.", RIG_VALUE_SHOWN(w->value));
