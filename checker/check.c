@@ -49,6 +49,7 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
                                     .asks_sequential = rig_sequential_asked(verdict->requested_levels),
                                     .budget_ns = verdict->budget_ns,
                                     .limit_bytes = judge->scratch.limit_bytes,
+                                    .reads_at_once = history->reads_at_once,
                                     .arena = &storage->arena};
     enum rig_rc rc = rig_judge_infer(judge, history, false, err);
     if (rc == RIG_OK && !solver_fits(judge, history))
@@ -75,6 +76,7 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
     const uint64_t other_ranks = history->rank.count > 1 ? history->rank.count - 1 : 0;
     verdict->scope.lost_count = history->lost_count + other_ranks;
     verdict->scope.reused_count = history->reused_count;
+    verdict->scope.reads_at_once = history->reads_at_once;
     verdict->scope.faults = history->faults;
     verdict->scope.fault_count = history->fault_count;
     return rig_verdict_conclude(storage, &findings, judge, err);

@@ -9,6 +9,7 @@
 #include "base/plural.h"
 #include "checker/asked.h"
 #include "checker/checker_types.h"
+#include "checker/levels/rule.h"
 #include "checker/witness/assumed.h"
 #include "checker/witness/sentence.h"
 
@@ -108,7 +109,7 @@ static uint64_t find_decided(const struct judge *j)
         decided = all & ~j->verdict->spent_levels & ~scope->apart & ~scope->unfit;
     else if (!j->type->total_orders)
         decided = 0;
-    decided &= j->type->levels;
+    decided &= scope->reads_at_once ? j->type->levels & ~rig_levels_by_operations() : j->type->levels;
     if (rig_type_has_conditions(j->type)) /* the ladder decides alone */
         decided &= exact_levels | snapshot_levels;
     if (are_contradicted(j))
@@ -372,6 +373,8 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     else if ((bit & snapshot_levels) && scope->unordered_keys > 0)
         rig_buf_printf(text, ", but to %" PRIu64 " key%s several transactions made appends that no read shows",
                        scope->unordered_keys, rig_plural(scope->unordered_keys));
+    else if (scope->reads_at_once && (bit & rig_levels_by_operations()) != 0)
+        rig_buf_add_text(text, ", but the file shows several reads of one operation, without their order");
     else if (rig_type_open_for(j->type, scope->open_reads) != NULL)
         rig_buf_printf(text, ", but %s", rig_type_open_for(j->type, scope->open_reads));
     else if (j->type->link_items != NULL && j->verdict->lattice == RIG_LATTICE_EXACT)

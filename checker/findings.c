@@ -93,6 +93,8 @@ static enum rig_rc settle(const struct adding *a, bool settled, struct rig_witne
     if (!rig_witness_refutes(history, a->findings->lattice, witness, settled, &refutes))
         return no_memory(a->err);
     witness->refutes |= refutes; /* a proof by cases refutes levels that its cycles alone do not show */
+    if (a->findings->reads_at_once && a->findings->lattice == RIG_LATTICE_EXACT)
+        witness->refutes = rig_levels_above(RIG_LATTICE_EXACT, witness->refutes & ~rig_levels_by_operations());
     if (a->findings->evidence == NULL)
         return rig_sentence_word(history, witness, a->findings->arena) ? RIG_OK : no_memory(a->err);
     return rig_witness_txns_keep(a->findings->evidence, history, a->findings->retired, witness, a->err);
@@ -264,7 +266,7 @@ static uint64_t decidable_levels(const struct rig_findings *findings, const stru
         const bool without_times = rule->along == RIG_ALONG_REALTIME && !judge->history->has_invocations;
         levels |= by_ladder || without_times ? 0 : RIG_LEVEL_BIT(level);
     }
-    return levels;
+    return findings->reads_at_once ? levels & ~rig_levels_by_operations() : levels;
 }
 
 uint64_t rig_findings_open(const struct rig_findings *findings, const struct rig_judge *judge)

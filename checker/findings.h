@@ -40,8 +40,9 @@ struct rig_findings {
      * goes on from those of earlier windows, now (set by the caller); and those for which it is open, from some window on,
      * whether there is one that does not. */
     uint64_t denied, apart;
-    uint64_t doomed; /* likewise: those that anomalies of waiting transactions will refute; not asked about before */
-    uint64_t unfit;  /* likewise: those given up because what their explanations keep did not fit into memory */
+    uint64_t doomed;    /* likewise: those that anomalies of waiting transactions will refute; not asked about before */
+    uint64_t unfit;     /* likewise: those given up because what their explanations keep did not fit into memory */
+    bool reads_at_once; /* the order of a transaction's reads is not known (history/history.h) */
     int64_t decide_ns;
 };
 

@@ -184,6 +184,7 @@ struct rig_scope {
     bool excerpt;          /* transactions outside the history may have read or written; one in lost_count */
     uint64_t lost_count;   /* operations left out that may have read or written (history.h) */
     uint64_t reused_count; /* invocations of processes whose earlier one was open (history.h) */
+    bool reads_at_once;    /* the order of a transaction's reads is not known (history.h) */
     uint64_t committed_count;
     uint64_t unordered_keys;              /* keys with unread appends of two or more committed transactions */
     uint64_t unknown_reads;               /* reads of ok transactions whose results are not known */

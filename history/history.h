@@ -130,6 +130,7 @@ struct rig_history {
     uint64_t lost_count;    /* operations that may have read or written, and were left out: transactions of a process
                              * that names no client, and what clients did that is no transaction */
     uint64_t reused_count;  /* invocations of processes whose earlier one was open: that one is of unknown fate */
+    bool reads_at_once;     /* one operation of the file may have shown several reads: their order is not known */
     const struct rig_fault_event *faults; /* events of a nemesis, by position; an excerpt has none */
     uint32_t fault_count;
     struct rig_rank rank; /* of a record of a run over several ranks; else its count is 0 */

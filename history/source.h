@@ -67,7 +67,8 @@ struct rig_source_facts {
     bool has_invocations;
     bool keyword_keys;
     bool value_keys;
-    bool sorted; /* the operations were sorted by their indices: see rig_source_mend() */
+    bool sorted;        /* the operations were sorted by their indices: see rig_source_mend() */
+    bool reads_at_once; /* see struct rig_history; known when the source is opened */
     bool truncated;
     uint64_t damaged_at;     /* offset of the damage, where reading stopped; 0: none */
     uint64_t damaged_bytes;  /*   from there to the end of the file */

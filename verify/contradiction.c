@@ -425,7 +425,7 @@ enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsig
                       .history = facts->history,
                       .lines = lines->at,
                       .count = lines->count,
-                      .refuted = ~UINT32_C(0),
+                      .refuted = facts->history->reads_at_once ? ~rig_proved_levels_by_operations() : ~UINT32_C(0),
                       .assumed = assumed,
                       .err = err};
     enum rig_rc rc;

@@ -77,6 +77,18 @@ int rig_proved_level_find(const char *name, size_t length)
     return -1;
 }
 
+uint32_t rig_proved_levels_by_operations(void)
+{
+    uint32_t levels = 0;
+    for (int i = 0; i < RIG_PROVED_LEVELS; i++) {
+        const enum rig_forbids forbids = rig_proved_levels[i].forbids;
+        if (forbids == RIG_FORBIDS_ATOMIC_LATER || forbids == RIG_FORBIDS_MONOTONIC_VIEW ||
+            forbids == RIG_FORBIDS_MONOTONIC_READS)
+            levels |= UINT32_C(1) << i;
+    }
+    return levels;
+}
+
 static uint32_t directly_below(int level)
 {
     uint32_t below = 0;

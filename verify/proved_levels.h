@@ -67,5 +67,7 @@ int rig_proved_level_find(const char *name, size_t length);
 /* Bits: the levels of `set` and all that follow from them; or all from which one of them follows. */
 uint32_t rig_proved_levels_below(uint32_t set);
 uint32_t rig_proved_levels_above(uint32_t set);
+/* Bits: the levels that compare the operations of a transaction. */
+uint32_t rig_proved_levels_by_operations(void);
 
 #endif

@@ -348,6 +348,9 @@ enum rig_rc rig_replay(const struct rig_facts *facts, enum rig_order_kind kind, 
             !is_for(kind, rig_proved_levels[level].forbids))
             return rig_fail(err, RIG_E_INPUT, "an order of the kind `%s` does not prove %s", rig_order_kinds[kind],
                             rig_proved_levels[level].name);
+        if (facts->history->reads_at_once && (rig_proved_levels_by_operations() >> level & 1) != 0)
+            return rig_fail(err, RIG_E_INPUT, "the file does not show the order of reads on which %s rests",
+                            rig_proved_levels[level].name);
     }
     const enum rig_rc rc = prove(&r, levels);
     done(&r);

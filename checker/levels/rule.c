@@ -41,6 +41,17 @@ const struct rig_rule *rig_level_rule(enum rig_level level)
     return &rules[level];
 }
 
+uint64_t rig_levels_by_operations(void)
+{
+    uint64_t levels = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const enum rig_rule_form form = rules[level].form;
+        if (form == RIG_RULE_MONOTONIC_ATOMIC || form == RIG_RULE_MONOTONIC_VIEW || form == RIG_RULE_MONOTONIC_SNAPSHOT)
+            levels |= RIG_LEVEL_BIT(level);
+    }
+    return levels;
+}
+
 const char *rig_rule_cycles(const struct rig_rule *rule)
 {
     static const char *const texts[RIG_RULE_COUNT] = {

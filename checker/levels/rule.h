@@ -70,6 +70,8 @@ const struct rig_rule *rig_level_rule(enum rig_level level);
 
 /* The levels of items, as bits. */
 uint64_t rig_levels_of_items(void);
+/* Bits: the levels whose rules compare the operations of a transaction. */
+uint64_t rig_levels_by_operations(void);
 
 /* Which cycles the rule forbids, after "a cycle" or "cycles": " with at most one rw edge"; nothing for any cycles. */
 const char *rig_rule_cycles(const struct rig_rule *rule);

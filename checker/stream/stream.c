@@ -74,7 +74,8 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
                                         .budget_ns = w->storage->verdict.budget_ns - check->spent_ns,
                                         .arena = &w->storage->arena,
                                         .evidence = w->evidence,
-                                        .retired = w->retired};
+                                        .retired = w->retired,
+                                        .reads_at_once = w->options.reads_at_once};
     *windows = w;
     return RIG_OK;
 }
@@ -314,6 +315,7 @@ enum rig_rc rig_stream_conclude(struct rig_stream *w, const struct rig_source_fa
     scope->lost_count = facts->lost_count;
     scope->excerpt = facts->excerpt;
     scope->reused_count = facts->reused_count;
+    scope->reads_at_once = facts->reads_at_once;
     scope->faults = rig_fault_events_copy(&storage->arena, facts->faults, facts->fault_count);
     scope->fault_count = facts->fault_count;
     if (scope->faults == NULL)

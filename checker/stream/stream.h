@@ -57,6 +57,7 @@ struct rig_stream_options {
     struct rig_stretches *undivided;    /* borrowed: obeyed where memory allows it, and added to; NULL: none */
     bool guess_failed;                  /* in an earlier check: rig_check_source() begins with the census */
     bool lost;                          /* operations are missing: any value may have a writer */
+    bool reads_at_once;                 /* the order of a transaction's reads is not known (history/history.h) */
     bool in_windows;                    /* a type that needs the whole history: leave levels open instead */
     bool keep_all;                      /* judge at the end only */
     struct rig_certifying **certifying; /* rig_stream_finish() may begin a comparison with the certificate there
