@@ -92,12 +92,6 @@ static enum rig_rc keep_meta(struct rig_source *source, struct rig_err *err)
     return RIG_OK;
 }
 
-/* Whether an operation of the classic workload may show several registers. */
-static bool reads_at_once(enum rig_workload workload)
-{
-    return workload == RIG_WORKLOAD_DIRTY_READS || workload == RIG_WORKLOAD_MONOTONIC;
-}
-
 static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
 {
     source->facts = (struct rig_source_facts){
@@ -110,7 +104,7 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
         .has_invocations = true,
         .held_bytes = source->bytes.buf.size + source->rewritten.origin.count * sizeof *source->rewritten.origin.at,
         .sorted = source->rewritten.sorted,
-        .reads_at_once = source->rewritten.classic && reads_at_once(source->options.load.workload),
+        .reads_at_once = source->rewritten.reads_at_once,
         .parts_bytes = source->planned_bytes,
         .most_bytes = source->most_bytes,
     };

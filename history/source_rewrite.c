@@ -35,14 +35,15 @@ enum rig_rc rig_rewrite_sorted(const char *name, const struct rig_load_options *
 }
 
 static enum rig_rc rewrite(const char *name, struct rig_load_options *load, struct rig_source_bytes *bytes,
-                           const struct rig_text_origin *sorted_from, struct rig_text_origin *origin, bool *rewritten,
-                           struct rig_err *err)
+                           const struct rig_text_origin *sorted_from, struct rig_text_origin *origin,
+                           bool *reads_at_once, struct rig_err *err)
 {
     struct rig_buf text;
+    bool rewritten = false;
     rig_buf_init(&text, half_of_limit(load));
     const enum rig_rc rc = rig_classic_rewrite(syntax_of(load), name, bytes->data, bytes->size, sorted_from, load,
-                                               &text, origin, rewritten, err);
-    if (rc == RIG_OK && *rewritten)
+                                               &text, origin, &rewritten, reads_at_once, err);
+    if (rc == RIG_OK && rewritten)
         rig_source_bytes_replace(bytes, &text);
     rig_buf_done(&text);
     return rc;
@@ -54,7 +55,7 @@ enum rig_rc rig_rewrite_classic(const char *name, struct rig_load_options *load,
     struct rig_err why = {0};
     if (load->form != RIG_FORM_JSON_LINES && load->form != RIG_FORM_EDN)
         return RIG_OK;
-    enum rig_rc rc = rewrite(name, load, bytes, NULL, &rewritten->origin, &rewritten->classic, &why);
+    enum rig_rc rc = rewrite(name, load, bytes, NULL, &rewritten->origin, &rewritten->reads_at_once, &why);
     if (rc == RIG_E_INPUT) {
         struct rig_err other = {0};
         rewritten->origin.count = 0;
@@ -68,7 +69,7 @@ enum rig_rc rig_rewrite_classic(const char *name, struct rig_load_options *load,
         struct rig_text_origin sorted = rewritten->origin;
         rewritten->origin = (struct rig_text_origin){0};
         why = (struct rig_err){0};
-        rc = rewrite(name, load, bytes, &sorted, &rewritten->origin, &rewritten->classic, &why);
+        rc = rewrite(name, load, bytes, &sorted, &rewritten->origin, &rewritten->reads_at_once, &why);
         if (rewritten->origin.count == 0)
             rewritten->origin = sorted;
         else

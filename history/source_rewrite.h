@@ -15,7 +15,7 @@
 struct rig_rewritten {
     struct rig_text_origin origin; /* where the lines were; none: the text is as it was */
     bool sorted;
-    bool classic; /* transactions were made of other operations */
+    bool reads_at_once; /* see struct rig_history */
 };
 
 void rig_rewritten_done(struct rig_rewritten *rewritten);

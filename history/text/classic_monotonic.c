@@ -337,6 +337,7 @@ static bool are_monotonic(const struct rig_classic *r)
 }
 
 const struct rig_classic_form rig_classic_monotonic = {.workload = RIG_WORKLOAD_MONOTONIC,
+                                                       .reads_at_once = true,
                                                        .is_it = are_monotonic,
                                                        .prepare = find_numbers,
                                                        .skips = shows_nothing,

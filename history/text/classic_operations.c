@@ -359,11 +359,11 @@ static enum rig_rc rewrite(struct rig_classic *r, const struct rig_load_options 
 enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
                                 const struct rig_text_origin *sorted_from, struct rig_load_options *options,
                                 struct rig_buf *out, struct rig_text_origin *origin, bool *rewritten,
-                                struct rig_err *err)
+                                bool *reads_at_once, struct rig_err *err)
 {
     struct rig_classic r = {.workload = options->workload, .edn = syntax->keywords, .out = out, .origin = origin};
     enum rig_rc rc = RIG_OK;
-    *rewritten = false;
+    *rewritten = *reads_at_once = false;
     rig_table_init(&r.known);
     rig_operation_parser_init(&r.parser, syntax, name, data, size, NULL);
     r.parser.cursor.origin = sorted_from;
@@ -374,6 +374,7 @@ enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char
     if (is_wanted(&r, options)) {
         r.parser.cursor.err = err;
         rc = rewrite(&r, options, rewritten);
+        *reads_at_once = *rewritten && r.form != NULL && r.form->reads_at_once;
         if (*rewritten && r.form != NULL && !r.form->is_any_workload) {
             options->type_origin = options->workload_given ? options->type_origin : RIG_TYPE_FOUND;
             options->workload = r.workload;

@@ -52,6 +52,7 @@ struct rig_classic_form {
     enum rig_workload workload;
     bool is_any_workload; /* of the transactions that the items are */
     bool has_tuples;      /* of jepsen.independent */
+    bool reads_at_once;   /* an item may show several registers */
     /* Whether the functions and values of all items are those of the form; NULL: classic_guess.h tells. */
     bool (*is_it)(const struct rig_classic *r);
     /* Before anything else is written; NULL: nothing. False when memory runs out. */
