@@ -27,7 +27,7 @@ enum { RIG_SENTENCE_LIST = 12 }; /* a longer list is shown by its ends */
 
 /* "T17", and a list as "[1 2 3]", long ones with their middle left out and their length given. */
 void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
-/* Of a value without a writer, in a short history: that an option takes it as written outside. */
+/* For a value without a writer, in a short history: names the option that takes it as written outside. */
 void rig_sentence_excerpt(const struct rig_history *history, struct rig_buf *text);
 void rig_sentence_list(struct rig_read_list list, struct rig_buf *text);
 /* Elements [from, to) of the list: "1 2 3"; a key; and what an operation read: "read key 5 as [1 2]". */
