@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* The run itself. */
-#define RIG_RUN_MARK             ".rig-run" /* store/run_mark.h */
+#define RIG_RUN_MARK             ".rig-run" /* jobs/store/run_mark.h */
 #define RIG_RUN_KEEP             "KEEP"     /* made by the user: the run is protected */
 #define RIG_RUN_PLAN             "plan.yaml"
 #define RIG_RUN_RECORD           "history.rig"

@@ -3,7 +3,7 @@
  *
  *   bench_overhead [transactions] [repetitions] [online]
  *
- * With `online`, each run is also measured with a check during the run (run/online.h), for its cost to the clients. The
+ * With `online`, each run is also measured with a check during the run (run/load/online.h), for its cost to the clients. The
  * driver's answers make no history, so the check finds more anomalies than in any database.
  *
  * Prints medians. "wall" is the load's time times the threads that can run at once, over the transactions: a client's
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "run/run.h"
+#include "run/load/run.h"
 
 enum { MOST_REPETITIONS = 100, CLIENT_COUNTS = 3 };
 

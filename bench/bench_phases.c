@@ -19,12 +19,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "checker/check.h"
-#include "checker/cycle/components.h"
+#include "checker/judge/check.h"
+#include "checker/model/components.h"
 #include "checker/infer/list_inference.h"
-#include "history/load.h"
-#include "history/source.h"
-#include "history/window.h"
+#include "history/source/load.h"
+#include "history/source/source.h"
+#include "history/model/window.h"
 
 struct subject {
     const char *path;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "history/load.h"
+#include "history/source/load.h"
 #include "history/record/recorder.h"
 
 enum { MOST_REPETITIONS = 100, MOST_CHANNELS = 16, ELEMENTS = 100, KEYS = 10 };

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "checker/solve/sat.h"
+#include "checker/decide/solve/sat.h"
 
 static const int64_t most_ns = 10 * RIG_NS_PER_S;
 

@@ -17,8 +17,8 @@
 #include "base/rng.h"
 #include "checker/infer/register_inference.h"
 #include "checker/infer/register_problem.h"
-#include "checker/solve/solve.h"
-#include "history/load.h"
+#include "checker/decide/solve/solve.h"
+#include "history/source/load.h"
 
 static const char *const FORMS[] = {
     "writes",     "flow",        "cursor",        "monotonic-atomic", "monotonic-view", "monotonic-snapshot",

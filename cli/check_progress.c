@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/interruption.h"
 #include "cli/terminal.h"
-#include "run/run_progress.h"
+#include "run/load/run_progress.h"
 
 static const int64_t slow_ns = RIG_NS_PER_S;
 static const int64_t show_every_ns = RIG_NS_PER_S / 4;

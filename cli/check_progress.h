@@ -7,9 +7,9 @@
 
 #include <stdatomic.h>
 
-#include "checker/watch.h"
+#include "checker/model/watch.h"
 #include "cli/arguments.h"
-#include "run/run_progress.h"
+#include "run/load/run_progress.h"
 
 #define RIG_ARGUMENT_NO_PROGRESS                                                                                       \
     {                                                                                                                  \

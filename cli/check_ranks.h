@@ -1,5 +1,5 @@
 /*
- * `rig check`, and the check after `rig run`, by the ranks of a job of MPI: rank 0 is the leader of checker/shared/shared_check.h, the
+ * `rig check`, and the check after `rig run`, by the ranks of a job of MPI: rank 0 is the leader of checker/judge/shared/shared_check.h, the
  * others are its helpers.
  *
  * The helpers know nothing of the command line: rank 0 gives them the paths of the records and its options.
@@ -7,8 +7,8 @@
 #ifndef RIG_CLI_CHECK_RANKS_H
 #define RIG_CLI_CHECK_RANKS_H
 
-#include "checker/shared/shared_check.h"
-#include "ranks/rank_team.h"
+#include "checker/judge/shared/shared_check.h"
+#include "run/ranks/rank_team.h"
 
 struct rig_cli_check_ranks {
     struct rig_team *team;

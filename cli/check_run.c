@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "checker/asked.h"
+#include "checker/judge/asked.h"
 #include "cli/check_ranks.h"
 #include "cli/input_path.h"
 

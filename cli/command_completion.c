@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "checker/levels/anomaly.h"
-#include "checker/levels/level.h"
+#include "checker/model/anomaly.h"
+#include "checker/model/level.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 

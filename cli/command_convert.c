@@ -13,7 +13,7 @@
 #include "cli/interruption.h"
 #include "cli/output_form.h"
 #include "cli/requests.h"
-#include "history/load.h"
+#include "history/source/load.h"
 
 static const struct rig_argument convert_arguments[] = {
     {.name = "to",

@@ -15,8 +15,8 @@
 #include "cli/interruption.h"
 #include "cli/output_form.h"
 #include "cli/terminal.h"
-#include "run/run_progress.h"
-#include "synthetic/synthetic.h"
+#include "run/load/run_progress.h"
+#include "generator/synthetic/synthetic.h"
 
 /* Progress is shown only after this time. */
 #define SLOW_NS       (2 * RIG_NS_PER_S)

@@ -21,8 +21,8 @@
 #include "cli/cli.h"
 #include "cli/matrix_job.h"
 #include "cli/stop_signals.h"
-#include "matrix/matrix_report.h"
-#include "store/store_folder.h"
+#include "jobs/matrix/matrix_report.h"
+#include "jobs/store/store_folder.h"
 
 static const struct rig_argument matrix_arguments[] = {
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of every plan, after the matrix"},

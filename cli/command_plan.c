@@ -11,8 +11,8 @@
 #include "cli/dry_run.h"
 #include "cli/terminal.h"
 #include "cli/plan_arguments.h"
-#include "plan/plan.h"
-#include "run/run.h"
+#include "run/plan/plan.h"
+#include "run/load/run.h"
 
 static void print_reference(unsigned columns)
 {

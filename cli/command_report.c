@@ -7,8 +7,8 @@
 
 #include "base/output_file.h"
 #include "base/run_files.h"
-#include "checker/check_source.h"
-#include "checker/minimum.h"
+#include "checker/judge/check_source.h"
+#include "checker/judge/minimum.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/check_run.h"

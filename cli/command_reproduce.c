@@ -11,7 +11,7 @@
 #include "cli/reproduce_known.h"
 #include "cli/reproduce_witness.h"
 #include "cli/requests.h"
-#include "plan/reproduction.h"
+#include "run/plan/reproduction.h"
 
 static const struct rig_argument reproduce_arguments[] = {
     RIG_ARGUMENTS_OF_ANY_PLAN,

@@ -11,8 +11,8 @@
 #include "base/output_file.h"
 #include "base/log.h"
 #include "base/run_files.h"
-#include "checker/check_source.h"
-#include "checker/minimum.h"
+#include "checker/judge/check_source.h"
+#include "checker/judge/minimum.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/check_ranks.h"
@@ -33,12 +33,12 @@
 #include "cli/time_limit.h"
 #include "cli/stored_logs.h"
 #include "cli/terminal.h"
-#include "history/builder.h"
-#include "ranks/rank_seat.h"
+#include "history/model/builder.h"
+#include "run/ranks/rank_seat.h"
 #include "report/server_log.h"
-#include "run/run.h"
-#include "run/run_folder.h"
-#include "store/store_folder.h"
+#include "run/load/run.h"
+#include "run/load/run_folder.h"
+#include "jobs/store/store_folder.h"
 
 static const struct rig_argument arguments_of_run[] = {
     RIG_ARGUMENTS_OF_PLAN,

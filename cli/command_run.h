@@ -4,11 +4,11 @@
 #ifndef RIG_CLI_COMMAND_RUN_H
 #define RIG_CLI_COMMAND_RUN_H
 
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 #include "cli/arguments.h"
-#include "plan/plan.h"
+#include "run/plan/plan.h"
 #include "report/report.h"
-#include "run/run_ranks.h"
+#include "run/load/run_ranks.h"
 
 struct rig_cli_run_request {
     const struct rig_plan *plan;

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "checker/levels/level.h"
+#include "checker/model/level.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/stage.h"
 #include "cli/stop_signals.h"
-#include "plan/plan.h"
-#include "scenario/scenario_report.h"
-#include "scenario/script.h"
+#include "run/plan/plan.h"
+#include "run/scenario/scenario_report.h"
+#include "run/scenario/script.h"
 
 enum { COLUMNS_MOST = 256, OVERRIDES_MOST = 64 };
 

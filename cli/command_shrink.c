@@ -13,10 +13,10 @@
 #include "cli/requests.h"
 #include "cli/saved_run.h"
 #include "cli/shrink_plan.h"
-#include "history/load.h"
+#include "history/source/load.h"
 #include "report/shrunk_report.h"
-#include "shrink/scenario_text.h"
-#include "shrink/shrink_history.h"
+#include "jobs/shrink/scenario_text.h"
+#include "jobs/shrink/shrink_history.h"
 
 static const struct rig_argument shrink_arguments[] = {
     {.name = "plan",

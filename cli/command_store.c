@@ -15,13 +15,13 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "report/words.h"
-#include "store/compare.h"
-#include "store/index_page.h"
-#include "store/retention.h"
-#include "store/run_list.h"
-#include "store/run_mark.h"
-#include "store/run_remove.h"
-#include "store/run_table.h"
+#include "jobs/store/compare.h"
+#include "jobs/store/index_page.h"
+#include "jobs/store/retention.h"
+#include "jobs/store/run_list.h"
+#include "jobs/store/run_mark.h"
+#include "jobs/store/run_remove.h"
+#include "jobs/store/run_table.h"
 
 enum { PATH_BYTES = PATH_MAX + 16 };
 

@@ -7,7 +7,7 @@
 
 #include "base/secret.h"
 #include "generator/generator.h"
-#include "history/types.h"
+#include "history/types/types.h"
 
 enum { LOOKED_AT = 200, SHOWN_OF_A_KIND = 2 };
 

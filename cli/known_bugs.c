@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "plan/reproduction.h"
+#include "run/plan/reproduction.h"
 
 bool rig_cli_known_bugs_read(struct rig_cli_known_bugs *known, const struct rig_arguments *args, const char *plan)
 {

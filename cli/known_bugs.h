@@ -1,15 +1,15 @@
 /*
- * `check.known` and --known: the known bugs whose anomalies a command accepts (checker/known_issues.h), from the library of
+ * `check.known` and --known: the known bugs whose anomalies a command accepts (checker/judge/known_issues.h), from the library of
  * known bugs, compared with what is known of the run.
  */
 #ifndef RIG_CLI_KNOWN_BUGS_H
 #define RIG_CLI_KNOWN_BUGS_H
 
 #include "base/arena.h"
-#include "checker/known_issues.h"
+#include "checker/judge/known_issues.h"
 #include "cli/arguments.h"
-#include "history/load.h"
-#include "plan/plan.h"
+#include "history/source/load.h"
+#include "run/plan/plan.h"
 #include "report/report.h"
 
 #define RIG_ARGUMENT_KNOWN                                                                                             \

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "checker/levels/rule.h"
+#include "checker/decide/rule.h"
 
 enum { LABEL_WIDTH = 12, LINE_WIDTH = 96 };
 

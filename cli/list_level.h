@@ -3,7 +3,7 @@
 #define RIG_CLI_LIST_LEVEL_H
 
 #include "base/buf.h"
-#include "checker/levels/level.h"
+#include "checker/model/level.h"
 
 /* The order that the level's cycles may use: "process", "realtime", or "" where there is none. */
 const char *rig_cli_level_order(enum rig_level level);

@@ -8,7 +8,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/drivers.h"
-#include "plan/plan.h"
+#include "run/plan/plan.h"
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 

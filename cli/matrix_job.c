@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "base/version.h"
-#include "plan/plan.h"
+#include "run/plan/plan.h"
 
 extern char **environ;
 

@@ -10,7 +10,7 @@
 
 #include "base/child.h"
 #include "cli/input_path.h"
-#include "matrix/matrix_cells.h"
+#include "jobs/matrix/matrix_cells.h"
 
 struct rig_cli_matrix_runner {
     struct rig_matrix *matrix;

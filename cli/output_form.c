@@ -5,7 +5,7 @@
 #include "base/output_file.h"
 #include "base/plural.h"
 #include "cli/cli.h"
-#include "history/process_lanes.h"
+#include "history/model/process_lanes.h"
 
 static const struct {
     const char *name;

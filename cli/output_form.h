@@ -5,7 +5,7 @@
 #define RIG_CLI_OUTPUT_FORM_H
 
 #include "cli/arguments.h"
-#include "history/load.h"
+#include "history/source/load.h"
 
 /* The choices of such an option; json, which is not documented, is jsonl. */
 struct rig_cli_forms {
@@ -31,7 +31,7 @@ bool rig_cli_may_write(const struct rig_arguments *args, const char *out);
 enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option,
                                   const struct rig_cli_forms *allowed, const char *out);
 
-/* rig_history_save(), with a note where the file tells less of processes than the history (history/process_lanes.h). */
+/* rig_history_save(), with a note where the file tells less of processes than the history (history/model/process_lanes.h). */
 enum rig_rc rig_cli_save_history(const struct rig_history *history, const char *path,
                                  const struct rig_save_options *save, struct rig_err *err);
 

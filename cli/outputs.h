@@ -15,10 +15,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 #include "cli/arguments.h"
 #include "report/report.h"
-#include "plan/plan.h"
+#include "run/plan/plan.h"
 
 #define RIG_CLI_ALL_REPORTS                                                                                            \
     (1u << RIG_REPORT_TEXT | 1u << RIG_REPORT_JSON | 1u << RIG_REPORT_HTML | 1u << RIG_REPORT_JUNIT)

@@ -8,7 +8,7 @@
 
 #include "cli/arguments.h"
 #include "cli/requests.h"
-#include "plan/plan.h"
+#include "run/plan/plan.h"
 
 /* Rows of a table of arguments. */
 #define RIG_ARGUMENTS_OF_ANY_PLAN                                                                                      \

@@ -1,5 +1,5 @@
 /*
- * The dimensions of a plan for the search for a smaller one (shrink/plan_search.h): faults and phases, which can be left out,
+ * The dimensions of a plan for the search for a smaller one (jobs/shrink/plan_search.h): faults and phases, which can be left out,
  * then numbers that can be lowered: clients, transactions, durations, operations, keys, and the sizes of applications and
  * their programs. With phases the numbers are those of each phase; sizes are the same in all of them.
  *
@@ -12,8 +12,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "plan/plan.h"
-#include "shrink/plan_search.h"
+#include "run/plan/plan.h"
+#include "jobs/shrink/plan_search.h"
 
 struct rig_plan_dimensions;
 

@@ -16,7 +16,7 @@
 #include "cli/rerun_report.h"
 #include "cli/saved_run.h"
 #include "report/words.h"
-#include "store/store_folder.h"
+#include "jobs/store/store_folder.h"
 
 enum { SHOWS_WANTED = 3, CONFIRMATIONS = 5, PATH_BYTES = RIG_STORE_PATH_BYTES + 64 };
 

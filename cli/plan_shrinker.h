@@ -1,5 +1,5 @@
 /*
- * The smallest plan that still shows an anomaly, by runs of it (shrink/plan_search.h): what `rig shrink --plan` does, and
+ * The smallest plan that still shows an anomaly, by runs of it (jobs/shrink/plan_search.h): what `rig shrink --plan` does, and
  * `rig reproduce` where only the plan brings an anomaly back.
  *
  * Every run is kept. Threads: one caller.
@@ -10,11 +10,11 @@
 #include <stdatomic.h>
 
 #include "base/json_write.h"
-#include "checker/known_anomaly.h"
-#include "checker/levels/anomaly.h"
+#include "checker/judge/known_anomaly.h"
+#include "checker/model/anomaly.h"
 #include "cli/plan_dimensions.h"
-#include "plan/plan.h"
-#include "shrink/plan_search.h"
+#include "run/plan/plan.h"
+#include "jobs/shrink/plan_search.h"
 
 enum { RIG_PLAN_SHRINKER_RUNS = 60 }; /* of a candidate, at most, when not given */
 

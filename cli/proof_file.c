@@ -1,9 +1,9 @@
 #include "cli/proof_file.h"
 
 #include "base/output_file.h"
-#include "checker/prove/prove.h"
-#include "history/load.h"
-#include "history/types.h"
+#include "checker/judge/proof/prove.h"
+#include "history/source/load.h"
+#include "history/types/types.h"
 
 enum { PROOF_GIB = 4 };
 

@@ -4,8 +4,8 @@
 #ifndef RIG_CLI_PROOF_FILE_H
 #define RIG_CLI_PROOF_FILE_H
 
-#include "checker/check.h"
-#include "history/source.h"
+#include "checker/judge/check.h"
+#include "history/source/source.h"
 
 /* Whether histories of this workload have proofs, in this lattice: RIG_E_USAGE if not. */
 enum rig_rc rig_cli_proof_check(enum rig_workload workload, enum rig_lattice lattice, struct rig_err *err);

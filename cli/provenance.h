@@ -5,7 +5,7 @@
 #define RIG_CLI_PROVENANCE_H
 
 #include "report/report.h"
-#include "run/run.h"
+#include "run/load/run.h"
 
 struct rig_cli_provenance {
     struct rig_report_provenance facts;

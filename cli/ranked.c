@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "ranks/rank_seat.h"
+#include "run/ranks/rank_seat.h"
 
 /* -- the process that the launcher started ------------------------------------------------------------------------- */
 

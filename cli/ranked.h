@@ -9,7 +9,7 @@
 #ifndef RIG_CLI_RANKED_H
 #define RIG_CLI_RANKED_H
 
-#include "ranks/rank_team.h"
+#include "run/ranks/rank_team.h"
 
 /* The work of the ranks. Each takes the team, which the others have met, and frees it. */
 struct rig_cli_ranked_work {

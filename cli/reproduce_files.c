@@ -9,10 +9,10 @@
 #include "base/run_files.h"
 #include "cli/reproduce_requests.h"
 #include "cli/stage.h"
-#include "history/load.h"
+#include "history/source/load.h"
 #include "report/shrunk_report.h"
-#include "scenario/script.h"
-#include "shrink/scenario_text.h"
+#include "run/scenario/script.h"
+#include "jobs/shrink/scenario_text.h"
 
 enum { PATH_BYTES = 4096 + 64 };
 

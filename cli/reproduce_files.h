@@ -7,10 +7,10 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "plan/plan.h"
-#include "scenario/scenario.h"
-#include "shrink/interleaving.h"
-#include "shrink/shrink_history.h"
+#include "run/plan/plan.h"
+#include "run/scenario/scenario.h"
+#include "jobs/shrink/interleaving.h"
+#include "jobs/shrink/shrink_history.h"
 
 struct rig_cli_reproduce_files {
     const char *folder;                   /* that holds them */

@@ -13,9 +13,9 @@
 #include "cli/stage.h"
 #include "cli/stop_signals.h"
 #include "nemesis/command.h"
-#include "plan/reproduction.h"
-#include "scenario/scenario_report.h"
-#include "store/store_folder.h"
+#include "run/plan/reproduction.h"
+#include "run/scenario/scenario_report.h"
+#include "jobs/store/store_folder.h"
 
 struct job {
     const struct rig_arguments *arguments;

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/plural.h"
-#include "history/types.h"
+#include "history/types/types.h"
 #include "nemesis/command.h"
 
 static const int64_t play_ns = INT64_C(120) * RIG_NS_PER_S;

@@ -10,9 +10,9 @@
 
 #include "base/buf.h"
 #include "cli/stage.h"
-#include "plan/plan.h"
-#include "shrink/interleaving.h"
-#include "shrink/shrink_history.h"
+#include "run/plan/plan.h"
+#include "jobs/shrink/interleaving.h"
+#include "jobs/shrink/shrink_history.h"
 
 /* RIG_E_USAGE for data other than lists and registers; else the driver's errors. */
 enum rig_rc rig_cli_requests_write(const struct rig_plan *plan, const struct rig_smallest_part *part,

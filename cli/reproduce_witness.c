@@ -23,12 +23,12 @@
 #include "cli/saved_run.h"
 #include "cli/stage.h"
 #include "cli/stop_signals.h"
-#include "history/load.h"
+#include "history/source/load.h"
 #include "report/shrunk_report.h"
 #include "report/words.h"
-#include "scenario/scenario_report.h"
-#include "shrink/shrink_history.h"
-#include "store/store_folder.h"
+#include "run/scenario/scenario_report.h"
+#include "jobs/shrink/shrink_history.h"
+#include "jobs/store/store_folder.h"
 
 enum { TIMES = 10, PATH_BYTES = RIG_CLI_PATH_BYTES + 64, SETTINGS_MOST = RIG_ARGUMENTS_MAX };
 

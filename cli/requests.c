@@ -4,8 +4,8 @@
 
 #include "base/nearest.h"
 #include "base/option_parse.h"
-#include "checker/certificate/certified.h"
-#include "checker/levels/assumption.h"
+#include "checker/evidence/certified.h"
+#include "checker/model/assumption.h"
 #include "cli/cli.h"
 
 static void complain_unknown(const char *what, const char *name, const char *nearest)

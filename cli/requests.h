@@ -7,11 +7,11 @@
 
 #include <stdbool.h>
 
-#include "checker/check.h"
+#include "checker/judge/check.h"
 #include "cli/arguments.h"
-#include "history/load.h"
-#include "history/types.h"
-#include "plan/plan.h"
+#include "history/source/load.h"
+#include "history/types/types.h"
+#include "run/plan/plan.h"
 
 #define RIG_ARGUMENT_LEVEL                                                                                             \
     {                                                                                                                  \

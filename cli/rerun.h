@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "base/interval.h"
-#include "checker/known_anomaly.h"
-#include "checker/levels/anomaly.h"
+#include "checker/judge/known_anomaly.h"
+#include "checker/model/anomaly.h"
 #include "cli/input_path.h"
 
 struct rig_children;

@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/input_path.h"
 #include "cli/requests.h"
-#include "checker/levels/level.h"
+#include "checker/model/level.h"
 #include "report/run_facts.h"
 
 enum { PATH_BYTES = 4096, FILE_BYTES_MOST = 1 << 30, PLAN_BYTES_MOST = 1 << 20 };

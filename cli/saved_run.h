@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "checker/check.h"
-#include "checker/known_anomaly.h"
+#include "checker/judge/check.h"
+#include "checker/judge/known_anomaly.h"
 #include "cli/arguments.h"
 #include "report/report.h"
 

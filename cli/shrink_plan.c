@@ -13,8 +13,8 @@
 #include "cli/plan_shrinker.h"
 #include "cli/saved_run.h"
 #include "cli/stop_signals.h"
-#include "plan/reproduction.h"
-#include "store/store_folder.h"
+#include "run/plan/reproduction.h"
+#include "jobs/store/store_folder.h"
 
 static const int64_t time_ns = INT64_C(600) * RIG_NS_PER_S;
 

@@ -1,5 +1,5 @@
 /*
- * Scenarios on the database of a plan: its cluster, driver and tables come and go as in a run (an errand of run/run.h),
+ * Scenarios on the database of a plan: its cluster, driver and tables come and go as in a run (an errand of run/load/run.h),
  * and each play has a table of its own.
  *
  * Threads: one caller.
@@ -9,9 +9,9 @@
 
 #include <stdatomic.h>
 
-#include "plan/plan.h"
-#include "run/run.h"
-#include "scenario/play.h"
+#include "run/plan/plan.h"
+#include "run/load/run.h"
+#include "run/scenario/play.h"
 
 enum { RIG_STAGE_PLAYS_MOST = 1000, RIG_STAGE_SERVER_BYTES = 128 };
 

@@ -30,7 +30,7 @@
 #include "base/option.h"
 #include "drivers/fault.h"
 #include "drivers/rows.h"
-#include "history/transaction.h"
+#include "history/model/transaction.h"
 
 #define RIG_DRIVER_ABI    14u
 #define RIG_DRIVER_SYMBOL "rig_driver"
@@ -224,7 +224,7 @@ struct rig_certificate_sink {
      * those of a timeline whose commits before its fork are all there. */
     bool (*fork)(void *context, uint32_t timeline, uint64_t place, uint32_t next);
     bool (*lost)(void *context, uint64_t place, uint64_t id, uint32_t timeline);
-    /* With RIG_CERTIFICATE_FULL, after the commits (history/txn_views.h): a view, by ascending number; then its rows, by
+    /* With RIG_CERTIFICATE_FULL, after the commits (history/model/txn_views.h): a view, by ascending number; then its rows, by
      * ascending operation as the history numbers them, and before the first row that has it a new snapshot. `id`: the
      * transaction's own number, 0: none is known; `single`: one snapshot serves all statements; `version`: number of the
      * transaction that wrote the row, 0: no row; `active`: in progress, ascending, from xmin to below xmax. */
@@ -353,7 +353,7 @@ struct rig_script_part {
 
 /* Bits for rig_driver.certificates. */
 #define RIG_CERTIFICATE_BIT(mode) (UINT32_C(1) << (mode))
-/* Beside them: a commit has only the last version of each key, in any order of the keys (history/certificate.h). */
+/* Beside them: a commit has only the last version of each key, in any order of the keys (history/model/certificate.h). */
 #define RIG_CERTIFICATE_LAST_VERSIONS (UINT32_C(1) << 31)
 
 /* Bits for rig_driver.features. */

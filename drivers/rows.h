@@ -1,7 +1,7 @@
 /*
  * Tables and statements: what a program does to a database, as drivers see it.
  *
- * A program (programs/program.h) is a transaction whose reads decide what it does next. It names its statements by
+ * A program (generator/programs/program.h) is a transaction whose reads decide what it does next. It names its statements by
  * number; the schema describes them, so that a driver can prepare them before the load. Every cell is a number of 64
  * bits and never NULL. Two columns of every table are rig's own: the one that holds the unique value of the row's last
  * write, and the one that keeps the value which that write replaced.
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "history/transaction.h"
+#include "history/model/transaction.h"
 
 struct rig_transaction;
 

@@ -29,7 +29,7 @@
 #include "base/array.h"
 #include "generator/generator.h"
 #include "generator/weighted_choice.h"
-#include "history/types.h"
+#include "history/types/types.h"
 
 enum { RIG_APP_TABLES = 8, RIG_APP_UNITS = 8, RIG_APP_DECK = 64 };
 

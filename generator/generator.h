@@ -19,7 +19,7 @@
 #include "base/option.h"
 #include "base/rng.h"
 #include "drivers/driver.h"
-#include "history/transaction.h"
+#include "history/model/transaction.h"
 
 enum rig_key_distribution { RIG_KEYS_UNIFORM, RIG_KEYS_EXPONENTIAL, RIG_KEYS_ZIPF, RIG_KEYS_HOT_COLD };
 
@@ -112,7 +112,7 @@ struct rig_generator_options {
     double rollback_share;           /* share of transactions that roll back to a savepoint, */
     int64_t rollback_most;           /*   the most operations between it and the rollback, */
     double rollback_reads;           /*   and the share of reads among these */
-    bool program;                    /* the shape's application runs as a program (programs/program.h) */
+    bool program;                    /* the shape's application runs as a program (generator/programs/program.h) */
     int64_t locking;                 /* enum rig_locking; of a program */
     int64_t final_reads;             /* enum rig_final_reads */
     int64_t sharing;                 /* sessions that issue one stream by turns; 0: one. Set by rig gen, not by plans */

@@ -1,5 +1,5 @@
 /*
- * Transactions of one operation on one object (history/types.h).
+ * Transactions of one operation on one object (history/types/types.h).
  *
  * Registers get few different values, so that a comparison often holds. A client acquires a lock and releases it in its
  * next transaction; it does not know whether the lock was granted, so the database has to refuse a release by a client

@@ -10,7 +10,7 @@
 #include "generator/generator.h"
 #include "generator/generator_types.h"
 #include "generator/unique_ops.h"
-#include "history/types.h"
+#include "history/types/types.h"
 
 #define AT(member) offsetof(struct rig_generator_options, member)
 

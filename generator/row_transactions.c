@@ -1,7 +1,7 @@
 #include "generator/row_transactions.h"
 
 #include "generator/workload.h"
-#include "history/row_ops.h"
+#include "history/types/row_ops.h"
 
 enum {
     CLASSES = 4,

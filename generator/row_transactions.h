@@ -1,5 +1,5 @@
 /*
- * Transactions of the workload predicate: statements on the rows of tables (history/row_ops.h).
+ * Transactions of the workload predicate: statements on the rows of tables (history/types/row_ops.h).
  *
  * A statement that writes inserts a row, or updates or deletes those that meet a condition. Conditions ask
  * for a class, for some classes, for a range of ids among the latest, or for all ids from one of them on, where rows are

@@ -9,7 +9,7 @@
 #include "generator/application.h"
 #include "generator/generator.h"
 #include "generator/keys.h"
-#include "history/types.h"
+#include "history/types/types.h"
 
 struct rig_generator {
     struct rig_generator_options options;

@@ -10,7 +10,7 @@
 #define RIG_REPORT_CASES_H
 
 #include "base/buf.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 
 /* KNOWN: refuted, and explained by known issues. It counts as passed. */
 enum rig_report_case_state { RIG_CASE_PASSED, RIG_CASE_KNOWN, RIG_CASE_FAILED, RIG_CASE_OPEN };

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "base/plural.h"
-#include "checker/certificate/certified.h"
-#include "checker/levels/level.h"
+#include "checker/evidence/certified.h"
+#include "checker/model/level.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
 #include "report/words.h"

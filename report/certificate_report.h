@@ -1,5 +1,5 @@
 /*
- * The certificate of a verdict (checker/certificate/certified.h) in each form of a report. Nothing without one.
+ * The certificate of a verdict (checker/evidence/certified.h) in each form of a report. Nothing without one.
  *
  * Private to report/.
  */
@@ -7,7 +7,7 @@
 #define RIG_REPORT_CERTIFICATE_REPORT_H
 
 #include "base/json_write.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 
 /* Whether the database contradicts itself, or what its clients saw. */
 bool rig_certificate_is_broken(const struct rig_verdict *verdict);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/plural.h"
-#include "checker/certificate/claims.h"
+#include "checker/evidence/claims.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
 #include "report/words.h"

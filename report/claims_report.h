@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json_write.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 
 /* Lines that each end with a newline, cases behind an empty line; nothing without claims. */
 void rig_claims_lines(struct rig_buf *out, const struct rig_verdict *verdict);

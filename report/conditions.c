@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "checker/levels/level.h"
+#include "checker/model/level.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
 #include "report/words.h"

@@ -1,5 +1,5 @@
 /*
- * The conditions of a run's program (checker/condition.h) in each form of a report.
+ * The conditions of a run's program (checker/model/condition.h) in each form of a report.
  *
  * Private to report/.
  */
@@ -7,7 +7,7 @@
 #define RIG_REPORT_CONDITIONS_H
 
 #include "base/json_write.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 
 /* "fulfilled", "broken", "unchecked". */
 const char *rig_condition_word(const struct rig_table_condition *condition);

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/plural.h"
-#include "checker/certificate/certified.h"
-#include "history/row_names.h"
+#include "checker/evidence/certified.h"
+#include "history/types/row_names.h"
 #include "report/episodes.h"
 #include "report/words.h"
 

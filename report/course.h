@@ -20,8 +20,8 @@
 #include "base/err.h"
 #include "base/histogram.h"
 #include "base/vec.h"
-#include "checker/verdict.h"
-#include "history/source.h"
+#include "checker/model/verdict.h"
+#include "history/source/source.h"
 #include "history/text/text_table.h"
 
 enum {

@@ -8,7 +8,7 @@
 #define RIG_REPORT_COVER_H
 
 #include "base/buf.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 #include "report/report.h"
 
 struct rig_cover_file {

@@ -11,7 +11,7 @@
 #include "base/bug.h"
 #include "base/plural.h"
 #include "base/utf8.h"
-#include "checker/witness/case_outline.h"
+#include "checker/explain/case_outline.h"
 #include "report/report.h"
 #include "report/svg_words.h"
 #include "report/words.h"

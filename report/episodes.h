@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 
 struct rig_episode {
     uint32_t injection;

@@ -11,7 +11,7 @@
 #define RIG_REPORT_HEADLINE_H
 
 #include "base/buf.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 #include "report/report.h"
 
 enum { RIG_HEADLINE_SHORT = 4 };

@@ -10,7 +10,7 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
-#include "checker/witness/answered.h"
+#include "checker/explain/answered.h"
 #include "report/certificate_report.h"
 #include "report/charts.h"
 #include "report/claims_report.h"

@@ -1,7 +1,7 @@
 /* A proof by cases on the page: a nested list, with the steps and the picture of each cycle. */
 #include <stdlib.h>
 
-#include "checker/witness/case_outline.h"
+#include "checker/explain/case_outline.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
 #include "report/svg.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "checker/witness/answered.h"
-#include "history/types.h"
+#include "checker/explain/answered.h"
+#include "history/types/types.h"
 #include "report/headline.h"
 #include "report/html_parts.h"
 #include "report/known_report.h"

@@ -5,7 +5,7 @@
 #define RIG_REPORT_HTML_PARTS_H
 
 #include "base/buf.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 #include "report/episodes.h"
 #include "report/load_timeline.h"
 #include "report/report.h"

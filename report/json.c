@@ -11,12 +11,12 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/version.h"
-#include "checker/witness/object_words.h"
-#include "checker/minimum.h"
-#include "checker/witness/answered.h"
-#include "checker/witness/case_outline.h"
-#include "checker/witness/sentence.h"
-#include "history/types.h"
+#include "checker/objects/object_words.h"
+#include "checker/judge/minimum.h"
+#include "checker/explain/answered.h"
+#include "checker/explain/case_outline.h"
+#include "checker/explain/sentence.h"
+#include "history/types/types.h"
 #include "report/certificate_report.h"
 #include "report/charts.h"
 #include "report/claims_report.h"
@@ -27,7 +27,7 @@
 #include "report/run_facts.h"
 #include "report/server_log.h"
 #include "report/words.h"
-#include "history/value_texts.h"
+#include "history/model/value_texts.h"
 
 static void add_levels(struct rig_json_writer *w, const struct rig_verdict *verdict)
 {

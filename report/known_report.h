@@ -1,5 +1,5 @@
 /*
- * Known issues (checker/known_issues.h) in each form of a report.
+ * Known issues (checker/judge/known_issues.h) in each form of a report.
  *
  * Private to report/.
  */
@@ -7,8 +7,8 @@
 #define RIG_REPORT_KNOWN_REPORT_H
 
 #include "base/json_write.h"
-#include "checker/known_issues.h"
-#include "checker/verdict.h"
+#include "checker/judge/known_issues.h"
+#include "checker/model/verdict.h"
 
 /* Whether something that was asked for is refuted, and known issues alone explain it. */
 bool rig_known_explains(const struct rig_verdict *verdict);

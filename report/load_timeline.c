@@ -7,9 +7,9 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/json_write.h"
-#include "checker/certificate/certified.h"
-#include "history/types.h"
-#include "history/value_texts.h"
+#include "checker/evidence/certified.h"
+#include "history/types/types.h"
+#include "history/model/value_texts.h"
 #include "report/words.h"
 
 enum { TEXT_BYTES = 64, WITNESSES_MOST = 200, WITNESS_TXNS = 64, FAULTS_MOST = 500, ROUNDS_MOST = 40 };

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/printable.h"
-#include "history/value_texts.h"
+#include "history/model/value_texts.h"
 #include "report/report.h"
 
 static void add_time(struct rig_buf *out, int64_t ns, int64_t zero_ns)

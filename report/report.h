@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 #include "report/course.h"
 
 /* The facts of a run that reports show beside the verdict; assembled by the command line from the run's result.

@@ -17,7 +17,7 @@
 #define RIG_REPORT_SERVER_LOG_H
 
 #include "base/buf.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 
 enum { RIG_SERVER_LOG_LINES = 12, RIG_SERVER_LOG_LINE_BYTES = 300, RIG_SERVER_LOG_MARGIN_MS = 1000 };
 

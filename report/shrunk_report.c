@@ -2,8 +2,8 @@
 
 #include "base/json_write.h"
 #include "base/plural.h"
-#include "checker/levels/anomaly.h"
-#include "history/types.h"
+#include "checker/model/anomaly.h"
+#include "history/types/types.h"
 #include "report/words.h"
 
 static const char *end_of(const struct rig_history *history, uint32_t txn)

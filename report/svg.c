@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/witness/case_outline.h"
+#include "checker/explain/case_outline.h"
 #include "report/markup.h"
 #include "report/report.h"
 #include "report/svg_layout.h"

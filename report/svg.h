@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 
 /* The rules that pictures of witnesses are drawn by, for a <style> element. */
 void rig_svg_style(struct rig_buf *out);

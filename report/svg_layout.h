@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 
 enum {
     RIG_SVG_LANES = 8,

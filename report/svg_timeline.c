@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "checker/object/object_prefix.h"
-#include "checker/witness/object_words.h"
-#include "history/value_texts.h"
+#include "checker/objects/object_prefix.h"
+#include "checker/objects/object_words.h"
+#include "history/model/value_texts.h"
 #include "report/markup.h"
 #include "report/svg_layout.h"
 #include "report/svg_words.h"

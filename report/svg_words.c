@@ -1,5 +1,5 @@
 #include "report/svg_words.h"
-#include "history/value_texts.h"
+#include "history/model/value_texts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "history/types.h"
+#include "history/types/types.h"
 #include "report/words.h"
 
 enum { OP_COLUMNS = 44, LABEL_COLUMNS = 40, ODDITY_COLUMNS = 56 };

@@ -13,7 +13,7 @@
 #include "report/conditions.h"
 #include "report/known_report.h"
 #include "report/episodes.h"
-#include "checker/witness/answered.h"
+#include "checker/explain/answered.h"
 #include "report/report.h"
 #include "report/run_facts.h"
 #include "report/server_log.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "checker/levels/anomaly.h"
+#include "checker/model/anomaly.h"
 
 enum { RIG_WITNESS_FILE_BYTES = 128 };
 

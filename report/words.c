@@ -2,7 +2,7 @@
 #include "report/certificate_report.h"
 #include "report/conditions.h"
 #include "report/known_report.h"
-#include "history/value_texts.h"
+#include "history/model/value_texts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/plural.h"
-#include "checker/fate.h"
-#include "checker/minimum.h"
-#include "history/types.h"
+#include "checker/judge/fate.h"
+#include "checker/judge/minimum.h"
+#include "history/types/types.h"
 
 void rig_words_clean(struct rig_buf *out, const char *text, bool keep_lines)
 {

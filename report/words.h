@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 #include "report/report.h"
 
 enum { RIG_WORDS_LIST_SHOWN = 8 };

@@ -1,6 +1,6 @@
 #include "checker/infer/counter_halves.h"
 
-#include "history/types.h"
+#include "history/types/types.h"
 
 /* A transfer takes the amount from one account and adds it to another. */
 struct transfer {

@@ -17,7 +17,7 @@
 #ifndef RIG_CHECKER_INFER_COUNTER_HALVES_H
 #define RIG_CHECKER_INFER_COUNTER_HALVES_H
 
-#include "history/history.h"
+#include "history/model/history.h"
 
 enum { RIG_HALVES_MOST = 3 };
 

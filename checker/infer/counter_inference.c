@@ -6,7 +6,7 @@
 
 #include "base/bug.h"
 #include "checker/infer/counter_halves.h"
-#include "history/window_view.h"
+#include "history/model/window_view.h"
 
 static const uint64_t most_in_all = UINT64_C(1) << 62;
 

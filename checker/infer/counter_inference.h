@@ -20,7 +20,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "checker/infer/inference.h"
-#include "checker/levels/assumption.h"
+#include "checker/model/assumption.h"
 
 /* As rig_type_inference.infer. Assumed of a bank: RIG_ASSUMES_NEGATIVE_BALANCES, they are no anomaly; and the total. RIG_E_INPUT also
  * for increments that sum up to 2^62 or more, and for a transaction that did not fail and changes the total of a bank. */

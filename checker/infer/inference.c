@@ -1,6 +1,6 @@
 #include "checker/infer/inference.h"
 
-#include "checker/graph/orders.h"
+#include "checker/model/orders.h"
 
 enum rig_rc rig_inference_pack(struct rig_inference *inference, struct rig_err *err)
 {

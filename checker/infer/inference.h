@@ -7,7 +7,7 @@
 #ifndef RIG_CHECKER_INFER_INFERENCE_H
 #define RIG_CHECKER_INFER_INFERENCE_H
 
-#include "checker/graph/graph.h"
+#include "checker/model/graph.h"
 #include "checker/infer/noncyclic.h"
 #include "checker/infer/registers.h"
 #include "checker/infer/sets.h"

@@ -4,7 +4,7 @@
 
 #include "base/bug.h"
 #include "checker/infer/branches.h"
-#include "history/read_list.h"
+#include "history/model/read_list.h"
 
 /* One operation of a committed transaction, the input of the checks. */
 struct reading {

@@ -1,6 +1,6 @@
 /*
  * The non-cyclic anomalies of list-append: garbage-read, G1a, G1b, duplicate-elements, incompatible-order, future-read,
- * internal, fractured-append, dirty-update, lost-update (definitions: checker/levels/anomaly.h).
+ * internal, fractured-append, dirty-update, lost-update (definitions: checker/model/anomaly.h).
  *
  * Time: O(1) for a read that is a prefix of its key's spine, linear in the list for others.
  */

@@ -1,5 +1,5 @@
 #include "checker/infer/list_appends.h"
-#include "history/value_texts.h"
+#include "history/model/value_texts.h"
 
 #include "base/bug.h"
 

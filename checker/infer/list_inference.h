@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "checker/infer/inference.h"
-#include "checker/levels/assumption.h"
+#include "checker/model/assumption.h"
 
 /* Arrays come from `arena`, which must outlive the inference; release the rest with rig_inference_done(), also after a
  * failure. */

@@ -5,7 +5,7 @@
 
 #include "base/bug.h"
 #include "base/table.h"
-#include "checker/graph/orders.h"
+#include "checker/model/orders.h"
 
 /* A version: its last place that reads show, or RIG_VERSION_NONE. */
 struct version {

@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 #include "checker/infer/inference.h"
-#include "checker/solve/problem.h"
+#include "checker/model/problem.h"
 
 /*
  * Makes the problem of the committed transactions among `selected` (per transaction; NULL: all). Each strongly

@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "history/window_view.h"
+#include "history/model/window_view.h"
 
 struct rig_survey {
     struct rig_key_use *keys;

@@ -9,9 +9,9 @@
 
 #include "base/vec.h"
 #include "checker/infer/counter_halves.h"
-#include "checker/levels/anomaly.h"
+#include "checker/model/anomaly.h"
 
-/* The sentence of an anomaly shows which members it uses: checker/witness/sentence.c. */
+/* The sentence of an anomaly shows which members it uses: checker/explain/sentence.c. */
 struct rig_noncyclic {
     enum rig_anomaly anomaly;
     uint32_t key;

@@ -5,7 +5,7 @@
 
 #include "base/bug.h"
 #include "base/vec.h"
-#include "checker/graph/bundle.h"
+#include "checker/model/bundle.h"
 #include "checker/infer/register_lost.h"
 
 /* A committed transaction that read a version. */

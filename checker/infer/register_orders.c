@@ -5,8 +5,8 @@
 
 #include "base/bug.h"
 #include "base/table.h"
-#include "checker/cycle/components.h"
-#include "checker/graph/graph.h"
+#include "checker/model/components.h"
+#include "checker/model/graph.h"
 
 enum { NEAR = 8, AHEAD = 16 };
 

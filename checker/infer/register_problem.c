@@ -5,7 +5,7 @@
 
 #include "base/bug.h"
 #include "base/table.h"
-#include "checker/graph/orders.h"
+#include "checker/model/orders.h"
 
 /* The last write of a key so far. */
 struct last_write {

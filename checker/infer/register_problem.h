@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 #include "checker/infer/inference.h"
-#include "checker/solve/problem.h"
+#include "checker/model/problem.h"
 
 /*
  * The problem of the committed transactions among `selected` (per transaction; NULL: all), without reads of versions

@@ -1,15 +1,15 @@
 #include "checker/infer/registers.h"
-#include "history/value_texts.h"
+#include "history/model/value_texts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/vec.h"
-#include "checker/graph/links.h"
+#include "checker/model/links.h"
 #include "checker/infer/register_orders.h"
 #include "checker/infer/versions_audit.h"
-#include "history/window_view.h"
+#include "history/model/window_view.h"
 
 enum { DENSE_FACTOR = 4, DENSE_SLACK = 64 };
 

@@ -28,9 +28,9 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "checker/infer/noncyclic.h"
-#include "checker/levels/assumption.h"
-#include "checker/verdict.h"
-#include "history/history.h"
+#include "checker/model/assumption.h"
+#include "checker/model/verdict.h"
+#include "history/model/history.h"
 
 #define RIG_REGISTER_NONE UINT32_MAX
 

@@ -1,5 +1,5 @@
 /*
- * Inference for the workload predicate (history/row_ops.h): version orders of rows, and what reads by condition say of
+ * Inference for the workload predicate (history/types/row_ops.h): version orders of rows, and what reads by condition say of
  * the rows that they do not show.
  *
  * - ww: from the writer of a version to the writer of the next one, which shows it. wr: from the writer of a version to a
@@ -32,7 +32,7 @@
 
 #include "checker/infer/inference.h"
 #include "checker/infer/row_versions.h"
-#include "checker/levels/assumption.h"
+#include "checker/model/assumption.h"
 
 /* The versions that a read which does not show a row may have seen of it: RIG_ROW_NONE is the time before the insert. */
 struct rig_row_span {

@@ -25,7 +25,7 @@
 #ifndef RIG_CHECKER_INFER_ROW_SWEEP_H
 #define RIG_CHECKER_INFER_ROW_SWEEP_H
 
-#include "checker/graph/links.h"
+#include "checker/model/links.h"
 #include "checker/infer/row_versions.h"
 
 struct rig_row_sweep;

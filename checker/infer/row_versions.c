@@ -4,7 +4,7 @@
 
 #include "base/bug.h"
 #include "base/vec.h"
-#include "history/window_view.h"
+#include "history/model/window_view.h"
 
 RIG_VEC(uint32_t, row_stack)
 

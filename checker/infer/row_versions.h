@@ -1,6 +1,6 @@
 /*
  * The statements on tables of rows, the versions that they made of each row, and the transactions that count as
- * committed (history/row_ops.h).
+ * committed (history/types/row_ops.h).
  *
  * A row is inserted once, under a fresh id, and each update or delete shows the version that it replaced. So the versions
  * of a row form a chain from its insert on, without any assumption: version b follows version a where the statement of b
@@ -22,8 +22,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "history/history.h"
-#include "history/row_ops.h"
+#include "history/model/history.h"
+#include "history/types/row_ops.h"
 
 #define RIG_ROW_NONE UINT32_MAX
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "checker/graph/bundle.h"
+#include "checker/model/bundle.h"
 
 struct chain {
     const struct rig_sets *sets;

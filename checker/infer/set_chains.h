@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "checker/graph/links.h"
+#include "checker/model/links.h"
 #include "checker/infer/sets.h"
 
 struct rig_set_read {

@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "checker/infer/inference.h"
-#include "checker/levels/assumption.h"
+#include "checker/model/assumption.h"
 
 /* As rig_type_inference.infer. */
 enum rig_rc rig_infer_sets(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,

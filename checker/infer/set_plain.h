@@ -1,6 +1,6 @@
 /*
  * Which reads of a set need no look at their elements: those that show the first elements of their key's spine
- * (history/history.h), all different and added by transactions that did not fail. Such reads differ only in their
+ * (history/model/history.h), all different and added by transactions that did not fail. Such reads differ only in their
  * number of elements.
  *
  * Each place of a spine is looked at once, whatever the number of reads. Space: a byte an element, 5 a key.

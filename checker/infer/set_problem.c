@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "checker/graph/orders.h"
+#include "checker/model/orders.h"
 
 struct build {
     const struct rig_history *history;

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "checker/infer/inference.h"
-#include "checker/solve/problem.h"
+#include "checker/model/problem.h"
 
 /* As rig_type_inference.build_problem. */
 enum rig_rc rig_set_problem(const struct rig_inference *inference, const uint8_t *selected, bool items,

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/histogram.h"
-#include "checker/element_times.h"
+#include "checker/model/element_times.h"
 
 struct rig_inference;
 

@@ -5,8 +5,8 @@
 
 #include "base/bug.h"
 #include "base/vec.h"
-#include "history/value_texts.h"
-#include "history/window_view.h"
+#include "history/model/value_texts.h"
+#include "history/model/window_view.h"
 
 RIG_VEC(uint32_t, txn_stack)
 

@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "history/history.h"
+#include "history/model/history.h"
 
 #define RIG_SET_NONE UINT32_MAX
 

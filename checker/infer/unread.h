@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "checker/graph/links.h"
+#include "checker/model/links.h"
 #include "checker/infer/versions.h"
 
 struct rig_key_txn {

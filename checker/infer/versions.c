@@ -8,7 +8,7 @@
 #include "checker/infer/repetition.h"
 #include "checker/infer/list_survey.h"
 #include "checker/infer/versions_audit.h"
-#include "history/read_list.h"
+#include "history/model/read_list.h"
 
 struct build {
     const struct rig_history *history;

@@ -5,7 +5,7 @@
  * The longest committed read of a key without repetitions is its order. Elements of aborted or unknown writers keep
  * their place in the list but are no versions: rig_versions_before() and rig_versions_from() step over them. A
  * transaction of unknown fate (info) counts as committed exactly when a committed read shows one of its writes; in a
- * window (history/window.h), an earlier judgement may have decided it.
+ * window (history/model/window.h), an earlier judgement may have decided it.
  *
  * Time: linear in the history (plus sorting for branches). Space: 8 bytes a slot (list_appends.h), 4 an observed
  * element, 1 a transaction, 128 a key.
@@ -19,7 +19,7 @@
 #include "base/arena.h"
 #include "base/bug.h"
 #include "base/err.h"
-#include "history/history.h"
+#include "history/model/history.h"
 
 #define RIG_TXN_NONE UINT32_MAX
 /* Places of an append that is not in its key's order: no committed read shows it; or only reads that contradict the

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/row_ops.h"
+#include "history/types/row_ops.h"
 
 /*
  * A view in words: its number, its flags, its id, the number of its rows, and the rows: operation and flags, version,

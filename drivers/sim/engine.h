@@ -224,7 +224,7 @@ int64_t rig_sim_engine_invoke_ns(const struct rig_sim_engine *engine, uint32_t s
 
 /*
  * Gives an idle session its next transaction. `ops` is borrowed until the answer; `hold` is honoured in virtual time.
- * Operations of the workload only; on objects, those of one operation (history/types.h).
+ * Operations of the workload only; on objects, those of one operation (history/types/types.h).
  */
 void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const struct rig_op *ops, uint32_t op_count,
                           const struct rig_hold *hold);

@@ -1,5 +1,5 @@
 /*
- * The workload predicate (history/row_ops.h) in the simulated database: tables of rows with all their versions.
+ * The workload predicate (history/types/row_ops.h) in the simulated database: tables of rows with all their versions.
  *
  * A transaction keeps its writes to itself until it commits, all at once; no statement waits for another transaction.
  *
@@ -20,7 +20,7 @@
 
 #include "base/table.h"
 #include "drivers/sim/sim_evidence.h"
-#include "history/row_ops.h"
+#include "history/types/row_ops.h"
 
 struct rig_sim_engine;
 struct rig_sim_session;

@@ -11,7 +11,7 @@
 #define RIG_DRIVERS_SQL_SQL_OPS_H
 
 #include "drivers/driver.h"
-#include "history/row_ops.h"
+#include "history/types/row_ops.h"
 
 /* RIG_STRING_FULL as a text. */
 #define RIG_SQL_FULL         RIG_SQL_FULL_OF(RIG_STRING_FULL)

@@ -1,6 +1,6 @@
 #include "drivers/sql/sql_predicate.h"
 
-#include "history/row_ops.h"
+#include "history/types/row_ops.h"
 
 /* The number of the update or delete that the read at `op` belongs to; 0: it only reads. */
 static int64_t number_behind(const struct rig_transaction *transaction, uint32_t op)

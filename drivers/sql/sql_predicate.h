@@ -1,5 +1,5 @@
 /*
- * The statements of the workload predicate (history/row_ops.h) on tables of rows (k, id, v, c, p): the key, the row's id,
+ * The statements of the workload predicate (history/types/row_ops.h) on tables of rows (k, id, v, c, p): the key, the row's id,
  * its version, its class, and the version before.
  *
  * A read, an update and a delete are one statement each, at the operation that reads: it returns the pairs (id, version)

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/history.h"
+#include "history/model/history.h"
 #include "history/record/record_encoder_private.h"
 #include "history/record/varint.h"
 

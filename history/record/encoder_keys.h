@@ -11,7 +11,7 @@
 
 #include "base/table.h"
 #include "base/vec.h"
-#include "history/growing_list.h"
+#include "history/model/growing_list.h"
 #include "history/record/record_encoder.h"
 
 struct rig_encoder_key {

@@ -5,7 +5,7 @@
 #define RIG_HISTORY_RECORD_RECORD_CERTIFICATE_H
 
 #include "base/err.h"
-#include "history/certificate.h"
+#include "history/model/certificate.h"
 #include "history/record/record_file.h"
 
 /* The payload of a frame with the commits and then the views from item `*item` on, as many as fit; advances `*item`,

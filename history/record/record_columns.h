@@ -2,7 +2,7 @@
  * Side columns in the binary record (docs/history-format.md): in the header, and with each completion.
  *
  * A completion has the columns that differ from what the client's last transaction in the block makes expected
- * (history/transaction.h): usually none, which takes one byte.
+ * (history/model/transaction.h): usually none, which takes one byte.
  *
  * Private to the record's readers and writers. Space: 136 bytes a client, and the names of a block.
  */
@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "history/columns.h"
+#include "history/model/columns.h"
 #include "history/record/record_cursor.h"
 
 /* Encodings of a column whose expected value is that of the client's last transaction. */

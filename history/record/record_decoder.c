@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/object_kinds.h"
+#include "history/types/object_kinds.h"
 #include "history/record/record_texts.h"
 
 enum { DIRECT_CLIENTS = 1 << 16 };

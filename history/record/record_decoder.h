@@ -21,12 +21,12 @@
 #include "base/err.h"
 #include "base/table.h"
 #include "base/vec.h"
-#include "history/growing_list.h"
+#include "history/model/growing_list.h"
 #include "history/record/record_columns.h"
 #include "history/record/record_cursor.h"
 #include "history/record/record_frame.h"
-#include "history/segment.h"
-#include "history/types.h"
+#include "history/model/segment.h"
+#include "history/types/types.h"
 
 /* Facts from the header, and the file's name for errors. */
 struct rig_record_shape {

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/history.h"
-#include "history/object_kinds.h"
+#include "history/model/history.h"
+#include "history/types/object_kinds.h"
 #include "history/record/record_certificate.h"
 #include "history/record/record_clock.h"
 #include "history/record/record_encoder_private.h"
 #include "history/record/record_texts.h"
 #include "history/record/varint.h"
-#include "history/types.h"
+#include "history/types/types.h"
 
 static const size_t default_state_bytes = (size_t)64 << 20;
 
@@ -118,7 +118,7 @@ static uint32_t put_key(struct rig_record_encoder *encoder, int64_t key, unsigne
     return index;
 }
 
-/* The operations as a record has them; `room` is for those that are two there (history/object_kinds.h). */
+/* The operations as a record has them; `room` is for those that are two there (history/types/object_kinds.h). */
 static const struct rig_op *recorded_ops(const struct rig_op *ops, uint32_t *op_count, struct rig_op room[static 2])
 {
     if (*op_count != 1 || !rig_object_is_recorded_twice(ops[0].kind))

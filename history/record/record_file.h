@@ -13,7 +13,7 @@
 
 #include "history/record/packing.h"
 #include "history/record/record_decoder.h"
-#include "history/source.h"
+#include "history/source/source.h"
 
 struct rig_record_file {
     struct rig_record_shape shape;

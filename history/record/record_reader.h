@@ -1,5 +1,5 @@
 /*
- * Reading the binary record as a form of histories (history/form_reader.h).
+ * Reading the binary record as a form of histories (history/source/form_reader.h).
  *
  * One reader reads the frames in order, for any version, and can follow a file that grows: a part is about 256 KiB, up
  * to 1 MiB if there are many clients, and less if memory is short; it may end within a frame. The other one reads
@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "history/form_reader.h"
-#include "history/source_bytes.h"
+#include "history/source/form_reader.h"
+#include "history/source/source_bytes.h"
 
 /* Whether the data is a binary record, by its first bytes (also when there are fewer than the magic's). */
 bool rig_record_recognise(const void *data, size_t size);

@@ -5,7 +5,7 @@
 #include "base/table.h"
 #include "history/record/varint.h"
 #include "history/text/value_reader.h"
-#include "history/value_texts.h"
+#include "history/model/value_texts.h"
 
 /* ---- Writing ---- */
 

@@ -1,13 +1,13 @@
 /*
  * Values that are not integers in the binary record: the header has the text of each (docs/history-format.md), and events
- * have its number (history/value_texts.h). Private to the record and to what saves histories.
+ * have its number (history/model/value_texts.h). Private to the record and to what saves histories.
  */
 #ifndef RIG_HISTORY_RECORD_RECORD_TEXTS_H
 #define RIG_HISTORY_RECORD_RECORD_TEXTS_H
 
 #include "base/buf.h"
 #include "base/vec.h"
-#include "history/history.h"
+#include "history/model/history.h"
 #include "history/record/record_decoder.h"
 
 RIG_VEC(int64_t, rig_value_numbers)

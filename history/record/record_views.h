@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "history/record/record_cursor.h"
-#include "history/txn_views.h"
+#include "history/model/txn_views.h"
 
 /* Puts views from `*view` on, until the payload has grown by `most_bytes`; advances `*view`. */
 void rig_txn_views_encode(const struct rig_txn_views *views, uint32_t *view, size_t most_bytes,

@@ -5,10 +5,10 @@
 
 #include "base/bug.h"
 #include "base/vec.h"
-#include "history/event_walk.h"
-#include "history/object_kinds.h"
+#include "history/source/event_walk.h"
+#include "history/types/object_kinds.h"
 #include "history/record/packing.h"
-#include "history/read_list.h"
+#include "history/model/read_list.h"
 #include "history/record/record_encoder.h"
 #include "history/record/record_texts.h"
 

@@ -5,7 +5,7 @@
 #define RIG_HISTORY_RECORD_RECORD_WRITER_H
 
 #include "base/err.h"
-#include "history/history.h"
+#include "history/model/history.h"
 #include "base/output_file.h"
 
 struct rig_record_write_options {

@@ -14,11 +14,11 @@
 #define RIG_HISTORY_RECORD_RECORDER_H
 
 #include "base/err.h"
-#include "history/certificate.h"
-#include "history/fault_event.h"
-#include "history/names.h"
-#include "history/rank_clock.h"
-#include "history/transaction.h"
+#include "history/model/certificate.h"
+#include "history/model/fault_event.h"
+#include "history/model/names.h"
+#include "history/merge/rank_clock.h"
+#include "history/model/transaction.h"
 
 struct rig_recorder;
 struct rig_channel;

@@ -12,9 +12,9 @@
 #include <stdatomic.h>
 
 #include "base/vec.h"
-#include "history/byte_ring.h"
-#include "history/columns.h"
-#include "history/history.h"
+#include "history/source/byte_ring.h"
+#include "history/model/columns.h"
+#include "history/model/history.h"
 #include "history/record/record_encoder.h"
 #include "history/record/recorder.h"
 

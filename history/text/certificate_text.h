@@ -18,7 +18,7 @@
 #define RIG_HISTORY_TEXT_CERTIFICATE_TEXT_H
 
 #include "base/buf.h"
-#include "history/certificate.h"
+#include "history/model/certificate.h"
 #include "history/text/operation_text.h"
 
 #define RIG_CERTIFICATE_PROCESS "rig-certificate"

@@ -1,6 +1,6 @@
 #include "history/text/classic_guess.h"
 
-#include "history/types.h"
+#include "history/types/types.h"
 
 enum {
     ADDS = 1,

@@ -6,7 +6,7 @@
 #include "history/text/classic_guess.h"
 #include "history/text/classic_private.h"
 #include "history/text/operation_reader.h"
-#include "history/types.h"
+#include "history/types/types.h"
 
 enum { LOOKED_AT = 64 }; /* operations at the beginning, for one of a client */
 

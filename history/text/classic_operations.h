@@ -22,7 +22,7 @@
 #define RIG_HISTORY_TEXT_CLASSIC_OPERATIONS_H
 
 #include "base/buf.h"
-#include "history/load.h"
+#include "history/source/load.h"
 #include "history/text/operation_parser.h"
 
 /*

@@ -1,5 +1,5 @@
 /*
- * Histories of Elle's closed predicates (classic_operations.h), rewritten as the workload predicate (history/row_ops.h).
+ * Histories of Elle's closed predicates (classic_operations.h), rewritten as the workload predicate (history/types/row_ops.h).
  *
  *   {:f :init, :value {:x 1}}        the rows that are there from the start: a transaction of statements
  *   [:insert :x 2], [:w :x 2]        an insert; an update of row x, if it was there from the start
@@ -19,7 +19,7 @@
 
 #include <xxhash.h>
 
-#include "history/row_ops.h"
+#include "history/types/row_ops.h"
 #include "history/text/classic_private.h"
 
 enum { FIRST_NAME = 8000000, MOST_NAMES = 1000000, MOST_DIVISOR = RIG_ROW_ENDLESS - 1 };

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "history/text/classic_private.h"
-#include "history/types.h"
+#include "history/types/types.h"
 
 /* Whether reads show elements, and not a number. */
 static bool has_elements(const struct rig_classic *r)

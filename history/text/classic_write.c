@@ -1,6 +1,6 @@
 #include "history/text/classic_private.h"
 
-#include "history/types.h"
+#include "history/types/types.h"
 
 void rig_classic_put(struct rig_classic *r, const struct rig_text_slice *text)
 {

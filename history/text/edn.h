@@ -14,7 +14,7 @@
 #define RIG_HISTORY_TEXT_EDN_H
 
 #include "base/err.h"
-#include "history/history.h"
+#include "history/model/history.h"
 #include "base/output_file.h"
 
 enum { RIG_EDN_DEPTH = 64 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
-#include "history/history.h"
+#include "history/model/history.h"
 #include "history/text/text_cursor.h"
 
 /* ---- writing ---- */

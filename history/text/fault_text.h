@@ -13,7 +13,7 @@
 #define RIG_HISTORY_TEXT_FAULT_TEXT_H
 
 #include "base/buf.h"
-#include "history/fault_event.h"
+#include "history/model/fault_event.h"
 #include "history/text/operation_text.h"
 
 /* Writes the event as one line. */

@@ -14,7 +14,7 @@
 #define RIG_HISTORY_TEXT_JSON_LINES_H
 
 #include "base/err.h"
-#include "history/history.h"
+#include "history/model/history.h"
 #include "base/output_file.h"
 #include "history/text/text_cursor.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "history/types.h"
+#include "history/types/types.h"
 
 enum action { NONE, READ, WRITE, EXTEND, COMPARE_AND_SET, ACQUIRE, RELEASE, DRAIN };
 
@@ -246,7 +246,7 @@ static enum rig_rc add_change(struct rig_operation_parser *parser, const struct 
 }
 
 /* The values that were taken, in any order, and a take that found nothing: it is how a drain ends. Without an answer, two
- * takes of unknown results stand for any number of them (history/object_kinds.h). */
+ * takes of unknown results stand for any number of them (history/types/object_kinds.h). */
 static enum rig_rc add_drained(struct rig_operation_parser *parser, const struct value *value)
 {
     const enum rig_op_kind take = rig_data_types[parser->workload].read_op;

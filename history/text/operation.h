@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "history/columns.h"
-#include "history/transaction.h"
+#include "history/model/columns.h"
+#include "history/model/transaction.h"
 
 enum rig_operation_type { RIG_OPERATION_INVOKE, RIG_OPERATION_OK, RIG_OPERATION_FAIL, RIG_OPERATION_INFO };
-/* RIG_KEY_OTHER: the key's text is a value's (history/value_texts.h), such as `1.5`, `nil` or `[1 2]`. */
+/* RIG_KEY_OTHER: the key's text is a value's (history/model/value_texts.h), such as `1.5`, `nil` or `[1 2]`. */
 enum rig_key_kind { RIG_KEY_NUMBER, RIG_KEY_TEXT, RIG_KEY_KEYWORD, RIG_KEY_OTHER };
 enum rig_micro_value { RIG_MICRO_MISSING, RIG_MICRO_NULL, RIG_MICRO_NUMBER, RIG_MICRO_LIST };
 

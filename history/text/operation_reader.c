@@ -8,8 +8,8 @@
 #include "base/table.h"
 #include "history/text/object_operation.h"
 #include "history/text/text_table.h"
-#include "history/types.h"
-#include "history/value_texts.h"
+#include "history/types/types.h"
+#include "history/model/value_texts.h"
 
 RIG_VEC(struct rig_op, op_vec)
 

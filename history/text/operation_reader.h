@@ -17,10 +17,10 @@
 #ifndef RIG_HISTORY_TEXT_OPERATION_READER_H
 #define RIG_HISTORY_TEXT_OPERATION_READER_H
 
-#include "history/load.h"
-#include "history/object_kinds.h"
+#include "history/source/load.h"
+#include "history/types/object_kinds.h"
 #include "history/text/operation_parser.h"
-#include "history/types.h"
+#include "history/types/types.h"
 
 /* Facts from the beginning of a file. */
 struct rig_operation_facts {

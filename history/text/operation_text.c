@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/json_write.h"
-#include "history/columns.h"
-#include "history/history.h"
+#include "history/model/columns.h"
+#include "history/model/history.h"
 #include "history/text/operation_parser.h"
-#include "history/types.h"
-#include "history/value_texts.h"
+#include "history/types/types.h"
+#include "history/model/value_texts.h"
 
 static const size_t most_kept_bytes = (size_t)64 << 20;
 

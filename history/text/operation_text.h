@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/table.h"
 #include "base/vec.h"
-#include "history/history.h"
+#include "history/model/history.h"
 #include "history/record/record_encoder.h"
 
 /* Separators between the parts of an operation. */

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "history/event_walk.h"
+#include "history/source/event_walk.h"
 #include "history/text/certificate_text.h"
 #include "history/text/fault_text.h"
-#include "history/read_list.h"
+#include "history/model/read_list.h"
 
 static const size_t flush_bytes = (size_t)1 << 20;
 

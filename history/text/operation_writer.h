@@ -7,7 +7,7 @@
 #define RIG_HISTORY_TEXT_OPERATION_WRITER_H
 
 #include "base/err.h"
-#include "history/history.h"
+#include "history/model/history.h"
 #include "history/text/operation_text.h"
 #include "base/output_file.h"
 

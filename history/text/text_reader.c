@@ -6,7 +6,7 @@
 #include "history/text/fast/operation_fast.h"
 #include "history/text/part/operation_join.h"
 #include "history/text/part/part_take.h"
-#include "history/value_texts.h"
+#include "history/model/value_texts.h"
 
 enum {
     LINE_BYTES = 1 << 16, /* distance that a cut searches for the next operation */

@@ -1,5 +1,5 @@
 /*
- * The form readers of JSON lines and EDN (history/form_reader.h), on one structure: each has its tokens, and its fast
+ * The form readers of JSON lines and EDN (history/source/form_reader.h), on one structure: each has its tokens, and its fast
  * path for an operation.
  *
  * A cut is a guess: the start of a line that looks like an operation. A part reads the operations that begin in it, the
@@ -15,7 +15,7 @@
 #ifndef RIG_HISTORY_TEXT_TEXT_READER_H
 #define RIG_HISTORY_TEXT_TEXT_READER_H
 
-#include "history/form_reader.h"
+#include "history/source/form_reader.h"
 #include "history/text/fast/operation_fast.h"
 
 enum {

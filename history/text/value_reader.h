@@ -1,6 +1,6 @@
 /*
  * Reads one value of a micro-operation that need not be an integer: its text, in one way of writing
- * (history/value_texts.h).
+ * (history/model/value_texts.h).
  *
  * A fraction has a '.' or an exponent; it equals another fraction of the same double, and no integer. Time: linear.
  * Threads: one at a time.

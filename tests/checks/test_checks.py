@@ -13,20 +13,20 @@ CLEAN = {
     "base/err.h": "int rig_err;\n",
     "base/err.c": '#include "base/err.h"\n',
     "base/CMakeLists.txt": "rig_library(base SOURCES err.c LINKS m)\n",
-    "history/transaction.h": '#include "base/err.h"\n'
+    "history/model/transaction.h": '#include "base/err.h"\n'
     '#define RIG_OP_TABLE(X) \\\n    X(RIG_OP_APPEND, "append")\n#define RIG_WORKLOAD_TABLE(X) \\\n    X(RIG_WORKLOAD_LIST_APPEND, "l")\n',
-    "history/history.h": '#include "transaction.h"\n',
-    "history/history.c": '#include "history/history.h"\n#include <stdio.h>\n',
+    "history/model/history.h": '#include "transaction.h"\n',
+    "history/model/history.c": '#include "history/model/history.h"\n#include <stdio.h>\n',
     "history/CMakeLists.txt": "rig_library(history SOURCES history.c LINKS rig_base)\n",
-    "drivers/driver.h": '#include "history/transaction.h"\n',
+    "drivers/driver.h": '#include "history/model/transaction.h"\n',
     "drivers/postgres/pg.h": '#include "drivers/driver.h"\n',
     "drivers/postgres/pg.c": '#include "drivers/postgres/pg.h"\n#include "base/err.h"\n',
     "drivers/postgres/CMakeLists.txt": "add_library(rig_pg MODULE pg.c)\ntarget_link_libraries(rig_pg PRIVATE PkgConfig::PQ)\n",
-    "checker/graph/graph.h": "int graph;\n",
-    "checker/witness/verify.h": '#include "history/history.h"\n',
-    "checker/witness/verify.c": '#include "checker/witness/verify.h"\n',
+    "checker/model/graph.h": "int graph;\n",
+    "checker/prove/witness/verify.h": '#include "history/model/history.h"\n',
+    "checker/prove/witness/verify.c": '#include "checker/prove/witness/verify.h"\n',
     "checker/CMakeLists.txt": "rig_library(checker\n  SOURCES witness/verify.c\n  LINKS rig_base rig_history) # both\n",
-    "cli/main.c": '#include "checker/graph/graph.h"\n#include "drivers/postgres/pg.h"\nint main(void) { printf("x"); }\n',
+    "cli/main.c": '#include "checker/model/graph.h"\n#include "drivers/postgres/pg.h"\nint main(void) { printf("x"); }\n',
     "cli/CMakeLists.txt": "add_executable(rig main.c)\n",
     "tests/CMakeLists.txt": "add_subdirectory(unit)\nadd_subdirectory(cli)\n",
     "tests/unit/CMakeLists.txt": "rig_unit_test(err LINKS rig_base)\n",
@@ -74,15 +74,15 @@ class Checks(unittest.TestCase):
     # check-layers
 
     def test_include_that_runs_backwards(self):
-        planted = {"base/err.c": '#include "base/err.h"\n\n#  include "history/history.h"\n'}
-        self.catches("check-layers", planted, "base/err.c:3: base may not include history/history.h")
+        planted = {"base/err.c": '#include "base/err.h"\n\n#  include "history/model/history.h"\n'}
+        self.catches("check-layers", planted, "base/err.c:3: base may not include history/model/history.h")
 
     def test_include_in_a_comment_is_none(self):
-        self.passes("check-layers", **{"base/err.c": '/* #include "history/history.h" */\n// #include "cli/x.h"\n'})
+        self.passes("check-layers", **{"base/err.c": '/* #include "history/model/history.h" */\n// #include "cli/x.h"\n'})
 
     def test_driver_that_sees_history_storage(self):
-        planted = {"drivers/postgres/pg.c": '#include "history/history.h"\n'}
-        self.catches("check-layers", planted, "drivers/postgres may not include history/history.h")
+        planted = {"drivers/postgres/pg.c": '#include "history/model/history.h"\n'}
+        self.catches("check-layers", planted, "drivers/postgres may not include history/model/history.h")
 
     def test_driver_that_sees_another_driver(self):
         planted = {"drivers/other/other.c": '#include "drivers/postgres/pg.h"\n'}
@@ -97,38 +97,38 @@ class Checks(unittest.TestCase):
         self.catches("check-layers", up, "block.h:1: history/text/scan may not include history/text/fast/lines.h")
 
     def test_checker_that_sees_the_run(self):
-        planted = {"checker/check.c": '#include "run/run.h"\n', "run/run.h": "int run;\n"}
-        self.catches("check-layers", planted, "checker may not include run/run.h")
-        planted = {"checker/check.c": "#include <ccadical.h>\n"}
-        self.catches("check-layers", planted, "checker/check.c:1: only checker/solve/ may include <ccadical.h>")
-        self.passes("check-layers", **{"checker/solve/sat.c": "#include <ccadical.h>\n"})
+        planted = {"checker/judge/check.c": '#include "run/load/run.h"\n', "run/load/run.h": "int run;\n"}
+        self.catches("check-layers", planted, "checker may not include run/load/run.h")
+        planted = {"checker/judge/check.c": "#include <ccadical.h>\n"}
+        self.catches("check-layers", planted, "checker/judge/check.c:1: only checker/solve/ may include <ccadical.h>")
+        self.passes("check-layers", **{"checker/decide/solve/sat.c": "#include <ccadical.h>\n"})
 
     def test_verifier_that_shares_code_with_the_inference(self):
         planted = {
-            "checker/witness/text.h": '#include "checker/graph/graph.h"\n',
-            "checker/witness/verify.c": '#include "checker/witness/text.h"\n',
+            "checker/witness/text.h": '#include "checker/model/graph.h"\n',
+            "checker/prove/witness/verify.c": '#include "checker/witness/text.h"\n',
         }
         self.catches(
             "check-layers",
             planted,
-            "must share nothing with checker/graph/graph.h",
-            "verify.c -> checker/witness/text.h -> checker/graph/graph.h",
+            "must share nothing with checker/model/graph.h",
+            "verify.c -> checker/witness/text.h -> checker/model/graph.h",
         )
 
     def test_program_that_replays_proofs_and_shares_code_with_the_checker(self):
-        self.passes("check-layers", **{"verify/facts.c": '#include "history/history.h"\n'})
-        status, output = run("check-layers", {**CLEAN, "verify/facts.c": '#include "checker/witness/verify.h"\n'})
+        self.passes("check-layers", **{"checker/prove/facts.c": '#include "history/model/history.h"\n'})
+        status, output = run("check-layers", {**CLEAN, "checker/prove/facts.c": '#include "checker/prove/witness/verify.h"\n'})
         self.assertEqual(status, 1, output)
-        self.assertIn("verify may not include checker/witness/verify.h", output)
-        self.assertIn("verify/facts.c:1: must share nothing with checker/witness/verify.h", output)
+        self.assertIn("verify may not include checker/prove/witness/verify.h", output)
+        self.assertIn("checker/prove/facts.c:1: must share nothing with checker/prove/witness/verify.h", output)
         linked = {"verify/CMakeLists.txt": "rig_library(verify SOURCES facts.c LINKS rig_checker)\n"}
         self.catches("check-layers", linked, "verify may not know checker")
 
     def test_tag_of_two_files(self):
-        twice = {"base/source.h": "struct rig_source {\n    int a;\n};\n", "history/source.h": "\nenum rig_source { A };\n"}
-        self.catches("check-layers", twice, "history/source.h:2: rig_source is defined in base/source.h:1 as well")
-        vector = {"base/source.h": "struct rig_sources { int a; };\n", "history/source.h": "RIG_VEC(int, rig_sources)\n"}
-        self.catches("check-layers", vector, "history/source.h:1: rig_sources is defined in base/source.h:1 as well")
+        twice = {"base/source.h": "struct rig_source {\n    int a;\n};\n", "history/source/source.h": "\nenum rig_source { A };\n"}
+        self.catches("check-layers", twice, "history/source/source.h:2: rig_source is defined in base/source.h:1 as well")
+        vector = {"base/source.h": "struct rig_sources { int a; };\n", "history/source/source.h": "RIG_VEC(int, rig_sources)\n"}
+        self.catches("check-layers", vector, "history/source/source.h:1: rig_sources is defined in base/source.h:1 as well")
 
     def test_tag_that_is_used_or_of_a_test(self):
         self.passes("check-layers", **{
@@ -138,17 +138,17 @@ class Checks(unittest.TestCase):
 
     def test_data_type_outside_of_its_table(self):
         for name in ("RIG_OP_APPEND", "RIG_WORKLOAD_LIST_APPEND"):
-            planted = {"history/segment.c": f"/* of {name} */\nint x = {name};\n"}
-            self.catches("check-layers", planted, f"history/segment.c:2: {name} belongs into a table of data types")
+            planted = {"history/model/segment.c": f"/* of {name} */\nint x = {name};\n"}
+            self.catches("check-layers", planted, f"history/model/segment.c:2: {name} belongs into a table of data types")
 
     def test_data_type_in_its_own_files(self):
         own = "int x = RIG_OP_APPEND;\n"
         self.passes("check-layers", **{
-            "checker/infer/list_appends.c": own, "checker/witness/verify_list.c": own, "history/types.c": own,
+            "checker/infer/list_appends.c": own, "checker/prove/witness/verify_list.c": own, "history/types/types.c": own,
             "drivers/postgres/pg_ops.c": own, "checker/listing.c": "int y = RIG_OP_APPENDED;\n"})
 
     def test_table_of_data_types_that_is_gone(self):
-        self.catches("check-layers", {"history/transaction.h": "enum { NONE };\n"}, "no table of operations or workloads")
+        self.catches("check-layers", {"history/model/transaction.h": "enum { NONE };\n"}, "no table of operations or workloads")
 
     def test_include_of_nothing(self):
         self.catches("check-layers", {"base/err.c": '#include "base/gone.h"\n'}, "no file of the repository")
@@ -204,8 +204,8 @@ class Checks(unittest.TestCase):
         self.passes("check-text", **{"base/err.c": "void f(void) { my_strcpy(a); p->rand(); signal(SIGPIPE, SIG_IGN); }\n"})
 
     def test_library_that_prints(self):
-        planted = {"history/history.c": 'void f(void) { printf("x"); }\n'}
-        self.catches("check-text", planted, "history/history.c:1: printf()")
+        planted = {"history/model/history.c": 'void f(void) { printf("x"); }\n'}
+        self.catches("check-text", planted, "history/model/history.c:1: printf()")
 
     def test_words_for_persons(self):
         for planted, place in (({"README.md": "Rig\n\nA server that no" "body uses, wh" "ose keys are gone.\n"}, "README.md:3"),
@@ -227,7 +227,7 @@ class Checks(unittest.TestCase):
 
     def test_comment_that_names_a_file_that_is_gone(self):
         self.catches("check-text", {"base/err.c": "int x;\n/*\n * As in gone.h.\n */\n"}, "base/err.c:3: names gone.h, which")
-        self.passes("check-text", **{"base/err.c": "#include <stdio.h>\n/* err.h, history/history.h and stdio.h. */\nint gone;\n"})
+        self.passes("check-text", **{"base/err.c": "#include <stdio.h>\n/* err.h, history/model/history.h and stdio.h. */\nint gone;\n"})
 
     def test_blanks_at_the_end_of_a_line(self):
         self.catches("check-text", {"base/err.c": "int x; \n"}, "blanks at the end")

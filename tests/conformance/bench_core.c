@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/option_parse.h"
-#include "history/names.h"
+#include "history/model/names.h"
 
 static const size_t default_element_limit = (size_t)1 << 20;
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/unit/cmocka_first.h"
-#include "history/columns.h"
+#include "history/model/columns.h"
 
 struct bench_settings settings;
 

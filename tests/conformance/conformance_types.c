@@ -1,7 +1,7 @@
 #include "tests/conformance/conformance_types.h"
 
 #include "tests/unit/cmocka_first.h"
-#include "history/row_ops.h"
+#include "history/types/row_ops.h"
 #include "tests/conformance/conformance_steps.h"
 
 static struct rig_op set_register(int64_t key, int64_t value)

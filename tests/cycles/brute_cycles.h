@@ -8,7 +8,7 @@
 #ifndef RIG_TESTS_CYCLES_BRUTE_CYCLES_H
 #define RIG_TESTS_CYCLES_BRUTE_CYCLES_H
 
-#include "checker/levels/anomaly.h"
+#include "checker/model/anomaly.h"
 #include "tests/oracle/small_history.h"
 
 struct brute_cycles {

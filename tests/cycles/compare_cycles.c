@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checker/check.h"
+#include "checker/judge/check.h"
 #include "tests/cycles/brute_cycles.h"
 #include "tests/oracle/ask_checker.h"
 #include "tests/oracle/small_random.h"

@@ -10,10 +10,10 @@
 
 #include "base/buf.h"
 #include "base/bug.h"
-#include "history/fingerprint.h"
-#include "history/load.h"
-#include "verify/proof_claims.h"
-#include "verify/proved_levels.h"
+#include "history/model/fingerprint.h"
+#include "history/source/load.h"
+#include "checker/prove/proof_claims.h"
+#include "checker/prove/proved_levels.h"
 
 #define INVOKE(process, f, value) "{:type :invoke, :process " #process ", :f :" #f ", :value " value "}\n"
 #define OK(process, f, value)     "{:type :ok, :process " #process ", :f :" #f ", :value " value "}\n"

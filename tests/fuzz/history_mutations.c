@@ -1,6 +1,6 @@
 /*
  * The corpus of the history fuzzer, and random histories with random damage, as a plain test: no crash, no hang, no
- * leak (under the sanitizers), and every accepted input meets the guarantees of history/history.h.
+ * leak (under the sanitizers), and every accepted input meets the guarantees of history/model/history.h.
  *
  *   history_mutations CORPUS [SEED]
  */
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "history/history_storage.h"
-#include "history/load.h"
+#include "history/model/history_storage.h"
+#include "history/source/load.h"
 #include "history/record/packing.h"
 #include "history/record/record_writer.h"
 #include "tests/fuzz/history_property.h"

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/load.h"
+#include "history/source/load.h"
 #include "history/record/record_frame.h"
-#include "history/source.h"
+#include "history/source/source.h"
 #include "tests/unit/counted_heap.h"
 
 static const size_t memory_bytes = (size_t)16 << 20;

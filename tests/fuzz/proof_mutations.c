@@ -15,14 +15,14 @@
 #include "base/buf.h"
 #include "base/bug.h"
 #include "base/rng.h"
-#include "checker/prove/prove.h"
-#include "history/load.h"
-#include "history/types.h"
+#include "checker/judge/proof/prove.h"
+#include "history/source/load.h"
+#include "history/types/types.h"
 #include "tests/proof/proof_histories.h"
-#include "verify/contradiction.h"
-#include "verify/proof_claims.h"
-#include "verify/proved_levels.h"
-#include "verify/replay.h"
+#include "checker/prove/contradiction.h"
+#include "checker/prove/proof_claims.h"
+#include "checker/prove/proved_levels.h"
+#include "checker/prove/replay.h"
 
 enum { PER_HISTORY = 20, MOST_LINES = 400 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history/types.h"
+#include "history/types/types.h"
 #include "tests/unit/cmocka_first.h"
 
 enum { KEYS = 64, LIST_MAX = 24 };

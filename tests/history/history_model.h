@@ -6,8 +6,8 @@
 #define RIG_TESTS_HISTORY_HISTORY_MODEL_H
 
 #include "base/rng.h"
-#include "history/builder.h"
-#include "history/history.h"
+#include "history/model/builder.h"
+#include "history/model/history.h"
 
 enum { MODEL_MAX_OPS = 9, MODEL_MAX_ELEMENTS = 256 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "history/types.h"
+#include "history/types/types.h"
 #include "tests/unit/cmocka_first.h"
 
 struct maker {

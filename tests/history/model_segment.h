@@ -4,7 +4,7 @@
 #ifndef RIG_TESTS_HISTORY_MODEL_SEGMENT_H
 #define RIG_TESTS_HISTORY_MODEL_SEGMENT_H
 
-#include "history/segment.h"
+#include "history/model/segment.h"
 #include "tests/history/history_model.h"
 
 /*

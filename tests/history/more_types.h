@@ -11,6 +11,6 @@
 
 #define RIG_TEST_WORKLOADS(X) X(RIG_WORKLOAD_ROWS, "rows", RIG_OP_PUT_ROW, RIG_OP_READ_ROWS, "was put before", "tables")
 
-#include "history/transaction.h"
+#include "history/model/transaction.h"
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "base/vec.h"
-#include "history/builder.h"
+#include "history/model/builder.h"
 
 RIG_VEC(struct rig_op, register_ops)
 RIG_VEC(struct rig_read, register_reads)

@@ -6,7 +6,7 @@
 #ifndef RIG_TESTS_MODEL_AS_REGISTERS_H
 #define RIG_TESTS_MODEL_AS_REGISTERS_H
 
-#include "history/history.h"
+#include "history/model/history.h"
 
 /* Keys of `lists` must be numbers. One ok transaction in `doubt` on average, chosen by the seed, becomes info (0:
  * none). The caller owns the result; stops the program when memory runs out. */

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "synthetic/synthetic.h"
+#include "generator/synthetic/synthetic.h"
 #include "tests/model/made_history.h"
-#include "checker/check.h"
+#include "checker/judge/check.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SANITIZED = 1 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history/read_list.h"
+#include "history/model/read_list.h"
 
 static void require(bool done)
 {

@@ -5,8 +5,8 @@
 #ifndef RIG_TESTS_MODEL_CUT_HISTORY_H
 #define RIG_TESTS_MODEL_CUT_HISTORY_H
 
-#include "history/history.h"
-#include "history/segment.h"
+#include "history/model/history.h"
+#include "history/model/segment.h"
 
 struct cut_history {
     const struct rig_history *history; /* borrowed */

@@ -6,8 +6,8 @@
 
 #include "base/rng.h"
 #include "base/vec.h"
-#include "history/builder.h"
-#include "history/read_list.h"
+#include "history/model/builder.h"
+#include "history/model/read_list.h"
 
 enum { SPACING = 4, TRIES = 200, FIRST_PROCESS = 1000000, FIRST_VALUE = 5000000 };
 

@@ -9,7 +9,7 @@
 #ifndef RIG_TESTS_MODEL_LATE_HISTORY_H
 #define RIG_TESTS_MODEL_LATE_HISTORY_H
 
-#include "history/history.h"
+#include "history/model/history.h"
 
 enum late_kind { LATE_WHOLE, LATE_STALE, LATE_UNKNOWN, LATE_FAILED, LATE_UNREAD, LATE_APPEND, LATE_KINDS };
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "history/event_writer.h"
+#include "history/source/event_writer.h"
 
 enum { ACTIVE = 100, APPENDS = 100, EVERY = 20000, LATE_VALUE = APPENDS + 1, CLIENTS = 4 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "history/load.h"
+#include "history/source/load.h"
 
 enum rig_rc make_history(const struct rig_synthetic *synthetic, struct rig_history **history, struct rig_err *err)
 {

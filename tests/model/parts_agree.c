@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checker/check_source.h"
-#include "checker/shared/shared_check.h"
-#include "checker/stream/stream_part.h"
+#include "checker/judge/check_source.h"
+#include "checker/judge/shared/shared_check.h"
+#include "checker/judge/stream/stream_part.h"
 #include "history/record/record_file.h"
 #include "history/record/record_frame.h"
 #include "history/record/record_writer.h"

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checker/check.h"
-#include "checker/check_source.h"
-#include "history/history_excerpt.h"
+#include "checker/judge/check.h"
+#include "checker/judge/check_source.h"
+#include "history/model/history_excerpt.h"
 #include "tests/model/sim_history.h"
 #include "tests/model/split_ranks.h"
 

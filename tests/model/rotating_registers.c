@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "history/builder.h"
+#include "history/model/builder.h"
 
 enum { MOST_TXNS = 64, MOST_OPS = 6, CLIENTS = 6, ACTIVE = 5, MOST_KEYS = 512, MOST_VERSIONS = 256 };
 enum isolation { SERIAL, SNAPSHOT, UNCHECKED_SNAPSHOT, COMMITTED, STALE, ISOLATIONS };

@@ -10,7 +10,7 @@
 #ifndef RIG_TESTS_MODEL_ROTATING_REGISTERS_H
 #define RIG_TESTS_MODEL_ROTATING_REGISTERS_H
 
-#include "history/history.h"
+#include "history/model/history.h"
 
 /* The same (seed, number) gives the same history. The caller owns it; stops the program when memory runs out. */
 struct rig_history *rotating_registers(uint64_t seed, uint64_t number);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "history/load.h"
-#include "history/read_list.h"
+#include "history/source/load.h"
+#include "history/model/read_list.h"
 
 static const char *difference_of_ops(const struct rig_history *a, const struct rig_history *b, uint32_t txn)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/builder.h"
+#include "history/model/builder.h"
 
 void sim_settings_init(struct sim_settings *settings, enum rig_sim_isolation isolation, enum rig_sim_bug bug)
 {

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "drivers/sim/engine.h"
 #include "generator/generator.h"
-#include "history/history.h"
+#include "history/model/history.h"
 
 struct sim_settings {
     struct rig_sim_options sim;

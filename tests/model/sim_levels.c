@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "checker/check.h"
+#include "checker/judge/check.h"
 #include "tests/model/sim_history.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)

@@ -5,8 +5,8 @@
 
 #include "base/output_file.h"
 #include "base/rng.h"
-#include "history/event_walk.h"
-#include "history/history_excerpt.h"
+#include "history/source/event_walk.h"
+#include "history/model/history_excerpt.h"
 #include "history/record/record_writer.h"
 
 struct clock {

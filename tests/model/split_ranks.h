@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "history/history.h"
+#include "history/model/history.h"
 
 struct split_ranks {
     uint32_t count;

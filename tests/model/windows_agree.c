@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checker/check.h"
-#include "checker/levels/assumption.h"
-#include "checker/stream/stream.h"
-#include "history/load.h"
-#include "history/source.h"
+#include "checker/judge/check.h"
+#include "checker/model/assumption.h"
+#include "checker/judge/stream/stream.h"
+#include "history/source/load.h"
+#include "history/source/source.h"
 #include "tests/model/as_registers.h"
 #include "tests/model/cut_history.h"
 #include "tests/model/late_history.h"

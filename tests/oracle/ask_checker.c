@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "checker/check.h"
-#include "history/builder.h"
+#include "checker/judge/check.h"
+#include "history/model/builder.h"
 #include "tests/oracle/prove_witness.h"
 
 enum rig_level checker_level(struct oracle_level level)

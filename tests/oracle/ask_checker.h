@@ -4,7 +4,7 @@
 #ifndef RIG_TESTS_ORACLE_ASK_CHECKER_H
 #define RIG_TESTS_ORACLE_ASK_CHECKER_H
 
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 #include "tests/oracle/oracle.h"
 
 struct checker_answer {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what `rig check` says of claimed timestamps and orders (checker/certificate/claims.h) with the definitions, on
+"""Compares what `rig check` says of claimed timestamps and orders (checker/evidence/claims.h) with the definitions, on
 random small histories of lists and registers, as JSON lines and as EDN, without the checker's code.
 
 Timestamps: the graph of Adya's thesis, 4.3, with an edge from each transaction to all that start after it committed, and

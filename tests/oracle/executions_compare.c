@@ -39,8 +39,8 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/check_source.h"
-#include "checker/levels/assumption.h"
+#include "checker/judge/check_source.h"
+#include "checker/model/assumption.h"
 #include "tests/oracle/level_meaning.h"
 #include "tests/oracle/named_anomalies.h"
 #include "tests/oracle/small_execution.h"

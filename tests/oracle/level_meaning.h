@@ -5,7 +5,7 @@
 #ifndef RIG_TESTS_ORACLE_LEVEL_MEANING_H
 #define RIG_TESTS_ORACLE_LEVEL_MEANING_H
 
-#include "checker/levels/level.h"
+#include "checker/model/level.h"
 #include "tests/oracle/executions.h"
 
 struct level_meaning {

@@ -4,7 +4,7 @@
 #ifndef RIG_TESTS_ORACLE_PROVE_WITNESS_H
 #define RIG_TESTS_ORACLE_PROVE_WITNESS_H
 
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 #include "tests/oracle/small_history.h"
 
 /* NULL, or the fault of the witness (a static string). The history's keys, values and positions are as in `small`. */

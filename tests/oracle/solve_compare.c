@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/solve/shrink.h"
-#include "checker/solve/solve.h"
+#include "checker/decide/solve/shrink.h"
+#include "checker/decide/solve/solve.h"
 #include "tests/oracle/level_meaning.h"
 #include "tests/oracle/small_execution.h"
 #include "tests/oracle/small_random.h"

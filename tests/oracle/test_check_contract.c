@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "checker/check.h"
-#include "history/builder.h"
+#include "checker/judge/check.h"
+#include "history/model/builder.h"
 #include "tests/oracle/ask_checker.h"
 
 static const char write_skew[] = "ok 0 0-2: rx[] ay1; ok 1 1-3: ry[] ax1; ok 2 4-5: rx[1] ry[1]";

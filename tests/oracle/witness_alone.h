@@ -6,7 +6,7 @@
 #ifndef RIG_TESTS_ORACLE_WITNESS_ALONE_H
 #define RIG_TESTS_ORACLE_WITNESS_ALONE_H
 
-#include "checker/verdict.h"
+#include "checker/model/verdict.h"
 #include "tests/oracle/small_history.h"
 
 /* `small` is the history that `verdict` judges. NULL, or what is wrong with some witness. */

@@ -15,7 +15,7 @@
 
 #include "base/buf.h"
 #include "base/secret.h"
-#include "plan/plan.h"
+#include "run/plan/plan.h"
 #include "tests/unit/forget_secrets.h"
 
 enum { ROUNDS_MAX = 20000, LONGEST_RUN_S = 200 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/secret.h"
-#include "plan/plan.h"
+#include "run/plan/plan.h"
 #include "tests/unit/forget_secrets.h"
 
 static const char name[] = "plan.yaml";

@@ -6,8 +6,8 @@
 
 #include "base/bug.h"
 #include "base/rng.h"
-#include "history/load.h"
-#include "history/types.h"
+#include "history/source/load.h"
+#include "history/types/types.h"
 #include "tests/model/sim_history.h"
 #include "tests/oracle/small_execution.h"
 #include "tests/oracle/small_wild.h"

@@ -9,7 +9,7 @@
 #ifndef RIG_TESTS_PROOF_PROOF_HISTORIES_H
 #define RIG_TESTS_PROOF_PROOF_HISTORIES_H
 
-#include "checker/check.h"
+#include "checker/judge/check.h"
 
 /* The caller owns it. NULL: there is none of this number. */
 struct rig_history *proof_history(enum rig_workload workload, uint64_t seed, uint64_t number);

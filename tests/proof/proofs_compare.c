@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checker/prove/prove.h"
-#include "history/load.h"
-#include "history/types.h"
+#include "checker/judge/proof/prove.h"
+#include "history/source/load.h"
+#include "history/types/types.h"
 #include "tests/proof/proof_histories.h"
 #include "tests/proof/replay_proof.h"
 

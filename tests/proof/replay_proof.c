@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "checker/prove/prove.h"
-#include "history/load.h"
-#include "verify/proof_claims.h"
-#include "verify/proved_levels.h"
+#include "checker/judge/proof/prove.h"
+#include "history/source/load.h"
+#include "checker/prove/proof_claims.h"
+#include "checker/prove/proved_levels.h"
 
 /* The line after "open LEVEL " of the proof; NULL: the proof does not leave the level open. */
 static const char *open_line(const char *text, const char *level)

@@ -5,7 +5,7 @@
 #ifndef RIG_TESTS_PROOF_REPLAY_PROOF_H
 #define RIG_TESTS_PROOF_REPLAY_PROOF_H
 
-#include "checker/check.h"
+#include "checker/judge/check.h"
 
 struct replayed {
     char problem[1200]; /* empty, or what is wrong: a claim is refused, or the proof and the verdict differ */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/output_file.h"
-#include "history/load.h"
+#include "history/source/load.h"
 
 static int not_hidden(const struct dirent *entry)
 {

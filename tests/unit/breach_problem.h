@@ -5,7 +5,7 @@
 #define RIG_TESTS_UNIT_BREACH_PROBLEM_H
 
 #include "base/rng.h"
-#include "checker/solve/breach.h"
+#include "checker/decide/solve/breach.h"
 
 struct breach_shape {
     uint32_t txns, ops, keys, sessions;

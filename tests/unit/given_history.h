@@ -6,7 +6,7 @@
 
 #include "tests/unit/cmocka_first.h"
 
-#include "history/builder.h"
+#include "history/model/builder.h"
 #include "tests/oracle/small_history.h"
 
 static inline void given_add(struct rig_history_builder *builder, const struct small_txn *small)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checker/verdict.h"
-#include "history/builder.h"
-#include "history/value_texts.h"
+#include "checker/model/verdict.h"
+#include "history/model/builder.h"
+#include "history/model/value_texts.h"
 
 enum { HAND_TXNS_MAX = 64, HAND_ROOM = 300 }; /* of a picture; of anything */
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "checker/graph/bundle.h"
-#include "history/history.h"
+#include "checker/model/bundle.h"
+#include "history/model/history.h"
 
 enum { TXNS = 24 };
 

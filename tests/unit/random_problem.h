@@ -6,7 +6,7 @@
 #define RIG_TESTS_UNIT_RANDOM_PROBLEM_H
 
 #include "base/rng.h"
-#include "checker/solve/problem.h"
+#include "checker/model/problem.h"
 
 enum { RANDOM_PROBLEM_TXNS = 32 };
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/secret.h"
-#include "run/run.h"
+#include "run/load/run.h"
 #include "tests/unit/fake_database.h"
 #include "tests/unit/fake_recorder.h"
 #include "tests/unit/forget_secrets.h"

@@ -5,8 +5,8 @@
 #ifndef RIG_TESTS_UNIT_SLOW_BREACH_H
 #define RIG_TESTS_UNIT_SLOW_BREACH_H
 
-#include "checker/levels/rule.h"
-#include "checker/solve/problem.h"
+#include "checker/decide/rule.h"
+#include "checker/model/problem.h"
 
 enum { SLOW_TXNS = 8 };
 

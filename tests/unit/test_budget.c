@@ -1,7 +1,7 @@
 /* The decisions of a check in windows as memory gets short. */
 #include "tests/unit/cmocka_first.h"
 
-#include "checker/stream/budget.h"
+#include "checker/judge/stream/budget.h"
 
 enum { MIB = 1 << 20 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "history/builder.h"
-#include "history/read_list.h"
+#include "history/model/builder.h"
+#include "history/model/read_list.h"
 
 static struct rig_err err;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "checker/graph/bundle.h"
+#include "checker/model/bundle.h"
 
 enum { TXNS = 40, ROUNDS = 3000 };
 

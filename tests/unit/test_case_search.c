@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "checker/solve/case_pairs.h"
-#include "checker/solve/case_search.h"
-#include "checker/solve/shrink.h"
+#include "checker/decide/solve/case_pairs.h"
+#include "checker/decide/solve/case_search.h"
+#include "checker/decide/solve/shrink.h"
 #include "tests/unit/random_problem.h"
 #include "tests/unit/slow_breach.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "history/load.h"
+#include "history/source/load.h"
 #include "history/text/certificate_text.h"
 
 /* Takes the lines of `text`, up to the first that is refused. */

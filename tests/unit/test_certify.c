@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "checker/certificate/certified.h"
-#include "checker/certificate/claims.h"
-#include "checker/known_issues.h"
-#include "history/history_storage.h"
-#include "history/load.h"
+#include "checker/evidence/certified.h"
+#include "checker/evidence/claims.h"
+#include "checker/judge/known_issues.h"
+#include "history/model/history_storage.h"
+#include "history/source/load.h"
 #include "history/record/record_writer.h"
-#include "history/source.h"
+#include "history/source/source.h"
 #include "report/report.h"
 
 /* "12: x=1,2 y=3; 13: x=1,2,4": x to w are the keys 0 to 3; "x=-" removes it. "last;" at the beginning: last versions only.

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "checker/check.h"
+#include "checker/judge/check.h"
 
 struct fixture {
     struct rig_history *history;

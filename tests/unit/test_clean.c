@@ -1,8 +1,8 @@
 /* Whether links are clean, on random ones, compared with components and real time on their graph. */
 #include "tests/unit/random_links.h"
 
-#include "checker/cycle/clean.h"
-#include "checker/cycle/realtime.h"
+#include "checker/decide/cycle/clean.h"
+#include "checker/decide/cycle/realtime.h"
 
 enum { ROUNDS = 20000 };
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "ranks/clock_offsets.h"
+#include "run/ranks/clock_offsets.h"
 
 /* Two clocks: `ahead_ns` is rank 0's minus this one's, and drifts by `ppm` of this one's time. */
 struct clocks {

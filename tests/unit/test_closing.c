@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "checker/stream/closing.h"
+#include "checker/judge/stream/closing.h"
 #include "checker/infer/list_inference.h"
 
 struct fixture {

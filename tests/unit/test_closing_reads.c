@@ -1,7 +1,7 @@
 #include "tests/unit/cmocka_first.h"
 
 #include "base/option_parse.h"
-#include "synthetic/closing_reads.h"
+#include "generator/synthetic/closing_reads.h"
 
 static struct rig_generator_options options_of(enum rig_final_reads final_reads)
 {

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "history/columns.h"
-#include "history/load.h"
-#include "history/names.h"
+#include "history/model/columns.h"
+#include "history/source/load.h"
+#include "history/model/names.h"
 #include "tests/history/history_model.h"
 
 static struct rig_rng rng;

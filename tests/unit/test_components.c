@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "checker/cycle/components.h"
-#include "checker/cycle/realtime.h"
+#include "checker/model/components.h"
+#include "checker/decide/cycle/realtime.h"
 
 enum { NODES = 12 };
 

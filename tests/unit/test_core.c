@@ -1,9 +1,9 @@
 /* The core of random graphs gives the same decision on cycles of every kind as the whole graph. */
 #include "tests/unit/random_links.h"
 
-#include "checker/cycle/core.h"
-#include "checker/cycle/realtime.h"
-#include "checker/graph/orders.h"
+#include "checker/decide/cycle/core.h"
+#include "checker/decide/cycle/realtime.h"
+#include "checker/model/orders.h"
 
 enum { ROUNDS = 3000 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "history/load.h"
+#include "history/source/load.h"
 #include "report/charts.h"
 #include "report/report.h"
 #include "tests/unit/hand_verdict.h"

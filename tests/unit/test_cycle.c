@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "checker/cycle/cycle.h"
+#include "checker/decide/cycle/cycle.h"
 
 static struct rig_txn txns[8];
 static struct rig_history history = {.txns = txns, .txn_count = 7};

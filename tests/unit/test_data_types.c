@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "history/load.h"
+#include "history/source/load.h"
 #include "history/record/record_encoder.h"
-#include "history/types.h"
-#include "history/window.h"
+#include "history/types/types.h"
+#include "history/model/window.h"
 #include "tests/history/model_segment.h"
 
 enum { VARIANTS = 24 };

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "history/load.h"
-#include "history/read_list.h"
+#include "history/source/load.h"
+#include "history/model/read_list.h"
 #include "tests/history/history_model.h"
 
 static struct rig_history *parse(const char *text)

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "history/event_writer.h"
+#include "history/source/event_writer.h"
 #include "tests/history/history_model.h"
 
 static void check(enum rig_rc rc, const struct rig_err *err)

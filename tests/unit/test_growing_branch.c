@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "history/growing_branch.h"
-#include "history/read_list.h"
+#include "history/model/growing_branch.h"
+#include "history/model/read_list.h"
 
 enum { MOST = 40 };
 

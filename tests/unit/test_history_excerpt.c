@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history/history_excerpt.h"
+#include "history/model/history_excerpt.h"
 #include "tests/history/history_model.h"
 #include "tests/unit/given_history.h"
 

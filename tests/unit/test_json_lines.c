@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "history/load.h"
-#include "history/read_list.h"
+#include "history/source/load.h"
+#include "history/model/read_list.h"
 #include "tests/history/history_model.h"
 
 static struct rig_history *parse(const char *text)

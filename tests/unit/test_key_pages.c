@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "checker/stream/key_pages.h"
+#include "checker/judge/stream/key_pages.h"
 
 enum { NAMES = 200, MOST_LENGTH = 300, CHANGES = 20000 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "checker/stream/key_set.h"
+#include "checker/judge/stream/key_set.h"
 
 static bool has(const struct rig_key_set *set, int64_t number)
 {

@@ -1,8 +1,8 @@
 /* Which witness of a verdict has the shape of a known anomaly: each shape here differs from one that fits in one respect. */
 #include "tests/unit/given_history.h"
 
-#include "checker/check.h"
-#include "checker/known_anomaly.h"
+#include "checker/judge/check.h"
+#include "checker/judge/known_anomaly.h"
 
 /* A write skew of two, with columns set by each test; serializable alone is refuted. */
 static const char skew[] = "ok 0 0-2: rx[] ay1; ok 1 1-3: ry[] ax1; ok 2 4-5: rx[1] ry[1]";

@@ -1,8 +1,8 @@
 /* Which verdicts known issues explain: no other anomaly hides behind a known one. */
 #include "tests/unit/given_history.h"
 
-#include "checker/known_issues.h"
-#include "history/history_excerpt.h"
+#include "checker/judge/known_issues.h"
+#include "history/model/history_excerpt.h"
 #include "tests/oracle/small_execution.h"
 
 /* Write skews of two transactions, on x and y, and on z and w. */

@@ -2,8 +2,8 @@
 #include "tests/unit/given_history.h"
 
 #include "base/rng.h"
-#include "checker/cycle/ladder.h"
-#include "checker/cycle/read_skew.h"
+#include "checker/decide/cycle/ladder.h"
+#include "checker/decide/cycle/read_skew.h"
 
 struct fixture {
     struct rig_history *history;

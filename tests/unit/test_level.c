@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_first.h"
 
-#include "checker/levels/level.h"
+#include "checker/model/level.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
 

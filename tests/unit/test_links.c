@@ -1,7 +1,7 @@
 /* Links and the graph made of them. */
 #include "tests/unit/cmocka_first.h"
 
-#include "checker/graph/graph.h"
+#include "checker/model/graph.h"
 
 static void assert_edges(const struct rig_graph *graph, uint32_t node, const uint32_t *edges, uint32_t count)
 {

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "checker/infer/list_inference.h"
-#include "history/window_view.h"
+#include "history/model/window_view.h"
 #include "tests/oracle/ask_checker.h"
 #include "tests/oracle/small_random.h"
 

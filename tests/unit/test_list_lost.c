@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "checker/check.h"
-#include "checker/witness/verify.h"
+#include "checker/judge/check.h"
+#include "checker/prove/witness/verify.h"
 #include "report/report.h"
 
 struct fixture {

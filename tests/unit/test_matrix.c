@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/folder.h"
-#include "matrix/matrix_report.h"
+#include "jobs/matrix/matrix_report.h"
 
 static char folder[64];
 

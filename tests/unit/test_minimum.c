@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "checker/check.h"
-#include "checker/minimum.h"
+#include "checker/judge/check.h"
+#include "checker/judge/minimum.h"
 
 static const char clean[] = "ok 0 0-1: ax1; ok 1 2-3: rx[1] ax2; ok 0 4-5: rx[1 2]";
 static const char skew[] = "ok 0 0-2: rx[] ay1; ok 1 1-3: ry[] ax1; ok 2 4-5: rx[1] ry[1]";

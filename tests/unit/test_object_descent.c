@@ -6,9 +6,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/rng.h"
-#include "checker/object/object_descent.h"
-#include "checker/object/object_replay.h"
-#include "history/load.h"
+#include "checker/objects/object_descent.h"
+#include "checker/objects/object_replay.h"
+#include "history/source/load.h"
 
 enum { MOST_OPEN = 6 };
 

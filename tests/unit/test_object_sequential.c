@@ -7,11 +7,11 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "checker/object/object_ops.h"
-#include "checker/object/object_sequential.h"
-#include "checker/object/object_sessions.h"
-#include "checker/witness/verify_type.h"
-#include "history/load.h"
+#include "checker/objects/object_ops.h"
+#include "checker/objects/object_sequential.h"
+#include "checker/objects/object_sessions.h"
+#include "checker/prove/witness/verify_type.h"
+#include "history/source/load.h"
 
 struct stage {
     struct rig_history *history;

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "checker/stream/stream.h"
-#include "history/row_names.h"
-#include "history/source.h"
-#include "run/online.h"
+#include "checker/judge/stream/stream.h"
+#include "history/types/row_names.h"
+#include "history/source/source.h"
+#include "run/load/online.h"
 
-/* -- the record: a source in place of history/source.c ------------------------------------------------------------- */
+/* -- the record: a source in place of history/source/source.c ------------------------------------------------------------- */
 
 enum { TXNS = 100 }; /* of each stretch */
 
@@ -75,7 +75,7 @@ void rig_source_close(struct rig_source *source)
         assert_ptr_equal(source, &record);
 }
 
-/* -- the checker: in place of checker/stream/stream.c -- */
+/* -- the checker: in place of checker/judge/stream/stream.c -- */
 
 struct rig_stream {
     int fed;

@@ -5,9 +5,9 @@
 
 #include "base/option_parse.h"
 #include "base/secret.h"
-#include "checker/levels/anomaly.h"
-#include "checker/levels/level.h"
-#include "plan/plan.h"
+#include "checker/model/anomaly.h"
+#include "checker/model/level.h"
+#include "run/plan/plan.h"
 #include "tests/unit/forget_secrets.h"
 
 static const char small[] = "name: small\n"

@@ -5,7 +5,7 @@
 #include "tests/unit/cmocka_first.h"
 
 #include "base/rng.h"
-#include "shrink/plan_search.h"
+#include "jobs/shrink/plan_search.h"
 
 /* Clients, keys, a fault that matters, one that does not. */
 enum { CLIENTS, KEYS, NEEDED, IDLE, DIMENSIONS };

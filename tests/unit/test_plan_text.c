@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/secret.h"
-#include "plan/plan_text.h"
+#include "run/plan/plan_text.h"
 #include "tests/unit/forget_secrets.h"
 
 static int forget(void **state)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/output_file.h"
-#include "history/load.h"
+#include "history/source/load.h"
 #include "history/record/packing.h"
 #include "history/record/record_frame.h"
 #include "history/record/varint.h"

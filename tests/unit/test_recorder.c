@@ -16,8 +16,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "history/load.h"
-#include "history/read_list.h"
+#include "history/source/load.h"
+#include "history/model/read_list.h"
 #include "history/record/record_frame.h"
 #include "history/record/recorder.h"
 #include "tests/history/history_model.h"

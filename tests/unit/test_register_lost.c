@@ -4,8 +4,8 @@
  */
 #include "tests/unit/given_history.h"
 
-#include "checker/check.h"
-#include "checker/witness/verify.h"
+#include "checker/judge/check.h"
+#include "checker/prove/witness/verify.h"
 #include "tests/model/as_registers.h"
 
 struct fixture {

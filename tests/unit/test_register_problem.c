@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "checker/infer/register_inference.h"
 #include "checker/infer/register_problem.h"
-#include "history/load.h"
+#include "history/source/load.h"
 
 #define EVENT(type, process, value) "{\"type\":\"" type "\",\"process\":" process ",\"value\":" value "}\n"
 #define TXN(process, value)         EVENT("invoke", process, value) EVENT("ok", process, value)

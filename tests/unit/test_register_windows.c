@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checker/check.h"
-#include "checker/check_source.h"
-#include "checker/stream/closing.h"
+#include "checker/judge/check.h"
+#include "checker/judge/check_source.h"
+#include "checker/judge/stream/closing.h"
 #include "checker/infer/register_inference.h"
-#include "checker/levels/assumption.h"
-#include "checker/stream/retired.h"
-#include "checker/stream/stream.h"
-#include "history/builder.h"
-#include "history/source.h"
+#include "checker/model/assumption.h"
+#include "checker/judge/stream/retired.h"
+#include "checker/judge/stream/stream.h"
+#include "history/model/builder.h"
+#include "history/source/source.h"
 #include "tests/model/as_registers.h"
 #include "tests/model/cut_history.h"
 

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "checker/check.h"
+#include "checker/judge/check.h"
 #include "checker/infer/register_inference.h"
 #include "checker/infer/versions_audit.h"
-#include "checker/levels/assumption.h"
-#include "checker/witness/verify.h"
-#include "history/load.h"
+#include "checker/model/assumption.h"
+#include "checker/prove/witness/verify.h"
+#include "history/source/load.h"
 
 enum { WFR = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS) };
 enum { SEQUENTIAL = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_SEQUENTIAL_KEYS) };

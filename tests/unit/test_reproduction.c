@@ -1,7 +1,7 @@
 /* Which runs an entry of the library of known bugs is about. */
 #include "tests/unit/cmocka_first.h"
 
-#include "plan/reproduction.h"
+#include "run/plan/reproduction.h"
 
 static const char *const isolations[] = {"serializable", "repeatable-read"};
 static const char *const versions[] = {"15", "14.3"};

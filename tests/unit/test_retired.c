@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "checker/infer/list_inference.h"
-#include "checker/stream/retired.h"
+#include "checker/judge/stream/retired.h"
 #include "tests/model/cut_history.h"
 
 struct fixture {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checker/certificate/certified.h"
-#include "checker/witness/verify_certificate.h"
-#include "checker/witness/verify_row_turn.h"
-#include "history/load.h"
+#include "checker/evidence/certified.h"
+#include "checker/prove/witness/verify_certificate.h"
+#include "checker/prove/witness/verify_row_turn.h"
+#include "history/source/load.h"
 
 /* T1 and T2 count the rows of class 1, each without the other's: a phantom that only snapshots show. T3 moves all rows to
  * class 2, T4 finds no row of class 1 and deletes one, and T5 reads the rest. */

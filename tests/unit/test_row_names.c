@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "history/row_names.h"
+#include "history/types/row_names.h"
 
 static const char meta[] = "name: x\n# rows: 4 warehouse:14 stock:14:20\n# more\n";
 

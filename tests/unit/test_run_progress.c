@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "checker/levels/anomaly.h"
-#include "run/run_lag.h"
-#include "run/run_progress.h"
+#include "checker/model/anomaly.h"
+#include "run/load/run_lag.h"
+#include "run/load/run_progress.h"
 
 static const char *duration(int64_t ns)
 {

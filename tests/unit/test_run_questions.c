@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "generator/question_stream.h"
-#include "run/run.h"
+#include "run/load/run.h"
 #include "tests/unit/fake_database.h"
 #include "tests/unit/fake_recorder.h"
 

@@ -10,10 +10,10 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "history/history.h"
-#include "history/load.h"
-#include "run/run.h"
-#include "run/run_state.h"
+#include "history/model/history.h"
+#include "history/source/load.h"
+#include "run/load/run.h"
+#include "run/load/run_state.h"
 #include "tests/history/history_model.h"
 
 enum { RUNS = 2, PATH_BYTES = 128 };

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "checker/solve/sat.h"
+#include "checker/decide/solve/sat.h"
 
 /* Adds the clause of one or two literals; 0: none. */
 static void add(struct rig_sat *sat, int first, int second)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenario/scenario.h"
-#include "scenario/statement_text.h"
+#include "run/scenario/scenario.h"
+#include "run/scenario/statement_text.h"
 
 static const struct rig_row_table table = {
     .name = "test", .columns = {"id", "value"}, .column_count = 2, .key_count = 1};

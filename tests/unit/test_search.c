@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "checker/cycle/search.h"
+#include "checker/decide/cycle/search.h"
 
 /* Six transactions; arcs from a text of triples: from, to, kind (w, r, a, and . for a relay's way out). */
 struct fixture {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "history/segment.h"
+#include "history/model/segment.h"
 #include "tests/history/model_segment.h"
 
 static struct rig_rng rng;

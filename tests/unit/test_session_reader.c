@@ -9,9 +9,9 @@
 #include "base/folder.h"
 #include "base/output_file.h"
 #include "base/rng.h"
-#include "history/load.h"
-#include "history/source.h"
-#include "history/window.h"
+#include "history/source/load.h"
+#include "history/source/source.h"
+#include "history/model/window.h"
 #include "tests/history/history_model.h"
 
 /*

@@ -1,8 +1,8 @@
 /* Smallest parts of histories, and the order of their statements. */
 #include "tests/unit/given_history.h"
 
-#include "shrink/interleaving.h"
-#include "shrink/shrink_history.h"
+#include "jobs/shrink/interleaving.h"
+#include "jobs/shrink/shrink_history.h"
 
 static struct rig_smallest_part shrunk(struct rig_history *history, const struct rig_shrink_options *options)
 {

@@ -9,9 +9,9 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "checker/graph/orders.h"
-#include "checker/levels/level.h"
-#include "checker/solve/solve.h"
+#include "checker/model/orders.h"
+#include "checker/model/level.h"
+#include "checker/decide/solve/solve.h"
 
 enum { GROWTH = 8, MOST_GROWTH = 30 };
 

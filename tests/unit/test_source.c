@@ -8,9 +8,9 @@
 
 #include "base/buf.h"
 #include "base/rng.h"
-#include "history/form_reader.h"
+#include "history/source/form_reader.h"
 #include "history/record/packing.h"
-#include "history/window.h"
+#include "history/model/window.h"
 #include "tests/history/history_model.h"
 
 /*

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "checker/stream/stream.h"
-#include "history/source.h"
+#include "checker/judge/stream/stream.h"
+#include "history/source/source.h"
 #include "tests/model/cut_history.h"
 
 struct fixture {

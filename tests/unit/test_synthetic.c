@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "synthetic/synthetic.h"
+#include "generator/synthetic/synthetic.h"
 #include "tests/model/made_history.h"
 
 static void set(struct rig_synthetic *synthetic, const char *assignment)

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "history/types.h"
-#include "history/load.h"
-#include "history/read_list.h"
-#include "history/source.h"
+#include "history/types/types.h"
+#include "history/source/load.h"
+#include "history/model/read_list.h"
+#include "history/source/source.h"
 #include "history/text/scan/text_block.h"
-#include "history/window.h"
+#include "history/model/window.h"
 #include "tests/history/history_model.h"
 
 static struct rig_rng rng;

@@ -2,7 +2,7 @@
 #include "tests/unit/cmocka_first.h"
 
 #include "base/rng.h"
-#include "history/time_order.h"
+#include "history/merge/time_order.h"
 
 enum { MOST_STREAMS = 14, EVENTS = 60, ROUNDS = 400 };
 

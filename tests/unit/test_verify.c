@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "checker/check.h"
-#include "checker/witness/verify.h"
-#include "history/load.h"
+#include "checker/judge/check.h"
+#include "checker/prove/witness/verify.h"
+#include "history/source/load.h"
 
 struct fixture {
     struct rig_history *history;

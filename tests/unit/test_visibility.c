@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "checker/certificate/visibility.h"
+#include "checker/evidence/visibility.h"
 
 enum { COMMITS = 40, SNAPSHOTS = 30, FIRST_ID = 1000 };
 

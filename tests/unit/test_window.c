@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "history/source.h"
-#include "history/window.h"
+#include "history/source/source.h"
+#include "history/model/window.h"
 #include "tests/history/model_segment.h"
 
 static struct rig_rng rng;

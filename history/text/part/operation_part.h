@@ -24,7 +24,7 @@
 #include "history/text/operation_parser.h"
 #include "history/text/operation_reader.h"
 #include "history/text/scan/op_names.h"
-#include "history/segment.h"
+#include "history/model/segment.h"
 #include "history/text/text_table.h"
 
 enum {

@@ -6,7 +6,7 @@
 #define RIG_HISTORY_TEXT_SCAN_OP_NAMES_H
 
 #include "history/text/scan/text_lanes.h"
-#include "history/types.h"
+#include "history/types/types.h"
 
 /* The text of a micro-operation from behind its bracket up to its key. */
 struct rig_op_name {

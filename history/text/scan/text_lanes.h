@@ -51,7 +51,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "history/history.h"
+#include "history/model/history.h"
 
 enum { RIG_LANES = 8, RIG_LANES_NONE = UINT8_MAX };
 

@@ -1,0 +1,30 @@
+/*
+ * Collecting distinct cycles: counts them by anomaly, keeps the shortest few of each.
+ */
+#ifndef RIG_CHECKER_DECIDE_CYCLE_COLLECT_H
+#define RIG_CHECKER_DECIDE_CYCLE_COLLECT_H
+
+#include "base/table.h"
+#include "checker/decide/cycle/ladder.h"
+
+/* A cycle longer than this is kept only while it is the shortest. */
+enum { RIG_CYCLE_LONG = RIG_WITNESS_WHOLE };
+
+struct rig_collector {
+    const struct rig_history *history;   /* borrowed */
+    const struct rig_versions *versions; /* borrowed; of lists, else NULL */
+    struct rig_ladder *ladder;           /* borrowed */
+    struct rig_table seen;               /* fingerprints of the cycles counted */
+    uint32_t most_kept;
+};
+
+void rig_collector_init(struct rig_collector *collector, const struct rig_history *history,
+                        const struct rig_versions *versions, struct rig_ladder *ladder, uint32_t most_kept);
+void rig_collector_done(struct rig_collector *collector);
+/*
+ * Simplifies, turns and classifies the closed walk in `cycle` (which keeps its memory), and counts it when it is new.
+ * `anomaly` receives its class. False when memory runs out.
+ */
+bool rig_collector_add(struct rig_collector *collector, struct rig_cycle *cycle, enum rig_anomaly *anomaly);
+
+#endif

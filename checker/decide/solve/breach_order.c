@@ -1,0 +1,206 @@
+#include "checker/decide/solve/breach_order.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+
+static uint32_t *numbers(struct rig_arena *arena, size_t count)
+{
+    return rig_arena_room(arena, count + 1, sizeof(uint32_t));
+}
+
+static bool find_nodes(struct rig_ordered *ordered, struct rig_arena *arena)
+{
+    const uint32_t count = ordered->problem->txn_count;
+    uint32_t *at = numbers(arena, count);
+    if (at == NULL)
+        return false;
+    memset(at, 0xff, ((size_t)count + 1) * sizeof at[0]);
+    for (uint32_t node = 0; node < count; node++) {
+        RIG_REQUIRE(ordered->place[node] < count && at[ordered->place[node]] == RIG_PROBLEM_NONE);
+        at[ordered->place[node]] = node;
+    }
+    ordered->at = at;
+    return true;
+}
+
+static bool link_versions(struct rig_ordered *ordered, struct rig_arena *arena)
+{
+    const struct rig_problem *problem = ordered->problem;
+    const size_t writes = problem->writes.count, versions = writes + problem->key_count;
+    uint32_t *next = numbers(arena, versions), *prev = numbers(arena, writes),
+             *last = numbers(arena, problem->key_count);
+    if (next == NULL || prev == NULL || last == NULL)
+        return false;
+    memset(next, 0xff, versions * sizeof next[0]);
+    for (uint32_t key = 0; key < problem->key_count; key++)
+        last[key] = (uint32_t)writes + key;
+    for (uint32_t place = 0; place < problem->txn_count; place++) {
+        const uint32_t node = ordered->at[place];
+        for (uint32_t w = problem->txns.at[node].first_write; w < problem->txns.at[node + 1].first_write; w++) {
+            uint32_t *before = &last[problem->writes.at[w].key];
+            prev[w] = *before;
+            next[*before] = w;
+            *before = w;
+        }
+    }
+    ordered->next = next;
+    ordered->prev = prev;
+    return true;
+}
+
+static bool name_versions_read(struct rig_ordered *ordered, struct rig_arena *arena)
+{
+    const struct rig_problem *problem = ordered->problem;
+    uint32_t *version = numbers(arena, problem->reads.count);
+    if (version == NULL)
+        return false;
+    for (uint32_t v = 0; v < problem->writes.count + problem->key_count; v++) {
+        for (uint32_t r = problem->reader_first[v]; r < problem->reader_first[v + 1]; r++)
+            version[problem->readers[r]] = v;
+    }
+    ordered->version = version;
+    return true;
+}
+
+static bool link_processes(struct rig_ordered *ordered, struct rig_arena *arena)
+{
+    const struct rig_problem *problem = ordered->problem;
+    uint32_t *child = numbers(arena, problem->txn_count), *sibling = numbers(arena, problem->txn_count);
+    if (child == NULL || sibling == NULL)
+        return false;
+    memset(child, 0xff, problem->txn_count * sizeof child[0]);
+    for (uint32_t node = problem->txn_count; node-- > 0;) {
+        const uint32_t before = problem->txns.at[node].before;
+        sibling[node] = RIG_PROBLEM_NONE;
+        if (before == RIG_PROBLEM_NONE)
+            continue;
+        sibling[node] = child[before];
+        child[before] = node;
+    }
+    ordered->child = child;
+    ordered->sibling = sibling;
+    return rig_ordered_leave_out(ordered, NULL, arena);
+}
+
+bool rig_ordered_leave_out(struct rig_ordered *ordered, const uint8_t *left_out, struct rig_arena *arena)
+{
+    const struct rig_problem *problem = ordered->problem;
+    uint32_t *lead = ordered->child == NULL ? NULL : numbers(arena, problem->txn_count);
+    for (uint32_t node = 0; lead != NULL && node < problem->txn_count; node++) {
+        const uint32_t before = problem->txns.at[node].before;
+        const bool skipped = before != RIG_PROBLEM_NONE && left_out != NULL && left_out[before];
+        lead[node] = skipped ? lead[before] : before;
+    }
+    ordered->lead = lead;
+    return ordered->child == NULL || lead != NULL;
+}
+
+struct moment {
+    uint32_t position, node;
+};
+
+static int compare_moments(const void *left, const void *right)
+{
+    const struct moment *a = left, *b = right;
+    if (a->position != b->position)
+        return a->position < b->position ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+static uint32_t first_after(const struct moment *moments, uint32_t count, uint32_t position)
+{
+    uint32_t low = 0;
+    for (uint32_t high = count; low < high;) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (moments[middle].position > position)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static bool order_in_time(struct rig_ordered *ordered, struct rig_arena *arena)
+{
+    const struct rig_problem *problem = ordered->problem;
+    const uint32_t count = problem->txn_count;
+    struct moment *moments = rig_arena_room(arena, (size_t)count + 1, sizeof moments[0]);
+    uint32_t *invoked = numbers(arena, count), *after = numbers(arena, count), *latest = numbers(arena, count);
+    if (moments == NULL || invoked == NULL || after == NULL || latest == NULL)
+        return false;
+    for (uint32_t node = 0; node < count; node++)
+        moments[node] = (struct moment){problem->txns.at[node].invoked, node};
+    if (count > 0)
+        qsort(moments, count, sizeof moments[0], compare_moments);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rig_problem_txn *txn = &problem->txns.at[i];
+        RIG_REQUIRE(txn->ended >= txn->invoked);
+        invoked[i] = moments[i].node;
+        after[i] = first_after(moments, count, txn->ended);
+        latest[ordered->place[moments[i].node]] = i + 1;
+    }
+    for (uint32_t place = 1; place < count; place++)
+        latest[place] = latest[place] > latest[place - 1] ? latest[place] : latest[place - 1];
+    ordered->invoked = invoked;
+    ordered->after = after;
+    ordered->latest = latest;
+    return true;
+}
+
+bool rig_ordered_init(struct rig_ordered *ordered, const struct rig_problem *problem, enum rig_along along,
+                      const uint32_t *place, struct rig_deadline *deadline, struct rig_arena *arena)
+{
+    *ordered = (struct rig_ordered){.problem = problem, .deadline = deadline, .place = place};
+    return find_nodes(ordered, arena) && link_versions(ordered, arena) && name_versions_read(ordered, arena) &&
+           (along == RIG_ALONG_PLAIN || link_processes(ordered, arena)) &&
+           (along != RIG_ALONG_REALTIME || !problem->has_realtime || order_in_time(ordered, arena));
+}
+
+struct rig_arc rig_ordered_ww(const struct rig_problem *problem, uint32_t earlier_write, uint32_t later_write)
+{
+    const struct rig_problem_write *write = &problem->writes.at[later_write];
+    const uint32_t from = problem->write_txn[earlier_write];
+    return (struct rig_arc){.from = from,
+                            .to = problem->write_txn[later_write],
+                            .kind = RIG_EDGE_WW,
+                            .key = write->key,
+                            .writer = from,
+                            .from_op = RIG_ARC_NONE,
+                            .to_op = write->first_op};
+}
+
+struct rig_arc rig_ordered_wr(const struct rig_problem *problem, uint32_t read)
+{
+    const struct rig_problem_read *r = &problem->reads.at[read];
+    return (struct rig_arc){.from = r->writer,
+                            .to = problem->read_txn[read],
+                            .kind = RIG_EDGE_WR,
+                            .key = r->key,
+                            .writer = r->writer,
+                            .from_op = RIG_ARC_NONE,
+                            .to_op = r->op};
+}
+
+struct rig_arc rig_ordered_rw(const struct rig_problem *problem, uint32_t read, uint32_t later_write)
+{
+    const struct rig_problem_read *r = &problem->reads.at[read];
+    return (struct rig_arc){.from = problem->read_txn[read],
+                            .to = problem->write_txn[later_write],
+                            .kind = RIG_EDGE_RW,
+                            .key = r->key,
+                            .writer = r->writer,
+                            .from_op = r->op,
+                            .to_op = RIG_ARC_NONE};
+}
+
+struct rig_arc rig_ordered_arc(uint32_t from, uint32_t to, enum rig_edge_kind kind)
+{
+    return (struct rig_arc){.from = from,
+                            .to = to,
+                            .kind = kind,
+                            .key = RIG_ARC_NONE,
+                            .writer = RIG_ARC_NONE,
+                            .from_op = RIG_ARC_NONE,
+                            .to_op = RIG_ARC_NONE};
+}

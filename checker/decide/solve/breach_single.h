@@ -1,0 +1,24 @@
+/*
+ * The cycles of rules that count: CONSISTENT, CAUSAL and MONOTONIC_VIEW forbid those with exactly one rw edge, UPDATES
+ * those with at most one transaction that writes nothing. The remaining edges or transactions have no cycle by
+ * themselves. So each rw edge, or each of these transactions, is a question of reachability.
+ *
+ * Time: that of the sweep (breach_sweep.h), and of walks that show the cycles, within the steps of breach_closed.h. Real
+ * time, which no level of these forms has, takes a walk for each question.
+ */
+#ifndef RIG_CHECKER_DECIDE_SOLVE_BREACH_SINGLE_H
+#define RIG_CHECKER_DECIDE_SOLVE_BREACH_SINGLE_H
+
+#include "checker/decide/solve/breach_sink.h"
+#include "checker/decide/solve/breach_states.h"
+
+/* `rank`, per node below `rank_count`: all edges but rw edges lead to higher ranks. False when memory runs out. */
+bool rig_breach_find_single(const struct rig_ordered *ordered, const uint32_t *rank, uint32_t rank_count,
+                            struct rig_breach_sink *sink, struct rig_arena *arena);
+
+/* For UPDATES. Cycles of updates alone come first; if there are any, the others are not searched. False when memory runs
+ * out. */
+bool rig_breach_find_of_updates(const struct rig_ordered *ordered, struct rig_breach_sink *sink,
+                                struct rig_arena *arena);
+
+#endif

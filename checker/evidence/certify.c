@@ -1,0 +1,446 @@
+#include "checker/evidence/certified.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/buf.h"
+#include "base/thread.h"
+#include "checker/evidence/certificate_judge.h"
+#include "checker/evidence/claims.h"
+#include "checker/evidence/list_history.h"
+#include "checker/evidence/snapshot_judge.h"
+#include "checker/evidence/snapshot_sentence.h"
+#include "checker/model/checker_types.h"
+#include "checker/model/verdict_storage.h"
+#include "checker/explain/sentence.h"
+#include "checker/prove/witness/verify_certificate.h"
+#include "history/types/types.h"
+#include "history/model/value_texts.h"
+
+const struct rig_discrepancy_info rig_discrepancy_infos[RIG_DISCREPANCY_COUNT] = {
+#define RIG_DISCREPANCY_ROW(id, name, definition) {name, definition},
+    RIG_DISCREPANCY_TABLE(RIG_DISCREPANCY_ROW)
+#undef RIG_DISCREPANCY_ROW
+};
+
+bool rig_discrepancy_is_name(const char *name)
+{
+    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
+        if (strcmp(rig_discrepancy_infos[kind].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+void rig_certificate_print_place(uint64_t place, uint32_t timeline, char text[static 64])
+{
+    if (timeline > 0)
+        (void)snprintf(text, 64, "%" PRIX32 "/%" PRIX32 " on timeline %" PRIu32, (uint32_t)(place >> 32),
+                       (uint32_t)place, timeline);
+    else
+        (void)snprintf(text, 64, "%" PRIu64, place);
+}
+
+void rig_certificate_place(const struct rig_certificate *certificate, uint32_t commit, char text[static 64])
+{
+    rig_certificate_print_place(certificate->commits.at[commit].place, certificate->commits.at[commit].timeline, text);
+}
+
+static enum rig_rc no_memory(struct rig_err *err)
+{
+    return rig_memory_limit(err, "the certificate");
+}
+
+/* ---- words ---- */
+
+static const char *const suspects[RIG_DISCREPANCY_COUNT] = {
+    [RIG_DISCREPANCY_LOST_COMMIT] =
+        "Suspect a commit that a crash or a failover lost, a gap in the stream, or an unlogged table.",
+    [RIG_DISCREPANCY_RESURRECTED_ABORT] = "Suspect a wrong row in the driver's table of outcomes, or the database.",
+    [RIG_DISCREPANCY_TORN_COMMIT] = "Suspect the driver, or an update that the database lost.",
+    [RIG_DISCREPANCY_CERTIFICATE_MISMATCH] =
+        "Suspect the driver, a read of data that was rolled back or lost in a crash, or a lost or forked update.",
+    [RIG_DISCREPANCY_SNAPSHOT_MISMATCH] =
+        "Suspect the driver, or the database; at read committed also a read of versions newer than its snapshot.",
+    [RIG_DISCREPANCY_SNAPSHOT_FORK] = "Suspect the driver, which may have lost an own number, or the database.",
+    [RIG_DISCREPANCY_VERSION_INVERSION] = "Suspect the driver, or the database.",
+    [RIG_DISCREPANCY_MISSED_COMMIT] =
+        "Suspect the driver, a second server that still answers after a failover, or the database.",
+    [RIG_DISCREPANCY_UNSEEN_OVERWRITE] = "Suspect the driver, or an update that the database lost.",
+    [RIG_DISCREPANCY_UNSTEADY_SNAPSHOT] = "Suspect the driver, or the database.",
+    [RIG_DISCREPANCY_VERSION_MISMATCH] = "Suspect the driver, or a lost or forked update of the database.",
+    [RIG_DISCREPANCY_UNKNOWN_VERSION] =
+        "Suspect the driver, a read of data that was rolled back, or a commit that was lost in a crash.",
+    [RIG_DISCREPANCY_NUMBER_MISMATCH] = "Suspect the driver, or a number that the database used again after a crash.",
+};
+
+static void add_writing(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
+{
+    const struct rig_txn_op *op = rig_txn_ops(history, found->txn) + found->op;
+    rig_buf_printf(text, "has %s of %s to key ", rig_op_infos[op->kind].noun, RIG_VALUE_SHOWN(op->value));
+    rig_sentence_key(history, op->key, text);
+}
+
+/* The commit that has a write, and what lost it if a failover did. */
+static void add_commit(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
+{
+    const struct rig_certificate *certificate = found->of_lost ? history->certificate->lost : history->certificate;
+    rig_certificate_commit_sentence(certificate, found->commit, text);
+    rig_buf_add_text(text, " has this write");
+    if (found->of_lost) {
+        const struct rig_fork *fork =
+            rig_certificate_fork_of(history->certificate, &certificate->commits.at[found->commit]);
+        char place[64];
+        RIG_INVARIANT(fork != NULL);
+        rig_certificate_print_place(fork->place, fork->timeline, place);
+        rig_buf_printf(text, ", and a failover lost it: timeline %" PRIu32 " began at %s", fork->next, place);
+    }
+}
+
+static void add_sentence(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
+{
+    rig_sentence_txn(history, found->txn, text);
+    rig_buf_printf(text, " = process %" PRId32 ": it ", history->txns[found->txn].process);
+    switch (found->kind) {
+    case RIG_DISCREPANCY_LOST_COMMIT:
+        add_writing(history, found, text);
+        rig_buf_printf(text, " and was acknowledged, and none of the %zu commits in the stream has any of its writes",
+                       history->certificate->commits.count);
+        rig_buf_add_text(text, found->of_lost ? "; " : "");
+        if (found->of_lost)
+            add_commit(history, found, text);
+        rig_buf_add_text(text, ". ");
+        break;
+    case RIG_DISCREPANCY_RESURRECTED_ABORT:
+        add_writing(history, found, text);
+        rig_buf_add_text(text, " and failed, and ");
+        add_commit(history, found, text);
+        rig_buf_add_text(text, ". ");
+        break;
+    case RIG_DISCREPANCY_TORN_COMMIT:
+        add_writing(history, found, text);
+        rig_buf_add_text(text, ", and ");
+        add_commit(history, found, text);
+        rig_buf_add_text(text, ", but not exactly the writes of the transaction in their order, each on "
+                               "top of the version before it. ");
+        break;
+    case RIG_DISCREPANCY_CERTIFICATE_MISMATCH:
+        rig_sentence_reading(history, found->txn, found->op, text);
+        rig_buf_add_text(text, ", which is no state of this key in the stream of commits. ");
+        break;
+    case RIG_DISCREPANCY_SNAPSHOT_FORK:
+    case RIG_DISCREPANCY_VERSION_INVERSION:
+    case RIG_DISCREPANCY_MISSED_COMMIT:
+    case RIG_DISCREPANCY_SNAPSHOT_MISMATCH:
+    case RIG_DISCREPANCY_UNSEEN_OVERWRITE:
+    case RIG_DISCREPANCY_UNSTEADY_SNAPSHOT:
+    case RIG_DISCREPANCY_VERSION_MISMATCH:
+    case RIG_DISCREPANCY_UNKNOWN_VERSION:
+    case RIG_DISCREPANCY_NUMBER_MISMATCH:
+        rig_snapshot_sentence(history, found, text);
+        break;
+    case RIG_DISCREPANCY_COUNT:
+        break;
+    }
+    rig_buf_add_text(text, suspects[found->kind]);
+}
+
+/* Proves and words the discrepancies that are kept. */
+static enum rig_rc settle(const struct rig_history *history, struct rig_certified *certified, struct rig_err *err)
+{
+    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
+        const uint64_t count = certified->counts[kind];
+        for (uint64_t i = 0; i < count && i < RIG_DISCREPANCIES_KEPT; i++) {
+            struct rig_discrepancy *found = &certified->kept[kind][i];
+            const char *lacks = rig_verify_discrepancy(history, found);
+            struct rig_buf text;
+            if (lacks != NULL)
+                return rig_fail(err, RIG_E_BUG,
+                                "a witness of %s does not hold: T%" PRIu32 " %s; please report this history",
+                                rig_discrepancy_infos[kind].name, rig_txn_name(history, found->txn), lacks);
+            rig_buf_init(&text, 0);
+            add_sentence(history, found, &text);
+            found->text = text.failed ? NULL : rig_arena_text(&certified->arena, rig_buf_text(&text), text.size);
+            rig_buf_done(&text);
+            if (found->text == NULL)
+                return no_memory(err);
+        }
+    }
+    return RIG_OK;
+}
+
+/* ---- both verdicts ---- */
+
+static uint64_t levels_of(const struct rig_verdict *verdict, enum rig_fate fate)
+{
+    uint64_t levels = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        levels |= verdict->levels[level].fate == fate ? RIG_LEVEL_BIT(level) : 0;
+    return levels;
+}
+
+/* The levels held by the reads that a certificate cannot refute without contradicting them. Where nothing was observed any
+ * order explains the history; and read uncommitted may be held because a transaction of unknown fate did not commit. */
+static uint64_t held_for_certain(const struct rig_verdict *verdict)
+{
+    if (verdict->unknown_reason != NULL)
+        return 0;
+    return levels_of(verdict, RIG_FATE_HELD) & ~(verdict->scope.unsettled ? rig_levels_below_committed : 0);
+}
+
+/* The certificate's verdict takes the place of the inference's where it refutes all that this one refutes. */
+static void take_over(struct rig_verdict *verdict, struct rig_certified *certified)
+{
+    const struct rig_verdict *by = certified->verdict;
+    if ((levels_of(verdict, RIG_FATE_REFUTED) & levels_of(by, RIG_FATE_HELD)) != 0 ||
+        (held_for_certain(verdict) & levels_of(by, RIG_FATE_REFUTED)) != 0) {
+        certified->agrees = false;
+        return;
+    }
+    if ((levels_of(verdict, RIG_FATE_REFUTED) & ~levels_of(by, RIG_FATE_REFUTED)) != 0 || by->unknown_reason != NULL ||
+        verdict->requested_anomalies != 0)
+        return;
+    certified->decides = true;
+    memcpy(verdict->levels, by->levels, sizeof verdict->levels);
+    verdict->weakest_refuted = by->weakest_refuted;
+    verdict->strongest_unrefuted = by->strongest_unrefuted;
+    verdict->valid = by->valid;
+    verdict->unknown_reason = NULL;
+    verdict->summary = by->summary;
+    verdict->spent_levels = by->spent_levels;
+    verdict->unproven_levels = by->unproven_levels;
+    verdict->too_large_levels = by->too_large_levels;
+}
+
+/* The result of the comparison for each transaction. */
+struct compared {
+    struct rig_certificate_chains chains; /* none where versions are not those of keys; then */
+    struct rig_read_places places;        /*   what is known of transactions and reads, */
+    const char *lacks;                    /*   and why that does not decide, or NULL */
+    uint8_t *never;
+    uint32_t *writers;
+};
+
+/* No versions by keys: what remains is to compare snapshots with each other. */
+static bool leave_keys(const struct rig_history *history, struct rig_arena *arena,
+                       struct rig_certificate_chains *chains)
+{
+    chains->keys = rig_arena_array(arena, (size_t)history->key_count + 1, sizeof *chains->keys);
+    for (uint32_t key = 0; chains->keys != NULL && key < history->key_count; key++)
+        chains->keys[key].irregular = true;
+    return chains->keys != NULL;
+}
+
+static enum rig_rc compare_all(struct rig_certified *certified, const struct rig_type_inference *type,
+                               struct compared *compared, struct rig_err *err)
+{
+    struct rig_history *history = certified->history;
+    struct rig_arena *arena = &certified->arena;
+    compared->never = rig_arena_array(arena, (size_t)history->txn_count + 1, 1);
+    compared->writers = rig_arena_array(arena, history->certificate->commits.count + 1, sizeof *compared->writers);
+    if (compared->never == NULL || compared->writers == NULL)
+        return no_memory(err);
+    bool done;
+    if (type->judge_certificate != NULL) {
+        const enum rig_rc rc = type->judge_certificate(history, compared->never, compared->writers, certified,
+                                                       &compared->places, &compared->lacks, err);
+        if (rc != RIG_OK)
+            return rc;
+        done = leave_keys(history, arena, &compared->chains);
+    } else {
+        done = rig_certificate_chains_build(history, history->certificate, arena, &compared->chains) &&
+               rig_certificate_judge(history, &compared->chains, compared->never, compared->writers, certified);
+        if (done && !history->certificate->complete && !rig_workload_has_sequences(history->workload))
+            compared->lacks = "the certificate is not complete, so it does not order all versions of registers";
+    }
+    return done && rig_snapshot_judge(history, &compared->chains, compared->writers, certified) ? RIG_OK
+                                                                                                : no_memory(err);
+}
+
+static enum rig_rc judge_again(struct rig_certified *certified, const struct rig_type_inference *type,
+                               const struct compared *compared, const struct rig_check_options *options,
+                               struct rig_err *err)
+{
+    struct rig_history *history = certified->history;
+    struct rig_check_options again = *options;
+    again.assumptions &= RIG_ASSUMES_PREFILLED;
+    again.anomalies = 0;
+    if (type->judge_certificate == NULL) {
+        if (!rig_certificate_extend(history, &compared->chains, compared->never))
+            return no_memory(err);
+        return rig_check(history, &again, &certified->verdict, err);
+    }
+    struct rig_read_places *places = rig_arena_alloc(&certified->arena, sizeof *places);
+    if (places == NULL)
+        return no_memory(err);
+    *places = compared->places;
+    history->places = places;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (compared->never[txn])
+            history->txns[txn].outcome = RIG_OUTCOME_FAIL;
+    }
+    return rig_check(history, &again, &certified->verdict, err);
+}
+
+/* All but what needs the verdict by reads, which is `verdict` where claims are compared with it. */
+static enum rig_rc compare(struct rig_certified *certified, const struct rig_check_options *options,
+                           struct rig_verdict *verdict, struct rig_err *err)
+{
+    const struct rig_history *history = certified->history;
+    const struct rig_type_inference *type = rig_type_inference(history->workload);
+    struct compared compared = {0};
+    if (type == NULL || !type->has_certificates || history->key_texts != NULL)
+        return rig_fail(err, RIG_E_INPUT,
+                        "a certificate is for lists, registers and tables of rows whose keys are integers");
+    enum rig_rc rc = compare_all(certified, type, &compared, err);
+    if (rc == RIG_OK)
+        rc = settle(history, certified, err);
+    certified->agrees = certified->foreign_count == 0;
+    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++)
+        certified->agrees &= certified->counts[kind] == 0;
+    if (rc == RIG_OK && type->judge_certificate == NULL && rig_claims_given(history))
+        rc = rig_claims_judge(history, &compared.chains, compared.never, options->limit_bytes, verdict, err);
+    if (rc != RIG_OK || !certified->agrees)
+        return rc;
+    if (compared.lacks != NULL) {
+        certified->unjudged = rig_arena_text(&certified->arena, compared.lacks, strlen(compared.lacks));
+        return certified->unjudged != NULL ? RIG_OK : no_memory(err);
+    }
+    struct rig_err why = {0};
+    rc = judge_again(certified, type, &compared, options, &why);
+    if (rc == RIG_OK)
+        return RIG_OK;
+    certified->unjudged = rig_arena_text(&certified->arena, why.text, strlen(why.text));
+    return rc == RIG_E_LIMIT ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+}
+
+/* The verdict by reads gets what the comparison found. */
+static void join(struct rig_certified *certified, struct rig_verdict *verdict)
+{
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        certified->inferred[level] = verdict->levels[level].fate;
+    verdict->certified = certified;
+    if (certified->verdict != NULL) {
+        take_over(verdict, certified);
+        /* Snapshots that form a chain, and reads that show them, are snapshot isolation. */
+        certified->agrees &= certified->by_snapshots != RIG_FATE_HELD ||
+                             verdict->levels[RIG_LEVEL_SNAPSHOT_ISOLATION].fate != RIG_FATE_REFUTED;
+    }
+    /* The database contradicts itself where its order does not give what it answered. */
+    if (!certified->agrees || verdict->findings[RIG_ANOMALY_ORDER_MISMATCH].count > 0)
+        verdict->valid = RIG_VALID_FALSE;
+}
+
+/* Takes the history. NULL when memory runs out. */
+static struct rig_certified *make(struct rig_history *history, const struct rig_check_options *options)
+{
+    const struct rig_certificate *certificate = history->certificate;
+    struct rig_certified *certified = calloc(1, sizeof *certified);
+    if (certified == NULL) {
+        rig_history_free(history);
+        return NULL;
+    }
+    rig_arena_init(&certified->arena, options->limit_bytes);
+    certified->history = history;
+    certified->source = certificate->source;
+    certified->ending = certificate->ending;
+    certified->complete = certificate->complete;
+    certified->commit_count = certificate->commits.count;
+    certified->change_count = certificate->changes.count;
+    return certified;
+}
+
+enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_options *options,
+                        struct rig_verdict *verdict, struct rig_err *err)
+{
+    RIG_REQUIRE(history->certificate != NULL && verdict->certified == NULL);
+    struct rig_certified *certified = make(history, options);
+    if (certified == NULL)
+        return no_memory(err);
+    const enum rig_rc rc = compare(certified, options, verdict, err);
+    if (rc == RIG_OK)
+        join(certified, verdict);
+    else
+        rig_certified_free(certified);
+    return rc;
+}
+
+/* ---- beside the check of the reads ---- */
+
+struct rig_certifying {
+    pthread_t thread;
+    struct rig_certified *certified;
+    struct rig_check_options options;
+    enum rig_rc rc;
+    struct rig_err err;
+};
+
+static void *compare_beside(void *argument)
+{
+    struct rig_certifying *certifying = argument;
+    certifying->rc = compare(certifying->certified, &certifying->options, NULL, &certifying->err);
+    return NULL;
+}
+
+bool rig_certify_only_reads(const struct rig_history *history)
+{
+    const struct rig_type_inference *type = rig_type_inference(history->workload);
+    bool known = history->certificate != NULL && type != NULL && type->judge_certificate != NULL;
+    for (uint32_t txn = 0; known && txn < history->txn_count; txn++)
+        known = history->txns[txn].outcome != RIG_OUTCOME_INFO;
+    return known;
+}
+
+struct rig_certifying *rig_certify_begin(const struct rig_history *history, const struct rig_check_options *options)
+{
+    struct rig_history *shared = rig_certify_only_reads(history) ? rig_history_share(history) : NULL;
+    struct rig_certifying *certifying = shared == NULL ? NULL : calloc(1, sizeof *certifying);
+    if (certifying == NULL) {
+        rig_history_free(shared);
+        return NULL;
+    }
+    certifying->options = *options;
+    certifying->certified = make(shared, options);
+    if (certifying->certified != NULL && rig_thread_start(&certifying->thread, compare_beside, certifying) == 0)
+        return certifying;
+    rig_certified_free(certifying->certified);
+    free(certifying);
+    return NULL;
+}
+
+enum rig_rc rig_certify_end(struct rig_certifying *certifying, struct rig_verdict *verdict, struct rig_err *err)
+{
+    (void)pthread_join(certifying->thread, NULL);
+    const enum rig_rc rc = certifying->rc;
+    if (rc == RIG_OK) {
+        join(certifying->certified, verdict);
+    } else {
+        rig_certified_free(certifying->certified);
+        (void)rig_fail(err, rc, "%s", certifying->err.text);
+    }
+    free(certifying);
+    return rc;
+}
+
+void rig_certify_drop(struct rig_certifying *certifying)
+{
+    if (certifying == NULL)
+        return;
+    (void)pthread_join(certifying->thread, NULL);
+    rig_certified_free(certifying->certified);
+    free(certifying);
+}
+
+void rig_certified_free(struct rig_certified *certified)
+{
+    if (certified == NULL)
+        return;
+    rig_verdict_free(certified->verdict);
+    rig_history_free(certified->history);
+    rig_arena_done(&certified->arena);
+    free(certified);
+}

@@ -1,0 +1,39 @@
+/*
+ * Turns a cycle, or a non-cyclic anomaly, into a witness: the operations that prove each step, as data and as text.
+ *
+ * Each step is a sentence about operations of the history, so that a person can check it by hand; verify.h checks it
+ * mechanically.
+ */
+#ifndef RIG_CHECKER_EXPLAIN_EXPLAIN_H
+#define RIG_CHECKER_EXPLAIN_EXPLAIN_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "checker/decide/cycle/cycle.h"
+#include "checker/infer/inference.h"
+#include "checker/model/verdict.h"
+
+/* The witness has no texts yet (sentence.h), and does not say what it refutes (refutes.h). Everything in it is
+ * allocated from `arena`. RIG_E_LIMIT when memory runs out. */
+enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struct rig_cycle *cycle,
+                              struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
+/* A cycle whose keys and reading operations are chosen, with transactions, keys and operations of the history. */
+enum rig_rc rig_explain_arcs(const struct rig_inference *inference, const struct rig_arc *arcs, uint32_t count,
+                             struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
+enum rig_rc rig_explain_noncyclic(const struct rig_noncyclic *found, struct rig_arena *arena,
+                                  struct rig_witness *witness, struct rig_err *err);
+
+/* Finds, for lists and for registers, the operations that prove a ww, wr or rw step between two transactions, and the
+ * evidence for the order of the versions. Where the step names a key or the operation that reads, these are taken;
+ * UINT32_MAX leaves the choice. False: there are none. */
+bool rig_list_explain_step(const struct rig_inference *inference, struct rig_step *step);
+bool rig_register_explain_step(const struct rig_inference *inference, struct rig_step *step);
+bool rig_set_explain_step(const struct rig_inference *inference, struct rig_step *step);
+bool rig_row_explain_step(const struct rig_inference *inference, struct rig_step *step);
+/* Objects have no steps. */
+bool rig_object_explain_step(const struct rig_inference *inference, struct rig_step *step);
+bool rig_counter_explain_step(const struct rig_inference *inference, struct rig_step *step);
+/* The last element of a list that the reader did not append itself; false: there is none. */
+bool rig_list_version_read(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value);
+
+#endif

@@ -1,0 +1,253 @@
+/* The operations that prove edges between transactions on rows (explain.h). */
+#include "checker/infer/row_inference.h"
+#include "checker/explain/explain.h"
+
+/* Whether a listing read shows the row at that version; any row, where `id` is NULL. */
+static bool shows(const struct rig_history *history, const struct rig_txn_op *ops, uint32_t op, const int64_t *id,
+                  int64_t version)
+{
+    const struct rig_read_list list = rig_txn_op_list(history, &ops[op]);
+    if (!rig_row_is_read(&ops[op]) || rig_row_condition_at(ops, op).form != RIG_ROW_LISTED)
+        return false;
+    for (uint32_t at = 0; at + 1 < list.count; at += 2) {
+        if (rig_read_element(&list, at + 1) == version && (id == NULL || rig_read_element(&list, at) == *id))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the read is that of an update or delete. */
+static bool is_of_write(const struct rig_history *history, uint32_t txn, uint32_t op)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    return op + 1 < rig_txn_op_count(history, txn) && rig_row_writes(&ops[op + 1]) && ops[op + 1].key == ops[op].key &&
+           !rig_row_inserts(ops[op + 1].value);
+}
+
+/* wr, and ww where `by_write`: a read of `to`, of a statement that writes, shows a version of `from`. */
+static bool explain_shown(const struct rig_inference *inference, struct rig_step *step, bool by_write)
+{
+    const struct rig_history *history = inference->history;
+    const struct rig_txn_op *from = rig_txn_ops(history, step->from), *to = rig_txn_ops(history, step->to);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, step->from); i++) {
+        if (!rig_row_writes(&from[i]))
+            continue;
+        for (uint32_t j = 0; j < rig_txn_op_count(history, step->to); j++) {
+            if (to[j].key != from[i].key || !shows(history, to, j, NULL, from[i].value) ||
+                (by_write && !is_of_write(history, step->to, j)))
+                continue;
+            step->key = from[i].key;
+            step->from_op = by_write ? i : UINT32_MAX;
+            step->to_op = j;
+            step->from_value = from[i].value;
+            step->to_value = by_write ? to[j + 1].value : 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* rw of an item: a read of `from` shows a row at a version that a statement of `to` replaced. */
+static bool explain_replaced(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
+{
+    const struct rig_history *history = inference->history;
+    const struct rig_txn_op *from = rig_txn_ops(history, step->from), *to = rig_txn_ops(history, step->to);
+    const struct rig_read_list list = rig_txn_op_list(history, &from[read]);
+    for (uint32_t at = 0; at + 1 < list.count; at += 2) {
+        const int64_t id = rig_read_element(&list, at), version = rig_read_element(&list, at + 1);
+        for (uint32_t j = 0; j < rig_txn_op_count(history, step->to); j++) {
+            if (to[j].key != from[read].key || !is_of_write(history, step->to, j) ||
+                !shows(history, to, j, &id, version))
+                continue;
+            step->key = from[read].key;
+            step->from_op = read;
+            step->to_op = j;
+            step->from_value = version;
+            step->to_value = to[j + 1].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool reads_row(const struct rig_history *history, const struct rig_txn_op *read, int64_t id)
+{
+    const struct rig_read_list list = rig_txn_op_list(history, read);
+    for (uint32_t at = 0; at + 1 < list.count; at += 2) {
+        if (rig_read_element(&list, at) == id)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the read says something of the row by not showing it; then the versions that it may have seen. */
+static bool misses(const struct rig_inference *inference, uint32_t txn, uint32_t read, uint32_t insert,
+                   struct rig_row_span *span)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(inference->history, txn);
+    const struct rig_row_where condition = rig_row_condition_at(ops, read);
+    const int64_t id = inference->rows->statements[insert].number;
+    *span = rig_row_span_of(inference->rows, insert, &condition);
+    return span->known && !reads_row(inference->history, &ops[read], id) &&
+           rig_row_own_version(inference->rows, txn, read, id, NULL) == RIG_ROW_NONE;
+}
+
+/* rw: `read` does not show a row that a statement of `to` made meet its condition for good. */
+static bool explain_missed(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
+{
+    const struct rig_history *history = inference->history;
+    const struct rig_row_chains *rows = inference->rows;
+    const struct rig_txn_op *from = rig_txn_ops(history, step->from);
+    const uint32_t key = from[read].key;
+    for (uint32_t i = rows->insert_first[key]; i < rows->insert_first[key + 1]; i++) {
+        const struct rig_row_write *row = &rows->statements[rows->inserts[i]];
+        struct rig_row_span span;
+        if (!misses(inference, step->from, read, rows->inserts[i], &span) || span.last == row->last)
+            continue;
+        const uint32_t change = span.last == RIG_ROW_NONE ? row->first_version : rows->versions[span.last].next;
+        const struct rig_row_write *by = &rows->statements[rows->versions[change].statement];
+        if (by->txn != step->to)
+            continue;
+        step->key = key;
+        step->from_op = read;
+        step->to_op = by->op;
+        step->from_value = row->number;
+        step->to_value = by->number;
+        step->absent = true;
+        step->by_predicate = rig_row_condition_at(from, read).column != RIG_ROW_BY_KEY;
+        return true;
+    }
+    return false;
+}
+
+/* wr: `read` of `to` does not show a row that was there from the start until a statement of `from` changed it. */
+static bool explain_gone(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
+{
+    const struct rig_row_chains *rows = inference->rows;
+    const uint32_t key = rig_txn_ops(inference->history, step->to)[read].key;
+    for (uint32_t i = rows->insert_first[key]; i < rows->insert_first[key + 1]; i++) {
+        const struct rig_row_write *row = &rows->statements[rows->inserts[i]];
+        struct rig_row_span span;
+        if (!misses(inference, step->to, read, rows->inserts[i], &span) || span.first == RIG_ROW_NONE ||
+            span.first == row->first_version || rig_rows_writer(rows, span.first) != step->from)
+            continue;
+        step->key = key;
+        step->from_op = UINT32_MAX;
+        step->to_op = read;
+        step->from_value = rig_rows_number(rows, span.first);
+        step->to_value = row->number;
+        step->absent = true;
+        return true;
+    }
+    return false;
+}
+
+/* The last version that `other` made of the row, where it changes whether the row meets the condition, and the read saw it
+ * (`behind`: did not see it); RIG_ROW_NONE. */
+static uint32_t find_turn(const struct rig_row_chains *rows, uint32_t insert, const struct rig_row_where *condition,
+                          uint32_t seen, uint32_t other, bool behind)
+{
+    const struct rig_row_write *of = &rows->statements[insert];
+    const uint32_t place = rows->history->places->of_txn[other];
+    bool met = false;
+    if (!rig_row_turns_of(rows, insert, condition, seen).known || (place >= seen) != behind)
+        return RIG_ROW_NONE;
+    for (uint32_t at = of->first_version; at != RIG_ROW_NONE; at = rows->versions[at].next) {
+        if (rig_row_is_replaced_at_once(rows, at))
+            continue;
+        const bool meets = rig_row_matches(condition, of->number, rig_rows_number(rows, at));
+        if (meets != met && rig_rows_writer(rows, at) == other)
+            return at;
+        met = meets;
+    }
+    return RIG_ROW_NONE;
+}
+
+/* wr and rw by a predicate of a read whose versions are known: the other transaction changed whether a row meets the
+ * condition, before what the read saw or behind it. */
+static bool explain_turn(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
+{
+    const struct rig_row_chains *rows = inference->rows;
+    const bool behind = step->kind == RIG_EDGE_RW;
+    const uint32_t txn = behind ? step->from : step->to, other = behind ? step->to : step->from;
+    const struct rig_txn_op *ops = rig_txn_ops(inference->history, txn);
+    const struct rig_row_where condition = rig_row_condition_at(ops, read);
+    const uint32_t key = ops[read].key, seen = rig_row_seen(inference->history, txn, read);
+    for (uint32_t i = rows->insert_first[key]; i < rows->insert_first[key + 1]; i++) {
+        const uint32_t turn = find_turn(rows, rows->inserts[i], &condition, seen, other, behind);
+        const int64_t id = rows->statements[rows->inserts[i]].number;
+        if (turn == RIG_ROW_NONE || rig_row_own_version(rows, txn, read, id, NULL) != RIG_ROW_NONE)
+            continue;
+        const struct rig_row_write *by = &rows->statements[rows->versions[turn].statement];
+        step->key = key;
+        step->from_op = behind ? read : by->op;
+        step->to_op = behind ? by->op : read;
+        step->from_value = behind ? id : by->number;
+        step->to_value = behind ? by->number : id;
+        step->by_snapshot = true;
+        step->by_predicate = behind && condition.column != RIG_ROW_BY_KEY;
+        return true;
+    }
+    return false;
+}
+
+/* Whether a snapshot says what the read saw. */
+static bool has_place(const struct rig_history *history, uint32_t txn, uint32_t op)
+{
+    const uint32_t seen = rig_row_seen(history, txn, op);
+    return seen != RIG_PLACE_NONE && seen != RIG_PLACE_LOST;
+}
+
+static bool explain_seen(const struct rig_inference *inference, struct rig_step *step)
+{
+    const struct rig_txn_op *to = rig_txn_ops(inference->history, step->to);
+    for (uint32_t i = 0; i < rig_txn_op_count(inference->history, step->to); i++) {
+        if (rig_row_is_read(&to[i]) && has_place(inference->history, step->to, i) && explain_turn(inference, step, i))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the read says of each row whether it saw it. */
+static bool tells_rows(const struct rig_history *history, const struct rig_txn_op *ops, uint32_t op)
+{
+    const struct rig_read_list list = rig_txn_op_list(history, &ops[op]);
+    return rig_row_is_read(&ops[op]) &&
+           (rig_row_condition_at(ops, op).form == RIG_ROW_LISTED ||
+            (list.count == 2 && rig_row_total_is_none(rig_read_element(&list, 0), rig_read_element(&list, 1))));
+}
+
+static bool explain_absence(const struct rig_inference *inference, struct rig_step *step)
+{
+    const struct rig_txn_op *to = rig_txn_ops(inference->history, step->to);
+    for (uint32_t i = 0; i < rig_txn_op_count(inference->history, step->to); i++) {
+        if (to[i].kind == RIG_OP_READ_WHERE && tells_rows(inference->history, to, i) &&
+            rig_row_seen(inference->history, step->to, i) != RIG_PLACE_LOST && explain_gone(inference, step, i))
+            return true;
+    }
+    return false;
+}
+
+bool rig_row_explain_step(const struct rig_inference *inference, struct rig_step *step)
+{
+    const struct rig_history *history = inference->history;
+    const struct rig_txn_op *from = rig_txn_ops(history, step->from);
+    if (step->kind != RIG_EDGE_RW)
+        return explain_shown(inference, step, step->kind == RIG_EDGE_WW) ||
+               (step->kind == RIG_EDGE_WR && (explain_absence(inference, step) || explain_seen(inference, step)));
+    /* Rows that are shown, rows that are missed by their keys, and then rows that are missed by a predicate. */
+    for (unsigned way = 0; way < 3; way++) {
+        for (uint32_t i = 0; i < rig_txn_op_count(history, step->from); i++) {
+            const struct rig_row_where condition = rig_row_condition_at(from, i);
+            const bool exact = rig_row_is_read(&from[i]) && has_place(history, step->from, i);
+            const bool lost = rig_row_seen(history, step->from, i) == RIG_PLACE_LOST;
+            if (from[i].kind != RIG_OP_READ_WHERE || (!exact && !tells_rows(history, from, i)) || (lost && way > 0))
+                continue;
+            if (way == 0 ? condition.form == RIG_ROW_LISTED && explain_replaced(inference, step, i)
+                         : (way == 1) == (condition.column == RIG_ROW_BY_KEY) &&
+                               (exact ? explain_turn : explain_missed)(inference, step, i))
+                return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,355 @@
+#include "checker/explain/sentence.h"
+#include "history/model/value_texts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "checker/model/checker_types.h"
+#include "checker/explain/answered.h"
+#include "history/types/types.h"
+
+enum {
+    LIST_ENDS = 4,
+    OPS_SHOWN = 16,
+    KEY_BYTES = 128,
+    CYCLE_SHOWN = 64, /* transactions; the text of a longer cycle has only its ends */
+    CYCLE_ENDS = 8,
+};
+
+void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    rig_buf_printf(text, "T%" PRIu32, rig_txn_name(history, txn));
+}
+
+void rig_sentence_excerpt(const struct rig_history *history, struct rig_buf *text)
+{
+    enum { SHORT = 12 };
+    if (!history->is_excerpt && history->txn_count <= SHORT)
+        rig_buf_add_text(text, " (if the history is an excerpt, --excerpt takes it as written outside)");
+}
+
+void rig_sentence_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text)
+{
+    for (uint32_t i = from; i < to; i++) {
+        if (i > from)
+            rig_buf_add_char(text, ' ');
+        rig_value_add(text, rig_read_element(&list, i));
+    }
+}
+
+void rig_sentence_list(struct rig_read_list list, struct rig_buf *text)
+{
+    rig_buf_add_char(text, '[');
+    if (list.count <= RIG_SENTENCE_LIST) {
+        rig_sentence_elements(list, 0, list.count, text);
+        rig_buf_add_char(text, ']');
+        return;
+    }
+    rig_sentence_elements(list, 0, LIST_ENDS, text);
+    rig_buf_add_text(text, " ... ");
+    rig_sentence_elements(list, list.count - LIST_ENDS, list.count, text);
+    rig_buf_printf(text, " (%" PRIu32 " elements)]", list.count);
+}
+
+void rig_sentence_key(const struct rig_history *history, uint32_t key, struct rig_buf *text)
+{
+    char name[KEY_BYTES];
+    rig_history_key_name(history, key, name, sizeof name);
+    rig_buf_add_text(text, name);
+}
+
+static void add_read(const struct rig_history *history, const struct rig_txn_op *op, struct rig_buf *text)
+{
+    if (op->read_state == RIG_READ_UNKNOWN)
+        rig_buf_add_text(text, "?");
+    else if (op->read_state == RIG_READ_NIL)
+        rig_buf_add_text(text, "nil");
+    else if (rig_op_infos[op->kind].shape == RIG_RESULT_VALUE)
+        rig_value_add(text, op->value);
+    else
+        rig_sentence_list(rig_txn_op_list(history, op), text);
+}
+
+static void add_op(const struct rig_history *history, const struct rig_txn_op *op, struct rig_buf *text)
+{
+    rig_buf_printf(text, "[%s ", rig_op_infos[op->kind].name);
+    rig_sentence_key(history, op->key, text);
+    rig_buf_add_char(text, ' ');
+    if (rig_op_reads(op->kind))
+        add_read(history, op, text);
+    else
+        rig_value_add(text, op->value);
+    rig_buf_add_char(text, ']');
+}
+
+static bool steps_name(const struct rig_step *steps, uint32_t count, uint32_t key)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (steps[i].kind <= RIG_EDGE_RW && steps[i].key == key)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a sentence of the witness may name this key of one of its transactions. */
+static bool names_key(const struct rig_witness *witness, uint32_t key)
+{
+    const struct rig_cases *cases = witness->cases;
+    return key == witness->key || steps_name(witness->steps, witness->step_count, key) ||
+           (cases != NULL && steps_name(cases->steps, cases->step_count, key));
+}
+
+/* "[r 5 [1 2]] [append 9 4]"; of a long transaction, operations on the keys that the witness names. */
+static void add_ops(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn,
+                    struct rig_buf *text)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    const uint32_t count = rig_txn_op_count(history, txn);
+    uint32_t shown = 0;
+    bool gap = false;
+    for (uint32_t i = 0; i < count && shown < OPS_SHOWN; i++) {
+        if (count > OPS_SHOWN && !names_key(witness, ops[i].key)) {
+            gap = true;
+            continue;
+        }
+        rig_buf_add_text(text, gap ? (shown > 0 ? " ... " : "... ") : shown > 0 ? " " : "");
+        add_op(history, &ops[i], text);
+        gap = false;
+        shown++;
+    }
+    if (shown < count)
+        rig_buf_printf(text, "%s (%" PRIu32 " operations)", shown > 0 ? " ..." : "...", count);
+}
+
+void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
+{
+    const struct rig_txn_op *read = rig_txn_ops(history, txn) + op;
+    rig_buf_add_text(text, "read key ");
+    rig_sentence_key(history, read->key, text);
+    rig_buf_add_text(text, " as ");
+    add_read(history, read, text);
+}
+
+static void add_time(const struct rig_history *history, int64_t ns, const char *unknown, struct rig_buf *text)
+{
+    if (ns == RIG_NO_TIME)
+        rig_buf_add_text(text, unknown);
+    else
+        rig_buf_printf(text, "%.6f s", (double)(ns - rig_history_zero_ns(history)) / 1e9);
+}
+
+static void describe_realtime(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    const struct rig_txn *from = &history->txns[step->from], *to = &history->txns[step->to];
+    rig_buf_add_text(text, ": it completed at ");
+    if (from->complete_ns == RIG_NO_TIME || to->invoke_ns == RIG_NO_TIME) {
+        rig_buf_printf(text, "event %" PRIu32 ", before ", from->complete_at);
+        rig_sentence_txn(history, step->to, text);
+        rig_buf_printf(text, " was invoked at event %" PRIu32 ".", to->invoke_at);
+        return;
+    }
+    add_time(history, from->complete_ns, "?", text);
+    rig_buf_add_text(text, ", before ");
+    rig_sentence_txn(history, step->to, text);
+    rig_buf_add_text(text, " was invoked at ");
+    add_time(history, to->invoke_ns, "?", text);
+    rig_buf_add_char(text, '.');
+}
+
+void rig_sentence_add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    rig_sentence_txn(history, step->from, text);
+    rig_buf_add_text(text, " before ");
+    rig_sentence_txn(history, step->to, text);
+    switch (step->kind) {
+    case RIG_EDGE_WW:
+    case RIG_EDGE_WR:
+    case RIG_EDGE_RW:
+        rig_type_inference(history->workload)->sentences->add_step(history, step, text);
+        break;
+    case RIG_EDGE_PROCESS:
+        rig_buf_printf(text, ": process %" PRId32 " ran it first.", history->txns[step->from].process);
+        break;
+    case RIG_EDGE_REALTIME:
+        describe_realtime(history, step, text);
+        break;
+    }
+}
+
+static char *keep(struct rig_buf *text, struct rig_arena *arena)
+{
+    char *copy = text->failed ? NULL : rig_arena_text(arena, rig_buf_text(text), text->size);
+    rig_buf_done(text);
+    return copy;
+}
+
+/* One sentence; NULL when memory runs out. */
+static char *word_step(const struct rig_history *history, const struct rig_step *step, struct rig_arena *arena)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_sentence_add_step(history, step, &text);
+    return keep(&text, arena);
+}
+
+/* "1.204 s - 1.209 s", after the time of the wall clock where that is known. */
+static void add_times(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    const struct rig_txn *t = &history->txns[txn];
+    const bool has_utc = rig_answered_at(history, txn, text);
+    if (t->invoke_ns == RIG_NO_TIME)
+        return;
+    rig_buf_add_text(text, has_utc ? " (" : ", ");
+    add_time(history, t->invoke_ns, "?", text);
+    rig_buf_add_text(text, " - ");
+    add_time(history, t->complete_ns, "never completed", text);
+    rig_buf_add_text(text, has_utc ? ")" : "");
+}
+
+/* "T17 = process 3, node n2, backend 4711, 12:03:04.567 UTC (1.204 s - 1.209 s): [r 5 [1 2]]", and how it was held */
+static void add_txn_line(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn,
+                         struct rig_buf *text)
+{
+    const struct rig_txn *t = &history->txns[txn];
+    rig_buf_add_text(text, "\n  ");
+    rig_sentence_txn(history, txn, text);
+    rig_buf_printf(text, " = process %" PRId32, t->process);
+    rig_answered_by(history, txn, text);
+    add_times(history, txn, text);
+    if (t->outcome == RIG_OUTCOME_FAIL)
+        rig_buf_add_text(text, ", failed");
+    else if (t->outcome == RIG_OUTCOME_INFO)
+        rig_buf_add_text(text, ", outcome unknown to the client");
+    rig_answered_savepoint(history, txn, text);
+    rig_buf_add_text(text, ": ");
+    add_ops(history, witness, txn, text);
+    rig_answered_held(history, txn, text);
+}
+
+/* The first and the last of `count` transactions or steps are shown; where some are left out, says so once. */
+static bool is_shown(uint32_t i, uint32_t count, const char *what, struct rig_buf *text)
+{
+    if (count <= CYCLE_SHOWN || i < CYCLE_ENDS || i >= count - CYCLE_ENDS)
+        return true;
+    if (i == CYCLE_ENDS)
+        rig_buf_printf(text, "\n  ... (%" PRIu32 " more %s)", count - 2 * CYCLE_ENDS, what);
+    return false;
+}
+
+static void add_names(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    if (witness->txn_count > CYCLE_SHOWN) {
+        for (uint32_t i = 0; i < CYCLE_ENDS; i++) {
+            rig_sentence_txn(history, witness->txns[i], text);
+            rig_buf_add_text(text, i + 1 < CYCLE_ENDS ? ", " : "");
+        }
+        rig_buf_printf(text, " and %" PRIu32 " others", witness->txn_count - CYCLE_ENDS);
+        return;
+    }
+    for (uint32_t i = 0; i < witness->txn_count; i++) {
+        if (i > 0)
+            rig_buf_add_text(text, i + 1 == witness->txn_count ? " and " : ", ");
+        rig_sentence_txn(history, witness->txns[i], text);
+    }
+}
+
+static void add_refuted(const struct rig_witness *witness, struct rig_buf *text)
+{
+    if (witness->refutes == 0) {
+        rig_buf_add_text(text, "Refutes no level.");
+        return;
+    }
+    rig_buf_add_text(text, "Refutes: ");
+    bool first = true;
+    uint64_t weakest = rig_levels_weakest(witness->refutes);
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        if (!(weakest & RIG_LEVEL_BIT(i)))
+            continue;
+        if (!first)
+            rig_buf_add_text(text, ", ");
+        rig_buf_add_text(text, rig_level_info((enum rig_level)i)->name);
+        first = false;
+    }
+    bool top = weakest == RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE);
+    rig_buf_add_text(text, top ? "." : " and every stronger level.");
+}
+
+/* Why a cycle of writes alone is not called G0 (cycle/cycle.h). */
+static void add_doubt(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    uint32_t doubtful = UINT32_MAX;
+    for (uint32_t i = 0; i < witness->step_count; i++) {
+        if (witness->steps[i].kind == RIG_EDGE_WR || witness->steps[i].kind == RIG_EDGE_RW)
+            return;
+        if (history->txns[witness->txns[i]].outcome == RIG_OUTCOME_INFO)
+            doubtful = witness->txns[i];
+    }
+    if (doubtful == UINT32_MAX)
+        return;
+    rig_buf_add_text(text, "\n  Whether ");
+    rig_sentence_txn(history, doubtful, text);
+    rig_buf_add_text(text, " committed is unknown; if it did not, the reads of its writes are aborted reads (G1a).");
+}
+
+static void add_cycle(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    add_names(history, witness, text);
+    rig_buf_printf(text, " form a cycle of %" PRIu32 " transactions", witness->txn_count);
+    for (uint32_t i = 0; i < witness->txn_count; i++) {
+        if (is_shown(i, witness->txn_count, "transactions", text))
+            add_txn_line(history, witness, witness->txns[i], text);
+    }
+    for (uint32_t i = 0; i < witness->step_count; i++) {
+        if (!is_shown(i, witness->step_count, "steps", text))
+            continue;
+        rig_buf_add_text(text, "\n  - ");
+        rig_sentence_add_step(history, &witness->steps[i], text);
+    }
+    add_doubt(history, witness, text);
+    rig_buf_add_text(text, "\n  No order can have each of them before the next: a contradiction.  ");
+}
+
+static void add_cases(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    add_names(history, witness, text);
+    rig_sentence_cases_title(witness->cases, text);
+    for (uint32_t i = 0; i < witness->txn_count; i++)
+        add_txn_line(history, witness, witness->txns[i], text);
+    if (!rig_sentence_cases(history, witness->cases, text))
+        text->failed = true;
+    rig_buf_add_text(text, "  ");
+}
+
+static char *word_witness(const struct rig_history *history, const struct rig_witness *witness, struct rig_arena *arena)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text, "%s: ", rig_anomaly_info(witness->anomaly)->name);
+    if (witness->step_count > 0) {
+        add_cycle(history, witness, &text);
+    } else if (witness->cases != NULL) {
+        add_cases(history, witness, &text);
+    } else {
+        rig_type_inference(history->workload)->sentences->add_noncyclic(history, witness, &text);
+        for (uint32_t i = 0; i < witness->txn_count; i++)
+            add_txn_line(history, witness, witness->txns[i], &text);
+        rig_buf_add_text(&text, "\n  ");
+    }
+    add_refuted(witness, &text);
+    return keep(&text, arena);
+}
+
+bool rig_sentence_word(const struct rig_history *history, struct rig_witness *witness, struct rig_arena *arena)
+{
+    for (uint32_t i = 0; i < witness->step_count; i++) {
+        if (!rig_witness_shows(witness, i))
+            continue;
+        witness->steps[i].text = word_step(history, &witness->steps[i], arena);
+        if (witness->steps[i].text == NULL)
+            return false;
+    }
+    if (witness->cases != NULL && !rig_sentence_word_cases(history, witness->cases, arena))
+        return false;
+    witness->text = word_witness(history, witness, arena);
+    return witness->text != NULL;
+}

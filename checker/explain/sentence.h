@@ -1,0 +1,54 @@
+/*
+ * Witnesses in words. Reads only the history and the witness, so the words agree with the data.
+ */
+#ifndef RIG_CHECKER_EXPLAIN_SENTENCE_H
+#define RIG_CHECKER_EXPLAIN_SENTENCE_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "checker/model/verdict.h"
+
+/* The sentences of one data type. */
+struct rig_type_sentences {
+    const char *write, *writes; /* "append to key", "appends to keys" */
+    /* Adds the reason of a ww, wr or rw step, after "T17 before T23". Without the full stop where the order of the
+     * versions is that of a case. */
+    void (*add_step)(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text);
+    /* Adds the text of a non-cyclic anomaly, after its name. */
+    void (*add_noncyclic)(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text);
+};
+
+extern const struct rig_type_sentences rig_list_sentences, rig_register_sentences, rig_set_sentences,
+    rig_object_sentences, rig_counter_sentences, rig_row_sentences;
+
+enum { RIG_SENTENCE_LIST = 12 }; /* a longer list is shown by its ends */
+
+/* "T17", and a list as "[1 2 3]", long ones with their middle left out and their length given. */
+void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
+/* For a value without a writer, in a short history: names the option that takes it as written outside. */
+void rig_sentence_excerpt(const struct rig_history *history, struct rig_buf *text);
+void rig_sentence_list(struct rig_read_list list, struct rig_buf *text);
+/* Elements [from, to) of the list: "1 2 3"; a key; and what an operation read: "read key 5 as [1 2]". */
+void rig_sentence_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text);
+void rig_sentence_key(const struct rig_history *history, uint32_t key, struct rig_buf *text);
+void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text);
+
+/* "T17 before T23: ..." */
+void rig_sentence_add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text);
+
+bool rig_sentence_writes(const struct rig_history *history, uint32_t txn, uint32_t key);
+/* Proofs by cases. "T3's write of key 1 comes before T5's", for all keys that both write. */
+void rig_sentence_order(const struct rig_history *history, uint32_t before, uint32_t after, struct rig_buf *text);
+/* Behind the names of the transactions: " cannot be explained at ..." */
+void rig_sentence_cases_title(const struct rig_cases *cases, struct rig_buf *text);
+/* All lines and steps. False when memory runs out. */
+bool rig_sentence_cases(const struct rig_history *history, const struct rig_cases *cases, struct rig_buf *text);
+/* Words each line and each step by itself. False when memory runs out. */
+bool rig_sentence_word_cases(const struct rig_history *history, struct rig_cases *cases, struct rig_arena *arena);
+
+/* Words a witness, in `arena`: the steps that reports show, and the whole. False when memory runs out. */
+bool rig_sentence_word(const struct rig_history *history, struct rig_witness *witness, struct rig_arena *arena);
+
+#endif

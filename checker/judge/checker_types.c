@@ -1,0 +1,180 @@
+#include "checker/evidence/row_judge.h"
+#include "checker/model/checker_types.h"
+
+#include "base/bug.h"
+#include "checker/infer/counter_inference.h"
+#include "checker/infer/list_inference.h"
+#include "checker/infer/list_problem.h"
+#include "checker/infer/register_inference.h"
+#include "checker/infer/register_problem.h"
+#include "checker/infer/row_inference.h"
+#include "checker/infer/set_inference.h"
+#include "checker/infer/set_problem.h"
+#include "checker/infer/set_times.h"
+#include "checker/model/anomaly.h"
+#include "checker/model/level.h"
+#include "checker/objects/object_decide.h"
+#include "checker/judge/stream/closing_private.h"
+#include "checker/judge/stream/retired_private.h"
+#include "checker/explain/case_explain.h"
+#include "checker/explain/explain.h"
+#include "checker/explain/sentence.h"
+#include "checker/prove/witness/verify_type.h"
+
+#define A(id) RIG_ANOMALY_BIT(RIG_ANOMALY_##id)
+
+#define OBJECTS(which)                                                                                                 \
+    {                                                                                                                  \
+        .infer = rig_infer_objects, .decide_objects = rig_objects_decide,                                              \
+        .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1, .any_initial = true,                                             \
+        .anomalies = A(NONSEQUENTIAL) | A(NONLINEARIZABLE) | (which), .wait_for_unknown = rig_object_wait_for_unknown, \
+        .retired = &rig_object_retired, .load_percent = 300, .explain_step = rig_object_explain_step,                  \
+        .sentences = &rig_object_sentences, .verifier = &rig_verify_object,                                            \
+    }
+
+/* No transaction of unknown fate counts as committed. */
+static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
+{
+    (void)search;
+}
+
+/* Registers, whose values are unique per key. */
+#define REGISTERS(...)                                                                                                 \
+    {                                                                                                                  \
+        .infer = rig_infer_registers, .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                                    \
+        .link_items = rig_infer_items_of_registers, .found_no_row = rig_register_found_no_row,                         \
+        .build_problem = rig_register_problem, .whole = true, .any_initial = true, .has_certificates = true,           \
+        .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,                                                   \
+        .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) |               \
+                     A(INTERNAL_PREDICATE) | A(LOST_UPDATE_PREDICATE) | A(CYCLIC_VERSIONS) | A(LOST_WRITE),            \
+        .wait_for_unknown = rig_register_wait_for_unknown, .retired = &rig_register_retired, .load_percent = 700,      \
+        .arena_only = true, .solver_bytes = 150, .explain_step = rig_register_explain_step,                            \
+        .sentences = &rig_register_sentences, .verifier = &rig_verify_register, __VA_ARGS__                            \
+    }
+
+/* Counters, of one or of several keys together. */
+#define COUNTERS(how, which)                                                                                           \
+    {                                                                                                                  \
+        .infer = (how), .whole = true, .only_whole = true, .no_edges = true,                                           \
+        .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                                                                  \
+        .open_for = "reads of counters do not show which increments they include", .anomalies = (which),               \
+        .wait_for_unknown = rig_counter_wait_for_unknown, .retired = &rig_set_retired, .load_percent = 400,            \
+        .arena_only = true, .explain_step = rig_counter_explain_step, .sentences = &rig_counter_sentences,             \
+        .verifier = &rig_verify_counter,                                                                               \
+    }
+
+static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
+    [RIG_WORKLOAD_LIST_APPEND] =
+        {
+            .infer = rig_infer_list_append,
+            .infer_rest = rig_infer_list_rest,
+            .link_items = rig_infer_items_of_lists,
+            .found_no_row = rig_list_found_no_row,
+            .build_problem = rig_list_problem,
+            .link_any_order = rig_infer_list_any_order,
+            .total_orders = true,
+            .has_versions = true,
+            .has_certificates = true,
+            .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(INCOMPATIBLE_ORDER) |
+                         A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE) |
+                         A(INTERNAL_PREDICATE) | A(LOST_UPDATE_PREDICATE) | A(LOST_APPEND),
+            .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
+            .version_read = rig_list_version_read,
+            .wait_for_unknown = rig_list_wait_for_unknown,
+            .retired = &rig_list_retired,
+            .load_percent = 250,
+            .explain_step = rig_list_explain_step,
+            .explain_order = rig_list_explain_order,
+            .sentences = &rig_list_sentences,
+            .verifier = &rig_verify_list,
+        },
+    [RIG_WORKLOAD_RW_REGISTER] = REGISTERS(),
+    [RIG_WORKLOAD_LONG_FORK] = REGISTERS(),
+    [RIG_WORKLOAD_MONOTONIC] = REGISTERS(),
+    [RIG_WORKLOAD_UNIQUE_IDS] = REGISTERS(.claims = true),
+    [RIG_WORKLOAD_DIRTY_READS] = REGISTERS(),
+    [RIG_WORKLOAD_SEQUENTIAL] = REGISTERS(),
+    [RIG_WORKLOAD_MULTI_KEY] = REGISTERS(),
+    [RIG_WORKLOAD_COUNTER] = COUNTERS(rig_infer_counters, A(IMPOSSIBLE_VALUE) | A(COUNTER_BOUNDS)),
+    [RIG_WORKLOAD_BANK] = COUNTERS(rig_infer_banks, A(WRONG_TOTAL) | A(NEGATIVE_BALANCE) | A(COUNTER_BOUNDS)),
+    [RIG_WORKLOAD_SET] =
+        {
+            .infer = rig_infer_sets,
+            .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
+            .link_items = rig_infer_items_of_sets,
+            .found_no_row = rig_set_found_no_row,
+            .build_problem = rig_set_problem,
+            .time_elements = rig_set_times,
+            .total_orders = true,
+            .anomalies =
+                A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) | A(INTERNAL_PREDICATE),
+            .wait_for_unknown = rig_set_wait_for_unknown,
+            .retired = &rig_set_retired,
+            .load_percent = 2000,
+            .arena_only = true,
+            .explain_step = rig_set_explain_step,
+            .sentences = &rig_set_sentences,
+            .verifier = &rig_verify_set,
+        },
+    [RIG_WORKLOAD_PREDICATE] =
+        {
+            .infer = rig_infer_rows,
+            .link_items = rig_infer_items_of_rows,
+            .has_certificates = true,
+            .judge_certificate = rig_row_judge,
+            .continues = rig_row_continues,
+            .whole = true,
+            .only_whole = true,
+            .total_orders = true,
+            .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
+            .open_for = "a read by condition does not tell which version it saw of a row that it does not show",
+            .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) |
+                         A(LOST_UPDATE) | A(PREDICATE_MISMATCH) | A(PREDICATE_READ_MISS),
+            .wait_for_unknown = rig_counter_wait_for_unknown,
+            .retired = &rig_set_retired,
+            .load_percent = 400,
+            .arena_only = true,
+            .explain_step = rig_row_explain_step,
+            .sentences = &rig_row_sentences,
+            .verifier = &rig_verify_row,
+        },
+    [RIG_WORKLOAD_CAS_REGISTER] = OBJECTS(0),
+    [RIG_WORKLOAD_MUTEX] = OBJECTS(0),
+    [RIG_WORKLOAD_QUEUE] = OBJECTS(A(PHANTOM_ELEMENT) | A(DUPLICATED_ELEMENT) | A(LOST_ELEMENT)),
+    [RIG_WORKLOAD_STACK] = OBJECTS(A(PHANTOM_ELEMENT) | A(DUPLICATED_ELEMENT) | A(LOST_ELEMENT)),
+    [RIG_WORKLOAD_APPEND_REGISTER] = OBJECTS(0),
+};
+
+const struct rig_type_inference *rig_type_inference(enum rig_workload workload)
+{
+    return (unsigned)workload < RIG_WORKLOAD_COUNT && types[workload].infer != NULL ? &types[workload] : NULL;
+}
+
+bool rig_type_found_no_row(const struct rig_history *history, bool prefilled, uint32_t txn, uint32_t op)
+{
+    const struct rig_type_inference *type = &types[history->workload];
+    return !prefilled && type->found_no_row != NULL && type->found_no_row(rig_txn_ops(history, txn) + op);
+}
+
+bool rig_type_has_phantoms(const struct rig_inference *inference, const struct rig_problem *problem)
+{
+    const struct rig_history *history = inference->history;
+    const size_t count = inference->prefilled ? 0 : problem->reads.count;
+    for (size_t read = 0; read < count; read++) {
+        const uint32_t txn = problem->txns.at[problem->read_txn[read]].txn;
+        if (problem->reads.at[read].writer == RIG_PROBLEM_INITIAL &&
+            rig_type_found_no_row(history, false, txn, problem->reads.at[read].op))
+            return true;
+    }
+    return false;
+}
+
+enum rig_rc rig_type_require(enum rig_workload workload, struct rig_err *err)
+{
+    const struct rig_type_inference *type = rig_type_inference(workload);
+    if (type == NULL)
+        return rig_fail(err, RIG_E_INPUT, "rig does not check histories of this workload");
+    RIG_INVARIANT(type->wait_for_unknown != NULL && type->retired != NULL && type->load_percent > 0);
+    RIG_INVARIANT(type->explain_step != NULL && type->sentences != NULL && type->verifier != NULL);
+    return RIG_OK;
+}

@@ -1,0 +1,186 @@
+/* The memory of finished lists (retired.h). */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "checker/judge/stream/list_unread_chain.h"
+#include "checker/judge/stream/retired_private.h"
+#include "history/model/window_view.h"
+
+/* The facts about a key in one judgement. */
+struct shown {
+    struct rig_retired_values values;
+    uint32_t unread;
+    uint32_t unread_writer;
+    bool several_writers; /* of unread appends */
+};
+
+/* The slots of a key in its judgement. */
+struct key_slots {
+    const struct rig_append *slots;
+    uint32_t count;
+    int64_t lowest;        /* value of the first one, and they count up from it; */
+    const int64_t *values; /*   unless they stand here */
+};
+
+static struct key_slots slots_of(const struct rig_inference *inference, uint32_t key)
+{
+    const struct rig_versions *versions = &inference->versions;
+    const struct rig_key_places *at = &versions->key_places[key];
+    return (struct key_slots){
+        .slots = versions->slots + at->slot_first,
+        .count = versions->keys[key].slot_count,
+        .lowest = at->lowest,
+        .values = at->shift == 0 ? NULL : versions->slot_values + (at->slot_first - versions->sparse_first)};
+}
+
+/* The value of slot `i`, appended by a judged transaction (NULL: all are); false when there is none. */
+static inline bool value_at(const struct key_slots *of, uint32_t i, const uint8_t *judged, int64_t *value)
+{
+    uint32_t writer = of->slots[i].writer;
+    if (writer == RIG_TXN_NONE || (judged != NULL && !judged[writer]))
+        return false;
+    *value = of->values == NULL ? (int64_t)((uint64_t)of->lowest + i) : of->values[i];
+    return true;
+}
+
+/* One appended value of a key. */
+static inline void show_append(struct shown *shown, const struct rig_append *slot, int64_t value,
+                               const uint8_t *committed)
+{
+    struct rig_retired_values *values = &shown->values;
+    values->lowest = value < values->lowest ? value : values->lowest;
+    values->highest = value > values->highest ? value : values->highest;
+    values->count++;
+    bool unplaced = slot->position == RIG_VERSION_NONE; /* as appends of failed transactions are */
+    if (!(unplaced & committed[slot->writer]))
+        return;
+    shown->several_writers |= shown->unread > 0 && shown->unread_writer != slot->writer;
+    shown->unread++;
+    shown->unread_writer = slot->writer;
+}
+
+/* Reads show every append of committed transactions to the key. */
+static bool is_read(const struct rig_versions *versions, uint32_t key)
+{
+    uint32_t end = versions->key_places[key].place_first + versions->keys[key].order.count;
+    return versions->places[end] == RIG_PLACE_END;
+}
+
+/* The appends of judged transactions (NULL: all) to the key. */
+static struct shown show(const struct rig_inference *inference, uint32_t key, const uint8_t *judged)
+{
+    const struct rig_op_summary *summary = inference->history->summary;
+    if (judged == NULL && summary != NULL && is_read(&inference->versions, key))
+        return (struct shown){.values = {.lowest = summary->keys[key].lowest,
+                                         .highest = summary->keys[key].highest,
+                                         .count = summary->keys[key].appends}};
+    const struct key_slots of = slots_of(inference, key);
+    struct shown shown = {.values = {.lowest = INT64_MAX, .highest = INT64_MIN}};
+    int64_t value;
+    for (uint32_t i = 0; i < of.count; i++) {
+        if (value_at(&of, i, judged, &value))
+            show_append(&shown, &of.slots[i], value, inference->versions.committed);
+    }
+    return shown;
+}
+
+/* Sets the bits of what was appended. */
+static void note_values(struct retired_key *kept, const struct rig_inference *inference, uint32_t key,
+                        const uint8_t *judged)
+{
+    const struct key_slots of = slots_of(inference, key);
+    int64_t value;
+    for (uint32_t i = 0; kept->bits != NULL && i < of.count; i++) {
+        if (value_at(&of, i, judged, &value))
+            rig_retired_set_bit(kept, value);
+    }
+}
+
+/* ---- remembering ---- */
+
+/* Takes over the order of the key, and after it the unread appends when their order is known. */
+static void set_list(struct rig_retired *retired, struct retired_key *key, const struct rig_key_versions *versions,
+                     const struct shown *shown, const struct rig_unread_chain *unread, bool dropped)
+{
+    key->count = key->cut + versions->order.count;
+    const struct rig_read_list order = rig_read_of(versions->order, versions->order.count);
+    key->hash = rig_retired_hash_on(key->cut_hash, &order, order.count);
+    key->many_unread = unread == NULL;
+    if (unread != NULL) {
+        const struct rig_read_list behind =
+            rig_read_of((struct rig_list){unread->values, unread->count}, unread->count);
+        key->count += unread->count;
+        key->hash = rig_retired_hash_on(key->hash, &behind, unread->count);
+    }
+    RIG_INVARIANT(key->cut <= key->count);
+    if (!dropped)
+        return;
+    if (!key->unordered && (shown->several_writers || (shown->unread > 0 && key->unconfirmed))) {
+        key->unordered = true;
+        retired->unordered++;
+    }
+    key->unconfirmed |= shown->unread > 0;
+    RIG_INVARIANT(key->prefix == NULL || retired->owned_bytes >= key->cut * sizeof *key->prefix);
+    if (key->prefix != NULL)
+        retired->owned_bytes -= key->cut * sizeof *key->prefix;
+    free(key->prefix);
+    key->prefix = NULL;
+    key->cut = key->count;
+    key->cut_hash = key->hash;
+}
+
+/* The unread appends of judged transactions, in the order that reads have to show; NULL: any order is possible. */
+static const struct rig_unread_chain *order_unread(const struct rig_inference *inference, uint32_t key,
+                                                   const struct shown *shown, const uint8_t *judged, bool clean,
+                                                   struct rig_unread_chain *room)
+{
+    room->count = 0;
+    if (shown->unread == 0)
+        return room;
+    bool is_known = rig_unread_chain_find(inference, key, judged, room) && room->count == shown->unread;
+    return is_known && (clean || shown->unread == 1) ? room : NULL;
+}
+
+static bool remember(const struct rig_retiring *r, uint32_t key, bool dropped)
+{
+    struct rig_unread_chain room;
+    const struct rig_history *history = r->inference->history;
+    const struct rig_key_versions *versions = &r->inference->versions.keys[key];
+    const uint8_t *whose = dropped ? NULL : r->judged; /* all that used it are judged */
+    const struct shown shown = show(r->inference, key, whose);
+    const bool is_anomalous = r->anomalous != NULL && r->anomalous[key];
+    /* A key that was never written needs no memory, nor does one that may not be used again. */
+    if ((shown.values.count == 0 && versions->order.count == 0 && !is_anomalous &&
+         rig_retired_find(r->retired, history, key) == RIG_RETIRED_NONE) ||
+        (r->retired->any_forgotten && rig_retired_is_forgotten(r->retired, history, key)))
+        return true;
+    struct retired_key *kept = rig_retired_put(r->retired, history, key);
+    if (kept == NULL || !rig_retired_widen(r->retired, kept, &shown.values))
+        return false;
+    kept->anomalous |= (uint32_t)is_anomalous;
+    note_values(kept, r->inference, key, whose);
+    set_list(r->retired, kept, versions, &shown, order_unread(r->inference, key, &shown, whose, r->clean, &room),
+             dropped);
+    return !dropped || rig_retired_rest(r->retired, kept);
+}
+
+static bool is_unordered(const struct rig_inference *inference, uint32_t key)
+{
+    return show(inference, key, NULL).several_writers;
+}
+
+static bool is_settled(const struct rig_inference *inference, uint32_t key, bool clean)
+{
+    struct rig_unread_chain chain;
+    const struct rig_versions *versions = &inference->versions;
+    const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
+    uint32_t unread = 0;
+    for (uint32_t i = 0; i < versions->keys[key].slot_count; i++) {
+        bool is_unread = slots[i].writer != RIG_TXN_NONE && slots[i].position == RIG_VERSION_NONE;
+        unread += is_unread && inference->history->txns[slots[i].writer].outcome != RIG_OUTCOME_FAIL;
+    }
+    return unread <= 1 || (clean && rig_unread_chain_find(inference, key, NULL, &chain));
+}
+
+const struct rig_type_retired rig_list_retired = {
+    .remember = remember, .is_unordered = is_unordered, .is_settled = is_settled, .admit = rig_list_admit};

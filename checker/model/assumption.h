@@ -1,0 +1,46 @@
+/*
+ * Assumptions of the user that order the versions of registers (checker/infer/registers.h).
+ */
+#ifndef RIG_CHECKER_MODEL_ASSUMPTION_H
+#define RIG_CHECKER_MODEL_ASSUMPTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* X(id, name, meaning) */
+#define RIG_ASSUMPTION_TABLE(X)                                                                                        \
+    X(WFR_KEYS, "wfr-keys", "within a transaction, writes of a key follow its reads of it")                            \
+    X(SEQUENTIAL_KEYS, "sequential-keys", "each key by itself is sequentially consistent")                             \
+    X(LINEARIZABLE_KEYS, "linearizable-keys", "each key by itself is linearizable")
+
+enum rig_assumption {
+#define RIG_ASSUMPTION_ENUM(id, name, meaning) RIG_ASSUMPTION_##id,
+    RIG_ASSUMPTION_TABLE(RIG_ASSUMPTION_ENUM)
+#undef RIG_ASSUMPTION_ENUM
+        RIG_ASSUMPTION_COUNT
+};
+
+#define RIG_ASSUMPTION_BIT(assumption) (1u << (assumption))
+
+/* Beside those: accounts of a bank may have balances below 0. */
+#define RIG_ASSUMES_NEGATIVE_BALANCES (1u << 16)
+
+/* And the rows of all keys were there before the first transaction: all reads are of items, none found no row. */
+#define RIG_ASSUMES_PREFILLED (1u << 17)
+/* Those of the table alone. */
+#define RIG_ASSUMPTIONS_OF_VERSIONS (RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1)
+
+/* The total of all accounts of a bank, where the user knows it. */
+struct rig_known_total {
+    bool known;
+    int64_t value;
+};
+
+struct rig_assumptions {
+    struct rig_known_total total;
+    unsigned made;            /* RIG_ASSUMPTION_BIT()s */
+    unsigned contradicted;    /* those that other parts of the history are known to contradict: they order nothing */
+    const uint8_t *open_keys; /* per key: it may be used again, so a value without a writer may get one; NULL: no key */
+};
+
+#endif

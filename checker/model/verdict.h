@@ -1,0 +1,274 @@
+/*
+ * The verdict on a history: the fate of each level, and the count and the witnesses of each anomaly. It owns everything
+ * it points to, except a history that was judged as a whole: that one must outlive it.
+ */
+#ifndef RIG_CHECKER_MODEL_VERDICT_H
+#define RIG_CHECKER_MODEL_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "checker/model/condition.h"
+#include "checker/model/element_times.h"
+#include "checker/model/anomaly.h"
+#include "checker/model/arc.h"
+#include "checker/model/level.h"
+#include "checker/judge/lost.h"
+#include "history/model/history.h"
+#include "history/merge/rank_facts.h"
+
+enum rig_fate { RIG_FATE_NOT_REFUTED, RIG_FATE_HELD, RIG_FATE_REFUTED };
+enum rig_valid { RIG_VALID_FALSE, RIG_VALID_TRUE, RIG_VALID_UNKNOWN };
+
+/* The evidence that one version of a key came before another. */
+enum rig_order_source {
+    RIG_ORDER_LIST,         /* a read of a list shows both in their order, or no read shows the later one */
+    RIG_ORDER_INITIAL,      /* the earlier one is the initial state of the key */
+    RIG_ORDER_WFR,          /* the writer of the later one had read the earlier one (assumed: writes follow reads) */
+    RIG_ORDER_SEQUENTIAL,   /* a process used the earlier one, and later the other one (assumed: sequential keys) */
+    RIG_ORDER_LINEARIZABLE, /* a user of the earlier one completed before a user of the later one began (assumed) */
+    RIG_ORDER_UPDATE,       /* the writer of the later one read the earlier one: else a cycle of ww and wr edges */
+    RIG_ORDER_CASE,         /* supposed, or concluded, in a proof by cases */
+};
+
+struct rig_step {
+    uint32_t from, to; /* transactions (ids); to == the next step's from, and the last one's to the first's from */
+    enum rig_edge_kind kind;
+    uint32_t key;       /* ww, wr, rw */
+    int64_t from_value; /* ww, wr: what `from` wrote; rw: the last element of the list read */
+    int64_t to_value;   /* ww, rw: what `to` wrote */
+    uint32_t from_op;   /* wr: reading operation is to_op; rw: the reading operation of `from` */
+    uint32_t to_op;     /* operation indices within their transactions; UINT32_MAX where none applies */
+    uint32_t order_txn; /* ww, rw: the transaction whose read `order_op` shows the order of the two versions, or */
+    uint32_t order_op;  /*   UINT32_MAX: no read shows the later version, so it comes after all that were read */
+    enum rig_order_source order; /* ww, rw: the evidence for the order of the two versions; of registers, also */
+    uint32_t order_other;        /*   the second transaction of that evidence; order_txn is the first */
+    bool absent; /* of rows: the read does not show the row; its id is from_value (rw) or to_value (wr) */
+    bool
+        by_snapshot; /*   by its snapshot the read saw the row before `to` changed whether it meets the condition (rw), or
+                          after `from` did (wr); the id is as for `absent` */
+    bool by_predicate; /*   rw: one of these, and it is not a read of the row by its key */
+    char *text;        /* one sentence: "T17 before T23: T17 read key 5 as [1 2] and did not see T23's append of 3."
+                  NULL where reports do not show the step (rig_witness_shows()) */
+};
+
+/*
+ * One line of a proof by cases (docs/checker.md, "Proofs by cases"). SUPPOSE opens a case: of each key that both
+ * transactions write, the version of `before` comes before that of `after`. CYCLE shows a cycle that the level forbids;
+ * it closes the innermost open case, and from then on `after` before `before` is a conclusion in the case around it. A
+ * CYCLE outside of all cases ends the proof.
+ */
+enum rig_case_kind { RIG_CASE_SUPPOSE, RIG_CASE_CYCLE };
+
+struct rig_case {
+    enum rig_case_kind kind;
+    uint32_t before, after, key;     /* of the case that it opens or closes; UINT32_MAX on the last line */
+    uint32_t first_step, step_count; /* CYCLE: into the proof's steps */
+    char *opening; /* a sentence before the steps, "Suppose T3's write of key 1 comes before T5's."; NULL: none */
+    char *closing; /* one after them, "A cycle. So T5's write of key 1 comes before T3's."; NULL: none */
+};
+
+struct rig_cases {
+    enum rig_level level;
+    bool minimal; /* without any one of the transactions, the others have an order that the level allows */
+    struct rig_case *lines;
+    uint32_t line_count;
+    struct rig_step *steps; /* of all cycles, one after the other */
+    uint32_t step_count;
+};
+
+/* The configurations from which a search in a window went on: a state each, and the operations that had taken effect and were
+ * open, by the positions of their invocations. All of it is borrowed until the witness is proved. */
+struct rig_blocked_from {
+    uint32_t position; /* the last completion before */
+    uint32_t count;
+    const char *states; /* one after the other, as the bytes of the specification: */
+    const uint32_t *sizes;
+    const uint32_t *first; /* per configuration, and one more: into `used` */
+    const uint32_t *used;
+};
+
+/* The end of the longest linearizable prefix of the operations on an object. */
+struct rig_blocked {
+    uint32_t explained;   /* operations that completed before the first one that cannot be explained */
+    uint32_t open_count;  /* operations that were open then, without that one */
+    uint32_t state_count; /* states in which the object may be then, before any open operation takes effect, and */
+    uint32_t state_shown; /*   so many of them, */
+    char **states;        /*   in words */
+    /* A queue or a stack: values whose operations alone have no order; the members above do not matter then. Those that
+     * found nothing count only if they are among the witness's transactions. */
+    const int64_t *values;
+    uint32_t value_count; /* 0: all operations count */
+    /* In a history that was checked in windows: where the prefix begins that the witness is about. */
+    const struct rig_blocked_from *from; /* NULL: at the beginning of the history */
+};
+
+struct rig_witness {
+    enum rig_anomaly anomaly;
+    uint32_t *txns; /* the transactions it speaks of, in the order of the cycle; distinct */
+    uint32_t txn_count;
+    struct rig_step *steps; /* of a cycle; none for the others */
+    uint32_t step_count;
+    struct rig_cases *cases;     /* the proof of no-version-order; NULL for the others */
+    struct rig_blocked *blocked; /* nonlinearizable: txns[0] is blocked, the others are open; NULL for the others */
+    uint32_t key;                /* of a non-cyclic anomaly, else UINT32_MAX */
+    uint32_t op,
+        other_op;        /* of a non-cyclic anomaly: operations of txns[0] and txns[1]; UINT32_MAX where none applies */
+    int64_t value;       /* of a non-cyclic anomaly: the element in question, and */
+    int64_t other_value; /* (dirty-update) the aborted element under it */
+    uint64_t refutes;    /* bits of the levels that this witness alone refutes (closed upward) */
+    char *text;          /* the whole witness, several lines, as in the text report, without its running number */
+};
+
+/* Reports show so many transactions and steps from either end of a longer cycle. */
+enum { RIG_WITNESS_WHOLE = 256, RIG_WITNESS_ENDS = 32 };
+
+static inline bool rig_witness_is_long(const struct rig_witness *witness)
+{
+    return witness->txn_count > RIG_WITNESS_WHOLE;
+}
+
+/* Whether reports show the transaction, or the step, at this place. */
+static inline bool rig_witness_shows(const struct rig_witness *witness, uint32_t at)
+{
+    return !rig_witness_is_long(witness) || at < RIG_WITNESS_ENDS || at >= witness->txn_count - RIG_WITNESS_ENDS;
+}
+
+struct rig_finding {               /* one anomaly */
+    uint64_t count;                /* how many were found: 0 for none */
+    bool exact;                    /* else `count` is a lower bound */
+    uint64_t refutes;              /* bits of the levels that it refutes */
+    struct rig_witness *witnesses; /* most telling first: fewest transactions, then earliest */
+    uint32_t witness_count;
+};
+
+/* The solver's work on a level. */
+struct rig_level_effort {
+    int64_t spent_ns;
+    /* For a level that it left open: pairs of transactions that write a common key, and those of them without an order. */
+    uint64_t pairs, open_pairs;
+    bool has_example;       /* one of these pairs: */
+    uint32_t first, second; /*   names as in reports, and */
+    char key[24];           /*   a key that both write */
+};
+
+struct rig_level_result {
+    enum rig_fate fate;
+    enum rig_anomaly because; /* refuted: the anomaly whose witness refutes it */
+    char *reason;             /* one sentence: refuted by what, held why, or what was not observed */
+};
+
+struct rig_cost {
+    double read_ms; /* set by the loader of a history in memory; of a source, the time spent waiting for it */
+    double infer_ms, search_ms;
+    double solver_ms;       /* of search_ms: for levels whose versions have no known order */
+    uint64_t planned_bytes; /* memory estimated before the check began; 0: there was no estimate */
+    uint64_t peak_bytes;
+    uint32_t window_count;  /* 1: everything was in memory at once */
+    uint32_t process_count; /* that shared the check, else 0; the times are those of the one that gives the verdict */
+    uint32_t pass_count;    /* how often the history was read from its beginning */
+};
+
+/* The transactions judged, and the facts that they left open. Covers the whole history, also parts freed since. */
+struct rig_scope {
+    enum rig_workload workload;
+    enum rig_type_origin type_origin;
+    bool has_invocations;
+    bool sorted;                 /* see struct rig_history */
+    struct rig_rank_facts ranks; /* of a run over several ranks; else its count is 0 */
+    bool truncated;
+    uint64_t damaged_at, damaged_bytes, damaged_txns; /* see struct rig_history */
+    int64_t start_utc_ns;                             /* see struct rig_history */
+    uint64_t txn_count, op_count, skipped_count;
+    bool excerpt;          /* transactions outside the history may have read or written; one in lost_count */
+    uint64_t lost_count;   /* operations left out that may have read or written (history.h) */
+    uint64_t reused_count; /* invocations of processes whose earlier one was open (history.h) */
+    bool reads_at_once;    /* the order of a transaction's reads is not known (history.h) */
+    uint64_t committed_count;
+    uint64_t unordered_keys;              /* keys with unread appends of two or more committed transactions */
+    uint64_t unknown_reads;               /* reads of ok transactions whose results are not known */
+    uint64_t open_reads;                  /* reads whose results leave open which versions they saw */
+    uint64_t observations;                /* of objects: acknowledged operations that show a state */
+    const struct rig_fault_event *faults; /* what a nemesis did; times as in the history */
+    size_t fault_count;
+    uint64_t apart; /* bits: levels that windows left open, because the orders they chose have no continuation, and */
+    uint64_t unfit; /*   because what these orders keep in memory did not fit */
+    bool unsettled; /* a transaction of unknown fate counts as committed */
+};
+
+/* How much evidence a verdict needs (minimum.h). */
+struct rig_minimum {
+    uint64_t acknowledged; /* transactions of the load */
+    double load;           /* share of the planned load that was carried out, from 0 to 1 */
+    double answering;      /* share of the load's time, without that of faults, in which the database answered */
+    bool held;             /* requested levels have to be held; "not refuted" is not enough */
+};
+
+/* Whether objects that may not be linearizable are sequentially consistent (object/object_sequential.h). */
+enum rig_sequential_fate {
+    RIG_SEQUENTIAL_IMPLIED, /* they are linearizable; or there are no objects */
+    RIG_SEQUENTIAL_HELD,
+    RIG_SEQUENTIAL_REFUTED,
+    RIG_SEQUENTIAL_SPENT, /* open: the budget is spent, */
+    RIG_SEQUENTIAL_BRIEF, /*   or no level that it decides is requested, so the search was short, */
+    RIG_SEQUENTIAL_PARTS, /*   or the history was checked in windows */
+};
+
+/* Facts about a run that its history does not contain. */
+struct rig_effort {
+    bool known;            /* else this is a bare history, and the shares are unknown */
+    bool lost;             /* a run made the history, but only its record is left */
+    bool interrupted;      /* by a signal */
+    uint64_t acknowledged; /* transactions of the load; of a bare history, all */
+    double load, answering;
+    uint32_t planned_faults;                      /* entries of the plan's nemesis */
+    const char *failure;                          /* why the run failed; NULL: it did not. Borrowed. */
+    const struct rig_table_condition *conditions; /* of the run's program; borrowed until the reports are written */
+    uint32_t condition_count;
+};
+
+struct rig_verdict {
+    /* The history that the witnesses refer to: the whole one, borrowed; or, after judging in windows, an excerpt that
+     * the verdict owns, whose transactions keep their positions in the whole. */
+    const struct rig_history *history;
+    struct rig_scope scope;
+    enum rig_valid valid;
+    uint64_t requested_levels;    /* bits */
+    uint64_t requested_anomalies; /* bits */
+    enum rig_lattice lattice;
+    uint64_t unproven_levels;  /* bits: those of spent_levels whose proof was too large to be checked */
+    uint64_t too_large_levels; /* bits: those of spent_levels whose search takes more memory than the limit */
+    uint64_t spent_levels;     /* bits: levels that the solver left open when its budget was spent, */
+    uint64_t open_objects;     /*   or objects that it had not decided */
+    enum rig_sequential_fate sequential;
+    struct rig_level_effort work[RIG_LEVEL_COUNT];
+    int64_t budget_ns;
+    size_t limit_bytes;           /* --max-memory; 0: none */
+    uint64_t undecided_anomalies; /* bits: of those requested, none was found, and it is open whether there is one */
+    struct rig_level_result levels[RIG_LEVEL_COUNT];
+    uint64_t weakest_refuted;     /* bits: `not` */
+    uint64_t strongest_unrefuted; /* bits: the strongest levels that are held or not refuted */
+    struct rig_finding findings[RIG_ANOMALY_COUNT];
+    struct rig_element_times elements;         /* of sets */
+    struct rig_lost_rows lost;                 /* every lost-append or lost-write */
+    uint64_t ok_count, fail_count, info_count; /* transactions */
+    uint64_t edge_count[5];                    /* by enum rig_edge_kind; process and real-time are never counted */
+    char *unknown_reason;                      /* valid == UNKNOWN: why it is not decided; else NULL */
+    struct rig_minimum minimum;                /* rig_verdict_weigh() fills in these three */
+    struct rig_effort effort;
+    char *shortfall; /* how the evidence falls short of the minimum; NULL: it does not */
+    char *summary;   /* a sentence a person can quote */
+    struct rig_cost cost;
+    struct rig_order_claims *claims; /* checker/evidence/claims.h; NULL: the history has none. Owned */
+    struct rig_certified *certified; /* checker/evidence/certified.h; NULL: there is no certificate. Owned */
+    struct rig_known_issues *known;  /* checker/judge/known_issues.h; NULL: no issue is known. In the storage */
+    void *storage;
+};
+
+/* The anomaly that answers a request for another one: itself, or a special case of it. False when none was found. */
+bool rig_verdict_case_of(const struct rig_verdict *verdict, enum rig_anomaly asked, enum rig_anomaly *found);
+
+void rig_verdict_free(struct rig_verdict *verdict);
+
+#endif

@@ -1,0 +1,273 @@
+#include "checker/objects/object_decide.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "checker/objects/object_witness.h"
+
+/* ---- the inference ---- */
+
+static bool shows_anything(const struct rig_history *history, uint32_t txn)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].kind == RIG_OP_EXPECT || ops[i].read_state != RIG_READ_UNKNOWN)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t count_unknown(const struct rig_history *history, uint32_t txn)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++)
+        count += rig_op_reads(ops[i].kind) && ops[i].read_state == RIG_READ_UNKNOWN;
+    return count;
+}
+
+enum rig_rc rig_infer_objects(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
+                              struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err)
+{
+    (void)assumptions;
+    *inference = (struct rig_inference){.history = history, .noncyclic = {.most_kept = most_kept}};
+    const enum rig_rc rc = rig_object_ops_check(history, err);
+    if (rc != RIG_OK)
+        return rc;
+    uint8_t *committed = rig_arena_array(arena, (size_t)history->txn_count + 1, 1);
+    if (committed == NULL || !rig_links_init(&inference->links, arena, history->txn_count, 0, 0))
+        return rig_memory_limit(err, "the operations");
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const enum rig_outcome outcome = (enum rig_outcome)history->txns[txn].outcome;
+        inference->fail_count += outcome == RIG_OUTCOME_FAIL;
+        if (outcome != RIG_OUTCOME_OK)
+            continue;
+        committed[txn] = 1;
+        inference->ok_count++;
+        inference->observations += shows_anything(history, txn);
+        inference->unknown_reads += count_unknown(history, txn);
+    }
+    inference->committed = committed;
+    inference->committed_count = inference->ok_count;
+    return RIG_OK;
+}
+
+/* ---- one object ---- */
+
+struct decide {
+    const struct rig_history *history;
+    const struct rig_objects_window *window; /* NULL: the history is whole */
+    const struct rig_objects_limits *limits;
+    struct rig_object_model model;
+    struct rig_object_ops ops;
+    struct rig_arena *arena;
+    struct rig_objects_decided *decided;
+    uint8_t *done; /* scratch: per operation of a key */
+};
+
+static bool is_going_on(const struct decide *d)
+{
+    return d->window != NULL && !d->window->is_last;
+}
+
+static struct rig_object_key key_of(struct decide *d, uint32_t number)
+{
+    struct rig_object_key key = {.model = &d->model,
+                                 .ops = d->ops.at + d->ops.first[number],
+                                 .count = d->ops.first[number + 1] - d->ops.first[number],
+                                 .open = {RIG_POSITION_NONE, UINT32_MAX},
+                                 .until = RIG_POSITION_NONE};
+    if (d->window != NULL)
+        key.past = rig_object_past_of(d->window->past, number);
+    if (is_going_on(d)) {
+        const uint32_t open_from = d->window->open_from[number];
+        key.open =
+            (struct rig_object_open){open_from == RIG_POSITION_NONE ? open_from - 1 : open_from, d->window->open_txn};
+        key.until = key.open.horizon > 0 ? key.open.horizon - 1 : 0;
+    }
+    return key;
+}
+
+/* Later windows need the operations of the key, without those that are done (NULL: none is). */
+static void wait_for(const struct decide *d, const struct rig_object_key *key, const uint8_t *done)
+{
+    if (d->window->only_looks)
+        return;
+    for (uint32_t i = 0; i < key->count; i++)
+        d->window->waits[key->ops[i].txn] |= done == NULL || !done[i];
+}
+
+static bool note_refuted(struct decide *d, const struct rig_object_key *key, uint32_t number,
+                         const struct rig_object_decided *decided)
+{
+    struct rig_objects_decided *all = d->decided;
+    all->refuted++;
+    if (key->past != NULL && !d->window->only_looks)
+        key->past->standing = RIG_OBJECT_FALLEN;
+    return all->witness_count == d->limits->most_witnesses ||
+           rig_object_witness(key, number, decided, d->arena, &all->witnesses[all->witness_count++]);
+}
+
+static bool note_explained(const struct decide *d, const struct rig_object_key *key,
+                           const struct rig_object_decided *decided)
+{
+    if (!is_going_on(d) || d->window->only_looks)
+        return true;
+    if (!rig_object_key_settle(key, decided, d->window->past, d->done))
+        return false;
+    wait_for(d, key, d->done);
+    return true;
+}
+
+/* RIG_OBJECT_TIME: the object is open, and may be decided with more steps. */
+static enum rig_object_answer decide_key(struct decide *d, uint32_t number,
+                                         const struct rig_object_search_limits *limits)
+{
+    const struct rig_object_key key = key_of(d, number);
+    struct rig_object_decided decided;
+    if (key.count == 0 || (key.past != NULL && key.past->standing != RIG_OBJECT_STANDS))
+        return RIG_OBJECT_LINEARIZABLE; /* or it was counted before */
+    rig_object_key_decide(&key, limits, &decided);
+    enum rig_object_answer answer = decided.answer;
+    bool fits = true;
+    if (answer == RIG_OBJECT_REFUTED)
+        fits = note_refuted(d, &key, number, &decided);
+    else if (answer == RIG_OBJECT_LINEARIZABLE)
+        fits = note_explained(d, &key, &decided);
+    if (answer == RIG_OBJECT_TIME && is_going_on(d) && !decided.searched) {
+        wait_for(d, &key, NULL);
+        answer = RIG_OBJECT_LINEARIZABLE; /* for now */
+    }
+    rig_object_decided_done(&decided);
+    return fits ? answer : RIG_OBJECT_NO_MEMORY;
+}
+
+static void give_up(struct decide *d, uint32_t number)
+{
+    d->decided->open++;
+    if (d->window != NULL && !d->window->only_looks)
+        rig_object_past_of(d->window->past, number)->standing = RIG_OBJECT_GIVEN_UP;
+}
+
+/* ---- all objects ---- */
+
+/* The steps of a round: about 10 ms for an object at first. */
+enum { FIRST_STEPS = 1 << 18, TIMES_MORE = 16, ROUNDS = 6 };
+
+struct sized {
+    uint32_t key, count;
+};
+
+static int compare_sizes(const void *left, const void *right)
+{
+    const struct sized *a = left, *b = right;
+    return a->count != b->count ? (a->count > b->count) - (a->count < b->count) : (a->key > b->key) - (a->key < b->key);
+}
+
+static struct sized *sort_keys(const struct rig_object_ops *ops, struct rig_arena *arena)
+{
+    struct sized *keys = rig_arena_array(arena, (size_t)ops->key_count + 1, sizeof *keys);
+    for (uint32_t key = 0; keys != NULL && key < ops->key_count; key++)
+        keys[key] = (struct sized){key, ops->first[key + 1] - ops->first[key]};
+    if (keys != NULL)
+        qsort(keys, ops->key_count, sizeof *keys, compare_sizes);
+    return keys;
+}
+
+/* Decides the keys, and keeps those that are open. False when memory runs out. */
+static bool decide_round(struct decide *d, const struct rig_object_search_limits *limits, struct sized *keys,
+                         uint32_t *count)
+{
+    uint32_t kept = 0;
+    bool fits = true;
+    for (uint32_t i = 0; fits && i < *count; i++) {
+        const enum rig_object_answer answer = decide_key(d, keys[i].key, limits);
+        fits = answer != RIG_OBJECT_NO_MEMORY;
+        if (answer == RIG_OBJECT_MEMORY)
+            give_up(d, keys[i].key);
+        else if (answer == RIG_OBJECT_TIME)
+            keys[kept++] = keys[i];
+    }
+    *count = kept;
+    return fits;
+}
+
+static bool decide_all(struct decide *d, struct sized *keys)
+{
+    struct rig_object_search_limits limits = {
+        .deadline_ns = d->limits->deadline_ns, .bytes = d->limits->bytes, .steps = FIRST_STEPS};
+    uint32_t count = d->ops.key_count;
+    bool fits = true;
+    for (unsigned round = 0; fits && count > 0 && round < ROUNDS; round++) {
+        fits = decide_round(d, &limits, keys, &count);
+        limits.steps = round + 2 < ROUNDS ? limits.steps * TIMES_MORE : 0;
+        if (rig_clock_now_ns() > limits.deadline_ns)
+            break;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        give_up(d, keys[i].key);
+    return fits;
+}
+
+/* Elements that were lost, given twice or never added. At the end: a later take may still give an element. */
+static bool count_elements(struct decide *d)
+{
+    struct rig_delivery_found *found = &d->decided->delivery;
+    const bool is_row = d->model.workload == RIG_WORKLOAD_QUEUE || d->model.workload == RIG_WORKLOAD_STACK;
+    bool fits = true;
+    if (!is_row || is_going_on(d))
+        return true;
+    found->most_witnesses = d->limits->most_elements;
+    found->witnesses =
+        rig_arena_array(d->arena, (size_t)RIG_DELIVERY_COUNT * found->most_witnesses + 1, sizeof *found->witnesses);
+    for (uint32_t number = 0; found->witnesses != NULL && fits && number < d->ops.key_count; number++) {
+        const struct rig_object_key key = key_of(d, number);
+        if (key.past != NULL && (key.past->standing != RIG_OBJECT_STANDS || key.past->done > 0))
+            d->decided->delivery_open = true;
+        else
+            fits = rig_object_delivery(&key, number, d->arena, found);
+    }
+    return found->witnesses != NULL && fits;
+}
+
+static bool make_room(struct decide *d, struct rig_arena *scratch)
+{
+    uint32_t most = 0;
+    d->decided->witnesses =
+        rig_arena_array(d->arena, (size_t)d->limits->most_witnesses + 1, sizeof *d->decided->witnesses);
+    if (d->decided->witnesses == NULL || !rig_object_ops_build(d->history, UINT32_MAX, &d->model, scratch, &d->ops))
+        return false;
+    for (uint32_t key = 0; key < d->ops.key_count; key++) {
+        const uint32_t count = d->ops.first[key + 1] - d->ops.first[key];
+        most = count > most ? count : most;
+    }
+    d->done = rig_arena_array(scratch, (size_t)most + 1, 1);
+    return d->done != NULL && (d->window == NULL || rig_object_past_widen(d->window->past, d->ops.key_count));
+}
+
+static enum rig_rc decide_keys(struct decide *d, struct rig_err *err)
+{
+    struct rig_arena scratch;
+    rig_arena_init(&scratch, d->limits->bytes);
+    struct sized *keys = make_room(d, &scratch) ? sort_keys(&d->ops, &scratch) : NULL;
+    const bool fits = keys != NULL && count_elements(d) && decide_all(d, keys);
+    rig_arena_done(&scratch);
+    return fits ? RIG_OK : rig_memory_limit(err, "the operations of an object");
+}
+
+enum rig_rc rig_objects_decide(const struct rig_inference *inference, const struct rig_objects_window *window,
+                               const struct rig_objects_limits *limits, struct rig_arena *arena,
+                               struct rig_objects_decided *decided, struct rig_err *err)
+{
+    const struct rig_history *history = inference->history;
+    struct decide d = {.history = history, .window = window, .limits = limits, .arena = arena, .decided = decided};
+    *decided = (struct rig_objects_decided){0};
+    decided->delivery_open = !history->has_invocations;
+    if (!history->has_invocations)
+        return RIG_OK;
+    enum rig_rc rc = rig_object_model_init(&d.model, history->workload, limits->bytes)
+                         ? decide_keys(&d, err)
+                         : rig_memory_limit(err, "the states of an object");
+    rig_object_model_done(&d.model);
+    return rc;
+}

@@ -1,0 +1,238 @@
+#include "checker/objects/object_key.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "checker/objects/object_descent.h"
+#include "checker/objects/object_done.h"
+#include "checker/objects/object_queue.h"
+#include "checker/objects/object_replay.h"
+#include "checker/objects/object_rows.h"
+
+static bool is_row(const struct rig_object_key *key)
+{
+    return key->model->workload == RIG_WORKLOAD_QUEUE || key->model->workload == RIG_WORKLOAD_STACK;
+}
+
+static bool is_last(const struct rig_object_key *key)
+{
+    return key->until == RIG_POSITION_NONE;
+}
+
+/* ---- registers, locks and strings ---- */
+
+/* The configurations that earlier windows left, of the operations that matter. False when memory runs out. */
+static bool begin(const struct rig_object_key *key, struct rig_object_decided *decided,
+                  struct rig_object_configs *configs)
+{
+    const bool goes_on = key->past != NULL && key->past->explained > 0;
+    uint8_t *used = goes_on ? calloc((size_t)key->count + 1, 1) : NULL;
+    struct rig_object_configs all = {0};
+    bool done = !goes_on || used != NULL;
+    if (done && goes_on)
+        done = rig_object_past_begin(key->past, key->model, key->ops, key->count, &all, used);
+    done = done && rig_object_needed(key->model, key->ops, key->count, used, &decided->needed);
+    if (done && goes_on)
+        done = rig_object_past_begin(key->past, key->model, decided->needed.at, (uint32_t)decided->needed.count,
+                                     configs, NULL);
+    rig_object_configs_done(&all);
+    free(used);
+    decided->ops = decided->needed.at;
+    return done;
+}
+
+/* One order at a time, where the search has too many at once. */
+static void descend(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
+                    struct rig_object_decided *decided)
+{
+    rig_object_result_done(&decided->result);
+    decided->result = (struct rig_object_result){.blocked = UINT32_MAX};
+    const enum rig_object_answer before = decided->answer;
+    decided->answer =
+        rig_object_descend(key->model, decided->ops, (uint32_t)decided->needed.count, limits, &decided->result.order);
+    if (decided->answer == RIG_OBJECT_TIME)
+        decided->answer = before;
+}
+
+static void search(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
+                   struct rig_object_decided *decided)
+{
+    struct rig_object_configs configs = {0};
+    decided->answer = RIG_OBJECT_NO_MEMORY;
+    decided->searched = true;
+    if (begin(key, decided, &configs)) {
+        const bool goes_on = configs.states.count > 0;
+        const struct rig_object_part part = {.ops = decided->ops,
+                                             .count = (uint32_t)decided->needed.count,
+                                             .until = key->until,
+                                             .from = goes_on ? key->past->from : 0,
+                                             .begin = goes_on ? &configs : NULL};
+        if (key->model->workload == RIG_WORKLOAD_APPEND_REGISTER)
+            decided->answer = rig_object_merged_search(key->model, &part, limits, &decided->result, &decided->narrowed);
+        else
+            decided->answer = rig_object_search(key->model, &part, limits, &decided->result);
+        if (decided->narrowed.past != NULL)
+            decided->ops = decided->narrowed.ops.at;
+    }
+    rig_object_configs_done(&configs);
+    const bool gave_up = decided->answer == RIG_OBJECT_TIME || decided->answer == RIG_OBJECT_MEMORY;
+    if (gave_up && is_last(key) && (key->past == NULL || key->past->explained == 0))
+        descend(key, limits, decided);
+}
+
+/* An order that the search found counts once it was replayed; of a part, the configurations count. */
+static void replay(const struct rig_object_key *key, struct rig_object_decided *decided)
+{
+    bool explains = true;
+    if (decided->answer != RIG_OBJECT_LINEARIZABLE || !is_last(key) || (key->past != NULL && key->past->explained > 0))
+        return;
+    if (!rig_object_replay(key->model, decided->ops, (uint32_t)decided->needed.count, &decided->result.order,
+                           &explains))
+        decided->answer = RIG_OBJECT_NO_MEMORY;
+    RIG_INVARIANT((explains || decided->answer == RIG_OBJECT_NO_MEMORY) && "an order that the search found");
+}
+
+/* ---- queues and stacks ---- */
+
+/* Keeps the order where it explains the operations. TIME: it explains nothing, or there is none. */
+static enum rig_object_answer replay_rows(const struct rig_object_key *key, struct rig_object_order *order,
+                                          struct rig_object_decided *decided)
+{
+    bool explains = false;
+    if (!rig_object_replay(key->model, key->ops, key->count, order, &explains))
+        return RIG_OBJECT_NO_MEMORY;
+    if (explains) {
+        decided->ops = key->ops;
+        decided->result.order = *order;
+        *order = (struct rig_object_order){0};
+    }
+    return explains ? RIG_OBJECT_LINEARIZABLE : RIG_OBJECT_TIME;
+}
+
+/* Without a search: by the lives of the values, and by an order that follows from them. TIME: it is open. */
+static enum rig_object_answer decide_lives(const struct rig_object_key *key, const struct rig_object_rows *rows,
+                                           bool unique, const struct rig_object_search_limits *limits,
+                                           struct rig_object_decided *decided)
+{
+    const bool last = is_last(key);
+    const bool queue = key->model->workload == RIG_WORKLOAD_QUEUE;
+    struct rig_object_order order = {0};
+    bool known = false;
+    enum rig_object_answer answer = RIG_OBJECT_NO_MEMORY;
+    if (rig_object_values_decide(key->model, key->ops, key->count, key->open, limits, &decided->refutation,
+                                 last ? &order : NULL, &known))
+        answer = decided->refutation.found ? RIG_OBJECT_REFUTED : RIG_OBJECT_TIME;
+    if (answer == RIG_OBJECT_TIME && !last && known && unique)
+        answer = RIG_OBJECT_LINEARIZABLE;
+    else if (answer == RIG_OBJECT_TIME && last && unique && queue &&
+             !rig_object_queue_order(rows, key->model, key->ops, key->count, &order))
+        answer = RIG_OBJECT_NO_MEMORY;
+    else if (answer == RIG_OBJECT_TIME && last && unique)
+        answer = replay_rows(key, &order, decided);
+    rig_object_order_done(&order);
+    return answer;
+}
+
+/* The search with look-ahead answers yes; a no has no witness, so the search without it follows. */
+static enum rig_object_answer search_ahead(const struct rig_object_key *key, const struct rig_object_rows *rows,
+                                           struct rig_object_model *model,
+                                           const struct rig_object_search_limits *limits,
+                                           struct rig_object_decided *decided)
+{
+    struct rig_object_result result;
+    const struct rig_object_part part = {.ops = rows->ops.at, .count = key->count, .until = RIG_POSITION_NONE};
+    enum rig_object_answer answer = rig_object_search(model, &part, limits, &result);
+    const bool found = answer == RIG_OBJECT_LINEARIZABLE;
+    if (found)
+        answer = replay_rows(key, &result.order, decided);
+    RIG_INVARIANT(answer != RIG_OBJECT_TIME || !found);
+    rig_object_result_done(&result);
+    return answer;
+}
+
+static void decide_rows(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
+                        struct rig_object_decided *decided)
+{
+    struct rig_object_model model;
+    struct rig_object_rows rows = {.may_vanish = false};
+    bool unique = false, search_all = false;
+    decided->answer = RIG_OBJECT_NO_MEMORY;
+    rig_table_init(&rows.fate_of);
+    if (rig_object_model_init(&model, key->model->workload, limits->bytes) &&
+        rig_object_rows_init(&rows, key->model, key->ops, key->count, &model, &unique)) {
+        model.rows = unique ? &rows : NULL;
+        decided->answer = decide_lives(key, &rows, unique, limits, decided);
+        search_all = decided->answer == RIG_OBJECT_TIME && is_last(key);
+        if (search_all && unique) {
+            decided->answer = search_ahead(key, &rows, &model, limits, decided);
+            search_all = decided->answer == RIG_OBJECT_REFUTED;
+        }
+    }
+    rig_object_rows_done(&rows);
+    rig_object_model_done(&model);
+    if (search_all)
+        search(key, limits, decided);
+}
+
+void rig_object_key_decide(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
+                           struct rig_object_decided *decided)
+{
+    *decided = (struct rig_object_decided){.answer = RIG_OBJECT_NO_MEMORY};
+    if (is_row(key))
+        decide_rows(key, limits, decided);
+    else
+        search(key, limits, decided);
+    if (decided->searched)
+        replay(key, decided);
+}
+
+void rig_object_decided_done(struct rig_object_decided *decided)
+{
+    rig_object_op_list_done(&decided->needed);
+    rig_object_narrowed_done(&decided->narrowed);
+    rig_object_result_done(&decided->result);
+    rig_object_refutation_done(&decided->refutation);
+}
+
+/* ---- windows ---- */
+
+static bool settle_register(const struct rig_object_key *key, const struct rig_object_decided *decided,
+                            struct rig_object_past *past, uint8_t *done)
+{
+    const struct rig_object_part part = {.ops = decided->needed.at, .count = (uint32_t)decided->needed.count};
+    uint8_t *needed_done = calloc((size_t)part.count + 1, 1);
+    uint64_t explained = 0;
+    if (needed_done == NULL)
+        return false;
+    rig_object_part_done(&part, &decided->result, needed_done);
+    for (uint32_t i = 0, op = 0; i < part.count; i++, op++) {
+        while (key->ops[op].txn != part.ops[i].txn)
+            op++;
+        done[op] = needed_done[i];
+        explained += needed_done[i] != 0 && part.ops[i].end != RIG_POSITION_NONE;
+    }
+    free(needed_done);
+    if (explained == 0) {
+        memset(done, 0, key->count);
+        return true;
+    }
+    key->past->explained += explained;
+    return rig_object_past_note(past, key->past, key->model, decided->ops, &decided->result);
+}
+
+bool rig_object_key_settle(const struct rig_object_key *key, const struct rig_object_decided *decided,
+                           struct rig_object_past *past, uint8_t *done)
+{
+    struct rig_object_lives lives;
+    RIG_REQUIRE(decided->answer == RIG_OBJECT_LINEARIZABLE && !is_last(key));
+    memset(done, 0, (size_t)key->count + 1);
+    if (!is_row(key))
+        return settle_register(key, decided, past, done);
+    const bool found = rig_object_lives_init(&lives, key->model, key->ops, key->count, key->open) &&
+                       rig_object_done_find(&lives, key->ops, key->count, key->until, key->open.txn, done);
+    rig_object_lives_done(&lives);
+    for (uint32_t i = 0; found && i < key->count; i++)
+        key->past->done += done[i] && key->ops[i].end != RIG_POSITION_NONE;
+    return found;
+}

@@ -1,0 +1,283 @@
+#include "checker/objects/object_model.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/bug.h"
+#include "checker/objects/object_rows.h"
+#include "checker/objects/object_words.h"
+#include "history/types/types.h"
+
+uint32_t rig_object_state_of(struct rig_object_model *model, const void *bytes, size_t size)
+{
+    for (uint64_t hash = XXH3_64bits(bytes, size);; hash++) {
+        uint32_t *number = rig_table_put(&model->state_of, hash);
+        if (number == NULL)
+            return RIG_OBJECT_NONE;
+        if (*number != RIG_TABLE_NONE) {
+            const struct rig_object_state *known = &model->states.at[*number];
+            if (known->size == size && (size == 0 || memcmp(known->bytes, bytes, size) == 0))
+                return *number;
+            continue;
+        }
+        char *copy = rig_arena_text(&model->arena, size == 0 ? "" : bytes, size);
+        if (copy == NULL || !rig_object_states_add(&model->states, (struct rig_object_state){copy, size}))
+            return RIG_OBJECT_NONE;
+        *number = (uint32_t)model->states.count - 1;
+        return *number;
+    }
+}
+
+/* ---- the specifications ---- */
+
+/* A value in a state. Nil and the empty string are the initial state of a register, or of a string. */
+static int64_t value_read(const struct rig_object_model *model, const struct rig_txn_op *op)
+{
+    return op->read_state == RIG_READ_NIL ? rig_object_nil(model->workload) : op->value;
+}
+
+/* Values as bytes: a number, the text of a string without quotes, or a sequence of numbers. */
+static void set_value(struct rig_buf *state, int64_t value)
+{
+    rig_buf_clear(state);
+    rig_buf_add(state, (const char *)&value, sizeof value);
+}
+
+static bool has_value(const struct rig_buf *state, int64_t value)
+{
+    return state->size == sizeof value && memcmp(rig_buf_text(state), &value, sizeof value) == 0;
+}
+
+/* True: possible. The state becomes the next one. */
+typedef bool apply_op(const struct rig_object_model *model, const struct rig_txn_op *op, struct rig_buf *state);
+
+static bool apply_to_register(const struct rig_object_model *model, const struct rig_txn_op *op, struct rig_buf *state)
+{
+    if (op->kind == RIG_OP_EXPECT)
+        return has_value(state, op->value);
+    if (rig_op_reads(op->kind))
+        return op->read_state == RIG_READ_UNKNOWN || has_value(state, value_read(model, op));
+    set_value(state, op->value);
+    return true;
+}
+
+static bool apply_to_string(const struct rig_object_model *model, const struct rig_txn_op *op, struct rig_buf *state)
+{
+    const bool vague = state->size > 0 && state->data[0] == RIG_OBJECT_VAGUE;
+    struct rig_buf text;
+    bool possible = true;
+    (void)model;
+    if (op->kind == RIG_OP_READ_REGISTER && op->read_state == RIG_READ_UNKNOWN)
+        return true;
+    if (vague && op->kind != RIG_OP_WRITE)
+        return op->kind != RIG_OP_READ_REGISTER;
+    rig_buf_init(&text, 0);
+    if (!rig_op_reads(op->kind) || op->read_state == RIG_READ_SEEN)
+        rig_object_string(op->value, &text);
+    if (op->kind == RIG_OP_READ_REGISTER)
+        possible = text.size == state->size && memcmp(rig_buf_text(&text), rig_buf_text(state), text.size) == 0;
+    if (op->kind == RIG_OP_WRITE)
+        rig_buf_clear(state);
+    if (!rig_op_reads(op->kind))
+        rig_buf_add(state, rig_buf_text(&text), text.size);
+    state->failed |= text.failed;
+    rig_buf_done(&text);
+    return possible;
+}
+
+/* Takes the value at `at` out of the sequence, if it is the one that was read; an empty one gives nil. */
+static bool take(const struct rig_txn_op *op, size_t at, struct rig_buf *state)
+{
+    int64_t value;
+    if (state->size == 0)
+        return op->read_state != RIG_READ_SEEN;
+    memcpy(&value, rig_buf_text(state) + at, sizeof value);
+    if (op->read_state == RIG_READ_NIL || (op->read_state == RIG_READ_SEEN && op->value != value))
+        return false;
+    memmove(state->data + at, state->data + at + sizeof value, state->size - at - sizeof value);
+    state->size -= sizeof value;
+    return true;
+}
+
+static bool apply_to_queue(const struct rig_object_model *model, const struct rig_txn_op *op, struct rig_buf *state)
+{
+    (void)model;
+    if (op->kind == RIG_OP_DEQUEUE)
+        return take(op, 0, state);
+    rig_buf_add(state, (const char *)&op->value, sizeof op->value);
+    return true;
+}
+
+static bool apply_to_stack(const struct rig_object_model *model, const struct rig_txn_op *op, struct rig_buf *state)
+{
+    (void)model;
+    if (op->kind == RIG_OP_POP)
+        return take(op, state->size == 0 ? 0 : state->size - sizeof op->value, state);
+    rig_buf_add(state, (const char *)&op->value, sizeof op->value);
+    return true;
+}
+
+static apply_op *const specifications[RIG_WORKLOAD_COUNT] = {
+    [RIG_WORKLOAD_CAS_REGISTER] = apply_to_register,
+    [RIG_WORKLOAD_MUTEX] = apply_to_register,
+    [RIG_WORKLOAD_APPEND_REGISTER] = apply_to_string,
+    [RIG_WORKLOAD_QUEUE] = apply_to_queue,
+    [RIG_WORKLOAD_STACK] = apply_to_stack,
+};
+
+/* ---- states and classes ---- */
+
+bool rig_object_model_init(struct rig_object_model *model, enum rig_workload workload, size_t limit_bytes)
+{
+    RIG_REQUIRE(rig_workload_is_object(workload) && specifications[workload] != NULL);
+    *model = (struct rig_object_model){
+        .workload = workload, .vague = RIG_OBJECT_NONE, .is_register = specifications[workload] == apply_to_register};
+    rig_table_init(&model->state_of);
+    rig_table_init(&model->class_of);
+    rig_table_init(&model->next);
+    rig_arena_init(&model->arena, limit_bytes);
+    rig_buf_init(&model->scratch, 0);
+    const int64_t nil = rig_object_nil(workload);
+    const uint32_t initial = rig_object_state_of(model, &nil, model->is_register ? sizeof nil : 0);
+    RIG_INVARIANT(initial == RIG_OBJECT_INITIAL || initial == RIG_OBJECT_NONE);
+    return initial == RIG_OBJECT_INITIAL;
+}
+
+void rig_object_model_done(struct rig_object_model *model)
+{
+    rig_object_states_done(&model->states);
+    rig_object_classes_done(&model->classes);
+    rig_table_done(&model->state_of);
+    rig_table_done(&model->class_of);
+    rig_table_done(&model->next);
+    rig_arena_done(&model->arena);
+    rig_buf_done(&model->scratch);
+}
+
+/* The state that the micro-operations of a register need at first, and the one that they leave. */
+static bool summarise(struct rig_object_model *model, struct rig_object_class *class)
+{
+    class->needs = class->leaves = RIG_OBJECT_NONE;
+    for (uint32_t i = 0; i < class->op_count; i++) {
+        const struct rig_txn_op *op = &class->ops[i];
+        const bool writes = op->kind == RIG_OP_WRITE;
+        const int64_t value = rig_op_reads(op->kind) ? value_read(model, op) : op->value;
+        if (rig_op_reads(op->kind) && op->read_state == RIG_READ_UNKNOWN)
+            continue;
+        const uint32_t state = rig_object_state_of(model, &value, sizeof value);
+        if (state == RIG_OBJECT_NONE)
+            return false;
+        if (writes)
+            class->leaves = state;
+        else if (class->leaves == RIG_OBJECT_NONE && class->needs == RIG_OBJECT_NONE)
+            class->needs = state;
+        else if ((class->leaves == RIG_OBJECT_NONE ? class->needs : class->leaves) != state)
+            class->needs = RIG_OBJECT_NONE - 1; /* no state has this number: the operation contradicts itself */
+    }
+    return true;
+}
+
+static bool observes(const struct rig_object_class *class)
+{
+    for (uint32_t i = 0; i < class->op_count; i++) {
+        const unsigned kind = class->ops[i].kind;
+        const bool finds_nothing = class->ops[i].read_state == RIG_READ_NIL;
+        if (kind != RIG_OP_READ_REGISTER && kind != RIG_OP_EXPECT && !finds_nothing)
+            return false;
+    }
+    return true;
+}
+
+static bool is_any(const struct rig_object_class *class)
+{
+    for (uint32_t i = 0; i < class->op_count; i++) {
+        if (class->ops[i].kind == RIG_OP_EXPECT || class->ops[i].read_state != RIG_READ_UNKNOWN)
+            return false;
+    }
+    return class->observes;
+}
+
+static uint32_t add_class(struct rig_object_model *model, const struct rig_txn_op *ops, uint32_t count)
+{
+    struct rig_object_class class = {.op_count = count};
+    class.ops = rig_arena_array(&model->arena, (size_t)count + 1, sizeof *class.ops);
+    if (class.ops == NULL)
+        return RIG_OBJECT_NONE;
+    memcpy(class.ops, ops, count * sizeof *ops);
+    class.observes = observes(&class);
+    class.any = is_any(&class);
+    if (model->is_register && !summarise(model, &class))
+        return RIG_OBJECT_NONE;
+    /* A write of the value that the operation needs changes nothing. */
+    class.observes |= model->is_register && class.needs != RIG_OBJECT_NONE && class.needs == class.leaves;
+    return rig_object_classes_add(&model->classes, class) ? (uint32_t)model->classes.count - 1 : RIG_OBJECT_NONE;
+}
+
+uint32_t rig_object_class_of(struct rig_object_model *model, const struct rig_txn_op *ops, uint32_t count)
+{
+    enum { MOST = 2 };
+    struct rig_txn_op clean[MOST];
+    uint64_t hash = count;
+    RIG_REQUIRE(count <= MOST);
+    for (uint32_t i = 0; i < count; i++) {
+        clean[i] = (struct rig_txn_op){.kind = ops[i].kind, .read_state = ops[i].read_state};
+        const bool has_no_value = rig_op_reads(ops[i].kind) && ops[i].read_state != RIG_READ_SEEN;
+        clean[i].value = has_no_value ? 0 : ops[i].value;
+    }
+    hash = XXH3_64bits_withSeed(clean, count * sizeof *clean, hash);
+    for (;; hash++) {
+        uint32_t *number = rig_table_put(&model->class_of, hash);
+        if (number == NULL)
+            return RIG_OBJECT_NONE;
+        if (*number == RIG_TABLE_NONE)
+            return *number = add_class(model, clean, count);
+        const struct rig_object_class *known = &model->classes.at[*number];
+        if (known->op_count == count && memcmp(known->ops, clean, count * sizeof *clean) == 0)
+            return *number;
+    }
+}
+
+static bool is_dead(const struct rig_object_model *model, const struct rig_buf *state)
+{
+    /* The buffer is an allocation of its own, so its start is aligned. */
+    const int64_t *values = (const int64_t *)(const void *)rig_buf_text(state);
+    return rig_object_rows_is_dead(model->rows, model->workload == RIG_WORKLOAD_QUEUE, values,
+                                   state->size / sizeof *values);
+}
+
+static bool compute(struct rig_object_model *model, uint32_t state, uint32_t class, uint32_t *next)
+{
+    const struct rig_object_class *of = &model->classes.at[class];
+    struct rig_buf *scratch = &model->scratch;
+    bool possible = true;
+    rig_buf_clear(scratch);
+    rig_buf_add(scratch, model->states.at[state].bytes, model->states.at[state].size);
+    for (uint32_t i = 0; possible && i < of->op_count; i++)
+        possible = specifications[model->workload](model, &of->ops[i], scratch);
+    if (scratch->failed)
+        return false;
+    if (possible && model->rows != NULL && !rig_op_reads(of->ops[0].kind))
+        possible = !is_dead(model, scratch);
+    *next = possible ? rig_object_state_of(model, rig_buf_text(scratch), scratch->size) : RIG_OBJECT_NONE;
+    return !possible || *next != RIG_OBJECT_NONE;
+}
+
+bool rig_object_step_slowly(struct rig_object_model *model, uint32_t state, uint32_t class, uint32_t *next)
+{
+    uint32_t *known = rig_table_put(&model->next, (uint64_t)state << 32 | class);
+    if (known == NULL)
+        return false;
+    if (*known == RIG_TABLE_NONE) {
+        if (!compute(model, state, class, next))
+            return false;
+        *known = *next == RIG_OBJECT_NONE ? 0 : *next + 1;
+        return true;
+    }
+    *next = *known == 0 ? RIG_OBJECT_NONE : *known - 1;
+    return true;
+}
+
+void rig_object_state_text(const struct rig_object_model *model, uint32_t state, struct rig_buf *text)
+{
+    rig_object_words_state(model->workload, model->states.at[state].bytes, model->states.at[state].size, text);
+}

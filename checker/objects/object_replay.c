@@ -1,0 +1,75 @@
+#include "checker/objects/object_replay.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+#include "history/types/types.h"
+
+/* Whether the order has each operation as often as it must, and keeps the real-time order. */
+static bool keeps_order(const struct rig_object_op *ops, uint32_t count, const uint32_t *order, size_t length,
+                        uint8_t *seen)
+{
+    uint32_t first_end = RIG_POSITION_NONE; /* of the operations behind */
+    for (size_t i = length; i-- > 0;) {
+        const uint32_t op = order[i];
+        if (op >= count || seen[op] || first_end < ops[op].invoke)
+            return false;
+        seen[op] = 1;
+        first_end = ops[op].end < first_end ? ops[op].end : first_end;
+    }
+    for (uint32_t op = 0; op < count; op++) {
+        if (!seen[op] && ops[op].end != RIG_POSITION_NONE)
+            return false;
+    }
+    return true;
+}
+
+/* The values of a queue or a stack: at[from] to at[count - 1]. */
+RIG_VEC(int64_t, row_values)
+
+struct row {
+    struct row_values values;
+    size_t from;
+    bool queue;
+};
+
+/* Whether the operation is possible; false with `*done` false: memory ran out. */
+static bool apply_to_row(struct row *row, const struct rig_txn_op *op, bool *done)
+{
+    if (!rig_op_reads(op->kind))
+        return *done = row_values_add(&row->values, op->value);
+    const bool empty = row->from == row->values.count;
+    if (empty || op->read_state == RIG_READ_NIL)
+        return empty && op->read_state != RIG_READ_SEEN;
+    const int64_t value = row->queue ? row->values.at[row->from++] : row->values.at[--row->values.count];
+    return op->read_state == RIG_READ_UNKNOWN || op->value == value;
+}
+
+/* Without the model's states, each of which would be a copy of the whole row. */
+static bool replay_row(const struct rig_object_model *model, const struct rig_object_op *ops,
+                       const struct rig_object_order *order, bool *explains)
+{
+    struct row row = {.queue = model->workload == RIG_WORKLOAD_QUEUE};
+    bool done = true;
+    for (size_t i = 0; done && *explains && i < order->count; i++)
+        *explains = apply_to_row(&row, &model->classes.at[ops[order->at[i]].class].ops[0], &done);
+    row_values_done(&row.values);
+    return done;
+}
+
+bool rig_object_replay(struct rig_object_model *model, const struct rig_object_op *ops, uint32_t count,
+                       const struct rig_object_order *order, bool *explains)
+{
+    uint8_t *seen = calloc((size_t)count + 1, 1);
+    bool done = seen != NULL;
+    uint32_t state = RIG_OBJECT_INITIAL;
+    *explains = done && keeps_order(ops, count, order->at, order->count, seen);
+    free(seen);
+    if (done && (model->workload == RIG_WORKLOAD_QUEUE || model->workload == RIG_WORKLOAD_STACK))
+        return replay_row(model, ops, order, explains);
+    for (size_t i = 0; done && *explains && i < order->count; i++) {
+        done = rig_object_step(model, state, ops[order->at[i]].class, &state);
+        *explains = done && state != RIG_OBJECT_NONE;
+    }
+    return done;
+}

@@ -1,0 +1,335 @@
+#include "checker/objects/object_stack.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+
+/* Times between two successive ends of lives are gaps, numbered from 0: `at[gap]` to `at[gap + 1]`. A stretch is a range
+ * of gaps, each within some life. */
+struct stretch {
+    uint32_t from, until;
+};
+
+/* An operation at its point in time. At one point, takes come before takes that found nothing, and these before additions. */
+struct point {
+    uint32_t at, op;
+    uint64_t rank;
+};
+
+RIG_VEC(struct stretch, stretches)
+RIG_VEC(struct point, points)
+RIG_VEC(uint32_t, positions)
+
+struct stacking {
+    const struct rig_object_lives *lives;
+    const struct rig_object_op *ops;
+    const struct rig_object_life **sorted; /* those that are not empty, by the ends of their additions */
+    uint32_t count, width;                 /* of `sorted`; leaves of `begins` */
+    uint32_t *begins;                      /* tree of minima: add_from of those that are left */
+    struct positions at;
+    uint32_t gaps;           /* leaves of the tree of covers */
+    int32_t *least, *change; /* tree: lives that cover a gap, at least, and what is to be added below */
+    struct stretches waiting;
+    struct points *points; /* NULL: no order is wanted */
+    uint64_t rank;
+    bool failed;
+};
+
+enum { TAKES, NOTHINGS, ADDITIONS };
+static const int32_t split = 1 << 30; /* covers of a gap between stretches */
+
+/* ---- a tree of minima over the beginnings of additions ---- */
+
+static void set_begin(struct stacking *s, uint32_t life, uint32_t begin)
+{
+    uint32_t node = s->width + life;
+    s->begins[node] = begin;
+    for (node /= 2; node > 0; node /= 2) {
+        const uint32_t left = s->begins[2 * node], right = s->begins[2 * node + 1];
+        s->begins[node] = left < right ? left : right;
+    }
+}
+
+/* The first life of [from, until) whose addition begins before `before`; `until`: there is none. */
+static uint32_t find_begin(const struct stacking *s, uint32_t node, uint32_t low, uint32_t high, uint32_t from,
+                           uint32_t until, uint32_t before)
+{
+    uint32_t found = until;
+    if (high <= from || until <= low || s->begins[node] >= before)
+        return until;
+    if (high - low == 1)
+        return low;
+    const uint32_t middle = (low + high) / 2;
+    found = find_begin(s, 2 * node, low, middle, from, until, before);
+    return found != until ? found : find_begin(s, 2 * node + 1, middle, high, from, until, before);
+}
+
+/* ---- a tree of minima over the covers of gaps ---- */
+
+static void cover(struct stacking *s, uint32_t node, uint32_t low, uint32_t high, struct stretch range, int32_t change)
+{
+    if (range.until <= low || high <= range.from)
+        return;
+    if (range.from <= low && high <= range.until) {
+        s->least[node] += change;
+        s->change[node] += change;
+        return;
+    }
+    const uint32_t middle = (low + high) / 2;
+    cover(s, 2 * node, low, middle, range, change);
+    cover(s, 2 * node + 1, middle, high, range, change);
+    const int32_t left = s->least[2 * node], right = s->least[2 * node + 1];
+    s->least[node] = (left < right ? left : right) + s->change[node];
+}
+
+/* The first gap of the range that no life covers; `until`: there is none. */
+static uint32_t find_open(const struct stacking *s, uint32_t node, uint32_t low, uint32_t high, struct stretch range,
+                          int32_t above)
+{
+    if (high <= range.from || range.until <= low || s->least[node] + above > 0)
+        return range.until;
+    if (high - low == 1)
+        return low;
+    const uint32_t middle = (low + high) / 2;
+    above += s->change[node];
+    const uint32_t found = find_open(s, 2 * node, low, middle, range, above);
+    return found != range.until ? found : find_open(s, 2 * node + 1, middle, high, range, above);
+}
+
+/* Adds the stretches of the range to those that wait. */
+static void divide(struct stacking *s, struct stretch range)
+{
+    while (range.from < range.until && !s->failed) {
+        const uint32_t open = find_open(s, 1, 0, s->gaps, range, 0);
+        if (open > range.from)
+            s->failed = !stretches_add(&s->waiting, (struct stretch){range.from, open});
+        if (open < range.until)
+            cover(s, 1, 0, s->gaps, (struct stretch){open, open + 1}, split);
+        range.from = open + 1;
+    }
+}
+
+/* ---- the operations ---- */
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_positions(const void *left, const void *right)
+{
+    return compare_numbers(*(const uint32_t *)left, *(const uint32_t *)right);
+}
+
+static int compare_additions(const void *left, const void *right)
+{
+    const struct rig_object_life *const *a = left, *const *b = right;
+    return compare_numbers((*a)->add_until, (*b)->add_until);
+}
+
+static int compare_points(const void *left, const void *right)
+{
+    const struct point *a = left, *b = right;
+    return a->at != b->at ? compare_numbers(a->at, b->at) : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static uint32_t gap_of(const struct stacking *s, uint32_t position)
+{
+    const uint32_t *found = bsearch(&position, s->at.at, s->at.count, sizeof *found, compare_positions);
+    RIG_INVARIANT(found != NULL);
+    return (uint32_t)(found - s->at.at);
+}
+
+static struct stretch gaps_of(const struct stacking *s, const struct rig_object_life *life)
+{
+    return (struct stretch){gap_of(s, life->add_until), gap_of(s, life->take_from)};
+}
+
+static void note_positions(struct stacking *s)
+{
+    for (uint32_t i = 0; i < s->count && !s->failed; i++)
+        s->failed = !positions_add(&s->at, s->sorted[i]->add_until) || !positions_add(&s->at, s->sorted[i]->take_from);
+    size_t kept = 0;
+    if (s->at.count > 0)
+        qsort(s->at.at, s->at.count, sizeof *s->at.at, compare_positions);
+    for (size_t i = 0; i < s->at.count; i++) {
+        if (kept == 0 || s->at.at[i] != s->at.at[kept - 1])
+            s->at.at[kept++] = s->at.at[i];
+    }
+    s->at.count = kept;
+}
+
+static bool set_up(struct stacking *s)
+{
+    const size_t lives = s->lives->at.count;
+    s->sorted = malloc((lives + 1) * sizeof(void *));
+    for (size_t i = 0; s->sorted != NULL && i < lives; i++) {
+        if (rig_object_life_is_long(&s->lives->at.at[i]))
+            s->sorted[s->count++] = &s->lives->at.at[i];
+    }
+    if (s->count > 0)
+        qsort(s->sorted, s->count, sizeof(void *), compare_additions);
+    note_positions(s);
+    for (s->width = 1; s->width < s->count;)
+        s->width *= 2;
+    for (s->gaps = 1; s->gaps < s->at.count;)
+        s->gaps *= 2;
+    s->begins = malloc(2 * (size_t)s->width * sizeof *s->begins);
+    s->least = calloc(2 * (size_t)s->gaps, sizeof *s->least);
+    s->change = calloc(2 * (size_t)s->gaps, sizeof *s->change);
+    if (s->sorted == NULL || s->failed || s->begins == NULL || s->least == NULL || s->change == NULL)
+        return false;
+    for (uint32_t i = 0; i < 2 * s->width; i++)
+        s->begins[i] = RIG_POSITION_NONE;
+    for (uint32_t i = 0; i < s->count; i++) {
+        set_begin(s, i, s->sorted[i]->add_from);
+        cover(s, 1, 0, s->gaps, gaps_of(s, s->sorted[i]), 1);
+    }
+    return true;
+}
+
+static void add_point(struct stacking *s, uint32_t at, unsigned class, uint64_t rank, uint32_t op)
+{
+    if (s->points != NULL && op != UINT32_MAX)
+        s->failed |= !points_add(s->points, (struct point){at, op, (uint64_t) class << 56 | rank});
+}
+
+/* The value is at the bottom of the stretch, on those that were before. */
+static void place_bottom(struct stacking *s, const struct rig_object_life *life, uint32_t from, uint32_t until)
+{
+    static const uint64_t most = UINT64_C(1) << 48;
+    s->rank++;
+    add_point(s, from, ADDITIONS, s->rank, life->add);
+    add_point(s, until, TAKES, most - s->rank, life->take);
+}
+
+/* The lives of the stretch that are left, [first, last). */
+static void lives_of(const struct stacking *s, struct stretch stretch, uint32_t *first, uint32_t *last)
+{
+    const uint32_t bounds[] = {s->at.at[stretch.from], s->at.at[stretch.until]};
+    uint32_t *const found[] = {first, last};
+    for (unsigned side = 0; side < 2; side++) {
+        uint32_t low = 0, high = s->count;
+        while (low < high) {
+            const uint32_t middle = (low + high) / 2;
+            if (s->sorted[middle]->add_until < bounds[side])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        *found[side] = low;
+    }
+}
+
+/* Leaves out the values that may be at the bottom. False: there are none. */
+static bool remove_bottoms(struct stacking *s, struct stretch stretch, uint32_t first, uint32_t last)
+{
+    const uint32_t from = s->at.at[stretch.from], until = s->at.at[stretch.until];
+    bool any = false;
+    for (uint32_t i = first; i < last; i++) {
+        i = find_begin(s, 1, 0, s->width, i, last, from);
+        if (i == last || s->sorted[i]->take_until < until)
+            continue;
+        any = true;
+        place_bottom(s, s->sorted[i], from, until);
+        set_begin(s, i, RIG_POSITION_NONE);
+        cover(s, 1, 0, s->gaps, gaps_of(s, s->sorted[i]), -1);
+    }
+    return any;
+}
+
+/* The fewest values that make up the stretch. */
+static bool contradict(const struct stacking *s, struct stretch stretch, uint32_t first, uint32_t last,
+                       struct rig_object_values *values)
+{
+    const struct rig_object_life **left = malloc(((size_t)s->count + 1) * sizeof(void *));
+    uint32_t count = 0;
+    bool covered = false;
+    for (uint32_t i = first; left != NULL && i < last; i++) {
+        if (s->begins[s->width + i] != RIG_POSITION_NONE)
+            left[count++] = s->sorted[i];
+    }
+    const bool done = left != NULL && rig_object_lives_cover(left, count, s->at.at[stretch.from],
+                                                             s->at.at[stretch.until], values, &covered);
+    RIG_INVARIANT(!done || covered);
+    free(left);
+    return done;
+}
+
+static bool remove_all(struct stacking *s, struct rig_object_values *values)
+{
+    while (s->waiting.count > 0 && values->count == 0 && !s->failed) {
+        const struct stretch stretch = s->waiting.at[--s->waiting.count];
+        uint32_t first, last;
+        lives_of(s, stretch, &first, &last);
+        if (!remove_bottoms(s, stretch, first, last))
+            return contradict(s, stretch, first, last, values);
+        divide(s, stretch);
+    }
+    return !s->failed;
+}
+
+/* ---- what is outside of the stretches ---- */
+
+static void place_short(struct stacking *s)
+{
+    for (size_t i = 0; i < s->lives->at.count && !s->failed; i++) {
+        const struct rig_object_life *life = &s->lives->at.at[i];
+        const uint32_t at = life->add_from > life->take_from ? life->add_from : life->take_from;
+        if (rig_object_life_is_long(life))
+            continue;
+        add_point(s, at, ADDITIONS, ++s->rank, life->add);
+        add_point(s, at, ADDITIONS, ++s->rank, life->take);
+    }
+}
+
+/* At the end of the stretch in which it begins, or where it begins. */
+static void place_nothings(struct stacking *s, const struct stretch *all, size_t count)
+{
+    for (size_t i = 0; i < s->lives->nothings.count && !s->failed; i++) {
+        const uint32_t op = s->lives->nothings.at[i], from = s->ops[op].invoke;
+        size_t low = 0, high = count;
+        while (low < high) {
+            const size_t middle = (low + high) / 2;
+            if (s->at.at[all[middle].until] <= from)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        const bool within = low < count && s->at.at[all[low].from] < from;
+        add_point(s, within ? s->at.at[all[low].until] : from, NOTHINGS, ++s->rank, op);
+    }
+}
+
+static bool stack_up(struct stacking *s, struct rig_object_values *values)
+{
+    if (!set_up(s))
+        return false;
+    if (s->at.count > 0)
+        divide(s, (struct stretch){0, (uint32_t)s->at.count - 1});
+    if (s->points != NULL && !s->failed) {
+        place_nothings(s, s->waiting.at, s->waiting.count);
+        place_short(s);
+    }
+    return !s->failed && remove_all(s, values);
+}
+
+bool rig_object_stack_decide(const struct rig_object_lives *lives, const struct rig_object_op *ops,
+                             struct rig_object_values *values, struct rig_object_order *order)
+{
+    struct points points = {0};
+    struct stacking s = {.lives = lives, .ops = ops, .points = order != NULL && lives->certain ? &points : NULL};
+    bool done = stack_up(&s, values);
+    if (points.count > 0)
+        qsort(points.at, points.count, sizeof *points.at, compare_points);
+    for (size_t i = 0; done && values->count == 0 && i < points.count; i++)
+        done = rig_object_order_add(order, points.at[i].op);
+    free(s.sorted);
+    free(s.begins);
+    free(s.least);
+    free(s.change);
+    positions_done(&s.at);
+    stretches_done(&s.waiting);
+    points_done(&points);
+    return done;
+}

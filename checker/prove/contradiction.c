@@ -1,0 +1,448 @@
+#include "checker/prove/contradiction.h"
+
+#include <string.h>
+
+#include "checker/prove/impossible.h"
+#include "checker/prove/counter_sums.h"
+
+const char *const rig_witness_kinds[RIG_WITNESS_KINDS] = {
+#define RIG_WITNESS_NAME(id, name) name,
+    RIG_WITNESS_LINES(RIG_WITNESS_NAME)
+#undef RIG_WITNESS_NAME
+};
+
+/* Versions of `before` come before those of `after`, in all keys that both write: in either case of the two, because they
+ * would make a cycle of ww edges otherwise. */
+struct order {
+    uint32_t before, after;
+};
+
+RIG_VEC(struct order, orders)
+
+struct open_case {
+    struct order supposed;
+    size_t order_count; /* orders that hold outside of it */
+};
+
+RIG_VEC(struct open_case, open_cases)
+
+struct proof {
+    const struct rig_facts *facts;
+    const struct rig_history *history;
+    const struct rig_witness_line *lines;
+    size_t count;
+    struct orders orders;
+    struct open_cases open;
+    uint32_t refuted; /* levels that forbid all cycles so far */
+    unsigned assumed;
+    struct rig_err *err;
+};
+
+static const struct rig_txn_op *op_of(const struct proof *p, uint32_t txn, uint32_t op)
+{
+    return op < rig_txn_op_count(p->history, txn) ? rig_txn_ops(p->history, txn) + op : NULL;
+}
+
+static enum rig_rc refuse(const struct proof *p, const struct rig_witness_line *line, const char *what)
+{
+    return rig_fail(p->err, RIG_E_INPUT, "%s of T%u and T%u: %s", rig_witness_kinds[line->kind],
+                    rig_txn_name(p->history, line->from), rig_txn_name(p->history, line->to), what);
+}
+
+static bool writes(const struct proof *p, uint32_t txn, uint32_t key)
+{
+    for (uint32_t op = 0; op < rig_txn_op_count(p->history, txn); op++) {
+        const struct rig_txn_op *at = op_of(p, txn, op);
+        if (!rig_op_reads(at->kind) && (key == RIG_FACT_NONE || at->key == key))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the order of two versions ---- */
+
+/* One list shows the first value before the second one, or without it: lists only grow, so it comes later. */
+static bool list_shows(const struct proof *p, uint32_t read, int64_t first, int64_t second)
+{
+    if (read == RIG_FACT_NONE)
+        return false;
+    const struct rig_read_list list = rig_txn_op_list(p->history, &p->history->ops[read]);
+    bool met = false;
+    for (uint32_t i = 0; i < list.count; i++) {
+        const int64_t value = rig_read_element(&list, i);
+        if (value == second)
+            return met;
+        met = met || value == first;
+    }
+    return met;
+}
+
+/* The last write of the key by the transaction, in history->ops, or RIG_FACT_NONE. */
+static uint32_t last_write(const struct proof *p, uint32_t txn, uint32_t key)
+{
+    uint32_t last = RIG_FACT_NONE;
+    for (uint32_t op = p->history->txns[txn].first_op; op < p->history->txns[txn + 1].first_op; op++)
+        last = !rig_op_reads(p->history->ops[op].kind) && p->history->ops[op].key == key ? op : last;
+    return last;
+}
+
+/* The write behind the read with which the transaction begins on the key; RIG_FACT_NONE: it begins otherwise. */
+static uint32_t first_met(const struct proof *p, uint32_t txn, uint32_t key)
+{
+    const struct rig_txn_op *ops = p->history->ops;
+    uint32_t op = p->history->txns[txn].first_op;
+    while (op < p->history->txns[txn + 1].first_op && ops[op].key != key)
+        op++;
+    const bool read =
+        op < p->history->txns[txn + 1].first_op && rig_op_reads(ops[op].kind) && ops[op].read_state == RIG_READ_SEEN;
+    const struct rig_fact_write *write = read ? rig_facts_writer(p->facts, key, ops[op].value) : NULL;
+    return write == NULL ? RIG_FACT_NONE : write->op;
+}
+
+/* An assumption orders what one transaction leaves (its last write, else what it read) and what a later one meets (what it
+ * reads first, else its last write). A version that is met may be followed by another write of its transaction, which comes later still. */
+static bool assumed_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t key)
+{
+    const struct rig_txn *left = &p->history->txns[line->left], *met = &p->history->txns[line->met];
+    const bool invoked = met->invoke_at != RIG_POSITION_NONE, in_process = line->reason == RIG_REASON_SEQUENTIAL;
+    const bool in_turn = in_process && p->history->in_turn;
+    const uint32_t begin = invoked && !in_turn ? met->invoke_at : met->complete_at;
+    uint32_t earlier = last_write(p, line->left, key), later = first_met(p, line->met, key);
+    earlier = earlier == RIG_FACT_NONE ? first_met(p, line->left, key) : earlier;
+    later = later == RIG_FACT_NONE ? last_write(p, line->met, key) : later;
+    return (p->assumed & RIG_ASSUMES(line->reason)) != 0 && left->outcome == RIG_OUTCOME_OK &&
+           met->outcome == RIG_OUTCOME_OK && (in_process ? left->process == met->process : invoked) &&
+           left->complete_at < begin && earlier != RIG_FACT_NONE && earlier == last_write(p, before, key) &&
+           later >= p->history->txns[line->to].first_op && later < p->history->txns[line->to + 1].first_op;
+}
+
+/* The transaction `before` wrote a version of the key before that of the line's `to`, for the line's reason. */
+static bool known_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t key)
+{
+    if (line->reason == RIG_REASON_UPDATE) {
+        const struct rig_txn_op *read = op_of(p, line->to, line->reason_op);
+        const bool known = read != NULL && p->facts->shape == RIG_RESULT_VALUE && rig_op_reads(read->kind) &&
+                           read->key == key && read->read_state == RIG_READ_SEEN;
+        const struct rig_fact_write *write = known ? rig_facts_writer(p->facts, key, read->value) : NULL;
+        return write != NULL && write->txn == before && before != line->to;
+    }
+    if (line->reason == RIG_REASON_SEQUENTIAL || line->reason == RIG_REASON_LINEARIZABLE)
+        return p->facts->shape == RIG_RESULT_VALUE && assumed_order(p, line, before, key);
+    for (size_t i = 0; line->reason == RIG_REASON_CASE && i < p->orders.count; i++) {
+        if (p->orders.at[i].before == before && p->orders.at[i].after == line->to && writes(p, before, key))
+            return true;
+    }
+    return false;
+}
+
+static const char *check_ww(const struct proof *p, const struct rig_witness_line *line, const struct rig_txn_op *from,
+                            const struct rig_txn_op *to)
+{
+    if (rig_op_reads(from->kind) || rig_op_reads(to->kind))
+        return "not two writes";
+    if (p->facts->shape == RIG_RESULT_VALUE || line->reason == RIG_REASON_CASE)
+        return known_order(p, line, line->from, to->key) ? NULL : "no reason for the order of the versions";
+    if (p->facts->shape != RIG_RESULT_LIST || p->facts->contested[to->key])
+        return "nothing orders the versions of the key";
+    return list_shows(p, p->facts->longest_acknowledged[to->key], from->value, to->value) ||
+                   list_shows(p, p->facts->longest[to->key], from->value, to->value)
+               ? NULL
+               : "no read shows the versions in this order";
+}
+
+static const char *check_wr(const struct proof *p, const struct rig_txn_op *from, const struct rig_txn_op *to)
+{
+    return !rig_op_reads(from->kind) && rig_op_reads(to->kind) && rig_shows(p->history, to, from->value)
+               ? NULL
+               : "the one did not read what the other one wrote";
+}
+
+static const char *check_rw(const struct proof *p, const struct rig_witness_line *line, const struct rig_txn_op *from,
+                            const struct rig_txn_op *to)
+{
+    if (!rig_op_reads(from->kind) || rig_op_reads(to->kind) || from->read_state == RIG_READ_UNKNOWN)
+        return "not a known read and a write";
+    if (p->facts->shape != RIG_RESULT_VALUE)
+        return (p->facts->shape == RIG_RESULT_LIST && p->facts->contested[to->key]) ||
+                       rig_shows(p->history, from, to->value)
+                   ? "the read shows the write, or contradicts other reads"
+                   : NULL;
+    const struct rig_fact_write *write =
+        from->read_state == RIG_READ_SEEN ? rig_facts_writer(p->facts, from->key, from->value) : NULL;
+    if (write == NULL) /* the initial state */
+        return NULL;
+    return write->txn != line->from && known_order(p, line, write->txn, from->key)
+               ? NULL
+               : "no reason for the order of the versions";
+}
+
+/* ---- cycles ---- */
+
+static const char *check_time(const struct proof *p, const struct rig_witness_line *line)
+{
+    const struct rig_txn *from = &p->history->txns[line->from], *to = &p->history->txns[line->to];
+    const bool invoked = to->invoke_at != RIG_POSITION_NONE, in_process = line->kind == RIG_WITNESS_PROCESS;
+    const bool in_turn = in_process && p->history->in_turn; /* processes complete in their order */
+    const uint32_t begin = (invoked || !in_process) && !in_turn ? to->invoke_at : to->complete_at;
+    if (in_process && from->process != to->process)
+        return "two processes";
+    return begin != RIG_POSITION_NONE && rig_txn_end(p->history, line->from) < begin ? NULL
+                                                                                     : "the one did not end before";
+}
+
+static enum rig_rc check_step(const struct proof *p, const struct rig_witness_line *line)
+{
+    const struct rig_txn_op *from = op_of(p, line->from, line->from_op), *to = op_of(p, line->to, line->to_op);
+    const char *lack = NULL;
+    if (!p->facts->committed[line->from] || !p->facts->committed[line->to] || line->from == line->to)
+        lack = "not two transactions that certainly committed";
+    else if (line->kind == RIG_WITNESS_PROCESS || line->kind == RIG_WITNESS_REALTIME)
+        lack = check_time(p, line);
+    else if (from == NULL || to == NULL || from->key != to->key)
+        lack = "no such operations of one key";
+    else
+        lack = line->kind == RIG_WITNESS_WW   ? check_ww(p, line, from, to)
+               : line->kind == RIG_WITNESS_WR ? check_wr(p, from, to)
+                                              : check_rw(p, line, from, to);
+    return lack == NULL ? RIG_OK : refuse(p, line, lack);
+}
+
+/* Whether acknowledged reads, or an assumption, order the versions of a ww step below read committed, too. */
+static bool is_acknowledged(const struct proof *p, const struct rig_witness_line *step)
+{
+    if (p->history->txns[step->from].outcome != RIG_OUTCOME_OK || p->history->txns[step->to].outcome != RIG_OUTCOME_OK)
+        return false;
+    if (step->kind != RIG_WITNESS_WW)
+        return true;
+    if (p->facts->shape == RIG_RESULT_VALUE) {
+        const uint32_t first = p->history->txns[step->to].first_op,
+                       write = last_write(p, step->to, p->history->ops[first + step->to_op].key);
+        return (p->assumed & RIG_ASSUMES(step->reason)) != 0 &&
+               (step->reason != RIG_REASON_UPDATE || first + step->reason_op < write);
+    }
+    const struct rig_txn_op *from = rig_txn_ops(p->history, step->from) + step->from_op,
+                            *to = rig_txn_ops(p->history, step->to) + step->to_op;
+    return p->facts->shape == RIG_RESULT_LIST &&
+           list_shows(p, p->facts->longest_acknowledged[to->key], from->value, to->value);
+}
+
+/* The properties of a cycle that the levels distinguish. */
+struct shape {
+    size_t count;
+    uint32_t ww, wr, rw, process, realtime, silent; /* silent: transactions that write nothing */
+    bool acknowledged;                              /* below read committed, too */
+    bool versions; /* each wr step enters a read of the version that the step's transaction made */
+    bool one_key;
+    bool updates;      /* each rw step leaves a transaction that also writes the key of the step */
+    bool by_predicate; /* an rw step out of a read that found no row */
+    bool adjacent;     /* an rw step behind an rw step */
+    bool behind_wr;    /* each rw step is behind a wr step */
+    bool ascending;    /* each rw step leaves an operation behind that which the step before, ww or wr, enters */
+    bool snapshots;    /* each rw step leaves that operation, or one behind it */
+};
+
+/* A list also shows the elements of the versions before: to their writers the reader has ww and wr steps. */
+static bool shows_version(const struct proof *p, const struct rig_witness_line *step)
+{
+    const uint32_t read = p->history->txns[step->to].first_op + step->to_op;
+    if (step->kind != RIG_WITNESS_WR || p->facts->shape != RIG_RESULT_LIST)
+        return true;
+    const struct rig_read_list list = rig_facts_external(p->facts, step->to, read);
+    const struct rig_fact_write *write = list.count == 0 ? NULL
+                                                         : rig_facts_writer(p->facts, p->history->ops[read].key,
+                                                                            rig_read_element(&list, list.count - 1));
+    return write != NULL && write->txn == step->from;
+}
+
+/* The first operation that a step enters. One of writes holds of all keys that both transactions write: the reverse order of
+ * another key would make a cycle of ww steps, which every level from read committed up forbids. */
+static uint32_t entered_op(const struct proof *p, const struct rig_witness_line *step)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(p->history, step->to);
+    uint32_t op = 0;
+    while (op < step->to_op &&
+           (step->kind != RIG_WITNESS_WW || rig_op_reads(ops[op].kind) || !writes(p, step->from, ops[op].key)))
+        op++;
+    return op;
+}
+
+static struct shape shape_of(const struct proof *p, const struct rig_witness_line *steps, size_t count)
+{
+    struct shape s = {.count = count,
+                      .acknowledged = true,
+                      .versions = true,
+                      .one_key = true,
+                      .updates = true,
+                      .behind_wr = true,
+                      .ascending = true,
+                      .snapshots = true};
+    uint32_t key = RIG_FACT_NONE;
+    for (size_t i = 0; i < count; i++) {
+        const struct rig_witness_line *step = &steps[i], *last = &steps[i == 0 ? count - 1 : i - 1];
+        const bool orders = step->kind == RIG_WITNESS_PROCESS || step->kind == RIG_WITNESS_REALTIME;
+        const uint32_t of = orders ? RIG_FACT_NONE : rig_txn_ops(p->history, step->from)[step->from_op].key;
+        s.ww += step->kind == RIG_WITNESS_WW;
+        s.wr += step->kind == RIG_WITNESS_WR;
+        s.rw += step->kind == RIG_WITNESS_RW;
+        s.process += step->kind == RIG_WITNESS_PROCESS;
+        s.realtime += step->kind == RIG_WITNESS_REALTIME;
+        s.silent += !writes(p, step->from, RIG_FACT_NONE);
+        s.acknowledged = s.acknowledged && is_acknowledged(p, step);
+        s.versions = s.versions && shows_version(p, step);
+        s.one_key = s.one_key && (i == 0 || of == key);
+        key = of;
+        if (step->kind != RIG_WITNESS_RW)
+            continue;
+        const bool enters = last->kind == RIG_WITNESS_WW || last->kind == RIG_WITNESS_WR;
+        s.by_predicate =
+            s.by_predicate || rig_facts_found_no_row(p->facts, p->history->txns[step->from].first_op + step->from_op);
+        s.updates = s.updates && writes(p, step->from, of);
+        s.adjacent = s.adjacent || last->kind == RIG_WITNESS_RW;
+        s.behind_wr = s.behind_wr && last->kind == RIG_WITNESS_WR;
+        s.ascending = s.ascending && enters && entered_op(p, last) < step->from_op;
+        s.snapshots = s.snapshots && enters && entered_op(p, last) <= step->from_op;
+    }
+    return s;
+}
+
+static bool is_forbidden(const struct shape *s, const struct rig_proved_level *level)
+{
+    if ((s->process > 0 && level->keeps == RIG_KEEPS_NOTHING) || (s->realtime > 0 && level->keeps != RIG_KEEPS_TIME))
+        return false;
+    if (level->forbids == RIG_FORBIDS_WRITES)
+        return s->acknowledged && s->wr + s->rw == 0;
+    if (s->rw == 0)
+        return true;
+    if (s->by_predicate && rig_forbids_items_alone(level->forbids))
+        return false;
+    switch ((int)level->forbids) {
+    case RIG_FORBIDS_CURSOR:
+        /* Both write the key of the rw step. In the one order of these writes it has a ww step back, in the other one the
+         * two transactions form a cycle of ww steps. */
+        return s->count == 2 && s->rw == 1 && s->ww == 1 && (s->one_key || s->updates);
+    case RIG_FORBIDS_ATOMIC_LATER:
+        return s->count == 2 && s->rw == 1 && s->wr == 1 && s->versions && s->ascending;
+    case RIG_FORBIDS_MONOTONIC_VIEW:
+        return s->rw == 1 && s->ascending;
+    case RIG_FORBIDS_MONOTONIC_READS:
+        return s->snapshots;
+    case RIG_FORBIDS_SINGLE:
+        return s->rw == 1;
+    case RIG_FORBIDS_ATOMIC:
+        return s->count == 2 && s->rw == 1 && s->wr == 1 && s->versions;
+    case RIG_FORBIDS_CAUSAL:
+        return s->rw == 1 && s->ww == 0 && s->versions;
+    case RIG_FORBIDS_UPDATE_ATOMIC:
+        return s->count == 2 && s->rw == 1 && s->versions;
+    case RIG_FORBIDS_PREFIX:
+        return s->behind_wr;
+    case RIG_FORBIDS_SNAPSHOT:
+        return !s->adjacent;
+    case RIG_FORBIDS_UPDATES:
+        return s->silent <= 1;
+    case RIG_FORBIDS_ITEMS:
+    case RIG_FORBIDS_ANY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static uint32_t levels_forbidding(const struct shape *s)
+{
+    uint32_t levels = 0;
+    for (int i = 0; i < RIG_PROVED_LEVELS; i++)
+        levels |= (uint32_t)is_forbidden(s, &rig_proved_levels[i]) << i;
+    return levels;
+}
+
+static enum rig_rc check_cycle(struct proof *p, const struct rig_witness_line *steps, size_t count)
+{
+    enum rig_rc rc = count >= 2 ? RIG_OK : rig_fail(p->err, RIG_E_INPUT, "a cycle has fewer than two steps");
+    for (size_t i = 0; rc == RIG_OK && i < count; i++) {
+        rc = check_step(p, &steps[i]);
+        if (rc == RIG_OK && steps[i].to != steps[i + 1 < count ? i + 1 : 0].from)
+            rc = refuse(p, &steps[i], "the next step does not begin where this one ends");
+    }
+    if (rc != RIG_OK)
+        return rc;
+    const struct shape shape = shape_of(p, steps, count);
+    p->refuted &= levels_forbidding(&shape);
+    return RIG_OK;
+}
+
+/* ---- proofs by cases ---- */
+
+static enum rig_rc suppose(struct proof *p, const struct rig_witness_line *line)
+{
+    const struct order supposed = {line->from, line->to};
+    if (p->facts->shape == RIG_RESULT_SET || line->from == line->to || !p->facts->committed[line->from] ||
+        !p->facts->committed[line->to])
+        return refuse(p, line, "not two transactions that certainly committed and wrote versions");
+    return open_cases_add(&p->open, (struct open_case){supposed, p->orders.count}) && orders_add(&p->orders, supposed)
+               ? RIG_OK
+               : rig_no_memory(p->err, "the proof");
+}
+
+/* A cycle refutes what was supposed last; outside of all cases it ends the proof. */
+static enum rig_rc conclude(struct proof *p, bool is_last)
+{
+    if (p->open.count == 0)
+        return is_last ? RIG_OK : rig_fail(p->err, RIG_E_INPUT, "the witness goes on behind its last cycle");
+    const struct open_case closed = p->open.at[--p->open.count];
+    p->orders.count = closed.order_count;
+    p->orders.at[p->orders.count++] = (struct order){closed.supposed.after, closed.supposed.before};
+    return is_last ? rig_fail(p->err, RIG_E_INPUT, "the witness ends within a case") : RIG_OK;
+}
+
+static enum rig_rc check_lines(struct proof *p)
+{
+    size_t first = 0; /* of the steps that belong to no cycle yet */
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; rc == RIG_OK && i < p->count; i++) {
+        const struct rig_witness_line *line = &p->lines[i];
+        if (line->kind == RIG_WITNESS_CYCLE) {
+            rc = check_cycle(p, p->lines + first, i - first);
+            if (rc == RIG_OK)
+                rc = conclude(p, i + 1 == p->count);
+            first = i + 1;
+        } else if (line->kind == RIG_WITNESS_SUPPOSE) {
+            rc = first == i ? suppose(p, line) : refuse(p, line, "steps without a cycle come before it");
+            first = i + 1;
+        } else if (line->kind > RIG_WITNESS_SUPPOSE) {
+            rc = refuse(p, line, "an impossible read stands alone");
+        }
+    }
+    if (rc == RIG_OK && (p->count == 0 || p->lines[p->count - 1].kind != RIG_WITNESS_CYCLE))
+        rc = rig_fail(p->err, RIG_E_INPUT, "the witness does not end with a cycle");
+    return rc;
+}
+
+enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsigned assumed,
+                           const struct rig_witness_lines *lines, struct rig_err *err)
+{
+    struct proof p = {.facts = facts,
+                      .history = facts->history,
+                      .lines = lines->at,
+                      .count = lines->count,
+                      .refuted = facts->history->reads_at_once ? ~rig_proved_levels_by_operations() : ~UINT32_C(0),
+                      .assumed = assumed,
+                      .err = err};
+    enum rig_rc rc;
+    if (facts->form == RIG_FACTS_SUMS && lines->count == 1 && lines->at[0].kind > RIG_WITNESS_SUPPOSE)
+        rc = rig_impossible_sum(facts, &lines->at[0], &p.refuted, err);
+    else if (facts->form != RIG_FACTS_VERSIONS)
+        rc = rig_fail(err, RIG_E_INPUT, "a history of this type has no such witness");
+    else if (lines->count == 1 && lines->at[0].kind > RIG_WITNESS_SUPPOSE)
+        rc = rig_impossible_read(facts, &lines->at[0], &p.refuted, err);
+    else
+        rc = check_lines(&p);
+    const uint32_t left = levels & ~rig_proved_levels_above(p.refuted);
+    for (int i = 0; rc == RIG_OK && i < RIG_PROVED_LEVELS; i++) {
+        if ((left >> i & 1) != 0)
+            rc = rig_fail(err, RIG_E_INPUT, "the witness does not refute %s", rig_proved_levels[i].name);
+    }
+    orders_done(&p.orders);
+    open_cases_done(&p.open);
+    return rc;
+}

@@ -1,0 +1,249 @@
+#include "checker/prove/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void rig_facts_done(struct rig_facts *facts)
+{
+    free(facts->writes);
+    free(facts->committed);
+    free(facts->contested);
+    free(facts->longest);
+    free(facts->longest_acknowledged);
+    *facts = (struct rig_facts){0};
+}
+
+/* Fibonacci hashing of both. */
+static uint64_t slot_of(const struct rig_facts *facts, uint32_t key, int64_t value)
+{
+    const uint64_t mixed = ((uint64_t)key << 32 ^ (uint64_t)value) * UINT64_C(0x9e3779b97f4a7c15);
+    return (mixed ^ mixed >> 29) & facts->mask;
+}
+
+static struct rig_fact_write *find(const struct rig_facts *facts, uint32_t key, int64_t value)
+{
+    uint64_t slot = slot_of(facts, key, value);
+    for (;; slot = (slot + 1) & facts->mask) {
+        struct rig_fact_write *write = &facts->writes[slot];
+        if (write->op == RIG_FACT_NONE)
+            return write;
+        const struct rig_txn_op *op = &facts->history->ops[write->op];
+        if (op->key == key && op->value == value)
+            return write;
+    }
+}
+
+const struct rig_fact_write *rig_facts_writer(const struct rig_facts *facts, uint32_t key, int64_t value)
+{
+    const struct rig_fact_write *write = find(facts, key, value);
+    return write->op == RIG_FACT_NONE ? NULL : write;
+}
+
+static enum rig_rc index_writes(struct rig_facts *facts, struct rig_err *err)
+{
+    const struct rig_history *history = facts->history;
+    const struct rig_data_type *type = &rig_data_types[history->workload];
+    uint64_t slots = 16;
+    while (slots < 2 * (uint64_t)history->op_count + 2)
+        slots *= 2;
+    facts->mask = slots - 1;
+    facts->writes = malloc(slots * sizeof facts->writes[0]);
+    if (facts->writes == NULL)
+        return rig_no_memory(err, "the history");
+    memset(facts->writes, 0xff, slots * sizeof facts->writes[0]);
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++) {
+            const struct rig_txn_op *at = &history->ops[op];
+            if (at->kind != type->write_op && at->kind != type->read_op)
+                return rig_fail(err, RIG_E_LIMIT, "T%u has an operation of another workload",
+                                rig_txn_name(history, txn));
+            if (at->kind != type->write_op)
+                continue;
+            struct rig_fact_write *write = find(facts, at->key, at->value);
+            if (write->op != RIG_FACT_NONE)
+                return rig_fail(err, RIG_E_LIMIT, "T%u writes a value that T%u writes, too: values must be unique",
+                                rig_txn_name(history, txn), rig_txn_name(history, write->txn));
+            *write = (struct rig_fact_write){op, txn};
+        }
+    }
+    return RIG_OK;
+}
+
+enum rig_rc rig_facts_init(struct rig_facts *facts, const struct rig_history *history, struct rig_err *err)
+{
+    const enum rig_workload workload = history->workload;
+    const bool is_register = ((unsigned)RIG_WORKLOADS_OF_REGISTERS >> workload & 1) != 0;
+    *facts = (struct rig_facts){.history = history, .shape = rig_data_types[workload].shape};
+    if (rig_workload_is_object(workload))
+        facts->form = RIG_FACTS_OBJECTS;
+    else if (((unsigned)RIG_WORKLOADS_OF_NAMED_WRITERS >> workload & 1) == 0)
+        facts->form = RIG_FACTS_SUMS;
+    else if (!is_register && facts->shape != RIG_RESULT_LIST && facts->shape != RIG_RESULT_SET)
+        return rig_fail(err, RIG_E_LIMIT, "proofs about %s are not supported", rig_data_types[workload].name);
+    if (history->lost_count > 0)
+        return rig_fail(err, RIG_E_LIMIT, "the history omits operations that may have read or written");
+    while (facts->completed < history->txn_count && history->txns[facts->completed].complete_at != RIG_POSITION_NONE)
+        facts->completed++;
+    return facts->form == RIG_FACTS_VERSIONS ? index_writes(facts, err) : RIG_OK;
+}
+
+/* Names ascend among the transactions with a completion, and among the others. */
+uint32_t rig_facts_named(const struct rig_facts *facts, uint32_t name)
+{
+    const uint32_t begins[] = {0, facts->completed, facts->history->txn_count};
+    for (int part = 0; part < 2; part++) {
+        uint32_t low = begins[part], high = begins[part + 1];
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (rig_txn_name(facts->history, middle) < name)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < begins[part + 1] && rig_txn_name(facts->history, low) == name)
+            return low;
+    }
+    return RIG_FACT_NONE;
+}
+
+struct rig_read_list rig_facts_external(const struct rig_facts *facts, uint32_t txn, uint32_t op)
+{
+    const struct rig_history *history = facts->history;
+    struct rig_read_list list = rig_txn_op_list(history, &history->ops[op]);
+    bool appends = false;
+    for (uint32_t i = history->txns[txn].first_op; !appends && i < history->txns[txn + 1].first_op; i++)
+        appends = !rig_op_reads(history->ops[i].kind) && history->ops[i].key == history->ops[op].key;
+    while (appends && list.count > 0) {
+        const struct rig_fact_write *write =
+            rig_facts_writer(facts, history->ops[op].key, rig_read_element(&list, list.count - 1));
+        if (write == NULL || write->txn != txn)
+            break;
+        list.count--;
+    }
+    list.shared = list.count < list.shared ? list.count : list.shared;
+    return list;
+}
+
+/* ---- for witnesses ---- */
+
+struct spread {
+    struct rig_facts *facts;
+    uint32_t *waiting, waiting_count; /* committed transactions whose reads are still to be followed */
+    uint32_t *followed;               /* per key: elements of its spine that were followed */
+};
+
+static void commit(struct spread *s, uint32_t txn)
+{
+    if (s->facts->committed[txn] || s->facts->history->txns[txn].outcome == RIG_OUTCOME_FAIL)
+        return;
+    s->facts->committed[txn] = 1;
+    s->waiting[s->waiting_count++] = txn;
+}
+
+static void follow_value(struct spread *s, uint32_t key, int64_t value)
+{
+    const struct rig_fact_write *write = rig_facts_writer(s->facts, key, value);
+    if (write != NULL)
+        commit(s, write->txn);
+}
+
+static void follow_read(struct spread *s, const struct rig_txn_op *op)
+{
+    if (!rig_op_reads(op->kind) || op->read_state != RIG_READ_SEEN)
+        return;
+    if (!rig_op_reads_sequence(op->kind)) {
+        follow_value(s, op->key, op->value);
+        return;
+    }
+    const struct rig_read_list list = rig_txn_op_list(s->facts->history, op);
+    for (uint32_t i = s->followed[op->key]; i < list.shared; i++)
+        follow_value(s, op->key, list.at[i]);
+    if (list.shared > s->followed[op->key])
+        s->followed[op->key] = list.shared;
+    for (uint32_t i = list.shared; i < list.count; i++)
+        follow_value(s, op->key, list.tail[i - list.shared]);
+}
+
+static bool lists_disagree(const struct rig_read_list *a, const struct rig_read_list *b)
+{
+    const uint32_t shared = a->at == b->at ? (a->shared < b->shared ? a->shared : b->shared) : 0;
+    for (uint32_t i = shared; i < a->count && i < b->count; i++) {
+        if (rig_read_element(a, i) != rig_read_element(b, i))
+            return true;
+    }
+    return false;
+}
+
+static void note_longest(struct rig_facts *facts, uint32_t *longest, uint32_t op)
+{
+    const uint32_t key = facts->history->ops[op].key;
+    const struct rig_read_list list = rig_txn_op_list(facts->history, &facts->history->ops[op]);
+    if (longest[key] == RIG_FACT_NONE) {
+        longest[key] = op;
+        return;
+    }
+    const struct rig_read_list most = rig_txn_op_list(facts->history, &facts->history->ops[longest[key]]);
+    if (lists_disagree(&list, &most))
+        facts->contested[key] = 1;
+    if (list.count > most.count)
+        longest[key] = op;
+}
+
+static void find_longest(struct rig_facts *facts)
+{
+    const struct rig_history *history = facts->history;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        for (uint32_t op = history->txns[txn].first_op; facts->committed[txn] && op < history->txns[txn + 1].first_op;
+             op++) {
+            const struct rig_txn_op *at = &history->ops[op];
+            if (!rig_op_reads(at->kind) || at->read_state == RIG_READ_UNKNOWN)
+                continue;
+            note_longest(facts, facts->longest, op);
+            if (history->txns[txn].outcome == RIG_OUTCOME_OK)
+                note_longest(facts, facts->longest_acknowledged, op);
+        }
+    }
+}
+
+enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err)
+{
+    const struct rig_history *history = facts->history;
+    const size_t txns = (size_t)history->txn_count + 1, keys = (size_t)history->key_count + 1;
+    if (facts->committed != NULL || facts->form != RIG_FACTS_VERSIONS)
+        return RIG_OK;
+    struct spread s = {
+        .facts = facts, .waiting = calloc(txns, sizeof *s.waiting), .followed = calloc(keys, sizeof *s.followed)};
+    facts->committed = calloc(txns, 1);
+    facts->contested = calloc(keys, 1);
+    facts->longest = malloc(keys * sizeof facts->longest[0]);
+    facts->longest_acknowledged = malloc(keys * sizeof facts->longest[0]);
+    const bool ok = s.waiting != NULL && s.followed != NULL && facts->committed != NULL && facts->contested != NULL &&
+                    facts->longest != NULL && facts->longest_acknowledged != NULL;
+    for (uint32_t txn = 0; ok && txn < history->txn_count; txn++) {
+        if (history->txns[txn].outcome == RIG_OUTCOME_OK)
+            commit(&s, txn);
+    }
+    while (ok && s.waiting_count > 0) {
+        const uint32_t txn = s.waiting[--s.waiting_count];
+        for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++)
+            follow_read(&s, &history->ops[op]);
+    }
+    if (ok) {
+        memset(facts->longest, 0xff, keys * sizeof facts->longest[0]);
+        memset(facts->longest_acknowledged, 0xff, keys * sizeof facts->longest[0]);
+        if (facts->shape == RIG_RESULT_LIST)
+            find_longest(facts);
+    }
+    free(s.waiting);
+    free(s.followed);
+    return ok ? RIG_OK : rig_no_memory(err, "the history");
+}
+
+bool rig_facts_found_no_row(const struct rig_facts *facts, uint32_t op)
+{
+    const struct rig_txn_op *at = &facts->history->ops[op];
+    if (facts->prefilled || !rig_op_reads(at->kind) || at->read_state == RIG_READ_UNKNOWN)
+        return false;
+    return facts->shape == RIG_RESULT_SET || at->read_state == RIG_READ_NIL ||
+           (facts->shape == RIG_RESULT_LIST && at->count == 0);
+}

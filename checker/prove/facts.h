@@ -1,0 +1,58 @@
+/*
+ * A raw history, indexed for replaying proofs: the write behind each value, the transaction behind each name, and, for
+ * witnesses, which transactions certainly committed.
+ *
+ * Supported: lists, registers and sets with unique values. Time: linear in operations and elements shown, but one list
+ * counts once however many reads show it. Space: 16 bytes a write, and for witnesses a byte a transaction, 9 a key.
+ */
+#ifndef RIG_CHECKER_PROVE_FACTS_H
+#define RIG_CHECKER_PROVE_FACTS_H
+
+#include "base/err.h"
+#include "history/model/history.h"
+#include "history/types/types.h"
+
+#define RIG_FACT_NONE UINT32_MAX
+
+struct rig_fact_write {
+    uint32_t op; /* in history->ops; RIG_FACT_NONE: an empty slot */
+    uint32_t txn;
+};
+
+/* The way in which a type is proved: by versions of keys; by states of objects; by sums of increments. */
+enum rig_facts_form { RIG_FACTS_VERSIONS, RIG_FACTS_OBJECTS, RIG_FACTS_SUMS };
+
+struct rig_facts {
+    const struct rig_history *history; /* borrowed */
+    enum rig_result_shape shape;       /* of what reads show: a list, a set, or one value */
+    struct rig_fact_write *writes;     /* open addressing, at most half full */
+    uint64_t mask;
+    enum rig_facts_form form;
+    bool prefilled; /* each key had its row before the first transaction: by the record, or by the proof */
+    bool assumes_balances, assumes_total; /* by the proof: no balance falls below 0; all accounts have this total: */
+    int64_t total;
+    uint32_t completed; /* transactions with a completion: ids below it */
+    /* from rig_facts_witness() */
+    uint8_t *committed; /* per transaction: acknowledged, or unknown with a write that a committed one shows */
+    uint8_t *contested; /* per key: two committed reads of the list contradict each other */
+    uint32_t *longest;  /* per key: the committed read of the longest list; RIG_FACT_NONE: none */
+    uint32_t *longest_acknowledged; /* the same of acknowledged transactions */
+};
+
+/* RIG_E_LIMIT: rig-verify cannot say anything of this history (its type, values that repeat, memory). Release with
+ * rig_facts_done(), also after a failure. */
+enum rig_rc rig_facts_init(struct rig_facts *facts, const struct rig_history *history, struct rig_err *err);
+void rig_facts_done(struct rig_facts *facts);
+/* Fills in what witnesses need, once. */
+enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err);
+
+/* The write of the value, or NULL. */
+const struct rig_fact_write *rig_facts_writer(const struct rig_facts *facts, uint32_t key, int64_t value);
+/* The transaction of that name (rig_txn_name()), or RIG_FACT_NONE. */
+uint32_t rig_facts_named(const struct rig_facts *facts, uint32_t name);
+/* Whether an operation (of the history) is a read that found no row of its key, or may have missed elements of a set. */
+bool rig_facts_found_no_row(const struct rig_facts *facts, uint32_t op);
+/* The elements of a list that was read, without those of the reader itself at its end. */
+struct rig_read_list rig_facts_external(const struct rig_facts *facts, uint32_t txn, uint32_t op);
+
+#endif

@@ -1,0 +1,179 @@
+/*
+ * The statements of the workload predicate, as micro-operations on a table of rows. A history's key is such a table.
+ *
+ * A row has an id, a version and a class, which conditions ask for. Rows are inserted under fresh ids only, so a row
+ * lives once: absent, then its versions, then deleted. Each statement that writes has a number of its own in the table:
+ *
+ *   serial * 1000 + class * 10 + what it does (0: insert, 1: update, 2: delete)
+ *
+ * It is the version that the statement gives to each row it writes; an insert's is the row's id, too. So a version names
+ * its statement, and tells its class by itself. A condition is a negative number:
+ *
+ *   -(lowest * 100000 + width * 100 + column * 10 + form)
+ *
+ * It holds of rows whose column (1: the serial of the id; 2: the class) is from lowest to lowest + width; a width of 999
+ * has no end. The form says what the read after it shows: 0 the rows, 1 their number and the sum of their versions, 2 this sum
+ * alone, behind a 0.
+ *
+ * Histories of closed predicates (history/text/classic_predicate.c) have further numbers, which drivers never see. The last
+ * digit of a statement may be 3: the row was there from the start, and no read can have seen it absent. In class 99 a version
+ * has a value, serial % 1000000. Column 3 is the serial of the id, of a row that is read by its key: a read of an item.
+ * Column 4 is the value. Column 5 is the remainder of the value: it is `lowest` after division by `width`.
+ *
+ *   insert   row N
+ *   select   [row condition] r -> rows          without a condition: all rows
+ *   update   row condition, r -> rows, row N    the rows, as they were before, that it gave the version N
+ *   delete   row condition, r -> rows, row N    likewise
+ *
+ * Rows are pairs of an id and a version.
+ *
+ * A certificate has for each change of a row its id and its new version, or the id and 0 where it was removed. A removal
+ * names no statement; so a database may add a mark for each delete: the statement's number, twice.
+ *
+ * Pure functions; drivers use this header, too.
+ */
+#ifndef RIG_HISTORY_TYPES_ROW_OPS_H
+#define RIG_HISTORY_TYPES_ROW_OPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum rig_rows_action { RIG_ROWS_INSERT, RIG_ROWS_UPDATE, RIG_ROWS_DELETE, RIG_ROWS_INITIAL };
+enum rig_row_column {
+    RIG_ROW_BY_ID = 1,
+    RIG_ROW_BY_CLASS = 2,
+    RIG_ROW_BY_KEY = 3,
+    RIG_ROW_BY_VALUE = 4,
+    RIG_ROW_BY_REMAINDER = 5
+};
+enum rig_row_form { RIG_ROW_LISTED, RIG_ROW_COUNTED, RIG_ROW_SUMMED };
+
+enum { RIG_ROW_CLASSES = 100, RIG_ROW_SERIAL = 1000, RIG_ROW_ENDLESS = 999 };
+enum { RIG_ROW_CLOSED_CLASS = 99, RIG_ROW_CLOSED_VALUES = 1000000 };
+#define RIG_ROW_MOST_SERIAL INT64_C(90000000000000)
+
+struct rig_row_where {
+    int64_t least, most; /* most: INT64_MAX without an end; the divisor, of a remainder */
+    enum rig_row_column column;
+    enum rig_row_form form;
+};
+
+/* ---- statements that write ---- */
+
+static inline int64_t rig_row_number(int64_t serial, int64_t class, enum rig_rows_action action)
+{
+    return serial * RIG_ROW_SERIAL + class * 10 + (int64_t)action;
+}
+
+static inline int64_t rig_row_serial(int64_t number)
+{
+    return number / RIG_ROW_SERIAL;
+}
+
+static inline int64_t rig_row_class(int64_t version)
+{
+    return version / 10 % RIG_ROW_CLASSES;
+}
+
+static inline enum rig_rows_action rig_row_action(int64_t number)
+{
+    return (enum rig_rows_action)(number % 10);
+}
+
+/* Whether the statement makes rows. */
+static inline bool rig_row_inserts(int64_t number)
+{
+    return rig_row_action(number) == RIG_ROWS_INSERT || rig_row_action(number) == RIG_ROWS_INITIAL;
+}
+
+/* The value of a version of a history of closed predicates. */
+static inline int64_t rig_row_value(int64_t version)
+{
+    return rig_row_serial(version) % RIG_ROW_CLOSED_VALUES;
+}
+
+/* The key of a row of a history of closed predicates: serial / 10000000. */
+static inline int64_t rig_row_closed_key(int64_t id)
+{
+    return rig_row_serial(id) / RIG_ROW_CLOSED_VALUES / 10;
+}
+
+/* Whether a change in a certificate is no row's, but the mark of a delete with the number `version`. */
+static inline bool rig_row_is_mark(int64_t id, int64_t version)
+{
+    return id > 0 && id == version && rig_row_action(version) == RIG_ROWS_DELETE;
+}
+
+static inline bool rig_row_is_number(int64_t value)
+{
+    return value > 0 && value / RIG_ROW_SERIAL < RIG_ROW_MOST_SERIAL && value % 10 <= RIG_ROWS_INITIAL;
+}
+
+/* ---- conditions ---- */
+
+/* `width` of RIG_ROW_ENDLESS or more: no end. */
+static inline int64_t rig_row_condition_value(enum rig_row_column column, enum rig_row_form form, int64_t least,
+                                              int64_t width)
+{
+    const int64_t shown = width < RIG_ROW_ENDLESS ? width : RIG_ROW_ENDLESS;
+    return -(least * 100000 + shown * 100 + (int64_t)column * 10 + (int64_t)form);
+}
+
+/* False: the value is no condition. */
+static inline bool rig_row_condition_of(int64_t value, struct rig_row_where *condition)
+{
+    if (value >= 0 || value <= -RIG_ROW_MOST_SERIAL * 100000)
+        return false;
+    const int64_t code = -value, width = code / 100 % 1000, column = code / 10 % 10, form = code % 10;
+    const bool divides = column == RIG_ROW_BY_REMAINDER;
+    if (column < RIG_ROW_BY_ID || column > RIG_ROW_BY_REMAINDER || form > RIG_ROW_SUMMED || (divides && width == 0))
+        return false;
+    *condition = (struct rig_row_where){.least = code / 100000,
+                                        .most = divides                    ? width
+                                                : width == RIG_ROW_ENDLESS ? INT64_MAX
+                                                                           : code / 100000 + width,
+                                        .column = (enum rig_row_column)column,
+                                        .form = (enum rig_row_form)form};
+    return true;
+}
+
+/* The condition of a read without one: all rows. */
+static inline struct rig_row_where rig_row_all(void)
+{
+    return (struct rig_row_where){.most = INT64_MAX, .column = RIG_ROW_BY_ID, .form = RIG_ROW_LISTED};
+}
+
+/* Whether a count or a sum shows that no row met the condition: versions are greater than 0. */
+static inline bool rig_row_total_is_none(int64_t count, int64_t sum)
+{
+    return count == 0 && sum == 0;
+}
+/* Whether a count or a sum is that of rows with this number and sum. */
+static inline bool rig_row_total_is(const struct rig_row_where *condition, int64_t shown_count, int64_t shown_sum,
+                                    uint64_t count, uint64_t sum)
+{
+    return (uint64_t)shown_sum == sum && (uint64_t)shown_count == (condition->form == RIG_ROW_COUNTED ? count : 0);
+}
+
+/* Whether the condition asks for ids, which no statement changes. */
+static inline bool rig_row_asks_ids(const struct rig_row_where *condition)
+{
+    return condition->column == RIG_ROW_BY_ID || condition->column == RIG_ROW_BY_KEY;
+}
+
+/* Whether the condition holds of a version of a row; never of a deleted one. */
+static inline bool rig_row_matches(const struct rig_row_where *condition, int64_t id, int64_t version)
+{
+    const bool has_value = rig_row_class(version) == RIG_ROW_CLOSED_CLASS;
+    if (rig_row_action(version) == RIG_ROWS_DELETE)
+        return false;
+    if (condition->column == RIG_ROW_BY_REMAINDER)
+        return has_value && rig_row_value(version) % condition->most == condition->least;
+    const int64_t value = rig_row_asks_ids(condition)             ? rig_row_serial(id)
+                          : condition->column == RIG_ROW_BY_CLASS ? rig_row_class(version)
+                          : has_value                             ? rig_row_value(version)
+                                                                  : -1;
+    return value >= condition->least && value <= condition->most;
+}
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * The order in which the statements of a few transactions must have run for the clients to see what they saw.
+ *
+ * Each transaction begins, runs its operations in their order, and ends. A transaction that completed before another
+ * one began stays before it. Further rules are the usual ones of databases, and are given up from the last one on
+ * where no order obeys all of them, because an anomaly breaks some of them:
+ *   a read comes before the end of the writer of the next version, which it did not see;
+ *   a write comes after the end of each transaction that wrote the key before, as a lock of the row makes it wait;
+ *   a read comes after the end of the writer whose value it shows;
+ *   a read comes before the end of any other writer that ended after the reader began.
+ * Two transactions thus hold uncommitted writes of one key only where no order without this gives the results.
+ *
+ * Time: quadratic in the operations for each attempt; which transaction takes a key first is searched with a bound.
+ * Space: quadratic as well. For histories in which values name their writers.
+ */
+#ifndef RIG_JOBS_SHRINK_INTERLEAVING_H
+#define RIG_JOBS_SHRINK_INTERLEAVING_H
+
+#include "base/err.h"
+#include "checker/model/verdict.h"
+#include "history/model/history.h"
+
+enum { RIG_INTERLEAVING_STEPS_MOST = 4096 };
+
+enum rig_statement { RIG_STATEMENT_BEGIN, RIG_STATEMENT_OPERATION, RIG_STATEMENT_END };
+
+struct rig_interleaved {
+    uint32_t txn;
+    enum rig_statement statement;
+    uint32_t op; /* RIG_STATEMENT_OPERATION: into the history's operations; else UINT32_MAX */
+};
+
+struct rig_interleaving {
+    struct rig_interleaved *steps;
+    uint32_t step_count;
+    bool explains_reads; /* each read comes before the end of the writer that it did not see, and after the writes that
+                          * it saw */
+    bool by_snapshots;   /* instead, the first read of its transaction comes before that end */
+};
+
+/* `verdict`: of the history; its witnesses order versions that reads do not order. RIG_E_LIMIT for more than
+ * RIG_INTERLEAVING_STEPS_MOST steps, or when memory runs out. */
+enum rig_rc rig_interleaving_init(struct rig_interleaving *interleaving, const struct rig_history *history,
+                                  const struct rig_verdict *verdict, struct rig_err *err);
+/* Takes a zeroed one, too. */
+void rig_interleaving_done(struct rig_interleaving *interleaving);
+
+#endif

@@ -1,0 +1,358 @@
+#include "jobs/store/index_page.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/interval.h"
+#include "base/plural.h"
+#include "base/version.h"
+#include "report/markup.h"
+#include "report/plain_page.h"
+#include "report/words.h"
+#include "jobs/store/run_table.h"
+
+enum { POINTS_MOST = 120, CHART_WIDTH = 660, CHART_HEIGHT = 130, MARGIN = 70, FOOT = 18 };
+
+static const char *const classes[RIG_STORED_STATE_COUNT] = {
+    [RIG_STORED_OK] = "good",        [RIG_STORED_REFUTED] = "bad",     [RIG_STORED_UNDECIDED] = "open",
+    [RIG_STORED_FAILED] = "broken",  [RIG_STORED_RUNNING] = "allowed", [RIG_STORED_UNFINISHED] = "broken",
+    [RIG_STORED_DAMAGED] = "broken", [RIG_STORED_REMOVING] = "none",   [RIG_STORED_FOREIGN] = "none"};
+
+/* The runs of a name: neighbours in the list, the newest first. */
+struct group {
+    const struct rig_stored_run *runs;
+    size_t count;
+};
+
+static bool is_judged(const struct rig_stored_run *run)
+{
+    return (run->state == RIG_STORED_OK || run->state == RIG_STORED_REFUTED || run->state == RIG_STORED_UNDECIDED) &&
+           !run->is_reproduction;
+}
+
+/* Its anomalies, or their absence, count. */
+static bool is_decided(const struct rig_stored_run *run)
+{
+    return is_judged(run) && run->state != RIG_STORED_UNDECIDED;
+}
+
+/* ---- charts ---- */
+
+struct point {
+    double value, least, most; /* the last two: of an interval; equal to the value where there is none */
+    const struct rig_stored_run *run;
+};
+
+struct series {
+    const char *title;
+    void (*say)(const struct point *point, struct rig_buf *out);
+    struct point points[POINTS_MOST];
+    size_t count;
+};
+
+static double x_of(const struct series *series, size_t i)
+{
+    return series->count == 1 ? MARGIN + (CHART_WIDTH - MARGIN) / 2.0
+                              : MARGIN + 6 + (CHART_WIDTH - MARGIN - 12) * (double)i / (double)(series->count - 1);
+}
+
+static double y_of(double value, double most)
+{
+    const double room = CHART_HEIGHT - FOOT - 8;
+    return 8 + room - room * (most > 0 ? fmin(value / most, 1) : 0);
+}
+
+static void add_point(const struct series *series, size_t i, double most, struct rig_buf *out)
+{
+    const struct point *point = &series->points[i];
+    struct rig_buf words;
+    rig_buf_init(&words, 0);
+    series->say(point, &words);
+    if (point->most > point->least)
+        rig_buf_printf(
+            out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"currentColor\" opacity=\".45\"/>",
+            x_of(series, i), x_of(series, i), y_of(point->least, most), y_of(point->most, most));
+    rig_buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"><title>", x_of(series, i),
+                   y_of(point->value, most), point->run->state == RIG_STORED_REFUTED ? "#cf222e" : "currentColor");
+    rig_markup_escape(out, point->run->time);
+    rig_buf_add_text(out, ": ");
+    rig_markup_escape(out, rig_buf_text(&words));
+    rig_buf_add_text(out, "</title></circle>\n");
+    rig_buf_done(&words);
+}
+
+static void add_chart(const struct series *series, struct rig_buf *out)
+{
+    double most = 0;
+    struct rig_buf words;
+    if (series->count == 0)
+        return;
+    struct point top = series->points[0];
+    for (size_t i = 0; i < series->count; i++)
+        most = fmax(most, series->points[i].most);
+    top.value = top.least = top.most = most;
+    rig_buf_init(&words, 0);
+    series->say(&top, &words);
+    rig_buf_printf(
+        out,
+        "<h3>%s</h3>\n<div class=\"wide\"><svg role=\"img\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\"><title>",
+        series->title, CHART_WIDTH, CHART_HEIGHT, CHART_WIDTH, CHART_HEIGHT);
+    rig_buf_printf(out, "%s of %zu run%s, the oldest first</title>\n", series->title, series->count,
+                   rig_plural(series->count));
+    rig_buf_printf(out,
+                   "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"currentColor\" opacity=\".3\"/>"
+                   "<text x=\"%d\" y=\"14\" text-anchor=\"end\">",
+                   MARGIN, CHART_WIDTH, y_of(0, 1), y_of(0, 1), MARGIN - 6);
+    rig_markup_escape(out, rig_buf_text(&words));
+    rig_buf_printf(out, "</text><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">0</text>", MARGIN - 6, y_of(0, 1));
+    rig_buf_printf(out, "<text x=\"%d\" y=\"%d\">", MARGIN, CHART_HEIGHT - 4);
+    rig_markup_escape(out, series->points[0].run->time);
+    rig_buf_printf(out, "</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">", CHART_WIDTH, CHART_HEIGHT - 4);
+    rig_markup_escape(out, series->count > 1 ? series->points[series->count - 1].run->time : "");
+    rig_buf_add_text(out, "</text>\n<polyline fill=\"none\" stroke=\"currentColor\" opacity=\".5\" points=\"");
+    for (size_t i = 0; i < series->count; i++)
+        rig_buf_printf(out, "%.1f,%.1f ", x_of(series, i), y_of(series->points[i].value, most));
+    rig_buf_add_text(out, "\"/>\n");
+    for (size_t i = 0; i < series->count; i++)
+        add_point(series, i, most, out);
+    rig_buf_add_text(out, "</svg></div>\n");
+    rig_buf_done(&words);
+}
+
+static void say_rate(const struct point *point, struct rig_buf *out)
+{
+    rig_words_count(out, (uint64_t)llround(point->value));
+    rig_buf_add_text(out, "/s");
+}
+
+static void say_latency(const struct point *point, struct rig_buf *out)
+{
+    rig_words_duration(out, (int64_t)point->value);
+}
+
+static void add_number(double number, struct rig_buf *out)
+{
+    if (number < 100)
+        rig_buf_printf(out, "%.3g", number);
+    else
+        rig_words_count(out, (uint64_t)llround(number));
+}
+
+static void say_anomalies(const struct point *point, struct rig_buf *out)
+{
+    add_number(point->value, out);
+    if (point->most <= point->least)
+        return;
+    rig_buf_add_text(out, " (95 %: ");
+    add_number(point->least, out);
+    rig_buf_add_text(out, " to ");
+    add_number(point->most, out);
+    rig_buf_add_char(out, ')');
+}
+
+/* A value of a run; false: it has none. */
+typedef bool value_of(const struct rig_stored_run *run, struct point *point);
+
+static bool throughput_of(const struct rig_stored_run *run, struct point *point)
+{
+    point->value = rig_stored_run_rate(run);
+    return run->load_s > 0;
+}
+
+static bool median_of(const struct rig_stored_run *run, struct point *point)
+{
+    const struct rig_stored_latency *latency = rig_stored_run_latency(run);
+    point->value = latency == NULL ? 0 : (double)latency->p50_ns;
+    return latency != NULL;
+}
+
+static bool tail_of(const struct rig_stored_run *run, struct point *point)
+{
+    const struct rig_stored_latency *latency = rig_stored_run_latency(run);
+    point->value = latency == NULL ? 0 : (double)latency->p99_ns;
+    return latency != NULL;
+}
+
+static bool anomalies_of(const struct rig_stored_run *run, struct point *point)
+{
+    if (run->acknowledged == 0 || !is_decided(run))
+        return false;
+    const double millions = (double)run->acknowledged / 1e6;
+    const struct rig_interval interval = rig_interval_of_count((double)run->anomalies);
+    point->value = (double)run->anomalies / millions;
+    point->least = interval.least / millions;
+    point->most = (run->anomalies == 0 ? rig_interval_most_of_none(run->acknowledged) * 1e6 : interval.most / millions);
+    return true;
+}
+
+static void chart(const struct group *group, const char *title, value_of *value,
+                  void (*say)(const struct point *, struct rig_buf *), struct rig_buf *out)
+{
+    struct series series = {.title = title, .say = say};
+    size_t first = 0; /* the oldest that still fits */
+    for (size_t i = 0, fit = 0; i < group->count && fit < POINTS_MOST; i++) {
+        struct point point = {.run = &group->runs[i]};
+        if (is_judged(point.run) && value(point.run, &point)) {
+            fit++;
+            first = i;
+        }
+    }
+    for (size_t i = first + 1; i-- > 0;) {
+        struct point point = {.run = &group->runs[i]};
+        if (!is_judged(point.run) || !value(point.run, &point))
+            continue;
+        if (point.most <= 0)
+            point.least = point.most = point.value;
+        series.points[series.count++] = point;
+    }
+    add_chart(&series, out);
+}
+
+/* ---- what the runs could have shown ---- */
+
+static bool is_same_case(const struct rig_stored_run *a, const struct rig_stored_run *b)
+{
+    return strcmp(a->server, b->server) == 0 && strcmp(a->isolation, b->isolation) == 0 &&
+           strcmp(a->requested, b->requested) == 0;
+}
+
+/* All runs on one server, at one isolation, with one request, whose first is `first`. */
+static void add_case(const struct group *group, size_t first, struct rig_buf *out)
+{
+    const struct rig_stored_run *example = &group->runs[first];
+    struct rig_buf words;
+    uint64_t runs = 0, anomalies = 0, acknowledged = 0;
+    bool is_exact = true;
+    for (size_t i = first; i < group->count; i++) {
+        const struct rig_stored_run *run = &group->runs[i];
+        if (!is_decided(run) || !is_same_case(run, example))
+            continue;
+        runs++;
+        anomalies += run->anomalies;
+        acknowledged += run->acknowledged;
+        is_exact = is_exact && run->is_counted;
+    }
+    rig_buf_init(&words, 0);
+    rig_run_table_power(anomalies, is_exact, acknowledged, &words);
+    rig_buf_add_text(out, "<tr><td>");
+    rig_markup_escape(out, example->server);
+    rig_buf_add_text(out, "</td><td>");
+    rig_markup_escape(out, example->isolation);
+    rig_buf_add_text(out, "</td><td>");
+    rig_markup_escape(out, example->requested);
+    rig_buf_printf(out, "</td><td class=\"n\">%" PRIu64 "</td><td>", runs);
+    rig_markup_escape(out, rig_buf_text(&words));
+    rig_buf_add_text(out, "</td></tr>\n");
+    rig_buf_done(&words);
+}
+
+static void add_cases(const struct group *group, struct rig_buf *out)
+{
+    bool is_first = true;
+    for (size_t i = 0; i < group->count; i++) {
+        bool is_told = !is_decided(&group->runs[i]);
+        for (size_t earlier = 0; earlier < i && !is_told; earlier++)
+            is_told = is_decided(&group->runs[earlier]) && is_same_case(&group->runs[earlier], &group->runs[i]);
+        if (is_told)
+            continue;
+        if (is_first)
+            rig_buf_add_text(out,
+                             "<div class=\"wide\"><table class=\"runs\"><thead><tr><th>Server</th><th>Isolation</th>"
+                             "<th>Requested</th><th class=\"n\">Runs</th><th>Anomalies</th></tr></thead><tbody>\n");
+        is_first = false;
+        add_case(group, i, out);
+    }
+    rig_buf_add_text(out, is_first ? "" : "</tbody></table></div>\n");
+}
+
+/* ---- the runs ---- */
+
+static void add_address(const char *text, struct rig_buf *out)
+{
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (isalnum(c) || strchr("-._~/", c) != NULL)
+            rig_buf_add_char(out, (char)c);
+        else
+            rig_buf_printf(out, "%%%02X", c);
+    }
+}
+
+static void add_run(const struct rig_stored_run *run, const char *base, struct rig_buf *out)
+{
+    struct rig_buf words;
+    rig_buf_init(&words, 0);
+    rig_buf_printf(out, "<tr><td class=\"%s\">%s</td><td>", classes[run->state], rig_stored_state_words[run->state]);
+    if (is_judged(run)) {
+        rig_buf_add_text(out, "<a href=\"");
+        add_address(base, out);
+        add_address(run->name, out);
+        rig_buf_add_char(out, '/');
+        add_address(run->time, out);
+        rig_buf_add_text(out, "/report.html\">");
+    }
+    rig_markup_escape(out, run->time);
+    rig_buf_add_text(out, is_judged(run) ? "</a></td><td>" : "</td><td>");
+    rig_markup_escape(out, run->why[0] != '\0' ? run->why : run->broken);
+    rig_buf_add_text(out, "</td><td>");
+    rig_markup_escape(out, run->server);
+    rig_buf_add_text(out, "</td><td class=\"n\">");
+    if (is_judged(run))
+        rig_words_count(out, run->acknowledged);
+    rig_buf_add_text(out, "</td><td class=\"n\">");
+    if (is_judged(run))
+        rig_run_table_anomalies(run, out);
+    rig_buf_add_text(out, "</td><td class=\"n\">");
+    rig_words_size(out, run->bytes);
+    rig_buf_add_text(out, "</td></tr>\n");
+    rig_buf_done(&words);
+}
+
+static void add_group(const struct group *group, const char *base, struct rig_buf *out)
+{
+    rig_buf_add_text(out, "<h2>");
+    rig_markup_escape(out, group->runs[0].name[0] == '\0' ? "beside the runs" : group->runs[0].name);
+    rig_buf_add_text(out, "</h2>\n");
+    add_cases(group, out);
+    chart(group, "Anomalies in a million acknowledged transactions", anomalies_of, say_anomalies, out);
+    chart(group, "Throughput: acknowledged transactions a second", throughput_of, say_rate, out);
+    chart(group, "Median latency", median_of, say_latency, out);
+    chart(group, "99 % latency", tail_of, say_latency, out);
+    rig_buf_printf(
+        out,
+        "<details open><summary>%zu run%s</summary>\n<div class=\"wide\"><table class=\"runs\"><thead><tr><th>Result"
+        "</th><th>Run</th><th>Breaks, or why</th><th>Server</th><th class=\"n\">Acknowledged</th>"
+        "<th class=\"n\">Anomalies</th><th class=\"n\">Size</th></tr></thead><tbody>\n",
+        group->count, rig_plural(group->count));
+    for (size_t i = 0; i < group->count; i++)
+        add_run(&group->runs[i], base, out);
+    rig_buf_add_text(out, "</tbody></table></div></details>\n");
+}
+
+void rig_index_page_write(const struct rig_run_list *list, const char *base, struct rig_buf *out)
+{
+    uint64_t bytes = 0, refuted = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        bytes += list->runs[i].bytes;
+        refuted += list->runs[i].state == RIG_STORED_REFUTED;
+    }
+    rig_plain_page_begin(out, "Runs");
+    rig_buf_printf(out, "<header class=\"banner %s\"><h1>%zu run%s, %" PRIu64 " with an anomaly</h1><p>",
+                   refuted > 0 ? "bad" : "good", list->count, rig_plural(list->count), refuted);
+    rig_words_size(out, bytes);
+    rig_buf_printf(out, "</p><p class=\"dim\">rig %s</p></header>\n", rig_version());
+    rig_buf_add_text(
+        out, "<p class=\"dim\">Anomalies are those that a requested level forbids, in acknowledged transactions of "
+             "the load. Without any, their share is below the number given, at 95 % confidence; else it is in the "
+             "interval, if they come independently of each other.</p>\n");
+    for (size_t first = 0, end; first < list->count; first = end) {
+        end = first + 1;
+        while (end < list->count && strcmp(list->runs[end].name, list->runs[first].name) == 0)
+            end++;
+        const struct group group = {&list->runs[first], end - first};
+        add_group(&group, base, out);
+    }
+    rig_plain_page_end(out);
+}

@@ -1,0 +1,326 @@
+#include "jobs/store/run_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/interval.h"
+#include "base/plural.h"
+#include "base/printable.h"
+#include "report/words.h"
+
+enum { COLUMNS = 9, CELL_BYTES = 128 };
+
+static const char *const headings[COLUMNS] = {"NAME",   "TIME",         "VERDICT",   "LEVELS", "DRIVER",
+                                              "SERVER", "ACKNOWLEDGED", "ANOMALIES", "SIZE"};
+static const bool is_number[COLUMNS] = {false, false, false, false, false, false, true, true, true};
+/* Longer texts are cut in the table; `show` has them whole. */
+static const unsigned widths_most[COLUMNS] = {32, 30, 10, 30, 10, 24, 14, 18, 10};
+
+struct row {
+    char cells[COLUMNS][CELL_BYTES];
+};
+
+static void add_printable(struct rig_buf *out, const char *text)
+{
+    char line[512];
+    (void)snprintf(line, sizeof line, "%s", text);
+    rig_printable_line(line);
+    rig_buf_add_text(out, line);
+}
+
+void rig_run_table_name(const struct rig_stored_run *run, struct rig_buf *out)
+{
+    add_printable(out, run->name);
+    if (run->name[0] != '\0')
+        rig_buf_add_char(out, '/');
+    add_printable(out, run->time);
+}
+
+static bool has_verdict(const struct rig_stored_run *run)
+{
+    return run->state <= RIG_STORED_FAILED && !run->is_reproduction;
+}
+
+void rig_run_table_anomalies(const struct rig_stored_run *run, struct rig_buf *out)
+{
+    if (run->anomalies > 0 && !run->is_counted)
+        rig_buf_add_text(out, "at least ");
+    rig_words_count(out, run->anomalies);
+}
+
+static void take(struct rig_buf *text, char cell[CELL_BYTES])
+{
+    (void)snprintf(cell, CELL_BYTES, "%s", rig_buf_text(text));
+    rig_buf_clear(text);
+}
+
+/* Cut at a character, with a sign. */
+static void cut(char cell[CELL_BYTES], unsigned most)
+{
+    unsigned shown = 0;
+    for (size_t i = 0; cell[i] != '\0'; i++) {
+        if (((unsigned char)cell[i] & 0xC0) == 0x80)
+            continue;
+        if (++shown < most || cell[i + 1] == '\0')
+            continue;
+        if (i + 4 < CELL_BYTES)
+            memcpy(cell + i, "\u2026", 4);
+        return;
+    }
+}
+
+static unsigned width_of(const char *cell)
+{
+    unsigned width = 0;
+    for (; *cell != '\0'; cell++)
+        width += ((unsigned char)*cell & 0xC0) != 0x80;
+    return width;
+}
+
+static void fill(const struct rig_stored_run *run, struct row *row)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    add_printable(&text, run->name);
+    take(&text, row->cells[0]);
+    add_printable(&text, run->time);
+    take(&text, row->cells[1]);
+    rig_buf_add_text(&text, rig_stored_state_words[run->state]);
+    take(&text, row->cells[2]);
+    rig_buf_add_text(&text, run->requested);
+    take(&text, row->cells[3]);
+    rig_buf_add_text(&text, run->driver);
+    take(&text, row->cells[4]);
+    rig_buf_add_text(&text, run->server);
+    take(&text, row->cells[5]);
+    if (has_verdict(run))
+        rig_words_count(&text, run->acknowledged);
+    take(&text, row->cells[6]);
+    if (has_verdict(run))
+        rig_run_table_anomalies(run, &text);
+    take(&text, row->cells[7]);
+    rig_words_size(&text, run->bytes);
+    take(&text, row->cells[8]);
+    for (unsigned i = 0; i < COLUMNS; i++)
+        cut(row->cells[i], widths_most[i]);
+    rig_buf_done(&text);
+}
+
+static void add_cell(const char *cell, unsigned column, unsigned width, struct rig_buf *out)
+{
+    const unsigned pad = width - width_of(cell);
+    const bool is_last = column == COLUMNS - 1;
+    if (is_number[column])
+        rig_buf_printf(out, "%*s", (int)pad, "");
+    rig_buf_add_text(out, cell);
+    if (!is_number[column])
+        rig_buf_printf(out, "%*s", (int)pad, "");
+    rig_buf_add_text(out, is_last ? "\n" : "  ");
+}
+
+static void add_sums(const struct rig_run_list *list, struct rig_buf *out)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < list->count; i++)
+        bytes += list->runs[i].bytes;
+    rig_words_count(out, list->count);
+    rig_buf_printf(out, " run%s, ", rig_plural(list->count));
+    rig_words_size(out, bytes);
+    for (unsigned state = RIG_STORED_RUNNING; state < RIG_STORED_STATE_COUNT; state++) {
+        uint64_t count = 0;
+        for (size_t i = 0; i < list->count; i++)
+            count += list->runs[i].state == (enum rig_stored_state)state;
+        if (count > 0)
+            rig_buf_printf(out, "; %" PRIu64 " %s", count, rig_stored_state_words[state]);
+    }
+    rig_buf_add_char(out, '\n');
+}
+
+void rig_run_table_text(const struct rig_run_list *list, struct rig_buf *out)
+{
+    unsigned widths[COLUMNS];
+    struct row row;
+    for (unsigned column = 0; column < COLUMNS; column++)
+        widths[column] = width_of(headings[column]);
+    for (size_t i = 0; i < list->count; i++) {
+        fill(&list->runs[i], &row);
+        for (unsigned column = 0; column < COLUMNS; column++) {
+            const unsigned width = width_of(row.cells[column]);
+            widths[column] = width > widths[column] ? width : widths[column];
+        }
+    }
+    for (unsigned column = 0; list->count > 0 && column < COLUMNS; column++)
+        add_cell(headings[column], column, widths[column], out);
+    for (size_t i = 0; i < list->count; i++) {
+        fill(&list->runs[i], &row);
+        for (unsigned column = 0; column < COLUMNS; column++)
+            add_cell(row.cells[column], column, widths[column], out);
+    }
+    add_sums(list, out);
+}
+
+/* ---- JSON ---- */
+
+static void add_latencies(struct rig_json_writer *json, const struct rig_stored_run *run)
+{
+    rig_json_begin_array(json, "latencies");
+    for (uint32_t i = 0; i < run->latency_count; i++) {
+        rig_json_begin_object(json, NULL);
+        rig_json_string(json, "name", run->latencies[i].name);
+        rig_json_int(json, "count", (int64_t)run->latencies[i].count);
+        rig_json_int(json, "p50_ns", run->latencies[i].p50_ns);
+        rig_json_int(json, "p99_ns", run->latencies[i].p99_ns);
+        rig_json_int(json, "p999_ns", run->latencies[i].p999_ns);
+        rig_json_end(json);
+    }
+    rig_json_end(json);
+}
+
+void rig_run_table_json_run(struct rig_json_writer *json, const char *name, const struct rig_stored_run *run)
+{
+    rig_json_begin_object(json, name);
+    rig_json_string(json, "name", run->name);
+    rig_json_string(json, "time", run->time);
+    rig_json_string(json, "state", rig_stored_state_words[run->state]);
+    if (run->why[0] != '\0')
+        rig_json_string(json, "why", run->why);
+    rig_json_bool(json, "marked", run->has_mark);
+    rig_json_bool(json, "protected", run->is_protected);
+    rig_json_int(json, "bytes", (int64_t)run->bytes);
+    if (run->is_reproduction)
+        rig_json_string(json, "reproduction_of", run->requested);
+    if (has_verdict(run)) {
+        rig_json_string(json, "requested", run->requested);
+        rig_json_string(json, "broken", run->broken);
+        rig_json_string(json, "driver", run->driver);
+        rig_json_string(json, "server", run->server);
+        rig_json_string(json, "isolation", run->isolation);
+        rig_json_string(json, "seed", run->seed);
+        rig_json_string(json, "rig", run->version);
+        rig_json_int(json, "acknowledged", (int64_t)run->acknowledged);
+        rig_json_int(json, "unknown", (int64_t)run->unknown);
+        rig_json_int(json, "anomalies", (int64_t)run->anomalies);
+        rig_json_bool(json, "exact", run->is_counted);
+        rig_json_number(json, "load_s", run->load_s);
+        rig_json_number(json, "rate", rig_stored_run_rate(run));
+        add_latencies(json, run);
+    }
+    rig_json_end(json);
+}
+
+void rig_run_table_json(const struct rig_run_list *list, struct rig_buf *out)
+{
+    struct rig_json_writer json;
+    uint64_t bytes = 0;
+    rig_json_init_indented(&json, out, 1, 2);
+    rig_json_begin_object(&json, NULL);
+    rig_json_begin_array(&json, "runs");
+    for (size_t i = 0; i < list->count; i++) {
+        rig_run_table_json_run(&json, NULL, &list->runs[i]);
+        bytes += list->runs[i].bytes;
+    }
+    rig_json_end(&json);
+    rig_json_int(&json, "bytes", (int64_t)bytes);
+    rig_json_end(&json);
+    rig_buf_add_char(out, '\n');
+}
+
+/* ---- one run ---- */
+
+/* A share in a million, with two digits; `up`: rounded up. */
+static void add_million(double share, bool up, struct rig_buf *out)
+{
+    const double million = share * 1e6;
+    if (million <= 0) {
+        rig_buf_add_char(out, '0');
+        return;
+    }
+    const double unit = pow(10, floor(log10(million)) - 1);
+    const double rounded = (up ? ceil(million / unit - 1e-6) : floor(million / unit + 1e-6)) * unit;
+    if (rounded >= 10)
+        rig_words_count(out, (uint64_t)llround(rounded));
+    else
+        rig_buf_printf(out, "%.2g", rounded);
+}
+
+void rig_run_table_power(uint64_t anomalies, bool is_exact, uint64_t acknowledged, struct rig_buf *out)
+{
+    rig_buf_add_text(out, is_exact ? "" : "at least ");
+    rig_words_count(out, anomalies);
+    rig_buf_add_text(out, " in ");
+    rig_words_acknowledged(out, acknowledged);
+    if (acknowledged == 0)
+        return;
+    if (anomalies == 0) {
+        rig_buf_add_text(out, ": below ");
+        add_million(rig_interval_most_of_none(acknowledged), true, out);
+    } else {
+        const struct rig_interval interval = rig_interval_of_count((double)anomalies);
+        rig_buf_add_text(out, is_exact ? ": " : ": at least ");
+        add_million(interval.least / (double)acknowledged, false, out);
+        if (is_exact)
+            rig_buf_add_text(out, " to ");
+        if (is_exact)
+            add_million(interval.most / (double)acknowledged, true, out);
+    }
+    rig_buf_add_text(out, " a million at 95 %");
+}
+
+static void add_fact(struct rig_buf *out, const char *name, const char *text)
+{
+    if (text[0] != '\0')
+        rig_buf_printf(out, "  %-14s%s\n", name, text);
+}
+
+static void add_found(const struct rig_stored_run *run, struct rig_buf *out)
+{
+    for (unsigned one = 0; one < RIG_ANOMALY_COUNT; one++) {
+        if (run->found[one] == 0)
+            continue;
+        rig_buf_printf(out, "  %-14s%s ", "found", rig_anomaly_info((enum rig_anomaly)one)->name);
+        rig_words_count(out, run->found[one]);
+        rig_buf_add_char(out, '\n');
+    }
+}
+
+static void add_load(const struct rig_stored_run *run, struct rig_buf *out)
+{
+    rig_buf_printf(out, "  %-14s", "evidence");
+    rig_run_table_power(run->anomalies, run->is_counted, run->acknowledged, out);
+    rig_buf_printf(out, "\n  %-14s%.0f acknowledged a second, %.1f s of load\n", "throughput", rig_stored_run_rate(run),
+                   run->load_s);
+    for (uint32_t i = 0; i < run->latency_count; i++) {
+        const struct rig_stored_latency *latency = &run->latencies[i];
+        rig_buf_printf(out, "  %-14s%s: median ", "latency", latency->name);
+        rig_words_duration(out, latency->p50_ns);
+        rig_buf_add_text(out, ", 99 % ");
+        rig_words_duration(out, latency->p99_ns);
+        rig_buf_add_text(out, ", 99.9 % ");
+        rig_words_duration(out, latency->p999_ns);
+        rig_buf_add_char(out, '\n');
+    }
+}
+
+void rig_run_table_show(const struct rig_stored_run *run, struct rig_buf *out)
+{
+    rig_run_table_name(run, out);
+    rig_buf_printf(out, ": %s", rig_stored_state_words[run->state]);
+    rig_buf_printf(out, "%s%s\n", run->why[0] == '\0' ? "" : ": ", run->why);
+    add_fact(out, run->is_reproduction ? "anomaly" : "requested", run->requested);
+    add_fact(out, "broken", run->broken);
+    add_fact(out, "driver", run->driver);
+    add_fact(out, "server", run->server);
+    add_fact(out, "isolation", run->isolation);
+    add_fact(out, "seed", run->seed);
+    add_fact(out, "rig", run->version);
+    if (has_verdict(run))
+        add_load(run, out);
+    add_found(run, out);
+    rig_buf_printf(out, "  %-14s", "size");
+    rig_words_size(out, run->bytes);
+    rig_buf_printf(
+        out, "%s%s\n", run->is_protected ? "; protected by its file KEEP" : "",
+        run->has_mark || run->state == RIG_STORED_FOREIGN ? "" : "; without a mark: `rig store` does not remove it");
+}

@@ -1,0 +1,334 @@
+#include "jobs/store/stored_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/folder.h"
+#include "base/printable.h"
+#include "base/run_files.h"
+#include "checker/model/level.h"
+#include "jobs/store/run_mark.h"
+
+enum { RESULT_BYTES_MOST = 256 << 20, SLOTS_MOST = 1 << 16 };
+
+const char *const rig_stored_state_words[RIG_STORED_STATE_COUNT + 1] = {
+#define STATE_WORD(id, word, meaning) word,
+    RIG_STORED_STATE_TABLE(STATE_WORD)
+#undef STATE_WORD
+};
+
+struct reading {
+    struct rig_stored_run *run;
+    struct rig_arena *arena;
+    bool out_of_memory;
+};
+
+static const char *keep(struct reading *reading, const char *text)
+{
+    if (text == NULL)
+        return "";
+    char *kept = rig_arena_text(reading->arena, text, strlen(text));
+    if (kept == NULL) {
+        reading->out_of_memory = true;
+        return "";
+    }
+    rig_printable_line(kept);
+    return kept;
+}
+
+static void say(struct reading *reading, enum rig_stored_state state, const char *why)
+{
+    reading->run->state = state;
+    reading->run->why = keep(reading, why);
+}
+
+/* ---- results.json ---- */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static uint64_t count_of(const json_t *object, const char *key)
+{
+    const json_int_t number = json_integer_value(json_object_get(object, key));
+    return number < 0 ? 0 : (uint64_t)number;
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    const double number = json_number_value(json_object_get(object, key));
+    return number >= 0 ? number : 0;
+}
+
+static const char *join(struct reading *reading, const json_t *names)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        if (name != NULL)
+            rig_buf_printf(&text, "%s%s", text.size == 0 ? "" : ", ", name);
+    }
+    const char *joined = keep(reading, rig_buf_text(&text));
+    rig_buf_done(&text);
+    return joined;
+}
+
+/* The anomalies that what was requested forbids. */
+static uint64_t forbidden(const json_t *requested)
+{
+    uint64_t levels = 0, anomalies = 0, forbids = 0;
+    for (size_t i = 0; i < json_array_size(requested); i++) {
+        const char *name = json_string_value(json_array_get(requested, i)), *proper;
+        enum rig_level level;
+        uint64_t found;
+        if (name != NULL && rig_level_find(name, &level))
+            levels |= RIG_LEVEL_BIT(level);
+        else if (name != NULL && rig_anomaly_find_all(name, &found, &proper))
+            anomalies |= found;
+    }
+    for (unsigned one = 0; one < RIG_ANOMALY_COUNT; one++) {
+        const enum rig_anomaly anomaly = (enum rig_anomaly)one;
+        if ((anomalies & RIG_ANOMALY_BIT(anomaly)) != 0)
+            forbids |= RIG_ANOMALY_BIT(anomaly) | rig_anomaly_cases(anomaly);
+        if ((rig_levels_refuted_by(RIG_LATTICE_EXACT, anomaly, true) & levels) != 0)
+            forbids |= RIG_ANOMALY_BIT(anomaly);
+    }
+    return forbids;
+}
+
+static void take_anomalies(const json_t *root, struct rig_stored_run *run)
+{
+    const uint64_t forbids = forbidden(json_object_get(root, "requested"));
+    const json_t *anomalies = json_object_get(root, "anomalies");
+    run->is_counted = true;
+    for (unsigned one = 0; one < RIG_ANOMALY_COUNT; one++) {
+        const json_t *found = json_object_get(anomalies, rig_anomaly_info((enum rig_anomaly)one)->name);
+        run->found[one] = count_of(found, "count");
+        if ((forbids & RIG_ANOMALY_BIT(one)) == 0)
+            continue;
+        run->anomalies += run->found[one];
+        if (run->found[one] > 0 && !json_is_true(json_object_get(found, "exact")))
+            run->is_counted = false;
+    }
+}
+
+static void take_latencies(struct reading *reading, const json_t *rows)
+{
+    struct rig_stored_run *run = reading->run;
+    for (size_t i = 0; i < json_array_size(rows) && run->latency_count < RIG_STORED_LATENCIES_MOST; i++) {
+        const json_t *row = json_array_get(rows, i);
+        run->latencies[run->latency_count++] =
+            (struct rig_stored_latency){.name = keep(reading, text_of(row, "name")),
+                                        .count = count_of(row, "count"),
+                                        .p50_ns = (int64_t)count_of(row, "p50_ns"),
+                                        .p99_ns = (int64_t)count_of(row, "p99_ns"),
+                                        .p999_ns = (int64_t)count_of(row, "p999_ns")};
+    }
+}
+
+/* Without the last one, which is seldom a whole one. */
+static void take_slots(struct reading *reading, const json_t *course)
+{
+    struct rig_stored_run *run = reading->run;
+    const json_t *slots = json_object_get(course, "slots");
+    const size_t count = json_array_size(slots);
+    run->slot_ns = (int64_t)count_of(course, "slot_ns");
+    if (run->slot_ns == 0 || count < 2 || count > SLOTS_MOST)
+        return;
+    run->slots = rig_arena_array(reading->arena, count, sizeof *run->slots);
+    if (run->slots == NULL) {
+        reading->out_of_memory = true;
+        return;
+    }
+    for (run->slot_count = 0; run->slot_count + 1 < count; run->slot_count++) {
+        const json_t *slot = json_array_get(slots, run->slot_count);
+        run->slots[run->slot_count] =
+            (struct rig_stored_slot){.ok = count_of(slot, "ok_read_only") + count_of(slot, "ok_writing"),
+                                     .p50_ns = (int64_t)count_of(slot, "p50_ns"),
+                                     .p99_ns = (int64_t)count_of(slot, "p99_ns")};
+    }
+}
+
+static void take_verdict(struct reading *reading, const json_t *root)
+{
+    const json_t *valid = json_object_get(root, "valid");
+    const char *failed = text_of(json_object_get(root, "run"), "failed");
+    if (json_is_false(valid))
+        say(reading, RIG_STORED_REFUTED, NULL);
+    else if (failed != NULL)
+        say(reading, RIG_STORED_FAILED, failed);
+    else if (json_is_true(valid))
+        say(reading, RIG_STORED_OK, NULL);
+    else if (json_is_string(valid))
+        say(reading, RIG_STORED_UNDECIDED, text_of(root, "unknown_reason"));
+    else
+        say(reading, RIG_STORED_DAMAGED, "results.json has no verdict");
+}
+
+static void take_results(struct reading *reading, const json_t *root)
+{
+    struct rig_stored_run *run = reading->run;
+    const json_t *facts = json_object_get(root, "run");
+    take_verdict(reading, root);
+    if (run->state == RIG_STORED_DAMAGED)
+        return;
+    run->driver = keep(reading, text_of(facts, "driver"));
+    run->server = keep(reading, text_of(facts, "server"));
+    run->isolation = keep(reading, text_of(facts, "isolation"));
+    run->seed = keep(reading, text_of(facts, "seed"));
+    run->version = keep(reading, text_of(json_object_get(root, "rig"), "commit"));
+    run->requested = join(reading, json_object_get(root, "requested"));
+    run->broken = join(reading, json_object_get(root, "not"));
+    run->acknowledged = count_of(json_object_get(root, "evidence"), "acknowledged");
+    run->unknown = count_of(json_object_get(root, "history"), "info");
+    run->load_s = number_of(facts, "load_s");
+    run->took_s = number_of(facts, "took_s");
+    take_anomalies(root, run);
+    take_latencies(reading, json_object_get(facts, "latencies"));
+    take_slots(reading, json_object_get(root, "course"));
+}
+
+static void take_reproduction(struct reading *reading, const json_t *root)
+{
+    reading->run->is_reproduction = true;
+    reading->run->requested = keep(reading, text_of(root, "anomaly"));
+    if (json_is_true(json_object_get(root, "reproduced")))
+        say(reading, RIG_STORED_REFUTED, "the anomaly came back");
+    else
+        say(reading, RIG_STORED_UNDECIDED, "the anomaly did not come back");
+}
+
+/* ---- the folder ---- */
+
+static bool has(int folder, const char *name)
+{
+    struct stat status;
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* False where there is no such file. */
+static bool take_file(struct reading *reading, int folder, const char *name,
+                      void (*take)(struct reading *, const json_t *))
+{
+    struct stat status;
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT)
+        return false;
+    struct rig_buf text;
+    struct rig_err err = {0};
+    json_error_t error = {.line = 0};
+    rig_buf_init(&text, RESULT_BYTES_MOST);
+    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        (void)rig_fail(&err, RIG_E_IO, "%s: is no readable file", name);
+    else if (status.st_size > RESULT_BYTES_MOST)
+        (void)rig_fail(&err, RIG_E_IO, "%s: is longer than %d MiB", name, RESULT_BYTES_MOST >> 20);
+    else
+        (void)rig_buf_read_up_to(&text, fd, (size_t)status.st_size, name, &err);
+    json_t *root = err.rc == RIG_OK ? json_loadb(rig_buf_text(&text), text.size, 0, &error) : NULL;
+    if (err.rc == RIG_OK && root == NULL)
+        (void)rig_fail(&err, RIG_E_INPUT, "%s:%d:%d: %s", name, error.line, error.column, error.text);
+    else if (err.rc == RIG_OK && !json_is_object(root))
+        (void)rig_fail(&err, RIG_E_INPUT, "%s: is no result", name);
+    if (err.rc == RIG_OK)
+        take(reading, root);
+    else
+        say(reading, RIG_STORED_DAMAGED, err.text);
+    json_decref(root);
+    if (fd >= 0)
+        (void)close(fd);
+    rig_buf_done(&text);
+    return true;
+}
+
+static void look_at(struct reading *reading, int folder)
+{
+    const enum rig_run_mark mark = rig_run_mark_look(folder);
+    reading->run->has_mark = mark == RIG_RUN_MARK_IDLE || mark == RIG_RUN_MARK_HELD;
+    reading->run->is_protected = has(folder, "KEEP");
+    reading->run->bytes = rig_folder_bytes_of(folder);
+    if (mark == RIG_RUN_MARK_HELD) {
+        say(reading, RIG_STORED_RUNNING, NULL);
+        return;
+    }
+    if (take_file(reading, folder, RIG_RUN_RESULTS, take_results) ||
+        take_file(reading, folder, RIG_RUN_REPRODUCTION, take_reproduction))
+        return;
+    if (mark == RIG_RUN_MARK_IDLE || has(folder, RIG_RUN_RECORD))
+        say(reading, RIG_STORED_UNFINISHED, "there is no results.json; `rig check` reads its record, if it has one");
+    else
+        say(reading, RIG_STORED_FOREIGN, "it has neither a mark of rig nor a record");
+}
+
+static bool is_removal(const char *time)
+{
+    static const char prefix[] = RIG_STORE_REMOVING_PREFIX;
+    return strncmp(time, prefix, sizeof prefix - 1) == 0 && rig_stored_run_is_time(time + sizeof prefix - 1);
+}
+
+enum rig_rc rig_stored_run_read(int parent, const char *name, const char *time, struct rig_arena *arena,
+                                struct rig_stored_run *run, struct rig_err *err)
+{
+    struct reading reading = {.run = run, .arena = arena};
+    struct stat status;
+    *run = (struct rig_stored_run){.name = rig_arena_text(arena, name, strlen(name)),
+                                   .time = rig_arena_text(arena, time, strlen(time)),
+                                   .why = "",
+                                   .driver = "",
+                                   .server = "",
+                                   .isolation = "",
+                                   .seed = "",
+                                   .version = "",
+                                   .requested = "",
+                                   .broken = ""};
+    if (run->name == NULL || run->time == NULL)
+        return rig_no_memory(err, "the list of runs");
+    const int folder = openat(parent, time, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int error = errno;
+    if (folder >= 0) {
+        look_at(&reading, folder);
+        if (is_removal(time) && run->has_mark)
+            say(&reading, RIG_STORED_REMOVING, NULL);
+        (void)close(folder);
+    } else if (fstatat(parent, time, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode)) {
+        say(&reading, RIG_STORED_FOREIGN, "it is a link");
+    } else if (error == ENOTDIR) {
+        say(&reading, RIG_STORED_FOREIGN, "it is no folder");
+    } else {
+        say(&reading, RIG_STORED_DAMAGED, strerror(error));
+    }
+    return reading.out_of_memory ? rig_no_memory(err, "the list of runs") : RIG_OK;
+}
+
+bool rig_stored_run_is_time(const char *text)
+{
+    static const char form[] = "00000000T000000.000Z";
+    if (strlen(text) != sizeof form - 1)
+        return false;
+    for (size_t i = 0; i < sizeof form - 1; i++) {
+        if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
+            return false;
+    }
+    return true;
+}
+
+double rig_stored_run_rate(const struct rig_stored_run *run)
+{
+    return run->load_s > 0 ? (double)run->acknowledged / run->load_s : 0;
+}
+
+const struct rig_stored_latency *rig_stored_run_latency(const struct rig_stored_run *run)
+{
+    const struct rig_stored_latency *most = NULL;
+    for (uint32_t i = 0; i < run->latency_count; i++) {
+        if (most == NULL || run->latencies[i].count > most->count)
+            most = &run->latencies[i];
+    }
+    return most;
+}

@@ -1,0 +1,346 @@
+#include "run/load/run_client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/printable.h"
+#include "base/secret.h"
+#include "run/load/run_state.h"
+
+/*
+ * X(state, what the client does there, where it may go)
+ *
+ * GATHER is passed once a phase. A client that cannot connect goes through it without a session after
+ * START_ATTEMPTS failures and keeps trying afterwards.
+ */
+#define STATE_TABLE(X)                                                                                                 \
+    X(OPEN, "opens a session", "GATHER, READY, BACK_OFF")                                                              \
+    X(BACK_OFF, "waits before its next attempt", "OPEN, GATHER, DONE")                                                 \
+    X(GATHER, "waits for the start", "READY, BACK_OFF, CLOSE")                                                         \
+    X(READY, "takes its next transaction at its time", "TRANSACT, CLOSE")                                              \
+    X(TRANSACT, "runs it", "READY, RENEW, REPLACE")                                                                    \
+    X(RENEW, "closes the session after an info", "OPEN, DONE")                                                         \
+    X(REPLACE, "closes the session that was lost", "OPEN, DONE")                                                       \
+    X(CLOSE, "closes its last session", "DONE")                                                                        \
+    X(DONE, "has finished the phase", "")
+
+/* Failures in a row after which a client no longer holds up the start. */
+enum { START_ATTEMPTS = 3 };
+
+enum state {
+#define STATE_ENUM(name, does, next) CLIENT_##name,
+    STATE_TABLE(STATE_ENUM)
+#undef STATE_ENUM
+};
+
+/* -- life ---------------------------------------------------------------------------------------------------------- */
+
+enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_state *run, uint32_t index,
+                                struct rig_err *err)
+{
+    size_t most_ops = run->questions->most_operations;
+    if (most_ops < RIG_MOST_KEYS_A_READ)
+        most_ops = RIG_MOST_KEYS_A_READ;
+    client->run = run;
+    client->index = index;
+    client->final.chunk = -1;
+    client->answered.any.look = client->answered.writing.look = -1;
+    client->closing.looked_at = UINT64_MAX;
+    enum rig_rc rc = rig_run_session_init(&client->session, run, index, err);
+    if (rc != RIG_OK)
+        return rc;
+    client->reads = calloc(most_ops, sizeof *client->reads);
+    client->kept_ops = calloc(most_ops, sizeof *client->kept_ops);
+    if (client->reads == NULL || client->kept_ops == NULL)
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "client %u", index);
+    rig_rng_init(&client->jitter, run->plan->seed, (UINT64_C(1) << 32) + index);
+    client->channel = rig_recorder_channel(run->recorder, index - run->part.first_client);
+    client->transaction = (struct rig_transaction){.client = index, .reads = client->reads, .core_private = client};
+    rc = run->questions->open(run->questions, index, run->part.all_clients, &client->stream, err);
+    if (rc == RIG_OK)
+        rig_run_client_program_init(client);
+    return rc;
+}
+
+void rig_run_client_done(struct rig_run_client *client)
+{
+    if (client->run == NULL)
+        return;
+    rig_run_client_program_done(client);
+    if (client->stream != NULL)
+        client->stream->ops->free(client->stream);
+    free(client->transaction.elements);
+    free(client->reads);
+    free(client->kept_ops);
+    rig_run_session_done(&client->session);
+    *client = (struct rig_run_client){0};
+}
+
+/* The time that is recorded: the session's own, or the monotonic clock. */
+static int64_t client_now_ns(const struct rig_run_client *client)
+{
+    const struct rig_run_state *run = client->run;
+    return run->simulated ? run->driver->now_ns(client->session.object) : rig_clock_now_ns();
+}
+
+static bool has_work(struct rig_run_client *client)
+{
+    return rig_run_phase(client->run) == RIG_RUN_LOAD ? rig_run_load_has_work(client) : rig_run_final_has_work(client);
+}
+
+/* Doubles from the first pause up to the longest; between half of that and all of it, so that clients spread. */
+static bool pause_for(struct rig_run_client *client, int64_t pause_ns, int64_t most_ns, uint32_t failures)
+{
+    if (most_ns < pause_ns)
+        most_ns = pause_ns;
+    for (uint32_t i = 1; i < failures && pause_ns < most_ns; i++)
+        pause_ns = pause_ns > most_ns / 2 ? most_ns : pause_ns * 2;
+    int64_t wait_ns = pause_ns / 2 + (int64_t)rig_rng_below(&client->jitter, (uint64_t)pause_ns / 2 + 1);
+    return rig_run_wait_until(client->run, rig_clock_now_ns() + wait_ns);
+}
+
+static bool back_off(struct rig_run_client *client, uint32_t failures)
+{
+    const struct rig_clients_options *options = &client->run->plan->clients;
+    return pause_for(client, options->backoff_ns > 0 ? options->backoff_ns : RIG_NS_PER_MS, options->max_backoff_ns,
+                     failures);
+}
+
+/* Gives the server time to recover, and other clients the transactions that this one had claimed. */
+static void back_off_from_load(struct rig_run_client *client)
+{
+    const int64_t pause_ns = client->load.failures == 0 || client->run->simulated ? 0 : rig_run_load_pause_ns(client);
+    if (pause_ns == 0)
+        return;
+    rig_run_load_release(client);
+    (void)pause_for(client, pause_ns, client->run->plan->clients.max_pause_ns, client->load.failures);
+}
+
+/* -- one transaction ----------------------------------------------------------------------------------------------- */
+
+enum { ERROR_BYTES = RIG_ERROR_CODE_BYTES + RIG_ERROR_TEXT_BYTES + 2 };
+
+/* "code: text" as it is recorded: one printable line, without secrets. */
+static const char *describe_error(struct rig_run_client *client, enum rig_outcome outcome, char text[ERROR_BYTES])
+{
+    struct rig_transaction *transaction = &client->transaction;
+    transaction->error_code[RIG_ERROR_CODE_BYTES - 1] = '\0';
+    transaction->error_text[RIG_ERROR_TEXT_BYTES - 1] = '\0';
+    rig_secret_redact(transaction->error_text, RIG_ERROR_TEXT_BYTES);
+    rig_printable_line(transaction->error_code);
+    rig_printable_line(transaction->error_text);
+    const char *code = transaction->error_code[0] == '\0' ? "unknown" : transaction->error_code;
+    rig_run_errors_add(&client->errors, outcome, code, transaction->error_text);
+    (void)snprintf(text, ERROR_BYTES, "%s: %s", code, transaction->error_text);
+    return text;
+}
+
+static void clear_answer(struct rig_transaction *transaction)
+{
+    memset(transaction->reads, 0, transaction->op_count * sizeof *transaction->reads);
+    transaction->element_count = 0;
+    transaction->phase = RIG_PHASE_CONNECT;
+    transaction->session_lost = transaction->answers_void = false;
+    transaction->error_class = RIG_ERROR_OTHER;
+    transaction->columns.given = 0;
+    transaction->error_code[0] = '\0';
+    transaction->error_text[0] = '\0';
+}
+
+/* Out of step an answer may be that of another request. */
+static void void_reads(struct rig_run_client *client)
+{
+    const struct rig_program_call *call = client->program.call;
+    if (call != NULL)
+        memset(call->reads, 0, call->op_count * sizeof *call->reads);
+    else
+        memset(client->transaction.reads, 0, client->transaction.op_count * sizeof *client->transaction.reads);
+}
+
+/* Keeps the first acknowledged transaction of each look of the monitor: it started before the others. */
+static void note_answer(const struct rig_run_client *client, struct rig_run_answered *answered, int64_t start_ns)
+{
+    const int look = atomic_load_explicit(&client->run->seen.looks, memory_order_relaxed);
+    if (look == atomic_load_explicit(&answered->look, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&answered->from_ns, start_ns, memory_order_relaxed);
+    atomic_store_explicit(&answered->look, look, memory_order_release);
+}
+
+/* Tells the monitor how the transaction ended. */
+static void note_outcome(struct rig_run_client *client, enum rig_outcome outcome, int64_t start_ns)
+{
+    const struct rig_transaction *transaction = &client->transaction;
+    struct rig_run_counts *counts = &client->counts;
+    rig_run_count(outcome == RIG_OUTCOME_OK     ? &counts->ok
+                  : outcome == RIG_OUTCOME_FAIL ? &counts->fail
+                                                : &counts->info);
+    if (outcome == RIG_OUTCOME_OK)
+        note_answer(client, &client->answered.any, start_ns);
+    else if (outcome == RIG_OUTCOME_FAIL && !transaction->session_lost && transaction->phase != RIG_PHASE_CONNECT)
+        rig_run_count(&counts->refused);
+    if (outcome == RIG_OUTCOME_OK && !transaction->read_only)
+        note_answer(client, &client->answered.writing, start_ns);
+    else if (!transaction->read_only)
+        rig_run_count(&counts->failed_writes);
+}
+
+/* Records the invocation and runs the transaction. */
+static enum rig_outcome perform(struct rig_run_client *client, int64_t start_ns, int64_t intended_ns)
+{
+    struct rig_transaction *transaction = &client->transaction;
+    if (client->program.call != NULL)
+        return rig_run_program(client, start_ns, intended_ns);
+    if (rig_rollback_wanted(&transaction->rollback))
+        rig_run_rollback_invoke(client, start_ns, intended_ns);
+    else
+        rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, transaction->ops,
+                           transaction->op_count);
+    return client->run->driver->transact(client->session.object, transaction);
+}
+
+/* This is the measured path: nothing here locks, allocates, or writes what another client reads or writes. */
+static enum rig_outcome transact(struct rig_run_client *client)
+{
+    struct rig_run_state *run = client->run;
+    struct rig_transaction *transaction = &client->transaction;
+    const struct rig_program_call *call = client->program.call;
+    clear_answer(transaction);
+    if (call != NULL)
+        rig_channel_begin(client->channel);
+    int64_t start_ns = client_now_ns(client);
+    int64_t intended_ns = client->load.intended_ns != 0 ? client->load.intended_ns : start_ns;
+    rig_run_session_mark_busy(&client->session, run->simulated ? rig_clock_now_ns() : start_ns);
+    rig_run_count(&client->counts.invoked);
+    enum rig_outcome outcome = perform(client, start_ns, intended_ns);
+    int64_t end_ns = client_now_ns(client);
+    char text[ERROR_BYTES];
+    const char *error = outcome == RIG_OUTCOME_OK ? NULL : describe_error(client, outcome, text);
+    if (transaction->answers_void)
+        void_reads(client);
+    if (rig_rollback_wanted(&transaction->rollback))
+        rig_run_rollback_answer(transaction);
+    rig_channel_columns(client->channel, &transaction->columns);
+    rig_channel_complete(client->channel, end_ns, outcome, call != NULL ? call->reads : transaction->reads,
+                         transaction->elements, error);
+    if (call != NULL)
+        rig_run_program_note(client, outcome);
+    rig_run_session_mark_busy(&client->session, 0);
+    RIG_INVARIANT(end_ns >= start_ns);
+    note_outcome(client, outcome, start_ns);
+    if (rig_run_phase(run) == RIG_RUN_FINAL) {
+        rig_run_final_answer(client, outcome, error);
+        return outcome;
+    }
+    client->load.last_ns = end_ns;
+    rig_run_load_ended(client, outcome);
+    if (client->closing.is_under_way)
+        rig_run_closing_answer(client, outcome);
+    else if (outcome == RIG_OUTCOME_OK)
+        rig_run_latency_add(&client->latency, transaction, start_ns, intended_ns, end_ns);
+    return outcome;
+}
+
+/* -- the machine --------------------------------------------------------------------------------------------------- */
+
+static enum state after_open(struct rig_run_client *client, bool gathered)
+{
+    if (rig_run_session_open(client))
+        return gathered ? CLIENT_READY : CLIENT_GATHER;
+    return CLIENT_BACK_OFF;
+}
+
+static enum state after_back_off(struct rig_run_client *client, bool gathered)
+{
+    if (!gathered && client->session.failed_in_a_row >= START_ATTEMPTS)
+        return CLIENT_GATHER;
+    if (rig_run_phase(client->run) == RIG_RUN_LOAD)
+        rig_run_load_release(client);
+    if (gathered && !has_work(client))
+        return CLIENT_DONE;
+    if (!back_off(client, client->session.failed_in_a_row))
+        return gathered ? CLIENT_DONE : CLIENT_GATHER;
+    return CLIENT_OPEN;
+}
+
+static enum state after_gather(struct rig_run_client *client)
+{
+    rig_run_gate_pass(&client->run->gate);
+    if (!client->session.is_open)
+        return CLIENT_BACK_OFF;
+    return !rig_run_is_ending(client->run) ? CLIENT_READY : CLIENT_CLOSE;
+}
+
+static enum state after_ready(struct rig_run_client *client)
+{
+    const bool loading = rig_run_phase(client->run) == RIG_RUN_LOAD;
+    if (!loading && client->final.failures > 0 && !client->run->simulated && has_work(client))
+        (void)back_off(client, client->final.failures);
+    if (loading)
+        back_off_from_load(client);
+    const bool more = loading ? rig_run_load_next(client) : rig_run_final_next(client);
+    return more ? CLIENT_TRANSACT : CLIENT_CLOSE;
+}
+
+static enum state after_transact(struct rig_run_client *client)
+{
+    if (transact(client) == RIG_OUTCOME_INFO)
+        return CLIENT_RENEW;
+    return client->transaction.session_lost ? CLIENT_REPLACE : CLIENT_READY;
+}
+
+static enum state after_close(struct rig_run_client *client, _Atomic uint64_t *reason)
+{
+    bool last = reason == &client->session.ended || !has_work(client);
+    rig_run_count(reason);
+    if (last)
+        rig_run_closing_leave(client);
+    else
+        rig_run_closing_pause(client);
+    rig_run_session_close(client, last);
+    return last ? CLIENT_DONE : CLIENT_OPEN;
+}
+
+void *rig_run_client_main(void *argument)
+{
+    struct rig_run_client *client = argument;
+    enum state state = CLIENT_OPEN;
+    bool gathered = false;
+    while (state != CLIENT_DONE) {
+        switch (state) {
+        case CLIENT_OPEN:
+            state = after_open(client, gathered);
+            break;
+        case CLIENT_BACK_OFF:
+            state = after_back_off(client, gathered);
+            break;
+        case CLIENT_GATHER:
+            state = after_gather(client);
+            gathered = true;
+            break;
+        case CLIENT_READY:
+            state = after_ready(client);
+            break;
+        case CLIENT_TRANSACT:
+            state = after_transact(client);
+            break;
+        case CLIENT_RENEW:
+            state = after_close(client, &client->session.renewed);
+            break;
+        case CLIENT_REPLACE:
+            state = after_close(client, &client->session.lost);
+            break;
+        case CLIENT_CLOSE:
+            state = after_close(client, &client->session.ended);
+            break;
+        case CLIENT_DONE:
+            break;
+        }
+    }
+    rig_run_closing_leave(client);
+    rig_run_gate_finish(&client->run->gate);
+    return NULL;
+}

@@ -1,0 +1,163 @@
+#include "run/load/run_nemesis.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "run/load/run_state.h"
+
+static bool is_started(const struct rig_plan *plan)
+{
+    const struct rig_cluster_ops *cluster = plan->driver->cluster;
+    return cluster != NULL && cluster->wanted(plan->driver_options);
+}
+
+static struct rig_fault_footing footing_of(const struct rig_plan *plan)
+{
+    return (struct rig_fault_footing){.cluster = plan->driver->cluster,
+                                      .started = is_started(plan),
+                                      .routes = (plan->driver->features & RIG_DRIVER_ROUTES) != 0,
+                                      .nodes = plan->nemesis.nodes,
+                                      .node_count = plan->nemesis.node_count};
+}
+
+enum rig_rc rig_run_nemesis_check(const struct rig_plan *plan, struct rig_err *err)
+{
+    const struct rig_fault_footing footing = footing_of(plan);
+    if (plan->nemesis.entry_count == 0)
+        return RIG_OK;
+    if (plan->driver->now_ns != NULL)
+        return rig_fail(err, RIG_E_PLAN,
+                        "nemesis: the driver %s simulates its clock and nodes: there is nothing that a fault could "
+                        "affect",
+                        plan->driver->name);
+    char text[RIG_ERR_TEXT_BYTES] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < plan->nemesis.entry_count; i++) {
+        const struct rig_nemesis_entry *entry = &plan->nemesis.entries[i];
+        char why[512];
+        if (rig_fault_is_possible(entry->fault, &footing, entry->options, why, sizeof why) ||
+            strstr(text, why) != NULL || used >= sizeof text)
+            continue;
+        const int length = snprintf(text + used, sizeof text - used, "%s%s", used == 0 ? "" : "; ", why);
+        used += length < 0 ? 0 : (size_t)length;
+    }
+    return used == 0 ? RIG_OK : rig_fail(err, RIG_E_PLAN, "nemesis: %s", text);
+}
+
+/* -- what the nemesis says ----------------------------------------------------------------------------------------- */
+
+void rig_run_nemesis_count(const struct rig_run_state *run, uint64_t counts[3])
+{
+    memset(counts, 0, 3 * sizeof counts[0]);
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        counts[RIG_OUTCOME_OK] += rig_run_read(&run->clients[i].counts.ok);
+        counts[RIG_OUTCOME_FAIL] += rig_run_read(&run->clients[i].counts.fail);
+        counts[RIG_OUTCOME_INFO] += rig_run_read(&run->clients[i].counts.info);
+    }
+}
+
+static void take_difference(const uint64_t now[3], const uint64_t before[3], struct rig_fault_event *recorded)
+{
+    recorded->ok = now[RIG_OUTCOME_OK] - before[RIG_OUTCOME_OK];
+    recorded->fail = now[RIG_OUTCOME_FAIL] - before[RIG_OUTCOME_FAIL];
+    recorded->info = now[RIG_OUTCOME_INFO] - before[RIG_OUTCOME_INFO];
+}
+
+/* Counts the transactions completed before the injection, while the fault was in effect, and from before its injection
+ * until it is healed: some faults happen entirely within their injection. */
+static void count_during(struct rig_run_state *run, const struct rig_nemesis_event *event,
+                         struct rig_fault_event *recorded)
+{
+    struct rig_run_under_fault *under = &run->faults.under[event->slot];
+    static const uint64_t none[3] = {0};
+    uint64_t now[3];
+    rig_run_nemesis_count(run, now);
+    if (event->step == RIG_NEMESIS_INJECT) {
+        memcpy(under->begun, now, sizeof now);
+        take_difference(now, none, recorded);
+    } else if (event->step == RIG_NEMESIS_INJECTED)
+        memcpy(under->in_effect, now, sizeof now);
+    else if (event->step == RIG_NEMESIS_HEAL)
+        take_difference(now, under->in_effect, recorded);
+    else if (event->step == RIG_NEMESIS_HEALED)
+        take_difference(now, under->begun, recorded);
+}
+
+static void on_event(void *context, const struct rig_nemesis_event *event)
+{
+    static const enum rig_fault_step steps[] = {
+        [RIG_NEMESIS_INJECT] = RIG_FAULT_INJECT,
+        [RIG_NEMESIS_INJECTED] = RIG_FAULT_INJECTED,
+        [RIG_NEMESIS_HEAL] = RIG_FAULT_HEAL,
+        [RIG_NEMESIS_HEALED] = RIG_FAULT_HEALED,
+    };
+    struct rig_run_state *run = context;
+    char text[RIG_ERR_TEXT_BYTES + sizeof RIG_FAULT_WITHDRAWN];
+    (void)snprintf(text, sizeof text, "%s%s", event->withdrawn ? RIG_FAULT_WITHDRAWN : "",
+                   event->error != NULL ? event->error : event->evidence);
+    struct rig_fault_event recorded = {
+        .time_ns = event->at_ns,
+        .injection = (uint32_t)event->injection,
+        .step = (uint8_t)steps[event->step],
+        .failed = event->error != NULL,
+        .fault = event->fault,
+        .targets = event->targets,
+        .text = text,
+    };
+    count_during(run, event, &recorded);
+    pthread_mutex_lock(&run->faults.lock);
+    if (run->recorder != NULL)
+        rig_recorder_fault(run->recorder, &recorded);
+    pthread_mutex_unlock(&run->faults.lock);
+}
+
+/* Also when only the last transactions are under way: they may wait for a fault to be healed. */
+static bool on_is_over(void *context)
+{
+    const struct rig_run_state *run = context;
+    return rig_run_stopped(run) >= RIG_STOP_LOAD || atomic_load(&run->load.exhausted_ns) != 0;
+}
+
+static void on_failed(void *context, const struct rig_err *err)
+{
+    (void)err;
+    rig_run_raise(context, RIG_STOP_END);
+}
+
+/* -- life ---------------------------------------------------------------------------------------------------------- */
+
+enum rig_rc rig_run_nemesis_start(struct rig_run_state *run, struct rig_err *err)
+{
+    const struct rig_plan *plan = run->plan;
+    if (plan->nemesis.entry_count == 0)
+        return RIG_OK;
+    const struct rig_nemesis_config config = {.plan = &plan->nemesis,
+                                              .core = run->services.core,
+                                              .cluster = plan->driver->cluster,
+                                              .run = run->driver_run,
+                                              .run_name = run->name,
+                                              .started = is_started(plan),
+                                              .seed = plan->seed,
+                                              .schedule = run->options->schedule,
+                                              .setup = &run->faults.setup,
+                                              .journal = run->folder.journal,
+                                              .context = run,
+                                              .event = on_event,
+                                              .is_over = on_is_over,
+                                              .failed = on_failed};
+    return rig_nemesis_start(&config, &run->faults.nemesis, err);
+}
+
+enum rig_rc rig_run_nemesis_heal_all(struct rig_run_state *run, struct rig_err *err)
+{
+    return run->faults.nemesis == NULL
+               ? RIG_OK
+               : rig_nemesis_heal_all(run->faults.nemesis, rig_run_stopped(run) < RIG_STOP_END, err);
+}
+
+void rig_run_nemesis_end(struct rig_run_state *run)
+{
+    rig_nemesis_free(run->faults.nemesis);
+    run->faults.nemesis = NULL;
+}

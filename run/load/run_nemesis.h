@@ -1,0 +1,44 @@
+/*
+ * The nemesis's place in a run: it starts when the clients are there, and what it does goes into the log, the record
+ * and the progress line.
+ *
+ * Private to run/load/.
+ */
+#ifndef RIG_RUN_LOAD_RUN_NEMESIS_H
+#define RIG_RUN_LOAD_RUN_NEMESIS_H
+
+#include <pthread.h>
+
+#include "nemesis/fault_setup.h"
+#include "nemesis/nemesis.h"
+#include "run/plan/plan.h"
+
+struct rig_run_state;
+
+/* The transactions completed when an injection began, and when it took effect, by outcome. */
+struct rig_run_under_fault {
+    uint64_t begun[3], in_effect[3];
+};
+
+struct rig_run_faults {
+    struct rig_fault_setup setup; /* of the plan's faults; from before the driver's init until its done */
+    struct rig_nemesis *nemesis;  /* NULL: the plan has no faults */
+    pthread_mutex_t lock;         /* an event is recorded, and a phase of the load begins, under it */
+    struct rig_run_under_fault under[RIG_NEMESIS_UNDER_WAY_MOST]; /* by slot; the nemesis's own */
+};
+
+/* Starts the thread, when the plan has faults. Refuses faults that this cluster or machine cannot have: RIG_E_PLAN. */
+enum rig_rc rig_run_nemesis_start(struct rig_run_state *run, struct rig_err *err);
+/* The load is over: heals everything; unless the run is to end early, waits for the nodes. The nemesis's first error.
+ */
+enum rig_rc rig_run_nemesis_heal_all(struct rig_run_state *run, struct rig_err *err);
+/* The transactions that have completed so far, by outcome. */
+void rig_run_nemesis_count(const struct rig_run_state *run, uint64_t counts[3]);
+/* When the cluster is down. */
+void rig_run_nemesis_end(struct rig_run_state *run);
+
+/* Refuses a plan's faults that cannot happen here; every one is named. RIG_E_PLAN. No I/O but looking at the machine.
+ */
+enum rig_rc rig_run_nemesis_check(const struct rig_plan *plan, struct rig_err *err);
+
+#endif

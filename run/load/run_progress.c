@@ -1,0 +1,260 @@
+#include "run/load/run_progress.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/json_write.h"
+#include "checker/model/anomaly.h"
+
+enum {
+    LINE_BYTES = 512,
+    MOST_NAMED = 2, /* anomalies; further ones are counted */
+};
+/* A check is told to be behind only when it is by more than this: recording alone takes 200 ms. */
+static const int64_t least_behind_ns = RIG_NS_PER_S;
+
+void rig_progress_duration(int64_t ns, char *text, size_t size)
+{
+    RIG_REQUIRE(size >= 16);
+    double us = ns < 0 ? 0 : (double)ns / 1e3;
+    int64_t seconds = ns / RIG_NS_PER_S;
+    if (seconds >= 3600)
+        (void)snprintf(text, size, "%" PRId64 "h%02" PRId64, seconds / 3600, seconds / 60 % 60);
+    else if (seconds >= 100)
+        (void)snprintf(text, size, "%" PRId64 "m%02" PRId64, seconds / 60, seconds % 60);
+    else if (us >= 1e6)
+        (void)snprintf(text, size, "%.1fs", us / 1e6);
+    else if (us >= 1e3)
+        (void)snprintf(text, size, "%.*fms", us < 9950 ? 1 : 0, us / 1e3);
+    else
+        (void)snprintf(text, size, "%.*fus", us < 9.95 ? 1 : 0, us);
+}
+
+void rig_progress_count(uint64_t count, char *text, size_t size)
+{
+    RIG_REQUIRE(size >= 16);
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && count >= 10000; i++) {
+        double scaled = (double)count / units[i].unit;
+        if (scaled < 1)
+            continue;
+        (void)snprintf(text, size, "%.*f%s", scaled < 9.95 ? 1 : 0, scaled, units[i].name);
+        return;
+    }
+    (void)snprintf(text, size, "%" PRIu64, count);
+}
+
+/* The time left by the bound that will be reached first; below 0: unknown. */
+static int64_t remaining_ns(const struct rig_progress *progress)
+{
+    if (progress->has_share && progress->share >= 1)
+        return -1;
+    if (progress->has_share && progress->share > 0)
+        return (int64_t)((double)progress->share_ns * (1 - progress->share) / progress->share);
+    int64_t by_time = progress->duration_ns > 0 ? progress->duration_ns - progress->elapsed_ns : -1;
+    if (progress->duration_ns > 0 && by_time < 0)
+        by_time = 0;
+    if (progress->total == 0 || progress->rate <= 0)
+        return by_time;
+    uint64_t left = progress->done < progress->total ? progress->total - progress->done : 0;
+    double by_count_s = (double)left / progress->rate;
+    if (by_count_s > 1e9)
+        return by_time;
+    int64_t by_count = (int64_t)(by_count_s * (double)RIG_NS_PER_S);
+    return by_time >= 0 && by_time < by_count ? by_time : by_count;
+}
+
+struct line {
+    char text[LINE_BYTES];
+    size_t length;
+};
+
+static void add(struct line *line, const char *format, ...) RIG_PRINTF(2, 3);
+
+static void add(struct line *line, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line->text + line->length, LINE_BYTES - line->length, format, arguments);
+    va_end(arguments);
+    RIG_INVARIANT(length >= 0);
+    line->length += (size_t)length;
+    if (line->length >= LINE_BYTES)
+        line->length = LINE_BYTES - 1;
+}
+
+static void add_count(struct line *line, const char *before, uint64_t count)
+{
+    char text[32];
+    rig_progress_count(count, text, sizeof text);
+    add(line, "%s%s", before, text);
+}
+
+static void add_duration(struct line *line, const char *before, int64_t ns)
+{
+    char text[32];
+    rig_progress_duration(ns, text, sizeof text);
+    add(line, "%s%s", before, text);
+}
+
+static void add_found(struct line *line, const uint64_t *found)
+{
+    unsigned named = 0, further = 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if (found[anomaly] == 0)
+            continue;
+        if (named == MOST_NAMED) {
+            further++;
+            continue;
+        }
+        add(line, "%s%s", named++ == 0 ? " found " : ", ", rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+        add_count(line, " ", found[anomaly]);
+    }
+    if (further > 0)
+        add(line, " and %u more", further);
+}
+
+void rig_progress_text(const struct rig_progress *progress, unsigned columns, char *text, size_t size)
+{
+    RIG_REQUIRE(size > 0);
+    struct line line = {.length = 0};
+    add(&line, "%s", progress->phase);
+    if (progress->part != NULL)
+        add(&line, " (%s)", progress->part);
+    add_duration(&line, " ", progress->elapsed_ns);
+    add_count(&line, " ", progress->done);
+    if (progress->total > 0)
+        add_count(&line, "/", progress->total);
+    add_count(&line, " ", (uint64_t)(progress->rate + 0.5));
+    add(&line, "/s");
+    if (progress->has_share)
+        add(&line, " %.0f%%", progress->share * 100);
+    if (progress->faults != NULL && progress->faults[0] != '\0')
+        add(&line, " under %s", progress->faults);
+    if (progress->found != NULL)
+        add_found(&line, progress->found);
+    if (progress->put_off)
+        add(&line, " check put off");
+    else if (progress->found != NULL && progress->behind_ns > least_behind_ns)
+        add_duration(&line, " check behind ", progress->behind_ns);
+    if (!progress->has_share) {
+        add_count(&line, " ok ", progress->ok);
+        add_count(&line, " fail ", progress->fail);
+        add_count(&line, " info ", progress->info);
+    }
+    if (progress->has_latency) {
+        add_duration(&line, " p50 ", progress->p50_ns);
+        add_duration(&line, " p99 ", progress->p99_ns);
+    }
+    int64_t left_ns = remaining_ns(progress);
+    if (left_ns >= 0)
+        add_duration(&line, " left ", left_ns);
+    /* The last column stays free: writing it would wrap the line on some terminals. */
+    if (columns > 0 && line.length > columns - 1)
+        line.text[columns - 1] = '\0';
+    (void)snprintf(text, size, "%s", line.text);
+}
+
+static void add_seconds(struct rig_json_writer *w, const char *name, int64_t ns)
+{
+    rig_json_number(w, name, (double)ns / RIG_NS_PER_S);
+}
+
+static void add_outcomes(struct rig_json_writer *w, const struct rig_progress *progress)
+{
+    rig_json_int(w, "ok", (int64_t)progress->ok);
+    rig_json_int(w, "fail", (int64_t)progress->fail);
+    rig_json_int(w, "info", (int64_t)progress->info);
+    if (progress->total > 0)
+        rig_json_int(w, "total", (int64_t)progress->total);
+    if (progress->duration_ns > 0)
+        add_seconds(w, "duration_s", progress->duration_ns);
+    if (progress->has_latency) {
+        rig_json_number(w, "p50_ms", (double)progress->p50_ns / RIG_NS_PER_MS);
+        rig_json_number(w, "p99_ms", (double)progress->p99_ns / RIG_NS_PER_MS);
+    }
+    if (progress->faults != NULL && progress->faults[0] != '\0')
+        rig_json_string(w, "faults", progress->faults);
+}
+
+static void add_check(struct rig_json_writer *w, const struct rig_progress *progress)
+{
+    rig_json_begin_object(w, "found");
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        if (progress->found[anomaly] > 0)
+            rig_json_int(w, rig_anomaly_info((enum rig_anomaly)anomaly)->name, (int64_t)progress->found[anomaly]);
+    rig_json_end(w);
+    if (progress->put_off)
+        rig_json_bool(w, "check_put_off", true);
+    else if (!progress->has_share)
+        add_seconds(w, "check_behind_s", progress->behind_ns);
+}
+
+static void write_json(struct rig_json_writer *w, const struct rig_progress *progress)
+{
+    rig_json_begin_object(w, NULL);
+    rig_json_string(w, "phase", progress->phase);
+    if (progress->part != NULL)
+        rig_json_string(w, "part", progress->part);
+    add_seconds(w, "elapsed_s", progress->elapsed_ns);
+    rig_json_int(w, "transactions", (int64_t)progress->done);
+    rig_json_number(w, "rate", progress->rate);
+    if (progress->has_share)
+        rig_json_number(w, "share", progress->share);
+    else
+        add_outcomes(w, progress);
+    if (progress->found != NULL)
+        add_check(w, progress);
+    const int64_t left_ns = remaining_ns(progress);
+    if (left_ns >= 0)
+        add_seconds(w, "left_s", left_ns);
+    rig_json_end(w);
+}
+
+static void show_json(const struct rig_progress *progress, FILE *stream)
+{
+    struct rig_buf text;
+    struct rig_json_writer w;
+    rig_buf_init(&text, 0);
+    rig_json_init(&w, &text);
+    write_json(&w, progress);
+    (void)fprintf(stream, "%s\n", rig_buf_text(&text));
+    rig_buf_done(&text);
+}
+
+void rig_progress_show(const struct rig_progress *progress, enum rig_progress_form form, unsigned columns, FILE *stream)
+{
+    char text[LINE_BYTES];
+    switch (form) {
+    case RIG_PROGRESS_NONE:
+        return;
+    case RIG_PROGRESS_LINE:
+        rig_progress_text(progress, columns, text, sizeof text);
+        (void)fprintf(stream, "\r%s\033[K", text);
+        break;
+    case RIG_PROGRESS_LINES:
+        rig_progress_text(progress, 0, text, sizeof text);
+        (void)fprintf(stream, "%s\n", text);
+        break;
+    case RIG_PROGRESS_JSON:
+        show_json(progress, stream);
+        break;
+    }
+    (void)fflush(stream);
+}
+
+void rig_progress_clear(enum rig_progress_form form, FILE *stream)
+{
+    if (form != RIG_PROGRESS_LINE)
+        return;
+    (void)fputs("\r\033[K", stream);
+    (void)fflush(stream);
+}

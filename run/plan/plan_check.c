@@ -1,0 +1,191 @@
+#include "run/plan/plan_check.h"
+
+#include <string.h>
+
+#include "base/option_parse.h"
+#include "checker/judge/asked.h"
+#include "checker/evidence/certified.h"
+#include "checker/model/anomaly.h"
+#include "checker/model/assumption.h"
+#include "checker/model/level.h"
+#include "run/plan/reproduction.h"
+
+/* The place of the i-th element of a list option. */
+static struct rig_yaml_place element_place(const struct rig_plan_checking *from, const char *option, size_t i)
+{
+    const struct rig_yaml_node *given = rig_plan_section_given(from->section, option);
+    if (given == NULL)
+        return from->tree->root->place;
+    const struct rig_yaml_entry *entry = given->first;
+    for (; entry != NULL && i > 0; i--)
+        entry = entry->next;
+    return entry == NULL ? given->place : entry->value->place;
+}
+
+/* One of the two lists of names in `check:`. */
+struct name_list {
+    const char *option;
+    const char *kind;  /* "level" */
+    const char *kinds; /* "levels": what `rig list` calls them */
+    const char *(*nearest)(const char *wanted);
+    /* The bits and the proper name; false when there is none. */
+    bool (*find)(const char *name, uint64_t *bit, const char **proper);
+};
+
+static bool find_level(const char *name, uint64_t *bit, const char **proper)
+{
+    enum rig_level level;
+    if (!rig_level_find(name, &level))
+        return false;
+    *bit = RIG_LEVEL_BIT(level);
+    *proper = rig_level_info(level)->name;
+    return true;
+}
+
+static enum rig_rc refuse_name(const struct rig_plan_checking *from, const struct name_list *kind,
+                               struct rig_yaml_place place, const char *name, struct rig_err *err)
+{
+    struct rig_buf quoted;
+    rig_buf_init(&quoted, 512);
+    rig_option_quote(name, &quoted);
+    const char *near = kind->nearest(name);
+    enum rig_rc rc;
+    if (rig_discrepancy_is_name(name))
+        rc = rig_yaml_refuse(from->tree, &place, err, "check.%s: %s " RIG_DISCREPANCY_NOT_ASKED, kind->option, name);
+    else if (near != NULL)
+        rc = rig_yaml_refuse(from->tree, &place, err, "check.%s: there is no %s %s; did you mean `%s`?", kind->option,
+                             kind->kind, rig_buf_text(&quoted), near);
+    else
+        rc = rig_yaml_refuse(from->tree, &place, err, "check.%s: there is no %s %s; `rig list %s` shows them",
+                             kind->option, kind->kind, rig_buf_text(&quoted), kind->kinds);
+    rig_buf_done(&quoted);
+    return rc;
+}
+
+/* Turns names into bits, and aliases in `list` into proper names. */
+static enum rig_rc resolve_names(const struct rig_plan_checking *from, const struct name_list *kind,
+                                 struct rig_text_list *list, uint64_t *bits, struct rig_err *err)
+{
+    const char **proper = rig_arena_array(from->arena, list->count + 1, sizeof *proper);
+    if (proper == NULL)
+        return rig_no_memory(err, "a plan");
+    for (size_t i = 0; i < list->count; i++) {
+        uint64_t bit = 0;
+        const struct rig_yaml_place place = element_place(from, kind->option, i);
+        if (!kind->find(list->at[i], &bit, &proper[i]))
+            return refuse_name(from, kind, place, list->at[i], err);
+        if ((bit & ~*bits) == 0)
+            return rig_yaml_refuse(from->tree, &place, err, "check.%s: %s is named twice", kind->option, proper[i]);
+        *bits |= bit;
+    }
+    list->at = proper;
+    return RIG_OK;
+}
+
+/* The names are among the option's choices already. */
+static unsigned assumption_bit(const char *name)
+{
+#define ASSUMPTION_NAME(id, text, meaning) text,
+    static const char *const names[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME)};
+#undef ASSUMPTION_NAME
+    for (unsigned i = 0; i < RIG_ASSUMPTION_COUNT; i++) {
+        if (strcmp(names[i], name) == 0)
+            return RIG_ASSUMPTION_BIT(i);
+    }
+    return 0;
+}
+
+bool rig_known_names_add(struct rig_known_names *names, const char *name)
+{
+    const size_t length = strlen(name);
+    if (names->count == RIG_KNOWN_MOST || length >= RIG_KNOWN_BYTES)
+        return false;
+    memcpy(names->at[names->count++], name, length + 1);
+    return true;
+}
+
+static enum rig_rc resolve_known(const struct rig_plan_checking *from, const struct rig_text_list *list,
+                                 struct rig_known_names *known, struct rig_err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct rig_yaml_place place = element_place(from, "known", i);
+        for (uint32_t at = 0; at < known->count; at++) {
+            if (strcmp(known->at[at], list->at[i]) == 0)
+                return rig_yaml_refuse(from->tree, &place, err, "check.known: %s is named twice", list->at[i]);
+        }
+        if (!rig_known_names_add(known, list->at[i]))
+            return rig_yaml_refuse(from->tree, &place, err,
+                                   "check.known: expected at most %d names of fewer than %d bytes each",
+                                   (int)RIG_KNOWN_MOST, (int)RIG_KNOWN_BYTES);
+    }
+    return RIG_OK;
+}
+
+enum rig_rc rig_plan_check_resolve(const struct rig_plan_checking *from, struct rig_err *err)
+{
+    static const struct name_list levels = {"levels", "level", "levels", rig_level_nearest, find_level};
+    static const struct name_list anomalies = {"anomalies", "anomaly", "anomalies", rig_anomaly_nearest,
+                                               rig_anomaly_find_all};
+    struct rig_plan_check *check = from->section->parts[0].object;
+    struct rig_check_section *asked = from->asked;
+    enum rig_rc rc = resolve_names(from, &levels, &check->levels, &asked->levels, err);
+    if (rc == RIG_OK)
+        rc = resolve_names(from, &anomalies, &check->anomalies, &asked->anomalies, err);
+    if (rc == RIG_OK && asked->levels == 0) {
+        const struct rig_yaml_place place = rig_plan_section_given(from->section, "levels")->place;
+        rc = rig_yaml_refuse(from->tree, &place, err, "check.levels: expected at least one level");
+    }
+    for (size_t i = 0; i < check->assume.count; i++)
+        asked->assumptions |= assumption_bit(check->assume.at[i]);
+    asked->assumptions |= check->prefilled ? RIG_ASSUMES_PREFILLED : 0;
+    asked->lattice = (enum rig_lattice)check->lattice;
+    asked->budget_ns = check->budget_ns;
+    asked->max_witnesses = check->max_witnesses;
+    asked->online = check->online;
+    asked->online_memory_bytes = check->online_memory_bytes;
+    asked->stop_on = check->stop_on;
+    asked->proof = check->proof;
+    asked->known_required = check->known_required;
+    if (rc == RIG_OK)
+        rc = resolve_known(from, &check->known, &asked->known, err);
+    asked->minimum = (struct rig_minimum){.acknowledged = (uint64_t)check->least_acknowledged,
+                                          .load = check->least_load,
+                                          .answering = check->least_answering,
+                                          .held = check->require == RIG_REQUIRE_HELD};
+    return rc;
+}
+
+/* Each is the name of an entry that can be read. The plan of a run that is over is not asked: the entry may be gone. */
+static enum rig_rc require_known(const struct rig_plan_checking *from, struct rig_err *err)
+{
+    const struct rig_known_names *known = &from->asked->known;
+    for (uint32_t i = 0; i < known->count; i++) {
+        const struct rig_yaml_place place = element_place(from, "known", i);
+        struct rig_reproduction entry;
+        struct rig_err own = {0};
+        if (rig_reproduction_load(known->at[i], from->arena, &entry, &own) != RIG_OK)
+            return rig_yaml_refuse(from->tree, &place, err, "check.known: %s", own.text);
+    }
+    return RIG_OK;
+}
+
+enum rig_rc rig_plan_check_require(const struct rig_plan_checking *from, enum rig_workload workload,
+                                   struct rig_err *err)
+{
+    struct rig_err why = {0};
+    if (rig_asked_require_possible(workload, from->asked->anomalies, &why) != RIG_OK) {
+        const struct rig_yaml_place place = rig_plan_section_given(from->section, "anomalies")->place;
+        return rig_yaml_refuse(from->tree, &place, err, "check.anomalies: %s", why.text);
+    }
+    return require_known(from, err);
+}
+
+/* A bank's load says what the checker may expect of its accounts. */
+void rig_plan_check_take_accounts(const struct rig_generator_options *workload, struct rig_check_section *check)
+{
+    const struct rig_accounts accounts = rig_generator_accounts(workload);
+    if (accounts.count == 0)
+        return;
+    check->total = (struct rig_known_total){.known = true, .value = accounts.count * accounts.balance};
+    check->assumptions |= accounts.negative ? RIG_ASSUMES_NEGATIVE_BALANCES : 0;
+}

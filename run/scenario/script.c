@@ -1,0 +1,216 @@
+#include "run/scenario/script.h"
+
+#include <inttypes.h>
+
+const char *const rig_script_form_names[RIG_SCRIPT_FORM_COUNT + 1] = {
+    [RIG_SCRIPT_PSQL] = "psql", [RIG_SCRIPT_MYSQL] = "mysql", [RIG_SCRIPT_ISOLATIONTESTER] = "isolationtester"};
+
+static void add_create(const struct rig_scenario *scenario, struct rig_buf *out)
+{
+    const struct rig_row_table *table = &scenario->table;
+    rig_buf_printf(out, "CREATE TABLE %s (", table->name);
+    for (uint32_t i = 0; i < table->column_count; i++)
+        rig_buf_printf(out, "%s bigint NOT NULL, ", table->columns[i]);
+    rig_buf_printf(out, "PRIMARY KEY (%s)); ", table->columns[0]);
+}
+
+static void add_insert(const struct rig_scenario *scenario, struct rig_buf *out)
+{
+    const uint32_t columns = scenario->table.column_count;
+    if (scenario->rows.count == 0)
+        return;
+    rig_buf_printf(out, "INSERT INTO %s VALUES ", scenario->table.name);
+    for (uint32_t row = 0; row < scenario->rows.count; row++) {
+        for (uint32_t column = 0; column < columns; column++)
+            rig_buf_printf(out, "%s%" PRId64,
+                           column > 0 ? ", "
+                           : row > 0  ? ", ("
+                                      : "(",
+                           scenario->rows.cells[(size_t)row * columns + column]);
+        rig_buf_add_char(out, ')');
+    }
+    rig_buf_add_text(out, "; ");
+}
+
+static void add_expected(const struct rig_scenario *scenario, const char *comment, struct rig_buf *out)
+{
+    rig_buf_printf(out, "%s %s (%s). It is shown if, for one of these lines,\n", comment, scenario->title,
+                   scenario->anomaly);
+    for (uint32_t i = 0; i < scenario->sign_count; i++) {
+        const struct rig_scenario_sign *sign = &scenario->signs[i];
+        const uint32_t columns = scenario->table.column_count;
+        rig_buf_printf(out, "%s   these commit:", comment);
+        for (uint32_t session = 0; session < scenario->session_count; session++) {
+            if (sign->committed >> session & 1)
+                rig_buf_printf(out, " %s", scenario->sessions[session]);
+        }
+        for (uint32_t j = 0; j < sign->answer_count; j++) {
+            const struct rig_scenario_answer *answer = &sign->answers[j];
+            rig_buf_printf(out, "; step %u gives", (unsigned)answer->step + 1);
+            if (answer->rows.count == 0)
+                rig_buf_add_text(out, " no rows");
+            for (uint32_t cell = 0; cell < answer->rows.count * columns; cell++)
+                rig_buf_printf(out, "%s%" PRId64 "%s", cell % columns == 0 ? " (" : ", ", answer->rows.cells[cell],
+                               cell % columns == columns - 1 ? ")" : "");
+        }
+        rig_buf_add_char(out, '\n');
+    }
+}
+
+/* ---- isolationtester ---- */
+
+static void add_specification(const struct rig_scenario *scenario, const char *isolation, struct rig_buf *out)
+{
+    add_expected(scenario, "#", out);
+    rig_buf_add_text(out, "setup\n{\n  ");
+    add_create(scenario, out);
+    add_insert(scenario, out);
+    rig_buf_printf(out, "\n}\n\nteardown\n{\n  DROP TABLE %s;\n}\n", scenario->table.name);
+    for (uint32_t session = 0; session < scenario->session_count; session++) {
+        rig_buf_printf(out, "\nsession %s\nsetup { BEGIN ISOLATION LEVEL %s; }\n", scenario->sessions[session],
+                       isolation);
+        for (uint32_t i = 0; i < scenario->step_count; i++) {
+            if (scenario->steps[i].session == session)
+                rig_buf_printf(out, "step s%u { %s; }\n", (unsigned)i + 1, scenario->steps[i].text);
+        }
+    }
+    rig_buf_add_text(out, "\npermutation");
+    for (uint32_t i = 0; i < scenario->step_count; i++)
+        rig_buf_printf(out, " s%u", (unsigned)i + 1);
+    rig_buf_add_char(out, '\n');
+}
+
+/* ---- shell scripts ---- */
+
+/* The parts of a shell script in which the clients differ. */
+struct client {
+    const char *run;      /* the client, reading statements from standard input and printing bare rows at once */
+    const char *database; /* its last argument */
+    const char *strict;   /* an option: end at the first error, with a status other than 0; and */
+    const char *lenient;  /* go on after an error */
+    const char *begin;    /* before and */
+    const char *begun;    /*   behind the isolation */
+    const char *mark;     /* prints "step" and the number of the step, which follows */
+    const char *marked;
+    const char *server; /* how to name the server */
+};
+
+static const struct client clients[] = {
+    [RIG_SCRIPT_PSQL] = {.run = "psql -X -q -A -t",
+                         .database = "",
+                         .strict = " -v ON_ERROR_STOP=1",
+                         .lenient = "",
+                         .begin = "BEGIN ISOLATION LEVEL ",
+                         .begun = "; ",
+                         .mark = "\\echo step ",
+                         .marked = "",
+                         .server = "PGHOST, PGPORT, PGUSER and PGDATABASE name it"},
+    [RIG_SCRIPT_MYSQL] = {.run = "mysql --batch --skip-column-names --unbuffered",
+                          .database = " ${MYSQL_DATABASE:-test}",
+                          .strict = "",
+                          .lenient = " --force",
+                          .begin = "SET SESSION TRANSACTION ISOLATION LEVEL ",
+                          .begun = "; START TRANSACTION; ",
+                          .mark = "SELECT \"step ",
+                          .marked = "\";",
+                          .server = "~/.my.cnf and MYSQL_DATABASE name it"},
+};
+
+/* Sends a statement to a session, and shows what it answers. */
+static const char step_function[] =
+    "# Sends a statement, and waits until it has run; after 250 ms it waits for another session.\n"
+    "step() {\n"
+    "    local shown=$(wc -l < \"$folder/$1\")\n"
+    "    echo \"$2  $1  $3\"\n"
+    "    echo \"$3;\" >&\"${to[$1]}\"\n"
+    "    mark \"$2\" >&\"${to[$1]}\"\n"
+    "    for i in {1..25}; do\n"
+    "        if grep -qx \"step $2\" \"$folder/$1\"; then\n"
+    "            tail -n \"+$((shown + 1))\" \"$folder/$1\" | grep -vx 'step [0-9]*' | sed 's/^/        /'\n"
+    "            return\n"
+    "        fi\n"
+    "        sleep 0.01\n"
+    "    done\n"
+    "    echo '        waits'\n"
+    "}\n";
+
+static bool is_first(const struct rig_scenario *scenario, uint32_t step)
+{
+    for (uint32_t i = 0; i < step; i++) {
+        if (scenario->steps[i].session == scenario->steps[step].session)
+            return false;
+    }
+    return true;
+}
+
+static void add_sessions(const struct rig_scenario *scenario, struct rig_buf *out)
+{
+    rig_buf_add_text(out, "for session in");
+    for (uint32_t i = 0; i < scenario->session_count; i++)
+        rig_buf_printf(out, " %s", scenario->sessions[i]);
+    rig_buf_add_text(out, "; do\n");
+}
+
+/* The table, and a client for each session that reads from a pipe. */
+static void add_opening(const struct rig_scenario *scenario, const struct client *client, struct rig_buf *out)
+{
+    rig_buf_add_text(out, "#!/bin/bash\n");
+    add_expected(scenario, "#", out);
+    rig_buf_printf(out, "# The server: %s. The table %s must not exist; it is removed at the end.\nset -u\n",
+                   client->server, scenario->table.name);
+    rig_buf_printf(out, "client() { %s \"$@\"%s; }\n", client->run, client->database);
+    rig_buf_printf(out, "mark() { echo '%s'\"$1\"'%s'; }\necho '", client->mark, client->marked);
+    add_create(scenario, out);
+    rig_buf_printf(out, "' | client%s || exit 3\necho '", client->strict);
+    add_insert(scenario, out);
+    rig_buf_add_text(out, "' | client\nfolder=$(mktemp -d)\ndeclare -A to\n");
+    add_sessions(scenario, out);
+    rig_buf_printf(out,
+                   "    mkfifo \"$folder/$session.in\"\n"
+                   "    : > \"$folder/$session\"\n"
+                   "    client%s < \"$folder/$session.in\" >> \"$folder/$session\" 2>&1 &\n"
+                   "    exec {fd}> \"$folder/$session.in\"\n"
+                   "    to[$session]=$fd\n"
+                   "done\n",
+                   client->lenient);
+}
+
+static void add_closing(const struct rig_scenario *scenario, struct rig_buf *out)
+{
+    rig_buf_add_text(out, "for fd in \"${to[@]}\"; do\n"
+                          "    exec {fd}>&-\n"
+                          "done\n"
+                          "wait\n"
+                          "echo 'all answers, by session:'\n");
+    add_sessions(scenario, out);
+    rig_buf_printf(out,
+                   "    sed \"s/^/    $session: /\" \"$folder/$session\"\n"
+                   "done\n"
+                   "rm -r \"$folder\"\n"
+                   "echo 'DROP TABLE %s;' | client\n",
+                   scenario->table.name);
+}
+
+static void add_shell(const struct rig_scenario *scenario, const struct client *client, const char *isolation,
+                      struct rig_buf *out)
+{
+    add_opening(scenario, client, out);
+    rig_buf_add_text(out, step_function);
+    for (uint32_t i = 0; i < scenario->step_count; i++) {
+        const struct rig_scenario_step *step = &scenario->steps[i];
+        rig_buf_printf(out, "step %s %u '", scenario->sessions[step->session], (unsigned)i + 1);
+        if (is_first(scenario, i))
+            rig_buf_printf(out, "%s%s%s", client->begin, isolation, client->begun);
+        rig_buf_printf(out, "%s'\n", step->text);
+    }
+    add_closing(scenario, out);
+}
+
+void rig_scenario_write_script(const struct rig_scenario *scenario, enum rig_script_form form, const char *isolation,
+                               struct rig_buf *out)
+{
+    if (form == RIG_SCRIPT_ISOLATIONTESTER)
+        add_specification(scenario, isolation, out);
+    else
+        add_shell(scenario, &clients[form], isolation, out);
+}
