@@ -10,7 +10,7 @@
 #include "checker/judge/check_source.h"
 #include "checker/judge/minimum.h"
 #include "checker/model/assumption.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/check_ranks.h"

@@ -10,7 +10,7 @@
 #include "base/json_write.h"
 #include "base/nearest.h"
 #include "base/option_parse.h"
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 #include "checker/model/anomaly.h"
 #include "checker/model/level.h"
 #include "checker/decide/rule.h"

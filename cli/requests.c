@@ -4,7 +4,7 @@
 
 #include "base/nearest.h"
 #include "base/option_parse.h"
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 #include "checker/model/assumption.h"
 #include "cli/cli.h"
 

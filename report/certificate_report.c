@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/plural.h"
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 #include "checker/model/level.h"
 #include "report/html_parts.h"
 #include "report/markup.h"

@@ -1,5 +1,5 @@
 /*
- * The certificate of a verdict (checker/evidence/certified.h) in each form of a report. Nothing without one.
+ * The certificate of a verdict (checker/model/certified.h) in each form of a report. Nothing without one.
  *
  * Private to report/.
  */

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/plural.h"
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 #include "history/types/row_names.h"
 #include "report/episodes.h"
 #include "report/words.h"

@@ -1,6 +1,6 @@
 #include "report/headline.h"
 
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 #include "report/certificate_report.h"
 #include "report/known_report.h"
 #include "report/words.h"

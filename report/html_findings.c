@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/plural.h"
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 #include "report/certificate_report.h"
 #include "report/html_parts.h"
 #include "report/markup.h"

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/version.h"
-#include "checker/objects/object_words.h"
+#include "checker/model/object_words.h"
 #include "checker/judge/minimum.h"
 #include "checker/explain/answered.h"
 #include "checker/explain/case_outline.h"

@@ -7,7 +7,7 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/json_write.h"
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 #include "history/types/types.h"
 #include "history/model/value_texts.h"
 #include "report/words.h"

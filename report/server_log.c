@@ -13,7 +13,7 @@
 #include "base/printable.h"
 #include "base/run_files.h"
 #include "base/secret.h"
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 
 enum {
     WINDOWS_MOST = 300,

@@ -7,7 +7,7 @@
 
 #include "base/plural.h"
 #include "checker/objects/object_prefix.h"
-#include "checker/objects/object_words.h"
+#include "checker/model/object_words.h"
 #include "history/model/value_texts.h"
 #include "report/markup.h"
 #include "report/svg_layout.h"

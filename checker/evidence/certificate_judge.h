@@ -14,7 +14,7 @@
 #define RIG_CHECKER_EVIDENCE_CERTIFICATE_JUDGE_H
 
 #include "checker/evidence/certificate_chains.h"
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 
 /* `never` (a byte a transaction, zeroed): set to 1 for those that certainly did not commit. `writers`: gets per commit
  * the transaction that made exactly it, else UINT32_MAX. False when memory runs out. */

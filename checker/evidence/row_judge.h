@@ -19,7 +19,7 @@
 #ifndef RIG_CHECKER_EVIDENCE_ROW_JUDGE_H
 #define RIG_CHECKER_EVIDENCE_ROW_JUDGE_H
 
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 
 /*
  * Fills in the rows of statements whose answers did not come (row_recover.h). `never` and `writers`: as in certificate_judge.h. `places`: what the certificate says of each transaction and read; arrays

@@ -19,7 +19,7 @@
 #define RIG_CHECKER_EVIDENCE_SNAPSHOT_JUDGE_H
 
 #include "checker/evidence/certificate_chains.h"
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 
 /* `writers`: per commit the transaction that made exactly it, or RIG_VIEW_NONE. After the other comparisons, whose
  * discrepancies `certified` has. False when memory runs out. */

@@ -5,7 +5,7 @@
 #define RIG_CHECKER_EVIDENCE_SNAPSHOT_SENTENCE_H
 
 #include "base/buf.h"
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 
 /* Behind "T17 = process 3: it ". */
 void rig_snapshot_sentence(const struct rig_history *history, const struct rig_discrepancy *found,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/model/checker_types.h"
+#include "checker/explain/type_words.h"
 #include "checker/decide/cycle/cycle.h"
 #include "checker/explain/refutes.h"
 #include "history/types/types.h"
@@ -38,7 +38,7 @@ static int64_t value_read(const struct rig_history *history, uint32_t txn, uint3
 static struct rig_step step_of(const struct rig_inference *inference, const struct rig_case_edge *edge)
 {
     const struct rig_history *history = inference->history;
-    const struct rig_type_inference *type = rig_type_inference(history->workload);
+    const struct rig_type_words *type = rig_type_words(history->workload);
     struct rig_step step = {.from = edge->arc.from,
                             .to = edge->arc.to,
                             .kind = edge->arc.kind,

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/model/checker_types.h"
+#include "checker/explain/type_words.h"
+#include "checker/infer/type_inference.h"
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
@@ -34,7 +35,7 @@ static bool prove_step(const struct rig_inference *inference, struct rig_step *s
 {
     const struct rig_history *history = inference->history;
     const bool proved =
-        !is_dependency(step->kind) || rig_type_inference(history->workload)->explain_step(inference, step);
+        !is_dependency(step->kind) || rig_type_words(history->workload)->explain_step(inference, step);
     if (proved && step->kind == RIG_EDGE_RW)
         step->by_predicate |= rig_type_found_no_row(history, inference->prefilled, step->from, step->from_op);
     return proved;

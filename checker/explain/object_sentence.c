@@ -4,7 +4,7 @@
 #include "base/plural.h"
 #include "checker/infer/inference.h"
 #include "checker/explain/explain.h"
-#include "checker/objects/object_words.h"
+#include "checker/model/object_words.h"
 #include "checker/explain/sentence.h"
 #include "history/types/types.h"
 #include "history/model/value_texts.h"

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "checker/model/checker_types.h"
+#include "checker/explain/type_words.h"
+#include "checker/infer/type_inference.h"
 #include "checker/decide/rule.h"
 
 bool rig_witness_writes_nothing(const struct rig_history *history, uint32_t txn)
@@ -51,7 +52,7 @@ static uint32_t first_common_write(const struct rig_history *history, uint32_t f
 /* Whether what a wr step shows is older than the version that was read, whose value this gives. */
 static bool is_older(const struct rig_history *history, const struct rig_step *step, int64_t *value)
 {
-    const struct rig_type_inference *type = rig_type_inference(history->workload);
+    const struct rig_type_words *type = rig_type_words(history->workload);
     return step->kind == RIG_EDGE_WR && type->version_read != NULL &&
            type->version_read(history, step->to, step->to_op, value) && !wrote(history, step->from, step->key, *value);
 }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "checker/model/checker_types.h"
+#include "checker/explain/type_words.h"
 #include "checker/explain/answered.h"
 #include "history/types/types.h"
 
@@ -165,7 +165,7 @@ void rig_sentence_add_step(const struct rig_history *history, const struct rig_s
     case RIG_EDGE_WW:
     case RIG_EDGE_WR:
     case RIG_EDGE_RW:
-        rig_type_inference(history->workload)->sentences->add_step(history, step, text);
+        rig_type_words(history->workload)->sentences->add_step(history, step, text);
         break;
     case RIG_EDGE_PROCESS:
         rig_buf_printf(text, ": process %" PRId32 " ran it first.", history->txns[step->from].process);
@@ -330,7 +330,7 @@ static char *word_witness(const struct rig_history *history, const struct rig_wi
     } else if (witness->cases != NULL) {
         add_cases(history, witness, &text);
     } else {
-        rig_type_inference(history->workload)->sentences->add_noncyclic(history, witness, &text);
+        rig_type_words(history->workload)->sentences->add_noncyclic(history, witness, &text);
         for (uint32_t i = 0; i < witness->txn_count; i++)
             add_txn_line(history, witness, witness->txns[i], &text);
         rig_buf_add_text(&text, "\n  ");

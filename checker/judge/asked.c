@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/bug.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 #include "checker/infer/register_lost.h"
 #include "checker/decide/rule.h"
 #include "history/types/types.h"
@@ -302,7 +302,7 @@ static bool is_possible(const struct rig_type_inference *type, enum rig_anomaly 
         return true;
     if (asked == RIG_ANOMALY_NO_VERSION_ORDER)
         return type->build_problem != NULL;
-    if (!rig_anomaly_info(asked)->cyclic || type->no_edges || type->decide_objects != NULL)
+    if (!rig_anomaly_info(asked)->cyclic || type->no_edges || type->objects)
         return false;
     return !rig_anomaly_is_by_predicate(asked, &item) || type->link_items != NULL;
 }

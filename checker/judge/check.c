@@ -1,10 +1,11 @@
 #include "checker/judge/check.h"
 
 #include "base/bug.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 #include "checker/infer/set_times.h"
 #include "checker/judge/stream/budget.h"
-#include "checker/model/verdict_storage.h"
+#include "checker/judge/conclude.h"
+#include "checker/judge/stream/type_windows.h"
 
 /* The history and what was inferred from it. */
 static uint64_t held_bytes(const struct rig_judge *judge, const struct rig_history *history)
@@ -16,7 +17,8 @@ static uint64_t held_bytes(const struct rig_judge *judge, const struct rig_histo
 static bool solver_fits(const struct rig_judge *judge, const struct rig_history *history)
 {
     return judge->scratch.limit_bytes == 0 ||
-           held_bytes(judge, history) + (uint64_t)history->op_count * judge->type->solver_bytes <=
+           held_bytes(judge, history) +
+                   (uint64_t)history->op_count * rig_type_windows(history->workload)->solver_bytes <=
                judge->scratch.limit_bytes;
 }
 

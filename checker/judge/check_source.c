@@ -4,9 +4,10 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "checker/evidence/certified.h"
+#include "checker/judge/certify.h"
+#include "checker/model/certified.h"
 #include "checker/evidence/claims.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 #include "checker/judge/shared/shared_check.h"
 #include "history/types/row_names.h"
 
@@ -187,7 +188,7 @@ static enum rig_rc judge_undivided(struct run *run, struct rig_verdict **verdict
 static bool wants_whole(const struct run *run, enum rig_workload workload, const struct rig_verdict *verdict)
 {
     const struct rig_type_inference *type = rig_type_inference(workload);
-    return type != NULL && type->decide_objects != NULL && verdict->scope.apart != 0 &&
+    return type != NULL && type->objects && verdict->scope.apart != 0 &&
            verdict->budget_ns > run->options.check.spent_ns;
 }
 
@@ -278,7 +279,7 @@ static enum rig_rc claim(struct rig_history *history, const struct rig_check_opt
 {
     const struct rig_type_inference *type = rig_type_inference(history->workload);
     enum rig_rc rc = RIG_OK;
-    if (type != NULL && type->has_certificates && type->judge_certificate == NULL && rig_claims_given(history))
+    if (type != NULL && type->has_certificates && !type->certified_by_rows && rig_claims_given(history))
         rc = rig_claims_judge(history, NULL, NULL, check->limit_bytes, verdict, err);
     rig_history_free(history);
     return rc;

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/plural.h"
 #include "checker/judge/asked.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 #include "checker/decide/rule.h"
 #include "checker/explain/assumed.h"
 #include "checker/explain/sentence.h"

@@ -601,8 +601,8 @@ static enum rig_rc decide_objects(const struct adding *a)
     const int64_t start_ns = rig_clock_now_ns();
     const struct rig_objects_limits limits = {start_ns + findings->budget_ns, findings->limit_bytes,
                                               findings->most_kept - finding->witness_count, findings->most_kept};
-    enum rig_rc rc = a->judge->type->decide_objects(&a->judge->inference, findings->objects, &limits, findings->arena,
-                                                    &decided, a->err);
+    enum rig_rc rc =
+        rig_objects_decide(a->judge->inference.history, findings->objects, &limits, findings->arena, &decided, a->err);
     for (uint32_t i = 0; rc == RIG_OK && i < decided.witness_count; i++)
         rc = keep_object(a, &decided.witnesses[i], &decided);
     if (rc == RIG_OK)
@@ -663,7 +663,7 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
     }
     findings->undecided |= undecided_items(judge);
     struct adding a = {findings, judge, NULL, err};
-    const bool decides_objects = judge->type->decide_objects != NULL;
+    const bool decides_objects = judge->type->objects;
     if (!any_found(judge) && open_levels(&a) == 0 && !decides_objects)
         return RIG_OK;
     struct rig_verifier *verifier = rig_verifier_new(judge->history, judge->inference.prefilled);

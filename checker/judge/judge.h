@@ -16,7 +16,7 @@
 #include "checker/decide/cycle/ladder.h"
 #include "checker/infer/inference.h"
 #include "checker/model/assumption.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 
 struct rig_judge {
     uint32_t most_kept;                    /* witnesses of each anomaly */

@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "base/bug.h"
 #include "base/clock.h"
-#include "checker/evidence/certified.h"
-#include "checker/model/checker_types.h"
+#include "checker/model/certified.h"
+#include "checker/infer/type_inference.h"
 #include "checker/model/verdict_storage.h"
 #include "history/model/history_excerpt.h"
 

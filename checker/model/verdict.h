@@ -14,7 +14,7 @@
 #include "checker/model/anomaly.h"
 #include "checker/model/arc.h"
 #include "checker/model/level.h"
-#include "checker/judge/lost.h"
+#include "checker/model/lost.h"
 #include "history/model/history.h"
 #include "history/merge/rank_facts.h"
 
@@ -261,7 +261,7 @@ struct rig_verdict {
     char *summary;   /* a sentence a person can quote */
     struct rig_cost cost;
     struct rig_order_claims *claims; /* checker/evidence/claims.h; NULL: the history has none. Owned */
-    struct rig_certified *certified; /* checker/evidence/certified.h; NULL: there is no certificate. Owned */
+    struct rig_certified *certified; /* checker/model/certified.h; NULL: there is no certificate. Owned */
     struct rig_known_issues *known;  /* checker/judge/known_issues.h; NULL: no issue is known. In the storage */
     void *storage;
 };

@@ -17,14 +17,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "checker/infer/inference.h"
-#include "checker/model/assumption.h"
 #include "checker/objects/object_delivery.h"
 #include "checker/model/verdict.h"
-
-/* The row's inference (checker_types.h): checks the rules, and counts. There are no edges. */
-enum rig_rc rig_infer_objects(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
-                              struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
 
 /* A window of a history (stream/object_windows.c). */
 struct rig_objects_window {
@@ -53,7 +47,7 @@ struct rig_objects_limits {
 
 /* `window` NULL: the history is whole. Witnesses come from the arena; they have no texts yet (witness/sentence.h), and are
  * to be proved before the next call. */
-enum rig_rc rig_objects_decide(const struct rig_inference *inference, const struct rig_objects_window *window,
+enum rig_rc rig_objects_decide(const struct rig_history *history, const struct rig_objects_window *window,
                                const struct rig_objects_limits *limits, struct rig_arena *arena,
                                struct rig_objects_decided *decided, struct rig_err *err);
 

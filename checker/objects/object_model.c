@@ -5,7 +5,7 @@
 
 #include "base/bug.h"
 #include "checker/objects/object_rows.h"
-#include "checker/objects/object_words.h"
+#include "checker/model/object_words.h"
 #include "history/types/types.h"
 
 uint32_t rig_object_state_of(struct rig_object_model *model, const void *bytes, size_t size)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/objects/object_words.h"
+#include "checker/model/object_words.h"
 
 /* FNV-1a, which goes on from a beginning. */
 static const uint64_t hash_basis = UINT64_C(14695981039346656037);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "checker/objects/object_words.h"
+#include "checker/model/object_words.h"
 
 enum { MOST_OPEN = 15, MOST_STATES = 8 };
 

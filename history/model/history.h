@@ -43,7 +43,8 @@ struct rig_txn {
     int32_t process;
     uint32_t error;  /* 0: none, else into the error table */
     uint8_t outcome; /* enum rig_outcome */
-    uint8_t settled; /* enum rig_settled (history/model/window_view.h); 0 in a history that is not the view of a window */
+    uint8_t
+        settled; /* enum rig_settled (history/model/window_view.h); 0 in a history that is not the view of a window */
 };
 
 /* One micro-operation with its result. */
@@ -136,8 +137,9 @@ struct rig_history {
     struct rig_rank rank; /* of a record of a run over several ranks; else its count is 0 */
     const struct rig_clock_sample *clock;
     size_t clock_count;
-    const struct rig_certificate *certificate; /* what the database itself says (history/model/certificate.h); or NULL */
-    const struct rig_read_places *places;      /* by the certificate, where it decides; or NULL; borrowed */
+    const struct rig_certificate
+        *certificate;                     /* what the database itself says (history/model/certificate.h); or NULL */
+    const struct rig_read_places *places; /* by the certificate, where it decides; or NULL; borrowed */
     int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown, or the times are simulated */
     bool is_shared;       /* its arrays belong to another history */
     bool is_excerpt;      /* some transactions of a longer history, with times that count from its `zero_ns` */

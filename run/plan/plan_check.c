@@ -4,7 +4,7 @@
 
 #include "base/option_parse.h"
 #include "checker/judge/asked.h"
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 #include "checker/model/anomaly.h"
 #include "checker/model/assumption.h"
 #include "checker/model/level.h"

@@ -8,7 +8,7 @@
 #include "base/password.h"
 #include "base/rng.h"
 #include "base/secret.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 #include "checker/judge/proof/prove.h"
 #include "drivers/loader.h"
 #include "nemesis/placeholder.h"

@@ -17,16 +17,16 @@ CLEAN = {
     '#define RIG_OP_TABLE(X) \\\n    X(RIG_OP_APPEND, "append")\n#define RIG_WORKLOAD_TABLE(X) \\\n    X(RIG_WORKLOAD_LIST_APPEND, "l")\n',
     "history/model/history.h": '#include "transaction.h"\n',
     "history/model/history.c": '#include "history/model/history.h"\n#include <stdio.h>\n',
-    "history/CMakeLists.txt": "rig_library(history SOURCES history.c LINKS rig_base)\n",
+    "history/CMakeLists.txt": "rig_library(history SOURCES model/history.c LINKS rig_base)\n",
     "drivers/driver.h": '#include "history/model/transaction.h"\n',
     "drivers/postgres/pg.h": '#include "drivers/driver.h"\n',
     "drivers/postgres/pg.c": '#include "drivers/postgres/pg.h"\n#include "base/err.h"\n',
     "drivers/postgres/CMakeLists.txt": "add_library(rig_pg MODULE pg.c)\ntarget_link_libraries(rig_pg PRIVATE PkgConfig::PQ)\n",
-    "checker/model/graph.h": "int graph;\n",
+    "checker/decide/graph.h": "int graph;\n",
     "checker/prove/witness/verify.h": '#include "history/model/history.h"\n',
     "checker/prove/witness/verify.c": '#include "checker/prove/witness/verify.h"\n',
-    "checker/CMakeLists.txt": "rig_library(checker\n  SOURCES witness/verify.c\n  LINKS rig_base rig_history) # both\n",
-    "cli/main.c": '#include "checker/model/graph.h"\n#include "drivers/postgres/pg.h"\nint main(void) { printf("x"); }\n',
+    "checker/prove/witness/CMakeLists.txt": "rig_library(checker_witness\n  SOURCES verify.c\n  LINKS rig_base rig_history) # both\n",
+    "cli/main.c": '#include "checker/decide/graph.h"\n#include "drivers/postgres/pg.h"\nint main(void) { printf("x"); }\n',
     "cli/CMakeLists.txt": "add_executable(rig main.c)\n",
     "tests/CMakeLists.txt": "add_subdirectory(unit)\nadd_subdirectory(cli)\n",
     "tests/unit/CMakeLists.txt": "rig_unit_test(err LINKS rig_base)\n",
@@ -98,31 +98,30 @@ class Checks(unittest.TestCase):
 
     def test_checker_that_sees_the_run(self):
         planted = {"checker/judge/check.c": '#include "run/load/run.h"\n', "run/load/run.h": "int run;\n"}
-        self.catches("check-layers", planted, "checker may not include run/load/run.h")
+        self.catches("check-layers", planted, "checker/judge may not include run/load/run.h")
         planted = {"checker/judge/check.c": "#include <ccadical.h>\n"}
-        self.catches("check-layers", planted, "checker/judge/check.c:1: only checker/solve/ may include <ccadical.h>")
+        self.catches("check-layers", planted, "checker/judge/check.c:1: only checker/decide/solve/ may include <ccadical.h>")
         self.passes("check-layers", **{"checker/decide/solve/sat.c": "#include <ccadical.h>\n"})
 
     def test_verifier_that_shares_code_with_the_inference(self):
         planted = {
-            "checker/witness/text.h": '#include "checker/model/graph.h"\n',
-            "checker/prove/witness/verify.c": '#include "checker/witness/text.h"\n',
+            "checker/model/text.h": '#include "checker/decide/graph.h"\n',
+            "checker/prove/witness/verify.c": '#include "checker/model/text.h"\n',
         }
-        self.catches(
-            "check-layers",
-            planted,
-            "must share nothing with checker/model/graph.h",
-            "verify.c -> checker/witness/text.h -> checker/model/graph.h",
-        )
+        status, output = run("check-layers", {**CLEAN, **planted})
+        self.assertEqual(status, 1, output)
+        self.assertIn("must share nothing with checker/decide/graph.h", output)
+        self.assertIn("verify.c -> checker/model/text.h -> checker/decide/graph.h", output)
 
     def test_program_that_replays_proofs_and_shares_code_with_the_checker(self):
         self.passes("check-layers", **{"checker/prove/facts.c": '#include "history/model/history.h"\n'})
-        status, output = run("check-layers", {**CLEAN, "checker/prove/facts.c": '#include "checker/prove/witness/verify.h"\n'})
+        status, output = run("check-layers", {**CLEAN, "checker/prove/facts.c": '#include "checker/judge/check.h"\n',
+                                               "checker/judge/check.h": "int check;\n"})
         self.assertEqual(status, 1, output)
-        self.assertIn("verify may not include checker/prove/witness/verify.h", output)
-        self.assertIn("checker/prove/facts.c:1: must share nothing with checker/prove/witness/verify.h", output)
-        linked = {"verify/CMakeLists.txt": "rig_library(verify SOURCES facts.c LINKS rig_checker)\n"}
-        self.catches("check-layers", linked, "verify may not know checker")
+        self.assertIn("checker/prove may not include checker/judge/check.h", output)
+        self.assertIn("checker/prove/facts.c:1: must share nothing with checker/judge/check.h", output)
+        linked = {"checker/prove/CMakeLists.txt": "rig_library(verify SOURCES facts.c LINKS rig_checker_witness)\n"}
+        self.catches("check-layers", linked, "checker/prove may not know checker/prove/witness")
 
     def test_tag_of_two_files(self):
         twice = {"base/source.h": "struct rig_source {\n    int a;\n};\n", "history/source/source.h": "\nenum rig_source { A };\n"}
@@ -145,7 +144,7 @@ class Checks(unittest.TestCase):
         own = "int x = RIG_OP_APPEND;\n"
         self.passes("check-layers", **{
             "checker/infer/list_appends.c": own, "checker/prove/witness/verify_list.c": own, "history/types/types.c": own,
-            "drivers/postgres/pg_ops.c": own, "checker/listing.c": "int y = RIG_OP_APPENDED;\n"})
+            "drivers/postgres/pg_ops.c": own, "checker/infer/listing.c": "int y = RIG_OP_APPENDED;\n"})
 
     def test_table_of_data_types_that_is_gone(self):
         self.catches("check-layers", {"history/model/transaction.h": "enum { NONE };\n"}, "no table of operations or workloads")
@@ -161,8 +160,8 @@ class Checks(unittest.TestCase):
         self.catches("check-layers", planted, "base/CMakeLists.txt:1: rig_base may not link rig_history")
 
     def test_libpq_outside_its_driver(self):
-        planted = {"checker/CMakeLists.txt": "rig_library(checker SOURCES witness/verify.c LINKS PkgConfig::PQ)\n"}
-        self.catches("check-layers", planted, "rig_checker may not link PkgConfig::PQ")
+        planted = {"checker/prove/witness/CMakeLists.txt": "rig_library(checker_witness SOURCES verify.c LINKS PkgConfig::PQ)\n"}
+        self.catches("check-layers", planted, "rig_checker_witness may not link PkgConfig::PQ")
 
     # check-registration
 

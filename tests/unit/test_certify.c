@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "checker/evidence/certified.h"
+#include "checker/judge/certify.h"
+#include "checker/model/certified.h"
 #include "checker/evidence/claims.h"
 #include "checker/judge/known_issues.h"
 #include "history/model/history_storage.h"

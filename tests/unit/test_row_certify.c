@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checker/evidence/certified.h"
+#include "checker/judge/certify.h"
+#include "checker/model/certified.h"
 #include "checker/prove/witness/verify_certificate.h"
 #include "checker/prove/witness/verify_row_turn.h"
 #include "history/source/load.h"

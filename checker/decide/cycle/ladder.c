@@ -17,7 +17,7 @@
 #include "checker/decide/cycle/shortest.h"
 #include "checker/decide/cycle/web.h"
 #include "checker/infer/list_acknowledged.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 
 /* Bounds of the search for short witnesses; no verdict depends on them. */
 enum {

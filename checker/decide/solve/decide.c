@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/table.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 #include "checker/decide/solve/order_graph.h"
 #include "checker/decide/solve/effort.h"
 

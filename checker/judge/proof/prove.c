@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 #include "checker/judge/judge.h"
 #include "checker/objects/object_order.h"
 #include "checker/judge/proof/object_lines.h"
@@ -37,7 +37,7 @@ struct proving {
 const char *rig_prove_lacks(enum rig_workload workload)
 {
     const struct rig_type_inference *type = rig_type_inference(workload);
-    return type == NULL || (type->build_problem == NULL && type->decide_objects == NULL && !type->no_edges)
+    return type == NULL || (type->build_problem == NULL && !type->objects && !type->no_edges)
                ? "its reads show no versions, so that no order of the transactions proves them"
                : NULL;
 }
@@ -167,7 +167,7 @@ static enum rig_rc find_order(struct proving *p, enum rig_level level, bool *fou
     *found = p->verdict->scope.committed_count == 0; /* an order without transactions explains that none committed */
     if (*found)
         return RIG_OK;
-    if (type->decide_objects != NULL)
+    if (type->objects)
         return find_order_of_objects(p, level, found);
     const bool items = is_of_items(p, rule);
     if ((writes || type->no_edges ||

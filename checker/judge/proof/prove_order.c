@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 #include "checker/model/orders.h"
 #include "checker/infer/list_acknowledged.h"
 #include "checker/decide/solve/breach.h"

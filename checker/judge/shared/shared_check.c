@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 #include "checker/judge/shared/part_plan.h"
 #include "checker/judge/stream/stream_part.h"
 
@@ -366,8 +366,7 @@ static bool is_fit(struct leading *l)
 {
     const struct rig_source_facts *facts = rig_source_facts(l->source);
     const struct rig_type_inference *type = rig_type_inference(facts->workload);
-    if (type == NULL || type->whole || type->decide_objects != NULL || type->time_elements != NULL ||
-        !type->total_orders)
+    if (type == NULL || type->whole || type->objects || type->time_elements != NULL || !type->total_orders)
         return leave(l, "only lists are checked in parts");
     if (facts->keyword_keys || facts->value_keys)
         return leave(l, "its keys are texts");

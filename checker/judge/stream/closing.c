@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/model/checker_types.h"
+#include "checker/judge/stream/type_windows.h"
 #include "checker/judge/stream/closing_private.h"
 #include "history/model/window_view.h"
 
@@ -278,14 +278,15 @@ static void wait_all(struct rig_closing_search *s)
 
 static void run(struct rig_closing_search *s)
 {
-    rig_closing_unknown *const wait_for_unknown = rig_type_inference(s->history->workload)->wait_for_unknown;
+    rig_closing_unknown *const wait_for_unknown = rig_type_windows(s->history->workload)->wait_for_unknown;
     bool relays = s->links->node_count > s->links->txn_count;
     for (unsigned round = 0; round < MOST_ROUNDS && !s->no_memory; round++) {
         s->changed = s->again = false;
         visit_txns(s, s->history->txn_count);
         if (relays)
             visit_relays(s);
-        wait_for_unknown(s);
+        if (wait_for_unknown != NULL)
+            wait_for_unknown(s);
         if (!s->again && !(relays && s->changed))
             return;
     }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 #include "history/model/window_view.h"
 
 /* ---- explaining ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/model/checker_types.h"
+#include "checker/judge/stream/type_windows.h"
 #include "checker/judge/stream/retired_private.h"
 
 enum { DENSE_SLACK = 1 << 16 /* bits */ };
@@ -19,7 +19,7 @@ struct rig_retired *rig_retired_new(enum rig_workload workload, size_t forgotten
     struct rig_retired *retired = calloc(1, sizeof *retired);
     if (retired == NULL)
         return NULL;
-    retired->type = rig_type_inference(workload)->retired;
+    retired->type = rig_type_windows(workload)->retired;
     rig_table_init(&retired->ids);
     rig_text_table_init(&retired->texts, 0);
     retired->forgotten.most_bytes = forgotten_bytes;

@@ -7,7 +7,8 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/plural.h"
-#include "checker/evidence/certified.h"
+#include "checker/judge/certify.h"
+#include "checker/model/certified.h"
 #include "checker/judge/fate.h"
 #include "checker/judge/stream/stream_judgement.h"
 #include "history/source/source.h"
@@ -47,8 +48,9 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     rig_budget_init(&w->budget, options->check.limit_bytes, w->options.idle);
     rig_budget_take(&w->budget, options->taken_bytes);
     w->type = rig_type_inference(workload);
+    w->windows = rig_type_windows(workload);
     w->options.keep_all |= w->type->whole && (!options->in_windows || w->type->only_whole);
-    w->budget.load_percent = w->type->load_percent;
+    w->budget.load_percent = w->windows->load_percent;
     const size_t limit_bytes = options->check.limit_bytes == 0 ? 0 : rig_budget_bytes(&w->budget);
     const struct rig_check_options *check = &w->options.check;
     rig_judge_init(&w->judge, check->max_witnesses, rig_check_assumptions(check), limit_bytes);
@@ -60,11 +62,10 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     w->evidence = rig_witness_txns_new(workload);
     w->storage = rig_verdict_new(check);
     w->zero_ns = INT64_MAX;
-    w->objects = w->type->decide_objects == NULL ? NULL : rig_object_past_new();
+    w->objects = !w->type->objects ? NULL : rig_object_past_new();
     w->elements = w->type->time_elements == NULL ? NULL : calloc(1, sizeof *w->elements);
-    if ((w->objects == NULL && w->type->decide_objects != NULL) ||
-        (w->elements == NULL && w->type->time_elements != NULL) || w->window == NULL || w->retired == NULL ||
-        w->evidence == NULL || w->storage == NULL) {
+    if ((w->objects == NULL && w->type->objects) || (w->elements == NULL && w->type->time_elements != NULL) ||
+        w->window == NULL || w->retired == NULL || w->evidence == NULL || w->storage == NULL) {
         rig_stream_free(w);
         return rig_stream_no_memory(err);
     }

@@ -192,15 +192,15 @@ static enum rig_rc release_judged(struct rig_judgement *j)
 static size_t solver_bytes_of(const struct rig_stream *w, const struct rig_history *view)
 {
     size_t ops = 0;
-    for (uint32_t txn = 0; w->type->solver_bytes > 0 && txn < view->txn_count; txn++)
+    for (uint32_t txn = 0; w->windows->solver_bytes > 0 && txn < view->txn_count; txn++)
         ops += view->txns[txn].outcome == RIG_OUTCOME_FAIL ? 0 : rig_txn_op_count(view, txn);
-    return ops * w->type->solver_bytes;
+    return ops * w->windows->solver_bytes;
 }
 
 void rig_stream_limit_judge(struct rig_stream *w, const struct rig_history *view)
 {
     size_t left = rig_budget_left(&w->budget, rig_window_bytes(w->window), rig_stream_other_bytes(w));
-    if (w->type->arena_only && left < SIZE_MAX / 2)
+    if (w->windows->arena_only && left < SIZE_MAX / 2)
         left += left / 3;
     w->judging_bytes = left;
     const size_t solver_bytes = solver_bytes_of(w, view);

@@ -7,13 +7,15 @@
 #include "checker/objects/object_past.h"
 #include "checker/judge/stream/budget.h"
 #include "checker/judge/stream/retired.h"
-#include "checker/model/verdict_storage.h"
+#include "checker/judge/stream/type_windows.h"
+#include "checker/judge/conclude.h"
 #include "checker/judge/stream/stream.h"
 #include "history/model/window.h"
 
 struct rig_stream {
     struct rig_stream_options options;
     const struct rig_type_inference *type;
+    const struct rig_type_windows *windows;
     struct rig_window *window;
     struct rig_judge judge;
     struct rig_judge peeking; /* set up by the first peek */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/objects/object_words.h"
+#include "checker/model/object_words.h"
 #include "history/model/value_texts.h"
 
 uint64_t rig_proved_hash(const char *bytes, size_t size)

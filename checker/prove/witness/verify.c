@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/model/checker_types.h"
 #include "checker/prove/witness/verify_cases.h"
 #include "checker/prove/witness/verify_type.h"
 #include "history/types/types.h"
@@ -24,12 +23,10 @@ static enum rig_rc refuse(const struct rig_history *history, const struct rig_wi
 
 struct rig_verifier *rig_verifier_new(const struct rig_history *history, bool prefilled)
 {
-    const struct rig_type_inference *type = rig_type_inference(history->workload);
-    RIG_REQUIRE(type != NULL);
     struct rig_verifier *verifier = calloc(1, sizeof *verifier);
     if (verifier == NULL)
         return NULL;
-    verifier->type = type->verifier;
+    verifier->type = rig_type_verifier(history->workload);
     verifier->proof.history = history;
     verifier->proof.prefilled = prefilled;
     verifier->proof.committed = calloc((size_t)history->txn_count + 1, sizeof *verifier->proof.committed);

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "checker/model/checker_types.h"
 #include "checker/prove/witness/verify_snapshot.h"
 #include "checker/prove/witness/verify_type.h"
 
@@ -189,7 +188,7 @@ static bool is_state(const struct rig_history *history, const struct rig_txn_op 
 
 const char *rig_verify_discrepancy(const struct rig_history *history, const struct rig_discrepancy *found)
 {
-    const struct rig_type_verifier *type = rig_type_inference(history->workload)->verifier;
+    const struct rig_type_verifier *type = rig_type_verifier(history->workload);
     if (type->check_discrepancy != NULL)
         return type->check_discrepancy(history, found);
     if (found->kind > RIG_DISCREPANCY_CERTIFICATE_MISMATCH)

@@ -7,7 +7,7 @@
 #ifndef RIG_CHECKER_PROVE_WITNESS_VERIFY_CERTIFICATE_H
 #define RIG_CHECKER_PROVE_WITNESS_VERIFY_CERTIFICATE_H
 
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 
 /* The proof that the discrepancy lacks; NULL when it holds. */
 const char *rig_verify_discrepancy(const struct rig_history *history, const struct rig_discrepancy *found);

@@ -25,7 +25,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 #include "checker/prove/witness/object_states.h"
-#include "checker/objects/object_words.h"
+#include "checker/model/object_words.h"
 #include "checker/prove/witness/verify_type.h"
 #include "history/types/object_kinds.h"
 #include "history/model/value_texts.h"

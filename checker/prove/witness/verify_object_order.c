@@ -17,7 +17,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/prove/witness/object_states.h"
-#include "checker/objects/object_words.h"
+#include "checker/model/object_words.h"
 #include "checker/prove/witness/verify_type.h"
 #include "history/model/value_texts.h"
 

@@ -2,7 +2,7 @@
  * Proves a discrepancy between a history of rows and its certificate again, from both as they were recorded: the
  * changes are read one after the other, and the state of a row or of a table is built again.
  */
-#include "checker/evidence/certified.h"
+#include "checker/model/certified.h"
 #include "checker/prove/witness/verify_row_changes.h"
 #include "checker/prove/witness/verify_snapshot.h"
 #include "checker/prove/witness/verify_type.h"

@@ -45,6 +45,9 @@ struct rig_type_verifier {
     bool (*is_acknowledged)(const struct rig_proof *proof, const struct rig_step *step);
 };
 
+/* The table of data types. The workload is one that rig checks (rig_type_require()). */
+const struct rig_type_verifier *rig_type_verifier(enum rig_workload workload);
+
 extern const struct rig_type_verifier rig_verify_list, rig_verify_register, rig_verify_set, rig_verify_object,
     rig_verify_counter, rig_verify_row;
 

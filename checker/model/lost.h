@@ -5,8 +5,8 @@
  * Space: 64 bytes each and the texts of keys; at most RIG_LOST_MOST rows are kept, the first ones in the order of
  * acknowledgement within each window.
  */
-#ifndef RIG_CHECKER_JUDGE_LOST_H
-#define RIG_CHECKER_JUDGE_LOST_H
+#ifndef RIG_CHECKER_MODEL_LOST_H
+#define RIG_CHECKER_MODEL_LOST_H
 
 #include <stdbool.h>
 #include <stddef.h>

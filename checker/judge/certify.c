@@ -1,4 +1,4 @@
-#include "checker/evidence/certified.h"
+#include "checker/judge/certify.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -14,41 +14,13 @@
 #include "checker/evidence/list_history.h"
 #include "checker/evidence/snapshot_judge.h"
 #include "checker/evidence/snapshot_sentence.h"
-#include "checker/model/checker_types.h"
+#include "checker/evidence/row_judge.h"
+#include "checker/infer/type_inference.h"
 #include "checker/model/verdict_storage.h"
 #include "checker/explain/sentence.h"
 #include "checker/prove/witness/verify_certificate.h"
 #include "history/types/types.h"
 #include "history/model/value_texts.h"
-
-const struct rig_discrepancy_info rig_discrepancy_infos[RIG_DISCREPANCY_COUNT] = {
-#define RIG_DISCREPANCY_ROW(id, name, definition) {name, definition},
-    RIG_DISCREPANCY_TABLE(RIG_DISCREPANCY_ROW)
-#undef RIG_DISCREPANCY_ROW
-};
-
-bool rig_discrepancy_is_name(const char *name)
-{
-    for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
-        if (strcmp(rig_discrepancy_infos[kind].name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-void rig_certificate_print_place(uint64_t place, uint32_t timeline, char text[static 64])
-{
-    if (timeline > 0)
-        (void)snprintf(text, 64, "%" PRIX32 "/%" PRIX32 " on timeline %" PRIu32, (uint32_t)(place >> 32),
-                       (uint32_t)place, timeline);
-    else
-        (void)snprintf(text, 64, "%" PRIu64, place);
-}
-
-void rig_certificate_place(const struct rig_certificate *certificate, uint32_t commit, char text[static 64])
-{
-    rig_certificate_print_place(certificate->commits.at[commit].place, certificate->commits.at[commit].timeline, text);
-}
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
@@ -245,9 +217,9 @@ static enum rig_rc compare_all(struct rig_certified *certified, const struct rig
     if (compared->never == NULL || compared->writers == NULL)
         return no_memory(err);
     bool done;
-    if (type->judge_certificate != NULL) {
-        const enum rig_rc rc = type->judge_certificate(history, compared->never, compared->writers, certified,
-                                                       &compared->places, &compared->lacks, err);
+    if (type->certified_by_rows) {
+        const enum rig_rc rc = rig_row_judge(history, compared->never, compared->writers, certified, &compared->places,
+                                             &compared->lacks, err);
         if (rc != RIG_OK)
             return rc;
         done = leave_keys(history, arena, &compared->chains);
@@ -269,7 +241,7 @@ static enum rig_rc judge_again(struct rig_certified *certified, const struct rig
     struct rig_check_options again = *options;
     again.assumptions &= RIG_ASSUMES_PREFILLED;
     again.anomalies = 0;
-    if (type->judge_certificate == NULL) {
+    if (!type->certified_by_rows) {
         if (!rig_certificate_extend(history, &compared->chains, compared->never))
             return no_memory(err);
         return rig_check(history, &again, &certified->verdict, err);
@@ -302,7 +274,7 @@ static enum rig_rc compare(struct rig_certified *certified, const struct rig_che
     certified->agrees = certified->foreign_count == 0;
     for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++)
         certified->agrees &= certified->counts[kind] == 0;
-    if (rc == RIG_OK && type->judge_certificate == NULL && rig_claims_given(history))
+    if (rc == RIG_OK && !type->certified_by_rows && rig_claims_given(history))
         rc = rig_claims_judge(history, &compared.chains, compared.never, options->limit_bytes, verdict, err);
     if (rc != RIG_OK || !certified->agrees)
         return rc;
@@ -389,7 +361,7 @@ static void *compare_beside(void *argument)
 bool rig_certify_only_reads(const struct rig_history *history)
 {
     const struct rig_type_inference *type = rig_type_inference(history->workload);
-    bool known = history->certificate != NULL && type != NULL && type->judge_certificate != NULL;
+    bool known = history->certificate != NULL && type != NULL && type->certified_by_rows;
     for (uint32_t txn = 0; known && txn < history->txn_count; txn++)
         known = history->txns[txn].outcome != RIG_OUTCOME_INFO;
     return known;

@@ -3,8 +3,8 @@
  *
  * Threads: any.
  */
-#ifndef RIG_CHECKER_OBJECTS_OBJECT_WORDS_H
-#define RIG_CHECKER_OBJECTS_OBJECT_WORDS_H
+#ifndef RIG_CHECKER_MODEL_OBJECT_WORDS_H
+#define RIG_CHECKER_MODEL_OBJECT_WORDS_H
 
 #include <stdint.h>
 

@@ -5,10 +5,10 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/judge/asked.h"
-#include "checker/evidence/certified.h"
+#include "checker/judge/certify.h"
 #include "checker/evidence/claims.h"
 #include "checker/judge/fate.h"
-#include "checker/model/verdict_storage.h"
+#include "checker/judge/conclude.h"
 
 struct rig_verdict_storage *rig_verdict_new(const struct rig_check_options *options)
 {

@@ -1,13 +1,12 @@
 /*
- * The checker's table of data types. All differences between workloads are in its rows.
+ * The inference's table of data types. The windows (judge/stream/type_windows.h), the sentences (explain/type_words.h) and
+ * the verifier (prove/witness/verify_type.h) have one of their own.
  *
  * A row is asked once a history, window, segment or key, never an operation. Long parts of a row are in files named
- * after the type; only these and the table name its operations. To add a type is to add such files and a row.
- *
- * This header includes nothing that finds anomalies, because the verifier (witness/verify.h) uses it, too.
+ * after the type; only these and the tables name its operations. To add a type is to add such files and a row to each.
  */
-#ifndef RIG_CHECKER_MODEL_CHECKER_TYPES_H
-#define RIG_CHECKER_MODEL_CHECKER_TYPES_H
+#ifndef RIG_CHECKER_INFER_TYPE_INFERENCE_H
+#define RIG_CHECKER_INFER_TYPE_INFERENCE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,21 +16,11 @@
 #include "checker/model/assumption.h"
 #include "history/model/transaction.h"
 
-struct rig_certified;
-struct rig_closing_search;
 struct rig_element_timing;
 struct rig_history;
 struct rig_txn_op;
 struct rig_inference;
-struct rig_objects_decided;
-struct rig_objects_limits;
-struct rig_objects_window;
 struct rig_problem;
-struct rig_read_places;
-struct rig_step;
-struct rig_type_retired;
-struct rig_type_sentences;
-struct rig_type_verifier;
 
 struct rig_type_inference {
     /* ---- inference (infer/inference.h) ---- */
@@ -59,31 +48,24 @@ struct rig_type_inference {
     /* Whether an rw edge from this read with a known result rests on a predicate, unless the rows of all keys were there
      * before (RIG_ASSUMES_PREFILLED). NULL: rows and reads of the type are not those of keys. */
     bool (*found_no_row)(const struct rig_txn_op *read);
-    /* Decides the history by a search for an order of the operations on each object (object/object_decide.h), instead of
-     * a graph. NULL: the type has dependencies. The arguments are those of rig_objects_decide(). */
-    enum rig_rc (*decide_objects)(const struct rig_inference *inference, const struct rig_objects_window *window,
-                                  const struct rig_objects_limits *limits, struct rig_arena *arena,
-                                  struct rig_objects_decided *decided, struct rig_err *err);
     /* Measures when the elements of the selected keys became visible: rig_set_times() (infer/set_times.h). NULL: there
      * are no elements. */
     void (*time_elements)(const struct rig_inference *inference, const uint8_t *keys, struct rig_arena *arena,
                           struct rig_element_timing *timing);
+    bool objects;         /* a search for an order of the operations on each object decides the history (objects/object_decide.h);
+                           * there are no dependencies */
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
     bool whole;           /* levels need the whole history, or explanations that windows go on from (explained.h) */
     bool only_whole;      /* and windows find nothing: a history that does not fit into memory is refused */
     bool no_edges;        /* reads show no dependencies, but are an observation */
     bool claims;          /* committed transactions are an observation: none met another one at what it claims */
-    const char
-        *open_for;     /* why a level that is not refuted is open if there are `open_reads` (inference.h); NULL: it is
-                            * not, where every read is known */
+    /* Why a level that is not refuted is open if there are `open_reads` (inference.h); NULL: it is not, where every read is
+     * known. */
+    const char *open_for;
     bool any_initial;  /* a key may begin with a value that no transaction wrote */
     bool total_orders; /* reads alone show the order of the versions, but for writes that no read shows */
     bool has_certificates; /* a certificate of its database shows its versions (certificate/certified.h) */
-    /* Compares the history with its certificate where versions are not those of keys: rig_row_judge(). NULL: those of keys
-     * are compared (certificate/certificate_judge.h), and the claims of the database, too. */
-    enum rig_rc (*judge_certificate)(struct rig_history *history, uint8_t *never, uint32_t *writers,
-                                     struct rig_certified *certified, struct rig_read_places *places,
-                                     const char **lacks, struct rig_err *err);
+    bool certified_by_rows; /* which are not those of keys: evidence/row_judge.h; else evidence/certificate_judge.h */
     bool has_versions; /* and inference.versions has it (infer/versions.h) */
 
     /* Whether an operation belongs to the statement of the one before it (rig_statement_continues, history_excerpt.h).
@@ -94,29 +76,6 @@ struct rig_type_inference {
 
     uint64_t anomalies; /* bits: the non-cyclic ones that it can have */
     uint64_t levels;    /* bits: those that can be held, where every read is known */
-
-    /* The value of the version that an operation read, where a read also shows earlier ones, or ends with writes of its own
-     * transaction; false: the initial state. NULL: a read shows one version. */
-    bool (*version_read)(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value);
-
-    /* ---- streaming ---- */
-
-    /* For the closing set (stream/closing.h). */
-    void (*wait_for_unknown)(struct rig_closing_search *search);
-    const struct rig_type_retired *retired; /* the memory of finished keys: stream/retired_private.h */
-    uint32_t load_percent; /* estimated memory for judging a window, of its size, until it is measured */
-    bool arena_only;       /* all of that memory comes from the judge's arena, but for */
-    uint32_t solver_bytes; /*   so many bytes an operation that the solver takes: measured (bench/RESULTS.md) */
-
-    /* ---- witnesses ---- */
-
-    /* Finds the operations behind a ww, wr or rw step (witness/explain.h). */
-    bool (*explain_step)(const struct rig_inference *inference, struct rig_step *step);
-    /* Finds the values and the evidence for the known order of the two versions of a ww or rw step of a proof
-     * (witness/case_explain.h). NULL: the proof has them. */
-    void (*explain_order)(const struct rig_inference *inference, struct rig_step *step);
-    const struct rig_type_sentences *sentences; /* witness/sentence.h */
-    const struct rig_type_verifier *verifier;   /* witness/verify_type.h */
 };
 
 /* Whether the type has rw edges by predicates, and the ladder alone decides its levels. */

@@ -5,12 +5,11 @@
  * them is a finding of its own, whatever level was asked for. Where they agree, the certificate resolves transactions of
  * unknown outcome by their content, gives every version its place, and so decides every level.
  */
-#ifndef RIG_CHECKER_EVIDENCE_CERTIFIED_H
-#define RIG_CHECKER_EVIDENCE_CERTIFIED_H
+#ifndef RIG_CHECKER_MODEL_CERTIFIED_H
+#define RIG_CHECKER_MODEL_CERTIFIED_H
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "checker/judge/check.h"
 #include "checker/model/verdict.h"
 
 /* X(id, name, definition) */
@@ -93,28 +92,6 @@ struct rig_certified {
     struct rig_history *history; /* of that verdict; owned */
     struct rig_arena arena;
 };
-
-/*
- * Compares the history with its certificate, and completes the verdict on it. Takes the history, which it changes.
- * RIG_E_LIMIT where memory runs out; RIG_E_BUG for a discrepancy that cannot be proved.
- */
-enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_options *options,
-                        struct rig_verdict *verdict, struct rig_err *err);
-/*
- * The same beside the check of the reads, on a thread of its own, where it changes nothing of the history: of rows, all of whose
- * transactions have known outcomes. The history is borrowed until rig_certify_end() or rig_certify_drop(). NULL: it is to
- * be compared afterwards.
- */
-struct rig_certifying;
-struct rig_certifying *rig_certify_begin(const struct rig_history *history, const struct rig_check_options *options);
-/* Waits for it, and completes the verdict, which the history belongs to. */
-enum rig_rc rig_certify_end(struct rig_certifying *certifying, struct rig_verdict *verdict, struct rig_err *err);
-/* Waits for it, without a verdict. Takes NULL. */
-void rig_certify_drop(struct rig_certifying *certifying);
-/* Whether a comparison changes nothing of the history. */
-bool rig_certify_only_reads(const struct rig_history *history);
-/* Takes NULL. */
-void rig_certified_free(struct rig_certified *certified);
 
 /* A place in the database's order as people write it: "0/16B3748", or a number where there are no timelines. */
 void rig_certificate_place(const struct rig_certificate *certificate, uint32_t commit, char text[static 64]);

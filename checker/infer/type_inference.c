@@ -1,10 +1,10 @@
-#include "checker/evidence/row_judge.h"
-#include "checker/model/checker_types.h"
+#include "checker/infer/type_inference.h"
 
 #include "base/bug.h"
 #include "checker/infer/counter_inference.h"
 #include "checker/infer/list_inference.h"
 #include "checker/infer/list_problem.h"
+#include "checker/infer/object_inference.h"
 #include "checker/infer/register_inference.h"
 #include "checker/infer/register_problem.h"
 #include "checker/infer/row_inference.h"
@@ -13,30 +13,14 @@
 #include "checker/infer/set_times.h"
 #include "checker/model/anomaly.h"
 #include "checker/model/level.h"
-#include "checker/objects/object_decide.h"
-#include "checker/judge/stream/closing_private.h"
-#include "checker/judge/stream/retired_private.h"
-#include "checker/explain/case_explain.h"
-#include "checker/explain/explain.h"
-#include "checker/explain/sentence.h"
-#include "checker/prove/witness/verify_type.h"
 
 #define A(id) RIG_ANOMALY_BIT(RIG_ANOMALY_##id)
 
 #define OBJECTS(which)                                                                                                 \
     {                                                                                                                  \
-        .infer = rig_infer_objects, .decide_objects = rig_objects_decide,                                              \
-        .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1, .any_initial = true,                                             \
-        .anomalies = A(NONSEQUENTIAL) | A(NONLINEARIZABLE) | (which), .wait_for_unknown = rig_object_wait_for_unknown, \
-        .retired = &rig_object_retired, .load_percent = 300, .explain_step = rig_object_explain_step,                  \
-        .sentences = &rig_object_sentences, .verifier = &rig_verify_object,                                            \
+        .infer = rig_infer_objects, .objects = true, .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                     \
+        .any_initial = true, .anomalies = A(NONSEQUENTIAL) | A(NONLINEARIZABLE) | (which),                             \
     }
-
-/* No transaction of unknown fate counts as committed. */
-static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
-{
-    (void)search;
-}
 
 /* Registers, whose values are unique per key. */
 #define REGISTERS(...)                                                                                                 \
@@ -47,9 +31,7 @@ static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
         .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,                                                   \
         .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) |               \
                      A(INTERNAL_PREDICATE) | A(LOST_UPDATE_PREDICATE) | A(CYCLIC_VERSIONS) | A(LOST_WRITE),            \
-        .wait_for_unknown = rig_register_wait_for_unknown, .retired = &rig_register_retired, .load_percent = 700,      \
-        .arena_only = true, .solver_bytes = 150, .explain_step = rig_register_explain_step,                            \
-        .sentences = &rig_register_sentences, .verifier = &rig_verify_register, __VA_ARGS__                            \
+        __VA_ARGS__                                                                                                    \
     }
 
 /* Counters, of one or of several keys together. */
@@ -58,9 +40,6 @@ static void rig_counter_wait_for_unknown(struct rig_closing_search *search)
         .infer = (how), .whole = true, .only_whole = true, .no_edges = true,                                           \
         .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                                                                  \
         .open_for = "reads of counters do not show which increments they include", .anomalies = (which),               \
-        .wait_for_unknown = rig_counter_wait_for_unknown, .retired = &rig_set_retired, .load_percent = 400,            \
-        .arena_only = true, .explain_step = rig_counter_explain_step, .sentences = &rig_counter_sentences,             \
-        .verifier = &rig_verify_counter,                                                                               \
     }
 
 static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
@@ -79,14 +58,6 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
                          A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE) |
                          A(INTERNAL_PREDICATE) | A(LOST_UPDATE_PREDICATE) | A(LOST_APPEND),
             .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
-            .version_read = rig_list_version_read,
-            .wait_for_unknown = rig_list_wait_for_unknown,
-            .retired = &rig_list_retired,
-            .load_percent = 250,
-            .explain_step = rig_list_explain_step,
-            .explain_order = rig_list_explain_order,
-            .sentences = &rig_list_sentences,
-            .verifier = &rig_verify_list,
         },
     [RIG_WORKLOAD_RW_REGISTER] = REGISTERS(),
     [RIG_WORKLOAD_LONG_FORK] = REGISTERS(),
@@ -108,20 +79,13 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .total_orders = true,
             .anomalies =
                 A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) | A(INTERNAL_PREDICATE),
-            .wait_for_unknown = rig_set_wait_for_unknown,
-            .retired = &rig_set_retired,
-            .load_percent = 2000,
-            .arena_only = true,
-            .explain_step = rig_set_explain_step,
-            .sentences = &rig_set_sentences,
-            .verifier = &rig_verify_set,
         },
     [RIG_WORKLOAD_PREDICATE] =
         {
             .infer = rig_infer_rows,
             .link_items = rig_infer_items_of_rows,
             .has_certificates = true,
-            .judge_certificate = rig_row_judge,
+            .certified_by_rows = true,
             .continues = rig_row_continues,
             .whole = true,
             .only_whole = true,
@@ -130,13 +94,6 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .open_for = "a read by condition does not tell which version it saw of a row that it does not show",
             .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) |
                          A(LOST_UPDATE) | A(PREDICATE_MISMATCH) | A(PREDICATE_READ_MISS),
-            .wait_for_unknown = rig_counter_wait_for_unknown,
-            .retired = &rig_set_retired,
-            .load_percent = 400,
-            .arena_only = true,
-            .explain_step = rig_row_explain_step,
-            .sentences = &rig_row_sentences,
-            .verifier = &rig_verify_row,
         },
     [RIG_WORKLOAD_CAS_REGISTER] = OBJECTS(0),
     [RIG_WORKLOAD_MUTEX] = OBJECTS(0),
@@ -174,7 +131,5 @@ enum rig_rc rig_type_require(enum rig_workload workload, struct rig_err *err)
     const struct rig_type_inference *type = rig_type_inference(workload);
     if (type == NULL)
         return rig_fail(err, RIG_E_INPUT, "rig does not check histories of this workload");
-    RIG_INVARIANT(type->wait_for_unknown != NULL && type->retired != NULL && type->load_percent > 0);
-    RIG_INVARIANT(type->explain_step != NULL && type->sentences != NULL && type->verifier != NULL);
     return RIG_OK;
 }

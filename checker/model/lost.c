@@ -1,4 +1,4 @@
-#include "checker/judge/lost.h"
+#include "checker/model/lost.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "checker/objects/object_words.h"
+#include "checker/model/object_words.h"
 
 #include <inttypes.h>
 #include <string.h>
