@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "checker/explain/type_words.h"
+#include "checker/infer/type_inference.h"
 #include "checker/decide/cycle/cycle.h"
 #include "checker/explain/refutes.h"
 #include "history/types/types.h"

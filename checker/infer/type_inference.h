@@ -52,7 +52,8 @@ struct rig_type_inference {
      * are no elements. */
     void (*time_elements)(const struct rig_inference *inference, const uint8_t *keys, struct rig_arena *arena,
                           struct rig_element_timing *timing);
-    bool objects;         /* a search for an order of the operations on each object decides the history (objects/object_decide.h);
+    bool
+        objects; /* a search for an order of the operations on each object decides the history (objects/object_decide.h);
                            * there are no dependencies */
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
     bool whole;           /* levels need the whole history, or explanations that windows go on from (explained.h) */
@@ -62,11 +63,11 @@ struct rig_type_inference {
     /* Why a level that is not refuted is open if there are `open_reads` (inference.h); NULL: it is not, where every read is
      * known. */
     const char *open_for;
-    bool any_initial;  /* a key may begin with a value that no transaction wrote */
-    bool total_orders; /* reads alone show the order of the versions, but for writes that no read shows */
-    bool has_certificates; /* a certificate of its database shows its versions (certificate/certified.h) */
+    bool any_initial;       /* a key may begin with a value that no transaction wrote */
+    bool total_orders;      /* reads alone show the order of the versions, but for writes that no read shows */
+    bool has_certificates;  /* a certificate of its database shows its versions (certificate/certified.h) */
     bool certified_by_rows; /* which are not those of keys: evidence/row_judge.h; else evidence/certificate_judge.h */
-    bool has_versions; /* and inference.versions has it (infer/versions.h) */
+    bool has_versions;      /* and inference.versions has it (infer/versions.h) */
 
     /* Whether an operation belongs to the statement of the one before it (rig_statement_continues, history_excerpt.h).
      * NULL: each operation is a statement. */

@@ -325,10 +325,10 @@ static enum rig_rc put_dirty_reads(struct rig_classic *r, const struct rig_class
 }
 
 const struct rig_classic_form rig_classic_dirty_reads = {.workload = RIG_WORKLOAD_DIRTY_READS,
-                                                          .reads_at_once = true,
-                                                          .prepare = find_rows,
-                                                          .skips = is_refresh,
-                                                          .put = put_dirty_reads};
+                                                         .reads_at_once = true,
+                                                         .prepare = find_rows,
+                                                         .skips = is_refresh,
+                                                         .put = put_dirty_reads};
 
 /* ---- unique ids ---- */
 
