@@ -1,6 +1,6 @@
 /*
  * Which levels a witness refutes by itself: those that forbid its anomaly by name, and, in the exact lattice, those
- * whose rule forbids its cycle (levels/rule.h).
+ * whose rule forbids its cycle (decide/rule.h).
  *
  * A rule knows edges that a step does not show as such. A read that ends with the reader's own write is no read of
  * another transaction's version: its edge is one between the writes. A wr step from the writer of an earlier version

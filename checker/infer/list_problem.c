@@ -21,7 +21,7 @@ struct build {
     bool items;       /* without reads that found no row */
     uint32_t *node;   /* per transaction: its node, or RIG_PROBLEM_NONE */
     uint32_t *key;    /* per key: its number in the problem, or RIG_PROBLEM_NONE */
-    uint32_t *before; /* per transaction, in its process (graph/orders.h) */
+    uint32_t *before; /* per transaction, in its process (model/orders.h) */
     uint32_t key_count;
     struct rig_table sessions;
     struct versions_of_keys ordered;

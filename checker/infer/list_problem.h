@@ -1,5 +1,5 @@
 /*
- * The question that a level asks of lists (solve/problem.h): which versions the external reads returned, and the order
+ * The question that a level asks of lists (model/problem.h): which versions the external reads returned, and the order
  * of the versions as far as reads show it. The order of appends that no read shows stays open.
  *
  * A read is external if its last element is another transaction's, or if it is empty. One that ends with the reader's

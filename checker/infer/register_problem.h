@@ -1,5 +1,5 @@
 /*
- * From the inference for registers to the question that a level asks (solve/problem.h): the reads that show another
+ * From the inference for registers to the question that a level asks (model/problem.h): the reads that show another
  * transaction's version or the initial state, the last writes, process order and real time, and one pair for each two
  * versions that an assumption which holds orders.
  *

@@ -3,7 +3,7 @@
  *
  * A list has the versions that change whether a row meets one condition, in the order of visibility: one list for each range of
  * classes that a read of a table asks for, and one for each BLOCK_ROWS rows of it, whose condition is that the row is there.
- * One pass over the places takes reads and changes in turn. Relays (graph/graph.h) stand for the versions up to a place, and
+ * One pass over the places takes reads and changes in turn. Relays (model/graph.h) stand for the versions up to a place, and
  * for those behind it:
  *
  *   change 1 -wr-> up 1 -> read 1        read 1 -rw-> down 1 -> change 2

@@ -1,7 +1,7 @@
 /*
  * The edges of the reads of a set that is read often. Mostly each read shows what a smaller one shows, and more: the
  * reads form a chain. Then each element is linked once, with the first read of the chain that shows it, and relays
- * (graph/graph.h) lead on:
+ * (model/graph.h) lead on:
  *
  *   writers of what read 1 shows -wr-> relay -> read 1       read 1 -rw-> relay -> writers of what read 2 adds
  *                                        |                                  |

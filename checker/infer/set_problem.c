@@ -12,7 +12,7 @@ struct build {
     struct rig_problem *problem;
     bool items;           /* without reads that found no row */
     uint32_t *node;       /* per transaction: its node, or RIG_PROBLEM_NONE */
-    uint32_t *before;     /* per transaction, in its process (graph/orders.h) */
+    uint32_t *before;     /* per transaction, in its process (model/orders.h) */
     uint32_t *problem_of; /* per element: its key in the problem, or RIG_PROBLEM_NONE */
     struct rig_set_marks marks;
     struct rig_table sessions;

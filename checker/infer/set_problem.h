@@ -1,5 +1,5 @@
 /*
- * From the inference for sets to the question that a level asks (solve/problem.h). Each element is a key of the
+ * From the inference for sets to the question that a level asks (model/problem.h). Each element is a key of the
  * problem, with one write, so that the order of all versions is known.
  *
  * Time and space: those of the elements that the selected transactions read or miss.

@@ -65,7 +65,7 @@ struct rig_type_inference {
     const char *open_for;
     bool any_initial;       /* a key may begin with a value that no transaction wrote */
     bool total_orders;      /* reads alone show the order of the versions, but for writes that no read shows */
-    bool has_certificates;  /* a certificate of its database shows its versions (certificate/certified.h) */
+    bool has_certificates;  /* a certificate of its database shows its versions (model/certified.h) */
     bool certified_by_rows; /* which are not those of keys: evidence/row_judge.h; else evidence/certificate_judge.h */
     bool has_versions;      /* and inference.versions has it (infer/versions.h) */
 

@@ -10,7 +10,7 @@
  * one operation of a transaction is all that a witness needs of it, the witness stays, with that operation as a version on
  * the way between the others. It is known if these are among the transactions of a known one, and the search goes on with them.)
  *
- * With a certificate (certificate/certified.h) that agrees with the clients, the history with what it adds is searched: there
+ * With a certificate (model/certified.h) that agrees with the clients, the history with what it adds is searched: there
  * the order of all versions is known, and a violation that only the certificate shows is one like any other. Levels that the reads
  * alone refute are searched for in the history without it as well. Rows are taken apart into their statements; a part has no
  * snapshot, because the statements before it, which a snapshot does not show, are transactions of their own.

@@ -21,7 +21,7 @@ enum rig_edge_kind {
 #define RIG_ARC_NONE UINT32_MAX /* no key, operation or writer */
 
 struct rig_arc {
-    uint32_t from, to; /* transactions, or nodes of a problem (solve/problem.h) */
+    uint32_t from, to; /* transactions, or nodes of a problem (model/problem.h) */
     enum rig_edge_kind kind;
     uint32_t key;            /* ww, wr, rw */
     uint32_t writer;         /* ww: == from; rw: the transaction that wrote what `from` read, RIG_ARC_NONE: initial */

@@ -33,7 +33,7 @@
 struct rig_problem_txn {
     uint32_t txn;     /* in the history */
     uint32_t session; /* process, numbered densely */
-    uint32_t before; /* the acknowledged transaction before it in its process, a lower node, or NONE (graph/orders.h) */
+    uint32_t before; /* the acknowledged transaction before it in its process, a lower node, or NONE (model/orders.h) */
     uint32_t invoked; /* position of the invocation; 0 when not recorded */
     uint32_t ended;   /* position from which it is certainly over, UINT32_MAX: never (unknown fate, completions only).
                         * Real time: a precedes b exactly if a.ended < b.invoked */

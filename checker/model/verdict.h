@@ -205,7 +205,7 @@ struct rig_minimum {
     bool held;             /* requested levels have to be held; "not refuted" is not enough */
 };
 
-/* Whether objects that may not be linearizable are sequentially consistent (object/object_sequential.h). */
+/* Whether objects that may not be linearizable are sequentially consistent (objects/object_sequential.h). */
 enum rig_sequential_fate {
     RIG_SEQUENTIAL_IMPLIED, /* they are linearizable; or there are no objects */
     RIG_SEQUENTIAL_HELD,

@@ -45,7 +45,7 @@ struct rig_objects_limits {
     uint32_t most_elements; /* witnesses of each way in which elements go wrong (object_delivery.h) */
 };
 
-/* `window` NULL: the history is whole. Witnesses come from the arena; they have no texts yet (witness/sentence.h), and are
+/* `window` NULL: the history is whole. Witnesses come from the arena; they have no texts yet (explain/sentence.h), and are
  * to be proved before the next call. */
 enum rig_rc rig_objects_decide(const struct rig_history *history, const struct rig_objects_window *window,
                                const struct rig_objects_limits *limits, struct rig_arena *arena,

@@ -1,5 +1,5 @@
 /*
- * Random problems of a few transactions (solve/problem.h): reads near a hidden order, or of any version, with sessions,
+ * Random problems of a few transactions (model/problem.h): reads near a hidden order, or of any version, with sessions,
  * real time, transactions of unknown fate and known pairs.
  */
 #ifndef RIG_TESTS_UNIT_RANDOM_PROBLEM_H

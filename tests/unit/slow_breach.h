@@ -1,6 +1,6 @@
 /*
  * Whether a level allows an order of the versions, by definition: all cycles of distinct transactions are tried
- * (levels/rule.h). Exponential; for a few transactions.
+ * (decide/rule.h). Exponential; for a few transactions.
  */
 #ifndef RIG_TESTS_UNIT_SLOW_BREACH_H
 #define RIG_TESTS_UNIT_SLOW_BREACH_H

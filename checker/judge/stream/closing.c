@@ -54,7 +54,7 @@ static bool waits_for_predecessor(const struct rig_closing_search *s, uint32_t n
 
 /*
  * No transaction waits for an uncommitted one, and an uncommitted one waits for no other. Within a process, only
- * acknowledged transactions precede others (graph/orders.h).
+ * acknowledged transactions precede others (model/orders.h).
  */
 static bool waits_in_order(const struct rig_closing_search *s, uint32_t txn)
 {

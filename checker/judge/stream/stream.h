@@ -61,7 +61,7 @@ struct rig_stream_options {
     bool in_windows;                    /* a type that needs the whole history: leave levels open instead */
     bool keep_all;                      /* judge at the end only */
     struct rig_certifying **certifying; /* rig_stream_finish() may begin a comparison with the certificate there
-                                           (certificate/certified.h); NULL: it must not */
+                                           (model/certified.h); NULL: it must not */
     bool each_segment;                  /* judge after each segment, however little that releases: for tests */
     const char *name;                   /* of the history, for errors; NULL: none */
     const struct rig_row_names *row_names; /* of its keys; NULL: none */

@@ -1,5 +1,5 @@
 /*
- * A part of a history that is judged by itself, beside other parts of it in other processes (checker/shared_check.h).
+ * A part of a history that is judged by itself, beside other parts of it in other processes (shared/shared_check.h).
  *
  * The border of two parts lies behind some number of transactions. Which of them close there (closing.h) is a fact of the history, so the
  * part before the border judges those that close, and the part behind it those that wait. The latter reads on both sides of

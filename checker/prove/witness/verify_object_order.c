@@ -3,7 +3,7 @@
  * have no order that keeps the order of each process and explains their results.
  *
  * It explores all orders by their lengths: how far each process is, which operations of unknown outcome took effect, and the
- * state of each object, each compared whole. It shares no code with the search (object/object_sessions.c).
+ * state of each object, each compared whole. It shares no code with the search (objects/object_sessions.c).
  *
  * The witness may leave out what any order of the others remains an order without: operations that only observe, and writes of
  * a register whose values no other operation of the witness observes.
