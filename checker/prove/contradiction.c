@@ -100,8 +100,10 @@ static uint32_t first_met(const struct proof *p, uint32_t txn, uint32_t key)
 }
 
 /* An assumption orders what one transaction leaves (its last write, else what it read) and what a later one meets (what it
- * reads first, else its last write). A version that is met may be followed by another write of its transaction, which comes later still. */
-static bool assumed_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t key)
+ * reads first, else its last write). A version that is met may be followed by another write of its transaction, which comes later still.
+ * The version that is left may be intermediate: it is `write`, or a later one of the same transaction. */
+static bool assumed_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t write,
+                          uint32_t key)
 {
     const struct rig_txn *left = &p->history->txns[line->left], *met = &p->history->txns[line->met];
     const bool invoked = met->invoke_at != RIG_POSITION_NONE, in_process = line->reason == RIG_REASON_SEQUENTIAL;
@@ -112,22 +114,24 @@ static bool assumed_order(const struct proof *p, const struct rig_witness_line *
     later = later == RIG_FACT_NONE ? last_write(p, line->met, key) : later;
     return (p->assumed & RIG_ASSUMES(line->reason)) != 0 && left->outcome == RIG_OUTCOME_OK &&
            met->outcome == RIG_OUTCOME_OK && (in_process ? left->process == met->process : invoked) &&
-           left->complete_at < begin && earlier != RIG_FACT_NONE && earlier == last_write(p, before, key) &&
+           left->complete_at < begin && earlier >= write && earlier < p->history->txns[before + 1].first_op &&
            later >= p->history->txns[line->to].first_op && later < p->history->txns[line->to + 1].first_op;
 }
 
-/* The transaction `before` wrote a version of the key before that of the line's `to`, for the line's reason. */
-static bool known_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t key)
+/* The transaction `before` made a version of the key by `write`, in history->ops, before that of the line's `to`, for
+ * the line's reason. */
+static bool known_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t write,
+                        uint32_t key)
 {
     if (line->reason == RIG_REASON_UPDATE) {
         const struct rig_txn_op *read = op_of(p, line->to, line->reason_op);
         const bool known = read != NULL && p->facts->shape == RIG_RESULT_VALUE && rig_op_reads(read->kind) &&
                            read->key == key && read->read_state == RIG_READ_SEEN;
-        const struct rig_fact_write *write = known ? rig_facts_writer(p->facts, key, read->value) : NULL;
-        return write != NULL && write->txn == before && before != line->to;
+        const struct rig_fact_write *met = known ? rig_facts_writer(p->facts, key, read->value) : NULL;
+        return met != NULL && met->txn == before && before != line->to;
     }
     if (line->reason == RIG_REASON_SEQUENTIAL || line->reason == RIG_REASON_LINEARIZABLE)
-        return p->facts->shape == RIG_RESULT_VALUE && assumed_order(p, line, before, key);
+        return p->facts->shape == RIG_RESULT_VALUE && assumed_order(p, line, before, write, key);
     for (size_t i = 0; line->reason == RIG_REASON_CASE && i < p->orders.count; i++) {
         if (p->orders.at[i].before == before && p->orders.at[i].after == line->to && writes(p, before, key))
             return true;
@@ -141,7 +145,9 @@ static const char *check_ww(const struct proof *p, const struct rig_witness_line
     if (rig_op_reads(from->kind) || rig_op_reads(to->kind))
         return "not two writes";
     if (p->facts->shape == RIG_RESULT_VALUE || line->reason == RIG_REASON_CASE)
-        return known_order(p, line, line->from, to->key) ? NULL : "no reason for the order of the versions";
+        return known_order(p, line, line->from, (uint32_t)(from - p->history->ops), to->key)
+                   ? NULL
+                   : "no reason for the order of the versions";
     if (p->facts->shape != RIG_RESULT_LIST || p->facts->contested[to->key])
         return "nothing orders the versions of the key";
     return list_shows(p, p->facts->longest_acknowledged[to->key], from->value, to->value) ||
@@ -171,7 +177,7 @@ static const char *check_rw(const struct proof *p, const struct rig_witness_line
         from->read_state == RIG_READ_SEEN ? rig_facts_writer(p->facts, from->key, from->value) : NULL;
     if (write == NULL) /* the initial state */
         return NULL;
-    return write->txn != line->from && known_order(p, line, write->txn, from->key)
+    return write->txn != line->from && known_order(p, line, write->txn, write->op, from->key)
                ? NULL
                : "no reason for the order of the versions";
 }

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Compares every level of random histories of lists and of sets with all executions, by the definitions of the levels.
+"""Compares every level of random histories of lists, sets and registers with all executions, by the definitions of the levels.
 
-    levels_by_definition.py [--count N] [--seed S] [--type list-append|set] [--proofs] [-- OPTION...]
+    levels_by_definition.py [--count N] [--seed S] [--type list-append|set|rw-register] [--proofs] [--prefilled]
+                            [-- OPTION...]
 
 The lists have transactions that read keys to which they append, before and after; the sets have transactions that add
-several elements to a key, and reads that show some of them. Some transactions failed, or are of unknown outcome. OPTIONs
+several elements to a key, and reads that show some of them; the registers have transactions that write a key more than
+once, and perhaps a value that no transaction wrote. Some transactions failed, or are of unknown outcome. OPTIONs
 are given to rig check.
 
 An execution is an order (AR) of the acknowledged transactions and of any of those of unknown outcome. The versions of a
-list follow it; an element of a set is an item of its own. A read *shows* the transactions whose versions it returned
-(of a list: of the last element that is not the reader's own), and *misses* the others that wrote a later version. An
+list follow it, those of a register, too; an element of a set is an item of its own. A read *shows* the transactions whose versions it returned
+(of a list: of the last element that is not the reader's own; of a register: of its value), and *misses* the others that wrote a later version. An
 operation is one action. With the orders of processes and of real time (session and strong forms) these are the
 conditions of the levels:
 
@@ -21,10 +23,14 @@ conditions of the levels:
     consistent view      no read misses a dependency of its transaction (PL-2+)
     update serializable  updates, with any one other transaction, have no cycle (PL-3U)
     read atomic ... snapshot isolation    visibility with Int and Ext (Cerone, Bernardi & Gotsman 2015)
+    repeatable read      no cycle of dependencies and of rw edges out of reads of items, with Int for items (PL-2.99)
     serializable         AR itself, with Int (PL-3)
 
+A read of nil, of an empty list, and of a set what it does not show, found no row: what it misses is a phantom, which cursor
+stability and repeatable read allow. With --prefilled the rows were there, and all reads are of items.
+
     read uncommitted     reads show values that were written, each once, and what they show of the acknowledged writers of
-                         a list is how it begins in AR; no transaction of unknown outcome has to commit (PL-1)
+                         a list is how it begins in AR, and a key has one initial state; no transaction of unknown outcome has to commit (PL-1)
 
 A refuted level must have no execution, and a held one must have one. Each must be decided, but for read uncommitted of
 lists whose reads give the versions of a key no order. With --proofs, rig-verify must accept the proof of each verdict. The
@@ -47,7 +53,8 @@ UNCOMMITTED = ("read-uncommitted", "strong-session-read-uncommitted", "strong-re
 FORMS = {"read-committed": ("read-committed", "strong-session-read-committed", "strong-read-committed"),
          "snapshot-isolation": ("snapshot-isolation", "strong-session-snapshot-isolation", "strong-snapshot-isolation"),
          "serializable": ("serializable", "strong-session-serializable", "strict-serializable")}
-SAME = {"consistent-view": ["forward-consistent-view"], "serializable": ["view-serializable", "repeatable-read"]}
+SAME = {"consistent-view": ["forward-consistent-view"], "serializable": ["view-serializable"]}
+WRITES = {"list-append": "append", "set": "add", "rw-register": "w"}
 
 
 # ---- histories ----
@@ -60,7 +67,7 @@ def transactions(draw, kind):
         for _ in range(draw.randint(1, 4)):
             key = draw.randint(0, 1)
             if draw.random() < 0.5:
-                ops.append(["append" if kind == "list-append" else "add", key, next(value)])
+                ops.append([WRITES[kind], key, next(value)])
             else:
                 ops.append(["r", key, None])
         txns.append({"ops": ops, "outcome": draw.choices(["ok", "fail", "info"], [88, 5, 7])[0]})
@@ -100,12 +107,26 @@ def set_shown(draw, txns, at, place, key):
     return shown
 
 
+def register_shown(draw, txns, at, place, key):
+    """The latest version, perhaps the own one; or an earlier one; rarely any value, or one that no transaction wrote."""
+    before = [written(txn["ops"], key)[-1:] for txn in txns[:at] if txn["outcome"] != "fail"]
+    versions = [None] + [v for vs in before for v in vs] + written(txns[at]["ops"][:place], key)
+    if draw.random() < 0.04:
+        return draw.choice([None] + [v for txn in txns for v in written(txn["ops"], key)] + [900 + key, 910 + key][:draw.randint(0, 2)])
+    return versions[-1] if draw.random() < 0.65 else draw.choice(versions[-2:] + versions)
+
+
+SHOWN = {"list-append": list_shown, "set": set_shown, "rw-register": register_shown}
+
+
 def history(draw, kind):
     txns = transactions(draw, kind)
+    initial = {key: 800 + key if kind == "rw-register" and draw.random() < 0.1 else None for key in (0, 1)}
     for at, txn in enumerate(txns):
         for place, op in enumerate(txn["ops"]):
             if op[0] == "r":
-                op[2] = (list_shown if kind == "list-append" else set_shown)(draw, txns, at, place, op[1])
+                op[2] = SHOWN[kind](draw, txns, at, place, op[1])
+                op[2] = initial[op[1]] if op[2] is None else op[2]
     time = 0
     running, waiting, free = [], list(range(len(txns))), [0, 1, 2]
     draw.shuffle(waiting) if draw.random() < 0.3 else None
@@ -138,13 +159,14 @@ def as_text(txns):
 class Execution:
     """`order`: acknowledged transactions; sets of transactions are sets of their numbers."""
 
-    def __init__(self, kind, txns, order):
-        self.kind, self.txns, self.order = kind, txns, order
+    def __init__(self, kind, txns, order, prefilled):
+        self.kind, self.txns, self.order, self.prefilled = kind, txns, order, prefilled
         self.place = {t: i for i, t in enumerate(order)}
         self.lists = {key: [(v, t) for t in order for v in written(txns[t]["ops"], key)] for key in (0, 1)}
         self.writer = {v: t for t in order for key in (0, 1) for v in written(txns[t]["ops"], key)}
         self.writes = {t: {op[1] for op in txns[t]["ops"] if op[0] != "r"} for t in order}
         self.reads = {}  # (transaction, place) -> (shown, missed), of reads that return versions of others
+        self.phantoms = set()  # those of them that found no row of what they miss
         self.possible = all(self.take(t, i, op) for t in order for i, op in enumerate(txns[t]["ops"]) if self.is_known(t, op))
         if self.possible:
             self.relate()
@@ -169,6 +191,7 @@ class Execution:
             return False
         if self.kind == "set":
             every = {v: w for v, w in self.lists[key] if w != t}
+            self.phantoms |= set() if self.prefilled else {(t, place)}
             self.reads[t, place] = set(others), {w for v, w in every.items() if v not in result}
             return True
         if result != [v for v, _ in self.lists[key]][:len(result)]:
@@ -176,6 +199,7 @@ class Execution:
         if not others:
             if not result:
                 self.reads[t, place] = set(), {w for _, w in self.lists[key]} - {t}
+                self.phantoms |= set() if self.prefilled else {(t, place)}
             return True
         last = others[-1]
         if not set(written(self.txns[last]["ops"], key)) <= set(result):
@@ -186,7 +210,7 @@ class Execution:
 
     def overwritten(self, t, key):
         """The writers of earlier versions."""
-        return {w for w in self.before(t) if key in self.writes[w]} if self.kind == "list-append" else set()
+        return {w for w in self.before(t) if key in self.writes[w]} if self.kind != "set" else set()
 
     def relate(self):
         self.wr = {t: set() for t in self.order}
@@ -196,8 +220,9 @@ class Execution:
             self.missed[t] |= missed
         self.ww = {t: set().union(*(self.overwritten(t, key) for key in self.writes[t])) for t in self.order}
         self.depends = self.closed({t: self.wr[t] | self.ww[t] for t in self.order})
-        self.inner = all(self.agrees(t, i, op) for t in self.order for i, op in enumerate(self.txns[t]["ops"])
-                         if self.is_known(t, op))
+        known = [(t, i, op) for t in self.order for i, op in enumerate(self.txns[t]["ops"]) if self.is_known(t, op)]
+        self.inner = all(self.agrees(*read, False) for read in known)
+        self.inner_of_items = all(self.agrees(*read, not self.prefilled) for read in known)
 
     def closed(self, sees):
         """Transitive; all lead back in the order."""
@@ -209,8 +234,8 @@ class Execution:
     def down(self, sees):
         return {t: set(self.order[:max((self.place[s] + 1 for s in sees[t]), default=0)]) for t in self.order}
 
-    def agrees(self, t, place, op):
-        """Int."""
+    def agrees(self, t, place, op, allows_phantoms):
+        """Int. A row that only one of two reads found is a phantom; the elements of a set are rows."""
         _, key, result = op
         own = written(self.txns[t]["ops"][:place], key)
         others = [v for v in result if self.writer[v] != t]
@@ -221,6 +246,8 @@ class Execution:
         for earlier in self.txns[t]["ops"][:place]:
             if earlier[0] == "r" and earlier[1] == key:
                 seen = [v for v in earlier[2] if self.writer[v] != t]
+                if allows_phantoms and (self.kind == "set" or not seen or not others):
+                    continue
                 if (seen if self.kind == "list-append" else sorted(seen)) != (
                         others if self.kind == "list-append" else sorted(others)):
                     return False
@@ -254,7 +281,14 @@ class Execution:
         return self.kind == "set" or not any(
             self.txns[t]["ops"][place][1] in self.writes[t]
             and missed & self.overwritten(t, self.txns[t]["ops"][place][1])
-            for (t, place), (_, missed) in self.reads.items())
+            for (t, place), (_, missed) in self.reads.items() if (t, place) not in self.phantoms)
+
+    def has_no_cycle_of_items(self):
+        """No cycle of dependencies and of rw edges out of reads that found a row."""
+        after = {t: {a for a in self.order if t in self.wr[a] | self.ww[a]} for t in self.order}
+        for (t, place), (_, missed) in self.reads.items():
+            after[t] |= missed if (t, place) not in self.phantoms else set()
+        return not has_cycle(after, set(self.order))
 
     def misses_none(self, sees):
         return all(not missed & sees[t] for (t, _), (_, missed) in self.reads.items())
@@ -277,6 +311,8 @@ class Execution:
                  "consistent-view": self.misses_none(self.depends),
                  "update-serializable": self.updates_are_serializable()}
         both = {t: self.wr[t] | self.ww[t] for t in self.order}
+        if self.inner_of_items:
+            plain["repeatable-read"] = self.has_no_cycle_of_items()
         if self.inner:
             plain |= {"read-atomic": self.misses_none(self.wr),
                       "causal-cerone": self.misses_none(self.closed(self.wr)),
@@ -290,6 +326,43 @@ class Execution:
                     found.add(FORMS["serializable"][form])
         found |= {name for name, explained in plain.items() if explained}
         return found | {other for name in found for other in SAME.get(name, [])}
+
+
+class Registers(Execution):
+    """A value that no transaction wrote is the initial one of its key, in each read of it."""
+
+    def take(self, t, place, op):
+        _, key, value = op
+        writer = self.writer.get(value)
+        if writer == t:
+            return value in written(self.txns[t]["ops"][:place], key)
+        if value is not None and writer is None:
+            if any(value in written(txn["ops"], key) for txn in self.txns):
+                return False
+            if {value} != initial_states(self.txns, key):
+                return False
+        later = self.order
+        if writer is not None:
+            if writer not in self.before(t) or value != written(self.txns[writer]["ops"], key)[-1]:
+                return False
+            later = self.order[self.place[writer] + 1:]
+        self.reads[t, place] = {writer} - {None}, {w for w in later if key in self.writes[w]} - {t}
+        self.phantoms |= {(t, place)} if value is None and not self.prefilled else set()
+        return True
+
+    def agrees(self, t, place, op, allows_phantoms):
+        _, key, value = op
+        own = written(self.txns[t]["ops"][:place], key)
+        if own:
+            return value == own[-1]
+        seen = [earlier[2] for earlier in self.txns[t]["ops"][:place] if earlier[0] == "r" and earlier[1] == key]
+        return all(other == value or (allows_phantoms and None in (other, value)) for other in seen)
+
+
+def initial_states(txns, key):
+    """What acknowledged reads show of the key that no transaction wrote."""
+    every = {v for txn in txns for v in written(txn["ops"], key)}
+    return {op[2] for txn in txns if txn["outcome"] == "ok" for op in txn["ops"] if op[0] == "r" and op[1] == key} - every
 
 
 def has_cycle(after, among):
@@ -312,23 +385,25 @@ def orders_of(txns):
     return orders
 
 
-def explained_levels(kind, txns):
+def explained_levels(kind, txns, prefilled):
+    execution = Registers if kind == "rw-register" else Execution
     certain = [t for t, txn in enumerate(txns) if txn["outcome"] == "ok"]
     unknown = [t for t, txn in enumerate(txns) if txn["outcome"] == "info"]
     orders, found = orders_of(txns), set()
     for chosen in itertools.product([False, True], repeat=len(unknown)):
         for order in itertools.permutations(certain + list(itertools.compress(unknown, chosen))):
-            found |= Execution(kind, txns, list(order)).levels(orders)
+            found |= execution(kind, txns, list(order), prefilled).levels(orders)
     return found
 
 
 # ---- rig ----
 
-def rig(kind, text, folder, proves, options):
+def rig(kind, text, folder, proves, prefilled, options):
     path, proof = folder / "history.jsonl", folder / "proof"
     path.write_text(text)
-    done = subprocess.run([BUILD / "rig", "check", path, "--workload", kind, "--format", "json", *(["--proof", proof] if proves else []), *options],
-                          capture_output=True, text=True, timeout=60, check=False)
+    options = [*(["--proof", proof] if proves else []), *(["--prefilled"] if prefilled else []), *options]
+    done = subprocess.run([BUILD / "rig", "check", path, "--workload", kind, "--format", "json", *options], capture_output=True,
+                          text=True, timeout=60, check=False)
     if done.returncode not in (0, 1, 2):
         return {}, [f"rig check ends with {done.returncode}: {done.stderr}"]
     result = json.loads(done.stdout)
@@ -351,6 +426,8 @@ def uncommitted_levels(kind, txns):
     added = {(op[1], op[2]) for txn in txns for op in txn["ops"] if op[0] != "r"}
     certain = [t for t, txn in enumerate(txns) if txn["outcome"] == "ok"]
     reads = [op for t in certain for op in txns[t]["ops"] if op[0] == "r"]
+    if kind == "rw-register":
+        return set(UNCOMMITTED) if all(len(initial_states(txns, key)) < 2 for key in (0, 1)) else set()
     if any((op[1], value) not in added for op in reads for value in op[2]) or any(len(set(op[2])) < len(op[2]) for op in reads):
         return set()
     found, orders = set(), orders_of(txns)
@@ -361,8 +438,8 @@ def uncommitted_levels(kind, txns):
     return found
 
 
-def differences(kind, txns, result):
-    explained = explained_levels(kind, txns) | uncommitted_levels(kind, txns)
+def differences(kind, txns, prefilled, result):
+    explained = explained_levels(kind, txns, prefilled) | uncommitted_levels(kind, txns)
     for level, fate in result["levels"].items():
         exists = level in explained
         is_contested = level in UNCOMMITTED and kind == "list-append" and "no order" in result["reasons"].get(level, "")
@@ -374,20 +451,20 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--type", choices=["list-append", "set"])
+    parser.add_argument("--type", choices=list(WRITES))
     parser.add_argument("--proofs", action="store_true")
+    parser.add_argument("--prefilled", action="store_true")
     parser.add_argument("options", nargs="*")
     arguments = parser.parse_args()
     fates = {}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(arguments.count):
             draw = random.Random(arguments.seed * 1000003 + number)
-            kind = arguments.type or draw.choice(["list-append", "set"])
+            kind = arguments.type or draw.choice(list(WRITES))
             txns = history(draw, kind)
             text = as_text(txns)
-            result, found = rig(kind, text, pathlib.Path(folder), arguments.proofs,
-                                arguments.options)
-            found = found or list(differences(kind, txns, result))
+            result, found = rig(kind, text, pathlib.Path(folder), arguments.proofs, arguments.prefilled, arguments.options)
+            found = found or list(differences(kind, txns, arguments.prefilled, result))
             if found:
                 print(f"history {number} of seed {arguments.seed} ({kind}):", *found, text, sep="\n  ")
                 return 1
