@@ -98,18 +98,21 @@ enum rig_anomaly rig_anomaly_of_cycle(enum rig_shape shape, enum rig_along order
 }
 
 /* The cycles that answer a request for this shape: its special cases are the shapes from `first` to itself. */
-static uint64_t cases_of_cycle(unsigned shape, unsigned order)
+static uint64_t cases_of_cycle(const enum rig_anomaly shapes[RIG_SHAPE_COUNT][RIG_ALONG_COUNT], unsigned shape,
+                               unsigned order)
 {
     static const unsigned first[RIG_SHAPE_COUNT] = {RIG_SHAPE_G0, RIG_SHAPE_G0, RIG_SHAPE_SINGLE, RIG_SHAPE_SINGLE,
                                                     RIG_SHAPE_SINGLE};
     uint64_t cases = 0;
     for (unsigned s = first[shape]; s <= shape; s++) {
         for (unsigned o = 0; o <= order; o++)
-            cases |= RIG_ANOMALY_BIT(cycles[s][o]);
+            cases |= RIG_ANOMALY_BIT(shapes[s][o]);
     }
     if (shape == RIG_SHAPE_G1C)
         cases |= A(FUTURE_READ);
-    return shape == RIG_SHAPE_G2 ? cases | A(LOST_UPDATE) : cases;
+    if (shape == RIG_SHAPE_G2)
+        cases |= shapes == cycles ? A(LOST_UPDATE) : A(LOST_UPDATE_PREDICATE);
+    return cases;
 }
 
 uint64_t rig_anomaly_cases(enum rig_anomaly anomaly)
@@ -119,7 +122,9 @@ uint64_t rig_anomaly_cases(enum rig_anomaly anomaly)
     for (unsigned shape = 0; shape < RIG_SHAPE_COUNT; shape++) {
         for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
             if (cycles[shape][order] == anomaly)
-                return cases_of_cycle(shape, order);
+                return cases_of_cycle(cycles, shape, order);
+            if (by_predicate[shape][order] == anomaly)
+                return cases_of_cycle(by_predicate, shape, order);
         }
     }
     return RIG_ANOMALY_BIT(anomaly);
