@@ -37,13 +37,13 @@ report: [json]
 
 FAULTS_PLAN = """
 name: faults
-workload: {{type: list-append, duration: 4s}}
+workload: {{type: list-append, duration: 8s}}
 clients: {{count: 2, rate: 500/s}}
 database: {{driver: exec, setup: false, command: [python3, {program}]}}
 nemesis:
   overlap: true
   faults:
-    - {{fault: exec, command: 'true', undo: 'true', at: [200ms], for: 3500ms}}
+    - {{fault: exec, command: 'true', undo: 'true', at: [200ms], for: 7500ms}}
     - {{fault: exec, command: 'true', undo: 'true', every: 20ms, for: 200ms}}
 check: {{levels: [read-uncommitted]}}
 report: [json, text]
@@ -80,7 +80,7 @@ class Bounds(RigTest):
         steps = [json.loads(line)["value"] for line in (self.folder / "out" / "history.jsonl").read_text().splitlines()
                  if '"process":"nemesis"' in line]
         self.assertGreater(max(step["injection"] for step in steps), 66)
-        # The load has 2,000 transactions in 4 s, and the long fault takes 3.5 s of it.
+        # The load has 4,000 transactions in 8 s, and the long fault takes 7.5 s of it.
         self.assertGreater(max(step.get("ok", 0) for step in steps if step["step"] == "healed"), 1000, repr(done))
         self.assertNotIn("nothing was acknowledged", done.out)
         total = self.results("out")["history"]["ok"]

@@ -29,7 +29,7 @@ SESSION_SI, STRONG_SI = "strong-session-snapshot-isolation", "strong-snapshot-is
 # Bugs of the rows that programs use.
 PROGRAMS = {
     "lost-update": [(REGISTER, SER, CARTS, "lost-update", "cursor-stability")],
-    "stale-read": [(REGISTER, SER, {**BANK_PROGRAM, **OFTEN}, "G-single-item-process", SESSION_SI)],
+    "stale-read": [(REGISTER, SER, {**BANK_PROGRAM, **OFTEN}, "G-single-predicate-process", SESSION_SI)],
     "missed-pivot": [(REGISTER, SER, FEW_CUSTOMERS, "no-version-order", "repeatable-read update-serializable")],
     "moving-snapshot": [(REGISTER, SER, {**BANK_PROGRAM, **OFTEN}, "no-version-order",
                          "consistent-view read-atomic repeatable-read")],
@@ -46,16 +46,16 @@ PLANTED = {
         (BANK, SI, RICH, "wrong-total", "consistent-view repeatable-read"),
     ],
     "stale-read": [
-        (REGISTER, SER, {}, "G-single-item-realtime", SESSION_SI),
-        (FORK, SER, {}, "G-single-item-realtime", SESSION_SI),
-        (SEQUENTIAL, SER, {}, "G-single-item-process", SESSION_SI),
+        (REGISTER, SER, {}, "G-single-predicate-realtime", SESSION_SI),
+        (FORK, SER, {}, "G-single-predicate-realtime", SESSION_SI),
+        (SEQUENTIAL, SER, {}, "G-single-predicate-process", SESSION_SI),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
         (CAS, SER, {}, *UNORDERED),
         (STRING, SER, {}, *UNORDERED),
     ],
     "long-fork": [
         (LIST, SER, {}, "G-single-item-realtime", STRONG_SI),
-        (FORK, SI, {"database": {"bug-rate": "95%"}}, "G-nonadjacent-item", "monotonic-snapshot-read prefix repeatable-read"),
+        (FORK, SI, {"database": {"bug-rate": "95%"}}, "G-nonadjacent-predicate", "monotonic-snapshot-read prefix"),
     ],
     "dirty-read": [
         (LIST, SER, {}, "G1a", "read-committed"),
@@ -86,7 +86,7 @@ PLANTED = {
     "reordered-append": [(LIST, SER, {}, "incompatible-order", "read-committed"), (STRING, SER, {}, *UNORDERED)],
     "non-monotonic-session": [
         (LIST, SER, {}, "G-single-item-process", SESSION_SI),
-        (SET, SER, {}, "G-single-item-process", SESSION_SI),
+        (SET, SER, {}, "G-single-predicate-process", SESSION_SI),
     ],
     "wrong-compare": [(CAS, SER, {}, *UNORDERED), (MUTEX, SER, {}, *UNORDERED)],
     "refused-write": [(CAS, SER, {}, *UNORDERED)],
@@ -104,13 +104,13 @@ PLANTED = {
     ],
     "savepoint-loss": [
         (LIST, SER, {}, "lost-append", "read-uncommitted"),
-        (SET, SER, {}, "G-single-item", "monotonic-atomic-view"),
+        (SET, SER, {}, "G-single-predicate", "monotonic-atomic-view repeatable-read"),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
     ],
     "savepoint-read": [(LIST, SER, {}, "G1a", "read-committed"), (REGISTER, SER, {}, "G1a", "read-committed")],
     "missed-pivot": [(LIST, SER, {}, "G2-item", "repeatable-read update-serializable")],
     "moving-snapshot": [
-        (LIST, SI, {}, "G-single-item", "monotonic-atomic-view"),
+        (LIST, SI, {}, "G-single-item", "monotonic-atomic-view repeatable-read"),
         (BANK, SI, RICH, "wrong-total", "consistent-view repeatable-read"),
     ],
     "forgotten-write": [
@@ -125,13 +125,13 @@ PLANTED = {
         (COUNTER, SER, {}, "impossible-value", "read-committed"),
     ],
     "nil-read": [
-        (REGISTER, SER, {}, "G-single-item", "cursor-stability monotonic-atomic-view"),
-        (SET, SER, {}, "G-single-item", "monotonic-atomic-view"),
+        (REGISTER, SER, {}, "G-single-predicate", "monotonic-atomic-view"),
+        (SET, SER, {}, "G-single-predicate", "monotonic-atomic-view"),
         (BANK, SER, RICH, "wrong-total", "consistent-view repeatable-read"),
     ],
     "headless-read": [
         (LIST, SER, {}, "incompatible-order", "read-committed"),
-        (SET, SER, {}, "G-single-item", "monotonic-atomic-view"),
+        (SET, SER, {}, "G-single-predicate", "monotonic-atomic-view"),
     ],
     "lost-commit": [
         (LIST, SER, {}, "lost-append", "strong-session-read-uncommitted read-committed"),

@@ -209,9 +209,9 @@ class ExitStatus(RigTest):
         self.assertIn("not empty", done.err)
         self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["mine"])
 
-    def test_a_folder_that_cannot_be_made_is_3(self):
+    def test_a_path_through_a_file_is_64(self):
         (self.folder / "file").write_text("x")
-        self.status(3, self.rig("run", self.plan(sim_plan()), "-o", "file/out"))
+        self.status(64, self.rig("run", self.plan(sim_plan()), "-o", "file/out"))
 
 
 class Files(RigTest):
