@@ -292,6 +292,11 @@ static int check_command(int argc, char **argv, struct rig_cli_check_ranks *rank
         !rig_cli_read_minimum(&args, &minimum) || !read_assumptions(&args, &options.check) ||
         !rig_cli_reports_are_known(&args) || !read_amounts(&args, &source, &options))
         return RIG_EXIT_USAGE;
+    if (rig_arguments_has(&args, "proof") && rig_arguments_has(&args, "excerpt")) {
+        rig_cli_complain("--proof is not for an excerpt: rig-verify replays proofs of whole histories, in which each "
+                         "value has a writer; leave --proof or --excerpt out");
+        return RIG_EXIT_USAGE;
+    }
     if (rig_arguments_has(&args, "proof") && rig_arguments_has(&args, "window")) {
         rig_cli_complain("--proof needs the whole history at once: leave --window out");
         return RIG_EXIT_USAGE;

@@ -539,9 +539,10 @@ enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdic
                       .type = rig_type_inference(verdict->scope.workload),
                       .verdict = verdict,
                       .arena = arena};
-    if (verdict->scope.lost_count > 0) /* an omitted operation may have written the value */
+    if (verdict->scope.lost_count > 0) /* an omitted operation may have written the value, or added the element */
         verdict->findings[RIG_ANOMALY_GARBAGE_READ] = verdict->findings[RIG_ANOMALY_NONSEQUENTIAL] =
-            (struct rig_finding){0};
+            verdict->findings[RIG_ANOMALY_PHANTOM_ELEMENT] = verdict->findings[RIG_ANOMALY_DUPLICATED_ELEMENT] =
+                (struct rig_finding){0};
     if (verdict->scope.lost_count > 0 || verdict->scope.truncated) /* or have made an increment */
         verdict->findings[RIG_ANOMALY_IMPOSSIBLE_VALUE] = verdict->findings[RIG_ANOMALY_COUNTER_BOUNDS] =
             (struct rig_finding){0};

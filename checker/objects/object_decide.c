@@ -203,7 +203,8 @@ static enum rig_rc decide_keys(struct decide *d, struct rig_err *err)
     struct rig_arena scratch;
     rig_arena_init(&scratch, d->limits->bytes);
     struct sized *keys = make_room(d, &scratch) ? sort_keys(&d->ops, &scratch) : NULL;
-    const bool fits = keys != NULL && count_elements(d) && decide_all(d, keys);
+    const bool fits =
+        keys != NULL && count_elements(d) && (!d->history->has_invocations || decide_all(d, keys));
     rig_arena_done(&scratch);
     return fits ? RIG_OK : rig_memory_limit(err, "the operations of an object");
 }
@@ -215,8 +216,8 @@ enum rig_rc rig_objects_decide(const struct rig_history *history, const struct r
     struct decide d = {.history = history, .window = window, .limits = limits, .arena = arena, .decided = decided};
     *decided = (struct rig_objects_decided){0};
     decided->delivery_open = !history->has_invocations;
-    if (!history->has_invocations)
-        return RIG_OK;
+    if (!history->has_invocations && window != NULL)
+        return RIG_OK; /* nothing is carried over, and so nothing is known of all elements */
     enum rig_rc rc = rig_object_model_init(&d.model, history->workload, limits->bytes)
                          ? decide_keys(&d, err)
                          : rig_memory_limit(err, "the states of an object");

@@ -247,6 +247,7 @@ static enum rig_rc finish_whole(struct rig_stream *w, const struct rig_source_fa
     rig_verdict_free(&w->storage->verdict);
     w->storage = verdict->storage;
     w->storage->history = history;
+    verdict->scope.excerpt = facts->excerpt;
     /* Inferences that judged nothing. */
     verdict->cost.infer_ms += (double)w->judge.infer_ns / (double)RIG_NS_PER_MS;
     verdict->cost.search_ms += (double)w->judge.search_ns / (double)RIG_NS_PER_MS;

@@ -475,7 +475,7 @@ struct elements {
     struct rig_table of_value;
     struct element_vec at;
     uint64_t unknown; /* takes of unknown result that began before the end of `nothing` */
-    bool has_open_drain;
+    bool has_open_drain; /* that began before the end of `nothing` */
 };
 
 static struct element *element_of(struct elements *e, int64_t value)
@@ -492,10 +492,13 @@ static bool count_operation(struct elements *e, uint32_t txn, const struct rig_t
     const struct rig_history *history = e->history;
     const bool takes = rig_op_reads(op->kind), is_ok = history->txns[txn].outcome == RIG_OUTCOME_OK;
     const bool gives = takes && is_ok && op->read_state != RIG_READ_UNKNOWN;
-    e->has_open_drain |= rig_object_is_open_drain((enum rig_outcome)history->txns[txn].outcome,
-                                                  rig_txn_ops(history, txn), rig_txn_op_count(history, txn));
+    /* One that began after `nothing` had ended found the object without the values that `nothing` missed. */
+    const bool began = e->nothing == UINT32_MAX || history->txns[txn].invoke_at < rig_txn_end(history, e->nothing);
+    e->has_open_drain |=
+        began && rig_object_is_open_drain((enum rig_outcome)history->txns[txn].outcome, rig_txn_ops(history, txn),
+                                          rig_txn_op_count(history, txn));
     if (takes && !gives)
-        e->unknown += e->nothing == UINT32_MAX || history->txns[txn].invoke_at < rig_txn_end(history, e->nothing);
+        e->unknown += began;
     if (takes && (!gives || op->read_state != RIG_READ_SEEN))
         return true;
     struct element *element = element_of(e, op->value);
