@@ -203,8 +203,7 @@ static enum rig_rc decide_keys(struct decide *d, struct rig_err *err)
     struct rig_arena scratch;
     rig_arena_init(&scratch, d->limits->bytes);
     struct sized *keys = make_room(d, &scratch) ? sort_keys(&d->ops, &scratch) : NULL;
-    const bool fits =
-        keys != NULL && count_elements(d) && (!d->history->has_invocations || decide_all(d, keys));
+    const bool fits = keys != NULL && count_elements(d) && (!d->history->has_invocations || decide_all(d, keys));
     rig_arena_done(&scratch);
     return fits ? RIG_OK : rig_memory_limit(err, "the operations of an object");
 }

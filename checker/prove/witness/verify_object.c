@@ -474,7 +474,7 @@ struct elements {
     uint32_t key, nothing; /* a take that found nothing, or UINT32_MAX */
     struct rig_table of_value;
     struct element_vec at;
-    uint64_t unknown; /* takes of unknown result that began before the end of `nothing` */
+    uint64_t unknown;    /* takes of unknown result that began before the end of `nothing` */
     bool has_open_drain; /* that began before the end of `nothing` */
 };
 
@@ -494,9 +494,8 @@ static bool count_operation(struct elements *e, uint32_t txn, const struct rig_t
     const bool gives = takes && is_ok && op->read_state != RIG_READ_UNKNOWN;
     /* One that began after `nothing` had ended found the object without the values that `nothing` missed. */
     const bool began = e->nothing == UINT32_MAX || history->txns[txn].invoke_at < rig_txn_end(history, e->nothing);
-    e->has_open_drain |=
-        began && rig_object_is_open_drain((enum rig_outcome)history->txns[txn].outcome, rig_txn_ops(history, txn),
-                                          rig_txn_op_count(history, txn));
+    e->has_open_drain |= began && rig_object_is_open_drain((enum rig_outcome)history->txns[txn].outcome,
+                                                           rig_txn_ops(history, txn), rig_txn_op_count(history, txn));
     if (takes && !gives)
         e->unknown += began;
     if (takes && (!gives || op->read_state != RIG_READ_SEEN))
