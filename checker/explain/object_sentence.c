@@ -109,6 +109,38 @@ static void add_sessions(const struct rig_history *history, const struct rig_wit
     }
 }
 
+/* The value that the operation observes at first, where none that began before its end and may have happened writes it to the
+ * key. */
+static bool observes_unwritten(const struct rig_history *history, uint32_t txn, int64_t *value)
+{
+    const struct rig_txn_op *own = rig_txn_ops(history, txn);
+    const bool observes = own->kind == RIG_OP_EXPECT || (rig_op_reads(own->kind) && own->read_state == RIG_READ_SEEN);
+    if (history->workload != RIG_WORKLOAD_CAS_REGISTER || history->is_excerpt || !observes)
+        return false;
+    const uint32_t last = rig_txn_end(history, txn);
+    *value = own->value;
+    for (uint32_t other = 0; other < history->txn_count; other++) {
+        const struct rig_txn_op *op = rig_txn_ops(history, other), *end = op + rig_txn_op_count(history, other);
+        for (; op < end && history->txns[other].outcome != RIG_OUTCOME_FAIL; op++) {
+            if (op->kind == RIG_OP_WRITE && history->txns[other].invoke_at < last && op->key == own->key &&
+                op->value == *value)
+                return false;
+        }
+    }
+    return *value != rig_object_nil(history->workload);
+}
+
+static void add_initial(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    int64_t value;
+    if (w->blocked->explained == 0 && observes_unwritten(history, w->txns[0], &value))
+        rig_buf_printf(
+            text,
+            "\n  Nothing had written %s, and a register begins with nil. If this one began with %s, begin the "
+            "history with a write of %s.",
+            RIG_VALUE_SHOWN(value), RIG_VALUE_SHOWN(value), RIG_VALUE_SHOWN(value));
+}
+
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     const struct rig_blocked *blocked = w->blocked;
@@ -148,6 +180,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     }
     if (w->txn_count > 1)
         rig_buf_add_text(text, w->txn_count <= blocked->open_count ? " and others." : ".");
+    add_initial(history, w, text);
 }
 
 const struct rig_type_sentences rig_object_sentences = {

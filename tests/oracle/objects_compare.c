@@ -411,8 +411,11 @@ static enum rig_rc read_sequential(const struct rig_verdict *verdict, struct ask
 {
     const enum rig_fate fate = verdict->levels[RIG_LEVEL_STRONG_SESSION_SERIALIZABLE].fate;
     const struct rig_finding *finding = &verdict->findings[RIG_ANOMALY_NONSEQUENTIAL];
+    /* No order at all explains these, so they refute the level whether or not the search ends. */
+    const bool unexplained = verdict->findings[RIG_ANOMALY_PHANTOM_ELEMENT].count > 0 ||
+                             verdict->findings[RIG_ANOMALY_DUPLICATED_ELEMENT].count > 0;
     asked->sequential = fate != RIG_FATE_REFUTED;
-    if ((finding->count > 0) == asked->sequential || finding->count != finding->witness_count)
+    if ((finding->count > 0 || unexplained) == asked->sequential || finding->count != finding->witness_count)
         return rig_fail(err, RIG_E_BUG, "sequential consistency and its anomaly disagree");
     if (asked->may_be_open &&
         (verdict->sequential == RIG_SEQUENTIAL_BRIEF || verdict->sequential == RIG_SEQUENTIAL_SPENT))
