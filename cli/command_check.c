@@ -146,19 +146,25 @@ static void take_load(const struct rig_source *source, struct rig_check_options 
         options->total = check.total;
 }
 
-/* `unproved`: why there is a verdict and no proof, where one is asked for. */
+static const char *name_of(const struct rig_arguments *args)
+{
+    return args->positional_count > 1               ? "the records"
+           : strcmp(args->positionals[0], "-") == 0 ? "standard input"
+                                                    : args->positionals[0];
+}
+
+/* Gives the source in any case; a proof reads it again. */
 static enum rig_rc check(const struct rig_arguments *args, struct rig_source_options *from,
                          struct rig_stream_options *options, struct rig_cli_check_ranks *ranks,
-                         struct rig_verdict **verdict, struct rig_err *unproved, struct rig_err *err)
+                         struct rig_source **opened, struct rig_verdict **verdict, struct rig_err *err)
 {
-    const char *path = args->positionals[0], *proof = rig_arguments_value(args, "proof");
-    const char *name = args->positional_count > 1 ? "the records" : strcmp(path, "-") == 0 ? "standard input" : path;
     struct rig_source *source;
     from->load.limit_bytes = options->check.limit_bytes;
     from->by_blocks = ranks != NULL;
     enum rig_rc rc = rig_source_open_ranks(args->positionals, args->positional_count, from, &source, err);
     if (rc != RIG_OK)
         return rc;
+    *opened = source;
     enum rig_workload workload = rig_source_facts(source)->workload;
     const struct rig_type_inference *type = rig_type_inference(workload);
     if (rig_arguments_has(args, "assume") && type != NULL && type->assumptions == 0)
@@ -172,17 +178,12 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
         rc = check_bank(args, workload, err);
     if (rc == RIG_OK)
         rc = rig_asked_require_possible(workload, options->check.anomalies, err);
-    if (rc == RIG_OK && proof != NULL)
+    if (rc == RIG_OK && rig_arguments_value(args, "proof") != NULL)
         rc = rig_cli_proof_check(workload, options->check.lattice, err);
     take_load(source, &options->check);
     if (rc == RIG_OK && ranks != NULL)
         rig_cli_check_ranks_open(ranks, args->positionals, args->positional_count, from, options);
-    if (rc == RIG_OK)
-        rc = rig_check_source(source, name, options, verdict, err);
-    if (rc == RIG_OK && proof != NULL)
-        (void)rig_cli_proof_write(source, name, &options->check, proof, unproved);
-    rig_source_close(source);
-    return rc;
+    return rc == RIG_OK ? rig_check_source(source, name_of(args), options, verdict, err) : rc;
 }
 
 /* The title of reports: the file's name without its folders. */
@@ -246,13 +247,15 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
 {
     struct rig_err err = {0}, unproved = {0};
     struct rig_verdict *verdict = NULL;
+    struct rig_source *opened = NULL;
+    const char *proof = rig_arguments_value(args, "proof");
     struct rig_server_logs *logs = NULL;
     struct rig_cli_check_progress progress;
     struct rig_report_run there = saved->run;
     const struct rig_report_run *run = saved->found ? &there : NULL;
     rig_cli_check_progress_init(&progress, rig_cli_progress_look(args));
     options->watch = rig_cli_check_progress_watch(&progress);
-    enum rig_rc rc = check(args, source, options, ranks, &verdict, &unproved, &err);
+    enum rig_rc rc = check(args, source, options, ranks, &opened, &verdict, &err);
     rig_cli_check_progress_done(&progress);
     if (rc == RIG_OK && ranks != NULL && ranks->helpers.why.rc != RIG_OK)
         rig_cli_complain("rank 0 has checked alone: %s", ranks->helpers.why.text);
@@ -270,8 +273,12 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
     int status = is_judged ? rig_cli_verdict_status(verdict) : RIG_EXIT_OK;
     if (rc != RIG_OK)
         status = rig_cli_worst(status, rig_cli_fail(&err));
-    if (is_judged && unproved.rc != RIG_OK)
+    (void)fflush(stdout); /* the verdict is there while its proof is made */
+    if (is_judged && proof != NULL &&
+        rig_cli_proof_write(opened, name_of(args), &options->check, rig_cli_proof_decides(verdict), proof, &unproved) !=
+            RIG_OK)
         status = rig_cli_worst(status, rig_cli_fail(&unproved));
+    rig_source_close(opened);
     rig_server_logs_free(logs);
     rig_verdict_free(verdict);
     return status;

@@ -75,7 +75,8 @@ struct job {
     const struct rig_arguments *arguments;
     bool is_quiet; /* only the result, or nothing */
     char folder[RIG_STORE_PATH_BYTES];
-    int hold; /* on the folder's mark; -1 */
+    bool decides; /* the verdict, any level */
+    int hold;     /* on the folder's mark; -1 */
     struct rig_run_result result;
     struct rig_report_latency latencies[4];
     struct rig_report_error errors[RIG_RUN_ERROR_ROWS];
@@ -277,6 +278,7 @@ static void point_to_report(const struct job *job)
 static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, struct rig_err *err)
 {
     const struct rig_cli_run_request *request = job->request;
+    job->decides = rig_cli_proof_decides(verdict);
     collect_facts(job);
     if (request->judged != NULL)
         request->judged(request->context, verdict, &job->facts);
@@ -484,7 +486,8 @@ static int keep_proof(struct job *job, int status)
                          ? rig_source_open_ranks((const char *const *)paths->at, paths->count, &from, &source, &err)
                          : rig_fail(&err, RIG_E_IO, "%s: the record is not there", job->folder);
     if (rc == RIG_OK)
-        rc = rig_cli_proof_write(source, paths->count == 1 ? paths->at[0] : job->folder, &options, path, &err);
+        rc = rig_cli_proof_write(source, paths->count == 1 ? paths->at[0] : job->folder, &options, job->decides, path,
+                                 &err);
     rig_source_close(source);
     if (rc == RIG_OK)
         return status;

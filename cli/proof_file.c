@@ -17,24 +17,35 @@ enum rig_rc rig_cli_proof_check(enum rig_workload workload, enum rig_lattice lat
     return RIG_OK;
 }
 
-enum rig_rc rig_cli_proof_write(struct rig_source *source, const char *name, const struct rig_check_options *check,
-                                const char *path, struct rig_err *err)
+bool rig_cli_proof_decides(const struct rig_verdict *verdict)
 {
+    bool decides = false;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        decides |= verdict->levels[level].fate != RIG_FATE_NOT_REFUTED;
+    return decides;
+}
+
+enum rig_rc rig_cli_proof_write(struct rig_source *source, const char *name, const struct rig_check_options *check,
+                                bool decides, const char *path, struct rig_err *err)
+{
+    struct rig_check_options again = *check;
     const struct rig_load_options load = {.limit_bytes = check->limit_bytes};
     struct rig_history *history = NULL;
     struct rig_verdict *verdict = NULL;
     struct rig_buf text;
     struct rig_err why = {0};
     rig_buf_init(&text, (size_t)PROOF_GIB << 30);
+    if (!decides)
+        again.budget_ns = 1;
     enum rig_rc rc = rig_cli_proof_check(rig_source_facts(source)->workload, check->lattice, &why);
     if (rc == RIG_OK)
         rc = rig_source_rewind(source, &why);
     if (rc == RIG_OK)
         rc = rig_history_take(source, &load, name, &history, &why);
     if (rc == RIG_OK)
-        rc = rig_check(history, check, &verdict, &why);
+        rc = rig_check(history, &again, &verdict, &why);
     if (rc == RIG_OK)
-        rc = rig_prove(history, verdict, check, &text, &why);
+        rc = rig_prove(history, verdict, &again, &text, &why);
     if (rc == RIG_OK)
         rc = rig_output_save(&text, path, &why);
     rig_verdict_free(verdict);

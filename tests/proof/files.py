@@ -7,6 +7,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -59,6 +60,18 @@ class Files(unittest.TestCase):
         reference = run(RIG, "check", "--lattice", "reference", "--proof", self.proof, HISTORIES / "G0.jsonl")
         self.assertEqual(reference.returncode, 64)
         self.assertFalse(self.proof.exists())
+
+    def test_nothing_is_searched_twice_where_nothing_is_decided(self):
+        """Pops of unknown outcome leave this stack open: the proof takes no further time of the budget."""
+        history = self.folder / "stack.jsonl"
+        run(RIG, "gen", "--transactions", 4000, "--clients", 8, "--seed", 2, "--set", "workload.type=stack", "--set",
+            "database.info-rate=4%", history)
+        begin = time.monotonic()
+        done = run(RIG, "check", "--budget", "6s", "--proof", self.proof, history)
+        self.assertLess(time.monotonic() - begin, 12)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("open strict-serializable not decided", self.proof.read_text())
+        self.assertEqual(run(VERIFY, history, self.proof).returncode, 2)
 
     def test_without_memory_for_the_whole(self):
         history = self.folder / "long.rig"
