@@ -170,6 +170,16 @@ static bool reads_all_of(const struct rig_history *history, uint32_t txn, uint32
     return true;
 }
 
+/* Whether `txn` reads all accounts that the other one changes. */
+static bool reads_changed(const struct rig_history *history, uint32_t txn, uint32_t other)
+{
+    for (uint32_t op = history->txns[other].first_op; op < history->txns[other + 1].first_op; op++) {
+        if (history->ops[op].kind == RIG_OP_INCREMENT && !reads_key(history, txn, history->ops[op].key))
+            return false;
+    }
+    return true;
+}
+
 /* Compared with another read of the same accounts; of itself, with the total that is assumed. */
 static bool is_wrong_total(const struct sum *s)
 {
@@ -181,7 +191,8 @@ static bool is_wrong_total(const struct sum *s)
         return history->txns[s->other].outcome == RIG_OUTCOME_OK && total_of(history, s->other, &other) &&
                reads_all_of(history, s->txn, s->other) && reads_all_of(history, s->other, s->txn) && total != other;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome == RIG_OUTCOME_OK && !reads_all_of(history, s->txn, txn))
+        if ((history->txns[txn].outcome == RIG_OUTCOME_OK && !reads_all_of(history, s->txn, txn)) ||
+            (may_have_committed(history, txn) && !reads_changed(history, s->txn, txn)))
             return false;
     }
     return s->facts->assumes_total && total != s->facts->total;
