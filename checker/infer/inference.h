@@ -29,6 +29,7 @@ struct rig_inference {
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
     bool prefilled;                /* each key had its row from the start: no rw edge is by a predicate */
+    bool of_items;                 /* linked without the rw edges by predicates */
     bool any_foreign;              /* a committed read shows a value of a register that no transaction wrote */
     const uint8_t *open_keys; /* per key: it cannot be finished yet, because a value may get a writer; NULL: all can */
     unsigned contradicted;    /* RIG_ASSUMPTION_BIT()s of the assumptions that do not hold here */
@@ -50,6 +51,7 @@ static inline void rig_inference_for_items(const struct rig_inference *inference
     items->noncyclic = (struct rig_noncyclic_findings){0};
     items->lost = (struct rig_noncyclic_list){0};
     items->unordered_keys = 0;
+    items->of_items = true;
 }
 
 /* Releases what does not come from the arena; also after a failure. */

@@ -18,6 +18,7 @@ struct infer {
     uint32_t own_count;     /* in links->own */
     uint64_t unknown_reads; /* of acknowledged transactions */
     bool again;             /* a second pass: anomalies were noted in the first */
+    const uint8_t *among;   /* only these transactions; NULL: all */
     struct rig_unread unread;
     struct rig_own_ops own; /* of the transaction that is visited, unless it is plain */
 };
@@ -293,7 +294,8 @@ static bool visit_fully(struct infer *in)
 {
     for (uint32_t txn = 0; txn < in->history->txn_count; txn++) {
         in->links->own_first[txn] = in->own_count;
-        if (in->versions->committed[txn] && !visit_any(in, txn))
+        const bool counts = in->versions->committed[txn] && (in->among == NULL || in->among[txn]);
+        if (counts && !visit_any(in, txn))
             return false;
     }
     in->links->own_first[in->history->txn_count] = in->own_count;
@@ -407,7 +409,7 @@ bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic, bool real
            (!(realtime || contradicted) || rig_list_lost_appends(versions, noncyclic, &inference->lost));
 }
 
-bool rig_infer_items_of_lists(const struct rig_inference *inference, struct rig_inference *items)
+bool rig_infer_items_of_lists(const struct rig_inference *inference, const uint8_t *among, struct rig_inference *items)
 {
     struct rig_noncyclic_findings none = {0};
     struct rig_err err = {0};
@@ -417,7 +419,8 @@ bool rig_infer_items_of_lists(const struct rig_inference *inference, struct rig_
                        .versions = &items->versions,
                        .noncyclic = &none,
                        .links = &items->links,
-                       .again = true};
+                       .again = true,
+                       .among = among};
     const enum rig_rc rc = link_all(&in, inference->links.arena, false, &err);
     rig_unread_done(&in.unread);
     rig_own_ops_done(&in.own);

@@ -42,6 +42,7 @@ struct infer {
     uint32_t *reader_first;
     uint64_t unknown_reads;
     bool prefilled;
+    const uint8_t *among;              /* only these transactions; NULL: all */
     bool items_only;                   /* reads of keys without a row give no rw edges */
     struct writer_list targets;        /* scratch, */
     struct rig_bundle_sources sources; /*   likewise */
@@ -223,7 +224,8 @@ static bool take_txns(struct infer *in)
     memset(in->keys, 0xff, key_count * sizeof *in->keys);
     memset(in->updates, 0xff, version_count * sizeof *in->updates);
     for (uint32_t txn = 0; txn < in->history->txn_count; txn++) {
-        if (in->registers->committed[txn] && !take_txn(in, txn))
+        const bool counts = in->registers->committed[txn] && (in->among == NULL || in->among[txn]);
+        if (counts && !take_txn(in, txn))
             return false;
     }
     return true;
@@ -365,7 +367,8 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
     return rc;
 }
 
-bool rig_infer_items_of_registers(const struct rig_inference *inference, struct rig_inference *items)
+bool rig_infer_items_of_registers(const struct rig_inference *inference, const uint8_t *among,
+                                  struct rig_inference *items)
 {
     struct rig_noncyclic_findings none = {0};
     rig_inference_for_items(inference, items);
@@ -373,6 +376,7 @@ bool rig_infer_items_of_registers(const struct rig_inference *inference, struct 
                        .registers = &items->registers,
                        .noncyclic = &none,
                        .links = &items->links,
+                       .among = among,
                        .items_only = true};
     const bool done = rig_links_init(in.links, inference->links.arena, inference->history->txn_count, 0,
                                      inference->history->op_count) &&

@@ -23,6 +23,7 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
                                 struct rig_err *err);
 
 /* See struct rig_type_inference. The items share the versions of the inference. */
-bool rig_infer_items_of_registers(const struct rig_inference *inference, struct rig_inference *items);
+bool rig_infer_items_of_registers(const struct rig_inference *inference, const uint8_t *among,
+                                  struct rig_inference *items);
 
 #endif

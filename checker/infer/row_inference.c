@@ -373,12 +373,14 @@ enum rig_rc rig_infer_rows(const struct rig_history *history, struct rig_assumpt
     return RIG_OK;
 }
 
-bool rig_infer_items_of_rows(const struct rig_inference *inference, struct rig_inference *items)
+bool rig_infer_items_of_rows(const struct rig_inference *inference, const uint8_t *among, struct rig_inference *items)
 {
+    (void)among;
     *items = (struct rig_inference){.history = inference->history,
                                     .rows = inference->rows,
                                     .committed = inference->committed,
-                                    .committed_count = inference->committed_count};
+                                    .committed_count = inference->committed_count,
+                                    .of_items = true};
     struct infer in = {
         .history = inference->history, .rows = inference->rows, .links = &items->links, .items_only = true};
     if (!take_all(&in, inference->links.arena))

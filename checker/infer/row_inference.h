@@ -76,6 +76,6 @@ uint32_t rig_row_own_version(const struct rig_row_chains *rows, uint32_t txn, ui
 /* See struct rig_type_inference. */
 enum rig_rc rig_infer_rows(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
                            struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
-bool rig_infer_items_of_rows(const struct rig_inference *inference, struct rig_inference *items);
+bool rig_infer_items_of_rows(const struct rig_inference *inference, const uint8_t *among, struct rig_inference *items);
 
 #endif

@@ -23,8 +23,9 @@ struct infer {
     struct rig_set_marks seen, before; /* by the read that is being visited, and by the one before it */
     uint32_t *linked_wr, *linked_rw;   /* per transaction: the read (`seen.count`) that it was linked with last */
     uint64_t unknown_reads;
-    bool prefilled;  /* sets are values, so that all reads are of items */
-    bool items_only; /* elements that a read misses give no rw edges */
+    bool prefilled;       /* sets are values, so that all reads are of items */
+    const uint8_t *among; /* reads of these transactions only; NULL: of all */
+    bool items_only;      /* elements that a read misses give no rw edges */
 };
 
 /* A read, and the anomalies that were noted of it: each once. */
@@ -203,7 +204,8 @@ static bool take_txns(struct infer *in)
             if (ops[i].kind == RIG_OP_ADD)
                 in->keys[ops[i].key].adder = txn;
         }
-        for (uint32_t i = 0; done && i < rig_txn_op_count(in->history, txn); i++)
+        const bool reads = in->among == NULL || in->among[txn];
+        for (uint32_t i = 0; reads && done && i < rig_txn_op_count(in->history, txn); i++)
             done = ops[i].kind != RIG_OP_READ_SET || take_read(in, txn, i);
     }
     return done;
@@ -241,7 +243,7 @@ enum rig_rc rig_infer_sets(const struct rig_history *history, struct rig_assumpt
     return RIG_OK;
 }
 
-bool rig_infer_items_of_sets(const struct rig_inference *inference, struct rig_inference *items)
+bool rig_infer_items_of_sets(const struct rig_inference *inference, const uint8_t *among, struct rig_inference *items)
 {
     struct rig_noncyclic_findings none = {0};
     rig_inference_for_items(inference, items);
@@ -249,6 +251,7 @@ bool rig_infer_items_of_sets(const struct rig_inference *inference, struct rig_i
                        .sets = &items->sets,
                        .noncyclic = &none,
                        .links = &items->links,
+                       .among = among,
                        .items_only = true};
     const bool done = prepare(&in, inference->links.arena) && take_txns(&in) &&
                       rig_set_chains_link(&in.chains, in.links, true, link_alone, &in);

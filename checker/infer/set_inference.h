@@ -23,6 +23,6 @@ enum rig_rc rig_infer_sets(const struct rig_history *history, struct rig_assumpt
                            struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
 
 /* See struct rig_type_inference. The items share the elements of the inference. */
-bool rig_infer_items_of_sets(const struct rig_inference *inference, struct rig_inference *items);
+bool rig_infer_items_of_sets(const struct rig_inference *inference, const uint8_t *among, struct rig_inference *items);
 
 #endif

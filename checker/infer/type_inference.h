@@ -43,8 +43,9 @@ struct rig_type_inference {
      * is no such thing, or no order is open. False when memory runs out. */
     bool (*link_any_order)(struct rig_inference *inference);
     /* Links the transactions again, without the rw edges that rest on predicates: statements with conditions, and reads that
-     * found no row of their key. NULL: there are none of the type. False when memory runs out. */
-    bool (*link_items)(const struct rig_inference *inference, struct rig_inference *items);
+     * found no row of their key. `among`: per transaction; reads of the others may be left out (NULL: none are). NULL: there are
+     * none of the type. False when memory runs out. */
+    bool (*link_items)(const struct rig_inference *inference, const uint8_t *among, struct rig_inference *items);
     /* Whether an rw edge from this read with a known result rests on a predicate, unless the rows of all keys were there
      * before (RIG_ASSUMES_PREFILLED). NULL: rows and reads of the type are not those of keys. */
     bool (*found_no_row)(const struct rig_txn_op *read);

@@ -122,14 +122,14 @@ static bool has_rw_cycle(const struct rig_ladder *ladder)
     return found;
 }
 
-/* The same transactions; relays follow from those that are selected. */
-static const uint8_t *select_items(struct rig_judge *judge, const uint8_t *selected)
+/* The transactions that may lie on a cycle, and all relays, which only lead from one of them to another. */
+static const uint8_t *select_items(struct rig_judge *judge)
 {
     const struct rig_links *links = &judge->items.links;
     uint8_t *all = rig_arena_room(&judge->scratch, (size_t)links->node_count + 1, 1);
     if (all == NULL)
         return NULL;
-    memcpy(all, selected, links->txn_count);
+    memcpy(all, judge->ladder.core, links->txn_count);
     memset(all + links->txn_count, 1, links->node_count - links->txn_count);
     return all;
 }
@@ -137,33 +137,31 @@ static const uint8_t *select_items(struct rig_judge *judge, const uint8_t *selec
 /* Whether a transaction that may lie on a cycle read something that has no row: else both graphs have the same cycles. */
 static bool has_phantoms(const struct rig_judge *judge)
 {
-    const uint8_t *possible = judge->ladder.possible, *committed = judge->inference.committed;
+    const uint8_t *core = judge->ladder.core;
     bool found = judge->type->found_no_row == NULL;
     for (uint32_t txn = 0; !found && txn < judge->history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(judge->history, txn);
-        const bool counts = committed[txn] && (possible == NULL || possible[txn]);
-        for (uint32_t i = 0; counts && !found && i < rig_txn_op_count(judge->history, txn); i++)
+        for (uint32_t i = 0; core[txn] && !found && i < rig_txn_op_count(judge->history, txn); i++)
             found = rig_op_reads(ops[i].kind) && ops[i].read_state != RIG_READ_UNKNOWN &&
                     judge->type->found_no_row(&ops[i]);
     }
     return found;
 }
 
-/* Climbs again without the rw edges that rest on predicates. */
-static enum rig_rc climb_items(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
+/* Climbs again without the rw edges that rest on predicates. Each cycle without them is one with them, so this climb needs
+ * only the core of the first one. */
+static enum rig_rc climb_items(struct rig_judge *judge, struct rig_err *err)
 {
     judge->has_items = judge->type->link_items != NULL && !judge->inference.prefilled && has_rw_cycle(&judge->ladder) &&
                        has_phantoms(judge);
     if (!judge->has_items)
         return RIG_OK;
-    if (!judge->type->link_items(&judge->inference, &judge->items))
+    if (!judge->type->link_items(&judge->inference, judge->ladder.core, &judge->items))
         return rig_memory_limit(err, "the dependencies");
     RIG_COSTLY(rig_links_are_sound(&judge->items.links, judge->items.committed));
-    if (selected != NULL) {
-        selected = select_items(judge, selected);
-        if (selected == NULL)
-            return rig_memory_limit(err, "the dependencies");
-    }
+    const uint8_t *selected = select_items(judge);
+    if (selected == NULL)
+        return rig_memory_limit(err, "the dependencies");
     return rig_ladder_climb(judge->history, &judge->items, selected, judge->most_kept, judge->asked,
                             &judge->item_ladder, err);
 }
@@ -191,7 +189,7 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
     enum rig_rc rc = rig_ladder_climb(judge->history, inference, selected, judge->most_kept, asked_of_all(judge),
                                       &judge->ladder, err);
     if (rc == RIG_OK)
-        rc = climb_items(judge, selected, err);
+        rc = climb_items(judge, err);
     if (rc == RIG_OK)
         rc = infer_rest(judge, err);
     if (rc == RIG_OK && selected != NULL)

@@ -58,7 +58,7 @@
       "two transactions found no row of a key and both wrote it", "CBG15 3")                                           \
     X(G_SINGLE, "G-single-item", true, "read skew: a cycle with exactly one rw edge", "Adya99 4.2")                    \
     X(G_SINGLE_PREDICATE, "G-single-predicate", true,                                                                  \
-      "read skew through a condition: a cycle with exactly one rw edge, from a read to a row that it did not show",    \
+      "read skew by a phantom: a cycle with exactly one rw edge, from a read to a row that it did not show",           \
       "Adya99 4.2")                                                                                                    \
     X(G_NONADJACENT, "G-nonadjacent-item", true, "a cycle with two or more rw edges, no two of them adjacent",         \
       "CG18 4")                                                                                                        \

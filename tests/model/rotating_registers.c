@@ -95,8 +95,9 @@ static int64_t value_of(struct database *d, const struct txn *txn, uint32_t op)
         count = txn->snapshot[op];
     if (d->isolation == STALE)
         count -= below(d, count < 3 ? count : 3);
+    /* Some lies show a value that is written later, or never. */
     if (key->written > 0 && percent(d, d->lie_percent))
-        return (int64_t)below(d, key->written + 1);
+        return (int64_t)below(d, key->written + 1 + (percent(d, 30) ? 3 : 0));
     return key->versions[count - 1];
 }
 

@@ -286,6 +286,22 @@ static void registers_are_not_decided_by_less(void **state)
     rig_history_free(whole);
 }
 
+/* A value that no transaction and no commit wrote is in no chain: as a list its read would show no row, but there was one. */
+static void initial_values_of_registers_are_not_certified(void **state)
+{
+    (void)state;
+    static const char lines[] = "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",0,7],[\"r\",1,8],[\"w\",1,1]]}\n"
+                                "{\"type\":\"ok\",\"process\":1,\"value\":[[\"r\",1,8],[\"r\",0,7],[\"w\",0,1]]}\n";
+    for (unsigned complete = 0; complete < 2; complete++) {
+        struct rig_history *whole = registers(lines);
+        struct rig_verdict *verdict = certify(with_certificate(registers(lines), "1: y=1; 2: x=1", complete), whole);
+        assert_false(verdict->certified->decides);
+        assert_int_equal(verdict->levels[RIG_LEVEL_REPEATABLE_READ].fate, RIG_FATE_REFUTED);
+        rig_verdict_free(verdict);
+        rig_history_free(whole);
+    }
+}
+
 /* ---- last versions only ---- */
 
 /* The order of keys does not matter then, nor that a value is missing which its transaction replaced. */
@@ -592,6 +608,7 @@ int main(void)
         cmocka_unit_test(an_order_that_no_read_shows_is_no_contradiction),
         cmocka_unit_test(registers_are_decided_without_assumptions),
         cmocka_unit_test(registers_are_not_decided_by_less),
+        cmocka_unit_test(initial_values_of_registers_are_not_certified),
         cmocka_unit_test(last_versions_agree),
         cmocka_unit_test(last_versions_of_registers),
         cmocka_unit_test(places_agree_with_the_certificate),

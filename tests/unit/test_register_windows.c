@@ -297,6 +297,28 @@ static void values_without_a_writer_are_conflicts(void **state)
     free_judged(&f);
 }
 
+/* The last read of x shows a value that may follow T1's write, so it is open whether T1's write was lost. */
+static void a_key_with_an_anomaly_that_returns_is_a_conflict(void **state)
+{
+    (void)state;
+    static const char *const returns[] = {"ok 0 8-9: rx[5] ax6; ok 0 10-11: ax3 ax4 ax5; ok 2 12-13: az1",
+                                          "ok 0 8-9: rx[5]; ok 0 10-11: ax5; ok 2 12-13: az1", "ok 0 8-9: ax5"};
+    struct judged f;
+    char notation[256];
+    for (size_t i = 0; i < sizeof returns / sizeof returns[0]; i++) {
+        (void)snprintf(notation, sizeof notation, "ok 0 0-1: ax1; ok 1 2-3: rx[]; ok 2 4-5: ay1; ok 2 6-7: aw1; %s",
+                       returns[i]);
+        judge(&f, notation, 0, NULL);
+        assert_null(f.verdict);
+        free_judged(&f);
+    }
+    /* Without a later use it is lost. */
+    judge(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[]; ok 2 4-5: ay1; ok 2 6-7: aw1; ok 2 8-9: az1", 0, NULL);
+    assert_non_null(f.verdict);
+    assert_int_equal(f.verdict->findings[RIG_ANOMALY_LOST_WRITE].count, 1);
+    free_judged(&f);
+}
+
 static void registers_are_judged_in_windows(void **state)
 {
     (void)state;
@@ -545,6 +567,7 @@ int main(void)
         cmocka_unit_test(assumptions_on_top_of_a_dropped_one_are_tried_again),
         cmocka_unit_test(values_without_a_writer_are_conflicts),
         cmocka_unit_test(registers_are_judged_in_windows),
+        cmocka_unit_test(a_key_with_an_anomaly_that_returns_is_a_conflict),
         cmocka_unit_test(explanations_delay_what_they_order_later),
         cmocka_unit_test(an_early_choice_leaves_a_level_open),
         cmocka_unit_test(the_end_may_leave_a_level_open),

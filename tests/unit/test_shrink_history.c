@@ -42,7 +42,7 @@ static void leaves_out_the_others(void **state)
                                         "ok 2 4-10: rx[1] ry[2] ay4\n"
                                         "ok 3 11-12: rx[1 3] ry[2 4]\n"
                                         "info 4 13-14: ax5 rz?\n");
-    /* Keys have rows: so a read from which the writes of others are gone is one of an item as before. */
+    /* The keys have rows anyway, so a read without the values of the others is a read of an item, as before. */
     const struct rig_shrink_options options = {
         .check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE), .assumptions = RIG_ASSUMES_PREFILLED}};
     struct rig_smallest_part part = shrunk(history, &options);
@@ -58,6 +58,44 @@ static void leaves_out_the_others(void **state)
     /* what the whole history says of them stays */
     assert_int_equal(rig_txn_name(part.history, 0), 9);
     assert_int_equal(rig_txn_name(part.history, 1), 10);
+    rig_smallest_part_done(&part);
+    rig_history_free(history);
+}
+
+/* Without the writers of what was read, the reads would find no row, and the part would have phantoms instead. */
+static void keeps_the_rows_that_were_read(void **state)
+{
+    (void)state;
+    static const enum rig_level levels[] = {RIG_LEVEL_SERIALIZABLE, RIG_LEVEL_REPEATABLE_READ};
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        struct rig_history *history = given("ok 0 1-2: ax1 ay2 rz[]\n"
+                                            "ok 1 3-9: rx[1] ry[2] ax3 rz[]\n"
+                                            "ok 2 4-10: rx[1] ry[2] ay4\n"
+                                            "ok 3 11-12: rx[1 3] ry[2 4]\n"
+                                            "info 4 13-14: ax5 rz?\n");
+        const struct rig_shrink_options options = {.check = {.levels = RIG_LEVEL_BIT(levels[i])}};
+        struct rig_smallest_part part = shrunk(history, &options);
+        assert_int_equal(part.anomaly, RIG_ANOMALY_G2_ITEM);
+        assert_int_equal(part.verdict->levels[RIG_LEVEL_REPEATABLE_READ].fate, RIG_FATE_REFUTED);
+        assert_true(part.minimal);
+        assert_int_equal(part.history->txn_count, 3);
+        assert_int_equal(part.history->op_count, 6);
+        rig_smallest_part_done(&part);
+        rig_history_free(history);
+    }
+}
+
+/* The writes of one row that was never there go: the anomaly was one of phantoms in the whole history, too. */
+static void keeps_the_phantoms(void **state)
+{
+    (void)state;
+    struct rig_history *history =
+        given("ok 0 1-2: az1; ok 1 3-9: rx[] az2 ay3; ok 2 4-10: ry[] ax4; ok 3 11-12: rz[1 2]");
+    const struct rig_shrink_options options = {.check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)}};
+    struct rig_smallest_part part = shrunk(history, &options);
+    assert_int_equal(part.anomaly, RIG_ANOMALY_G2_PREDICATE);
+    assert_int_equal(part.history->txn_count, 2);
+    assert_int_equal(part.history->op_count, 4);
     rig_smallest_part_done(&part);
     rig_history_free(history);
 }
@@ -226,6 +264,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaves_out_the_others),
+        cmocka_unit_test(keeps_the_rows_that_were_read),
+        cmocka_unit_test(keeps_the_phantoms),
         cmocka_unit_test(orders_a_write_skew),
         cmocka_unit_test(orders_a_dirty_read),
         cmocka_unit_test(orders_a_stale_read),

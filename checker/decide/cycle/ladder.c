@@ -530,6 +530,17 @@ static const uint8_t *select_added(const struct rig_links *links, const uint8_t 
     return all;
 }
 
+static enum rig_rc note_core(struct climb *c)
+{
+    const struct rig_links *links = &c->inference->links;
+    c->ladder->core = rig_arena_array(links->arena, (size_t)links->txn_count + 1, 1);
+    if (c->ladder->core == NULL)
+        return no_memory(c);
+    for (uint32_t node = 0; node < c->graph.txn_count; node++)
+        c->ladder->core[rig_graph_txn(&c->graph, node)] = 1;
+    return RIG_OK;
+}
+
 /* The core of the graph with all edges that some order of the versions may have. */
 static enum rig_rc find_possible(struct climb *c, const uint8_t *selected)
 {
@@ -537,7 +548,7 @@ static enum rig_rc find_possible(struct climb *c, const uint8_t *selected)
     struct rig_links *links = &inference->links;
     const uint32_t node_count = links->node_count;
     const struct rig_type_inference *type = rig_type_inference(c->history->workload);
-    if (!type->total_orders)
+    if (!type->total_orders || inference->of_items)
         return RIG_OK;
     if (inference->unordered_keys > 0 && !type->link_any_order(inference))
         return no_memory(c);
@@ -567,6 +578,8 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_infer
                       .ladder = ladder,
                       .err = err};
     rc = rig_core_find(&inference->links, history, inference->committed, selected, &c.graph, err);
+    if (rc == RIG_OK && c.graph.node_count > 0)
+        rc = note_core(&c);
     if (rc == RIG_OK && c.graph.node_count > 0)
         rc = find_possible(&c, selected);
     rig_links_abandon(&inference->links);

@@ -113,7 +113,7 @@ static bool order_of_links(struct proving *p, const struct rig_rule *rule, bool 
                            : writes                      ? RIG_LINKS_WW
                                                          : RIG_LINKS_WW | RIG_LINKS_WR;
     struct rig_inference of_items = {0};
-    if (items && !p->judge.type->link_items(&p->judge.inference, &of_items))
+    if (items && !p->judge.type->link_items(&p->judge.inference, NULL, &of_items))
         return false;
     return rig_prove_links_order(items ? &of_items : &p->judge.inference, links, writes, rule->along, &p->events,
                                  found);

@@ -1,7 +1,7 @@
 /* The memory of finished registers (retired.h), and the later uses that are allowed. */
 #include "checker/judge/stream/retired_private.h"
 
-/* Remembers all values that any transaction wrote or read. */
+/* Remembers all values that any transaction wrote or read, and an anomaly: a later read may show that a write was not lost. */
 static bool remember(const struct rig_retiring *r, uint32_t key, bool dropped)
 {
     const struct rig_registers *registers = &r->inference->registers;
@@ -16,6 +16,7 @@ static bool remember(const struct rig_retiring *r, uint32_t key, bool dropped)
     struct retired_key *kept = rig_retired_put(r->retired, r->inference->history, key);
     if (kept == NULL || !rig_retired_widen(r->retired, kept, &values))
         return false;
+    kept->anomalous |= r->anomalous != NULL && r->anomalous[key];
     for (uint32_t i = begin; kept->bits != NULL && i < end; i++)
         rig_retired_set_bit(kept, registers->versions[i].value);
     return !dropped || rig_retired_rest(r->retired, kept);
@@ -27,6 +28,8 @@ static void admit_op(struct rig_admission *a, struct retired_key *key, enum rig_
     bool old = op->read_state == RIG_READ_NIL || (op->read_state == RIG_READ_SEEN && rig_retired_holds(key, op->value));
     if (!rig_op_reads(op->kind))
         rig_admission_write(a, key, op->value);
+    else if (outcome != RIG_OUTCOME_FAIL && key->anomalous && op->read_state != RIG_READ_UNKNOWN)
+        a->conflict = "a register with an anomaly is read again after a long time";
     else if (outcome != RIG_OUTCOME_FAIL && old)
         a->conflict = "a register is read after a long time, with its old value";
 }

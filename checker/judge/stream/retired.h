@@ -14,7 +14,8 @@
  *                         (list_unread_chain.h)
  *   an anomaly            on the key, or a failed or unknown writer in the list: any use is a conflict
  *   a register            may be written again, and reads may show the later values; a read of a judged value, or of
- *                         the initial state once the key was written, is a conflict: it precedes judged transactions
+ *                         the initial state once the key was written, is a conflict: it precedes judged transactions;
+ *                         so is any use after an anomaly
  *
  * Space: 15 to 20 bytes for a key that no transaction in the window uses, plus one bit for each value between the
  * lowest and the highest written unless all of them were (packed, key_pages.h; 70 more for a key without neighbours);
