@@ -134,18 +134,6 @@ static enum rig_rc check_bank(const struct rig_arguments *args, enum rig_workloa
     return RIG_OK;
 }
 
-/* The record of a run carries its plan, which says what accounts have, and whether keys have rows. */
-static void take_load(const struct rig_source *source, struct rig_check_options *options)
-{
-    const char *plan = rig_source_facts(source)->meta;
-    struct rig_check_section check = {0};
-    if (plan == NULL || rig_plan_parse_check("plan.yaml", plan, strlen(plan), &check, NULL) != RIG_OK)
-        return;
-    options->assumptions |= check.assumptions & (RIG_ASSUMES_NEGATIVE_BALANCES | RIG_ASSUMES_PREFILLED);
-    if (!options->total.known)
-        options->total = check.total;
-}
-
 static const char *name_of(const struct rig_arguments *args)
 {
     return args->positional_count > 1               ? "the records"
@@ -180,7 +168,7 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
         rc = rig_asked_require_possible(workload, options->check.anomalies, err);
     if (rc == RIG_OK && rig_arguments_value(args, "proof") != NULL)
         rc = rig_cli_proof_check(workload, options->check.lattice, err);
-    take_load(source, &options->check);
+    rig_cli_take_load(rig_source_facts(source)->meta, &options->check);
     if (rc == RIG_OK && ranks != NULL)
         rig_cli_check_ranks_open(ranks, args->positionals, args->positional_count, from, options);
     return rc == RIG_OK ? rig_check_source(source, name_of(args), options, verdict, err) : rc;

@@ -138,15 +138,17 @@ static void describe(void *context, char *text, unsigned long size)
 }
 
 static enum rig_rc shrink(const struct rig_arguments *args, const struct rig_cli_paths *paths,
-                          const struct rig_load_options *load, const struct rig_shrink_options *options,
+                          const struct rig_load_options *load, struct rig_shrink_options *options,
                           const struct rig_save_options *save, struct rig_err *err)
 {
     struct rig_history *history = NULL;
     struct rig_smallest_part shrunk = {0};
     const char *out = rig_arguments_value(args, "output");
     enum rig_rc rc = rig_history_load_ranks((const char *const *)paths->at, paths->count, load, &history, err);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK) {
+        rig_cli_take_load(history->meta, &options->check);
         rc = rig_shrink_history(history, options, &shrunk, err);
+    }
     if (rc == RIG_OK && out != NULL)
         rc = rig_cli_save_history(shrunk.history, out, save, err);
     if (rc == RIG_OK)

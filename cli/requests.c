@@ -7,6 +7,7 @@
 #include "checker/model/certified.h"
 #include "checker/model/assumption.h"
 #include "cli/cli.h"
+#include "run/plan/plan.h"
 
 static void complain_unknown(const char *what, const char *name, const char *nearest)
 {
@@ -241,4 +242,14 @@ bool rig_cli_read_assume(const struct rig_arguments *args, unsigned *assumptions
         }
     }
     return true;
+}
+
+void rig_cli_take_load(const char *meta, struct rig_check_options *options)
+{
+    struct rig_check_section check = {0};
+    if (meta == NULL || rig_plan_parse_check("plan.yaml", meta, strlen(meta), &check, NULL) != RIG_OK)
+        return;
+    options->assumptions |= check.assumptions & (RIG_ASSUMES_NEGATIVE_BALANCES | RIG_ASSUMES_PREFILLED);
+    if (!options->total.known)
+        options->total = check.total;
 }

@@ -255,6 +255,9 @@ struct rig_run_env {
     /* The tables and statements of the programs that clients run by rows->run_program; NULL: they use `transact`. */
     const struct rig_row_schema *rows;
     struct rig_accounts accounts;
+    /* With RIG_DRIVER_PREFILLS: `setup` makes a row for each of the keys 0 to this - 1, an empty list or a register
+     * without a value. Every session sees these rows, on every server. 0: keys have no row before their first write. */
+    int64_t prefilled_keys;
     bool rolls_back;                       /* some transactions have a rollback */
     enum rig_certificate_mode certificate; /* one that rig_driver.certificates has, or NONE */
 };
@@ -367,6 +370,11 @@ struct rig_script_part {
  * done, and neither setup nor teardown. Clients are numbered over all processes.
  */
 #define RIG_DRIVER_JOINS UINT64_C(16)
+/*
+ * `setup` makes the rows of env->prefilled_keys. A read of a list shows that its row is there: an empty list, where a key
+ * without a row is nil. A register without a value is nil in either case.
+ */
+#define RIG_DRIVER_PREFILLS UINT64_C(32)
 
 struct rig_driver {
     uint32_t abi;         /* RIG_DRIVER_ABI */

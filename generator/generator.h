@@ -95,6 +95,7 @@ struct rig_generator_options {
     double zipf_exponent;
     double hot_keys, hot_accesses; /* hot-cold: share of the keys, and of the accesses that go to them */
     int64_t appends_per_key;
+    bool prefill;                    /* each key has its row before the load */
     double updates, deletes;         /* shares of the writing statements of predicate; the others insert */
     int64_t amount_most;             /* of an increment or a transfer */
     double amount_negative;          /* share of the increments of counters that are below 0 */

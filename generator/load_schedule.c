@@ -95,3 +95,30 @@ bool rig_load_schedule_rest(struct rig_load_schedule *schedule, uint32_t phase, 
         schedule->shared_given = of->rest;
     return false;
 }
+
+/* The bound of a phase's own numbers. One client may issue all transactions of the phase, so its last position is their
+ * number. */
+static int64_t own_bound(struct rig_key_schedule *schedule, uint64_t transactions, int64_t most)
+{
+    while (schedule->type == NULL && rig_key_schedule_next(schedule) <= transactions &&
+           rig_key_schedule_bound(schedule, transactions) <= most)
+        (void)rig_key_schedule_leave(schedule);
+    return rig_key_schedule_bound(schedule, transactions);
+}
+
+enum rig_rc rig_load_key_bound(const struct rig_generator_options *const *phases, const uint32_t *client_counts,
+                               uint32_t phase_count, uint64_t seed, int64_t most, int64_t *bound, struct rig_err *err)
+{
+    struct rig_load_schedule schedule;
+    int64_t found = 0;
+    const enum rig_rc rc = rig_load_schedule_init(&schedule, phases, client_counts, phase_count, seed, err);
+    for (uint32_t i = 0; i < phase_count && rc == RIG_OK; i++) {
+        const int64_t own = own_bound(&schedule.phases[i], (uint64_t)phases[i]->transactions, most);
+        const int64_t last = own == 0 ? -1 : number_of(&schedule, i, own - 1);
+        found = last + 1 > found ? last + 1 : found;
+    }
+    rig_load_schedule_done(&schedule);
+    if (rc == RIG_OK)
+        *bound = found;
+    return rc;
+}

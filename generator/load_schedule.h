@@ -47,4 +47,11 @@ int64_t rig_load_schedule_leave(struct rig_load_schedule *schedule);
  */
 bool rig_load_schedule_rest(struct rig_load_schedule *schedule, uint32_t phase, uint64_t behind, int64_t *key);
 
+/*
+ * Every key of the load is in [0, `*bound`), whichever clients issue the transactions; above `most` the bound is not exact.
+ * Each phase has a number of transactions, or keys that stay. RIG_E_LIMIT.
+ */
+enum rig_rc rig_load_key_bound(const struct rig_generator_options *const *phases, const uint32_t *client_counts,
+                               uint32_t phase_count, uint64_t seed, int64_t most, int64_t *bound, struct rig_err *err);
+
 #endif

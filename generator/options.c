@@ -191,6 +191,14 @@ const struct rig_option rig_generator_option_table[] = {
      .least = 1,
      .most = 1e6,
      .help = "appends to a key before a fresh one takes its place; about the longest list"},
+    {.name = "keys.prefill",
+     .type = RIG_OPTION_BOOL,
+     .offset = AT(prefill),
+     .default_text = "false",
+     .help =
+         "make the row of each key before the load: an empty list, or a register without a value; every read is "
+         "then of an item, and the check knows it, as with `check.prefilled`. Needs `transactions`, which bound the "
+         "number of keys, or the shape general"},
     {.name = "keys.group",
      .type = RIG_OPTION_INT,
      .offset = AT(group),
@@ -409,10 +417,40 @@ static enum rig_rc check_savepoints(const struct rig_generator_options *options,
                     rig_data_type_names[options->type], why);
 }
 
+/* Rows before the load need keys that are known then, and a type whose reads of keys without a row mean something. */
+static enum rig_rc check_prefill(const struct rig_generator_options *options, struct rig_err *err)
+{
+    const unsigned type = 1u << options->type;
+    const char *why = (type & T(SET)) != 0         ? "its elements are its rows, and each is made when it is added"
+                      : (type & T(PREDICATE)) != 0 ? "its own statements insert the rows"
+                      : (type & T(BANK)) != 0      ? "its accounts always have rows"
+                      : (type & (T(COUNTER) | (unsigned)RIG_OBJECT_TYPES)) != 0
+                          ? "none of its verdicts depends on whether a key has a row"
+                          : NULL;
+    if (!options->prefill)
+        return RIG_OK;
+    if (why != NULL)
+        return rig_fail(err, RIG_E_PLAN, "`keys.prefill` has no effect on the type `%s`: %s; leave it out",
+                        rig_data_type_names[options->type], why);
+    if (rig_application_of(options->shape) != NULL)
+        return rig_fail(
+            err, RIG_E_PLAN,
+            "`keys.prefill` cannot be used with the shape `%s`, whose transactions insert rows; leave it out",
+            rig_load_shape_names[options->shape]);
+    if (options->transactions == 0 && options->shape != RIG_LOAD_GENERAL)
+        return rig_fail(
+            err, RIG_E_PLAN,
+            "`keys.prefill` makes the rows before the load, and `duration` does not bound the number of keys: "
+            "give `transactions`, too, or use the shape `general`");
+    return RIG_OK;
+}
+
 static enum rig_rc check_shape(const struct rig_generator_options *options, struct rig_err *err)
 {
     const char *shape = rig_load_shape_names[options->shape], *type = rig_data_type_names[options->type];
-    const enum rig_rc rc = check_savepoints(options, err);
+    enum rig_rc rc = check_savepoints(options, err);
+    if (rc == RIG_OK)
+        rc = check_prefill(options, err);
     if (rc != RIG_OK)
         return rc;
     for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {

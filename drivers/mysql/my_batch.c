@@ -106,6 +106,10 @@ static void take_sequence(struct rig_my_turn *turn, uint32_t op, const struct ri
     size_t length = 0;
     enum cell cell;
     for (uint32_t rows = 0; (cell = next_cell(turn->session, answer, &text, &length)) != CELL_NONE; rows++) {
+        if (cell == CELL_NULL && rows == 0 && turn->session->run->schema.prefilled) {
+            read.state = RIG_READ_SEEN; /* a list without elements */
+            continue;
+        }
         if (cell != CELL_TEXT || (rows > 0 && !many)) {
             rig_my_turn_lose_step(turn, "a read needs one row or none as its answer");
             return;
@@ -125,7 +129,9 @@ static void take_number(struct rig_my_turn *turn, uint32_t op, const struct rig_
     const char *text = NULL;
     size_t length = 0;
     int64_t value = 0;
-    const enum cell cell = next_cell(turn->session, answer, &text, &length);
+    enum cell cell = next_cell(turn->session, answer, &text, &length);
+    if (cell == CELL_NULL && turn->session->run->schema.prefilled) /* a row without a value is the only one, too */
+        cell = next_cell(turn->session, answer, &text, &length) == CELL_NONE ? CELL_NONE : CELL_BAD;
     if (cell == CELL_NONE) {
         read->state = RIG_READ_NIL;
         return;

@@ -134,6 +134,9 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     if (rc == RIG_OK && cluster_wanted(run->options) && run->cluster.count > 1 &&
         !rig_my_site_is_galera(&run->cluster.site))
         rc = rig_my_replication_await(&run->cluster, run->env->core->now_ns() + SETUP_NS, err);
+    for (uint32_t i = 0; rc == RIG_OK && run->env->prefilled_keys > 0 && i < rig_my_servers_count(&run->servers); i++)
+        rc = rig_my_tables_await_rows(&run->schema, run->env, &run->servers, i, run->env->core->now_ns() + SETUP_NS,
+                                      err);
     return rc;
 }
 
@@ -385,7 +388,8 @@ const struct rig_driver rig_driver = {
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_PREDICATE),
-    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_JOINS,
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_JOINS |
+                RIG_DRIVER_PREFILLS,
     .options = rig_my_option_table,
     .options_size = sizeof(struct rig_my_options),
     .run_size = sizeof(struct rig_my_run),

@@ -98,7 +98,10 @@ const char *rig_my_schema_columns(const struct rig_my_schema *schema)
         return "k bigint NOT NULL PRIMARY KEY, v longtext CHARACTER SET latin1 NOT NULL, taken bigint NOT NULL DEFAULT "
                "0";
     if (is_text(schema->workload))
-        return "k bigint NOT NULL PRIMARY KEY, v longtext CHARACTER SET latin1 NOT NULL";
+        return schema->prefilled ? "k bigint NOT NULL PRIMARY KEY, v longtext CHARACTER SET latin1"
+                                 : "k bigint NOT NULL PRIMARY KEY, v longtext CHARACTER SET latin1 NOT NULL";
+    if (schema->prefilled)
+        return "k bigint NOT NULL PRIMARY KEY, v bigint, n bigint NOT NULL DEFAULT 0";
     return "k bigint NOT NULL PRIMARY KEY, v bigint NOT NULL, n bigint NOT NULL DEFAULT 0";
 }
 
@@ -161,7 +164,7 @@ static bool set_writes(struct rig_my_schema *schema, struct rig_my_statement *of
     if (is_row(schema->workload))
         changed = "IF(v = '', $2, CONCAT(v, ',', $2))";
     else if (is_text(schema->workload))
-        changed = "CONCAT(v, ',', $2)";
+        changed = "CONCAT_WS(',', v, $2)";
     else if (is_sum(schema->workload))
         changed = "v + $2";
     else if (schema->workload == RIG_WORKLOAD_MUTEX)
@@ -304,7 +307,8 @@ enum rig_rc rig_my_schema_init(struct rig_my_schema *schema, const struct rig_ru
     if (env->rows != NULL && options->row_padding_bytes > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.row-padding: the tables of programs have columns of their own; leave it out");
-    *schema = (struct rig_my_schema){.options = options, .workload = env->workload, .rows = env->rows};
+    *schema = (struct rig_my_schema){
+        .options = options, .workload = env->workload, .rows = env->rows, .prefilled = env->prefilled_keys > 0};
     find_place(schema, env);
     const uint32_t count =
         env->rows != NULL ? 2 * env->rows->statement_count : (uint32_t)options->tables * statements_of_table(schema);

@@ -5,25 +5,14 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
+#include "drivers/sql/key_rows.h"
 
 #define MARK "rig run " /* the beginning of every run's mark; the run's name follows */
 
-enum { SCRIPT_MOST = 16 << 20, ACCOUNTS_IN_A_ROW = 1000 };
+enum { SCRIPT_MOST = 16 << 20 };
 
 /* ---- creating ---- */
-
-static void add_accounts(const struct rig_my_schema *schema, const struct rig_run_env *env, uint32_t table,
-                         const char *name, struct rig_buf *sql)
-{
-    const int64_t step = schema->options->tables;
-    int64_t count = 0;
-    for (int64_t key = table; key < env->accounts.count; key += step, count++) {
-        if (count % ACCOUNTS_IN_A_ROW == 0)
-            rig_buf_printf(sql, "; INSERT INTO %s (k, v) VALUES ", name);
-        rig_buf_printf(sql, "%s(%lld, %lld)", count % ACCOUNTS_IN_A_ROW == 0 ? "" : ",", (long long)key,
-                       (long long)env->accounts.balance);
-    }
-}
 
 /* The program's table, with the storage engine and the mark in place of its first semicolon. */
 static void add_program_table(const struct rig_my_schema *schema, const struct rig_run_env *env, uint32_t table,
@@ -64,18 +53,19 @@ static void add_table(const struct rig_my_schema *schema, const struct rig_run_e
 static void write_creation(const struct rig_my_schema *schema, const struct rig_run_env *env, struct rig_buf *sql)
 {
     /* Names of a user's own objects are compared as they are written. */
-    rig_buf_add_text(sql, "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'");
+    rig_buf_add_text(sql, "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'; ");
     if (schema->place.own)
-        rig_buf_printf(sql, "; CREATE DATABASE `%s`", schema->place.database);
+        rig_buf_printf(sql, "CREATE DATABASE `%s`; ", schema->place.database);
+    const struct rig_sql_key_tables key_tables = {.env = env, .table_count = schema->options->tables};
     for (uint32_t table = 0; table < rig_my_schema_table_count(schema); table++) {
         char name[RIG_MY_TABLE_BYTES];
         rig_my_schema_table(schema, table, name);
-        rig_buf_add_text(sql, "; ");
         if (schema->rows != NULL)
             add_program_table(schema, env, table, sql);
         else
             add_table(schema, env, name, sql);
-        add_accounts(schema, env, table, name, sql);
+        rig_buf_add_text(sql, "; ");
+        rig_sql_add_key_rows(&key_tables, table, name, sql);
     }
 }
 
@@ -100,6 +90,42 @@ enum rig_rc rig_my_tables_create(const struct rig_my_schema *schema, const struc
             "or name a database in which the user may create tables as database.dbname",
             problem.text);
     return rig_fail(err, rc, "%.900s", problem.text);
+}
+
+/* The row that is made last is there. */
+static bool has_last_row(const struct rig_my_schema *schema, const struct rig_run_env *env,
+                         struct rig_my_connection *connection, int64_t deadline_ns)
+{
+    const struct rig_sql_key_tables tables = {.env = env, .table_count = schema->options->tables};
+    char name[RIG_MY_TABLE_BYTES], sql[RIG_MY_TABLE_BYTES + 64], answer[RIG_MY_ANSWER_BYTES];
+    struct rig_err ignored = {.rc = RIG_OK};
+    uint32_t table = rig_my_schema_table_count(schema) - 1;
+    while (table > 0 && rig_sql_last_key_row(&tables, table) < 0)
+        table--;
+    rig_my_schema_table(schema, table, name);
+    (void)snprintf(sql, sizeof sql, "SELECT k FROM %s WHERE k = %lld", name,
+                   (long long)rig_sql_last_key_row(&tables, table));
+    return rig_my_query(connection, sql, deadline_ns, answer, &ignored) == RIG_OK && answer[0] != '\0';
+}
+
+enum rig_rc rig_my_tables_await_rows(const struct rig_my_schema *schema, const struct rig_run_env *env,
+                                     const struct rig_my_servers *servers, uint32_t server, int64_t deadline_ns,
+                                     struct rig_err *err)
+{
+    struct rig_sql_waiter waiter = {.core = env->core};
+    struct rig_my_connection connection;
+    enum rig_rc rc = rig_my_servers_connect(servers, server, &waiter, deadline_ns, &connection, err);
+    while (rc == RIG_OK && !has_last_row(schema, env, &connection, deadline_ns)) {
+        if (env->core->stopping() || env->core->now_ns() > deadline_ns)
+            rc = rig_fail(
+                err, RIG_E_CLUSTER,
+                "MySQL at %.250s does not have the rows of `workload.keys.prefill`: see whether it follows the "
+                "server that takes writes",
+                rig_my_servers_name(servers, server));
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + 10 * RIG_NS_PER_MS);
+    }
+    rig_my_disconnect(&connection);
+    return rc;
 }
 
 /* ---- removing ---- */

@@ -11,6 +11,7 @@
 
 #include "drivers/mysql/my_connection.h"
 #include "drivers/mysql/my_schema.h"
+#include "drivers/mysql/my_servers.h"
 
 enum { RIG_MY_REMEDY_BYTES = 512 };
 
@@ -28,5 +29,10 @@ void rig_my_tables_remedy(const struct rig_my_schema *schema, const struct rig_r
 /* Whether anything is on the server that rig_my_tables_create() makes; true as well when the server does not tell. */
 bool rig_my_tables_remain(const struct rig_my_schema *schema, const struct rig_run_env *env,
                           struct rig_my_connection *connection, int64_t deadline_ns);
+
+/* Waits until `server` has the rows that keys have before the load. */
+enum rig_rc rig_my_tables_await_rows(const struct rig_my_schema *schema, const struct rig_run_env *env,
+                                     const struct rig_my_servers *servers, uint32_t server, int64_t deadline_ns,
+                                     struct rig_err *err);
 
 #endif

@@ -407,7 +407,8 @@ const struct rig_driver rig_driver = {
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_PREDICATE),
-    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_JOINS,
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_JOINS |
+                RIG_DRIVER_PREFILLS,
     .options = rig_pg_option_table,
     .options_size = sizeof(struct rig_pg_options),
     .run_size = sizeof(struct rig_pg_run),

@@ -145,7 +145,7 @@ static struct value_sql value_sql(const struct rig_pg_schema *schema)
     if (is_number(schema->workload))
         return (struct value_sql){"$2::bigint", "$2::bigint", "EXCLUDED.v"};
     if (schema->options->table_schema == RIG_SQL_LIST_TEXT && !is_row(schema->workload))
-        return (struct value_sql){"$2::text", "v || ',' || $2::text", "t.v || ',' || EXCLUDED.v"};
+        return (struct value_sql){"$2::text", "concat_ws(',', v, $2::text)", "concat_ws(',', t.v, EXCLUDED.v)"};
     return (struct value_sql){"ARRAY[$2::bigint]", "v || $2::bigint", "t.v || EXCLUDED.v"};
 }
 

@@ -284,8 +284,11 @@ void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
         rig_pg_turn_fail(turn, phase, RIG_PG_PROTOCOL, "a read needs one row or none as its answer");
         return;
     }
-    if (PQntuples(result) == 0 || PQgetisnull(result, 0, 0)) { /* NULL: an aggregate of no rows */
-        transaction->reads[op].state = RIG_READ_NIL;
+    if (PQntuples(result) == 0 || PQgetisnull(result, 0, 0)) {
+        /* NULL: an aggregate of no rows, a view of none, or a row that was made before the load */
+        const struct rig_pg_run *run = turn->session->run;
+        const bool has_row = PQntuples(result) == 1 && run->env->prefilled_keys > 0 && run->views.logs == NULL;
+        transaction->reads[op].state = has_row && rig_op_reads_sequence(kind) ? RIG_READ_SEEN : RIG_READ_NIL;
         return;
     }
     const char *text = PQgetvalue(result, 0, 0);

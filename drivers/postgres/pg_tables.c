@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/plural.h"
 #include "drivers/postgres/pg_join.h"
+#include "drivers/sql/key_rows.h"
 #include "drivers/sql/row_sql.h"
 
 #define MARK "rig run " /* the beginning of every run's mark; the run's name follows */
@@ -42,6 +43,7 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
     char prefix[RIG_PG_TABLE_BYTES];
     rig_pg_place_prefix(place, prefix);
     const struct rig_sql_dialect dialect = {.prefix = prefix};
+    const struct rig_sql_key_tables key_tables = {.env = env, .table_count = schema->options->tables};
     for (uint32_t table = 0; table < rig_pg_schema_table_count(schema); table++) {
         char name[RIG_PG_TABLE_BYTES];
         rig_pg_schema_table(schema, table, name);
@@ -60,11 +62,9 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
             rig_buf_printf(sql, "CREATE INDEX ON %s %s; ", name, rig_pg_schema_index(schema));
         if (is_joined(schema))
             rig_pg_join_create(name, rig_pg_schema_columns(schema), rig_pg_schema_index(schema), sql);
-        if (env->accounts.count > 0)
-            rig_buf_printf(sql,
-                           "INSERT INTO %s SELECT k, %" PRId64 " FROM generate_series(0, %" PRId64 ") AS k WHERE k %% "
-                           "%" PRId64 " = %" PRIu32 "; ",
-                           name, env->accounts.balance, env->accounts.count - 1, schema->options->tables, table);
+        if (env->prefilled_keys > 0)
+            rig_buf_printf(sql, "ALTER TABLE %s ALTER v DROP NOT NULL; ", name);
+        rig_sql_add_key_rows(&key_tables, table, name, sql);
         if (place->own)
             continue;
         add_mark(sql, "TABLE", name, "", env->run_name);

@@ -154,6 +154,12 @@ void rig_sim_engine_open_accounts(struct rig_sim_engine *engine, const struct ri
     engine->accounts = *accounts;
 }
 
+void rig_sim_engine_prefill(struct rig_sim_engine *engine, int64_t count)
+{
+    RIG_REQUIRE(engine->next_id == 0 && count >= 0);
+    engine->prefilled_keys = count;
+}
+
 static void free_work(struct rig_sim_work *work)
 {
     if (work == NULL)

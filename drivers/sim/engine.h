@@ -208,6 +208,8 @@ struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options,
                                           uint64_t seed, uint32_t session_count);
 /* Before the first transaction: every key is an account. */
 void rig_sim_engine_open_accounts(struct rig_sim_engine *engine, const struct rig_accounts *accounts);
+/* Before the first transaction: keys below `count` have rows, which hold empty lists, or registers without a value. */
+void rig_sim_engine_prefill(struct rig_sim_engine *engine, int64_t count);
 /* Whether the simulated database gives a certificate of histories of that workload. */
 static inline bool rig_sim_certifies(enum rig_workload workload)
 {

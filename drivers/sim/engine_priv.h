@@ -112,6 +112,7 @@ struct rig_sim_engine {
     enum rig_workload workload;
     bool has_objects; /* the workload is one of objects */
     struct rig_accounts accounts;
+    int64_t prefilled_keys;
     struct rig_rng rng;
     struct rig_sim_store store;
     bool has_tables; /* the workload is one of tables of rows */

@@ -64,8 +64,10 @@ struct rig_sim_scheduler *rig_sim_scheduler_new(const struct rig_run_env *env)
     scheduler->gives_turns = env->rows != NULL;
     rig_rng_init(&scheduler->rng, env->seed, turns_stream);
     scheduler->engine = rig_sim_engine_new(options, env->workload, env->seed, client_count);
-    if (scheduler->engine != NULL)
+    if (scheduler->engine != NULL) {
         rig_sim_engine_open_accounts(scheduler->engine, &env->accounts);
+        rig_sim_engine_prefill(scheduler->engine, env->prefilled_keys);
+    }
     if (scheduler->engine != NULL && env->certificate != RIG_CERTIFICATE_NONE)
         rig_sim_engine_certify(scheduler->engine, env->certificate == RIG_CERTIFICATE_FULL);
     scheduler->clients = calloc(client_count, sizeof *scheduler->clients);

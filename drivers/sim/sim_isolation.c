@@ -148,7 +148,10 @@ static void answer_read(struct rig_sim_engine *engine, struct rig_sim_session *s
     struct rig_sim_seen *seen = &session->work->seen.at[session->next_op];
     *seen = (struct rig_sim_seen){.key = key, .node = node};
     if (node == RIG_SIM_NO_NODE && engine->accounts.count == 0) {
-        read->state = RIG_READ_NIL;
+        const struct rig_op *op = &session->ops[session->next_op];
+        const bool is_list = rig_op_reads_sequence(op->kind);
+        read->state = is_list && op->key < engine->prefilled_keys ? RIG_READ_SEEN : RIG_READ_NIL;
+        read->count = 0;
         return;
     }
     read->state = RIG_READ_SEEN;

@@ -274,7 +274,7 @@ const struct rig_driver rig_driver = {
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_PREDICATE),
-    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_SAVEPOINTS,
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_PREFILLS,
     .options = rig_sqlite_option_table,
     .options_size = sizeof(struct rig_sqlite_options),
     .run_size = sizeof(struct rig_sqlite_run),

@@ -1,11 +1,14 @@
 #include "drivers/sqlite/sqlite_schema.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/sql/key_rows.h"
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_predicate.h"
+#include "drivers/sql/sql_values.h"
 
 /* The statements of each table, behind those of every run. */
 enum of_table {
@@ -100,7 +103,7 @@ static void add_statements_of_table(struct rig_sqlite_schema *schema, int64_t ta
     }
     const bool lock = workload == RIG_WORKLOAD_MUTEX;
     const char *merged = is_sum(workload)                       ? "t.v + excluded.v"
-                         : rig_workload_has_sequences(workload) ? "t.v || ',' || excluded.v"
+                         : rig_workload_has_sequences(workload) ? "coalesce(t.v || ',', '') || excluded.v"
                                                                 : "excluded.v";
     add(schema, "SELECT v FROM rig_%" PRId64 " WHERE k = ?1", table);
     add(schema, "INSERT INTO rig_%" PRId64 " AS t (k, v) VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET v = %s%s", table,
@@ -164,13 +167,17 @@ void rig_sqlite_schema_done(struct rig_sqlite_schema *schema)
 
 /* ---- scripts ---- */
 
-static const char *columns_of(enum rig_workload workload)
+static const char *columns_of(const struct rig_run_env *env)
 {
+    const enum rig_workload workload = env->workload;
     if (has_conditions(workload))
         return "k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, c INTEGER NOT NULL, p INTEGER, "
                "PRIMARY KEY (k, id)";
     if (has_rows(workload))
         return "n INTEGER PRIMARY KEY AUTOINCREMENT, k INTEGER NOT NULL, v INTEGER NOT NULL";
+    if (env->prefilled_keys > 0) /* a row without a value has NULL */
+        return rig_workload_has_sequences(workload) ? "k INTEGER PRIMARY KEY, v TEXT"
+                                                    : "k INTEGER PRIMARY KEY, v INTEGER";
     return rig_workload_has_sequences(workload) ? "k INTEGER PRIMARY KEY, v TEXT NOT NULL"
                                                 : "k INTEGER PRIMARY KEY, v INTEGER NOT NULL";
 }
@@ -186,22 +193,20 @@ static void add_padding(const struct rig_sqlite_schema *schema, int64_t table, s
 void rig_sqlite_schema_create(const struct rig_sqlite_schema *schema, struct rig_buf *sql)
 {
     const struct rig_run_env *env = schema->env;
+    const struct rig_sql_key_tables key_tables = {.env = env, .table_count = schema->options->tables};
+    char name[sizeof "rig_" + RIG_SQL_INT_BYTES];
     for (uint32_t i = 0; env->rows != NULL && i < env->rows->table_count; i++)
         rig_sql_create_table(&schema->dialect, &env->rows->tables[i], sql);
     for (int64_t table = 0; env->rows == NULL && table < schema->options->tables; table++) {
-        rig_buf_printf(sql, "CREATE TABLE rig_%" PRId64 " (%s); ", table, columns_of(env->workload));
+        rig_buf_printf(sql, "CREATE TABLE rig_%" PRId64 " (%s); ", table, columns_of(env));
         if (schema->options->row_padding_bytes > 0)
             add_padding(schema, table, sql);
         if (has_rows(env->workload))
             rig_buf_printf(sql, "CREATE INDEX rig_%" PRId64 "_index ON rig_%" PRId64 " (k, n); ", table, table);
         if (has_conditions(env->workload))
             rig_buf_printf(sql, "CREATE INDEX rig_%" PRId64 "_index ON rig_%" PRId64 " (k, c); ", table, table);
-        if (env->accounts.count > 0)
-            rig_buf_printf(sql,
-                           "WITH RECURSIVE s (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM s WHERE k < %" PRId64
-                           ") INSERT INTO rig_%" PRId64 " (k, v) SELECT k, %" PRId64 " FROM s WHERE k %% %" PRId64
-                           " = %" PRId64 "; ",
-                           env->accounts.count - 1, table, env->accounts.balance, schema->options->tables, table);
+        (void)snprintf(name, sizeof name, "rig_%" PRId64, table);
+        rig_sql_add_key_rows(&key_tables, table, name, sql);
     }
 }
 

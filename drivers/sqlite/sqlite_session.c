@@ -213,6 +213,8 @@ static void take_read(struct turn *turn, uint32_t op, const struct rig_sqlite_ro
         read->state = RIG_READ_NIL;
     else if (rows->row_count > 1 || rows->column_count != 1 || !rig_sqlite_next_cell(cursor, &cell))
         fail(turn, phase_of_results(turn), RIG_SQLITE_PROTOCOL, "a read needs one row or none as its answer");
+    else if (cell.kind == RIG_SQLITE_NULL && turn->session->run->env->prefilled_keys > 0) /* a row without a value */
+        read->state = rig_op_reads_sequence(turn->transaction->ops[op].kind) ? RIG_READ_SEEN : RIG_READ_NIL;
     else if (rig_op_reads_sequence(turn->transaction->ops[op].kind) && cell.kind == RIG_SQLITE_TEXT)
         take_list(turn, op, &cell);
     else if (!rig_op_reads_sequence(turn->transaction->ops[op].kind) && cell.kind == RIG_SQLITE_INTEGER)

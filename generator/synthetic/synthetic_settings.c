@@ -205,6 +205,11 @@ enum rig_rc rig_synthetic_check(const struct rig_synthetic *synthetic, struct ri
     if (synthetic->workload.program)
         return rig_fail(err, RIG_E_PLAN,
                         "`workload.program` needs a database: a program decides by what it reads; leave it out");
+    if (synthetic->workload.prefill)
+        return rig_fail(
+            err, RIG_E_PLAN,
+            "`workload.keys.prefill` needs a database, which has rows; leave it out, and check the history with "
+            "`--prefilled`");
     bool is_ring = synthetic->shape != RIG_SHAPE_SIMULATED && synthetic->shape != RIG_SHAPE_BLIND;
     const char *shape = shapes[synthetic->shape];
     if (synthetic->workload.duration_ns != 0)

@@ -386,6 +386,9 @@ enum rig_rc rig_run_check(const struct rig_plan *plan, struct rig_err *err)
         if (rig_plan_workload(plan, i)->rollback_share > 0 && (driver->features & RIG_DRIVER_SAVEPOINTS) == 0)
             return rig_fail(err, RIG_E_PLAN, "the driver %s has no savepoints: remove workload.savepoints",
                             driver->name);
+        if (rig_plan_workload(plan, i)->prefill && (driver->features & RIG_DRIVER_PREFILLS) == 0)
+            return rig_fail(err, RIG_E_PLAN,
+                            "the driver %s makes no rows before the load: remove workload.keys.prefill", driver->name);
         if (rig_plan_workload(plan, i)->long_share > 0 && (driver->features & RIG_DRIVER_HOLDS) == 0)
             return rig_fail(err, RIG_E_PLAN,
                             "the driver %s cannot hold transactions open: remove workload.long-transactions",
@@ -442,11 +445,15 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
                              .run_name = run->name,
                              .certificate = plan->versions_source.count > 0 ? RIG_CERTIFICATE_NONE : plan->certificate,
                              .accounts = rig_generator_accounts(&plan->workload),
+                             .prefilled_keys = plan->prefilled_keys,
                              .rolls_back = rig_run_rolls_back(plan)};
-    if (options->errand != NULL)
+    if (options->errand != NULL) { /* in place of the load, on tables of its own */
         run->env.rows = options->errand->rows;
-    else if (rc == RIG_OK)
+        run->env.accounts = (struct rig_accounts){0};
+        run->env.prefilled_keys = 0;
+    } else if (rc == RIG_OK) {
         rc = rig_run_programs_init(run, err);
+    }
     return rc;
 }
 

@@ -96,6 +96,7 @@ struct rig_plan {
     bool seed_given;
     struct rig_generator_options workload;
     struct rig_clients_options clients;  /* with phases: as many as the phase with most has */
+    int64_t prefilled_keys;              /* keys below this have rows before the load; 0: no key has */
     const struct rig_plan_phase *phases; /* one after the other */
     uint32_t phase_count;                /* 0: the load is one phase, as `workload` and `clients` say */
     const struct rig_driver *driver;

@@ -180,10 +180,11 @@ enum rig_rc rig_plan_check_require(const struct rig_plan_checking *from, enum ri
     return require_known(from, err);
 }
 
-/* A bank's load says what the checker may expect of its accounts. */
-void rig_plan_check_take_accounts(const struct rig_generator_options *workload, struct rig_check_section *check)
+/* The load says whether keys have their rows before it, and that of a bank what its accounts have. */
+void rig_plan_check_take_load(const struct rig_generator_options *workload, struct rig_check_section *check)
 {
     const struct rig_accounts accounts = rig_generator_accounts(workload);
+    check->assumptions |= workload->prefill ? RIG_ASSUMES_PREFILLED : 0;
     if (accounts.count == 0)
         return;
     check->total = (struct rig_known_total){.known = true, .value = accounts.count * accounts.balance};

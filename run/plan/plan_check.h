@@ -27,6 +27,6 @@ enum rig_rc rig_plan_check_resolve(const struct rig_plan_checking *from, struct 
 enum rig_rc rig_plan_check_require(const struct rig_plan_checking *from, enum rig_workload workload,
                                    struct rig_err *err);
 /* A bank's load says what the checker may expect of its accounts. */
-void rig_plan_check_take_accounts(const struct rig_generator_options *workload, struct rig_check_section *check);
+void rig_plan_check_take_load(const struct rig_generator_options *workload, struct rig_check_section *check);
 
 #endif

@@ -11,6 +11,7 @@
 #include "checker/infer/type_inference.h"
 #include "checker/judge/proof/prove.h"
 #include "drivers/loader.h"
+#include "generator/load_schedule.h"
 #include "nemesis/placeholder.h"
 #include "run/plan/plan_check.h"
 #include "run/plan/plan_nemesis.h"
@@ -18,7 +19,7 @@
 #include "run/plan/plan_text.h"
 #include "generator/programs/program.h"
 
-enum { NAME_BYTES_MAX = 64 };
+enum { NAME_BYTES_MAX = 64, MOST_PREFILLED = 1000000 /* rows: a few seconds of `setup` */ };
 
 struct reader {
     struct rig_plan *plan;
@@ -377,6 +378,11 @@ static enum rig_rc check_driver_on(const struct reader *reader, const struct loa
         (void)snprintf(problem, sizeof problem, "`savepoints.share`: the driver %s has no savepoints", driver->name);
         return refuse_in(reader, part->section, problem, err);
     }
+    if (part->workload->prefill && (driver->features & RIG_DRIVER_PREFILLS) == 0) {
+        (void)snprintf(problem, sizeof problem, "`keys.prefill`: the driver %s makes no rows before the load",
+                       driver->name);
+        return refuse_in(reader, part->section, problem, err);
+    }
     if (part->workload->program && driver->rows == NULL) {
         (void)snprintf(problem, sizeof problem, "`program`: the driver %s does not run programs", driver->name);
         return refuse_in(reader, part->section, problem, err);
@@ -448,6 +454,11 @@ static enum rig_rc check_part(const struct reader *reader, const struct load_par
                          "`program`, its `shape`, `warehouses`, `users` and `rows` are the same in all phases, whose "
                          "tables are filled once; give them in `workload`",
                          err);
+    if (part->workload->prefill != reader->plan->workload.prefill)
+        return refuse_in(reader, part->section,
+                         "`keys.prefill` is the same in all phases, whose reads are checked together; give it in "
+                         "`workload`",
+                         err);
     if (part->clients->count == 1 && part->workload->long_commits > 0 && part->workload->long_duration_ns == 0)
         return refuse_in(reader, part->section,
                          "`long-transactions.until-commits` waits for other clients, and clients.count is 1; give "
@@ -481,6 +492,11 @@ static enum rig_rc check_certificate(const struct reader *reader, struct rig_err
                        "long-fork, predicate");
     else if (by_command && rig_type_has_conditions(type))
         (void)snprintf(problem, sizeof problem, "`versions-source` is for lists and registers");
+    else if (plan->workload.prefill && plan->certificate == RIG_CERTIFICATE_FULL)
+        (void)snprintf(
+            problem, sizeof problem,
+            "`certificate: full` names the writer of each row, and the rows of `workload.keys.prefill` have none "
+            "in the record; use `stream`, or leave one of them out");
     return problem[0] == '\0' ? RIG_OK : refuse_section(reader, RIG_PLAN_DATABASE, problem, err);
 }
 
@@ -515,11 +531,37 @@ static enum rig_rc check_parts(const struct reader *reader, struct rig_err *err)
     return rc;
 }
 
+/* The number of rows before the load. */
+static enum rig_rc count_prefilled(const struct reader *reader, struct rig_err *err)
+{
+    struct rig_plan *plan = reader->plan;
+    const struct rig_generator_options *phases[RIG_PLAN_PHASES_MOST];
+    uint32_t client_counts[RIG_PLAN_PHASES_MOST];
+    char problem[RIG_ERR_TEXT_BYTES];
+    if (!plan->workload.prefill)
+        return RIG_OK;
+    for (uint32_t i = 0; i < rig_plan_phases(plan); i++) {
+        phases[i] = rig_plan_workload(plan, i);
+        client_counts[i] = (uint32_t)rig_plan_clients(plan, i)->count;
+    }
+    const enum rig_rc rc = rig_load_key_bound(phases, client_counts, rig_plan_phases(plan), plan->seed, MOST_PREFILLED,
+                                              &plan->prefilled_keys, err);
+    if (rc != RIG_OK || plan->prefilled_keys <= MOST_PREFILLED)
+        return rc;
+    (void)snprintf(problem, sizeof problem,
+                   "`keys.prefill` makes up to %d rows before the load, and this load may use more keys; lower "
+                   "`transactions`, or raise `keys.appends-per-key`",
+                   (int)MOST_PREFILLED);
+    return refuse_section(reader, RIG_PLAN_WORKLOAD, problem, err);
+}
+
 static enum rig_rc check_contradictions(const struct reader *reader, struct rig_err *err)
 {
     enum rig_rc rc = check_driver(reader, err);
     if (rc == RIG_OK)
         rc = check_parts(reader, err);
+    if (rc == RIG_OK)
+        rc = count_prefilled(reader, err);
     if (rc == RIG_OK)
         rc = check_clients(reader, err);
     return rc == RIG_OK ? check_checking(reader, err) : rc;
@@ -567,7 +609,7 @@ static enum rig_rc read_plan(struct reader *reader, const char *text, size_t siz
     if (rc != RIG_OK)
         return rc;
     memcpy(&plan->workload, section_of(reader, RIG_PLAN_WORKLOAD)->parts[0].object, sizeof plan->workload);
-    rig_plan_check_take_accounts(&plan->workload, &plan->check);
+    rig_plan_check_take_load(&plan->workload, &plan->check);
     memcpy(&plan->clients, section_of(reader, RIG_PLAN_CLIENTS)->parts[0].object, sizeof plan->clients);
     if (reader->phases != NULL)
         rc = rig_plan_phases_bind(&reader->storage->phases, &reader->tree, reader->phases,
@@ -632,7 +674,7 @@ static enum rig_rc read_check(struct reader *reader, const char *text, size_t si
     const struct rig_yaml_entry *load = rc == RIG_OK ? find_section(reader, RIG_PLAN_WORKLOAD) : NULL;
     struct rig_plan_section *workload = section_of(reader, RIG_PLAN_WORKLOAD);
     if (load != NULL && rig_plan_section_bind(workload, &reader->tree, load->value, NULL, NULL) == RIG_OK)
-        rig_plan_check_take_accounts(workload->parts[0].object, &reader->plan->check);
+        rig_plan_check_take_load(workload->parts[0].object, &reader->plan->check);
     const struct rig_yaml_entry *entry = rc == RIG_OK ? find_section(reader, RIG_PLAN_CHECK) : NULL;
     if (entry != NULL)
         rc = rig_plan_section_bind(section_of(reader, RIG_PLAN_CHECK), &reader->tree, entry->value, NULL, err);

@@ -18,6 +18,7 @@ struct bench_settings {
     const char *const *overrides; /* "option=value" */
     size_t override_count;
     struct rig_accounts accounts;      /* of the workload bank */
+    int64_t prefilled_keys;            /* keys with rows from the start */
     const struct rig_row_schema *rows; /* of programs; NULL: none */
 };
 

@@ -597,6 +597,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(unknown_keys_are_read_as_nil),
         cmocka_unit_test(empty_transaction_commits),
         cmocka_unit_test(claimed_types_have_cases),
+        cmocka_unit_test(keys_have_rows_before_the_load),
         cmocka_unit_test(own_writes_are_seen),
         cmocka_unit_test(time_ascends),
         cmocka_unit_test(transactions_are_held_where_asked),

@@ -50,6 +50,64 @@ static void assert_set(const struct bench_client *client, uint32_t op, const int
     }
 }
 
+/* ---- rows before the load ---- */
+
+enum { PREFILLED = 5 };
+
+static void start_prefilled(struct bench_run *run, struct bench_client *client, enum rig_workload workload)
+{
+    settings.prefilled_keys = PREFILLED;
+    start(run, workload, 1);
+    settings.prefilled_keys = 0;
+    open_client(client, run, 0);
+}
+
+/* Each list has its row, and is empty until a transaction appends to it. A key behind them has none. */
+static void check_prefilled_lists(void)
+{
+    struct bench_run run;
+    struct bench_client client;
+    start_prefilled(&run, &client, RIG_WORKLOAD_LIST_APPEND);
+    for (int64_t key = 0; key <= PREFILLED; key++) {
+        const struct rig_op ops[] = {{.kind = RIG_OP_READ_LIST, .key = key},
+                                     {.kind = RIG_OP_APPEND, .key = key, .value = 7},
+                                     {.kind = RIG_OP_APPEND, .key = key, .value = -3},
+                                     {.kind = RIG_OP_READ_LIST, .key = key}};
+        const int64_t expected[] = {7, -3};
+        transact_ok(&client, ops, 1);
+        assert_int_equal(client.transaction.reads[0].state, key < PREFILLED ? RIG_READ_SEEN : RIG_READ_NIL);
+        assert_int_equal(client.transaction.reads[0].count, 0);
+        transact_ok(&client, ops + 1, 3);
+        assert_set(&client, 2, expected, 2);
+    }
+    finish(&client, &run);
+}
+
+static void check_prefilled_registers(void)
+{
+    struct bench_run run;
+    struct bench_client client;
+    start_prefilled(&run, &client, RIG_WORKLOAD_RW_REGISTER);
+    for (int64_t key = 0; key <= PREFILLED; key++) {
+        const struct rig_op ops[] = {read_register(key), set_register(key, 5), read_register(key)};
+        transact_ok(&client, ops, 3);
+        assert_int_equal(client.transaction.reads[0].state, RIG_READ_NIL);
+        assert_int_equal(client.transaction.reads[2].value, 5);
+    }
+    finish(&client, &run);
+}
+
+void keys_have_rows_before_the_load(void **state)
+{
+    (void)state;
+    if ((settings.driver->features & RIG_DRIVER_PREFILLS) == 0)
+        skip();
+    if (runs(RIG_WORKLOAD_LIST_APPEND))
+        check_prefilled_lists();
+    if (runs(RIG_WORKLOAD_RW_REGISTER))
+        check_prefilled_registers();
+}
+
 /* ---- objects ---- */
 
 static void start_objects(struct bench_run *run, struct bench_client *clients, uint32_t count,

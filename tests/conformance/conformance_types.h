@@ -13,6 +13,7 @@ void locks_have_one_holder(void **state);
 void queues_give_the_first_value(void **state);
 void stacks_give_the_last_value(void **state);
 void sets_hold_their_elements(void **state);
+void keys_have_rows_before_the_load(void **state);
 void counters_hold_sums(void **state);
 void accounts_are_open_and_not_overdrawn(void **state);
 void conditions_find_their_rows(void **state);

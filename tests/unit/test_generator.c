@@ -416,6 +416,58 @@ static void it_is_a_source_of_questions(void **state)
     stream->ops->free(stream);
 }
 
+/* Issues all transactions of the phase as one of its clients: the most that a client may get. */
+static void assert_keys_below(const struct rig_generator_options *options, uint32_t client_count, int64_t transactions,
+                              int64_t bound)
+{
+    struct rig_generator *generator = new_generator(options, 42, client_count - 1, client_count);
+    for (int64_t i = 0; i < transactions; i++) {
+        struct rig_transaction transaction = {0};
+        rig_generator_next(generator, &transaction);
+        for (uint32_t op = 0; op < transaction.op_count; op++)
+            assert_in_range(transaction.ops[op].key, 0, bound - 1);
+    }
+    assert_true(rig_generator_key_bound(generator) <= bound);
+    rig_generator_free(generator);
+}
+
+static int64_t key_bound(const struct rig_generator_options *const *phases, const uint32_t *client_counts,
+                         uint32_t phase_count, int64_t most)
+{
+    int64_t bound = -1;
+    struct rig_err err = {0};
+    assert_int_equal(rig_load_key_bound(phases, client_counts, phase_count, 42, most, &bound, &err), RIG_OK);
+    return bound;
+}
+
+static void a_number_of_transactions_bounds_the_keys(void **state)
+{
+    (void)state;
+    static const enum rig_workload types[] = {RIG_WORKLOAD_LIST_APPEND, RIG_WORKLOAD_LONG_FORK, RIG_WORKLOAD_MONOTONIC,
+                                              RIG_WORKLOAD_SEQUENTIAL,  RIG_WORKLOAD_MULTI_KEY, RIG_WORKLOAD_UNIQUE_IDS,
+                                              RIG_WORKLOAD_DIRTY_READS};
+    const uint32_t client_counts[] = {4, 3};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        struct rig_generator_options options = defaults;
+        options.type = types[i];
+        options.group = 3;
+        options.appends_per_key = 2;
+        options.transactions = 1000;
+        struct rig_generator_options later = options;
+        later.transactions = 10;
+        const struct rig_generator_options *const phases[] = {&options, &later};
+        const int64_t bound = key_bound(phases, client_counts, 1, 1000000);
+        assert_keys_below(&options, 4, 1000, bound);
+        assert_int_equal(key_bound(phases, client_counts, 2, 1000000), 2 * (bound - 1) + 1);
+        assert_true(key_bound(phases, client_counts, 1, 20) > 20);
+    }
+    struct rig_generator_options rows = defaults;
+    rows.shape = RIG_LOAD_GENERAL;
+    rows.rows = 7;
+    const struct rig_generator_options *const phases[] = {&rows};
+    assert_int_equal(key_bound(phases, client_counts, 1, 1000000), 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +484,7 @@ int main(void)
         cmocka_unit_test(all_reads_and_no_reads_are_exact),
         cmocka_unit_test(extreme_options_work),
         cmocka_unit_test(it_is_a_source_of_questions),
+        cmocka_unit_test(a_number_of_transactions_bounds_the_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,8 +228,8 @@ static void statements_are_written(void **state)
     const struct rig_sql_numbers numbers = {.key = 1999, .value = INT64_MIN};
     rig_pg_statement_print(rig_pg_schema_of_key(&schema, 1999, RIG_PG_PUT), &numbers, sql, sizeof sql);
     assert_string_equal(sql, "INSERT INTO rig_1_2.rig_list_999 AS t (k, v) VALUES ('1999'::bigint, "
-                             "'-9223372036854775808'::text) ON CONFLICT (k) DO UPDATE SET v = t.v || ',' || "
-                             "EXCLUDED.v");
+                             "'-9223372036854775808'::text) ON CONFLICT (k) DO UPDATE SET v = "
+                             "concat_ws(',', t.v, EXCLUDED.v)");
     rig_pg_statement_print(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_READ_ONLY), &numbers, sql, sizeof sql);
     assert_string_equal(sql, "BEGIN ISOLATION LEVEL SERIALIZABLE");
     rig_pg_schema_done(&schema);

@@ -41,6 +41,28 @@ class Levels(RigTest):
         self.assertEqual(results["levels"]["snapshot-isolation"], "held")
         self.assertIn("1020", json.dumps(results["run"]["errors"]))
 
+    def test_rows_before_the_load_make_every_read_one_of_an_item(self):
+        # Statements one by one leave time for lost updates.
+        keys = ["prefill=true", "appends-per-key=2", "active=4", "distribution=uniform"]
+        servers = (["database.tables=3"], ["database.prepared=true", "workload.type=rw-register"],
+                   ["database.cluster.local.nodes=2", "database.cluster.local.replication=semi-sync"])
+        for settings in servers:
+            with self.subTest(settings=settings):
+                shutil.rmtree(self.folder / "out", ignore_errors=True)
+                given = [*(f"workload.keys.{key}" for key in keys), "workload.transactions=4000", "database.pipeline=false", *settings]
+                self.status(1, self.rig("run", CONFIGS / "mariadb-repeatable-read.yaml", *[a for s in given for a in ("--set", s)],
+                                        "--level", "repeatable-read", "-o", "out"))
+                results = self.results("out")
+                self.assertIn("lost-update", results["anomalies"])
+                self.assertEqual(results["levels"]["repeatable-read"], "refuted")
+                self.assertFalse([name for name in results["anomalies"] if "predicate" in name])
+                self.status(0, self.rig("convert", "out/history.rig", "out/history.jsonl"))
+                lines = [json.loads(line) for line in (self.folder / "out/history.jsonl").read_text().splitlines()]
+                reads = [op for line in lines if line.get("type") == "ok" for op in line["value"] if op[0] == "r"]
+                if "workload.type=rw-register" not in settings:
+                    self.assertFalse([op for op in reads if op[2] is None])
+                    self.assertTrue([op for op in reads if op[2] == []])
+
     def test_read_uncommitted_reads_dirty_data(self):
         self.status(1, self.rig("run", CONFIGS / "mariadb-repeatable-read.yaml", "--set",
                                 "database.isolation=read-uncommitted", "--level", "read-committed", "-o", "out"))

@@ -57,6 +57,34 @@ class Levels(PostgresTest):
         self.assertEqual(self.results("out")["levels"]["serializable"], "refuted")
         self.assertNotEqual(self.results("out")["levels"]["snapshot-isolation"], "refuted")
 
+    def test_rows_before_the_load_make_every_read_one_of_an_item(self):
+        """Keys retire after two appends, so that most reads are of new keys; none is of a key without a row."""
+        plan = self.plan(pg_plan(isolation="repeatable-read", level="repeatable-read", transactions=4000))
+        keys = ["workload.keys.appends-per-key=2", "workload.keys.active=4", "workload.keys.distribution=uniform"]
+        forms = ([], ["database.table-schema=text", "database.tables=3", "database.pipeline=false"],
+                 ["database.write=insert-then-update", "database.covering-index=true"], ["workload.type=rw-register"])
+        for form in forms:
+            with self.subTest(form=form):
+                settings = [a for s in ("workload.keys.prefill=true", *keys, *form) for a in ("--set", s)]
+                shutil.rmtree(self.folder / "out", ignore_errors=True)
+                self.status(1, self.rig("run", plan, "-o", "out", *settings))
+                for results in (self.results("out"), self.checked_again()):
+                    self.assertEqual(results["levels"]["repeatable-read"], "refuted")
+                    self.assertNotEqual(results["levels"]["snapshot-isolation"], "refuted")
+                    self.assertFalse([name for name in results["anomalies"] if "predicate" in name])
+                self.status(0, self.rig("convert", "out/history.rig", "out/history.jsonl"))
+                text = (self.folder / "out/history.jsonl").read_text()
+                if "workload.type=rw-register" not in form:
+                    reads = [op for line in text.splitlines() if '"type":"ok"' in line for op in json.loads(line)["value"] if op[0] == "r"]
+                    self.assertFalse([op for op in reads if op[2] is None])
+                    self.assertTrue([op for op in reads if op[2] == []])
+
+    def checked_again(self):
+        """The record alone says that its keys had rows, and so does the proof."""
+        done = self.status(1, self.rig("check", "out/history.rig", "--level", "repeatable-read", "--format", "json", "--proof", "out/p"))
+        self.assertIn("assume prefilled", (self.folder / "out/p").read_text())
+        return json.loads(done.out)
+
     def test_read_committed_loses_updates(self):
         plan = self.plan(pg_plan(isolation="read-committed", transactions=10000))
         self.status(1, self.rig("run", plan, "-o", "out"))
