@@ -62,7 +62,7 @@ class Levels(PostgresTest):
         plan = self.plan(pg_plan(isolation="repeatable-read", level="repeatable-read", transactions=4000))
         keys = ["workload.keys.appends-per-key=2", "workload.keys.active=4", "workload.keys.distribution=uniform"]
         forms = ([], ["database.table-schema=text", "database.tables=3", "database.pipeline=false"],
-                 ["database.write=insert-then-update", "database.covering-index=true"], ["workload.type=rw-register"])
+                 ["database.write=insert-then-update", "database.pipeline=false", "database.covering-index=true"], ["workload.type=rw-register"])
         for form in forms:
             with self.subTest(form=form):
                 settings = [a for s in ("workload.keys.prefill=true", *keys, *form) for a in ("--set", s)]
