@@ -110,6 +110,21 @@ static bool shows_any(const struct rig_history *history, const struct rig_witnes
     return rig_txn_op_list(history, rig_txn_ops(history, w->txns[0]) + w->op).count > 0;
 }
 
+static void add_lost_append(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    const uint32_t other = w->txns[1];
+    rig_buf_printf(text, "appended %s to key ", RIG_VALUE_SHOWN(w->value));
+    rig_sentence_key(history, w->key, text);
+    rig_buf_add_text(text, " and was acknowledged before ");
+    rig_sentence_txn(history, other, text);
+    rig_buf_add_text(text, " began; ");
+    rig_sentence_txn(history, other, text);
+    rig_buf_add_char(text, ' ');
+    rig_sentence_reading(history, other, w->other_op, text);
+    rig_buf_printf(text, " without it, and no acknowledged read that ended later shows the %s",
+                   RIG_VALUE_SHOWN(w->value));
+}
+
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
@@ -179,16 +194,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_buf_add_text(text, ", which failed");
         break;
     case RIG_ANOMALY_LOST_APPEND:
-        rig_buf_printf(text, "appended %s to key ", RIG_VALUE_SHOWN(w->value));
-        rig_sentence_key(history, w->key, text);
-        rig_buf_add_text(text, " and was acknowledged before ");
-        rig_sentence_txn(history, other, text);
-        rig_buf_add_text(text, " began; ");
-        rig_sentence_txn(history, other, text);
-        rig_buf_add_char(text, ' ');
-        rig_sentence_reading(history, other, w->other_op, text);
-        rig_buf_printf(text, " without it, and no acknowledged read that ended later shows the %s",
-                       RIG_VALUE_SHOWN(w->value));
+        add_lost_append(history, w, text);
         break;
     default:
         RIG_REQUIRE(false && "a non-cyclic anomaly");

@@ -440,14 +440,14 @@ static bool is_full_read(const struct infer *in, uint32_t txn, uint8_t *seen, ui
     return plain && distinct == accounts && accounts > 0;
 }
 
-/* Those that acknowledged reads show, and those of transfers that may have committed: they hold a part of the total, too. */
+/* Those that acknowledged reads show, and those that transfers name, failed ones too: they hold a part of the total. */
 static uint32_t find_accounts(const struct infer *in, uint8_t *seen)
 {
     uint32_t accounts = 0;
     for (uint32_t txn = 0; txn < in->history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
         const enum rig_outcome outcome = in->history->txns[txn].outcome;
-        for (uint32_t i = 0; outcome != RIG_OUTCOME_FAIL && i < rig_txn_op_count(in->history, txn); i++) {
+        for (uint32_t i = 0; i < rig_txn_op_count(in->history, txn); i++) {
             if (seen[ops[i].key] != 0 || (outcome != RIG_OUTCOME_OK && !increments(&ops[i])))
                 continue;
             seen[ops[i].key] = 1;

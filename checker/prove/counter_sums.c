@@ -192,7 +192,7 @@ static bool is_wrong_total(const struct sum *s)
                reads_all_of(history, s->txn, s->other) && reads_all_of(history, s->other, s->txn) && total != other;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if ((history->txns[txn].outcome == RIG_OUTCOME_OK && !reads_all_of(history, s->txn, txn)) ||
-            (may_have_committed(history, txn) && !reads_changed(history, s->txn, txn)))
+            !reads_changed(history, s->txn, txn))
             return false;
     }
     return s->facts->assumes_total && total != s->facts->total;

@@ -171,7 +171,7 @@ static bool reads_key(const struct rig_history *history, uint32_t txn, uint32_t 
 }
 
 /* Compared with the total that the user knows: it read each account that acknowledged transactions read or
- * that a transfer changed which did not fail. */
+ * that a transfer names, also one that failed. */
 static const char *check_known_total(const struct rig_history *history, const struct rig_witness *w)
 {
     int64_t total;
@@ -180,7 +180,7 @@ static const char *check_known_total(const struct rig_history *history, const st
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         const enum rig_outcome outcome = history->txns[txn].outcome;
-        for (uint32_t i = 0; outcome != RIG_OUTCOME_FAIL && i < rig_txn_op_count(history, txn); i++) {
+        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
             if ((outcome == RIG_OUTCOME_OK || ops[i].kind == RIG_OP_INCREMENT) &&
                 !reads_key(history, w->txns[0], ops[i].key))
                 return "did not read all accounts";
