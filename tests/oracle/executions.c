@@ -90,6 +90,12 @@ static int elements_before_own(const struct small_txn *txn, const struct small_o
     return at;
 }
 
+/* Whether a read found no row of its key. */
+static bool is_absent(const struct small_op *read)
+{
+    return read->count == 0 && !read->has_row;
+}
+
 static bool list_is_inner(const struct small_txn *txn, int i, bool items)
 {
     const struct small_op *read = &txn->ops[i];
@@ -105,7 +111,7 @@ static bool list_is_inner(const struct small_txn *txn, int i, bool items)
     for (int j = 0; j < i; j++) {
         const struct small_op *earlier = &txn->ops[j];
         if (earlier->append || !earlier->known || earlier->key != read->key ||
-            (items && (earlier->count == 0 || read->count == 0)))
+            (items && (is_absent(earlier) || is_absent(read))))
             continue;
         int before = elements_before_own(txn, earlier, j);
         if (before != others || memcmp(earlier->list, read->list, (size_t)others * sizeof read->list[0]) != 0)
@@ -123,7 +129,7 @@ static bool register_is_inner(const struct small_txn *txn, int i, bool items)
     for (int j = 0; j < i; j++) {
         const struct small_op *earlier = &txn->ops[j];
         if (earlier->append || !earlier->known || earlier->key != read->key ||
-            (items && (earlier->count == 0 || read->count == 0)))
+            (items && (is_absent(earlier) || is_absent(read))))
             continue;
         if (earlier->count != read->count || (read->count == 1 && earlier->list[0] != read->list[0]))
             return false;
@@ -387,7 +393,7 @@ static void close_down(const struct search *s, uint32_t sets[SMALL_TXNS])
 /* Whether the read is one of an item, which has a row. */
 static bool found_row(const struct search *s, const struct seen *seen)
 {
-    return seen->read->count > 0 || (s->assumptions & EXECUTION_PREFILLED) != 0;
+    return !is_absent(seen->read) || (s->assumptions & EXECUTION_PREFILLED) != 0;
 }
 
 /* Ext: no read misses a write that its transaction sees; `items`: no read of an item. */

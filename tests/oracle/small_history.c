@@ -253,7 +253,7 @@ void small_name_initial(struct small_history *history)
             for (int i = 0; i < history->txns[t].op_count; i++) {
                 struct small_op *read = &history->txns[t].ops[i];
                 if (is_known_read(read) && read->key == key && read->count > 0 && read->list[0] == value)
-                    read->count = 0;
+                    *read = (struct small_op){.known = true, .key = key, .has_row = true};
             }
         }
     }

@@ -30,6 +30,7 @@ struct small_op {
     int value;  /* appended */
     int count;  /* for a read: elements */
     int list[SMALL_LIST];
+    bool has_row; /* for a read of the initial state: small_name_initial() made it of a value, so the key had a row */
 };
 
 struct small_txn {
@@ -62,7 +63,7 @@ void small_forget_nulls(struct small_history *history);
 /*
  * Registers: a key that no committed read shows as nil begins with the value that no transaction wrote and that a
  * committed read shows: of an ok transaction, else of an info one with a write that a committed one read; the first
- * completed. Reads of this value become reads of the initial state.
+ * completed. Reads of this value become reads of the initial state, which has a row.
  */
 void small_name_initial(struct small_history *history);
 
