@@ -96,9 +96,11 @@ static bool answers_statement(const PGresult *result)
 }
 
 /* A statement that ends a pipeline, as far as its answer depends on it. */
-static const char *ending_sql(int last)
+static const char *ending_sql(const struct rig_pg_turn *turn, int last)
 {
-    return last == OF_COMMIT ? "COMMIT" : last == OF_PREPARE ? "PREPARE TRANSACTION" : "";
+    if (last == OF_COMMIT)
+        return turn->gid[0] != '\0' ? "COMMIT PREPARED" : "COMMIT";
+    return last == OF_PREPARE ? "PREPARE TRANSACTION" : "";
 }
 
 /* Takes an error, or another result that is no answer; false when no later answer proves anything. */
@@ -228,7 +230,7 @@ static void end_early(struct rig_pg_turn *turn, uint32_t from, uint32_t to)
 static bool synchronize(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to, int last)
 {
     PGconn *pg = turn->connection->pg;
-    const char *sql = ending_sql(last);
+    const char *sql = ending_sql(turn, last);
     if (PQpipelineSync(pg) != 1) {
         rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(pg));
         return false;
