@@ -24,8 +24,7 @@ database:
   endpoints: ["{scheme}://127.0.0.1:{port}"]
   http-version: {version}
   request-timeout: {timeout}
-  tls: {{ca: cert.pem}}
-check: {{levels: [strict-serializable], minimum: {{answering: {answering}}}}}
+{tls}check: {{levels: [strict-serializable], minimum: {{answering: {answering}}}}}
 report: [json]
 """
 
@@ -43,7 +42,7 @@ class Http2(rig_command.RigTest):
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with server:
             try:
-                plan = self.plan(PLAN.format(dialect=HERE / "whole.yaml", scheme=scheme, version=version, timeout=timeout,
+                plan = self.plan(PLAN.format(dialect=HERE / "whole.yaml", scheme=scheme, tls="  tls: {ca: cert.pem}\n" if scheme == "https" else "", version=version, timeout=timeout,
                                              answering=answering, port=int(server.stdout.readline()),
                                              transactions=transactions))
                 self.status(0, self.rig("run", plan, "-o", "run"))
