@@ -192,7 +192,7 @@ static void keeps_a_failed_write_apart(void **state)
 }
 
 /* The transaction that began first must not take the key first, since it reads what the other one commits later. */
-static void searches_who_writes_first(void **state)
+static void searches_the_first_writer(void **state)
 {
     (void)state;
     struct rig_history *history;
@@ -273,7 +273,7 @@ int main(void)
         cmocka_unit_test(refuses_what_shows_nothing),
         cmocka_unit_test(keeps_uncommitted_writes_of_a_key_apart),
         cmocka_unit_test(keeps_a_failed_write_apart),
-        cmocka_unit_test(searches_who_writes_first),
+        cmocka_unit_test(searches_the_first_writer),
         cmocka_unit_test(keeps_a_dirty_write),
         cmocka_unit_test(takes_snapshots_before_it_gives_up_locks),
     };

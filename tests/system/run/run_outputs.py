@@ -119,7 +119,7 @@ class Paths(Outputs):
                               "database: {driver: exec, command: [/nonexistent]}\n", "exec.yaml")
         self.status(64, self.rig("run", exec_plan, "--quiet"))
         drivers = self.rig("list", "drivers").out
-        for driver, keys in (("postgres", ("bin-dir=/nonexistent", "version=9.1", "run-as=nobody-there")),
+        for driver, keys in (("postgres", ("bin-dir=/nonexistent", "version=9.1", "run-as=no-such-user")),
                              ("mysql", ("bin-dir=/nonexistent", "version=4.1")), ("etcd", ("program=/nonexistent",))):
             if f"\n{driver} " not in f"\n{drivers}":
                 continue
