@@ -57,7 +57,8 @@ def devices_stay_devices(folder):
     (folder / "to-null").symlink_to("null")
     for command in every_writer(folder, full):
         done = rig(*command)
-        assert done.returncode == 3 and b"No space left" in done.stderr, (command, done)
+        # The history has an anomaly, which decides the status of a check whose report cannot be written.
+        assert done.returncode == (1 if command[0] == "check" else 3) and b"No space left" in done.stderr, (command, done)
     for path in (null, folder / "to-null"):
         for command in every_writer(folder, path):
             assert rig(*command).returncode in (0, 1), command
@@ -165,7 +166,8 @@ def witnesses_of_elsewhere_are_kept(folder):
     (folder / "mine").mkdir()
     (folder / "mine/G2-item-1.txt").write_text("kept")
     (folder / "out/witnesses").symlink_to("../mine")
-    assert rig("check", history(folder), "-o", folder / "out").returncode == 3
+    done = rig("check", history(folder), "-o", folder / "out")
+    assert done.returncode == 1 and b"cannot create the folder" in done.stderr, done
     assert (folder / "mine/G2-item-1.txt").read_text() == "kept"
     assert [p.name for p in (folder / "mine").iterdir()] == ["G2-item-1.txt"]
 
