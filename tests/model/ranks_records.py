@@ -153,7 +153,7 @@ def check_wrong(folder):
     check_one_file(folder, "wrong", records, 1)
     proof = check_proofs(folder, "wrong", records, "strong-session-serializable", "refuted")
     check_false_proof(folder, records, proof)
-    status, output = run("shrink", *records, "--output", folder / "small.jsonl")
+    status, output = run("shrink", *records, "--prefilled", "--output", folder / "small.jsonl")
     note = "an anomaly that rests on their order is in the records only"
     if status != 0 or "G-single-item-process" not in output or note not in output:
         problems.append(f"shrink of several records: exit {status}: {output}")

@@ -56,7 +56,7 @@ class Requests(rig_command.RigTest):
     def test_etcd_without_the_compare_loses_an_update(self):
         history = self.history(LOST_UPDATE, "lost.jsonl")
         result = self.reproduce(history, CONFIGS / "etcd-blind-append.yaml", 0)
-        self.assertEqual((result["anomaly"], result["plays"]["shown"], result["runs"]["of"]), ("lost-update", 2, 0))
+        self.assertEqual((result["anomaly"], result["plays"]["shown"], result["runs"]["of"]), ("lost-update-predicate", 2, 0))
         # The runs of the plan have a time in which etcd starts on a busy machine, too.
         result = self.reproduce(history, CONFIGS / "etcd-blind-append.yaml", 2, "database.dialect=etcd", "workload.transactions=200",
                                 time="60s")
