@@ -84,11 +84,11 @@ static bool take_text(struct rig_my_turn *turn, struct rig_read *read, const cha
     const size_t count = rig_sql_list_count(RIG_SQL_LIST_TEXT, text, length);
     int64_t *room = turn->session->run->env->core->elements(transaction, count);
     if (room == NULL || count > UINT32_MAX - read->count) {
-        rig_my_turn_fail(turn, turn->phase, RIG_MY_LIMIT, NULL);
+        rig_my_turn_fail(turn, turn->phase, RIG_SQL_LIMIT, NULL);
         return false;
     }
     if (!rig_sql_list_parse(RIG_SQL_LIST_TEXT, text, length, room)) {
-        rig_my_turn_fail(turn, turn->phase, RIG_MY_MALFORMED, "a list that this driver cannot have written");
+        rig_my_turn_fail(turn, turn->phase, RIG_SQL_MALFORMED, "a list that this driver cannot have written");
         return false;
     }
     read->count += (uint32_t)count;
@@ -137,7 +137,7 @@ static void take_number(struct rig_my_turn *turn, uint32_t op, const struct rig_
         return;
     }
     if (cell == CELL_TEXT && !rig_sql_int_parse(text, length, &value))
-        rig_my_turn_fail(turn, turn->phase, RIG_MY_MALFORMED, "a value that this driver cannot have written");
+        rig_my_turn_fail(turn, turn->phase, RIG_SQL_MALFORMED, "a value that this driver cannot have written");
     else if (cell != CELL_TEXT)
         rig_my_turn_lose_step(turn, "a read needs a value as its answer");
     else if (next_cell(turn->session, answer, &text, &length) != CELL_NONE)
@@ -150,7 +150,7 @@ static void take(struct rig_my_turn *turn, uint32_t op, const struct rig_my_answ
 {
     const enum rig_op_kind kind = turn->transaction->ops[op].kind;
     if (rig_sql_compares(turn->transaction, op) && answer->affected == 0)
-        rig_my_turn_fail(turn, turn->phase, RIG_MY_MISMATCH, NULL);
+        rig_my_turn_fail(turn, turn->phase, RIG_SQL_MISMATCH, NULL);
     if (!rig_op_reads(kind))
         return;
     if (kind == RIG_OP_DEQUEUE || kind == RIG_OP_POP)
@@ -272,7 +272,7 @@ static bool compose(struct rig_my_turn *turn, const struct batch *batch)
     for (uint32_t op = batch->from; op < batch->to; op++) {
         struct rig_sql_numbers numbers;
         if (!rig_sql_affords(&session->run->env->accounts, turn->transaction, op)) {
-            rig_my_turn_fail(turn, RIG_PHASE_OPERATION, RIG_MY_POOR, NULL);
+            rig_my_turn_fail(turn, RIG_PHASE_OPERATION, RIG_SQL_POOR, NULL);
             return false;
         }
         const uint32_t number = rig_my_schema_of_op(schema, turn->transaction, op, &numbers);
@@ -425,7 +425,7 @@ bool rig_my_turn_perform(struct rig_my_turn *turn, uint32_t number, const int64_
     *answer = (struct rig_my_answer){0};
     turn->phase = RIG_PHASE_OPERATION;
     turn->executes = true;
-    if (session->run->options->prepared)
+    if (session->run->options->sql.prepared)
         return perform_prepared(turn, number, values, answer);
     rig_buf_clear(&session->sql);
     session->sql.failed = false;
@@ -448,7 +448,7 @@ static void run_prepared(struct rig_my_turn *turn, uint32_t op)
     struct rig_sql_numbers numbers;
     struct rig_my_answer answer;
     if (!rig_sql_affords(&turn->session->run->env->accounts, turn->transaction, op)) {
-        rig_my_turn_fail(turn, RIG_PHASE_OPERATION, RIG_MY_POOR, NULL);
+        rig_my_turn_fail(turn, RIG_PHASE_OPERATION, RIG_SQL_POOR, NULL);
         return;
     }
     const struct rig_my_schema *schema = &turn->session->run->schema;
@@ -545,7 +545,7 @@ static void take_timestamp(struct rig_my_turn *turn, const char *sql, enum rig_c
         rig_sql_timestamp_parse(text, length, &timestamp))
         rig_column_give(&turn->transaction->columns, column, timestamp);
     else
-        rig_my_turn_fail(turn, turn->phase, RIG_MY_PROTOCOL, "begin-ts and commit-ts need one number as their answer");
+        rig_my_turn_fail(turn, turn->phase, RIG_SQL_PROTOCOL, "begin-ts and commit-ts need one number as their answer");
     rig_my_answer_release(&answer);
 }
 
@@ -598,13 +598,13 @@ static void take_view(struct rig_my_turn *turn)
 static void take_begin(struct rig_my_turn *turn)
 {
     if (!turn->failed)
-        take_timestamp(turn, turn->session->run->options->begin_ts, RIG_COLUMN_START_TS, RIG_PHASE_OPERATION);
+        take_timestamp(turn, turn->session->run->options->sql.begin_ts, RIG_COLUMN_START_TS, RIG_PHASE_OPERATION);
 }
 
 static void take_commit(struct rig_my_turn *turn)
 {
     if (turn->committed)
-        take_timestamp(turn, turn->session->run->options->commit_ts, RIG_COLUMN_COMMIT_TS, RIG_PHASE_COMMIT);
+        take_timestamp(turn, turn->session->run->options->sql.commit_ts, RIG_COLUMN_COMMIT_TS, RIG_PHASE_COMMIT);
 }
 
 void rig_my_batch_run(struct rig_my_turn *turn)
@@ -623,7 +623,7 @@ void rig_my_batch_run(struct rig_my_turn *turn)
             take_last_commit(turn);
         if (turn->failed)
             return;
-        if (turn->session->run->options->prepared && batch.to > batch.from)
+        if (turn->session->run->options->sql.prepared && batch.to > batch.from)
             run_prepared(turn, batch.from);
         else
             run_texts(turn, &batch);

@@ -20,19 +20,19 @@ enum rig_rc rig_my_certificate_check(const struct rig_my_schema *schema, const s
             err, RIG_E_PLAN,
             "database.certificate: rig does not read rows of the workload predicate from the binary log; use "
             "certificate: none");
-    if (galera || options->nodes > 1 || options->hosts.count > 1 || options->read_only_hosts.count > 0)
+    if (galera || options->sql.nodes > 1 || options->sql.hosts.count > 1 || options->sql.read_only_hosts.count > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.certificate: a certificate has the commits of one server; give one host or node, or "
                         "use certificate: none");
-    if (options->row_padding_bytes > 0)
+    if (options->sql.row_padding_bytes > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.certificate: rig reads key and value from the binary log; leave out "
                         "database.row-padding, or use certificate: none");
-    if (options->two_phase > 0)
+    if (options->sql.two_phase > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.certificate: the binary log has the changes of a prepared transaction before its "
                         "commit; leave out database.two-phase, or use certificate: none");
-    if (full && options->isolation != RIG_MY_SERIALIZABLE)
+    if (full && options->sql.isolation != RIG_SQL_SERIALIZABLE)
         return rig_fail(
             err, RIG_E_PLAN,
             "database.certificate: full needs isolation: serializable, where locks keep what was read: below "

@@ -29,7 +29,7 @@ void rig_my_cluster_done(struct rig_my_cluster *cluster)
 
 uint32_t rig_my_cluster_count(const struct rig_my_cluster *cluster)
 {
-    return cluster->site.options->nodes > 1 ? (uint32_t)cluster->site.options->nodes : 1;
+    return cluster->site.options->sql.nodes > 1 ? (uint32_t)cluster->site.options->sql.nodes : 1;
 }
 
 uint32_t rig_my_cluster_primary(const struct rig_my_cluster *cluster)
@@ -61,7 +61,7 @@ enum rig_rc rig_my_cluster_endpoint(struct rig_my_cluster *cluster, uint32_t ind
 
 static int64_t start_deadline_ns(const struct rig_my_cluster *cluster)
 {
-    return cluster->site.local.env->core->now_ns() + cluster->site.options->start_timeout_ns;
+    return cluster->site.local.env->core->now_ns() + cluster->site.options->sql.start_timeout_ns;
 }
 
 /* ---- starting ---- */

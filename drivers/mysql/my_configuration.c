@@ -42,7 +42,7 @@ static void add_replication(struct rig_buf *text, const struct rig_my_node *node
     rig_buf_add_text(text, "log_bin = binlog\nlog_slave_updates = ON\nbinlog_format = ROW\nsync_binlog = 1\n"
                            "gtid_strict_mode = ON\nrelay_log = relay\nskip_slave_start\nslave_net_timeout = 5\n"
                            "slave_max_allowed_packet = 64M\n");
-    if (node->site->options->replication != RIG_MY_SEMI_SYNC)
+    if (node->site->options->sql.replication != RIG_MY_SEMI_SYNC)
         return;
     /* It never falls back to asynchronous replication; a replica acknowledges before others see the transaction. */
     rig_buf_printf(text,
@@ -93,7 +93,7 @@ enum rig_rc rig_my_configuration_write(const struct rig_my_node *node, const cha
         add_replication(&text, node);
     else if (node->site->local.env->certificate != RIG_CERTIFICATE_NONE)
         rig_buf_add_text(&text, "log_bin = binlog\nbinlog_format = ROW\nbinlog_row_image = FULL\nsync_binlog = 1\n");
-    enum rig_rc rc = add_settings(&text, &node->site->options->settings, err);
+    enum rig_rc rc = add_settings(&text, &node->site->options->sql.settings, err);
     if (rc == RIG_OK && text.failed)
         rc = rig_fail(err, RIG_E_LIMIT, "settings longer than %d bytes", CONFIGURATION_MOST);
     if (rc == RIG_OK && unlink(path) != 0 && errno != ENOENT)

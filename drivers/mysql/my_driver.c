@@ -75,13 +75,13 @@ static enum rig_rc connect_own(struct own_connection *own, struct rig_my_run *ru
     uint32_t server;
     *own = (struct own_connection){.run = run, .waiter = {.core = run->env->core, .to_the_end = to_the_end}};
     enum rig_rc rc = rig_my_servers_open_writer(&run->servers, 0, open_own, own, &own->connection, &server, err);
-    own->deadline_ns = rig_sql_own_deadline_ns(run->env->core, run->options->transaction_timeout_ns);
+    own->deadline_ns = rig_sql_own_deadline_ns(run->env->core, run->options->sql.transaction_timeout_ns);
     return rc;
 }
 
 static bool cluster_wanted(const void *options)
 {
-    return ((const struct rig_my_options *)options)->hosts.count == 0;
+    return ((const struct rig_my_options *)options)->sql.hosts.count == 0;
 }
 
 /* For the case that rig is killed before it can remove its tables. */
@@ -92,7 +92,7 @@ static void remind(struct rig_my_run *run)
     rig_my_tables_remedy(&run->schema, run->env, remedy, sizeof remedy);
     (void)snprintf(text, sizeof text, "tables of a run are on MySQL at %.250s: %s removes them%s",
                    rig_my_servers_name(&run->servers, 0), remedy,
-                   run->options->two_phase <= 0
+                   run->options->sql.two_phase <= 0
                        ? ""
                        : ", after XA ROLLBACK for each of its transactions in XA RECOVER FORMAT='SQL'");
     run->reminder = run->env->core->remind(text);
@@ -121,7 +121,7 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     enum rig_rc rc = connect_own(&own, run, false, err);
     if (rc == RIG_OK && !cluster_wanted(run->options))
         rig_my_tables_tell_others(run->env, &own.connection, own.deadline_ns);
-    if (rc == RIG_OK && run->options->two_phase > 0)
+    if (rc == RIG_OK && run->options->sql.two_phase > 0)
         rc = rig_my_two_phase_check(&own.connection, own.deadline_ns, err);
     if (rc == RIG_OK)
         rc = create_tables(run, &own, err);
@@ -155,7 +155,7 @@ static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink
 static void log_two_phase(const struct rig_my_run *run)
 {
     const struct rig_my_two_phase *numbers = &run->two_phase;
-    if (run->options->two_phase > 0)
+    if (run->options->sql.two_phase > 0)
         run->env->core->log(
             2, "mysql",
             "two-phase: %llu transactions were prepared, %llu of them answered as committed, %llu rolled back later",
@@ -168,7 +168,7 @@ static void remove_prepared(struct rig_my_run *run)
 {
     struct own_connection own;
     struct rig_err err = {.rc = RIG_OK};
-    if (run->options->two_phase <= 0)
+    if (run->options->sql.two_phase <= 0)
         return;
     uint32_t left = 0;
     enum rig_rc rc = connect_own(&own, run, true, &err);
@@ -196,7 +196,7 @@ static void teardown(void *object)
     if (cluster_wanted(run->options) || !run->created)
         return;
     rig_my_tables_remedy(&run->schema, run->env, remedy, sizeof remedy);
-    if (run->options->keep_tables) {
+    if (run->options->sql.keep_tables) {
         core->log(2, "mysql", "the run's tables are kept; %s removes them", remedy);
         core->forget(run->reminder);
         return;

@@ -241,7 +241,7 @@ static enum rig_rc join(const struct rig_fault_site *site, void *object, struct 
     struct transfer *state = object;
     struct rig_my_cluster *cluster = rig_my_fault_cluster(site);
     const uint32_t joiner = site->nodes[0];
-    const int64_t deadline_ns = site->core->now_ns() + cluster->site.options->start_timeout_ns;
+    const int64_t deadline_ns = site->core->now_ns() + cluster->site.options->sql.start_timeout_ns;
     if (!state->begun)
         return RIG_OK;
     /* A transfer without its donor ends the joiner, which keeps half of the data. */

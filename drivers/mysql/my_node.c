@@ -137,5 +137,5 @@ enum rig_rc rig_my_node_start(struct rig_my_node *node, bool always, int64_t dea
 
 enum rig_rc rig_my_node_stop(struct rig_my_node *node, enum rig_node_end how, struct rig_err *err)
 {
-    return rig_local_node_stop(&node->local, how, node->site->options->stop_timeout_ns, err);
+    return rig_local_node_stop(&node->local, how, node->site->options->sql.stop_timeout_ns, err);
 }

@@ -1,17 +1,13 @@
 #include "drivers/mysql/my_outcome.h"
 
-#include <string.h>
-
-#include "base/bug.h"
-
-#define BEFORE_COMMIT RIG_PHASE_CONNECT, RIG_PHASE_OPERATION
-#define AT_COMMIT     RIG_PHASE_COMMIT, RIG_PHASE_COMMIT
+#define BEFORE_COMMIT RIG_SQL_BEFORE_COMMIT
+#define AT_COMMIT     RIG_SQL_AT_COMMIT
 
 /* Behind rows that no live server has answered so far; tests/system/run/run_mysql_outcomes.py has the attempts. */
 #define NOT_PROVOKED
 
 /* clang-format off */
-const struct rig_my_outcome_row rig_my_outcome_table[] = {
+static const struct rig_sql_outcome rows[] = {
     /* COMMIT has not been sent, or an earlier statement was answered with the error. */
     {"2006", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "the server has gone away without a COMMIT: it rolls back"},
@@ -23,11 +19,11 @@ const struct rig_my_outcome_row rig_my_outcome_table[] = {
      "a row is longer than max-answer: rig closes the session without a COMMIT, and the server rolls back"},
     {"2027", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "a malformed packet: rig closes the session without a COMMIT, and the server rolls back"},
-    {RIG_MY_TIMEOUT, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {RIG_SQL_TIMEOUT, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "rig gave up and closes the session without a COMMIT: the server rolls back"},
-    {RIG_MY_INTERRUPTED, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {RIG_SQL_INTERRUPTED, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "rig was told to end and closes the session without a COMMIT: the server rolls back"},
-    {RIG_MY_PROTOCOL, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {RIG_SQL_PROTOCOL, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "the session is out of step and is closed without a COMMIT: the server rolls back"},
     {"1047", "08", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "a Galera node without a quorum, or one that is joining, refuses statements: look for another node"},
@@ -41,11 +37,11 @@ const struct rig_my_outcome_row rig_my_outcome_table[] = {
      "a write on a read-only server (a replica, or a demoted primary): look for the primary again"},
     {"1836", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "a write on a server in read-only mode: look for the primary again"} NOT_PROVOKED,
-    {RIG_MY_UNREACHABLE, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+    {RIG_SQL_UNREACHABLE, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the requested node cannot be reached: nothing was sent to it"},
     {RIG_ROWS_ROLLED_BACK, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the program rolled its transaction back"},
-    {RIG_MY_POOR, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+    {RIG_SQL_POOR, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the transfer would leave a balance below 0: rig rolls it back"},
     {RIG_MY_CHANGED, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the rows of an update were not those that it changed: rig rolls back"},
@@ -76,13 +72,13 @@ const struct rig_my_outcome_row rig_my_outcome_table[] = {
      "XA_RBTIMEOUT: the server has rolled the transaction back, as it took too long"} NOT_PROVOKED,
     {"1614", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "XA_RBDEADLOCK: the server has rolled the transaction back because of a deadlock"} NOT_PROVOKED,
-    {RIG_MY_MISMATCH, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+    {RIG_SQL_MISMATCH, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the comparison did not hold, so no row was changed"},
     {"", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "any other error before COMMIT: rig rolls back the transaction"},
 
     /* COMMIT was sent, or may have been, and no earlier statement was answered with an error. */
-    {RIG_MY_MISMATCH, "", AT_COMMIT, RIG_OUTCOME_FAIL, false,
+    {RIG_SQL_MISMATCH, "", AT_COMMIT, RIG_OUTCOME_FAIL, false,
      "the comparison did not hold, so there was nothing to commit"},
     {"1213", "40", AT_COMMIT, RIG_OUTCOME_FAIL, false,
      "Galera's certification failed: every node rejects the write set, and the transaction was rolled back"},
@@ -127,68 +123,47 @@ const struct rig_my_outcome_row rig_my_outcome_table[] = {
      "a malformed packet proves nothing, and COMMIT may still be executed"},
     {"", "08", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "connection exception while committing: the answer is lost, but the commit may have happened"},
-    {RIG_MY_TIMEOUT, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {RIG_SQL_TIMEOUT, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "no answer to COMMIT in time: it may still be executed"},
-    {RIG_MY_INTERRUPTED, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {RIG_SQL_INTERRUPTED, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "rig gave up waiting for the answer to COMMIT: it may still be executed"},
-    {RIG_MY_PROTOCOL, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {RIG_SQL_PROTOCOL, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "an answer that is neither a result nor an error proves nothing"},
-    {RIG_MY_MALFORMED, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {RIG_SQL_MALFORMED, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "acknowledged, but a result cannot be recorded as rig's operations"},
-    {RIG_MY_LIMIT, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {RIG_SQL_LIMIT, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "acknowledged, but its reads are too long to be recorded"},
     {"", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "this error is not known to exclude a commit"},
 };
 /* clang-format on */
 
-const size_t rig_my_outcome_row_count = sizeof rig_my_outcome_table / sizeof rig_my_outcome_table[0];
+static const struct rig_sql_class classes[] = {
+    {"1213", RIG_ERROR_CONFLICT},
+    {"1205", RIG_ERROR_CONFLICT},
+    {"1020", RIG_ERROR_CONFLICT},
+    {"1614", RIG_ERROR_CONFLICT} NOT_PROVOKED,
+    {"3101", RIG_ERROR_CONFLICT} NOT_PROVOKED,
+    {"8002", RIG_ERROR_CONFLICT} NOT_PROVOKED,
+    {"8005", RIG_ERROR_CONFLICT} NOT_PROVOKED,
+    {"8022", RIG_ERROR_CONFLICT} NOT_PROVOKED,
+    {"8028", RIG_ERROR_CONFLICT} NOT_PROVOKED,
+    {"9007", RIG_ERROR_CONFLICT} NOT_PROVOKED,
+    {"1021", RIG_ERROR_RESOURCES},
+    {"1037", RIG_ERROR_RESOURCES},
+    {"1038", RIG_ERROR_RESOURCES},
+    {"1040", RIG_ERROR_RESOURCES},
+    {"1041", RIG_ERROR_RESOURCES},
+    {"1114", RIG_ERROR_RESOURCES},
+    {"1135", RIG_ERROR_RESOURCES},
+    {"1203", RIG_ERROR_RESOURCES},
+    {"1206", RIG_ERROR_RESOURCES},
+    {"1226", RIG_ERROR_RESOURCES},
+};
 
-const struct rig_my_outcome_row *rig_my_outcome_find(enum rig_phase phase, const char *code, const char *sqlstate)
-{
-    RIG_INVARIANT(code != NULL && sqlstate != NULL);
-    const struct rig_my_outcome_row *found = NULL;
-    for (size_t i = 0; found == NULL && i < rig_my_outcome_row_count; i++) {
-        const struct rig_my_outcome_row *row = &rig_my_outcome_table[i];
-        const bool fits = row->code[0] == '\0' || strcmp(code, row->code) == 0;
-        if (fits && phase >= row->from && phase <= row->to &&
-            strncmp(sqlstate, row->sqlstate, strlen(row->sqlstate)) == 0)
-            found = row;
-    }
-    RIG_INVARIANT(found != NULL);
-    return found;
-}
-
-enum rig_error_class rig_my_error_class(const char *code)
-{
-    static const struct {
-        const char *code;
-        enum rig_error_class error_class;
-    } classes[] = {
-        {"1213", RIG_ERROR_CONFLICT},
-        {"1205", RIG_ERROR_CONFLICT},
-        {"1020", RIG_ERROR_CONFLICT},
-        {"1614", RIG_ERROR_CONFLICT} NOT_PROVOKED,
-        {"3101", RIG_ERROR_CONFLICT} NOT_PROVOKED,
-        {"8002", RIG_ERROR_CONFLICT} NOT_PROVOKED,
-        {"8005", RIG_ERROR_CONFLICT} NOT_PROVOKED,
-        {"8022", RIG_ERROR_CONFLICT} NOT_PROVOKED,
-        {"8028", RIG_ERROR_CONFLICT} NOT_PROVOKED,
-        {"9007", RIG_ERROR_CONFLICT} NOT_PROVOKED,
-        {"1021", RIG_ERROR_RESOURCES},
-        {"1037", RIG_ERROR_RESOURCES},
-        {"1038", RIG_ERROR_RESOURCES},
-        {"1040", RIG_ERROR_RESOURCES},
-        {"1041", RIG_ERROR_RESOURCES},
-        {"1114", RIG_ERROR_RESOURCES},
-        {"1135", RIG_ERROR_RESOURCES},
-        {"1203", RIG_ERROR_RESOURCES},
-        {"1206", RIG_ERROR_RESOURCES},
-        {"1226", RIG_ERROR_RESOURCES},
-    };
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
-        if (strcmp(code, classes[i].code) == 0)
-            return classes[i].error_class;
-    }
-    return RIG_ERROR_OTHER;
-}
+const struct rig_sql_outcomes rig_my_outcomes = {
+    .rows = rows,
+    .row_count = sizeof rows / sizeof rows[0],
+    .classes = classes,
+    .class_count = sizeof classes / sizeof classes[0],
+};

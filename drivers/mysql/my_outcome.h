@@ -19,40 +19,14 @@
 #ifndef RIG_DRIVERS_MYSQL_MY_OUTCOME_H
 #define RIG_DRIVERS_MYSQL_MY_OUTCOME_H
 
-#include "drivers/driver.h"
-#include "drivers/sql/sql_wait.h"
+#include "drivers/sql/sql_outcome.h"
 
-/* Codes for events that the client itself detects, in the place of an error number. */
-#define RIG_MY_TIMEOUT     RIG_SQL_TIMEOUT      /* the driver's own transaction-timeout */
-#define RIG_MY_INTERRUPTED RIG_SQL_INTERRUPTED  /* rig's interrupt hook */
-#define RIG_MY_MISMATCH    "mismatch"           /* the comparison of a compare-and-set did not hold */
-#define RIG_MY_PROTOCOL    "protocol"           /* an answer that is invalid for the statement */
-#define RIG_MY_MALFORMED   "malformed-value"    /* a value that this driver cannot have written */
-#define RIG_MY_UNREACHABLE "unreachable"        /* no connection to the requested node */
-#define RIG_MY_POOR        "insufficient-funds" /* a transfer would leave a balance below 0 */
-#define RIG_MY_LIMIT       "element-limit"      /* the reads of one transaction exceed rig's maximum */
-#define RIG_MY_TOO_LONG    "statement-limit"    /* the statements of one request exceed rig's maximum */
-#define RIG_MY_CHANGED     "rows-changed"       /* the rows of an update were not those that it changed */
+/* Further codes for events that the client itself detects. */
+#define RIG_MY_TOO_LONG "statement-limit" /* the statements of one request exceed rig's maximum */
+#define RIG_MY_CHANGED  "rows-changed"    /* the rows of an update were not those that it changed */
 
-struct rig_my_outcome_row {
-    const char *code;     /* an error number, one of the words above, or "" for any other */
-    const char *sqlstate; /* the first characters of the SQLSTATE; "" for any */
-    enum rig_phase from;  /* first and last phase that the row is for */
-    enum rig_phase to;
-    enum rig_outcome outcome; /* fail or info */
-    bool session_lost;
-    const char *reason;
-};
-
-/* The first row that matches decides; the last row of each phase matches everything. */
-extern const struct rig_my_outcome_row rig_my_outcome_table[];
-extern const size_t rig_my_outcome_row_count;
-
-/* The row for `code` and `sqlstate` in `phase`; never NULL. */
-const struct rig_my_outcome_row *rig_my_outcome_find(enum rig_phase phase, const char *code, const char *sqlstate);
-
-/* The class of the error, by which clients wait: deadlocks, lock wait time-outs and changed records are conflicts; full
- * disks, memory, connections and locks a lack of resources. */
-enum rig_error_class rig_my_error_class(const char *code);
+/* Deadlocks, lock wait time-outs and changed records are conflicts; full disks, memory, connections and locks a lack of
+ * resources. */
+extern const struct rig_sql_outcomes rig_my_outcomes;
 
 #endif

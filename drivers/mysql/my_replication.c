@@ -22,7 +22,7 @@ static struct rig_my_node *primary_of(struct rig_my_cluster *cluster)
 
 static bool is_semi_sync(const struct rig_my_cluster *cluster)
 {
-    return cluster->site.options->replication == RIG_MY_SEMI_SYNC;
+    return cluster->site.options->sql.replication == RIG_MY_SEMI_SYNC;
 }
 
 /* ---- roles ---- */

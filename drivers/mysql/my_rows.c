@@ -20,7 +20,7 @@ static bool has_room(struct rig_my_turn *turn, const struct rig_row_answer *answ
 {
     if ((size_t)(answer->count + 1) * table->column_count <= answer->cell_capacity)
         return true;
-    rig_my_turn_fail(turn, turn->phase, RIG_MY_LIMIT, "a statement of the program gave more rows than rig takes");
+    rig_my_turn_fail(turn, turn->phase, RIG_SQL_LIMIT, "a statement of the program gave more rows than rig takes");
     return false;
 }
 
@@ -35,7 +35,7 @@ static bool take_text_rows(struct rig_my_turn *turn, const struct rig_row_table 
         for (uint32_t i = 0; i < table->column_count; i++) {
             int64_t *cell = &answer->cells[(size_t)answer->count * table->column_count + i];
             if (row[i] == NULL || !rig_sql_int_parse(row[i], lengths[i], cell)) {
-                rig_my_turn_fail(turn, turn->phase, RIG_MY_MALFORMED, "a cell that is no number");
+                rig_my_turn_fail(turn, turn->phase, RIG_SQL_MALFORMED, "a cell that is no number");
                 return false;
             }
         }
@@ -65,7 +65,7 @@ static bool take_prepared_rows(struct rig_my_turn *turn, const struct rig_row_ta
     }
     if (good && fetched == MYSQL_NO_DATA)
         return true;
-    rig_my_turn_fail(turn, turn->phase, RIG_MY_MALFORMED, "a row that cannot be read");
+    rig_my_turn_fail(turn, turn->phase, RIG_SQL_MALFORMED, "a row that cannot be read");
     return false;
 }
 

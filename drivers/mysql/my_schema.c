@@ -17,42 +17,11 @@ static uint32_t statements_of_table(const struct rig_my_schema *schema)
     return schema->workload == RIG_WORKLOAD_PREDICATE ? (uint32_t)OF_PREDICATE_COUNT : (uint32_t)RIG_SQL_NOTHING;
 }
 
-static const char *const isolation_sql[] = {"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"};
-
 /* ---- the place ---- */
-
-/* A queue or a stack. */
-static bool is_row(enum rig_workload workload)
-{
-    return workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK;
-}
 
 static bool is_text(enum rig_workload workload)
 {
-    return rig_workload_has_sequences(workload) || is_row(workload);
-}
-
-/* A number that increments change. */
-static bool is_sum(enum rig_workload workload)
-{
-    return workload == RIG_WORKLOAD_COUNTER || workload == RIG_WORKLOAD_BANK;
-}
-
-static const char *kind_of_table(enum rig_workload workload)
-{
-    if (workload == RIG_WORKLOAD_SET)
-        return "set";
-    if (workload == RIG_WORKLOAD_PREDICATE)
-        return "table";
-    if (workload == RIG_WORKLOAD_MUTEX)
-        return "lock";
-    if (is_row(workload))
-        return "row";
-    if (is_sum(workload))
-        return workload == RIG_WORKLOAD_BANK ? "account" : "counter";
-    if (workload == RIG_WORKLOAD_APPEND_REGISTER)
-        return "string";
-    return workload == RIG_WORKLOAD_LIST_APPEND ? "list" : "register";
+    return rig_workload_has_sequences(workload) || rig_sql_is_row(workload);
 }
 
 bool rig_my_schema_has_element_rows(const struct rig_my_schema *schema)
@@ -66,17 +35,13 @@ static void find_place(struct rig_my_schema *schema, const struct rig_run_env *e
     struct rig_my_place *place = &schema->place;
     place->own = named == NULL || named[0] == '\0';
     (void)snprintf(place->database, sizeof place->database, "%s", place->own ? env->run_name : named);
-    if (env->rows != NULL)
-        (void)snprintf(place->stem, sizeof place->stem, "%s%s", place->own ? "" : env->run_name, place->own ? "" : "_");
-    else
-        (void)snprintf(place->stem, sizeof place->stem, "%s_%s_", place->own ? "rig" : env->run_name,
-                       kind_of_table(env->workload));
+    rig_sql_table_stem(env, place->own, place->stem, sizeof place->stem);
     (void)snprintf(schema->prefix, sizeof schema->prefix, "`%s`.%s", place->database, place->stem);
 }
 
 uint32_t rig_my_schema_table_count(const struct rig_my_schema *schema)
 {
-    return schema->rows != NULL ? schema->rows->table_count : (uint32_t)schema->options->tables;
+    return schema->rows != NULL ? schema->rows->table_count : (uint32_t)schema->options->sql.tables;
 }
 
 void rig_my_schema_table(const struct rig_my_schema *schema, uint32_t table, char name[static RIG_MY_TABLE_BYTES])
@@ -94,7 +59,7 @@ const char *rig_my_schema_columns(const struct rig_my_schema *schema)
     if (schema->workload == RIG_WORKLOAD_PREDICATE)
         return "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, c bigint NOT NULL, "
                "p bigint NOT NULL DEFAULT 0, PRIMARY KEY (k, id), KEY (k, c)";
-    if (is_row(schema->workload))
+    if (rig_sql_is_row(schema->workload))
         return "k bigint NOT NULL PRIMARY KEY, v longtext CHARACTER SET latin1 NOT NULL, taken bigint NOT NULL DEFAULT "
                "0";
     if (is_text(schema->workload))
@@ -149,7 +114,7 @@ static bool set_text(struct rig_my_statement *statement, const char *format, ...
 
 static bool set_reads(struct rig_my_schema *schema, struct rig_my_statement *of, const char *name)
 {
-    const bool shared = schema->options->lock_mode == RIG_MY_LOCK_SHARE;
+    const bool shared = schema->options->sql.lock_mode == RIG_SQL_LOCK_SHARE;
     const char *order = rig_my_schema_has_element_rows(schema) ? " ORDER BY n" : "";
     return set_text(&of[RIG_SQL_READ], "SELECT v FROM %s WHERE k = $1%s", name, order) &&
            set_text(&of[RIG_SQL_READ_LOCKED], "SELECT v FROM %s WHERE k = $1%s %s", name, order,
@@ -161,11 +126,11 @@ static bool set_writes(struct rig_my_schema *schema, struct rig_my_statement *of
     if (rig_my_schema_has_element_rows(schema))
         return set_text(&of[RIG_SQL_PUT], "INSERT INTO %s (k, v) VALUES ($1, $2)", name);
     const char *changed = "$2";
-    if (is_row(schema->workload))
+    if (rig_sql_is_row(schema->workload))
         changed = "IF(v = '', $2, CONCAT(v, ',', $2))";
     else if (is_text(schema->workload))
         changed = "CONCAT_WS(',', v, $2)";
-    else if (is_sum(schema->workload))
+    else if (rig_sql_is_sum(schema->workload))
         changed = "v + $2";
     else if (schema->workload == RIG_WORKLOAD_MUTEX)
         changed = "IF(v = 0, $2, v)";
@@ -235,7 +200,7 @@ static bool set_statements_of_table(struct rig_my_schema *schema, uint32_t table
     char name[RIG_MY_TABLE_BYTES];
     rig_my_schema_table(schema, table, name);
     bool set = set_reads(schema, of, name) && set_writes(schema, of, name);
-    if (set && is_sum(schema->workload))
+    if (set && rig_sql_is_sum(schema->workload))
         set = set_text(&of[RIG_SQL_REPLACE], "UPDATE %s SET v = $2 WHERE k = $1", name);
     if (set && schema->workload == RIG_WORKLOAD_CAS_REGISTER)
         set = set_text(&of[RIG_SQL_COMPARE], "UPDATE %s SET v = $2, n = n + 1 WHERE k = $1 AND v = $3", name);
@@ -246,7 +211,7 @@ static bool set_statements_of_table(struct rig_my_schema *schema, uint32_t table
                        "INSERT INTO %s (k, v) VALUES ($1, $2) ON DUPLICATE KEY UPDATE v = IF(v < " RIG_SQL_FULL
                        ", v * 10 + $2, v)",
                        name);
-    if (set && is_row(schema->workload))
+    if (set && rig_sql_is_row(schema->workload))
         set = set_take(schema, of, name);
     return set;
 }
@@ -304,21 +269,21 @@ static bool set_statements_of_program(struct rig_my_schema *schema)
 enum rig_rc rig_my_schema_init(struct rig_my_schema *schema, const struct rig_run_env *env,
                                const struct rig_my_options *options, struct rig_err *err)
 {
-    if (env->rows != NULL && options->row_padding_bytes > 0)
+    if (env->rows != NULL && options->sql.row_padding_bytes > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.row-padding: the tables of programs have columns of their own; leave it out");
     *schema = (struct rig_my_schema){
         .options = options, .workload = env->workload, .rows = env->rows, .prefilled = env->prefilled_keys > 0};
     find_place(schema, env);
-    const uint32_t count =
-        env->rows != NULL ? 2 * env->rows->statement_count : (uint32_t)options->tables * statements_of_table(schema);
+    const uint32_t count = env->rows != NULL ? 2 * env->rows->statement_count
+                                             : (uint32_t)options->sql.tables * statements_of_table(schema);
     schema->statements = calloc(count + 1, sizeof *schema->statements);
     schema->row_statements = calloc(count + 1, sizeof *schema->row_statements);
     bool set = schema->statements != NULL && schema->row_statements != NULL;
     schema->statement_count = schema->statements == NULL ? 0 : count;
     if (set && env->rows != NULL)
         set = set_statements_of_program(schema);
-    for (uint32_t table = 0; set && env->rows == NULL && table < (uint32_t)options->tables; table++)
+    for (uint32_t table = 0; set && env->rows == NULL && table < (uint32_t)options->sql.tables; table++)
         set = set_statements_of_table(schema, table);
     return set ? RIG_OK : rig_no_memory(err, "the statements of the workload");
 }
@@ -335,14 +300,14 @@ void rig_my_schema_done(struct rig_my_schema *schema)
 uint32_t rig_my_schema_of_op(const struct rig_my_schema *schema, const struct rig_transaction *transaction, uint32_t op,
                              struct rig_sql_numbers *numbers)
 {
-    const uint32_t table = (uint32_t)((uint64_t)transaction->ops[op].key % (uint64_t)schema->options->tables);
+    const uint32_t table = (uint32_t)((uint64_t)transaction->ops[op].key % (uint64_t)schema->options->sql.tables);
     const uint32_t first = table * statements_of_table(schema);
     if (schema->workload == RIG_WORKLOAD_PREDICATE) {
         const enum rig_sql_predicate which = rig_sql_predicate_of(transaction, op, numbers);
         return which == RIG_SQL_PREDICATE_COUNT ? UINT32_MAX : first + (uint32_t)which;
     }
     const enum rig_sql_action action =
-        rig_sql_action_of(schema->workload, schema->options->lock_reads, transaction, op, numbers);
+        rig_sql_action_of(schema->workload, schema->options->sql.lock_reads, transaction, op, numbers);
     return action == RIG_SQL_NOTHING ? UINT32_MAX : first + (uint32_t)action;
 }
 
@@ -383,13 +348,13 @@ const char *rig_my_schema_begin(const struct rig_my_schema *schema, bool read_on
     static const char *const texts[2][2] = {
         {"START TRANSACTION", "START TRANSACTION READ ONLY"},
         {"START TRANSACTION WITH CONSISTENT SNAPSHOT", "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"}};
-    return texts[schema->options->consistent_snapshot][read_only && schema->options->declare_read_only];
+    return texts[schema->options->consistent_snapshot][read_only && schema->options->sql.declare_read_only];
 }
 
 void rig_my_schema_session(const struct rig_my_schema *schema, struct rig_buf *sql)
 {
     const struct rig_my_options *options = schema->options;
-    rig_buf_printf(sql, "SET SESSION TRANSACTION ISOLATION LEVEL %s", isolation_sql[options->isolation]);
+    rig_buf_printf(sql, "SET SESSION TRANSACTION ISOLATION LEVEL %s", rig_sql_isolation_sql[options->sql.isolation]);
     /* Without the strict mode a value that does not fit would be cut. */
     rig_buf_add_text(sql,
                      "; SET SESSION autocommit = 1, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'");
@@ -397,9 +362,9 @@ void rig_my_schema_session(const struct rig_my_schema *schema, struct rig_buf *s
         rig_buf_printf(sql, ", SESSION innodb_snapshot_isolation = %d", options->snapshot_isolation == RIG_MY_ON);
     if (options->causal_reads > 0)
         rig_buf_printf(sql, ", SESSION wsrep_sync_wait = %lld", (long long)options->causal_reads);
-    if (options->statement_timeout_ns > 0)
-        rig_buf_printf(sql, ", SESSION max_statement_time = %.6f", (double)options->statement_timeout_ns / 1e9);
-    if (options->lock_timeout_ns > 0)
+    if (options->sql.statement_timeout_ns > 0)
+        rig_buf_printf(sql, ", SESSION max_statement_time = %.6f", (double)options->sql.statement_timeout_ns / 1e9);
+    if (options->sql.lock_timeout_ns > 0)
         rig_buf_printf(sql, ", SESSION innodb_lock_wait_timeout = %lld",
-                       (long long)((options->lock_timeout_ns + 999999999) / 1000000000));
+                       (long long)((options->sql.lock_timeout_ns + 999999999) / 1000000000));
 }

@@ -16,10 +16,11 @@ enum rig_rc rig_my_servers_init(struct rig_my_servers *servers, const struct rig
                                 struct rig_err *err)
 {
     *servers = (struct rig_my_servers){.env = env, .options = options, .cluster = cluster};
-    enum rig_rc rc = rig_tls_options_find_files(&options->tls, err);
-    if (rc == RIG_OK && rig_tls_is_required(&options->tls))
+    enum rig_rc rc = rig_tls_options_find_files(&options->sql.tls, err);
+    if (rc == RIG_OK && rig_tls_is_required(&options->sql.tls))
         rc = rig_my_tls_watch(err);
-    return rc != RIG_OK ? rc : rig_sql_hosts_init(&servers->hosts, &options->hosts, &options->read_only_hosts, err);
+    return rc != RIG_OK ? rc
+                        : rig_sql_hosts_init(&servers->hosts, &options->sql.hosts, &options->sql.read_only_hosts, err);
 }
 
 void rig_my_servers_done(struct rig_my_servers *servers)
@@ -43,30 +44,25 @@ const char *rig_my_servers_name(const struct rig_my_servers *servers, uint32_t s
     return is_local(servers) ? servers->cluster->nodes[server].local.name : rig_sql_hosts_name(&servers->hosts, server);
 }
 
-static bool given(const char *text)
-{
-    return text != NULL && text[0] != '\0';
-}
-
 enum rig_rc rig_my_servers_connect(const struct rig_my_servers *servers, uint32_t server, struct rig_sql_waiter *waiter,
                                    int64_t deadline_ns, struct rig_my_connection *connection, struct rig_err *err)
 {
     const struct rig_my_options *options = servers->options;
     struct rig_sql_endpoint endpoint;
     struct rig_my_target target = {.endpoint = &endpoint,
-                                   .user = given(options->user) ? options->user : "root",
-                                   .password = options->password,
-                                   .tls = rig_tls_is_required(&options->tls) ? &options->tls : NULL,
-                                   .max_answer_bytes = options->max_answer_bytes,
+                                   .user = rig_sql_given(options->sql.user) ? options->sql.user : "root",
+                                   .password = options->sql.password,
+                                   .tls = rig_tls_is_required(&options->sql.tls) ? &options->sql.tls : NULL,
+                                   .max_answer_bytes = options->sql.max_answer_bytes,
                                    .found_rows = servers->env->rows != NULL};
     enum rig_rc rc = RIG_OK;
     char answer[RIG_MY_ANSWER_BYTES];
     *connection = (struct rig_my_connection){.my = NULL};
     if (is_local(servers)) {
         /* Its password is rig's own, also where the plan names it. */
-        const bool own = !given(options->user) || strcmp(options->user, RIG_MY_CLIENT) == 0;
-        target.user = own ? RIG_MY_CLIENT : options->user;
-        target.password = own ? servers->cluster->site.password : options->password;
+        const bool own = !rig_sql_given(options->sql.user) || strcmp(options->sql.user, RIG_MY_CLIENT) == 0;
+        target.user = own ? RIG_MY_CLIENT : options->sql.user;
+        target.password = own ? servers->cluster->site.password : options->sql.password;
         target.tls = NULL;
         rc = rig_my_cluster_endpoint(servers->cluster, server, &endpoint, err);
     } else {
@@ -125,9 +121,9 @@ enum rig_rc rig_my_servers_open_writer(const struct rig_my_servers *servers, uin
     const bool equal = !local || rig_my_site_is_galera(&servers->cluster->site);
     struct opening opening = {servers, open, context, connection};
     struct rig_sql_search search = search_with(&opening);
-    search.count = local ? rig_my_servers_count(servers) : (uint32_t)servers->options->hosts.count;
+    search.count = local ? rig_my_servers_count(servers) : (uint32_t)servers->options->sql.hosts.count;
     search.first = equal ? client % search.count : rig_my_cluster_primary(servers->cluster);
-    return rig_sql_search_run(&search, servers->env->core, servers->options->connect_timeout_ns, server, err);
+    return rig_sql_search_run(&search, servers->env->core, servers->options->sql.connect_timeout_ns, server, err);
 }
 
 enum rig_rc rig_my_servers_open_reader(const struct rig_my_servers *servers, uint32_t client, uint32_t writer,
@@ -136,11 +132,11 @@ enum rig_rc rig_my_servers_open_reader(const struct rig_my_servers *servers, uin
 {
     struct opening opening = {servers, open, context, connection};
     struct rig_sql_search search = search_with(&opening);
-    const enum rig_sql_reads_from from = (enum rig_sql_reads_from)servers->options->reads_from;
+    const enum rig_sql_reads_from from = (enum rig_sql_reads_from)servers->options->sql.reads_from;
     *server = writer;
     if (!rig_sql_search_readers(&search, from, &servers->hosts, rig_my_servers_count(servers), client, writer))
         return RIG_OK;
-    return rig_sql_search_run(&search, servers->env->core, servers->options->connect_timeout_ns, server, err);
+    return rig_sql_search_run(&search, servers->env->core, servers->options->sql.connect_timeout_ns, server, err);
 }
 
 /* ---- status ---- */

@@ -40,7 +40,7 @@ static enum rig_rc open_connection(void *context, struct rig_my_connection *conn
     if (session->sql.failed)
         return rig_no_memory(err, "a session's settings");
     rc = rig_my_query(connection, rig_buf_text(&session->sql), deadline_ns, NULL, err);
-    if (rc == RIG_OK && run->options->two_phase > 0 && !connection->read_only)
+    if (rc == RIG_OK && run->options->sql.two_phase > 0 && !connection->read_only)
         rc = settle(session, connection, deadline_ns, err);
     return rc;
 }
@@ -77,7 +77,7 @@ static struct rig_my_connection *connect_to_node(struct rig_my_session *session,
         return &session->visit;
     rig_my_disconnect(&session->visit);
     session->visit_server = server;
-    int64_t connected_ns = run->env->core->now_ns() + run->options->connect_timeout_ns;
+    int64_t connected_ns = run->env->core->now_ns() + run->options->sql.connect_timeout_ns;
     if (connected_ns > deadline_ns)
         connected_ns = deadline_ns;
     if (server < rig_my_servers_count(&run->servers) &&
@@ -123,14 +123,14 @@ void rig_my_turn_fail(struct rig_my_turn *turn, enum rig_phase phase, const char
     struct rig_transaction *transaction = turn->transaction;
     set_line(transaction->error_code, sizeof transaction->error_code, code);
     if (text == NULL || text[0] == '\0')
-        text = rig_my_outcome_find(phase, code, turn->sqlstate)->reason;
+        text = rig_sql_outcome_find(&rig_my_outcomes, phase, code, turn->sqlstate)->reason;
     set_line(transaction->error_text, sizeof transaction->error_text, text);
 }
 
 void rig_my_turn_lose_step(struct rig_my_turn *turn, const char *text)
 {
     turn->failed = turn->committed = false;
-    rig_my_turn_fail(turn, turn->executes ? RIG_PHASE_COMMIT : turn->phase, RIG_MY_PROTOCOL, text);
+    rig_my_turn_fail(turn, turn->executes ? RIG_PHASE_COMMIT : turn->phase, RIG_SQL_PROTOCOL, text);
     turn->session_lost = turn->transaction->answers_void = true;
 }
 
@@ -213,7 +213,8 @@ static bool confirm_failure(struct rig_my_turn *turn)
 static enum rig_outcome conclude(struct rig_my_turn *turn)
 {
     struct rig_transaction *transaction = turn->transaction;
-    const struct rig_my_outcome_row *row = rig_my_outcome_find(turn->phase, transaction->error_code, turn->sqlstate);
+    const struct rig_sql_outcome *row =
+        rig_sql_outcome_find(&rig_my_outcomes, turn->phase, transaction->error_code, turn->sqlstate);
     /* The next session rolls back what stays prepared. An error that ends a COMMIT without effect does not end a prepared
      * transaction: its request may still come. */
     const bool is_in_doubt = turn->prepared && turn->phase == RIG_PHASE_COMMIT;
@@ -221,11 +222,11 @@ static enum rig_outcome conclude(struct rig_my_turn *turn)
         turn->session_lost = true;
     } else if (!turn->session_lost && row->outcome == RIG_OUTCOME_FAIL && !confirm_failure(turn)) {
         rig_my_turn_lose_step(turn, "after an error the server did not confirm that nothing was committed");
-        row = rig_my_outcome_find(turn->phase, transaction->error_code, turn->sqlstate);
+        row = rig_sql_outcome_find(&rig_my_outcomes, turn->phase, transaction->error_code, turn->sqlstate);
     }
     turn->session_lost = turn->session_lost || row->session_lost;
     transaction->phase = turn->phase;
-    transaction->error_class = rig_my_error_class(transaction->error_code);
+    transaction->error_class = rig_sql_error_class(&rig_my_outcomes, transaction->error_code);
     transaction->session_lost = turn->session_lost;
     return is_in_doubt ? RIG_OUTCOME_INFO : row->outcome;
 }
@@ -234,8 +235,8 @@ static enum rig_outcome conclude(struct rig_my_turn *turn)
 static enum rig_outcome unreachable(struct rig_my_session *session, struct rig_transaction *transaction,
                                     const struct rig_err *err)
 {
-    const char *code = rig_wake_is_raised(&session->waiter.wake) ? RIG_MY_INTERRUPTED : RIG_MY_UNREACHABLE;
-    const struct rig_my_outcome_row *row = rig_my_outcome_find(RIG_PHASE_CONNECT, code, "");
+    const char *code = rig_wake_is_raised(&session->waiter.wake) ? RIG_SQL_INTERRUPTED : RIG_SQL_UNREACHABLE;
+    const struct rig_sql_outcome *row = rig_sql_outcome_find(&rig_my_outcomes, RIG_PHASE_CONNECT, code, "");
     transaction->phase = RIG_PHASE_CONNECT;
     transaction->session_lost = row->session_lost;
     set_line(transaction->error_code, sizeof transaction->error_code, code);
@@ -254,7 +255,7 @@ static void give_columns(const struct rig_my_connection *connection, struct rig_
 static void draw_shares(struct rig_my_turn *turn)
 {
     struct rig_my_session *session = turn->session;
-    const double share = session->run->options->two_phase;
+    const double share = session->run->options->sql.two_phase;
     if (share > 0 && !turn->transaction->read_only && rig_rng_unit(&session->rng) < share)
         rig_my_two_phase_name(&session->run->two_phase, session->run->env, session->client, turn->xid);
 }
@@ -271,7 +272,7 @@ enum rig_outcome rig_my_session_run_program(void *object, struct rig_transaction
     const struct rig_my_run *run = session->run;
     struct rig_err err = {.rc = RIG_OK};
     struct rig_my_connection *connection = &session->main;
-    const int64_t deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns;
+    const int64_t deadline_ns = run->env->core->now_ns() + run->options->sql.transaction_timeout_ns;
     if (transaction->node > 0 && transaction->read_only)
         connection = connect_to_node(session, transaction->node - 1, deadline_ns, &err);
     else if (transaction->read_only && session->reader.my != NULL)
@@ -288,7 +289,7 @@ enum rig_outcome rig_my_session_run_program(void *object, struct rig_transaction
     draw_shares(&turn);
     give_columns(connection, transaction);
     if (rig_wake_is_raised(&session->waiter.wake))
-        rig_my_turn_fail(&turn, RIG_PHASE_CONNECT, RIG_MY_INTERRUPTED, NULL);
+        rig_my_turn_fail(&turn, RIG_PHASE_CONNECT, RIG_SQL_INTERRUPTED, NULL);
     else if (program != NULL)
         rig_my_rows_run(&turn, program);
     else

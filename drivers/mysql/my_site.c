@@ -32,7 +32,7 @@ void rig_my_site_init(struct rig_my_site *site, const struct rig_run_env *env, c
 
 bool rig_my_site_is_galera(const struct rig_my_site *site)
 {
-    return site->options->replication == RIG_MY_GALERA;
+    return site->options->sql.replication == RIG_MY_GALERA;
 }
 
 /* ---- programs ---- */
@@ -75,21 +75,21 @@ static enum rig_rc find_version(struct rig_my_site *site, char folder[static RIG
     static const char *const maria[] = {"mariadbd", "mariadb-install-db", NULL}, *const mysql[] = {"mysqld", NULL};
     const struct rig_my_options *options = site->options;
     struct rig_local_version asked = {0, -1};
-    (void)rig_local_version_read(options->version, &asked);
-    if (rig_local_version_find(options->servers, NULL, maria, &asked, folder, RIG_MY_PROGRAM_BYTES))
+    (void)rig_local_version_read(options->sql.version, &asked);
+    if (rig_local_version_find(options->sql.servers, NULL, maria, &asked, folder, RIG_MY_PROGRAM_BYTES))
         return RIG_OK;
-    if (!rig_local_version_find(options->servers, NULL, mysql, &asked, folder, RIG_MY_PROGRAM_BYTES))
+    if (!rig_local_version_find(options->sql.servers, NULL, mysql, &asked, folder, RIG_MY_PROGRAM_BYTES))
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.local.version: there is no MariaDB or MySQL %s in "
                         "database.cluster.local.servers, in $RIG_SERVERS or in the caches of scripts/servers: "
                         "`scripts/servers mysql-5.6` installs one",
-                        options->version);
+                        options->sql.version);
     (void)snprintf(site->root, sizeof site->root, "%.*s", (int)(strlen(folder) - strlen("/bin")), folder);
     if (site->node_count > 1 || rig_my_site_is_galera(site))
         return rig_fail(err, RIG_E_PLAN,
                         "MySQL %s: rig starts replicas and Galera clusters of MariaDB only: give "
                         "cluster.local.nodes: 1",
-                        options->version);
+                        options->sql.version);
     return RIG_OK;
 }
 
@@ -97,8 +97,8 @@ static enum rig_rc find_programs(struct rig_my_site *site, struct rig_err *err)
 {
     const struct rig_my_options *options = site->options;
     char folder[RIG_MY_PROGRAM_BYTES];
-    const char *bin_dir = options->bin_dir;
-    if (options->version != NULL && options->version[0] != '\0') {
+    const char *bin_dir = options->sql.bin_dir;
+    if (options->sql.version != NULL && options->sql.version[0] != '\0') {
         const enum rig_rc rc = find_version(site, folder, err);
         if (rc != RIG_OK)
             return rc;
@@ -139,8 +139,8 @@ enum rig_rc rig_my_site_open(struct rig_my_site *site, struct rig_err *err)
     const struct rig_core *core = site->local.env->core;
     const struct rig_my_options *options = site->options;
     const bool routed = core->routed != NULL && core->routed();
-    site->node_count = options->nodes > 1 ? (uint32_t)options->nodes : 1;
-    site->tcp = options->listen == RIG_MY_LISTEN_TCP || routed;
+    site->node_count = options->sql.nodes > 1 ? (uint32_t)options->sql.nodes : 1;
+    site->tcp = options->sql.listen == RIG_SQL_LISTEN_TCP || routed;
     if (routed && rig_my_site_is_galera(site))
         return rig_fail(err, RIG_E_CLUSTER,
                         "faults of the network cannot reach the connections between Galera's nodes, which tell each "
@@ -150,7 +150,7 @@ enum rig_rc rig_my_site_open(struct rig_my_site *site, struct rig_err *err)
         rc = find_provider(site, err);
     if (rc == RIG_OK)
         rc = make_password(site, err);
-    return rc == RIG_OK ? rig_local_site_open(&site->local, options->run_as, err) : rc;
+    return rc == RIG_OK ? rig_local_site_open(&site->local, options->sql.run_as, err) : rc;
 }
 
 void rig_my_site_close(struct rig_my_site *site)

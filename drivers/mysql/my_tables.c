@@ -39,7 +39,7 @@ static void add_program_table(const struct rig_my_schema *schema, const struct r
 static void add_table(const struct rig_my_schema *schema, const struct rig_run_env *env, const char *name,
                       struct rig_buf *sql)
 {
-    const int64_t padding = schema->options->row_padding_bytes;
+    const int64_t padding = schema->options->sql.row_padding_bytes;
     rig_buf_printf(sql, "CREATE TABLE %s (%s", name, rig_my_schema_columns(schema));
     if (padding > 0) {
         rig_buf_printf(sql, ", padding varchar(%lld) CHARACTER SET latin1 NOT NULL DEFAULT '", (long long)padding);
@@ -56,7 +56,7 @@ static void write_creation(const struct rig_my_schema *schema, const struct rig_
     rig_buf_add_text(sql, "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'; ");
     if (schema->place.own)
         rig_buf_printf(sql, "CREATE DATABASE `%s`; ", schema->place.database);
-    const struct rig_sql_key_tables key_tables = {.env = env, .table_count = schema->options->tables};
+    const struct rig_sql_key_tables key_tables = {.env = env, .table_count = schema->options->sql.tables};
     for (uint32_t table = 0; table < rig_my_schema_table_count(schema); table++) {
         char name[RIG_MY_TABLE_BYTES];
         rig_my_schema_table(schema, table, name);
@@ -96,7 +96,7 @@ enum rig_rc rig_my_tables_create(const struct rig_my_schema *schema, const struc
 static bool has_last_row(const struct rig_my_schema *schema, const struct rig_run_env *env,
                          struct rig_my_connection *connection, int64_t deadline_ns)
 {
-    const struct rig_sql_key_tables tables = {.env = env, .table_count = schema->options->tables};
+    const struct rig_sql_key_tables tables = {.env = env, .table_count = schema->options->sql.tables};
     char name[RIG_MY_TABLE_BYTES], sql[RIG_MY_TABLE_BYTES + 64], answer[RIG_MY_ANSWER_BYTES];
     struct rig_err ignored = {.rc = RIG_OK};
     uint32_t table = rig_my_schema_table_count(schema) - 1;

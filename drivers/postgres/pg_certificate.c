@@ -67,7 +67,7 @@ enum rig_rc rig_pg_certificate_begin(struct rig_pg_certificate *certificate, con
     enum rig_rc rc = check_level(connection, deadline_ns, err);
     if (rc != RIG_OK)
         return rc;
-    if (schema->options->hosts.count > 0)
+    if (schema->options->sql.hosts.count > 0)
         remind(certificate, env, connection);
     certificate->made = true;
     rc = publish(schema, env, connection, deadline_ns, &why);

@@ -39,7 +39,7 @@ void rig_pg_cluster_done(struct rig_pg_cluster *cluster)
 
 uint32_t rig_pg_cluster_count(const struct rig_pg_cluster *cluster)
 {
-    return cluster->site.options->nodes > 1 ? (uint32_t)cluster->site.options->nodes : 1;
+    return cluster->site.options->sql.nodes > 1 ? (uint32_t)cluster->site.options->sql.nodes : 1;
 }
 
 uint32_t rig_pg_cluster_primary(const struct rig_pg_cluster *cluster)
@@ -78,7 +78,7 @@ static struct rig_pg_node *primary_of(struct rig_pg_cluster *cluster)
 
 static int64_t start_deadline_ns(const struct rig_pg_cluster *cluster)
 {
-    return cluster->site.local.env->core->now_ns() + cluster->site.options->start_timeout_ns;
+    return cluster->site.local.env->core->now_ns() + cluster->site.options->sql.start_timeout_ns;
 }
 
 /* ---- former primaries ---- */
@@ -130,7 +130,7 @@ static enum rig_rc set_password(const struct rig_pg_node *primary, struct rig_er
     /* No standby is up yet that could confirm it. */
     (void)snprintf(sql, sizeof sql, "SET synchronous_commit = local; ALTER ROLE " RIG_PG_SUPERUSER " PASSWORD '%s'",
                    primary->site->password);
-    return rig_pg_node_ask(primary, sql, primary->site->options->start_timeout_ns, NULL, err);
+    return rig_pg_node_ask(primary, sql, primary->site->options->sql.start_timeout_ns, NULL, err);
 }
 
 static enum rig_rc start_in_role(struct rig_pg_cluster *cluster, struct rig_pg_node *node, bool always,

@@ -57,7 +57,7 @@ static void add_basics(struct rig_buf *text, const struct rig_pg_site *site)
      * which costs it precision and rig the names of the conflicts. */
     rig_buf_printf(text, "max_connections = %u\n", connections < CONNECTIONS_LEAST ? CONNECTIONS_LEAST : connections);
     rig_buf_add_text(text, "max_pred_locks_per_transaction = 256\n");
-    if (site->options->two_phase > 0)
+    if (site->options->sql.two_phase > 0)
         rig_buf_printf(text, "max_prepared_transactions = %u\n",
                        connections < CONNECTIONS_LEAST ? CONNECTIONS_LEAST : connections);
     /* Upserts of several keys in random order deadlock all the time; at the default 1 s they would dominate the run. */
@@ -72,9 +72,9 @@ static void add_synchronous_standbys(struct rig_buf *text, const struct rig_pg_n
 {
     const struct rig_pg_site *site = node->site;
     const struct rig_pg_options *options = site->options;
-    if (options->replication == RIG_PG_ASYNC)
+    if (options->sql.replication == RIG_PG_ASYNC)
         return;
-    rig_buf_printf(text, "synchronous_commit = %s\n", rig_pg_replication_words[options->replication]);
+    rig_buf_printf(text, "synchronous_commit = %s\n", rig_pg_replication_words[options->sql.replication]);
     rig_buf_printf(text, "synchronous_standby_names = 'ANY %lld (", (long long)options->synchronous_standbys);
     bool first = true;
     for (uint32_t i = 0; i < site->node_count; i++) {
@@ -120,7 +120,7 @@ static enum rig_rc compose(struct rig_buf *text, const struct rig_pg_node *node,
         rig_buf_add_text(text, "wal_level = logical\n");
     if (node->site->node_count > 1)
         add_replication(text, node);
-    enum rig_rc rc = add_settings(text, &options->settings, err);
+    enum rig_rc rc = add_settings(text, &options->sql.settings, err);
     if (rc == RIG_OK && rig_pg_node_is_standby(node))
         rc = add_settings(text, &options->standby_settings, err);
     if (primary != NULL)

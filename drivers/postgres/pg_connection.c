@@ -200,7 +200,7 @@ enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct ri
             waiter, PQsocket(pg), state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_ns, &ready);
         if (reason != NULL)
             return connect_failed(
-                target, strcmp(reason, RIG_PG_TIMEOUT) == 0 ? "no answer within connect-timeout" : reason, err);
+                target, strcmp(reason, RIG_SQL_TIMEOUT) == 0 ? "no answer within connect-timeout" : reason, err);
         count_waiting(connection);
         if (connection->answer_bytes > GREETING_MOST)
             return connect_failed(target, "more than 1 MiB came before the session was open", err);
@@ -291,7 +291,7 @@ const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_n
     const ExecStatusType status = PQresultStatus(next);
     if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
         PQclear(next);
-        return RIG_PG_PROTOCOL;
+        return RIG_SQL_PROTOCOL;
     }
     *result = next;
     return NULL;

@@ -57,8 +57,8 @@ void rig_pg_disconnect(struct rig_pg_connection *connection);
 /* Sends libpq's buffered data. For a connection that breaks, rig_pg_next() reads the reason. */
 const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_ns);
 /*
- * The next result, as from PQgetResult() but bounded; the caller clears it. Returns NULL, RIG_PG_TIMEOUT,
- * RIG_PG_INTERRUPTED, RIG_PG_TOO_LARGE, or RIG_PG_PROTOCOL when the server begins a COPY. On a broken connection `*result` is an error without SQLSTATE, or NULL.
+ * The next result, as from PQgetResult() but bounded; the caller clears it. Returns NULL, RIG_SQL_TIMEOUT,
+ * RIG_SQL_INTERRUPTED, RIG_PG_TOO_LARGE, or RIG_SQL_PROTOCOL when the server begins a COPY. On a broken connection `*result` is an error without SQLSTATE, or NULL.
  */
 const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_ns, PGresult **result);
 

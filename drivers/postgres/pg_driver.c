@@ -18,7 +18,7 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     run->env = env;
     run->options = env->options;
     rig_pg_cluster_init(&run->cluster, env, run->options);
-    if (env->certificate != RIG_CERTIFICATE_NONE && run->options->hosts.count > 1)
+    if (env->certificate != RIG_CERTIFICATE_NONE && run->options->sql.hosts.count > 1)
         return rig_fail(err, RIG_E_PLAN,
                         "database.certificate: a certificate has the commits of one server; give one host, or use "
                         "certificate: none");
@@ -80,13 +80,13 @@ static enum rig_rc connect_own(struct own_connection *own, struct rig_pg_run *ru
     uint32_t server;
     *own = (struct own_connection){.run = run, .waiter = {.core = run->env->core, .to_the_end = to_the_end}};
     enum rig_rc rc = rig_pg_servers_open_writer(&run->servers, 0, open_own, own, &own->connection, &server, err);
-    own->deadline_ns = rig_sql_own_deadline_ns(run->env->core, run->options->transaction_timeout_ns);
+    own->deadline_ns = rig_sql_own_deadline_ns(run->env->core, run->options->sql.transaction_timeout_ns);
     return rc;
 }
 
 static bool cluster_wanted(const void *options)
 {
-    return ((const struct rig_pg_options *)options)->hosts.count == 0;
+    return ((const struct rig_pg_options *)options)->sql.hosts.count == 0;
 }
 
 /* For the case that rig is killed before it can remove its tables. */
@@ -95,7 +95,7 @@ static void remind(struct rig_pg_run *run, const struct rig_pg_connection *conne
     char remedy[RIG_PG_REMEDY_BYTES], prepared[256] = "";
     char text[RIG_ERR_TEXT_BYTES];
     rig_pg_tables_remedy(&run->schema, run->env, remedy, sizeof remedy);
-    if (run->options->two_phase > 0)
+    if (run->options->sql.two_phase > 0)
         (void)snprintf(prepared, sizeof prepared,
                        ", after `SELECT format('ROLLBACK PREPARED %%L', gid) FROM pg_prepared_xacts WHERE "
                        "starts_with(gid, '%s.') \\gexec` in psql",
@@ -129,7 +129,7 @@ static enum rig_rc setup(void *object, struct rig_err *err)
     enum rig_rc rc = connect_own(&own, run, false, err);
     if (rc == RIG_OK && !cluster_wanted(run->options))
         rig_pg_tables_tell_others(run->env, &own.connection, own.deadline_ns);
-    if (rc == RIG_OK && run->options->two_phase > 0)
+    if (rc == RIG_OK && run->options->sql.two_phase > 0)
         rc = rig_pg_two_phase_check(&own.connection, own.deadline_ns, err);
     if (rc == RIG_OK)
         rc = create_tables(run, &own, err);
@@ -167,7 +167,7 @@ static void remove_prepared(struct rig_pg_run *run)
 {
     struct own_connection own;
     struct rig_err err = {.rc = RIG_OK};
-    if (run->options->two_phase <= 0)
+    if (run->options->sql.two_phase <= 0)
         return;
     enum rig_rc rc = connect_own(&own, run, true, &err);
     if (rc == RIG_OK)
@@ -185,7 +185,7 @@ static void log_shares(const struct rig_pg_run *run)
 {
     const struct rig_core *core = run->env->core;
     const struct rig_pg_two_phase *numbers = &run->two_phase;
-    if (run->options->two_phase > 0)
+    if (run->options->sql.two_phase > 0)
         core->log(
             2, "postgres",
             "two-phase: %llu transactions were prepared, %llu of them answered as committed, %llu rolled back later",
@@ -231,7 +231,7 @@ static void teardown(void *object)
     log_shares(run);
     remove_slot(run);
     rig_pg_tables_remedy(&run->schema, run->env, remedy, sizeof remedy);
-    if (run->options->keep_tables) {
+    if (run->options->sql.keep_tables) {
         core->log(2, "postgres", "the run's tables are kept; %s removes them", remedy);
         core->forget(run->reminder);
         return;

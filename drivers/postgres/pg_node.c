@@ -182,7 +182,7 @@ static void remove_segment(const struct rig_pg_node *node)
 
 enum rig_rc rig_pg_node_stop(struct rig_pg_node *node, enum rig_node_end how, struct rig_err *err)
 {
-    enum rig_rc rc = rig_local_node_stop(&node->local, how, node->site->options->stop_timeout_ns, err);
+    enum rig_rc rc = rig_local_node_stop(&node->local, how, node->site->options->sql.stop_timeout_ns, err);
     if (rc == RIG_OK)
         remove_segment(node);
     return rc;

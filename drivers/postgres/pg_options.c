@@ -3,37 +3,29 @@
 #include <libpq-fe.h>
 #include <string.h>
 
-#include "drivers/sql/sql_options.h"
-
 #define AT(member) offsetof(struct rig_pg_options, member)
 #define SECONDS(n) ((n)*1e9)
 
-static const char *const isolation_words[] = {"read-uncommitted", "read-committed", "repeatable-read", "serializable",
-                                              NULL};
 static const char *const table_schema_words[] = {"text", "integer-array", "rows", NULL};
 /* By enum rig_pg_row_index, enum rig_pg_row_scan, and enum rig_pg_row_join. */
 static const char *const row_index_words[] = {"index", "none", "covering", NULL};
 static const char *const row_scan_words[] = {"any", "sequential", "index", "index-only", "bitmap", NULL};
 static const char *const row_join_words[] = {"none", "any", "nested-loop", "hash", "merge", NULL};
 static const char *const write_words[] = {"upsert", "insert-then-update", NULL};
-static const char *const listen_words[] = {"socket", "tcp", NULL};
 static const char *const reads_from_words[] = {"auto", "primary", "standby", "any", NULL};
 const char *const rig_pg_replication_words[] = {"async", "remote_write", "on", "remote_apply", NULL};
 const char *const rig_pg_synchronous_commit_words[] = {"server-default", "on",           "off", "local",
                                                        "remote_write",   "remote_apply", NULL};
 
-/* By enum rig_pg_lock_mode. */
-static const char *const lock_words[] = {"update", "share", NULL};
-
 const struct rig_option rig_pg_option_table[] = {
-    {"isolation", RIG_OPTION_CHOICE, AT(isolation), "serializable", 0, 0, isolation_words,
+    {"isolation", RIG_OPTION_CHOICE, AT(sql.isolation), "serializable", 0, 0, rig_sql_isolation_words,
      "The isolation level that every transaction asks for.", false},
     {"table-schema", RIG_OPTION_CHOICE, AT(table_schema), "text", 0, 0, table_schema_words,
      "Storage of a list or set: as text with commas (fastest up to some hundred elements) or as bigint[], in one row; "
      "rows: a row for each element, for sets only. Registers are always bigint.",
      false},
-    {"tables", RIG_OPTION_INT, AT(tables), "1", 1, 1000, NULL, "Number of tables for the keys.", false},
-    {"row-padding", RIG_OPTION_SIZE, AT(row_padding_bytes), "0B", 0, 1900, NULL,
+    {"tables", RIG_OPTION_INT, AT(sql.tables), "1", 1, 1000, NULL, "Number of tables for the keys.", false},
+    {"row-padding", RIG_OPTION_SIZE, AT(sql.row_padding_bytes), "0B", 0, 1900, NULL,
      "Bytes that each row has besides its key and value. 0B: more than a hundred keys share a page; 1900B: four do, so "
      "that locks of "
      "whole pages are of few keys, and changes fill logs and the memory of logical decoding sooner.",
@@ -59,106 +51,101 @@ const struct rig_option rig_pg_option_table[] = {
      false},
     {"write", RIG_OPTION_CHOICE, AT(write), "upsert", 0, 0, write_words,
      "Statements that write a key: INSERT .. ON CONFLICT DO UPDATE, or UPDATE and, if there is no row, INSERT.", false},
-    {"prepared", RIG_OPTION_BOOL, AT(prepared), "true", 0, 0, NULL, "Use prepared statements.", false},
+    {"prepared", RIG_OPTION_BOOL, AT(sql.prepared), "true", 0, 0, NULL, "Use prepared statements.", false},
     {"pipeline", RIG_OPTION_BOOL, AT(pipeline), "true", 0, 0, NULL,
      "Send each transaction, from BEGIN to COMMIT, in one round trip; increments of what it read follow in another.",
      false},
-    {"lock-reads", RIG_OPTION_SHARE, AT(lock_reads), "0%", 0, 1, NULL,
+    {"lock-reads", RIG_OPTION_SHARE, AT(sql.lock_reads), "0%", 0, 1, NULL,
      "Share of the reads of transactions that also write that lock their row.", false},
-    {"lock-mode", RIG_OPTION_CHOICE, AT(lock_mode), "update", 0, 0, lock_words,
+    {"lock-mode", RIG_OPTION_CHOICE, AT(sql.lock_mode), "update", 0, 0, rig_sql_lock_words,
      "The lock of these reads: SELECT .. FOR UPDATE, or SELECT .. FOR SHARE, which others may take too.", false},
-    {"begin-ts", RIG_OPTION_TEXT, AT(begin_ts), NULL, 0, 0, NULL,
+    {"begin-ts", RIG_OPTION_TEXT, AT(sql.begin_ts), NULL, 0, 0, NULL,
      "A SELECT that runs behind BEGIN and gives the timestamp of the transaction's snapshot (side column start-ts), "
      "such "
      "as SELECT cluster_logical_timestamp() of CockroachDB. Needs pipeline: false.",
      false},
-    {"commit-ts", RIG_OPTION_TEXT, AT(commit_ts), NULL, 0, 0, NULL,
+    {"commit-ts", RIG_OPTION_TEXT, AT(sql.commit_ts), NULL, 0, 0, NULL,
      "A SELECT that runs before COMMIT and gives the timestamp at which the transaction commits, if it does (side "
      "column commit-ts). Needs pipeline: false.",
      false},
-    {"declare-read-only", RIG_OPTION_BOOL, AT(declare_read_only), "false", 0, 0, NULL,
+    {"declare-read-only", RIG_OPTION_BOOL, AT(sql.declare_read_only), "false", 0, 0, NULL,
      "Begin transactions that only read with READ ONLY.", false},
     {"deferrable", RIG_OPTION_SHARE, AT(deferrable), "0%", 0, 1, NULL,
      "Share of them that begin with READ ONLY DEFERRABLE; only for serializable, with declare-read-only.", false},
-    {"two-phase", RIG_OPTION_SHARE, AT(two_phase), "0%", 0, 1, NULL,
+    {"two-phase", RIG_OPTION_SHARE, AT(sql.two_phase), "0%", 0, 1, NULL,
      "Share of the transactions that write and commit in two phases: PREPARE TRANSACTION, then COMMIT PREPARED. A hold "
      "before the commit comes between the two.",
      false},
-    {"statement-timeout", RIG_OPTION_DURATION, AT(statement_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
+    {"statement-timeout", RIG_OPTION_DURATION, AT(sql.statement_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
      "The server's statement_timeout; 0ms keeps the server's own.", false},
-    {"lock-timeout", RIG_OPTION_DURATION, AT(lock_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
+    {"lock-timeout", RIG_OPTION_DURATION, AT(sql.lock_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
      "The server's lock_timeout; 0ms keeps the server's own.", false},
-    {"connect-timeout", RIG_OPTION_DURATION, AT(connect_timeout_ns), "10s", 1e6, SECONDS(3600), NULL,
+    {"connect-timeout", RIG_OPTION_DURATION, AT(sql.connect_timeout_ns), "10s", 1e6, SECONDS(3600), NULL,
      "Time limit for connecting and setting up a session.", false},
-    {"transaction-timeout", RIG_OPTION_DURATION, AT(transaction_timeout_ns), "30s", 1e6, SECONDS(86400), NULL,
+    {"transaction-timeout", RIG_OPTION_DURATION, AT(sql.transaction_timeout_ns), "30s", 1e6, SECONDS(86400), NULL,
      "Time limit of a transaction, without holds, after which its session is closed.", false},
-    {"max-answer", RIG_OPTION_SIZE, AT(max_answer_bytes), "64MiB", 1024, 1e9, NULL,
+    {"max-answer", RIG_OPTION_SIZE, AT(sql.max_answer_bytes), "64MiB", 1024, 1e9, NULL,
      "The maximum size of all answers to one transaction; above it the session is closed.", false},
     {"synchronous-commit", RIG_OPTION_CHOICE, AT(synchronous_commit), "server-default", 0, 0,
      rig_pg_synchronous_commit_words, "The session's synchronous_commit.", false},
-    {"keep-tables", RIG_OPTION_BOOL, AT(keep_tables), "false", 0, 0, NULL,
+    {"keep-tables", RIG_OPTION_BOOL, AT(sql.keep_tables), "false", 0, 0, NULL,
      "Keep the run's tables on the given hosts after the run; rig.log names them.", false},
     {"schema", RIG_OPTION_TEXT, AT(schema), NULL, 0, 0, NULL,
      "An existing schema for the run's tables, if the user may not create schemas; the names of the tables begin "
      "with the run's name. Without it the run creates a schema with its own name, and drops it.",
      false},
-    {"user", RIG_OPTION_TEXT, AT(user), NULL, 0, 0, NULL,
+    {"user", RIG_OPTION_TEXT, AT(sql.user), NULL, 0, 0, NULL,
      "The database user; without it libpq's default, or postgres on rig's own cluster.", false},
     {"dbname", RIG_OPTION_TEXT, AT(dbname), NULL, 0, 0, NULL,
      "The database; without it libpq's default, or postgres on rig's own cluster.", false},
-    {"password", RIG_OPTION_SECRET, AT(password), NULL, 0, 0, NULL, "The user's password.", false},
+    {"password", RIG_OPTION_SECRET, AT(sql.password), NULL, 0, 0, NULL, "The user's password.", false},
     {"conninfo", RIG_OPTION_TEXT, AT(conninfo), NULL, 0, 0, NULL,
      "Further libpq connection parameters, such as `options=-crandom_page_cost=1`.", false},
-    RIG_TLS_OPTION_ROWS(struct rig_pg_options, tls),
-    {"reads-from", RIG_OPTION_CHOICE, AT(reads_from), "auto", 0, 0, reads_from_words,
+    RIG_TLS_OPTION_ROWS(struct rig_pg_options, sql.tls),
+    {"reads-from", RIG_OPTION_CHOICE, AT(sql.reads_from), "auto", 0, 0, reads_from_words,
      "The server for transactions that only read: the primary; for each client a standby; for each client one of all "
      "servers in turn; auto: the read-only hosts if there are any, else the primary. Standbys refuse serializable, "
      "so transactions there run at repeatable read instead.",
      false},
-    {"cluster.hosts", RIG_OPTION_TEXT_LIST, AT(hosts), NULL, 0, 0, NULL,
+    {"cluster.hosts", RIG_OPTION_TEXT_LIST, AT(sql.hosts), NULL, 0, 0, NULL,
      "Servers to use, as host or host:port; clients are spread over those that accept writes. Without any, rig "
      "starts its own.",
      false},
-    {"cluster.read-only-hosts", RIG_OPTION_TEXT_LIST, AT(read_only_hosts), NULL, 0, 0, NULL,
+    {"cluster.read-only-hosts", RIG_OPTION_TEXT_LIST, AT(sql.read_only_hosts), NULL, 0, 0, NULL,
      "Servers for transactions that only read.", false},
-    {"cluster.local.nodes", RIG_OPTION_INT, AT(nodes), "0", 0, RIG_NODES_MOST, NULL,
+    {"cluster.local.nodes", RIG_OPTION_INT, AT(sql.nodes), "0", 0, RIG_NODES_MOST, NULL,
      "Number of servers that rig starts, a primary pg-1 and streaming standbys pg-2, pg-3, ...; 0 means one, unless "
      "cluster.hosts are given.",
      false},
-    {"cluster.local.replication", RIG_OPTION_CHOICE, AT(replication), "async", 0, 0, rig_pg_replication_words,
+    {"cluster.local.replication", RIG_OPTION_CHOICE, AT(sql.replication), "async", 0, 0, rig_pg_replication_words,
      "Whether COMMIT waits for standbys, and for what: that they wrote, flushed (on) or applied the transaction.",
      false},
     {"cluster.local.synchronous-standbys", RIG_OPTION_INT, AT(synchronous_standbys), "1", 1, RIG_NODES_MOST - 1, NULL,
      "Number of other nodes that COMMIT waits for; not with replication: async.", false},
-    {"cluster.local.listen", RIG_OPTION_CHOICE, AT(listen), "socket", 0, 0, listen_words,
+    {"cluster.local.listen", RIG_OPTION_CHOICE, AT(sql.listen), "socket", 0, 0, rig_sql_listen_words,
      "Address of rig's own servers: private Unix sockets, or TCP on free loopback ports; faults of the network make "
      "it tcp.",
      false},
-    {"cluster.local.bin-dir", RIG_OPTION_TEXT, AT(bin_dir), NULL, 0, 0, NULL,
+    {"cluster.local.bin-dir", RIG_OPTION_TEXT, AT(sql.bin_dir), NULL, 0, 0, NULL,
      "Folder of initdb, postgres and pg_rewind; without it the newest below /usr/lib/postgresql, then PATH.", false},
-    {"cluster.local.version", RIG_OPTION_TEXT, AT(version), NULL, 0, 0, NULL,
+    {"cluster.local.version", RIG_OPTION_TEXT, AT(sql.version), NULL, 0, 0, NULL,
      "Version of the server, `14` or `14.3`, found by the names of folders in `servers`, $RIG_SERVERS, the cache of "
      "scripts/servers, or /usr/lib/postgresql.",
      false},
-    {"cluster.local.servers", RIG_OPTION_TEXT, AT(servers), NULL, 0, 0, NULL,
+    {"cluster.local.servers", RIG_OPTION_TEXT, AT(sql.servers), NULL, 0, 0, NULL,
      "Folder with servers in folders named after their versions, such as 14.3/bin/postgres.", false},
-    {"cluster.local.run-as", RIG_OPTION_TEXT, AT(run_as), "postgres", 0, 0, NULL,
+    {"cluster.local.run-as", RIG_OPTION_TEXT, AT(sql.run_as), "postgres", 0, 0, NULL,
      "The system user under which the server runs if rig runs as root.", false},
-    {"cluster.local.settings", RIG_OPTION_TEXT_LIST, AT(settings), NULL, 0, 0, NULL,
+    {"cluster.local.settings", RIG_OPTION_TEXT_LIST, AT(sql.settings), NULL, 0, 0, NULL,
      "Server settings, each as name=value; they override rig's own.", false},
     {"cluster.local.standby-settings", RIG_OPTION_TEXT_LIST, AT(standby_settings), NULL, 0, 0, NULL,
      "Further settings of a node while it is a standby, such as recovery_min_apply_delay=100ms.", false},
-    {"cluster.local.start-timeout", RIG_OPTION_DURATION, AT(start_timeout_ns), "60s", 1e9, SECONDS(3600), NULL,
+    {"cluster.local.start-timeout", RIG_OPTION_DURATION, AT(sql.start_timeout_ns), "60s", 1e9, SECONDS(3600), NULL,
      "Time in which the server must be created and accept connections.", false},
-    {"cluster.local.stop-timeout", RIG_OPTION_DURATION, AT(stop_timeout_ns), "10s", 1e8, SECONDS(3600), NULL,
+    {"cluster.local.stop-timeout", RIG_OPTION_DURATION, AT(sql.stop_timeout_ns), "10s", 1e8, SECONDS(3600), NULL,
      "Time limit of each step of stopping it (fast, immediate, kill).", false},
     {NULL, RIG_OPTION_BOOL, 0, NULL, 0, 0, NULL, NULL, false},
 };
-
-static bool given(const char *text)
-{
-    return text != NULL && text[0] != '\0';
-}
 
 /* Connection parameters that have an option of their own, with its name. */
 static const char *const own_parameters[][2] = {
@@ -184,7 +171,7 @@ static bool is_for_tls(const char *parameter)
 
 static enum rig_rc check_conninfo(const char *conninfo, bool tls, struct rig_err *err)
 {
-    if (!given(conninfo))
+    if (!rig_sql_given(conninfo))
         return RIG_OK;
     char *message = NULL;
     PQconninfoOption *parsed = PQconninfoParse(conninfo, &message);
@@ -214,7 +201,7 @@ static enum rig_rc check_conninfo(const char *conninfo, bool tls, struct rig_err
 /* It is written in quotes, in names and in texts. */
 static enum rig_rc check_schema(const char *schema, struct rig_err *err)
 {
-    if (!given(schema))
+    if (!rig_sql_given(schema))
         return RIG_OK;
     size_t length = strlen(schema);
     bool plain = length < RIG_PG_SCHEMA_NAME_BYTES && strpbrk(schema, "\"'\\$%") == NULL;
@@ -235,33 +222,19 @@ static enum rig_rc check_schema(const char *schema, struct rig_err *err)
 
 static enum rig_rc check_cluster(const struct rig_pg_options *options, struct rig_err *err)
 {
-    const struct rig_sql_cluster_options shared = {
-        .hosts = &options->hosts,
-        .read_only_hosts = &options->read_only_hosts,
-        .nodes = options->nodes,
-        .reads_from = (enum rig_sql_reads_from)options->reads_from,
-        .replicates = options->replication != RIG_PG_ASYNC,
-        .has_settings = options->settings.count > 0 || options->standby_settings.count > 0,
-        .binary = "bin-dir, version and servers",
-        .has_binary = given(options->bin_dir) || given(options->version) || given(options->servers),
-        .tls = &options->tls,
-    };
-    const int64_t others = rig_sql_options_others(&shared);
-    enum rig_rc rc = rig_sql_options_check_cluster(&shared, err);
-    if (rc == RIG_OK)
-        rc = rig_sql_options_check_version(options->version, options->servers, options->bin_dir, err);
-    if (rc == RIG_OK)
-        rc = rig_sql_options_check_settings("settings", &options->settings, err);
+    const struct rig_sql_options *sql = &options->sql;
+    const int64_t others = rig_sql_options_others(sql);
+    enum rig_rc rc = rig_sql_options_check_cluster(sql, options->standby_settings.count > 0, err);
     if (rc == RIG_OK)
         rc = rig_sql_options_check_settings("standby-settings", &options->standby_settings, err);
     if (rc != RIG_OK)
         return rc;
-    if (shared.replicates && options->synchronous_standbys > others)
+    if (sql->replication != RIG_PG_ASYNC && options->synchronous_standbys > others)
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.local.replication: COMMIT waits for %lld standby, and there are %lld: give "
                         "more nodes, or replication: async",
                         (long long)options->synchronous_standbys, (long long)others);
-    if (options->reads_from == RIG_SQL_READS_REPLICA && others == 0)
+    if (options->sql.reads_from == RIG_SQL_READS_REPLICA && others == 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.reads-from: there is no standby: give cluster.local.nodes: 2, or more hosts");
     return RIG_OK;
@@ -274,7 +247,7 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
         return rig_fail(err, RIG_E_PLAN,
                         "database.write: insert-then-update waits for each answer and cannot be sent in one round "
                         "trip; give pipeline: false or write: upsert");
-    if (options->table_schema == RIG_SQL_LIST_ROWS && options->lock_reads > 0)
+    if (options->table_schema == RIG_SQL_LIST_ROWS && options->sql.lock_reads > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.lock-reads: the rows of a set are read as an aggregate, which cannot lock them");
     if (options->covering_index && (options->table_schema == RIG_SQL_LIST_ROWS || workload == RIG_WORKLOAD_QUEUE ||
@@ -290,7 +263,7 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
         return rig_fail(err, RIG_E_PLAN,
                         "database.row-index, database.row-scan, database.row-join: these are for the workload "
                         "predicate");
-    if (is_table && (options->covering_index || options->lock_reads > 0 || options->write != RIG_PG_UPSERT))
+    if (is_table && (options->covering_index || options->sql.lock_reads > 0 || options->write != RIG_PG_UPSERT))
         return rig_fail(
             err, RIG_E_PLAN,
             "database: covering-index, lock-reads and write have no effect on tables of rows; row-index, row-scan "
@@ -299,9 +272,9 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
         (options->row_scan == RIG_PG_SCAN_INDEX || options->row_scan == RIG_PG_SCAN_INDEX_ONLY ||
          options->row_scan == RIG_PG_SCAN_BITMAP))
         return rig_fail(err, RIG_E_PLAN, "database.row-scan: this scan needs an index; leave out row-index: none");
-    if (options->lock_mode != RIG_PG_LOCK_UPDATE && options->lock_reads <= 0)
+    if (options->sql.lock_mode != RIG_SQL_LOCK_UPDATE && options->sql.lock_reads <= 0)
         return rig_fail(err, RIG_E_PLAN, "database.lock-mode: no read locks; give lock-reads (such as 50%%)");
-    if (options->deferrable > 0 && !(options->declare_read_only && options->isolation == RIG_PG_SERIALIZABLE))
+    if (options->deferrable > 0 && !(options->sql.declare_read_only && options->sql.isolation == RIG_SQL_SERIALIZABLE))
         return rig_fail(err, RIG_E_PLAN,
                         "database.deferrable: this needs isolation: serializable and declare-read-only: true");
     if (options->table_schema == RIG_SQL_LIST_ROWS && workload != RIG_WORKLOAD_SET)
@@ -309,12 +282,12 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
     if (options->table_schema == RIG_SQL_LIST_ROWS && options->write == RIG_PG_INSERT_THEN_UPDATE)
         return rig_fail(err, RIG_E_PLAN,
                         "database.write: rows are only inserted; give write: upsert, or another table-schema");
-    enum rig_rc rc = rig_sql_options_check_timestamp("begin-ts", options->begin_ts, options->pipeline, err);
+    enum rig_rc rc = rig_sql_options_check_timestamp("begin-ts", options->sql.begin_ts, options->pipeline, err);
     if (rc == RIG_OK)
-        rc = rig_sql_options_check_timestamp("commit-ts", options->commit_ts, options->pipeline, err);
+        rc = rig_sql_options_check_timestamp("commit-ts", options->sql.commit_ts, options->pipeline, err);
     if (rc == RIG_OK)
         rc = check_schema(options->schema, err);
     if (rc == RIG_OK)
         rc = check_cluster(options, err);
-    return rc != RIG_OK ? rc : check_conninfo(options->conninfo, rig_tls_is_required(&options->tls), err);
+    return rc != RIG_OK ? rc : check_conninfo(options->conninfo, rig_tls_is_required(&options->sql.tls), err);
 }

@@ -26,11 +26,11 @@ static bool queue(struct rig_pg_turn *turn, const struct rig_pg_statement *state
     PGconn *pg = turn->connection->pg;
     rig_pg_texts_print(&texts, numbers);
     int queued =
-        turn->session->run->options->prepared
+        turn->session->run->options->sql.prepared
             ? PQsendQueryPrepared(pg, statement->name, statement->parameter_count, texts.values, NULL, NULL, 0)
             : PQsendQueryParams(pg, statement->text, statement->parameter_count, NULL, texts.values, NULL, NULL, 0);
     if (queued == 0)
-        rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(pg));
+        rig_pg_turn_fail(turn, turn->phase, RIG_SQL_LOST, PQerrorMessage(pg));
     return queued != 0;
 }
 
@@ -232,7 +232,7 @@ static bool synchronize(struct rig_pg_turn *turn, bool with_begin, uint32_t from
     PGconn *pg = turn->connection->pg;
     const char *sql = ending_sql(turn, last);
     if (PQpipelineSync(pg) != 1) {
-        rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(pg));
+        rig_pg_turn_fail(turn, turn->phase, RIG_SQL_LOST, PQerrorMessage(pg));
         return false;
     }
     if (!flush(turn) || !take_range(turn, with_begin, from, to) || (last != OF_NOTHING && !take(turn, last, sql)) ||
@@ -279,7 +279,7 @@ static bool queue_ending(struct rig_pg_turn *turn, const char *statement)
     rig_pg_turn_print_ending(turn, statement, sql);
     const bool queued = PQsendQueryParams(turn->connection->pg, sql, 0, NULL, NULL, NULL, NULL, 0) == 1;
     if (!queued)
-        rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(turn->connection->pg));
+        rig_pg_turn_fail(turn, turn->phase, RIG_SQL_LOST, PQerrorMessage(turn->connection->pg));
     return queued;
 }
 

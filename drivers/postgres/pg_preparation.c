@@ -29,12 +29,12 @@ enum rig_rc rig_pg_preparation_set(struct rig_pg_connection *connection, const s
     size_t length = 0;
     sql[0] = '\0';
     end_with_client(connection, deadline_ns);
-    if (options->statement_timeout_ns > 0)
+    if (options->sql.statement_timeout_ns > 0)
         length += (size_t)snprintf(sql + length, sizeof sql - length, "SET statement_timeout = %lld;",
-                                   (long long)(options->statement_timeout_ns + 999999) / 1000000);
-    if (options->lock_timeout_ns > 0)
+                                   (long long)(options->sql.statement_timeout_ns + 999999) / 1000000);
+    if (options->sql.lock_timeout_ns > 0)
         length += (size_t)snprintf(sql + length, sizeof sql - length, "SET lock_timeout = %lld;",
-                                   (long long)(options->lock_timeout_ns + 999999) / 1000000);
+                                   (long long)(options->sql.lock_timeout_ns + 999999) / 1000000);
     if (options->synchronous_commit != RIG_PG_SYNC_SERVER_DEFAULT)
         length += (size_t)snprintf(sql + length, sizeof sql - length, "SET synchronous_commit = %s;",
                                    rig_pg_synchronous_commit_words[options->synchronous_commit]);

@@ -19,7 +19,7 @@ void rig_pg_quiet_init(struct rig_pg_connection *connection, const struct rig_pg
                        bool is_own_superuser)
 {
     const bool counts =
-        is_own_superuser && !sets_it_itself(&options->settings) && !sets_it_itself(&options->standby_settings);
+        is_own_superuser && !sets_it_itself(&options->sql.settings) && !sets_it_itself(&options->standby_settings);
     connection->counts_errors = counts;
     connection->errors = 0;
 }

@@ -177,7 +177,7 @@ enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary,
     enum rig_rc rc = rig_pg_node_stop(node, how, err);
     /* pg_rewind uses the timeline in the primary's control file, which is that of its last checkpoint. */
     if (rc == RIG_OK)
-        rc = rig_pg_node_ask(primary, "CHECKPOINT", node->site->options->start_timeout_ns, NULL, err);
+        rc = rig_pg_node_ask(primary, "CHECKPOINT", node->site->options->sql.start_timeout_ns, NULL, err);
     if (rc != RIG_OK)
         return rc;
     if (!anew && rewind_data(node, source, log_name, deadline_ns) &&

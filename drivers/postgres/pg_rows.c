@@ -62,11 +62,11 @@ static bool take_rows(struct rig_pg_turn *turn, const struct rig_row_table *tabl
 {
     const size_t rows = (size_t)PQntuples(result), columns = (size_t)PQnfields(result);
     if (rows > 0 && columns != table->column_count) {
-        rig_pg_turn_fail(turn, turn->phase, RIG_PG_PROTOCOL, "the rows have other columns than the table");
+        rig_pg_turn_fail(turn, turn->phase, RIG_SQL_PROTOCOL, "the rows have other columns than the table");
         return false;
     }
     if (rows * columns > answer->cell_capacity) {
-        rig_pg_turn_fail(turn, turn->phase, RIG_PG_LIMIT, "a statement of the program gave more rows than rig takes");
+        rig_pg_turn_fail(turn, turn->phase, RIG_SQL_LIMIT, "a statement of the program gave more rows than rig takes");
         return false;
     }
     for (size_t row = 0; row < rows; row++) {
@@ -74,7 +74,7 @@ static bool take_rows(struct rig_pg_turn *turn, const struct rig_row_table *tabl
             const char *text = PQgetvalue(result, (int)row, (int)column);
             if (!rig_sql_int_parse(text, (size_t)PQgetlength(result, (int)row, (int)column),
                                    &answer->cells[row * columns + column])) {
-                rig_pg_turn_fail(turn, turn->phase, RIG_PG_MALFORMED, text);
+                rig_pg_turn_fail(turn, turn->phase, RIG_SQL_MALFORMED, text);
                 return false;
             }
         }

@@ -10,45 +10,14 @@
 #include "drivers/postgres/pg_view.h"
 #include "drivers/sql/sql_ops.h"
 
-static const char *const isolation_sql[] = {"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"};
-
-/* A queue or a stack. */
-static bool is_row(enum rig_workload workload)
-{
-    return workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK;
-}
-
 static bool is_number(enum rig_workload workload)
 {
-    return !rig_workload_has_sequences(workload) && !is_row(workload);
+    return !rig_workload_has_sequences(workload) && !rig_sql_is_row(workload);
 }
 
 static bool is_table(enum rig_workload workload)
 {
     return workload == RIG_WORKLOAD_PREDICATE;
-}
-
-/* A number that increments change. */
-static bool is_sum(enum rig_workload workload)
-{
-    return workload == RIG_WORKLOAD_COUNTER || workload == RIG_WORKLOAD_BANK;
-}
-
-static const char *kind_of_table(enum rig_workload workload)
-{
-    if (workload == RIG_WORKLOAD_SET)
-        return "set";
-    if (workload == RIG_WORKLOAD_MUTEX)
-        return "lock";
-    if (is_table(workload))
-        return "table";
-    if (is_row(workload))
-        return "row";
-    if (is_sum(workload))
-        return workload == RIG_WORKLOAD_BANK ? "account" : "counter";
-    if (workload == RIG_WORKLOAD_APPEND_REGISTER)
-        return "string";
-    return workload == RIG_WORKLOAD_LIST_APPEND ? "list" : "register";
 }
 
 /* Whether a set has a row for each of its elements. */
@@ -63,12 +32,7 @@ void rig_pg_place_find(const struct rig_run_env *env, const struct rig_pg_option
     *place = (struct rig_pg_place){.own = own};
     RIG_INVARIANT(env->run_name != NULL && strlen(env->run_name) <= RIG_PG_RUN_NAME_MOST);
     (void)snprintf(place->schema, sizeof place->schema, "%s", own ? env->run_name : options->schema);
-    if (env->rows != NULL) {
-        (void)snprintf(place->stem, sizeof place->stem, "%s%s", own ? "" : env->run_name, own ? "" : "_");
-        return;
-    }
-    (void)snprintf(place->stem, sizeof place->stem, "%s_%s_", own ? "rig" : env->run_name,
-                   kind_of_table(env->workload));
+    rig_sql_table_stem(env, own, place->stem, sizeof place->stem);
 }
 
 void rig_pg_place_table(const struct rig_pg_place *place, int64_t number, char name[static RIG_PG_TABLE_BYTES])
@@ -85,7 +49,7 @@ void rig_pg_place_prefix(const struct rig_pg_place *place, char prefix[static RI
 
 uint32_t rig_pg_schema_table_count(const struct rig_pg_schema *schema)
 {
-    return schema->rows != NULL ? schema->rows->table_count : (uint32_t)schema->options->tables;
+    return schema->rows != NULL ? schema->rows->table_count : (uint32_t)schema->options->sql.tables;
 }
 
 void rig_pg_schema_table(const struct rig_pg_schema *schema, uint32_t table, char name[static RIG_PG_TABLE_BYTES])
@@ -104,7 +68,7 @@ const char *rig_pg_schema_columns(const struct rig_pg_schema *schema)
 {
     if (has_element_rows(schema))
         return "k bigint, v bigint, n bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (k, v)";
-    if (is_row(schema->workload))
+    if (rig_sql_is_row(schema->workload))
         return "k bigint PRIMARY KEY, v bigint[] NOT NULL, taken bigint";
     if (is_table(schema->workload)) {
         static const char *const tables[] = {
@@ -140,11 +104,11 @@ struct value_sql {
 
 static struct value_sql value_sql(const struct rig_pg_schema *schema)
 {
-    if (is_sum(schema->workload))
+    if (rig_sql_is_sum(schema->workload))
         return (struct value_sql){"$2::bigint", "v + $2::bigint", "t.v + EXCLUDED.v"};
     if (is_number(schema->workload))
         return (struct value_sql){"$2::bigint", "$2::bigint", "EXCLUDED.v"};
-    if (schema->options->table_schema == RIG_SQL_LIST_TEXT && !is_row(schema->workload))
+    if (schema->options->table_schema == RIG_SQL_LIST_TEXT && !rig_sql_is_row(schema->workload))
         return (struct value_sql){"$2::text", "concat_ws(',', v, $2::text)", "concat_ws(',', t.v, EXCLUDED.v)"};
     return (struct value_sql){"ARRAY[$2::bigint]", "v || $2::bigint", "t.v || EXCLUDED.v"};
 }
@@ -191,7 +155,7 @@ static void set_statements_of_objects(struct rig_pg_schema *schema, size_t first
                       "INSERT INTO %s AS t (k, v) VALUES ($1::bigint, $2::bigint) ON CONFLICT (k) DO UPDATE"
                       " SET v = t.v * 10 + EXCLUDED.v WHERE t.v < " RIG_SQL_FULL,
                       table);
-    if (is_row(schema->workload)) {
+    if (rig_sql_is_row(schema->workload)) {
         const bool queue = schema->workload == RIG_WORKLOAD_QUEUE;
         set_statement(schema, first + RIG_PG_TAKE, 1,
                       "UPDATE %s SET taken = v[%s], v = %s WHERE k = $1::bigint AND cardinality(v) > 0 RETURNING taken",
@@ -204,7 +168,8 @@ static const char *view_of_write(const struct rig_pg_schema *schema)
 {
     if (!schema->views)
         return "";
-    return schema->options->isolation < RIG_PG_REPEATABLE_READ ? RIG_PG_VIEW_OF_WRITE : RIG_PG_VIEW_OF_SINGLE_WRITE;
+    return schema->options->sql.isolation < RIG_SQL_REPEATABLE_READ ? RIG_PG_VIEW_OF_WRITE
+                                                                    : RIG_PG_VIEW_OF_SINGLE_WRITE;
 }
 
 /* The end of a statement on rows, where views are kept. */
@@ -277,7 +242,7 @@ static void set_statements_of_table(struct rig_pg_schema *schema, size_t table)
                                   " FROM (SELECT) AS one LEFT JOIN %s AS t ON t.k = $1::bigint"
                                 : "SELECT v FROM %s WHERE k = $1::bigint",
                   name);
-    const bool shared = schema->options->lock_mode == RIG_PG_LOCK_SHARE;
+    const bool shared = schema->options->sql.lock_mode == RIG_SQL_LOCK_SHARE;
     set_statement(schema, first + RIG_PG_READ_LOCKED, 1, "SELECT t.v%s FROM %s AS t WHERE t.k = $1::bigint FOR %s",
                   schema->views ? ", " RIG_PG_VIEW_OF_READ : "", name, shared ? "SHARE" : "UPDATE");
     set_statement(schema, first + RIG_PG_REPLACE, 2, "UPDATE %s SET v = $2::bigint WHERE k = $1::bigint", name);
@@ -294,9 +259,9 @@ static void set_statements_of_table(struct rig_pg_schema *schema, size_t table)
 enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_run_env *env,
                                const struct rig_pg_options *options, struct rig_err *err)
 {
-    RIG_INVARIANT(options->tables >= 1);
-    const size_t tables = env->rows != NULL ? 0 : (size_t)options->tables;
-    if (env->rows != NULL && options->row_padding_bytes > 0)
+    RIG_INVARIANT(options->sql.tables >= 1);
+    const size_t tables = env->rows != NULL ? 0 : (size_t)options->sql.tables;
+    if (env->rows != NULL && options->sql.row_padding_bytes > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.row-padding: the tables of programs have columns of their own; leave it out");
     *schema = (struct rig_pg_schema){.options = options, .workload = env->workload, .rows = env->rows};
@@ -308,14 +273,15 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_ru
     if (schema->statements == NULL)
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%zu statement%s", schema->statement_count,
                         rig_plural(schema->statement_count));
-    const char *isolation = isolation_sql[options->isolation];
-    const char *read_only = options->declare_read_only ? ", READ ONLY" : "";
+    const char *isolation = rig_sql_isolation_sql[options->sql.isolation];
+    const char *read_only = options->sql.declare_read_only ? ", READ ONLY" : "";
     set_statement(schema, RIG_PG_BEGIN, 0, "BEGIN ISOLATION LEVEL %s", isolation);
     set_statement(schema, RIG_PG_BEGIN_READ_ONLY, 0, "BEGIN ISOLATION LEVEL %s%s", isolation, read_only);
     set_statement(schema, RIG_PG_BEGIN_DEFERRABLE, 0, "BEGIN ISOLATION LEVEL %s, READ ONLY, DEFERRABLE", isolation);
-    enum rig_pg_isolation most = options->isolation < RIG_PG_REPEATABLE_READ ? (enum rig_pg_isolation)options->isolation
-                                                                             : RIG_PG_REPEATABLE_READ;
-    set_statement(schema, RIG_PG_BEGIN_STANDBY, 0, "BEGIN ISOLATION LEVEL %s, READ ONLY", isolation_sql[most]);
+    enum rig_sql_isolation most = options->sql.isolation < RIG_SQL_REPEATABLE_READ
+                                      ? (enum rig_sql_isolation)options->sql.isolation
+                                      : RIG_SQL_REPEATABLE_READ;
+    set_statement(schema, RIG_PG_BEGIN_STANDBY, 0, "BEGIN ISOLATION LEVEL %s, READ ONLY", rig_sql_isolation_sql[most]);
     set_statement(schema, RIG_PG_COMMIT, 0, "COMMIT");
     set_statement(schema, RIG_PG_ROLLBACK, 0, "ROLLBACK");
     set_statement(schema, RIG_PG_SAVEPOINT, 0, "SAVEPOINT rig_savepoint");
@@ -348,7 +314,7 @@ const struct rig_pg_statement *rig_pg_schema_before_op(const struct rig_pg_schem
 const struct rig_pg_statement *rig_pg_schema_of_key(const struct rig_pg_schema *schema, int64_t key,
                                                     enum rig_pg_of_table which)
 {
-    size_t table = (size_t)((uint64_t)key % (uint64_t)schema->options->tables);
+    size_t table = (size_t)((uint64_t)key % (uint64_t)schema->options->sql.tables);
     return &schema->statements[RIG_PG_FIXED_COUNT + table * RIG_PG_OF_TABLE_COUNT + (size_t)which];
 }
 
@@ -368,7 +334,7 @@ const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *s
                    : rig_pg_schema_of_key(schema, numbers->key, (enum rig_pg_of_table)(RIG_PG_ROWS + (int)which));
     }
     const enum rig_sql_action action =
-        rig_sql_action_of(schema->workload, schema->options->lock_reads, transaction, op, numbers);
+        rig_sql_action_of(schema->workload, schema->options->sql.lock_reads, transaction, op, numbers);
     return action == RIG_SQL_NOTHING ? NULL : rig_pg_schema_of_key(schema, numbers->key, statements[action]);
 }
 
@@ -383,9 +349,9 @@ bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement)
     case RIG_PG_READ:
         return true;
     case RIG_PG_READ_LOCKED:
-        return schema->options->lock_reads > 0;
+        return schema->options->sql.lock_reads > 0;
     case RIG_PG_REPLACE:
-        return is_sum(schema->workload);
+        return rig_sql_is_sum(schema->workload);
     case RIG_PG_PUT:
         return upsert;
     case RIG_PG_UPDATE:
@@ -394,7 +360,7 @@ bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement)
     case RIG_PG_COMPARE:
         return schema->workload == RIG_WORKLOAD_CAS_REGISTER || schema->workload == RIG_WORKLOAD_MUTEX;
     case RIG_PG_TAKE:
-        return is_row(schema->workload);
+        return rig_sql_is_row(schema->workload);
     case RIG_PG_EXTEND:
         return schema->workload == RIG_WORKLOAD_APPEND_REGISTER;
     case RIG_PG_ROWS:

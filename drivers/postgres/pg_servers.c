@@ -15,8 +15,9 @@ enum rig_rc rig_pg_servers_init(struct rig_pg_servers *servers, const struct rig
                                 struct rig_err *err)
 {
     *servers = (struct rig_pg_servers){.env = env, .options = options, .cluster = cluster};
-    const enum rig_rc rc = rig_tls_options_find_files(&options->tls, err);
-    return rc != RIG_OK ? rc : rig_sql_hosts_init(&servers->hosts, &options->hosts, &options->read_only_hosts, err);
+    const enum rig_rc rc = rig_tls_options_find_files(&options->sql.tls, err);
+    return rc != RIG_OK ? rc
+                        : rig_sql_hosts_init(&servers->hosts, &options->sql.hosts, &options->sql.read_only_hosts, err);
 }
 
 void rig_pg_servers_done(struct rig_pg_servers *servers)
@@ -44,11 +45,11 @@ enum rig_rc rig_pg_servers_target(const struct rig_pg_servers *servers, uint32_t
     else
         *endpoint = servers->hosts.endpoints[server];
     *target = (struct rig_pg_target){.endpoint = endpoint,
-                                     .user = options->user,
+                                     .user = options->sql.user,
                                      .dbname = options->dbname,
-                                     .password = options->password,
+                                     .password = options->sql.password,
                                      .conninfo = options->conninfo,
-                                     .tls = rig_tls_is_required(&options->tls) ? &options->tls : NULL};
+                                     .tls = rig_tls_is_required(&options->sql.tls) ? &options->sql.tls : NULL};
     if (is_local(servers))
         rig_pg_cluster_credentials(servers->cluster, target);
     return rc;
@@ -108,10 +109,10 @@ enum rig_rc rig_pg_servers_open_writer(const struct rig_pg_servers *servers, uin
 {
     struct opening opening = {servers, open, context, connection};
     struct rig_sql_search search = search_with(&opening);
-    search.count = is_local(servers) ? rig_pg_servers_count(servers) : (uint32_t)servers->options->hosts.count;
+    search.count = is_local(servers) ? rig_pg_servers_count(servers) : (uint32_t)servers->options->sql.hosts.count;
     search.first = is_local(servers) ? rig_pg_cluster_primary(servers->cluster) : client % search.count;
     search.any_role = search.count == 1; /* there is no other: it rejects unsuitable transactions itself */
-    return rig_sql_search_run(&search, servers->env->core, servers->options->connect_timeout_ns, server, err);
+    return rig_sql_search_run(&search, servers->env->core, servers->options->sql.connect_timeout_ns, server, err);
 }
 
 enum rig_rc rig_pg_servers_open_reader(const struct rig_pg_servers *servers, uint32_t client, uint32_t writer,
@@ -120,11 +121,11 @@ enum rig_rc rig_pg_servers_open_reader(const struct rig_pg_servers *servers, uin
 {
     struct opening opening = {servers, open, context, connection};
     struct rig_sql_search search = search_with(&opening);
-    const enum rig_sql_reads_from from = (enum rig_sql_reads_from)servers->options->reads_from;
+    const enum rig_sql_reads_from from = (enum rig_sql_reads_from)servers->options->sql.reads_from;
     *server = writer;
     if (!rig_sql_search_readers(&search, from, &servers->hosts, rig_pg_servers_count(servers), client, writer))
         return RIG_OK;
-    return rig_sql_search_run(&search, servers->env->core, servers->options->connect_timeout_ns, server, err);
+    return rig_sql_search_run(&search, servers->env->core, servers->options->sql.connect_timeout_ns, server, err);
 }
 
 /* ---- status ---- */

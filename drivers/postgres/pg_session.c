@@ -41,9 +41,9 @@ static enum rig_rc open_connection(void *context, struct rig_pg_connection *conn
     /* A single server is used without checking its role. */
     connection->standby = rig_pg_servers_count(&run->servers) > 1 && rig_pg_in_recovery(connection, deadline_ns);
     rc = rig_pg_preparation_set(connection, options, deadline_ns, err);
-    if (rc == RIG_OK && options->two_phase > 0 && !connection->standby)
+    if (rc == RIG_OK && options->sql.two_phase > 0 && !connection->standby)
         rc = rig_pg_two_phase_resolve(&run->two_phase, run->env, session->client, connection, deadline_ns, err);
-    if (rc == RIG_OK && options->prepared)
+    if (rc == RIG_OK && options->sql.prepared)
         rc = rig_pg_preparation_statements(connection, run, deadline_ns, err);
     if (rc == RIG_OK && is_pipelined(run))
         rc = rig_pg_pipeline_enter(connection, err);
@@ -80,7 +80,7 @@ static struct rig_pg_connection *connect_to_node(struct rig_pg_session *session,
         return &session->visit;
     rig_pg_disconnect(&session->visit);
     session->visit_server = server;
-    int64_t connected_ns = run->env->core->now_ns() + run->options->connect_timeout_ns;
+    int64_t connected_ns = run->env->core->now_ns() + run->options->sql.connect_timeout_ns;
     if (connected_ns > deadline_ns)
         connected_ns = deadline_ns;
     if (server < rig_pg_servers_count(&run->servers) &&
@@ -115,7 +115,7 @@ void rig_pg_turn_fail(struct rig_pg_turn *turn, enum rig_phase phase, const char
     struct rig_transaction *transaction = turn->transaction;
     rig_pg_one_line(transaction->error_code, sizeof transaction->error_code, code);
     if (text == NULL || text[0] == '\0')
-        text = rig_pg_outcome_find(phase, code)->reason;
+        text = rig_sql_outcome_find(&rig_pg_outcomes, phase, code, "")->reason;
     rig_pg_one_line(transaction->error_text, sizeof transaction->error_text, text);
 }
 
@@ -129,7 +129,7 @@ void rig_pg_turn_overrule(struct rig_pg_turn *turn, const char *code, const char
 void rig_pg_turn_lose_step(struct rig_pg_turn *turn, const char *text)
 {
     turn->transaction->answers_void = true;
-    rig_pg_turn_overrule(turn, RIG_PG_PROTOCOL, text);
+    rig_pg_turn_overrule(turn, RIG_SQL_PROTOCOL, text);
 }
 
 /* The server reports that no transaction is open, in the middle of one: it may have committed what it has executed. */
@@ -178,7 +178,7 @@ void rig_pg_turn_fail_result(struct rig_pg_turn *turn, enum rig_phase phase, con
         /* A server that is shut down at once, or crashes, sends the reason in a notice before it breaks the
          * connection. */
         bool farewell = connection->farewell_code[0] != '\0';
-        rig_pg_turn_fail(turn, phase, farewell ? connection->farewell_code : RIG_PG_LOST,
+        rig_pg_turn_fail(turn, phase, farewell ? connection->farewell_code : RIG_SQL_LOST,
                          farewell ? connection->farewell_text : PQerrorMessage(connection->pg));
         turn->session_lost = true;
         return;
@@ -201,11 +201,11 @@ static void take_list(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
     size_t count = rig_sql_list_count(form, text, length);
     int64_t *room = turn->session->run->env->core->elements(transaction, count);
     if (room == NULL || count > UINT32_MAX) {
-        rig_pg_turn_fail(turn, phase, RIG_PG_LIMIT, NULL);
+        rig_pg_turn_fail(turn, phase, RIG_SQL_LIMIT, NULL);
         return;
     }
     if (!rig_sql_list_parse(form, text, length, room)) {
-        rig_pg_turn_fail(turn, phase, RIG_PG_MALFORMED, text);
+        rig_pg_turn_fail(turn, phase, RIG_SQL_MALFORMED, text);
         return;
     }
     transaction->reads[op] = (struct rig_read){
@@ -220,10 +220,10 @@ static bool reads_past_snapshot(const struct rig_pg_turn *turn, uint32_t op)
     struct rig_sql_numbers numbers;
     if (turn->transaction->ops[op].kind == RIG_OP_READ_WHERE) {
         (void)rig_sql_predicate_of(turn->transaction, op, &numbers);
-        return run->options->isolation < RIG_PG_REPEATABLE_READ && numbers.further != 0;
+        return run->options->sql.isolation < RIG_SQL_REPEATABLE_READ && numbers.further != 0;
     }
-    return run->options->lock_reads > 0 && run->options->isolation < RIG_PG_REPEATABLE_READ &&
-           rig_sql_action_of(run->schema.workload, run->options->lock_reads, turn->transaction, op, &numbers) ==
+    return run->options->sql.lock_reads > 0 && run->options->sql.isolation < RIG_SQL_REPEATABLE_READ &&
+           rig_sql_action_of(run->schema.workload, run->options->sql.lock_reads, turn->transaction, op, &numbers) ==
                RIG_SQL_READ_LOCKED;
 }
 
@@ -241,7 +241,7 @@ static void take_rows(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
     struct rig_transaction *transaction = turn->transaction;
     const bool views = turn->session->run->views.logs != NULL; /* there is a row then where none meets the condition */
     if (PQresultStatus(result) != PGRES_TUPLES_OK || (views ? PQnfields(result) < 2 : PQnfields(result) != 2)) {
-        rig_pg_turn_fail(turn, phase, RIG_PG_PROTOCOL, "a read of rows needs pairs of numbers as its answer");
+        rig_pg_turn_fail(turn, phase, RIG_SQL_PROTOCOL, "a read of rows needs pairs of numbers as its answer");
         return;
     }
     const bool none = views && PQntuples(result) == 1 && PQgetisnull(result, 0, 0);
@@ -252,13 +252,13 @@ static void take_rows(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
     }
     int64_t *room = count > UINT32_MAX ? NULL : turn->session->run->env->core->elements(transaction, count);
     if (room == NULL) {
-        rig_pg_turn_fail(turn, phase, RIG_PG_LIMIT, NULL);
+        rig_pg_turn_fail(turn, phase, RIG_SQL_LIMIT, NULL);
         return;
     }
     for (size_t i = 0; i < count; i++) {
         const int row = (int)(i / 2), column = (int)(i % 2);
         if (!rig_sql_int_parse(PQgetvalue(result, row, column), (size_t)PQgetlength(result, row, column), &room[i])) {
-            rig_pg_turn_fail(turn, phase, RIG_PG_MALFORMED, PQgetvalue(result, row, column));
+            rig_pg_turn_fail(turn, phase, RIG_SQL_MALFORMED, PQgetvalue(result, row, column));
             return;
         }
     }
@@ -273,7 +273,7 @@ void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
     enum rig_op_kind kind = transaction->ops[op].kind;
     take_view(turn, op, result);
     if (rig_sql_compares(transaction, op) && !affected_a_row(result))
-        rig_pg_turn_fail(turn, phase, RIG_PG_MISMATCH, NULL);
+        rig_pg_turn_fail(turn, phase, RIG_SQL_MISMATCH, NULL);
     if (!rig_op_reads(kind))
         return;
     if (kind == RIG_OP_READ_WHERE) {
@@ -281,7 +281,7 @@ void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
         return;
     }
     if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) > 1) {
-        rig_pg_turn_fail(turn, phase, RIG_PG_PROTOCOL, "a read needs one row or none as its answer");
+        rig_pg_turn_fail(turn, phase, RIG_SQL_PROTOCOL, "a read needs one row or none as its answer");
         return;
     }
     if (PQntuples(result) == 0 || PQgetisnull(result, 0, 0)) {
@@ -299,7 +299,7 @@ void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
     else if (rig_sql_int_parse(text, length, &value))
         transaction->reads[op] = (struct rig_read){.state = RIG_READ_SEEN, .value = value};
     else
-        rig_pg_turn_fail(turn, phase, RIG_PG_MALFORMED, text);
+        rig_pg_turn_fail(turn, phase, RIG_SQL_MALFORMED, text);
 }
 
 void rig_pg_turn_take_commit(struct rig_pg_turn *turn, const PGresult *result)
@@ -326,7 +326,7 @@ void rig_pg_turn_take_prepare(struct rig_pg_turn *turn, const PGresult *result)
     if (strcmp(tag, "ROLLBACK") == 0)
         rig_pg_turn_fail(turn, RIG_PHASE_OPERATION, RIG_PG_ROLLED_BACK, NULL);
     else if (strcmp(tag, "PREPARE TRANSACTION") != 0)
-        rig_pg_turn_fail(turn, RIG_PHASE_OPERATION, RIG_PG_PROTOCOL, tag);
+        rig_pg_turn_fail(turn, RIG_PHASE_OPERATION, RIG_SQL_PROTOCOL, tag);
     else
         turn->prepared = true;
     if (turn->prepared)
@@ -358,7 +358,7 @@ bool rig_pg_turn_affords(struct rig_pg_turn *turn, uint32_t op)
 {
     if (rig_sql_affords(&turn->session->run->env->accounts, turn->transaction, op))
         return true;
-    rig_pg_turn_fail(turn, RIG_PHASE_OPERATION, RIG_PG_POOR, NULL);
+    rig_pg_turn_fail(turn, RIG_PHASE_OPERATION, RIG_SQL_POOR, NULL);
     return false;
 }
 
@@ -387,7 +387,7 @@ static bool send_statement(struct rig_pg_turn *turn, const struct rig_pg_stateme
                            const struct rig_sql_numbers *numbers)
 {
     PGconn *pg = turn->connection->pg;
-    if (turn->session->run->options->prepared) {
+    if (turn->session->run->options->sql.prepared) {
         struct rig_pg_texts texts;
         rig_pg_texts_print(&texts, numbers);
         return PQsendQueryPrepared(pg, statement->name, statement->parameter_count, texts.values, NULL, NULL, 0) == 1;
@@ -405,7 +405,7 @@ static bool succeeded(const PGresult *result)
 
 /*
  * Waits for the end of the statement that was sent. `*result`, the caller's to clear, is its first result, also when that is an
- * error; NULL when the connection broke. Returns NULL, RIG_PG_TIMEOUT or RIG_PG_INTERRUPTED.
+ * error; NULL when the connection broke. Returns NULL, RIG_SQL_TIMEOUT or RIG_SQL_INTERRUPTED.
  */
 static const char *await_statement(struct rig_pg_turn *turn, PGresult **result)
 {
@@ -425,7 +425,7 @@ static const char *await_statement(struct rig_pg_turn *turn, PGresult **result)
         if (twice || PQstatus(connection->pg) == CONNECTION_BAD)
             break;
     }
-    if (twice || (*result != NULL && reason != NULL && strcmp(reason, RIG_PG_PROTOCOL) == 0))
+    if (twice || (*result != NULL && reason != NULL && strcmp(reason, RIG_SQL_PROTOCOL) == 0))
         rig_pg_turn_lose_step(turn, "a statement was answered twice");
     if (*result == NULL || (reason == NULL && PQstatus(connection->pg) != CONNECTION_BAD))
         return reason;
@@ -476,7 +476,7 @@ bool rig_pg_turn_perform(struct rig_pg_turn *turn, const char *name, const char 
 {
     PGconn *pg = turn->connection->pg;
     *result = NULL;
-    const int sent = turn->session->run->options->prepared
+    const int sent = turn->session->run->options->sql.prepared
                          ? PQsendQueryPrepared(pg, name, value_count, values, NULL, NULL, 0)
                          : PQsendQueryParams(pg, text, value_count, NULL, values, NULL, NULL, 0);
     return check_statement(turn, text, sent == 1 ? await_statement(turn, result) : NULL, result);
@@ -575,7 +575,7 @@ static bool take_timestamp(struct rig_pg_turn *turn, const char *sql, enum rig_c
     if (given)
         rig_column_give(&turn->transaction->columns, column, timestamp);
     else
-        rig_pg_turn_fail(turn, turn->phase, RIG_PG_PROTOCOL, "begin-ts and commit-ts need one number as their answer");
+        rig_pg_turn_fail(turn, turn->phase, RIG_SQL_PROTOCOL, "begin-ts and commit-ts need one number as their answer");
     PQclear(result);
     return given;
 }
@@ -588,7 +588,7 @@ bool rig_pg_turn_begin(struct rig_pg_turn *turn)
         return false;
     PQclear(result);
     turn->phase = RIG_PHASE_OPERATION;
-    return take_timestamp(turn, turn->session->run->options->begin_ts, RIG_COLUMN_START_TS);
+    return take_timestamp(turn, turn->session->run->options->sql.begin_ts, RIG_COLUMN_START_TS);
 }
 
 static bool perform_ending(struct rig_pg_turn *turn, const char *statement, PGresult **result)
@@ -617,7 +617,7 @@ void rig_pg_turn_commit(struct rig_pg_turn *turn)
 {
     PGresult *result = NULL;
     const bool in_two_phases = turn->gid[0] != '\0';
-    if (!take_timestamp(turn, turn->session->run->options->commit_ts, RIG_COLUMN_COMMIT_TS) ||
+    if (!take_timestamp(turn, turn->session->run->options->sql.commit_ts, RIG_COLUMN_COMMIT_TS) ||
         (in_two_phases && !prepare(turn)))
         return;
     turn->phase = RIG_PHASE_COMMIT;
@@ -669,7 +669,7 @@ static bool make_quiet(struct rig_pg_turn *turn)
 {
     struct rig_pg_connection *connection = turn->connection;
     const struct rig_pg_run *run = turn->session->run;
-    const int64_t deadline_ns = run->env->core->now_ns() + run->options->connect_timeout_ns;
+    const int64_t deadline_ns = run->env->core->now_ns() + run->options->sql.connect_timeout_ns;
     struct rig_err ignored = {.rc = RIG_OK};
     if (is_pipelined(run) && PQexitPipelineMode(connection->pg) != 1)
         return false;
@@ -681,9 +681,10 @@ static bool make_quiet(struct rig_pg_turn *turn)
 static enum rig_outcome conclude(struct rig_pg_turn *turn)
 {
     struct rig_transaction *transaction = turn->transaction;
-    const struct rig_pg_outcome_row *row = rig_pg_outcome_find(turn->phase, transaction->error_code);
+    const struct rig_sql_outcome *row =
+        rig_sql_outcome_find(&rig_pg_outcomes, turn->phase, transaction->error_code, "");
     transaction->phase = turn->phase;
-    transaction->error_class = rig_pg_error_class(transaction->error_code);
+    transaction->error_class = rig_sql_error_class(&rig_pg_outcomes, transaction->error_code);
     /* The next session rolls back what stays prepared. */
     turn->session_lost = turn->session_lost || row->session_lost || turn->prepared;
     /* After an error answered to COMMIT the server has ended the transaction itself. */
@@ -700,8 +701,8 @@ static enum rig_outcome unreachable(struct rig_pg_session *session, struct rig_t
                                     const struct rig_err *err)
 {
     bool interrupted = rig_wake_is_raised(&session->waiter.wake);
-    const char *code = interrupted ? RIG_PG_INTERRUPTED : RIG_PG_UNREACHABLE;
-    const struct rig_pg_outcome_row *row = rig_pg_outcome_find(RIG_PHASE_CONNECT, code);
+    const char *code = interrupted ? RIG_SQL_INTERRUPTED : RIG_SQL_UNREACHABLE;
+    const struct rig_sql_outcome *row = rig_sql_outcome_find(&rig_pg_outcomes, RIG_PHASE_CONNECT, code, "");
     transaction->phase = RIG_PHASE_CONNECT;
     transaction->session_lost = row->session_lost;
     rig_pg_one_line(transaction->error_code, sizeof transaction->error_code, code);
@@ -714,9 +715,9 @@ static void run_turn(struct rig_pg_turn *turn)
     turn->connection->farewell_code[0] = '\0';
     turn->connection->commit_warned = false;
     turn->connection->answer_bytes = turn->connection->value_bytes = 0;
-    turn->connection->answer_most = turn->session->run->options->max_answer_bytes;
+    turn->connection->answer_most = turn->session->run->options->sql.max_answer_bytes;
     if (rig_wake_is_raised(&turn->session->waiter.wake))
-        rig_pg_turn_fail(turn, RIG_PHASE_CONNECT, RIG_PG_INTERRUPTED, NULL);
+        rig_pg_turn_fail(turn, RIG_PHASE_CONNECT, RIG_SQL_INTERRUPTED, NULL);
     else if (rig_pg_has_unasked(turn->connection))
         rig_pg_turn_lose_step(turn, "the server sent an answer that no statement waits for");
     else if (turn->program != NULL)
@@ -744,7 +745,7 @@ static void draw_shares(struct rig_pg_turn *turn)
 {
     struct rig_pg_session *session = turn->session;
     struct rig_pg_run *run = session->run;
-    if (!turn->transaction->read_only && draws(session, run->options->two_phase))
+    if (!turn->transaction->read_only && draws(session, run->options->sql.two_phase))
         rig_pg_two_phase_name(&run->two_phase, run->env, session->client, turn->gid);
     turn->deferrable =
         turn->transaction->read_only && !turn->connection->standby && draws(session, run->options->deferrable);
@@ -764,7 +765,7 @@ enum rig_outcome rig_pg_session_run_program(void *object, struct rig_transaction
     const struct rig_pg_run *run = session->run;
     struct rig_err err = {.rc = RIG_OK};
     struct rig_pg_connection *connection = &session->main;
-    const int64_t deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns;
+    const int64_t deadline_ns = run->env->core->now_ns() + run->options->sql.transaction_timeout_ns;
     if (transaction->node > 0 && transaction->read_only)
         connection = connect_to_node(session, transaction->node - 1, deadline_ns, &err);
     else if (transaction->read_only && session->reader.pg != NULL)
@@ -785,7 +786,7 @@ enum rig_outcome rig_pg_session_run_program(void *object, struct rig_transaction
     rig_pg_view_begin(&session->run->views, session->client);
     run_turn(&turn);
     rig_pg_view_end(&session->run->views, session->client, transaction,
-                    run->options->isolation >= RIG_PG_REPEATABLE_READ, connection->standby);
+                    run->options->sql.isolation >= RIG_SQL_REPEATABLE_READ, connection->standby);
     RIG_INVARIANT(turn.failed != turn.committed);
     enum rig_outcome outcome = RIG_OUTCOME_OK;
     transaction->phase = RIG_PHASE_COMMIT;

@@ -45,7 +45,7 @@ static enum rig_rc find_programs(struct rig_pg_site *site, struct rig_err *err)
 {
     const struct rig_pg_options *options = site->options;
     const struct rig_pg_wish wish = {
-        .bin_dir = options->bin_dir, .version = options->version, .servers = options->servers};
+        .bin_dir = options->sql.bin_dir, .version = options->sql.version, .servers = options->sql.servers};
     return rig_pg_binaries_find(&wish, site->bin_dir, sizeof site->bin_dir, err);
 }
 
@@ -61,7 +61,7 @@ static enum rig_rc ask_version(struct rig_pg_site *site, struct rig_local_versio
     static const char log_name[] = RIG_RUN_LOG_OF_PG_VERSION, product[] = "(PostgreSQL) ";
     static const char *const arguments[] = {"postgres", "--version", NULL};
     char text[RIG_LOCAL_TAIL_BYTES];
-    const int64_t deadline_ns = site->local.env->core->now_ns() + site->options->start_timeout_ns;
+    const int64_t deadline_ns = site->local.env->core->now_ns() + site->options->sql.start_timeout_ns;
     const enum rig_rc rc = rig_pg_site_run(site, arguments, log_name, false, deadline_ns, err);
     if (rc != RIG_OK)
         return rc;
@@ -92,7 +92,7 @@ static enum rig_rc check_replication(const struct rig_pg_site *site, const struc
 
 static enum rig_rc check_programs(struct rig_pg_site *site, struct rig_err *err)
 {
-    const char *asked = site->options->version;
+    const char *asked = site->options->sql.version;
     const bool of_version = asked != NULL && asked[0] != '\0';
     struct rig_local_version version, wanted;
     if (!rig_account_can_reach(&site->local.account, site->bin_dir))
@@ -116,13 +116,13 @@ static enum rig_rc check_programs(struct rig_pg_site *site, struct rig_err *err)
 enum rig_rc rig_pg_site_open(struct rig_pg_site *site, struct rig_err *err)
 {
     const struct rig_core *core = site->local.env->core;
-    site->node_count = site->options->nodes > 1 ? (uint32_t)site->options->nodes : 1;
-    site->tcp = site->options->listen == RIG_PG_LISTEN_TCP || (core->routed != NULL && core->routed());
+    site->node_count = site->options->sql.nodes > 1 ? (uint32_t)site->options->sql.nodes : 1;
+    site->tcp = site->options->sql.listen == RIG_SQL_LISTEN_TCP || (core->routed != NULL && core->routed());
     enum rig_rc rc = find_programs(site, err);
     if (rc == RIG_OK)
         rc = make_password(site, err);
     if (rc == RIG_OK)
-        rc = rig_local_site_open(&site->local, site->options->run_as, err);
+        rc = rig_local_site_open(&site->local, site->options->sql.run_as, err);
     return rc == RIG_OK ? check_programs(site, err) : rc;
 }
 

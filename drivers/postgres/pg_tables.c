@@ -43,7 +43,7 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
     char prefix[RIG_PG_TABLE_BYTES];
     rig_pg_place_prefix(place, prefix);
     const struct rig_sql_dialect dialect = {.prefix = prefix};
-    const struct rig_sql_key_tables key_tables = {.env = env, .table_count = schema->options->tables};
+    const struct rig_sql_key_tables key_tables = {.env = env, .table_count = schema->options->sql.tables};
     for (uint32_t table = 0; table < rig_pg_schema_table_count(schema); table++) {
         char name[RIG_PG_TABLE_BYTES];
         rig_pg_schema_table(schema, table, name);
@@ -51,9 +51,9 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
             rig_sql_create_table(&dialect, &schema->rows->tables[table], sql);
         else
             rig_buf_printf(sql, "CREATE TABLE %s (%s); ", name, rig_pg_schema_columns(schema));
-        if (schema->options->row_padding_bytes > 0) /* in the row itself, because it is short */
+        if (schema->options->sql.row_padding_bytes > 0) /* in the row itself, because it is short */
             rig_buf_printf(sql, "ALTER TABLE %s ADD padding text NOT NULL DEFAULT repeat('x', %" PRId64 "); ", name,
-                           schema->options->row_padding_bytes);
+                           schema->options->sql.row_padding_bytes);
         if (env->certificate != RIG_CERTIFICATE_NONE && schema->rows == NULL &&
             schema->workload == RIG_WORKLOAD_PREDICATE && schema->options->row_index == RIG_PG_ROWS_NO_INDEX)
             rig_buf_printf(sql, "ALTER TABLE %s REPLICA IDENTITY FULL; ",

@@ -1,5 +1,33 @@
 #include "drivers/sql/sql_ops.h"
 
+#include <stdio.h>
+
+/* The word of the workload in the names of its tables: "list" in rig_list_0. */
+static const char *table_kind(enum rig_workload workload)
+{
+    if (workload == RIG_WORKLOAD_SET)
+        return "set";
+    if (workload == RIG_WORKLOAD_MUTEX)
+        return "lock";
+    if (workload == RIG_WORKLOAD_PREDICATE)
+        return "table";
+    if (rig_sql_is_row(workload))
+        return "row";
+    if (rig_sql_is_sum(workload))
+        return workload == RIG_WORKLOAD_BANK ? "account" : "counter";
+    if (workload == RIG_WORKLOAD_APPEND_REGISTER)
+        return "string";
+    return workload == RIG_WORKLOAD_LIST_APPEND ? "list" : "register";
+}
+
+void rig_sql_table_stem(const struct rig_run_env *env, bool own, char *stem, size_t size)
+{
+    if (env->rows != NULL)
+        (void)snprintf(stem, size, "%s%s", own ? "" : env->run_name, own ? "" : "_");
+    else
+        (void)snprintf(stem, size, "%s_%s_", own ? "rig" : env->run_name, table_kind(env->workload));
+}
+
 bool rig_sql_compares(const struct rig_transaction *transaction, uint32_t op)
 {
     return transaction->ops[op].kind == RIG_OP_EXTEND || (op > 0 && transaction->ops[op - 1].kind == RIG_OP_EXPECT);

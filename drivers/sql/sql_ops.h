@@ -18,6 +18,22 @@
 #define RIG_SQL_FULL_OF(n)   RIG_SQL_FULL_TEXT(n)
 #define RIG_SQL_FULL_TEXT(n) #n
 
+/* A queue or a stack. */
+static inline bool rig_sql_is_row(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK;
+}
+
+/* A number that increments change. */
+static inline bool rig_sql_is_sum(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_COUNTER || workload == RIG_WORKLOAD_BANK;
+}
+
+/* The text of a table's name before its number, such as "rig_list_", or before the name of a program's table. `own`: the
+ * place of the tables is the run's own; else their names begin with the run's. */
+void rig_sql_table_stem(const struct rig_run_env *env, bool own, char *stem, size_t size);
+
 /* The number of the read that an increment adds to, the last one of its key before it; UINT32_MAX: there is none, or it
  * is another operation. */
 uint32_t rig_sql_builds_on(const struct rig_transaction *transaction, uint32_t op);

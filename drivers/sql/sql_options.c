@@ -3,6 +3,13 @@
 #include <string.h>
 #include <strings.h>
 
+const char *const rig_sql_isolation_words[] = {"read-uncommitted", "read-committed", "repeatable-read", "serializable",
+                                               NULL};
+const char *const rig_sql_isolation_sql[] = {"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE",
+                                             NULL};
+const char *const rig_sql_lock_words[] = {"update", "share", NULL};
+const char *const rig_sql_listen_words[] = {"socket", "tcp", NULL};
+
 static enum rig_rc check_endpoints(const char *option, const struct rig_text_list *list, struct rig_err *err)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -42,10 +49,10 @@ enum rig_rc rig_sql_options_check_settings(const char *option, const struct rig_
     return RIG_OK;
 }
 
-int64_t rig_sql_options_others(const struct rig_sql_cluster_options *options)
+int64_t rig_sql_options_others(const struct rig_sql_options *options)
 {
-    if (options->hosts->count > 0)
-        return (int64_t)(options->hosts->count + options->read_only_hosts->count) - 1;
+    if (options->hosts.count > 0)
+        return (int64_t)(options->hosts.count + options->read_only_hosts.count) - 1;
     return options->nodes > 1 ? options->nodes - 1 : 0;
 }
 
@@ -62,60 +69,26 @@ static enum rig_rc check_no_socket(const struct rig_text_list *list, struct rig_
 }
 
 /* TLS is for given servers that are reached over a network. */
-static enum rig_rc check_tls(const struct rig_sql_cluster_options *options, struct rig_err *err)
+static enum rig_rc check_tls(const struct rig_sql_options *options, struct rig_err *err)
 {
-    enum rig_rc rc = rig_tls_options_check(options->tls, err);
-    if (rc != RIG_OK || !rig_tls_is_required(options->tls))
+    enum rig_rc rc = rig_tls_options_check(&options->tls, err);
+    if (rc != RIG_OK || !rig_tls_is_required(&options->tls))
         return rc;
-    if (options->hosts->count == 0)
+    if (options->hosts.count == 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.tls: this is for given servers; those that rig starts on this machine have no TLS: "
                         "leave it out, or give cluster.hosts");
-    rc = check_no_socket(options->hosts, err);
-    return rc == RIG_OK ? check_no_socket(options->read_only_hosts, err) : rc;
+    rc = check_no_socket(&options->hosts, err);
+    return rc == RIG_OK ? check_no_socket(&options->read_only_hosts, err) : rc;
 }
 
-enum rig_rc rig_sql_options_check_cluster(const struct rig_sql_cluster_options *options, struct rig_err *err)
-{
-    const bool given = options->hosts->count > 0;
-    if (given && options->nodes > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster: give either hosts (existing servers) or local.nodes (servers that rig "
-                        "starts), not both");
-    if (!given && options->read_only_hosts->count > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.read-only-hosts: this needs cluster.hosts, the servers for writes");
-    if (given && (options->has_settings || options->has_binary))
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.local: settings and %s are for a server that rig starts; leave out "
-                        "cluster.hosts or them",
-                        options->binary);
-    if (given && options->replicates)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.local.replication: this is for servers that rig starts; leave out "
-                        "cluster.hosts");
-    if (options->reads_from == RIG_SQL_READS_PRIMARY && options->read_only_hosts->count > 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.reads-from: primary sends no reads to cluster.read-only-hosts; leave out one of "
-                        "them");
-    enum rig_rc rc = check_endpoints("hosts", options->hosts, err);
-    if (rc == RIG_OK)
-        rc = check_endpoints("read-only-hosts", options->read_only_hosts, err);
-    return rc == RIG_OK ? check_tls(options, err) : rc;
-}
-
-static bool given(const char *text)
-{
-    return text != NULL && text[0] != '\0';
-}
-
-enum rig_rc rig_sql_options_check_version(const char *version, const char *servers, const char *bin_dir,
-                                          struct rig_err *err)
+/* The keys version (one or two numbers), servers (an absolute path) and bin-dir. */
+static enum rig_rc check_version(const char *version, const char *servers, const char *bin_dir, struct rig_err *err)
 {
     static const char digits[] = "0123456789";
-    if (given(servers) && servers[0] != '/')
+    if (rig_sql_given(servers) && servers[0] != '/')
         return rig_fail(err, RIG_E_PLAN, "database.cluster.local.servers: `%s` is not an absolute path", servers);
-    if (!given(version))
+    if (!rig_sql_given(version))
         return RIG_OK;
     const char *rest = version + strspn(version, digits);
     if (rest > version && rest[0] == '.' && strspn(rest + 1, digits) > 0)
@@ -123,9 +96,43 @@ enum rig_rc rig_sql_options_check_version(const char *version, const char *serve
     if (rest == version || *rest != '\0')
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.local.version: expected a version such as 14 or 14.3, not `%s`", version);
-    if (given(bin_dir))
+    if (rig_sql_given(bin_dir))
         return rig_fail(
             err, RIG_E_PLAN,
             "database.cluster.local: `bin-dir` names a server, and so does `version`: leave out one of them");
     return RIG_OK;
+}
+
+enum rig_rc rig_sql_options_check_cluster(const struct rig_sql_options *options, bool has_settings, struct rig_err *err)
+{
+    const bool given = options->hosts.count > 0;
+    if (given && options->nodes > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster: give either hosts (existing servers) or local.nodes (servers that rig "
+                        "starts), not both");
+    if (!given && options->read_only_hosts.count > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.read-only-hosts: this needs cluster.hosts, the servers for writes");
+    const bool has_binary =
+        rig_sql_given(options->bin_dir) || rig_sql_given(options->version) || rig_sql_given(options->servers);
+    if (given && (options->settings.count > 0 || has_settings || has_binary))
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local: settings and bin-dir, version and servers are for a server that rig "
+                        "starts; leave out cluster.hosts or them");
+    if (given && options->replication != 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local.replication: this is for servers that rig starts; leave out "
+                        "cluster.hosts");
+    if (options->reads_from == RIG_SQL_READS_PRIMARY && options->read_only_hosts.count > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.reads-from: primary sends no reads to cluster.read-only-hosts; leave out one of "
+                        "them");
+    enum rig_rc rc = check_endpoints("hosts", &options->hosts, err);
+    if (rc == RIG_OK)
+        rc = check_endpoints("read-only-hosts", &options->read_only_hosts, err);
+    if (rc == RIG_OK)
+        rc = check_tls(options, err);
+    if (rc == RIG_OK)
+        rc = check_version(options->version, options->servers, options->bin_dir, err);
+    return rc == RIG_OK ? rig_sql_options_check_settings("settings", &options->settings, err) : rc;
 }

@@ -106,13 +106,13 @@ static enum rig_rc launch(struct rig_sqlite_cluster *cluster, bool always, struc
                                         .context = cluster,
                                         .always = always,
                                         .deadline_ns =
-                                            cluster->site.env->core->now_ns() + cluster->options->start_timeout_ns};
+                                            cluster->site.env->core->now_ns() + cluster->options->sql.start_timeout_ns};
     return rig_local_node_await(&cluster->node, &wait, err);
 }
 
 enum rig_rc rig_sqlite_cluster_embed(struct rig_sqlite_cluster *cluster, struct rig_err *err)
 {
-    const enum rig_rc rc = rig_local_site_open(&cluster->site, cluster->options->run_as, err);
+    const enum rig_rc rc = rig_local_site_open(&cluster->site, cluster->options->sql.run_as, err);
     if (rc != RIG_OK)
         return rc;
     rig_local_node_init(&cluster->node, &cluster->site, 0);
@@ -140,7 +140,7 @@ void rig_sqlite_cluster_stop(struct rig_sqlite_cluster *cluster)
 
 enum rig_rc rig_sqlite_cluster_stop_node(struct rig_sqlite_cluster *cluster, enum rig_node_end how, struct rig_err *err)
 {
-    return rig_local_node_stop(&cluster->node, how, cluster->options->stop_timeout_ns, err);
+    return rig_local_node_stop(&cluster->node, how, cluster->options->sql.stop_timeout_ns, err);
 }
 
 enum rig_rc rig_sqlite_cluster_start_node(struct rig_sqlite_cluster *cluster, struct rig_err *err)

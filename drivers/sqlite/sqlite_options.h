@@ -4,12 +4,13 @@
 #ifndef RIG_DRIVERS_SQLITE_SQLITE_OPTIONS_H
 #define RIG_DRIVERS_SQLITE_SQLITE_OPTIONS_H
 
-#include "drivers/driver.h"
+#include "drivers/sql/sql_options.h"
 
 /* Indexes into the choices of the option of the same name; the words of the others are SQLite's own. */
 enum rig_sqlite_journal { RIG_SQLITE_WAL };
 
 struct rig_sqlite_options {
+    struct rig_sql_options sql; /* .nodes is 1 */
     int64_t journal;
     int64_t synchronous;
     int64_t begin;
@@ -17,15 +18,7 @@ struct rig_sqlite_options {
     bool shared_cache;
     bool read_uncommitted;
     int64_t busy_timeout_ns;
-    int64_t tables;
     struct rig_text_list pragmas;
-    int64_t row_padding_bytes;
-    int64_t open_timeout_ns;
-    int64_t transaction_timeout_ns;
-    int64_t nodes; /* always 1 */
-    const char *run_as;
-    int64_t start_timeout_ns;
-    int64_t stop_timeout_ns;
 };
 
 extern const struct rig_option rig_sqlite_option_table[];

@@ -1,112 +1,94 @@
 #include "drivers/sqlite/sqlite_outcome.h"
 
 #include <sqlite3.h>
-#include <string.h>
 
-#include "base/bug.h"
 #include "drivers/sqlite/sqlite_wire.h"
 
-#define BEFORE_COMMIT RIG_PHASE_CONNECT, RIG_PHASE_OPERATION
-#define AT_COMMIT     RIG_PHASE_COMMIT, RIG_PHASE_COMMIT
+#define BEFORE_COMMIT RIG_SQL_BEFORE_COMMIT
+#define AT_COMMIT     RIG_SQL_AT_COMMIT
 
 /* clang-format off */
-const struct rig_sqlite_outcome_row rig_sqlite_outcome_table[] = {
+static const struct rig_sql_outcome rows[] = {
     /* COMMIT was not executed, and will not be. */
-    {RIG_SQLITE_LOST, BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {RIG_SQL_LOST, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "the session's process ended before COMMIT: its writes are not visible, and recovery rolls them back"},
-    {RIG_SQLITE_TIMEOUT, BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {RIG_SQL_TIMEOUT, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "rig gave up before COMMIT: the session finds that, and rolls back"},
-    {RIG_SQLITE_INTERRUPTED, BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {RIG_SQL_INTERRUPTED, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "rig was told to end before COMMIT: the session finds that, and rolls back"},
-    {RIG_SQLITE_PROTOCOL, BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {RIG_SQL_PROTOCOL, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "the session is out of step and is closed without a COMMIT: it rolls back"},
-    {RIG_SQLITE_LIMIT, BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+    {RIG_SQL_LIMIT, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the reads are too long to be recorded: rig rolls back"},
-    {RIG_SQLITE_MALFORMED, BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+    {RIG_SQL_MALFORMED, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "a result cannot be recorded as rig's operations: rig rolls back"},
-    {RIG_ROWS_ROLLED_BACK, BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+    {RIG_ROWS_ROLLED_BACK, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the program rolled its transaction back"},
-    {RIG_SQLITE_POOR, BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+    {RIG_SQL_POOR, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the transfer would leave a balance below 0: rig rolls it back"},
-    {RIG_SQLITE_MISMATCH, BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+    {RIG_SQL_MISMATCH, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the comparison did not hold, so no row was changed"},
-    {"BUSY", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+    {"BUSY", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "another connection holds the lock, or has committed since this one read: rig rolls back"},
-    {"LOCKED", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+    {"LOCKED", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "another connection of the shared cache holds a lock on the table: rig rolls back"},
-    {"IOERR", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {"IOERR", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "the disk failed before COMMIT: SQLite rolls back, now or when the file is opened next"},
-    {"CORRUPT", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {"CORRUPT", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "the file is damaged: the statement failed before COMMIT"},
-    {"NOTADB", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {"NOTADB", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "the file is damaged: the statement failed before COMMIT"},
-    {"CANTOPEN", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {"CANTOPEN", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "the file or its journal cannot be opened: the statement failed before COMMIT"},
-    {"READONLY", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {"READONLY", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "the file was replaced or became read-only: the statement failed before COMMIT"},
-    {"NOMEM", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
+    {"NOMEM", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "no memory before COMMIT: SQLite rolls back"},
-    {"", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+    {"", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "any error before COMMIT: SQLite or rig rolls back"},
 
     /* COMMIT was begun, or may have been. */
-    {"BUSY", AT_COMMIT, RIG_OUTCOME_FAIL, false,
+    {"BUSY", "", AT_COMMIT, RIG_OUTCOME_FAIL, false,
      "COMMIT waits for readers before it writes to the file; the transaction stays open, and the server rolls it back"},
-    {"LOCKED", AT_COMMIT, RIG_OUTCOME_FAIL, false,
+    {"LOCKED", "", AT_COMMIT, RIG_OUTCOME_FAIL, false,
      "a lock in the shared cache is taken before anything is written; the server rolls back"},
-    {"CONSTRAINT", AT_COMMIT, RIG_OUTCOME_FAIL, false,
+    {"CONSTRAINT", "", AT_COMMIT, RIG_OUTCOME_FAIL, false,
      "deferred constraints are checked before anything is written; the server rolls back"},
-    {"IOERR", AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {"IOERR", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "the disk failed while committing: frames or pages may be on it, and recovery may find them"},
-    {"FULL", AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {"FULL", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "the disk became full while committing: the frames before may be on it"},
-    {RIG_SQLITE_LOST, AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {RIG_SQL_LOST, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "the session's process ended during COMMIT: recovery decides"},
-    {RIG_SQLITE_TIMEOUT, AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {RIG_SQL_TIMEOUT, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "no answer to COMMIT in time: it may still be executed"},
-    {RIG_SQLITE_INTERRUPTED, AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {RIG_SQL_INTERRUPTED, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "rig gave up waiting for the answer to COMMIT: it may still be executed"},
-    {RIG_SQLITE_MALFORMED, AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {RIG_SQL_MALFORMED, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "acknowledged, but a result cannot be recorded as rig's operations"},
-    {RIG_SQLITE_LIMIT, AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {RIG_SQL_LIMIT, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "acknowledged, but its reads are too long to be recorded"},
-    {RIG_SQLITE_PROTOCOL, AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {RIG_SQL_PROTOCOL, "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "an invalid answer to COMMIT proves nothing"},
-    {"", AT_COMMIT, RIG_OUTCOME_INFO, true,
+    {"", "", AT_COMMIT, RIG_OUTCOME_INFO, true,
      "this error is not known to exclude a commit"},
 };
 /* clang-format on */
 
-const size_t rig_sqlite_outcome_row_count = sizeof rig_sqlite_outcome_table / sizeof rig_sqlite_outcome_table[0];
+static const struct rig_sql_class classes[] = {
+    {"BUSY", RIG_ERROR_CONFLICT},
+    {"LOCKED", RIG_ERROR_CONFLICT},
+    {"FULL", RIG_ERROR_RESOURCES},
+    {"NOMEM", RIG_ERROR_RESOURCES},
+};
 
-const struct rig_sqlite_outcome_row *rig_sqlite_outcome_find(enum rig_phase phase, const char *code)
-{
-    RIG_INVARIANT(code != NULL);
-    const struct rig_sqlite_outcome_row *found = NULL;
-    for (size_t i = 0; found == NULL && i < rig_sqlite_outcome_row_count; i++) {
-        const struct rig_sqlite_outcome_row *row = &rig_sqlite_outcome_table[i];
-        if (phase >= row->from && phase <= row->to && strncmp(code, row->code, strlen(row->code)) == 0)
-            found = row;
-    }
-    RIG_INVARIANT(found != NULL);
-    return found;
-}
-
-enum rig_error_class rig_sqlite_error_class(const char *code)
-{
-    static const struct {
-        const char *start;
-        enum rig_error_class error_class;
-    } classes[] = {{"BUSY", RIG_ERROR_CONFLICT},
-                   {"LOCKED", RIG_ERROR_CONFLICT},
-                   {"FULL", RIG_ERROR_RESOURCES},
-                   {"NOMEM", RIG_ERROR_RESOURCES}};
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
-        if (strncmp(code, classes[i].start, strlen(classes[i].start)) == 0)
-            return classes[i].error_class;
-    }
-    return RIG_ERROR_OTHER;
-}
+const struct rig_sql_outcomes rig_sqlite_outcomes = {
+    .rows = rows,
+    .row_count = sizeof rows / sizeof rows[0],
+    .classes = classes,
+    .class_count = sizeof classes / sizeof classes[0],
+    .by_start = true,
+};
 
 /* clang-format off */
 #define CODES(X) \
@@ -133,9 +115,9 @@ const char *rig_sqlite_code_name(int32_t code)
         CODES(NAME)
 #undef NAME
         /* Names that a plan's reader knows from other drivers. */
-        {RIG_SQLITE_MISMATCHED, RIG_SQLITE_MISMATCH},
-        {RIG_SQLITE_BAD_MESSAGE, RIG_SQLITE_PROTOCOL},
-        {RIG_SQLITE_GIVEN_UP, RIG_SQLITE_TIMEOUT}};
+        {RIG_SQLITE_MISMATCHED, RIG_SQL_MISMATCH},
+        {RIG_SQLITE_BAD_MESSAGE, RIG_SQL_PROTOCOL},
+        {RIG_SQLITE_GIVEN_UP, RIG_SQL_TIMEOUT}};
     for (int pass = 0; pass < 2; pass++) {
         const int32_t wanted = pass == 0 || code < 0 ? code : (code & 0xff);
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

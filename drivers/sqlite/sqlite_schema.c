@@ -40,17 +40,6 @@ static uint32_t statements_of_table(const struct rig_sqlite_schema *schema)
     return has_conditions(schema->env->workload) ? RIG_SQL_PREDICATE_COUNT : OF_TABLE_COUNT;
 }
 
-/* A queue or a stack. */
-static bool has_rows(enum rig_workload workload)
-{
-    return workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK;
-}
-
-static bool is_sum(enum rig_workload workload)
-{
-    return workload == RIG_WORKLOAD_COUNTER || workload == RIG_WORKLOAD_BANK;
-}
-
 /* ---- statements ---- */
 
 static void add(struct rig_sqlite_schema *schema, const char *format, ...) RIG_PRINTF(2, 3);
@@ -97,12 +86,12 @@ static void add_statements_of_table(struct rig_sqlite_schema *schema, int64_t ta
         add_statements_of_predicates(schema, table);
         return;
     }
-    if (has_rows(workload)) {
+    if (rig_sql_is_row(workload)) {
         add_statements_of_rows(schema, table);
         return;
     }
     const bool lock = workload == RIG_WORKLOAD_MUTEX;
-    const char *merged = is_sum(workload)                       ? "t.v + excluded.v"
+    const char *merged = rig_sql_is_sum(workload)               ? "t.v + excluded.v"
                          : rig_workload_has_sequences(workload) ? "coalesce(t.v || ',', '') || excluded.v"
                                                                 : "excluded.v";
     add(schema, "SELECT v FROM rig_%" PRId64 " WHERE k = ?1", table);
@@ -138,7 +127,7 @@ static void add_statements_of_program(struct rig_sqlite_schema *schema)
 enum rig_rc rig_sqlite_schema_init(struct rig_sqlite_schema *schema, const struct rig_run_env *env, struct rig_err *err)
 {
     const struct rig_sqlite_options *options = env->options;
-    if (env->rows != NULL && options->row_padding_bytes > 0)
+    if (env->rows != NULL && options->sql.row_padding_bytes > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.row-padding: the tables of programs have columns of their own; leave it out");
     *schema = (struct rig_sqlite_schema){
@@ -151,7 +140,7 @@ enum rig_rc rig_sqlite_schema_init(struct rig_sqlite_schema *schema, const struc
     add(schema, "SAVEPOINT rig_savepoint");
     add(schema, "ROLLBACK TO rig_savepoint");
     RIG_INVARIANT(schema->statement_count == RIG_SQLITE_FIXED_COUNT);
-    for (int64_t table = 0; env->rows == NULL && table < options->tables; table++)
+    for (int64_t table = 0; env->rows == NULL && table < options->sql.tables; table++)
         add_statements_of_table(schema, table);
     if (env->rows != NULL)
         add_statements_of_program(schema);
@@ -173,7 +162,7 @@ static const char *columns_of(const struct rig_run_env *env)
     if (has_conditions(workload))
         return "k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, c INTEGER NOT NULL, p INTEGER, "
                "PRIMARY KEY (k, id)";
-    if (has_rows(workload))
+    if (rig_sql_is_row(workload))
         return "n INTEGER PRIMARY KEY AUTOINCREMENT, k INTEGER NOT NULL, v INTEGER NOT NULL";
     if (env->prefilled_keys > 0) /* a row without a value has NULL */
         return rig_workload_has_sequences(workload) ? "k INTEGER PRIMARY KEY, v TEXT"
@@ -185,7 +174,7 @@ static const char *columns_of(const struct rig_run_env *env)
 static void add_padding(const struct rig_sqlite_schema *schema, int64_t table, struct rig_buf *sql)
 {
     rig_buf_printf(sql, "ALTER TABLE rig_%" PRId64 " ADD padding TEXT NOT NULL DEFAULT '", table);
-    for (int64_t i = 0; i < schema->options->row_padding_bytes; i++)
+    for (int64_t i = 0; i < schema->options->sql.row_padding_bytes; i++)
         rig_buf_add_char(sql, 'x');
     rig_buf_add_text(sql, "'; ");
 }
@@ -193,15 +182,15 @@ static void add_padding(const struct rig_sqlite_schema *schema, int64_t table, s
 void rig_sqlite_schema_create(const struct rig_sqlite_schema *schema, struct rig_buf *sql)
 {
     const struct rig_run_env *env = schema->env;
-    const struct rig_sql_key_tables key_tables = {.env = env, .table_count = schema->options->tables};
+    const struct rig_sql_key_tables key_tables = {.env = env, .table_count = schema->options->sql.tables};
     char name[sizeof "rig_" + RIG_SQL_INT_BYTES];
     for (uint32_t i = 0; env->rows != NULL && i < env->rows->table_count; i++)
         rig_sql_create_table(&schema->dialect, &env->rows->tables[i], sql);
-    for (int64_t table = 0; env->rows == NULL && table < schema->options->tables; table++) {
+    for (int64_t table = 0; env->rows == NULL && table < schema->options->sql.tables; table++) {
         rig_buf_printf(sql, "CREATE TABLE rig_%" PRId64 " (%s); ", table, columns_of(env));
-        if (schema->options->row_padding_bytes > 0)
+        if (schema->options->sql.row_padding_bytes > 0)
             add_padding(schema, table, sql);
-        if (has_rows(env->workload))
+        if (rig_sql_is_row(env->workload))
             rig_buf_printf(sql, "CREATE INDEX rig_%" PRId64 "_index ON rig_%" PRId64 " (k, n); ", table, table);
         if (has_conditions(env->workload))
             rig_buf_printf(sql, "CREATE INDEX rig_%" PRId64 "_index ON rig_%" PRId64 " (k, c); ", table, table);
@@ -225,7 +214,7 @@ void rig_sqlite_schema_pragmas(const struct rig_sqlite_schema *schema, struct ri
 
 static uint32_t table_of(const struct rig_sqlite_schema *schema, int64_t key)
 {
-    const uint64_t table = (uint64_t)key % (uint64_t)schema->options->tables;
+    const uint64_t table = (uint64_t)key % (uint64_t)schema->options->sql.tables;
     return RIG_SQLITE_FIXED_COUNT + (uint32_t)table * statements_of_table(schema);
 }
 

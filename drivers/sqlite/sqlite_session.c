@@ -29,7 +29,7 @@ enum rig_rc rig_sqlite_run_open_link(struct rig_sqlite_run *run, struct rig_sqli
     const struct rig_sqlite_setup setup = setup_of(run);
     const struct rig_core *core = run->env->core;
     *patience = (struct rig_sqlite_patience){
-        .core = core, .deadline_ns = rig_sql_own_deadline_ns(core, run->options->transaction_timeout_ns)};
+        .core = core, .deadline_ns = rig_sql_own_deadline_ns(core, run->options->sql.transaction_timeout_ns)};
     return rig_sqlite_link_open(link, &setup, patience, err);
 }
 
@@ -46,7 +46,7 @@ enum rig_rc rig_sqlite_session_open(void *object, void *run_object, uint32_t cli
     rig_wake_arm(&session->wake, &run->wakes, client);
     session->node = core->name(run->cluster.node.name);
     const struct rig_sqlite_patience patience = {
-        .core = core, .deadline_ns = core->now_ns() + run->options->open_timeout_ns, .wake = &session->wake};
+        .core = core, .deadline_ns = core->now_ns() + run->options->sql.connect_timeout_ns, .wake = &session->wake};
     const enum rig_rc rc = rig_sqlite_link_open(&session->link, &setup, &patience, err);
     session->backend = session->link.answer.pid;
     return rc;
@@ -91,7 +91,7 @@ static void fail(struct turn *turn, enum rig_phase phase, const char *code, cons
     turn->committed = false;
     turn->phase = phase;
     if (text == NULL || text[0] == '\0')
-        text = rig_sqlite_outcome_find(phase, code)->reason;
+        text = rig_sql_outcome_find(&rig_sqlite_outcomes, phase, code, "")->reason;
     (void)snprintf(transaction->error_code, sizeof transaction->error_code, "%s", code);
     (void)snprintf(transaction->error_text, sizeof transaction->error_text, "%s", text);
     for (char *p = transaction->error_text; *p != '\0'; p++)
@@ -119,9 +119,9 @@ static void add_call(struct turn *turn, const struct rig_sqlite_call *call, uint
 /* No answer: the transaction is given up, and the page decides what that means. */
 static void give_up(struct turn *turn, enum rig_sqlite_wait wait)
 {
-    static const char *const codes[] = {[RIG_SQLITE_GONE] = RIG_SQLITE_LOST,
-                                        [RIG_SQLITE_LATE] = RIG_SQLITE_TIMEOUT,
-                                        [RIG_SQLITE_WOKEN] = RIG_SQLITE_INTERRUPTED};
+    static const char *const codes[] = {[RIG_SQLITE_GONE] = RIG_SQL_LOST,
+                                        [RIG_SQLITE_LATE] = RIG_SQL_TIMEOUT,
+                                        [RIG_SQLITE_WOKEN] = RIG_SQL_INTERRUPTED};
     const bool certain = rig_sqlite_link_give_up(&turn->session->link);
     turn->session_lost = true;
     fail(turn, certain ? RIG_PHASE_OPERATION : RIG_PHASE_COMMIT, codes[wait], NULL);
@@ -149,9 +149,9 @@ static bool exchange(struct turn *turn, enum rig_sqlite_end end)
         fail(turn, answer->committing != 0 ? RIG_PHASE_COMMIT : RIG_PHASE_OPERATION, rig_sqlite_code_name(answer->code),
              answer->text);
     else if (end == RIG_SQLITE_COMMITS && answer->ended == 0)
-        fail(turn, RIG_PHASE_COMMIT, RIG_SQLITE_PROTOCOL, "COMMIT succeeded, and the transaction is still open");
+        fail(turn, RIG_PHASE_COMMIT, RIG_SQL_PROTOCOL, "COMMIT succeeded, and the transaction is still open");
     else if (end == RIG_SQLITE_GOES_ON && answer->ended != 0)
-        fail(turn, RIG_PHASE_OPERATION, RIG_SQLITE_PROTOCOL, "the transaction ended by itself");
+        fail(turn, RIG_PHASE_OPERATION, RIG_SQL_PROTOCOL, "the transaction ended by itself");
     turn->committed = !turn->failed && end == RIG_SQLITE_COMMITS;
     return !turn->failed;
 }
@@ -168,9 +168,9 @@ static void take_list(struct turn *turn, uint32_t op, const struct rig_sqlite_ce
     const size_t count = rig_sql_list_count(RIG_SQL_LIST_TEXT, cell->text, cell->length);
     int64_t *room = turn->session->run->env->core->elements(transaction, count);
     if (room == NULL || count > UINT32_MAX) {
-        fail(turn, phase_of_results(turn), RIG_SQLITE_LIMIT, NULL);
+        fail(turn, phase_of_results(turn), RIG_SQL_LIMIT, NULL);
     } else if (!rig_sql_list_parse(RIG_SQL_LIST_TEXT, cell->text, cell->length, room)) {
-        fail(turn, phase_of_results(turn), RIG_SQLITE_MALFORMED, NULL);
+        fail(turn, phase_of_results(turn), RIG_SQL_MALFORMED, NULL);
     } else {
         transaction->reads[op] = (struct rig_read){
             .state = RIG_READ_SEEN, .count = (uint32_t)count, .first_element = transaction->element_count};
@@ -187,12 +187,12 @@ static void take_pairs(struct turn *turn, uint32_t op, const struct rig_sqlite_r
     struct rig_sqlite_cell cell;
     int64_t *room = turn->session->run->env->core->elements(transaction, count);
     if (room == NULL || count > UINT32_MAX || rows->column_count != 2) {
-        fail(turn, phase_of_results(turn), room == NULL ? RIG_SQLITE_LIMIT : RIG_SQLITE_PROTOCOL, NULL);
+        fail(turn, phase_of_results(turn), room == NULL ? RIG_SQL_LIMIT : RIG_SQL_PROTOCOL, NULL);
         return;
     }
     for (size_t i = 0; i < count; i++) {
         if (!rig_sqlite_next_cell(cursor, &cell) || cell.kind != RIG_SQLITE_INTEGER) {
-            fail(turn, phase_of_results(turn), RIG_SQLITE_MALFORMED, NULL);
+            fail(turn, phase_of_results(turn), RIG_SQL_MALFORMED, NULL);
             return;
         }
         room[i] = cell.number;
@@ -212,7 +212,7 @@ static void take_read(struct turn *turn, uint32_t op, const struct rig_sqlite_ro
     else if (rows->row_count == 0)
         read->state = RIG_READ_NIL;
     else if (rows->row_count > 1 || rows->column_count != 1 || !rig_sqlite_next_cell(cursor, &cell))
-        fail(turn, phase_of_results(turn), RIG_SQLITE_PROTOCOL, "a read needs one row or none as its answer");
+        fail(turn, phase_of_results(turn), RIG_SQL_PROTOCOL, "a read needs one row or none as its answer");
     else if (cell.kind == RIG_SQLITE_NULL && turn->session->run->env->prefilled_keys > 0) /* a row without a value */
         read->state = rig_op_reads_sequence(turn->transaction->ops[op].kind) ? RIG_READ_SEEN : RIG_READ_NIL;
     else if (rig_op_reads_sequence(turn->transaction->ops[op].kind) && cell.kind == RIG_SQLITE_TEXT)
@@ -220,7 +220,7 @@ static void take_read(struct turn *turn, uint32_t op, const struct rig_sqlite_ro
     else if (!rig_op_reads_sequence(turn->transaction->ops[op].kind) && cell.kind == RIG_SQLITE_INTEGER)
         *read = (struct rig_read){.state = RIG_READ_SEEN, .value = cell.number};
     else
-        fail(turn, phase_of_results(turn), RIG_SQLITE_MALFORMED, NULL);
+        fail(turn, phase_of_results(turn), RIG_SQL_MALFORMED, NULL);
 }
 
 /* Takes the results of the steps that were run; those of a transaction that failed are of no further use. */
@@ -233,7 +233,7 @@ static void take_results(struct turn *turn)
         uint32_t op;
         memcpy(&op, turn->session->sent.data + i * sizeof op, sizeof op);
         if (i >= link->answer.step_count || !rig_sqlite_next_rows(&cursor, &rows))
-            fail(turn, phase_of_results(turn), RIG_SQLITE_PROTOCOL, "an answer without the results of all steps");
+            fail(turn, phase_of_results(turn), RIG_SQL_PROTOCOL, "an answer without the results of all steps");
         else if (op != NO_OPERATION && rig_op_reads(turn->transaction->ops[op].kind))
             take_read(turn, op, &rows, &cursor);
     }
@@ -289,7 +289,7 @@ static bool add_op(struct turn *turn, uint32_t op)
         if (!flush(turn, RIG_SQLITE_GOES_ON))
             return false;
         if (!rig_sql_affords(&turn->session->run->env->accounts, turn->transaction, op)) {
-            fail(turn, RIG_PHASE_OPERATION, RIG_SQLITE_POOR, NULL);
+            fail(turn, RIG_PHASE_OPERATION, RIG_SQL_POOR, NULL);
             return false;
         }
     }
@@ -336,17 +336,17 @@ static bool take_rows(struct turn *turn, const struct rig_row_table *table, stru
     struct rig_sqlite_rows rows;
     struct rig_sqlite_cell cell;
     if (!rig_sqlite_next_rows(&cursor, &rows) || (rows.row_count > 0 && rows.column_count != table->column_count)) {
-        fail(turn, RIG_PHASE_OPERATION, RIG_SQLITE_PROTOCOL, "the rows have other columns than the table");
+        fail(turn, RIG_PHASE_OPERATION, RIG_SQL_PROTOCOL, "the rows have other columns than the table");
         return false;
     }
     const size_t cells = (size_t)rows.row_count * rows.column_count;
     if (cells > answer->cell_capacity) {
-        fail(turn, RIG_PHASE_OPERATION, RIG_SQLITE_LIMIT, "a statement of the program gave more rows than rig takes");
+        fail(turn, RIG_PHASE_OPERATION, RIG_SQL_LIMIT, "a statement of the program gave more rows than rig takes");
         return false;
     }
     for (size_t i = 0; i < cells; i++) {
         if (!rig_sqlite_next_cell(&cursor, &cell) || cell.kind != RIG_SQLITE_INTEGER) {
-            fail(turn, RIG_PHASE_OPERATION, RIG_SQLITE_MALFORMED, "a cell that is not a number");
+            fail(turn, RIG_PHASE_OPERATION, RIG_SQL_MALFORMED, "a cell that is not a number");
             return false;
         }
         answer->cells[i] = cell.number;
@@ -390,11 +390,12 @@ static void run_body(struct turn *turn, struct rig_row_program *program)
 static enum rig_outcome conclude(struct turn *turn)
 {
     struct rig_transaction *transaction = turn->transaction;
-    const struct rig_sqlite_outcome_row *row = rig_sqlite_outcome_find(turn->phase, transaction->error_code);
+    const struct rig_sql_outcome *row =
+        rig_sql_outcome_find(&rig_sqlite_outcomes, turn->phase, transaction->error_code, "");
     if (!row->session_lost)
         roll_back(turn);
     transaction->phase = turn->phase;
-    transaction->error_class = rig_sqlite_error_class(transaction->error_code);
+    transaction->error_class = rig_sql_error_class(&rig_sqlite_outcomes, transaction->error_code);
     transaction->session_lost = turn->session_lost || row->session_lost;
     return row->outcome;
 }
@@ -407,14 +408,14 @@ enum rig_outcome rig_sqlite_session_run_program(void *object, struct rig_transac
     struct turn turn = {.session = session,
                         .transaction = transaction,
                         .patience = {.core = run->env->core,
-                                     .deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns,
+                                     .deadline_ns = run->env->core->now_ns() + run->options->sql.transaction_timeout_ns,
                                      .wake = &session->wake}};
     rig_column_give(&transaction->columns, RIG_COLUMN_NODE, session->node);
     rig_column_give(&transaction->columns, RIG_COLUMN_BACKEND, session->backend);
     rig_sqlite_link_open_transaction(&session->link);
     begin_message(&turn);
     if (rig_wake_is_raised(&session->wake))
-        fail(&turn, RIG_PHASE_CONNECT, RIG_SQLITE_INTERRUPTED, NULL);
+        fail(&turn, RIG_PHASE_CONNECT, RIG_SQL_INTERRUPTED, NULL);
     else if (program != NULL)
         run_body(&turn, program);
     else

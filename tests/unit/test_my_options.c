@@ -8,7 +8,8 @@ static const char *const hosts[] = {"db1:3306", "db2"};
 
 static struct rig_my_options good(void)
 {
-    return (struct rig_my_options){.isolation = RIG_MY_SERIALIZABLE, .tables = 1, .pipeline = RIG_MY_PIPELINE_ON};
+    return (struct rig_my_options){
+        .sql.isolation = RIG_SQL_SERIALIZABLE, .sql.tables = 1, .pipeline = RIG_MY_PIPELINE_ON};
 }
 
 static void expect(const struct rig_my_options *options, enum rig_workload workload, const char *part)
@@ -25,7 +26,7 @@ static void statements_fit_each_other(void **state)
     (void)state;
     struct rig_my_options options = good();
     expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
-    options.prepared = true;
+    options.sql.prepared = true;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, "pipeline: false");
     options.pipeline = RIG_MY_PIPELINE_OFF;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
@@ -33,19 +34,19 @@ static void statements_fit_each_other(void **state)
     expect(&options, RIG_WORKLOAD_SET, NULL);
     expect(&options, RIG_WORKLOAD_LIST_APPEND, "table-schema");
     options = good();
-    options.lock_mode = RIG_MY_LOCK_SHARE;
+    options.sql.lock_mode = RIG_SQL_LOCK_SHARE;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, "lock-reads");
     options = good();
     options.consistent_snapshot = true;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, "repeatable-read");
-    options.isolation = RIG_MY_REPEATABLE_READ;
+    options.sql.isolation = RIG_SQL_REPEATABLE_READ;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
-    options.two_phase = 0.5;
+    options.sql.two_phase = 0.5;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, "XA START takes no snapshot");
     options = good();
-    options.two_phase = 0.5;
+    options.sql.two_phase = 0.5;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
-    options.replication = RIG_MY_GALERA;
+    options.sql.replication = RIG_MY_GALERA;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, "a Galera node certifies");
 }
 
@@ -55,14 +56,14 @@ static void transactions_are_one_request(void **state)
     (void)state;
     struct rig_my_options options = {.pipeline = RIG_MY_PIPELINE_AUTO};
     assert_true(rig_my_pipelines(&options));
-    options.prepared = true;
+    options.sql.prepared = true;
     expect(&options, RIG_WORKLOAD_LIST_APPEND, NULL);
     assert_false(rig_my_pipelines(&options));
-    options = (struct rig_my_options){.replication = RIG_MY_GALERA};
+    options = (struct rig_my_options){.sql.replication = RIG_MY_GALERA};
     assert_false(rig_my_pipelines(&options));
     options.pipeline = RIG_MY_PIPELINE_ON;
     assert_true(rig_my_pipelines(&options));
-    options.replication = RIG_MY_ASYNC;
+    options.sql.replication = RIG_MY_ASYNC;
     options.pipeline = RIG_MY_PIPELINE_OFF;
     assert_false(rig_my_pipelines(&options));
 }
@@ -71,23 +72,23 @@ static void servers_fit_each_other(void **state)
 {
     (void)state;
     struct rig_my_options options = good();
-    options.hosts = (struct rig_text_list){.at = hosts, .count = 2};
+    options.sql.hosts = (struct rig_text_list){.at = hosts, .count = 2};
     expect(&options, RIG_WORKLOAD_SET, NULL);
-    options.nodes = 1;
+    options.sql.nodes = 1;
     expect(&options, RIG_WORKLOAD_SET, "not both");
-    options.nodes = 0;
-    options.replication = RIG_MY_GALERA;
+    options.sql.nodes = 0;
+    options.sql.replication = RIG_MY_GALERA;
     expect(&options, RIG_WORKLOAD_SET, "servers that rig starts");
     options = good();
-    options.replication = RIG_MY_SEMI_SYNC;
+    options.sql.replication = RIG_MY_SEMI_SYNC;
     expect(&options, RIG_WORKLOAD_SET, "there is none");
-    options.nodes = 2;
-    options.reads_from = RIG_SQL_READS_REPLICA;
+    options.sql.nodes = 2;
+    options.sql.reads_from = RIG_SQL_READS_REPLICA;
     expect(&options, RIG_WORKLOAD_SET, NULL);
-    options.replication = RIG_MY_GALERA;
+    options.sql.replication = RIG_MY_GALERA;
     expect(&options, RIG_WORKLOAD_SET, "no replica");
-    options.reads_from = RIG_SQL_READS_AUTO;
-    options.nodes = 6;
+    options.sql.reads_from = RIG_SQL_READS_AUTO;
+    options.sql.nodes = 6;
     expect(&options, RIG_WORKLOAD_SET, "5 nodes at most");
 }
 

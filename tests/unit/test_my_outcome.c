@@ -67,8 +67,8 @@ static void each_code_has_its_outcome(void **state)
     (void)state;
     for (size_t i = 0; i < EXPECTED_COUNT; i++) {
         for (int phase = RIG_PHASE_CONNECT; phase <= RIG_PHASE_COMMIT; phase++) {
-            const struct rig_my_outcome_row *row =
-                rig_my_outcome_find((enum rig_phase)phase, expected[i].code, expected[i].sqlstate);
+            const struct rig_sql_outcome *row =
+                rig_sql_outcome_find(&rig_my_outcomes, (enum rig_phase)phase, expected[i].code, expected[i].sqlstate);
             bool commit = phase == RIG_PHASE_COMMIT;
             if (row->outcome != (commit ? expected[i].commit : RIG_OUTCOME_FAIL) ||
                 row->session_lost != (commit ? expected[i].commit_lost : expected[i].before_lost))
@@ -80,11 +80,12 @@ static void each_code_has_its_outcome(void **state)
 static void each_row_is_reached(void **state)
 {
     (void)state;
-    for (size_t r = 0; r < rig_my_outcome_row_count; r++) {
-        const struct rig_my_outcome_row *row = &rig_my_outcome_table[r];
+    for (size_t r = 0; r < rig_my_outcomes.row_count; r++) {
+        const struct rig_sql_outcome *row = &rig_my_outcomes.rows[r];
         bool reached = false;
         for (size_t i = 0; i < EXPECTED_COUNT; i++)
-            reached = reached || rig_my_outcome_find(row->to, expected[i].code, expected[i].sqlstate) == row;
+            reached = reached ||
+                      rig_sql_outcome_find(&rig_my_outcomes, row->to, expected[i].code, expected[i].sqlstate) == row;
         if (!reached)
             fail_msg("the row for `%s` up to phase %d is shadowed or untested", row->code, (int)row->to);
     }
@@ -93,8 +94,8 @@ static void each_row_is_reached(void **state)
 static void rows_are_sound(void **state)
 {
     (void)state;
-    for (size_t r = 0; r < rig_my_outcome_row_count; r++) {
-        const struct rig_my_outcome_row *row = &rig_my_outcome_table[r];
+    for (size_t r = 0; r < rig_my_outcomes.row_count; r++) {
+        const struct rig_sql_outcome *row = &rig_my_outcomes.rows[r];
         assert_true(row->from <= row->to);
         assert_true(strlen(row->reason) > 20 && strlen(row->reason) < RIG_ERROR_TEXT_BYTES);
         /* Before COMMIT every outcome is certain; info gives up the session with the process. */
@@ -109,14 +110,14 @@ static void rows_are_sound(void **state)
 static void errors_have_their_class(void **state)
 {
     (void)state;
-    assert_int_equal(rig_my_error_class("1213"), RIG_ERROR_CONFLICT);
-    assert_int_equal(rig_my_error_class("1205"), RIG_ERROR_CONFLICT);
-    assert_int_equal(rig_my_error_class("1020"), RIG_ERROR_CONFLICT);
-    assert_int_equal(rig_my_error_class("9007"), RIG_ERROR_CONFLICT);
-    assert_int_equal(rig_my_error_class("1040"), RIG_ERROR_RESOURCES);
-    assert_int_equal(rig_my_error_class("1114"), RIG_ERROR_RESOURCES);
-    assert_int_equal(rig_my_error_class("2013"), RIG_ERROR_OTHER);
-    assert_int_equal(rig_my_error_class(""), RIG_ERROR_OTHER);
+    assert_int_equal(rig_sql_error_class(&rig_my_outcomes, "1213"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_sql_error_class(&rig_my_outcomes, "1205"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_sql_error_class(&rig_my_outcomes, "1020"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_sql_error_class(&rig_my_outcomes, "9007"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_sql_error_class(&rig_my_outcomes, "1040"), RIG_ERROR_RESOURCES);
+    assert_int_equal(rig_sql_error_class(&rig_my_outcomes, "1114"), RIG_ERROR_RESOURCES);
+    assert_int_equal(rig_sql_error_class(&rig_my_outcomes, "2013"), RIG_ERROR_OTHER);
+    assert_int_equal(rig_sql_error_class(&rig_my_outcomes, ""), RIG_ERROR_OTHER);
 }
 
 int main(void)

@@ -56,9 +56,9 @@ static void settings_are_split(void **state)
 
 static struct rig_pg_options plain(void)
 {
-    return (struct rig_pg_options){.isolation = RIG_PG_SERIALIZABLE,
-                                   .tables = 1,
-                                   .prepared = true,
+    return (struct rig_pg_options){.sql.isolation = RIG_SQL_SERIALIZABLE,
+                                   .sql.tables = 1,
+                                   .sql.prepared = true,
                                    .pipeline = true,
                                    .row_index = RIG_PG_ROWS_INDEX};
 }
@@ -92,10 +92,10 @@ static void tls_is_asked_for(void **state)
     struct rig_pg_options options = plain();
     struct rig_err err = {.rc = RIG_OK};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        options.tls = cases[i].tls;
-        assert_int_equal(rig_tls_is_required(&options.tls), cases[i].required);
-        assert_int_equal(rig_tls_verifies(&options.tls), cases[i].verifies);
-        options.hosts = (struct rig_text_list){hosts, 1};
+        options.sql.tls = cases[i].tls;
+        assert_int_equal(rig_tls_is_required(&options.sql.tls), cases[i].required);
+        assert_int_equal(rig_tls_verifies(&options.sql.tls), cases[i].verifies);
+        options.sql.hosts = (struct rig_text_list){hosts, 1};
         options.conninfo = NULL;
         assert_int_equal(rig_pg_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
         if (!cases[i].required)
@@ -103,15 +103,15 @@ static void tls_is_asked_for(void **state)
         options.conninfo = "sslmode=prefer";
         expect_refused(&options, "give TLS in one place");
         options.conninfo = NULL;
-        options.hosts = (struct rig_text_list){socket, 1};
+        options.sql.hosts = (struct rig_text_list){socket, 1};
         expect_refused(&options, "socket of this machine");
-        options.hosts = (struct rig_text_list){NULL, 0};
+        options.sql.hosts = (struct rig_text_list){NULL, 0};
         expect_refused(&options, "for given servers");
     }
-    options.hosts = (struct rig_text_list){hosts, 1};
-    options.tls = (struct rig_tls_options){.key = "a.key"};
+    options.sql.hosts = (struct rig_text_list){hosts, 1};
+    options.sql.tls = (struct rig_tls_options){.key = "a.key"};
     expect_refused(&options, "belong together");
-    options.tls = (struct rig_tls_options){.ca = "ca.pem", .required = RIG_TLS_FALSE};
+    options.sql.tls = (struct rig_tls_options){.ca = "ca.pem", .required = RIG_TLS_FALSE};
     expect_refused(&options, "leave out one of the two");
 }
 
@@ -128,24 +128,24 @@ static void contradictions_are_refused(void **state)
     options.write = RIG_PG_INSERT_THEN_UPDATE;
     expect_refused(&options, "pipeline: false");
     options = plain();
-    options.declare_read_only = true;
+    options.sql.declare_read_only = true;
     options.deferrable = 1;
     assert_int_equal(rig_pg_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
-    options.isolation = RIG_PG_REPEATABLE_READ;
+    options.sql.isolation = RIG_SQL_REPEATABLE_READ;
     expect_refused(&options, "isolation: serializable");
     options = plain();
-    options.nodes = 1;
-    options.hosts = (struct rig_text_list){one, 1};
+    options.sql.nodes = 1;
+    options.sql.hosts = (struct rig_text_list){one, 1};
     expect_refused(&options, "not both");
-    options.nodes = 0;
-    options.settings = (struct rig_text_list){setting, 1};
+    options.sql.nodes = 0;
+    options.sql.settings = (struct rig_text_list){setting, 1};
     expect_refused(&options, "leave out cluster.hosts");
-    options.hosts.count = 0;
+    options.sql.hosts.count = 0;
     expect_refused(&options, "`fsync` is not name=value");
     options = plain();
-    options.read_only_hosts = (struct rig_text_list){one, 1};
+    options.sql.read_only_hosts = (struct rig_text_list){one, 1};
     expect_refused(&options, "needs cluster.hosts");
-    options.hosts = (struct rig_text_list){nonsense, 1};
+    options.sql.hosts = (struct rig_text_list){nonsense, 1};
     expect_refused(&options, "`db1:x` is not a server");
 }
 
@@ -156,25 +156,25 @@ static void clusters_are_checked(void **state)
     static const char *const nonsense[] = {"wal_level"};
     struct rig_err err = {.rc = RIG_OK};
     struct rig_pg_options options = plain();
-    options.nodes = 3;
-    options.replication = 1;
+    options.sql.nodes = 3;
+    options.sql.replication = 1;
     options.synchronous_standbys = 2;
-    options.reads_from = RIG_SQL_READS_REPLICA;
+    options.sql.reads_from = RIG_SQL_READS_REPLICA;
     assert_int_equal(rig_pg_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
     options.synchronous_standbys = 3;
     expect_refused(&options, "COMMIT waits for 3 standby, and there are 2");
-    options.nodes = 0;
+    options.sql.nodes = 0;
     options.synchronous_standbys = 1;
     expect_refused(&options, "and there are 0");
-    options.replication = RIG_PG_ASYNC;
+    options.sql.replication = RIG_PG_ASYNC;
     expect_refused(&options, "cluster.local.nodes: 2");
-    options.hosts = (struct rig_text_list){two, 2};
+    options.sql.hosts = (struct rig_text_list){two, 2};
     assert_int_equal(rig_pg_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
-    options.replication = 2;
+    options.sql.replication = 2;
     expect_refused(&options, "leave out cluster.hosts");
-    options.replication = RIG_PG_ASYNC;
-    options.read_only_hosts = (struct rig_text_list){two, 1};
-    options.reads_from = RIG_SQL_READS_PRIMARY;
+    options.sql.replication = RIG_PG_ASYNC;
+    options.sql.read_only_hosts = (struct rig_text_list){two, 1};
+    options.sql.reads_from = RIG_SQL_READS_PRIMARY;
     expect_refused(&options, "sends no reads");
     options = plain();
     options.standby_settings = (struct rig_text_list){nonsense, 1};
@@ -223,7 +223,7 @@ static void statements_are_written(void **state)
     const struct rig_run_env env = {.workload = RIG_WORKLOAD_LIST_APPEND, .run_name = "rig_1_2"};
     struct rig_pg_schema schema;
     char sql[2 * RIG_PG_STATEMENT_TEXT_BYTES];
-    options.tables = 1000;
+    options.sql.tables = 1000;
     assert_int_equal(rig_pg_schema_init(&schema, &env, &options, &err), RIG_OK);
     const struct rig_sql_numbers numbers = {.key = 1999, .value = INT64_MIN};
     rig_pg_statement_print(rig_pg_schema_of_key(&schema, 1999, RIG_PG_PUT), &numbers, sql, sizeof sql);
@@ -238,7 +238,7 @@ static void statements_are_written(void **state)
     assert_string_equal(rig_pg_schema_of_key(&schema, 7, RIG_PG_READ)->text,
                         "SELECT v FROM \"Mine\".rig_1_2_list_7 WHERE k = $1::bigint");
     rig_pg_schema_done(&schema);
-    options.declare_read_only = true;
+    options.sql.declare_read_only = true;
     options.deferrable = 0.05;
     assert_int_equal(rig_pg_schema_init(&schema, &env, &options, &err), RIG_OK);
     assert_string_equal(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_READ_ONLY)->text,

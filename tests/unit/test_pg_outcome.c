@@ -60,7 +60,8 @@ static void each_code_has_its_outcome(void **state)
     (void)state;
     for (size_t i = 0; i < EXPECTED_COUNT; i++) {
         for (int phase = RIG_PHASE_CONNECT; phase <= RIG_PHASE_COMMIT; phase++) {
-            const struct rig_pg_outcome_row *row = rig_pg_outcome_find((enum rig_phase)phase, expected[i].code);
+            const struct rig_sql_outcome *row =
+                rig_sql_outcome_find(&rig_pg_outcomes, (enum rig_phase)phase, expected[i].code, "");
             bool commit = phase == RIG_PHASE_COMMIT;
             if (row->outcome != (commit ? expected[i].commit : expected[i].before) ||
                 row->session_lost != (commit ? expected[i].commit_lost : expected[i].before_lost))
@@ -72,11 +73,11 @@ static void each_code_has_its_outcome(void **state)
 static void each_row_is_reached(void **state)
 {
     (void)state;
-    for (size_t r = 0; r < rig_pg_outcome_row_count; r++) {
-        const struct rig_pg_outcome_row *row = &rig_pg_outcome_table[r];
+    for (size_t r = 0; r < rig_pg_outcomes.row_count; r++) {
+        const struct rig_sql_outcome *row = &rig_pg_outcomes.rows[r];
         bool reached = false;
         for (size_t i = 0; i < EXPECTED_COUNT; i++)
-            reached = reached || rig_pg_outcome_find(row->to, expected[i].code) == row;
+            reached = reached || rig_sql_outcome_find(&rig_pg_outcomes, row->to, expected[i].code, "") == row;
         if (!reached)
             fail_msg("the row for `%s` up to phase %d is shadowed or untested", row->code, (int)row->to);
     }
@@ -85,8 +86,8 @@ static void each_row_is_reached(void **state)
 static void rows_are_sound(void **state)
 {
     (void)state;
-    for (size_t r = 0; r < rig_pg_outcome_row_count; r++) {
-        const struct rig_pg_outcome_row *row = &rig_pg_outcome_table[r];
+    for (size_t r = 0; r < rig_pg_outcomes.row_count; r++) {
+        const struct rig_sql_outcome *row = &rig_pg_outcomes.rows[r];
         assert_true(row->from <= row->to);
         assert_true(strlen(row->reason) > 20 && strlen(row->reason) < RIG_ERROR_TEXT_BYTES);
         /* Before COMMIT every outcome is certain; info gives up the session with the process. */
@@ -101,14 +102,15 @@ static void rows_are_sound(void **state)
 static void errors_have_their_class(void **state)
 {
     (void)state;
-    assert_int_equal(rig_pg_error_class("40001"), RIG_ERROR_CONFLICT);
-    assert_int_equal(rig_pg_error_class("40P01"), RIG_ERROR_CONFLICT);
-    assert_int_equal(rig_pg_error_class("55P03"), RIG_ERROR_CONFLICT);
-    assert_int_equal(rig_pg_error_class("53200"), RIG_ERROR_RESOURCES); /* the pool of conflicts is exhausted */
-    assert_int_equal(rig_pg_error_class("53300"), RIG_ERROR_RESOURCES);
-    assert_int_equal(rig_pg_error_class("40003"), RIG_ERROR_OTHER);
-    assert_int_equal(rig_pg_error_class("57P01"), RIG_ERROR_OTHER);
-    assert_int_equal(rig_pg_error_class(""), RIG_ERROR_OTHER);
+    assert_int_equal(rig_sql_error_class(&rig_pg_outcomes, "40001"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_sql_error_class(&rig_pg_outcomes, "40P01"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_sql_error_class(&rig_pg_outcomes, "55P03"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_sql_error_class(&rig_pg_outcomes, "53200"),
+                     RIG_ERROR_RESOURCES); /* the pool of conflicts is exhausted */
+    assert_int_equal(rig_sql_error_class(&rig_pg_outcomes, "53300"), RIG_ERROR_RESOURCES);
+    assert_int_equal(rig_sql_error_class(&rig_pg_outcomes, "40003"), RIG_ERROR_OTHER);
+    assert_int_equal(rig_sql_error_class(&rig_pg_outcomes, "57P01"), RIG_ERROR_OTHER);
+    assert_int_equal(rig_sql_error_class(&rig_pg_outcomes, ""), RIG_ERROR_OTHER);
 }
 
 int main(void)

@@ -46,7 +46,8 @@ static void each_code_has_its_outcome(void **state)
     (void)state;
     for (size_t i = 0; i < EXPECTED_COUNT; i++) {
         for (int phase = RIG_PHASE_CONNECT; phase <= RIG_PHASE_COMMIT; phase++) {
-            const struct rig_sqlite_outcome_row *row = rig_sqlite_outcome_find((enum rig_phase)phase, expected[i].code);
+            const struct rig_sql_outcome *row =
+                rig_sql_outcome_find(&rig_sqlite_outcomes, (enum rig_phase)phase, expected[i].code, "");
             const bool commit = phase == RIG_PHASE_COMMIT;
             if (row->outcome != (commit ? expected[i].commit : RIG_OUTCOME_FAIL) ||
                 row->session_lost != (commit ? expected[i].commit_lost : expected[i].before_lost))
@@ -58,11 +59,11 @@ static void each_code_has_its_outcome(void **state)
 static void each_row_is_reached_and_has_a_reason(void **state)
 {
     (void)state;
-    for (size_t r = 0; r < rig_sqlite_outcome_row_count; r++) {
-        const struct rig_sqlite_outcome_row *row = &rig_sqlite_outcome_table[r];
+    for (size_t r = 0; r < rig_sqlite_outcomes.row_count; r++) {
+        const struct rig_sql_outcome *row = &rig_sqlite_outcomes.rows[r];
         bool reached = false;
         for (size_t i = 0; i < EXPECTED_COUNT; i++)
-            reached = reached || rig_sqlite_outcome_find(row->to, expected[i].code) == row;
+            reached = reached || rig_sql_outcome_find(&rig_sqlite_outcomes, row->to, expected[i].code, "") == row;
         if (!reached)
             fail_msg("no code reaches the row of \"%s\"", row->code);
         assert_true(strlen(row->reason) > 10);
@@ -84,10 +85,10 @@ static void codes_have_names(void **state)
 static void conflicts_are_told_from_others(void **state)
 {
     (void)state;
-    assert_int_equal(rig_sqlite_error_class("BUSY_SNAPSHOT"), RIG_ERROR_CONFLICT);
-    assert_int_equal(rig_sqlite_error_class("LOCKED_SHAREDCACHE"), RIG_ERROR_CONFLICT);
-    assert_int_equal(rig_sqlite_error_class("FULL"), RIG_ERROR_RESOURCES);
-    assert_int_equal(rig_sqlite_error_class("CORRUPT"), RIG_ERROR_OTHER);
+    assert_int_equal(rig_sql_error_class(&rig_sqlite_outcomes, "BUSY_SNAPSHOT"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_sql_error_class(&rig_sqlite_outcomes, "LOCKED_SHAREDCACHE"), RIG_ERROR_CONFLICT);
+    assert_int_equal(rig_sql_error_class(&rig_sqlite_outcomes, "FULL"), RIG_ERROR_RESOURCES);
+    assert_int_equal(rig_sql_error_class(&rig_sqlite_outcomes, "CORRUPT"), RIG_ERROR_OTHER);
 }
 
 int main(void)

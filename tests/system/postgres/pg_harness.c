@@ -113,16 +113,16 @@ void harness_require_postgres(void)
 void harness_defaults(struct rig_pg_options *options)
 {
     *options = (struct rig_pg_options){
-        .isolation = RIG_PG_SERIALIZABLE,
-        .tables = 1,
-        .prepared = true,
+        .sql.isolation = RIG_SQL_SERIALIZABLE,
+        .sql.tables = 1,
+        .sql.prepared = true,
         .pipeline = true,
-        .connect_timeout_ns = 10 * RIG_NS_PER_S,
-        .transaction_timeout_ns = 30 * RIG_NS_PER_S,
-        .run_as = "postgres",
+        .sql.connect_timeout_ns = 10 * RIG_NS_PER_S,
+        .sql.transaction_timeout_ns = 30 * RIG_NS_PER_S,
+        .sql.run_as = "postgres",
         .synchronous_standbys = 1,
-        .start_timeout_ns = 60 * RIG_NS_PER_S,
-        .stop_timeout_ns = 10 * RIG_NS_PER_S,
+        .sql.start_timeout_ns = 60 * RIG_NS_PER_S,
+        .sql.stop_timeout_ns = 10 * RIG_NS_PER_S,
     };
 }
 
@@ -182,10 +182,10 @@ void harness_attach_without_tables(struct harness *harness, const struct harness
     static const char *hosts[1] = {host};
     const struct rig_sql_endpoint endpoint = server_endpoint(server);
     (void)snprintf(host, sizeof host, "%s:%s", endpoint.host, endpoint.port);
-    if (adjusted.hosts.count == 0)
-        adjusted.hosts = (struct rig_text_list){hosts, 1};
-    if (adjusted.user == NULL)
-        adjusted.user = "postgres";
+    if (adjusted.sql.hosts.count == 0)
+        adjusted.sql.hosts = (struct rig_text_list){hosts, 1};
+    if (adjusted.sql.user == NULL)
+        adjusted.sql.user = "postgres";
     adjusted.dbname = "postgres";
     harness_begin(harness, &adjusted, server->env.workload, server->env.client_count);
 }

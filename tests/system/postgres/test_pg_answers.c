@@ -34,12 +34,12 @@ static void clear_scene(struct scene *scene)
     harness_stop(&scene->run);
 }
 
-static struct rig_pg_options options_of(bool pipeline, enum rig_pg_isolation isolation)
+static struct rig_pg_options options_of(bool pipeline, enum rig_sql_isolation isolation)
 {
     struct rig_pg_options options;
     harness_defaults(&options);
     options.pipeline = pipeline;
-    options.isolation = isolation;
+    options.sql.isolation = isolation;
     return options;
 }
 
@@ -83,7 +83,7 @@ static void force_each(bool pipeline, bool at_commit)
         {"08006", RIG_OUTCOME_INFO, true},  {"25P04", RIG_OUTCOME_INFO, true},  {"53100", RIG_OUTCOME_INFO, false},
         {"XX000", RIG_OUTCOME_INFO, false}, {"P0001", RIG_OUTCOME_INFO, false},
     };
-    struct rig_pg_options options = options_of(pipeline, RIG_PG_READ_COMMITTED);
+    struct rig_pg_options options = options_of(pipeline, RIG_SQL_READ_COMMITTED);
     struct scene scene;
     set_scene(&scene, &options);
     install_trigger(scene.pg, at_commit);
@@ -136,7 +136,7 @@ static void run_second(void *context)
 /* Write skew: the second transaction runs inside the first one's pause. */
 static void skew(bool pipeline, bool at_commit)
 {
-    struct rig_pg_options options = options_of(pipeline, RIG_PG_SERIALIZABLE);
+    struct rig_pg_options options = options_of(pipeline, RIG_SQL_SERIALIZABLE);
     struct scene scene;
     set_scene(&scene, &options);
     (void)sql(scene.pg, "INSERT INTO rig_list_0 VALUES (1, '10'), (2, '20')");
@@ -174,7 +174,7 @@ static void deadlocks(void **state)
 {
     (void)state;
     for (int pipeline = 0; pipeline < 2; pipeline++) {
-        struct rig_pg_options options = options_of(pipeline == 1, RIG_PG_READ_COMMITTED);
+        struct rig_pg_options options = options_of(pipeline == 1, RIG_SQL_READ_COMMITTED);
         struct scene scene;
         set_scene(&scene, &options);
         (void)sql(scene.pg, "INSERT INTO rig_list_0 VALUES (1, '10'), (2, '20')");
@@ -229,9 +229,9 @@ static void server_time_outs(void **state)
 {
     (void)state;
     for (int bits = 0; bits < 4; bits++) {
-        struct rig_pg_options options = options_of((bits & 1) != 0, RIG_PG_READ_COMMITTED);
+        struct rig_pg_options options = options_of((bits & 1) != 0, RIG_SQL_READ_COMMITTED);
         bool statement = (bits & 2) != 0;
-        *(statement ? &options.statement_timeout_ns : &options.lock_timeout_ns) = 50 * RIG_NS_PER_MS;
+        *(statement ? &options.sql.statement_timeout_ns : &options.sql.lock_timeout_ns) = 50 * RIG_NS_PER_MS;
         struct scene scene;
         set_scene(&scene, &options);
         wait_for_lock(&scene, statement ? "57014" : "55P03", false);
@@ -242,8 +242,8 @@ static void server_time_outs(void **state)
 static void own_time_out_before_commit(void **state)
 {
     (void)state;
-    struct rig_pg_options options = options_of(false, RIG_PG_READ_COMMITTED);
-    options.transaction_timeout_ns = 100 * RIG_NS_PER_MS;
+    struct rig_pg_options options = options_of(false, RIG_SQL_READ_COMMITTED);
+    options.sql.transaction_timeout_ns = 100 * RIG_NS_PER_MS;
     struct scene scene;
     set_scene(&scene, &options);
     wait_for_lock(&scene, "timeout", true);
@@ -255,8 +255,8 @@ static void own_time_out_before_commit(void **state)
 static void own_time_out_in_a_pipeline(void **state)
 {
     (void)state;
-    struct rig_pg_options options = options_of(true, RIG_PG_READ_COMMITTED);
-    options.transaction_timeout_ns = 100 * RIG_NS_PER_MS;
+    struct rig_pg_options options = options_of(true, RIG_SQL_READ_COMMITTED);
+    options.sql.transaction_timeout_ns = 100 * RIG_NS_PER_MS;
     struct scene scene;
     set_scene(&scene, &options);
     (void)sql(scene.pg, "INSERT INTO rig_list_0 VALUES (1, '10')");
@@ -293,7 +293,7 @@ static void idle_in_transaction_time_out(void **state)
     for (int bits = 0; bits < 4; bits++) {
         bool pipeline = (bits & 1) != 0;
         bool at_commit = (bits & 2) != 0;
-        struct rig_pg_options options = options_of(pipeline, RIG_PG_READ_COMMITTED);
+        struct rig_pg_options options = options_of(pipeline, RIG_SQL_READ_COMMITTED);
         options.conninfo = "options='-c idle_in_transaction_session_timeout=200ms'";
         struct scene scene;
         set_scene(&scene, &options);
@@ -315,7 +315,7 @@ static void deferred_constraint(void **state)
 {
     (void)state;
     for (int pipeline = 0; pipeline < 2; pipeline++) {
-        struct rig_pg_options options = options_of(pipeline == 1, RIG_PG_SERIALIZABLE);
+        struct rig_pg_options options = options_of(pipeline == 1, RIG_SQL_SERIALIZABLE);
         struct scene scene;
         set_scene(&scene, &options);
         (void)sql(scene.pg, "ALTER TABLE rig_list_0 ADD UNIQUE (v) DEFERRABLE INITIALLY DEFERRED");
@@ -341,7 +341,7 @@ static void break_transaction(void *context)
 static void commit_answered_by_rollback(void **state)
 {
     (void)state;
-    struct rig_pg_options options = options_of(false, RIG_PG_READ_COMMITTED);
+    struct rig_pg_options options = options_of(false, RIG_SQL_READ_COMMITTED);
     struct scene scene;
     set_scene(&scene, &options);
     client_begin(&scene.first);
@@ -357,7 +357,7 @@ static void foreign_values_are_not_invented(void **state)
 {
     (void)state;
     for (int pipeline = 0; pipeline < 2; pipeline++) {
-        struct rig_pg_options options = options_of(pipeline == 1, RIG_PG_READ_COMMITTED);
+        struct rig_pg_options options = options_of(pipeline == 1, RIG_SQL_READ_COMMITTED);
         struct scene scene;
         set_scene(&scene, &options);
         (void)sql(scene.pg, "INSERT INTO rig_list_0 VALUES (1, '10,x')");
@@ -384,9 +384,9 @@ static void huge_answers_are_given_up(void **state)
 {
     (void)state;
     for (int pipeline = 0; pipeline < 2; pipeline++) {
-        struct rig_pg_options options = options_of(pipeline == 1, RIG_PG_READ_COMMITTED);
+        struct rig_pg_options options = options_of(pipeline == 1, RIG_SQL_READ_COMMITTED);
         struct scene scene;
-        options.max_answer_bytes = 1 << 20;
+        options.sql.max_answer_bytes = 1 << 20;
         set_scene(&scene, &options);
         (void)sql(scene.pg, "INSERT INTO rig_list_0 SELECT 1, repeat('1234567,', 5000000) || '1'");
         client_begin(&scene.first);
@@ -420,7 +420,7 @@ static void huge_answers_are_given_up(void **state)
 static void insert_is_beaten(void **state)
 {
     (void)state;
-    struct rig_pg_options options = options_of(false, RIG_PG_READ_COMMITTED);
+    struct rig_pg_options options = options_of(false, RIG_SQL_READ_COMMITTED);
     options.write = RIG_PG_INSERT_THEN_UPDATE;
     struct scene scene;
     set_scene(&scene, &options);

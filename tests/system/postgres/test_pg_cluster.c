@@ -92,8 +92,8 @@ static void tcp_asks_for_the_password(void **state)
     struct client client;
     struct rig_pg_options options;
     harness_defaults(&options);
-    options.listen = RIG_PG_LISTEN_TCP;
-    options.user = "postgres"; /* the same user, named explicitly */
+    options.sql.listen = RIG_SQL_LISTEN_TCP;
+    options.sql.user = "postgres"; /* the same user, named explicitly */
     harness_start(&server, &options, RIG_WORKLOAD_RW_REGISTER, 1);
     client_open(&client, &server);
     client_begin(&client);
@@ -143,19 +143,19 @@ static void failures_say_what_to_do(void **state)
     static const char *const refused[] = {"shared_buffers=1kB"};
     struct rig_pg_options options;
     harness_defaults(&options);
-    options.bin_dir = "/nonexistent";
+    options.sql.bin_dir = "/nonexistent";
     expect_part(start_failing(&options), "bin-dir: `/nonexistent` is not the absolute path");
     harness_defaults(&options);
     if (geteuid() == 0) {
-        options.run_as = "no-such-user";
+        options.sql.run_as = "no-such-user";
         expect_part(start_failing(&options), "there is no user `no-such-user`");
-        options.run_as = "root";
+        options.sql.run_as = "root";
         expect_part(start_failing(&options), "refuses to run as root");
     }
     harness_defaults(&options);
-    options.settings = (struct rig_text_list){unknown, 1};
+    options.sql.settings = (struct rig_text_list){unknown, 1};
     expect_part(start_failing(&options), "unrecognized configuration parameter \"no_such_setting\"");
-    options.settings = (struct rig_text_list){refused, 1};
+    options.sql.settings = (struct rig_text_list){refused, 1};
     expect_part(start_failing(&options), "outside the valid range");
     harness_defaults(&options);
     harness_set_stopping(true);
@@ -182,7 +182,7 @@ static void bad_programs_are_named(void **state)
         assert_int_equal(fclose(file), 0);
         assert_int_equal(chmod(path, 0755), 0);
     }
-    options.bin_dir = folder;
+    options.sql.bin_dir = folder;
     const char *text = start_failing(&options);
     expect_part(text, "/initdb failed");
     expect_part(text, "out of luck");

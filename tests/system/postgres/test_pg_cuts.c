@@ -70,10 +70,10 @@ static void cut_everywhere(bool pipeline, bool prepared, bool held)
     struct tally tally[2] = {{{0}, {0}}, {{0}, {0}}};
     harness_defaults(&options);
     options.pipeline = pipeline;
-    options.prepared = prepared;
+    options.sql.prepared = prepared;
     proxy_start(&proxy, &harness_server);
     hosts[0] = proxy.folder;
-    options.hosts = (struct rig_text_list){hosts, 1};
+    options.sql.hosts = (struct rig_text_list){hosts, 1};
     harness_attach(&run, &harness_server, &options);
     PGconn *pg = sql_connect(&harness_server);
     (void)sql(pg, "SET search_path = %s", run.run_name);
@@ -139,7 +139,7 @@ static void a_pooler_loses_its_server(void **state)
         options.pipeline = pipeline == 1;
         proxy_start(&proxy, &harness_server);
         hosts[0] = proxy.folder;
-        options.hosts = (struct rig_text_list){hosts, 1};
+        options.sql.hosts = (struct rig_text_list){hosts, 1};
         harness_attach(&run, &harness_server, &options);
         PGconn *pg = sql_connect(&harness_server);
         (void)sql(pg, "SET search_path = %s", run.run_name);

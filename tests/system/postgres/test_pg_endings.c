@@ -28,7 +28,7 @@ static void set_scene(struct scene *scene, bool pipeline)
     struct rig_pg_options options;
     harness_defaults(&options);
     options.pipeline = pipeline;
-    options.isolation = RIG_PG_READ_COMMITTED;
+    options.sql.isolation = RIG_SQL_READ_COMMITTED;
     harness_attach(&scene->run, &harness_server, &options);
     client_open(&scene->client, &scene->run);
     scene->backend = client_backend(&scene->client);
@@ -215,7 +215,7 @@ static void ended_behind_the_commit_record(void **state)
             client_open(&scene.client, &scene.run);
             scene.backend = client_backend(&scene.client);
             if (ending == TIMED_OUT)
-                scene.run.options.transaction_timeout_ns = 500 * RIG_NS_PER_MS;
+                scene.run.options.sql.transaction_timeout_ns = 500 * RIG_NS_PER_MS;
             client_begin(&scene.client);
             client_append(&scene.client, 1, 1);
             client_start(&scene.client);
@@ -415,7 +415,7 @@ static void full_server_is_named(void **state)
     struct rig_pg_options options;
     struct rig_err err = {.rc = RIG_OK};
     harness_defaults(&options);
-    options.settings = (struct rig_text_list){settings, 3};
+    options.sql.settings = (struct rig_text_list){settings, 3};
     harness_start(&own, &options, RIG_WORKLOAD_LIST_APPEND, 1);
     int opened = 0;
     while (opened < MOST && client_try_open(&clients[opened], &own, &err) == RIG_OK)
@@ -475,8 +475,8 @@ static void silent_server_is_given_up(void **state)
     struct rig_err err = {.rc = RIG_OK};
     harness_defaults(&options);
     listen_silently(&silent);
-    options.hosts = (struct rig_text_list){silent.hosts, 1};
-    options.connect_timeout_ns = 100 * RIG_NS_PER_MS;
+    options.sql.hosts = (struct rig_text_list){silent.hosts, 1};
+    options.sql.connect_timeout_ns = 100 * RIG_NS_PER_MS;
     harness_attach_without_tables(&run, &harness_server, &options);
     int64_t start_ns = rig_clock_now_ns();
     assert_int_equal(client_try_open(&client, &run, &err), RIG_E_CLUSTER);
@@ -485,14 +485,14 @@ static void silent_server_is_given_up(void **state)
     client_close(&client);
 
     /* An interrupt before, during or after the wait has the same effect: the flag stays set. */
-    run.options.connect_timeout_ns = 60 * RIG_NS_PER_S;
+    run.options.sql.connect_timeout_ns = 60 * RIG_NS_PER_S;
     client = (struct client){.harness = &run, .open = true, .session = calloc(1, rig_driver.session_size)};
     assert_non_null(client.session);
     assert_int_equal(pthread_create(&client.thread, NULL, open_in_thread, &client), 0);
     rig_driver.interrupt(client.session);
     assert_int_equal(client_join(&client), RIG_OUTCOME_FAIL);
     client_close(&client);
-    run.options.connect_timeout_ns = RIG_NS_PER_MS;
+    run.options.sql.connect_timeout_ns = RIG_NS_PER_MS;
     harness_stop(&run);
     (void)close(silent.fd);
 }

@@ -311,8 +311,8 @@ static int begin(void **state)
     static const char *const settings[] = {"max_locks_per_transaction=10", "max_pred_locks_per_transaction=64"};
     (void)state;
     harness_defaults(&options);
-    options.nodes = 2;
-    options.settings = (struct rig_text_list){settings, 2};
+    options.sql.nodes = 2;
+    options.sql.settings = (struct rig_text_list){settings, 2};
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, LOAD_CLIENTS);
     load_start();
     load_goes_on(20);

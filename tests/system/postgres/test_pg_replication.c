@@ -75,8 +75,8 @@ static void start(struct harness *server, int64_t nodes, int64_t replication)
 {
     struct rig_pg_options options;
     harness_defaults(&options);
-    options.nodes = nodes;
-    options.replication = replication;
+    options.sql.nodes = nodes;
+    options.sql.replication = replication;
     harness_start(server, &options, RIG_WORKLOAD_LIST_APPEND, 2);
 }
 
@@ -264,9 +264,9 @@ static void synchronous_commit_waits(void **state)
     struct client client;
     struct rig_pg_options options;
     harness_defaults(&options);
-    options.nodes = 2;
-    options.replication = 3; /* remote_apply */
-    options.transaction_timeout_ns = 2 * RIG_NS_PER_S;
+    options.sql.nodes = 2;
+    options.sql.replication = 3; /* remote_apply */
+    options.sql.transaction_timeout_ns = 2 * RIG_NS_PER_S;
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 2);
     PGconn *pg = sql_connect(&server);
     assert_string_equal(sql(pg, "SHOW synchronous_commit"), "remote_apply");
@@ -321,8 +321,8 @@ static void reads_go_where_they_should(void **state)
     struct harness server;
     struct rig_pg_options options;
     harness_defaults(&options);
-    options.nodes = 2;
-    options.listen = RIG_PG_LISTEN_TCP;
+    options.sql.nodes = 2;
+    options.sql.listen = RIG_SQL_LISTEN_TCP;
     options.standby_settings = (struct rig_text_list){settings, 1};
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 2);
     struct client client;
@@ -331,7 +331,7 @@ static void reads_go_where_they_should(void **state)
     read_from(&client, 1, 1, "1");
     client_close(&client);
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        server.options.reads_from = modes[i];
+        server.options.sql.reads_from = modes[i];
         client_open(&client, &server);
         const struct rig_pg_session *session = client.session;
         assert_int_equal(session->main_server, 0);

@@ -25,7 +25,7 @@ static struct rig_pg_options options_for(const char *host)
     struct rig_pg_options options;
     harness_defaults(&options);
     hosts[0] = host;
-    options.hosts = (struct rig_text_list){hosts, 1};
+    options.sql.hosts = (struct rig_text_list){hosts, 1};
     return options;
 }
 
@@ -60,8 +60,8 @@ static void clear_scene(struct scene *scene)
 {
     PQfinish(scene->pg);
     proxy_disarm(&scene->proxy);
-    scene->run.options.connect_timeout_ns = 10 * RIG_NS_PER_S;
-    scene->run.options.transaction_timeout_ns = 30 * RIG_NS_PER_S;
+    scene->run.options.sql.connect_timeout_ns = 10 * RIG_NS_PER_S;
+    scene->run.options.sql.transaction_timeout_ns = 30 * RIG_NS_PER_S;
     harness_stop(&scene->run);
     proxy_stop(&scene->proxy);
 }
@@ -77,7 +77,7 @@ static void stall_once(struct scene *scene, enum proxy_direction direction, long
     struct client client;
     int64_t value = scene->value++;
     proxy_disarm(&scene->proxy);
-    scene->run.options.transaction_timeout_ns = TIMEOUT_NS;
+    scene->run.options.sql.transaction_timeout_ns = TIMEOUT_NS;
     client_open(&client, &scene->run);
     client_begin(&client);
     client_append(&client, value, value);
@@ -161,7 +161,7 @@ static void sessions_stall_while_they_open(void **state)
         for (long allowed = 0; allowed < length[direction] - 30; allowed += 50) {
             struct client client;
             struct rig_err err = {.rc = RIG_OK};
-            scene.run.options.connect_timeout_ns = TIMEOUT_NS;
+            scene.run.options.sql.connect_timeout_ns = TIMEOUT_NS;
             proxy_arm(&scene.proxy, (enum proxy_direction)direction, allowed,
                       allowed % 100 == 0 ? PROXY_STALLS : PROXY_DRIPS);
             int64_t start_ns = rig_clock_now_ns();
@@ -183,9 +183,9 @@ static void a_server_that_does_not_read(void **state)
         struct client client;
         const int small = 1;
         set_scene(&scene, pipeline == 1);
-        scene.run.options.prepared = false;
+        scene.run.options.sql.prepared = false;
         client_open(&client, &scene.run);
-        scene.run.options.transaction_timeout_ns = TIMEOUT_NS;
+        scene.run.options.sql.transaction_timeout_ns = TIMEOUT_NS;
         assert_int_equal(setsockopt(PQsocket(client_connection(&client)), SOL_SOCKET, SO_SNDBUF, &small, sizeof small),
                          0);
         client_begin(&client);
@@ -210,7 +210,7 @@ static void expect_no_session(const struct rig_pg_options *wanted, const char *w
     struct harness run;
     struct client client;
     struct rig_err err = {.rc = RIG_OK};
-    options.connect_timeout_ns = TIMEOUT_NS;
+    options.sql.connect_timeout_ns = TIMEOUT_NS;
     harness_attach_without_tables(&run, &harness_server, &options);
     int64_t start_ns = rig_clock_now_ns();
     assert_int_equal(client_try_open(&client, &run, &err), RIG_E_CLUSTER);

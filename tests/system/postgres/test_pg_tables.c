@@ -149,7 +149,7 @@ static void all_tables_go_again(void **state)
     struct harness run;
     (void)state;
     harness_defaults(&options);
-    options.tables = 50;
+    options.sql.tables = 50;
     for (int i = 0; i < 2; i++) {
         options.schema = i == 0 ? NULL : "public";
         assert_string_equal(try_setup(&run, &options), "");
@@ -168,7 +168,7 @@ static void a_grant_that_is_missing_is_named(void **state)
     struct harness run;
     (void)state;
     harness_defaults(&options);
-    options.user = "guest";
+    options.sql.user = "guest";
     assert_non_null(strstr(try_setup(&run, &options), "`GRANT CREATE ON DATABASE \"postgres\" TO \"guest\"`"));
     harness_stop(&run);
     options.schema = "public";

@@ -59,12 +59,12 @@ static void every_combination_of_options(void **state)
         struct rig_pg_options options;
         harness_defaults(&options);
         options.pipeline = (bits & 1) != 0;
-        options.prepared = (bits & 2) != 0;
+        options.sql.prepared = (bits & 2) != 0;
         options.table_schema = (bits & 4) != 0 ? RIG_SQL_LIST_ARRAY : RIG_SQL_LIST_TEXT;
-        options.tables = (bits & 8) != 0 ? 3 : 1;
+        options.sql.tables = (bits & 8) != 0 ? 3 : 1;
         options.write = (bits & 16) != 0 ? RIG_PG_INSERT_THEN_UPDATE : RIG_PG_UPSERT;
-        options.declare_read_only = options.tables == 3;
-        options.deferrable = options.tables == 3 ? 0.5 : 0;
+        options.sql.declare_read_only = options.sql.tables == 3;
+        options.deferrable = options.sql.tables == 3 ? 0.5 : 0;
         if (!options.pipeline || options.write == RIG_PG_UPSERT)
             exercise_lists(&options);
     }
@@ -78,8 +78,8 @@ static void session_settings_arrive(void **state)
     struct client client;
     harness_defaults(&options);
     options.pipeline = false;
-    options.statement_timeout_ns = 1234 * RIG_NS_PER_MS;
-    options.lock_timeout_ns = 1; /* rounded up: 0 would disable it */
+    options.sql.statement_timeout_ns = 1234 * RIG_NS_PER_MS;
+    options.sql.lock_timeout_ns = 1; /* rounded up: 0 would disable it */
     options.synchronous_commit = 3;
     options.conninfo = "application_name=other options='-c work_mem=77kB'";
     harness_attach(&run, &harness_server, &options);
