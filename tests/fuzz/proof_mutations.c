@@ -2,9 +2,10 @@
  * Real proofs of random histories of every type, with random damage to their structure, replayed by rig-verify's code: no
  * crash (under the sanitizers: no bad access, no leak), and no claim proved that contradicts the verdict.
  *
- *   proof_mutations [COUNT] [SEED]
+ *   proof_mutations [COUNT] [SEED] [LOG]
  *
- * COUNT histories of each type. Words are exchanged for others of their kind, lines dropped, doubled, moved and invented:
+ * COUNT histories of each type. LOG gets a line for each replay with its answer, so that two versions of rig-verify can be
+ * compared. Words are exchanged for others of their kind, lines dropped, doubled, moved and invented:
  * so every kind of line meets operations of every kind.
  */
 #include <inttypes.h>
@@ -27,6 +28,7 @@
 enum { PER_HISTORY = 20, MOST_LINES = 400 };
 
 static struct rig_rng rng;
+static FILE *answers;
 
 /* The lines of a proof, behind its head and before its end. */
 struct proof {
@@ -196,6 +198,9 @@ static void replay(const struct rig_history *history, const struct rig_verdict *
     const enum rig_rc rc = rig_claims_prove(&facts, rig_buf_text(text), text->size, &proved, &err);
     RIG_REQUIRE((rc == RIG_OK) == (err.rc == RIG_OK));
     *(rc == RIG_OK ? &replays->proved : &replays->refused) += 1;
+    if (answers != NULL)
+        (void)fprintf(answers, "%s: %d, held %x, refuted %x\n", rig_data_types[history->workload].name, (int)rc, proved.held,
+                      proved.refuted);
     for (int level = 0; level < RIG_LEVEL_COUNT; level++) {
         const char *name = rig_level_info((enum rig_level)level)->name;
         const int index = rig_proved_level_find(name, strlen(name));
@@ -257,6 +262,7 @@ int main(int argc, char **argv)
     const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 30;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : rig_rng_fresh_seed();
     bool passed = true;
+    answers = argc > 3 ? fopen(argv[3], "w") : NULL;
     printf("seed %" PRIu64 "\n", seed);
     (void)fflush(stdout);
     rig_rng_init(&rng, seed, 0);
@@ -270,5 +276,7 @@ int main(int argc, char **argv)
                replays.refused);
         passed = passed && replays.refused > replays.proved / 4;
     }
+    if (answers != NULL)
+        (void)fclose(answers);
     return passed ? 0 : 1;
 }
