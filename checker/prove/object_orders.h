@@ -11,12 +11,7 @@
  * - in real time, comes after the operations that the refutation needs: those that ended before the first of these began. The
  *   other named ones may have taken effect, and need not.
  *
- * The search goes over the orders by their lengths: which operations took effect, and the states that they leave. An operation
- * may be next if no other one that is left ended before it began (in real time, or in its process). If one that may be next
- * only observes, and is possible, it is as good as any other. If no length is left before all acknowledged operations took
- * effect, there is no order.
- *
- * Time and space: exponential in the operations that overlap, up to MOST_STEPS and MOST_WORDS; beyond, the answer is
+ * Then the operations have no order at all (object_search.h), up to MOST_STEPS and MOST_WORDS; beyond, the answer is
  * RIG_E_LIMIT.
  */
 #ifndef RIG_CHECKER_PROVE_OBJECT_ORDERS_H

@@ -56,7 +56,8 @@ static bool use_value(struct rig_replay_object *state, int64_t nil, const struct
     return true;
 }
 
-/* A text stands in quotes where it is a string; nil is the empty one. */
+/* A text stands in quotes where it is a string; nil is the empty one. A text that begins with a NUL is one that no read shows
+ * before the next put: a search may begin with it. */
 static bool use_text(struct rig_replay_object *state, const struct rig_txn_op *op)
 {
     struct rig_value_digits digits;
@@ -66,9 +67,12 @@ static bool use_text(struct rig_replay_object *state, const struct rig_txn_op *o
         text++;
         size -= 2;
     }
+    if (op->kind == RIG_OP_READ_REGISTER && op->read_state == RIG_READ_UNKNOWN)
+        return true;
+    if (op->kind != RIG_OP_WRITE && state->text.size > 0 && rig_buf_text(&state->text)[0] == '\0')
+        return op->kind != RIG_OP_READ_REGISTER;
     if (op->kind == RIG_OP_READ_REGISTER)
-        return op->read_state == RIG_READ_UNKNOWN ||
-               (state->text.size == size && memcmp(rig_buf_text(&state->text), text, size) == 0);
+        return state->text.size == size && memcmp(rig_buf_text(&state->text), text, size) == 0;
     if (op->kind == RIG_OP_WRITE)
         rig_buf_clear(&state->text);
     rig_buf_add(&state->text, text, size);

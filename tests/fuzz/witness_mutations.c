@@ -87,7 +87,7 @@ static uint32_t any_txn(const struct rig_history *history)
 static int64_t any_value(const struct rig_history *history, int64_t value)
 {
     return below(3) == 0 || history->op_count == 0 ? value + (int64_t)below(3) - 1
-                                                    : history->ops[below(history->op_count)].value;
+                                                   : history->ops[below(history->op_count)].value;
 }
 
 static uint32_t any_op(void)

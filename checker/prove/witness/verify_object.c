@@ -1,117 +1,61 @@
 /*
- * The verifier of objects (verify_type.h): proves again that a prefix of the operations on one object has no order.
- *
- * It explores the orders of the prefix by their lengths: which operations took effect first, and the state they leave. An
- * operation may be next if no other one that is left completed before its invocation. If all ways end before every
- * completed operation has taken effect, there is no order. It shares no code with the search (object/): states are texts,
- * and nothing follows the events of the history.
- *
- * Three rules leave out orders for which another one is as good: an operation that only observes, and may be next, is
- * next; fewer operations of unknown outcome are as good as more, in the same state; and equal ones come in the order of
- * their invocations.
+ * The verifier of objects (verify_type.h): proves again that a prefix of the operations on one object has no order, and that
+ * elements were lost, given twice or never added. It shares no code with the search (objects/): the orders are searched anew
+ * (object_search.h), and nothing follows the events of the history.
  *
  * A history that was checked in windows has forgotten what completed before some position, and of a long one no search may
  * explore all orders. The witness then has the configurations that were possible at a position, as the search found them,
  * and the proof begins with these.
  *
- * Space: the prefixes of two lengths. Time: at most MOST_SECONDS; a witness whose proof takes longer does not count.
+ * Time: at most MOST_SECONDS; a witness whose proof takes longer does not count.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/table.h"
 #include "base/vec.h"
-#include "checker/prove/witness/object_states.h"
-#include "checker/model/object_words.h"
+#include "checker/prove/object_search.h"
+#include "checker/prove/replay_object.h"
+#include "checker/prove/witness/verify_object.h"
 #include "checker/prove/witness/verify_type.h"
 #include "history/types/object_kinds.h"
-#include "history/model/value_texts.h"
-
-enum { MOST_SECONDS = 20 };
 
 const char rig_verify_spent[] = "could not be proved within the time for a proof";
 
-/* An operation of the prefix. */
-struct operation {
-    const struct rig_txn_op *ops;
-    uint32_t count, invoke, end;
-    uint32_t equal; /* of unknown outcome: 1 + the number of the equal one before it; 0: there is none */
-};
-
-RIG_VEC(struct operation, operations)
-RIG_VEC(uint64_t, layer_words)
-RIG_VEC(uint32_t, layer_links)
-
-/*
- * Prefixes of one length. Each is the number of its state, the number `low` of operations that certainly took effect,
- * bits of the operations from `low` on, and bits of those of unknown outcome.
- */
-struct layer {
-    struct layer_words words;
-    struct layer_links links;
-    struct rig_table chains;
-    uint32_t count;
-};
-
-/* A prefix to begin with: `number` in a layer of its own, and how many certain operations it has. */
-struct start {
-    uint32_t number, length;
-};
-
-RIG_VEC(struct start, starts)
-
-struct proving {
-    const struct rig_history *history;
-    struct operations certain, perhaps; /* in the order of their invocations */
-    uint32_t certain_words, perhaps_words;
-    struct rig_proved_states states;
-    struct layer now, next;
-    struct layer_words scratch;
-    const struct rig_witness *witness; /* where it names values, only operations on these count */
-    struct starts starts;
-    bool explained, no_memory, spent;
-    int64_t deadline_ns;
-};
-
-enum { AT_STATE, AT_LOW, AT_BITS };
-
-/* ---- operations ---- */
-
-/* The state after the operation; false: it is impossible. */
-static bool apply(struct proving *p, uint64_t state, const struct operation *operation, uint32_t *after)
+const char *rig_verify_units(const struct rig_history *history, struct rig_order_units *units, uint32_t group_count,
+                             const struct rig_search_from *from, const char *has_order)
 {
-    const bool possible = rig_proved_apply(&p->states, state, operation->ops, operation->count, after);
-    p->no_memory |= p->states.no_memory;
-    return possible;
+    enum { MOST_SECONDS = 20, MOST_WORDS = 1 << 26 };
+    const struct rig_order_search question = {.history = history,
+                                              .units = units,
+                                              .group_count = group_count,
+                                              .from = from,
+                                              .most_steps = UINT64_MAX,
+                                              .most_words = MOST_WORDS,
+                                              .deadline_ns = rig_clock_now_ns() + MOST_SECONDS * RIG_NS_PER_S};
+    switch (rig_search_order(&question)) {
+    case RIG_SEARCH_NO_ORDER:
+        return NULL;
+    case RIG_SEARCH_ORDER:
+        return has_order;
+    case RIG_SEARCH_SPENT:
+        return rig_verify_spent;
+    case RIG_SEARCH_NO_MEMORY:
+        break;
+    }
+    return "could not be proved in the memory there is";
 }
 
-static bool same_operation(const struct operation *a, const struct operation *b)
-{
-    bool same = a->count == b->count;
-    for (uint32_t i = 0; same && i < a->count; i++)
-        same = a->ops[i].kind == b->ops[i].kind && a->ops[i].read_state == b->ops[i].read_state &&
-               a->ops[i].value == b->ops[i].value;
-    return same;
-}
-
-static bool observes(const struct operation *operation)
-{
-    return rig_proved_observes(operation->ops, operation->count);
-}
+/* ---- a prefix of the operations on an object ---- */
 
 static bool finds_unknown(const struct rig_txn_op *op)
 {
-    return (op->kind == RIG_OP_DEQUEUE || op->kind == RIG_OP_POP) && op->read_state == RIG_READ_UNKNOWN;
+    return rig_object_takes(op->kind) && op->read_state == RIG_READ_UNKNOWN;
 }
 
 /* Leaving out all operations on a value, and takes that found nothing, turns a legal sequence of operations on a queue or a
  * stack into a legal one. A take of unknown result may have taken any value. */
-static bool counts(const struct proving *p, uint32_t txn, const struct rig_txn_op *op)
+static bool counts(const struct rig_witness *w, uint32_t txn, const struct rig_txn_op *op)
 {
-    const struct rig_witness *w = p->witness;
     bool named = false;
     if (w->blocked->value_count == 0 || finds_unknown(op))
         return true;
@@ -126,322 +70,73 @@ static bool counts(const struct proving *p, uint32_t txn, const struct rig_txn_o
 }
 
 /* Values that may have been added, which a drain of unknown outcome may have taken. */
-static uint32_t count_additions(const struct proving *p, uint32_t key)
+static uint32_t count_additions(const struct rig_history *history, const struct rig_witness *w)
 {
-    const struct rig_history *history = p->history;
     uint32_t additions = 0;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn_op *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
         for (; op < end && history->txns[txn].outcome != RIG_OUTCOME_FAIL; op++)
-            additions += op->key == key && !rig_op_reads(op->kind) && counts(p, txn, op);
+            additions += op->key == w->key && !rig_op_reads(op->kind) && counts(w, txn, op);
     }
     return additions;
 }
 
 /* Adds the operations of a transaction on the key that belong to the prefix up to position `last`, without those that
  * completed before the proof begins. */
-static bool add_txn(struct proving *p, uint32_t txn, uint32_t key, uint32_t last)
+static bool add_txn(const struct rig_history *history, const struct rig_witness *w, uint32_t txn, uint32_t last,
+                    struct rig_order_units *units)
 {
-    const struct rig_txn *t = &p->history->txns[txn];
-    const struct rig_txn_op *ops = rig_txn_ops(p->history, txn);
-    const uint32_t count = rig_txn_op_count(p->history, txn), end = rig_txn_end(p->history, txn);
-    const struct rig_blocked_from *from = p->witness->blocked->from;
-    if (count == 0 || ops->key != key || t->outcome == RIG_OUTCOME_FAIL || t->invoke_at > last ||
+    const struct rig_txn *t = &history->txns[txn];
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    const uint32_t count = rig_txn_op_count(history, txn), end = rig_txn_end(history, txn);
+    const struct rig_blocked_from *from = w->blocked->from;
+    if (count == 0 || ops->key != w->key || t->outcome == RIG_OUTCOME_FAIL || t->invoke_at > last ||
         (from != NULL && end <= from->position))
         return true;
-    const uint32_t each = rig_proved_takes_only(ops, count) ? 1 : count;
+    const uint32_t each = rig_replay_object_is_drain(history, txn) ? 1 : count;
     const bool open_drain = rig_object_is_open_drain((enum rig_outcome)t->outcome, ops, count);
-    const uint32_t most = open_drain ? count_additions(p, key) : count;
+    const uint32_t most = open_drain ? count_additions(history, w) : count;
     for (uint32_t i = 0; i < most; i += each) {
-        const struct rig_txn_op *own = open_drain ? ops : ops + i;
-        const uint32_t until = p->witness->blocked->value_count > 0 && finds_unknown(own) ? RIG_POSITION_NONE : end;
-        const struct operation operation = {.ops = own, .count = each, .invoke = t->invoke_at, .end = until};
-        if (counts(p, txn, own) && !operations_add(until <= last ? &p->certain : &p->perhaps, operation))
+        const uint32_t at = open_drain ? 0 : i;
+        const uint32_t until = w->blocked->value_count > 0 && finds_unknown(ops + at) ? RIG_POSITION_NONE : end;
+        const struct rig_order_unit unit = {.first_op = t->first_op + at,
+                                            .end_op = t->first_op + at + each,
+                                            .begin = t->invoke_at,
+                                            .end = until,
+                                            .certain = until <= last};
+        RIG_INVARIANT(unit.end_op <= history->txns[txn + 1].first_op);
+        if (counts(w, txn, ops + at) && !rig_order_units_add(units, unit))
             return false;
     }
     return true;
 }
 
-static int compare_operations(const void *left, const void *right)
+/* The prefix ends with the completion of the blocked operation. */
+static const char *check_prefix(const struct rig_history *history, const struct rig_witness *w)
 {
-    const struct operation *a = left, *b = right;
-    return (a->invoke > b->invoke) - (a->invoke < b->invoke);
-}
-
-/* Reads that did not complete within the prefix need no explanation. */
-static void sort_perhaps(struct proving *p)
-{
-    struct operations *perhaps = &p->perhaps;
-    size_t kept = 0;
-    for (size_t i = 0; i < perhaps->count; i++) {
-        if (!observes(&perhaps->at[i]))
-            perhaps->at[kept++] = perhaps->at[i];
-    }
-    perhaps->count = kept;
-    if (kept > 0)
-        qsort(perhaps->at, kept, sizeof *perhaps->at, compare_operations);
-    for (uint32_t i = 0; i < kept; i++) {
-        for (uint32_t j = i; j-- > 0 && perhaps->at[i].equal == 0;)
-            perhaps->at[i].equal = same_operation(&perhaps->at[i], &perhaps->at[j]) ? j + 1 : 0;
-    }
-}
-
-/* Operations that may take effect while an earlier one is left, at most: the bits that a prefix needs. */
-static uint32_t most_ahead(const struct operations *certain)
-{
-    size_t most = 0, behind = 0;
-    uint32_t latest = 0;
-    for (size_t i = 0; i < certain->count; i++) {
-        latest = certain->at[i].end;
-        for (behind = i; behind < certain->count && certain->at[behind].invoke <= latest; behind++) {
-        }
-        most = behind - i > most ? behind - i : most;
-    }
-    return (uint32_t)most;
-}
-
-static bool collect(struct proving *p, uint32_t key, uint32_t last)
-{
-    for (uint32_t txn = 0; txn < p->history->txn_count; txn++) {
-        if (!add_txn(p, txn, key, last))
-            return false;
-    }
-    if (p->certain.count > 0)
-        qsort(p->certain.at, p->certain.count, sizeof *p->certain.at, compare_operations);
-    sort_perhaps(p);
-    p->certain_words = most_ahead(&p->certain) / 64 + 1;
-    p->perhaps_words = (uint32_t)p->perhaps.count / 64 + 1;
-    return layer_words_reserve(&p->scratch, AT_BITS + p->certain_words + p->perhaps_words);
-}
-
-/* ---- prefixes ---- */
-
-static size_t prefix_size(const struct proving *p)
-{
-    return AT_BITS + p->certain_words + p->perhaps_words;
-}
-
-static uint64_t *prefix_of(const struct proving *p, const struct layer *layer, uint32_t number)
-{
-    return layer->words.at + (size_t)number * prefix_size(p);
-}
-
-static bool is_in(const uint64_t *bits, size_t number)
-{
-    return (bits[number / 64] >> number % 64 & 1) != 0;
-}
-
-/* Adds p->scratch to the layer, unless one that is as good is there. */
-static void add_prefix(struct proving *p, struct layer *layer)
-{
-    const size_t size = prefix_size(p), known_size = AT_BITS + p->certain_words;
-    const uint64_t *prefix = p->scratch.at;
-    uint32_t *chain = rig_table_put(&layer->chains, rig_proved_hash((const char *)prefix, known_size * sizeof *prefix));
-    for (uint32_t i = chain == NULL ? RIG_TABLE_NONE : *chain; i != RIG_TABLE_NONE; i = layer->links.at[i]) {
-        const uint64_t *known = prefix_of(p, layer, i);
-        bool as_good = memcmp(known, prefix, known_size * sizeof *known) == 0;
-        for (size_t w = known_size; as_good && w < size; w++)
-            as_good = (known[w] & ~prefix[w]) == 0;
-        if (as_good)
-            return;
-    }
-    if (chain == NULL || !layer_words_reserve(&layer->words, layer->words.count + size) ||
-        !layer_links_add(&layer->links, *chain)) {
-        p->no_memory = true;
-        return;
-    }
-    memcpy(layer->words.at + layer->words.count, prefix, size * sizeof *prefix);
-    layer->words.count += size;
-    *chain = layer->count++;
-}
-
-/* Moves `low` past the operations that took effect. */
-static void normalise(struct proving *p)
-{
-    uint64_t *bits = p->scratch.at + AT_BITS;
-    while ((bits[0] & 1) != 0) {
-        const unsigned ones = ~bits[0] == 0 ? 63 : (unsigned)__builtin_ctzll(~bits[0]);
-        for (uint32_t w = 0; w < p->certain_words; w++)
-            bits[w] = bits[w] >> ones | (w + 1 < p->certain_words ? bits[w + 1] << (64 - ones) : 0);
-        p->scratch.at[AT_LOW] += ones;
-    }
-}
-
-/* The first completion of an operation that is left. */
-static uint32_t first_end(const struct proving *p, const uint64_t *prefix)
-{
-    uint32_t end = RIG_POSITION_NONE;
-    for (size_t i = prefix[AT_LOW]; i < p->certain.count && p->certain.at[i].invoke <= end; i++) {
-        if (!is_in(prefix + AT_BITS, i - prefix[AT_LOW]) && p->certain.at[i].end < end)
-            end = p->certain.at[i].end;
-    }
-    return end;
-}
-
-/* Makes the prefix longer by a certain operation. False: it may not be next. */
-static bool lengthen(struct proving *p, const uint64_t *prefix, size_t number)
-{
-    const size_t place = number - prefix[AT_LOW];
-    uint32_t after;
-    if (is_in(prefix + AT_BITS, place) || !apply(p, prefix[AT_STATE], &p->certain.at[number], &after))
-        return false;
-    memcpy(p->scratch.at, prefix, prefix_size(p) * sizeof *prefix);
-    p->scratch.at[AT_STATE] = after;
-    p->scratch.at[AT_BITS + place / 64] |= UINT64_C(1) << place % 64;
-    normalise(p);
-    p->explained |= p->scratch.at[AT_LOW] == p->certain.count;
-    add_prefix(p, &p->next);
-    return true;
-}
-
-/* The same by one of unknown outcome: as many certain ones took effect as before. */
-static void add_perhaps(struct proving *p, uint32_t from, uint32_t end)
-{
-    const size_t bits = AT_BITS + p->certain_words;
-    for (size_t i = 0; i < p->perhaps.count && p->perhaps.at[i].invoke <= end && !p->no_memory; i++) {
-        const uint64_t *prefix = prefix_of(p, &p->now, from);
-        const uint32_t equal = p->perhaps.at[i].equal;
-        uint32_t after;
-        if (is_in(prefix + bits, i) || (equal > 0 && !is_in(prefix + bits, equal - 1)) ||
-            !apply(p, prefix[AT_STATE], &p->perhaps.at[i], &after))
-            continue;
-        memcpy(p->scratch.at, prefix, prefix_size(p) * sizeof *prefix);
-        p->scratch.at[AT_STATE] = after;
-        p->scratch.at[bits + i / 64] |= UINT64_C(1) << i % 64;
-        add_prefix(p, &p->now);
-    }
-}
-
-static void explore(struct proving *p, uint32_t from)
-{
-    const uint64_t *prefix = prefix_of(p, &p->now, from);
-    const uint32_t end = first_end(p, prefix);
-    const size_t low = prefix[AT_LOW];
-    for (size_t i = low; i < p->certain.count && p->certain.at[i].invoke <= end; i++) {
-        if (observes(&p->certain.at[i]) && lengthen(p, prefix, i))
-            return;
-    }
-    for (size_t i = low; i < p->certain.count && p->certain.at[i].invoke <= end && !p->no_memory; i++) {
-        if (!observes(&p->certain.at[i]))
-            (void)lengthen(p, prefix, i);
-    }
-    add_perhaps(p, from, end);
-}
-
-static void forget_layer(struct layer *layer)
-{
-    layer->words.count = layer->links.count = layer->count = 0;
-    if (layer->chains.slot_count > 4096) {
-        rig_table_done(&layer->chains);
-        rig_table_init(&layer->chains);
-    } else {
-        rig_table_clear(&layer->chains);
-    }
-}
-
-/* ---- where prefixes begin ---- */
-
-static bool has_value(const struct proving *p)
-{
-    return p->history->workload == RIG_WORKLOAD_CAS_REGISTER || p->history->workload == RIG_WORKLOAD_MUTEX;
-}
-
-/* The operation that was invoked at the position; `count`: there is none. */
-static size_t find_operation(const struct operations *operations, uint32_t invoke)
-{
-    size_t i = 0;
-    while (i < operations->count && operations->at[i].invoke != invoke)
-        i++;
-    return i;
-}
-
-/* Fills in p->scratch: the configuration, and how many certain operations have taken effect. */
-static void begin_with(struct proving *p, const struct rig_blocked_from *from, const char *state, uint32_t number,
-                       uint32_t *length)
-{
-    uint64_t *bits = p->scratch.at + AT_BITS;
-    int64_t value = 0;
-    rig_buf_clear(&p->states.text);
-    if (has_value(p)) {
-        memcpy(&value, state, sizeof value);
-        rig_buf_add_text(&p->states.text, RIG_VALUE_SHOWN(value));
-    } else {
-        rig_buf_add(&p->states.text, state, from->sizes[number]);
-    }
-    memset(p->scratch.at, 0, prefix_size(p) * sizeof *p->scratch.at);
-    p->scratch.at[AT_STATE] = rig_proved_state(&p->states);
-    p->no_memory |= p->states.no_memory;
-    *length = 0;
-    for (uint32_t i = from->first[number]; i < from->first[number + 1]; i++) {
-        const size_t certain = find_operation(&p->certain, from->used[i]);
-        const size_t perhaps = find_operation(&p->perhaps, from->used[i]);
-        if (certain < p->certain.count) {
-            RIG_INVARIANT(certain / 64 < p->certain_words);
-            bits[certain / 64] |= UINT64_C(1) << certain % 64;
-            ++*length;
-        } else if (perhaps < p->perhaps.count) {
-            bits[p->certain_words + perhaps / 64] |= UINT64_C(1) << perhaps % 64;
-        }
-    }
-    normalise(p);
-}
-
-/* Adds the prefixes to begin with that have as many certain operations as those of the layer `now`. */
-static uint32_t begin_layer(struct proving *p, uint32_t length)
-{
-    const struct rig_blocked_from *from = p->witness->blocked->from;
-    uint32_t longer = 0;
-    if (from == NULL && length == 0) {
-        memset(p->scratch.at, 0, prefix_size(p) * sizeof *p->scratch.at);
-        p->scratch.at[AT_STATE] = rig_proved_initial(&p->states);
-        p->no_memory |= p->states.no_memory;
-        if (!p->no_memory)
-            add_prefix(p, &p->now);
-    }
-    const char *state = from == NULL ? NULL : from->states;
-    for (uint32_t i = 0; from != NULL && i < from->count && !p->no_memory; i++) {
-        uint32_t own;
-        begin_with(p, from, state, i, &own);
-        if (own == length && !p->no_memory)
-            add_prefix(p, &p->now);
-        longer += own > length;
-        state += from->sizes[i];
-    }
-    return longer;
-}
-
-/* Whether some order explains the operations. */
-static void search_all(struct proving *p)
-{
-    p->explained = p->certain.count == 0;
-    for (uint32_t length = 0; !p->explained && !p->no_memory && !p->spent; length++) {
-        const bool later = begin_layer(p, length) > 0;
-        if (p->now.count == 0 && !later)
-            return;
-        for (uint32_t i = 0; i < p->now.count && !p->explained && !p->no_memory && !p->spent; i++) {
-            explore(p, i);
-            p->spent = i % 1024 == 1023 && rig_clock_now_ns() > p->deadline_ns;
-        }
-        const struct layer layer = p->now;
-        p->now = p->next;
-        p->next = layer;
-        forget_layer(&p->next);
-        p->spent |= length % 1024 == 1023 && rig_clock_now_ns() > p->deadline_ns;
-    }
-}
-
-static void proving_done(struct proving *p)
-{
-    rig_proved_states_done(&p->states);
-    operations_done(&p->certain);
-    operations_done(&p->perhaps);
-    layer_words_done(&p->now.words);
-    layer_links_done(&p->now.links);
-    rig_table_done(&p->now.chains);
-    layer_words_done(&p->next.words);
-    layer_links_done(&p->next.links);
-    rig_table_done(&p->next.chains);
-    layer_words_done(&p->scratch);
+    const uint32_t txn = w->txns[0], last = rig_txn_end(history, txn);
+    const struct rig_blocked_from *from = w->blocked == NULL ? NULL : w->blocked->from;
+    const bool is_row = rig_replay_object_has_row(history->workload);
+    struct rig_order_units units = {0};
+    bool fits = true;
+    if (w->blocked == NULL)
+        return "is in an anomaly that objects do not have";
+    if (last == RIG_POSITION_NONE || rig_txn_op_count(history, txn) == 0 || rig_txn_ops(history, txn)->key != w->key ||
+        history->txns[txn].invoke_at == RIG_POSITION_NONE)
+        return "is no operation on the object that completed";
+    if (w->blocked->value_count > 0 && !is_row)
+        return "is on an object whose values cannot be left out";
+    if (from != NULL && is_row)
+        return "is on an object that windows carry nothing over of";
+    for (uint32_t i = 0; fits && i < history->txn_count; i++)
+        fits = add_txn(history, w, i, last, &units);
+    const struct rig_search_from begin =
+        from == NULL ? (struct rig_search_from){0}
+                     : (struct rig_search_from){from->count, from->states, from->sizes, from->first, from->used};
+    const char *lacks = fits ? rig_verify_units(history, &units, 1, from == NULL ? NULL : &begin, "can take effect")
+                             : "could not be proved in the memory there is";
+    rig_order_units_done(&units);
+    return lacks;
 }
 
 /* ---- the type's functions ---- */
@@ -550,7 +245,7 @@ static const char *check_element(const struct rig_history *history, const struct
     const bool is_lost = w->anomaly == RIG_ANOMALY_LOST_ELEMENT;
     struct elements e = {.history = history, .key = w->key, .nothing = is_lost ? w->txns[0] : UINT32_MAX};
     const char *why = NULL;
-    if (history->workload != RIG_WORKLOAD_QUEUE && history->workload != RIG_WORKLOAD_STACK)
+    if (!rig_replay_object_has_row(history->workload))
         return "is on an object without elements";
     if (is_lost && !found_nothing(history, w->txns[0], w->key))
         return "did not find it empty";
@@ -569,40 +264,20 @@ static const char *check_element(const struct rig_history *history, const struct
     return why;
 }
 
-/* The prefix ends with the completion of the blocked operation. */
 static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *witness)
 {
-    const struct rig_history *history = proof->history;
-    const uint32_t txn = witness->txns[0];
-    const uint32_t last = rig_txn_end(history, txn);
-    struct proving p = {
-        .history = history, .witness = witness, .deadline_ns = rig_clock_now_ns() + MOST_SECONDS * RIG_NS_PER_S};
-    if (witness->anomaly == RIG_ANOMALY_PHANTOM_ELEMENT || witness->anomaly == RIG_ANOMALY_DUPLICATED_ELEMENT ||
-        witness->anomaly == RIG_ANOMALY_LOST_ELEMENT)
-        return check_element(history, witness);
-    if (witness->anomaly == RIG_ANOMALY_NONSEQUENTIAL)
-        return rig_verify_object_order(history, witness);
-    if (witness->anomaly != RIG_ANOMALY_NONLINEARIZABLE || witness->blocked == NULL)
+    switch ((int)witness->anomaly) {
+    case RIG_ANOMALY_PHANTOM_ELEMENT:
+    case RIG_ANOMALY_DUPLICATED_ELEMENT:
+    case RIG_ANOMALY_LOST_ELEMENT:
+        return check_element(proof->history, witness);
+    case RIG_ANOMALY_NONSEQUENTIAL:
+        return rig_verify_object_order(proof->history, witness);
+    case RIG_ANOMALY_NONLINEARIZABLE:
+        return check_prefix(proof->history, witness);
+    default:
         return "is in an anomaly that objects do not have";
-    if (last == RIG_POSITION_NONE || rig_txn_op_count(history, txn) == 0 ||
-        rig_txn_ops(history, txn)->key != witness->key || history->txns[txn].invoke_at == RIG_POSITION_NONE)
-        return "is no operation on the object that completed";
-    const bool is_row = history->workload == RIG_WORKLOAD_QUEUE || history->workload == RIG_WORKLOAD_STACK;
-    if (witness->blocked->value_count > 0 && !is_row)
-        return "is on an object whose values cannot be left out";
-    if (witness->blocked->from != NULL && is_row)
-        return "is on an object that windows carry nothing over of";
-    rig_proved_states_init(&p.states, history->workload);
-    rig_table_init(&p.now.chains);
-    rig_table_init(&p.next.chains);
-    if (collect(&p, witness->key, last))
-        search_all(&p);
-    else
-        p.no_memory = true;
-    proving_done(&p);
-    if (p.spent)
-        return rig_verify_spent;
-    return p.no_memory ? "could not be proved in the memory there is" : p.explained ? "can take effect" : NULL;
+    }
 }
 
 static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step *step)

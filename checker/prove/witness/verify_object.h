@@ -1,0 +1,11 @@
+/* The verifier of objects (verify_type.h), and its use of the search for an order. */
+#ifndef RIG_CHECKER_PROVE_WITNESS_VERIFY_OBJECT_H
+#define RIG_CHECKER_PROVE_WITNESS_VERIFY_OBJECT_H
+
+#include "checker/prove/object_search.h"
+
+/* Proves that the units have no order. Gives what the proof lacks, `has_order` where they have one; NULL: nothing. */
+const char *rig_verify_units(const struct rig_history *history, struct rig_order_units *units, uint32_t group_count,
+                             const struct rig_search_from *from, const char *has_order);
+
+#endif
