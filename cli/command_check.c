@@ -168,7 +168,8 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
         rc = rig_asked_require_possible(workload, options->check.anomalies, err);
     if (rc == RIG_OK && rig_arguments_value(args, "proof") != NULL)
         rc = rig_cli_proof_check(workload, options->check.lattice, err);
-    rig_cli_take_load(rig_source_facts(source)->meta, &options->check);
+    const struct rig_source_facts *facts = rig_source_facts(source);
+    rig_cli_take_load(facts->meta, facts->has_all_rows, &options->check);
     if (rc == RIG_OK && ranks != NULL)
         rig_cli_check_ranks_open(ranks, args->positionals, args->positional_count, from, options);
     return rc == RIG_OK ? rig_check_source(source, name_of(args), options, verdict, err) : rc;

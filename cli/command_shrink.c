@@ -146,7 +146,7 @@ static enum rig_rc shrink(const struct rig_arguments *args, const struct rig_cli
     const char *out = rig_arguments_value(args, "output");
     enum rig_rc rc = rig_history_load_ranks((const char *const *)paths->at, paths->count, load, &history, err);
     if (rc == RIG_OK) {
-        rig_cli_take_load(history->meta, &options->check);
+        rig_cli_take_load(history->meta, history->has_all_rows, &options->check);
         rc = rig_shrink_history(history, options, &shrunk, err);
     }
     if (rc == RIG_OK && out != NULL)

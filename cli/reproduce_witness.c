@@ -429,7 +429,7 @@ static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err
         rc = rig_history_load_ranks((const char *const *)paths.at, paths.count, &load, &history, err);
     rig_cli_paths_done(&paths);
     if (rc == RIG_OK) {
-        rig_cli_take_load(history->meta, &options.check);
+        rig_cli_take_load(history->meta, history->has_all_rows, &options.check);
         rc = rig_shrink_history(history, &options, &reproduction->part, err);
     }
     if (rc == RIG_OK)

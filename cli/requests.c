@@ -244,9 +244,10 @@ bool rig_cli_read_assume(const struct rig_arguments *args, unsigned *assumptions
     return true;
 }
 
-void rig_cli_take_load(const char *meta, struct rig_check_options *options)
+void rig_cli_take_load(const char *meta, bool has_all_rows, struct rig_check_options *options)
 {
     struct rig_check_section check = {0};
+    options->assumptions |= has_all_rows ? RIG_ASSUMES_PREFILLED : 0;
     if (meta == NULL || rig_plan_parse_check("plan.yaml", meta, strlen(meta), &check, NULL) != RIG_OK)
         return;
     options->assumptions |= check.assumptions & (RIG_ASSUMES_NEGATIVE_BALANCES | RIG_ASSUMES_PREFILLED);

@@ -95,8 +95,8 @@ void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_opt
 /* Adds the RIG_ASSUMPTION_BIT()s of --assume. False after a complaint. */
 bool rig_cli_read_assume(const struct rig_arguments *args, unsigned *assumptions);
 /* Adds to the options what the plan in a record says of its load: what accounts have, and whether keys have rows. `meta`:
- * the record's; NULL: it carries no plan. */
-void rig_cli_take_load(const char *meta, struct rig_check_options *options);
+ * the record's; NULL: it carries no plan. `has_all_rows`: see struct rig_history. */
+void rig_cli_take_load(const char *meta, bool has_all_rows, struct rig_check_options *options);
 extern const char *const rig_cli_require_choices[];
 /* --minimum and --require, over what `minimum` says. False after a complaint. */
 bool rig_cli_read_minimum(const struct rig_arguments *args, struct rig_minimum *minimum);

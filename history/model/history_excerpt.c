@@ -235,6 +235,7 @@ static void copy_facts(const struct rig_history *from, struct rig_history *to)
     to->lost_count = from->lost_count;
     to->reused_count = from->reused_count;
     to->reads_at_once = from->reads_at_once;
+    to->has_all_rows = from->has_all_rows;
     to->start_utc_ns = from->start_utc_ns;
     to->row_names = from->row_names;
     to->is_excerpt = true;

@@ -49,6 +49,7 @@ static bool take_facts(struct rig_history *history, const struct rig_source_fact
     history->lost_count = facts->lost_count;
     history->reused_count = facts->reused_count;
     history->reads_at_once = facts->reads_at_once;
+    history->has_all_rows = facts->has_all_rows;
     struct rig_history_storage *storage = history->storage;
     if (!rig_fault_event_keep_all(&storage->faults, &storage->fault_texts, facts->faults, facts->fault_count))
         return false;

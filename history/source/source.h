@@ -69,6 +69,7 @@ struct rig_source_facts {
     bool value_keys;
     bool sorted;        /* the operations were sorted by their indices: see rig_source_mend() */
     bool reads_at_once; /* see struct rig_history; known when the source is opened */
+    bool has_all_rows;  /* see struct rig_history, too */
     bool truncated;
     uint64_t damaged_at;     /* offset of the damage, where reading stopped; 0: none */
     uint64_t damaged_bytes;  /*   from there to the end of the file */

@@ -89,7 +89,8 @@ enum rig_rc rig_last_values_refute(const struct rig_smallest_part *part, const s
 {
     const uint64_t levels =
         part->level != RIG_LEVEL_COUNT ? RIG_LEVEL_BIT(part->level) : part->verdict->weakest_refuted;
-    const struct rig_check_options options = {.levels = levels};
+    /* The scenario inserts its rows before its first step. */
+    const struct rig_check_options options = {.levels = levels, .assumptions = RIG_ASSUMES_PREFILLED};
     struct rig_history *registers = NULL;
     struct rig_verdict *verdict = NULL;
     bool any = false;

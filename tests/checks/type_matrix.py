@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 
 RIG = os.environ["RIG"]
-DIALECTS = pathlib.Path(os.environ["RIG_SOURCE"]) / "dialects"
+DIALECTS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs" / "dialects"
 KEEPS_NOTHING = "null"
 EXAMPLE = "skeleton"  # is not installed
 DELIBERATELY_WRONG = "etcd-blind-append"

@@ -101,9 +101,9 @@ class Nightly(RigTest):
         self.assertEqual(self.cases()[level], ["failure"])
         self.assertIn(found[1], self.summary)
 
-    def is_failed(self, plan, why):
+    def is_failed(self, plan, why, status=3):
         done, annotations, run = self.job(plan)
-        self.status(3, done)
+        self.status(status, done)
         self.assertRegex(annotations[0], rf"^::error title=[\w-]+%3A completed \(run-failed\)::[^\n]*{why}")
         failed = [result for result in run["results"] if result["ruleId"] == "run-failed"]
         self.assertEqual([result["level"] for result in failed], ["error"])
@@ -128,7 +128,8 @@ class Nightly(RigTest):
                     ["internal", "lost-update", "G-single-item", "G2-item"])
 
     def test_a_server_that_is_missing(self):
-        self.is_failed(POSTGRES + ["--set", "database.cluster.local.bin-dir=/nonexistent"], "executable initdb and postgres")
+        self.is_failed(POSTGRES + ["--set", "database.cluster.local.bin-dir=/nonexistent"], "executable initdb and postgres",
+                       status=64)
 
     def test_a_server_that_does_not_answer(self):
         self.is_failed([self.plan(GIVEN)], "127.0.0.1:1")
