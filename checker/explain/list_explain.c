@@ -110,7 +110,8 @@ static bool prove_rw(const struct rig_versions *versions, bool found, struct rig
     for (uint32_t i = 0; i < rig_txn_op_count(versions->history, step->from); i++) {
         if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state == RIG_READ_UNKNOWN ||
             versions->keys[ops[i].key].contested || !rig_versions_is_prefix(versions, &ops[i]) ||
-            !may_use(step, ops[i].key, step->from_op, i) || (found && rig_list_found_no_row(&ops[i])))
+            !may_use(step, ops[i].key, step->from_op, i) ||
+            (found && rig_list_found_no_row(versions->history, &ops[i])))
             continue;
         uint32_t key = ops[i].key;
         const struct rig_key_versions *k = &versions->keys[key];

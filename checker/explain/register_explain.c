@@ -39,7 +39,7 @@ static bool prove_order(const struct rig_inference *inference, bool found, struc
         const struct rig_version_edge *edge = edge_to_writer(inference, version, step->to);
         if (edge == NULL ||
             (kind == RIG_OP_READ_REGISTER && (inference->registers.versions[version].writer == step->from ||
-                                              (found && rig_register_found_no_row(&ops[i])))))
+                                              (found && rig_register_found_no_row(inference->history, &ops[i])))))
             continue;
         RIG_INVARIANT(edge->from == version && inference->registers.versions[edge->to].key == ops[i].key);
         step->key = ops[i].key;

@@ -123,8 +123,8 @@ static bool check_future(const struct reading *reading)
 /* Whether only one of the two reads found the row, and the other one did not miss the transaction's own. */
 static bool is_phantom(const struct reading *reading, uint32_t previous)
 {
-    const bool now = rig_list_found_no_row(&reading->ops[reading->op]),
-               before = rig_list_found_no_row(&reading->ops[previous]);
+    const bool now = rig_list_found_no_row(reading->versions->history, &reading->ops[reading->op]),
+               before = rig_list_found_no_row(reading->versions->history, &reading->ops[previous]);
     bool own = false;
     for (uint32_t i = now ? reading->op : previous; (i = reading->own[i].previous) != RIG_OWN_NONE;)
         own |= reading->ops[i].kind == RIG_OP_APPEND;
@@ -331,7 +331,8 @@ bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_noncy
         if (compare_reads(a, b) != 0)
             continue;
         const bool by_predicate =
-            !versions->prefilled && rig_list_found_no_row(rig_txn_ops(versions->history, a->txn) + a->op);
+            !versions->prefilled &&
+            rig_list_found_no_row(versions->history, rig_txn_ops(versions->history, a->txn) + a->op);
         struct rig_noncyclic found = {.anomaly =
                                           by_predicate ? RIG_ANOMALY_LOST_UPDATE_PREDICATE : RIG_ANOMALY_LOST_UPDATE,
                                       .key = a->key,

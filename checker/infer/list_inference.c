@@ -86,7 +86,7 @@ static void link_writer(struct infer *in, uint32_t txn, const struct rig_txn_op 
 /* Links a reader with the writer of the version after the one that it read: rw. */
 static bool link_overwriter(struct infer *in, uint32_t txn, const struct rig_txn_op *op)
 {
-    if (in->versions->items_only && rig_list_found_no_row(op))
+    if (in->versions->items_only && rig_list_found_no_row(in->versions->history, op))
         return true;
     uint32_t next = rig_versions_from(in->versions, op->key, op->read_state == RIG_READ_SEEN ? op->count : 0);
     if (next == RIG_VERSION_NONE)

@@ -122,7 +122,7 @@ static bool add_read(struct build *b, uint32_t txn, const struct rig_txn_op *op,
 {
     uint32_t writer = RIG_TXN_NONE;
     const enum external of = external_read(b->versions, txn, op, &writer);
-    if (of == NO_READ || (b->items && rig_list_found_no_row(op)) ||
+    if (of == NO_READ || (b->items && rig_list_found_no_row(b->versions->history, op)) ||
         (of == OF_WRITER && b->node[writer] == RIG_PROBLEM_NONE))
         return true;
     return rig_problem_add_read(b->problem, &(struct rig_problem_read){

@@ -52,7 +52,7 @@ static bool note(struct infer *in, enum rig_anomaly anomaly, uint32_t txn, uint3
                  uint32_t other_op)
 {
     const struct rig_txn_op *read = rig_txn_ops(in->history, txn) + op;
-    if (anomaly == RIG_ANOMALY_LOST_UPDATE && !in->prefilled && rig_register_found_no_row(read))
+    if (anomaly == RIG_ANOMALY_LOST_UPDATE && !in->prefilled && rig_register_found_no_row(in->history, read))
         anomaly = RIG_ANOMALY_LOST_UPDATE_PREDICATE;
     struct rig_noncyclic found = {.anomaly = anomaly,
                                   .key = read->key,
@@ -161,7 +161,7 @@ static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t i
                !take_garbage(in, txn, op, &in->registers->initial[version->key])) {
         return false;
     }
-    if (in->items_only && rig_register_found_no_row(rig_txn_ops(in->history, txn) + op))
+    if (in->items_only && rig_register_found_no_row(in->history, rig_txn_ops(in->history, txn) + op))
         return true;
     RIG_INVARIANT(in->seen_count <= in->history->op_count);
     in->seen[in->seen_count] = (struct version_reader){id, txn};
@@ -173,7 +173,8 @@ static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t i
 static bool is_phantom(const struct infer *in, uint32_t txn, uint32_t op, uint32_t before)
 {
     const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
-    const bool now = rig_register_found_no_row(&ops[op]), earlier = rig_register_found_no_row(&ops[before]);
+    const bool now = rig_register_found_no_row(in->history, &ops[op]),
+               earlier = rig_register_found_no_row(in->history, &ops[before]);
     bool own = false;
     for (uint32_t i = 0; i < (now ? op : before); i++)
         own |= ops[i].kind == RIG_OP_WRITE && ops[i].key == ops[op].key;

@@ -92,7 +92,8 @@ static bool is_between(struct build *b, uint32_t version, uint32_t op)
 static bool add_read(struct build *b, uint32_t node, uint32_t key, uint32_t op, uint32_t version)
 {
     const struct rig_txn *txn = &b->history->txns[b->problem->txns.at[node].txn];
-    if (version == RIG_REGISTER_NONE || (b->items && rig_register_found_no_row(&b->history->ops[txn->first_op + op])))
+    if (version == RIG_REGISTER_NONE ||
+        (b->items && rig_register_found_no_row(b->history, &b->history->ops[txn->first_op + op])))
         return true;
     const bool initial = version < b->history->key_count;
     const uint32_t writer = b->registers->versions[version].writer;

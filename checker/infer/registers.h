@@ -100,8 +100,9 @@ static inline const struct rig_version_edge *rig_registers_edge(const struct rig
 }
 
 /* Whether a read with a known result found no row of its key: an rw edge from it is by a predicate. */
-static inline bool rig_register_found_no_row(const struct rig_txn_op *read)
+static inline bool rig_register_found_no_row(const struct rig_history *history, const struct rig_txn_op *read)
 {
+    (void)history;
     return read->read_state == RIG_READ_NIL;
 }
 

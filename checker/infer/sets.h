@@ -52,8 +52,9 @@ static inline bool rig_set_is_read(const struct rig_txn_op *op)
 }
 
 /* Elements are rows: a read that misses one found no row of it. So each rw edge is by a predicate. */
-static inline bool rig_set_found_no_row(const struct rig_txn_op *read)
+static inline bool rig_set_found_no_row(const struct rig_history *history, const struct rig_txn_op *read)
 {
+    (void)history;
     (void)read;
     return true;
 }

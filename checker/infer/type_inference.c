@@ -110,7 +110,7 @@ const struct rig_type_inference *rig_type_inference(enum rig_workload workload)
 bool rig_type_found_no_row(const struct rig_history *history, bool prefilled, uint32_t txn, uint32_t op)
 {
     const struct rig_type_inference *type = &types[history->workload];
-    return !prefilled && type->found_no_row != NULL && type->found_no_row(rig_txn_ops(history, txn) + op);
+    return !prefilled && type->found_no_row != NULL && type->found_no_row(history, rig_txn_ops(history, txn) + op);
 }
 
 bool rig_type_has_phantoms(const struct rig_inference *inference, const struct rig_problem *problem)

@@ -48,7 +48,7 @@ struct rig_type_inference {
     bool (*link_items)(const struct rig_inference *inference, const uint8_t *among, struct rig_inference *items);
     /* Whether an rw edge from this read with a known result rests on a predicate, unless the rows of all keys were there
      * before (RIG_ASSUMES_PREFILLED). NULL: rows and reads of the type are not those of keys. */
-    bool (*found_no_row)(const struct rig_txn_op *read);
+    bool (*found_no_row)(const struct rig_history *history, const struct rig_txn_op *read);
     /* Measures when the elements of the selected keys became visible: rig_set_times() (infer/set_times.h). NULL: there
      * are no elements. */
     void (*time_elements)(const struct rig_inference *inference, const uint8_t *keys, struct rig_arena *arena,

@@ -108,9 +108,10 @@ enum rig_rc rig_versions_build(const struct rig_history *history, struct rig_are
                                struct rig_versions *versions, struct rig_err *err);
 
 /* Whether a read with a known result found no row of its key: an rw edge from it is by a predicate. */
-static inline bool rig_list_found_no_row(const struct rig_txn_op *read)
+static inline bool rig_list_found_no_row(const struct rig_history *history, const struct rig_txn_op *read)
 {
-    return read->read_state != RIG_READ_SEEN || read->count == 0;
+    return (read->read_state != RIG_READ_SEEN || read->count == 0) &&
+           (history->had_rows == NULL || !history->had_rows[read->key]);
 }
 
 /* True when the append stands in its key's order. */

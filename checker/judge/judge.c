@@ -143,7 +143,7 @@ static bool has_phantoms(const struct rig_judge *judge)
         const struct rig_txn_op *ops = rig_txn_ops(judge->history, txn);
         for (uint32_t i = 0; core[txn] && !found && i < rig_txn_op_count(judge->history, txn); i++)
             found = rig_op_reads(ops[i].kind) && ops[i].read_state != RIG_READ_UNKNOWN &&
-                    judge->type->found_no_row(&ops[i]);
+                    judge->type->found_no_row(judge->history, &ops[i]);
     }
     return found;
 }

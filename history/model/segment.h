@@ -32,6 +32,7 @@ struct rig_segment_key {
     const char *text; /* of a key that is a text: borrowed from the bytes that were parsed; else NULL */
     uint32_t text_length;
     struct rig_growing_list spine; /* out of the segment's pool */
+    bool had_row;                  /* its lists begin after elements that were cut off: see struct rig_history */
 };
 
 struct rig_segment_error {

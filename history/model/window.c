@@ -70,6 +70,7 @@ void rig_window_free(struct rig_window *window)
     rig_window_uint32s_done(&window->branch_map);
     rig_spine_views_done(&window->spine_views);
     rig_branch_views_done(&window->branch_views);
+    rig_window_flags_done(&window->had_rows);
     free(window);
 }
 
@@ -90,7 +91,7 @@ size_t rig_window_bytes(const struct rig_window *window)
            window->order.capacity * sizeof(uint64_t) + window->uses.capacity * sizeof(struct rig_key_use) +
            window->appends.capacity * sizeof(struct rig_owned_op) + rig_segment_note_bytes(&window->own_note) +
            window->spine_views.capacity * sizeof(struct rig_list) +
-           window->branch_views.capacity * sizeof(struct rig_branch);
+           window->branch_views.capacity * sizeof(struct rig_branch) + window->had_rows.capacity;
 }
 
 size_t rig_window_filled_bytes(const struct rig_window *window)
@@ -145,6 +146,10 @@ static bool view_lists(struct rig_window *window)
         const struct rig_growing_list *spine = &window->keys.at[i].spine;
         window->spine_views.at[i] = (struct rig_list){.at = spine->at, .count = spine->count};
     }
+    if (window->any_had_row && !rig_window_flags_reserve(&window->had_rows, window->keys.count + 1))
+        return false;
+    for (size_t i = 0; window->any_had_row && i < window->keys.count; i++)
+        window->had_rows.at[i] = window->keys.at[i].had_row;
     for (size_t i = 0; i < window->branches.count; i++) {
         const struct rig_growing_branch *branch = &window->branches.at[i];
         window->branch_views.at[i] = (struct rig_branch){.tail = branch->tail.at,
@@ -201,6 +206,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
         .ops = window->ops.at,
         .op_count = op_count,
         .spines = window->spine_views.at,
+        .had_rows = window->any_had_row ? window->had_rows.at : NULL,
         .key_count = (uint32_t)window->keys.count,
         .branches = window->branch_views.at,
         .branch_count = (uint32_t)window->branches.count,

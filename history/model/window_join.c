@@ -30,6 +30,8 @@ static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_k
     struct rig_read_list spine = read_spine(from, from->spine.count, from->spine.count);
     if (place->key == RIG_WINDOW_NONE || !rig_window_place_list(window, &spine, 0, spine.count, place))
         return rig_window_no_room(window, err);
+    if (from->had_row)
+        window->any_had_row = window->keys.at[place->key].had_row = true;
     return RIG_OK;
 }
 

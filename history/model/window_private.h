@@ -21,6 +21,7 @@ struct rig_window_key {
     uint64_t use_count;   /* operations since then */
     uint32_t last_branch; /* the newest branch of this key, or RIG_WINDOW_NONE */
     bool is_open;         /* an open transaction names it */
+    bool had_row;         /* see struct rig_history */
 };
 
 /* The place of a segment's list in the window: reads of at most `agreed` elements are on the key's spine, longer ones
@@ -33,6 +34,7 @@ struct rig_list_place {
 
 RIG_VEC(int64_t, rig_window_int64s)
 RIG_VEC(uint32_t, rig_window_uint32s)
+RIG_VEC(uint8_t, rig_window_flags)
 RIG_VEC(uint64_t, rig_window_uint64s)
 RIG_VEC(struct rig_window_key, rig_window_keys)
 RIG_VEC(struct rig_list_place, rig_list_places)
@@ -92,6 +94,8 @@ struct rig_window {
     struct rig_window_uint32s key_map, branch_map; /* of a release: old number -> new one */
     struct rig_spine_views spine_views;
     struct rig_branch_views branch_views;
+    struct rig_window_flags had_rows; /* per key, once one had a row */
+    bool any_had_row;
     struct rig_segment_note own_note; /* of a segment that has none */
     struct rig_history view;
     struct rig_op_summary summary;

@@ -78,7 +78,7 @@ static void collect_node(struct weave *w, uint32_t node)
             continue;
         if (use.is_read) {
             if (ops[i].read_state == RIG_READ_UNKNOWN || !rig_versions_is_prefix(w->versions, &ops[i]) ||
-                (w->versions->items_only && rig_list_found_no_row(&ops[i])))
+                (w->versions->items_only && rig_list_found_no_row(history, &ops[i])))
                 continue;
             use.place = rig_txn_op_list(history, &ops[i]).count;
         } else {

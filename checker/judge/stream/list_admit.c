@@ -87,8 +87,10 @@ static bool cut_lists(struct rig_retired *retired, const struct rig_segment *seg
         return false;
     for (size_t i = 0; i < segment->keys.count; i++) {
         uint32_t number = retired->numbers.at[i];
-        if (number != RIG_RETIRED_NONE &&
-            !cut_spine(retired, number, &cleaned->keys.at[i].spine, &retired->spine_limits.at[i]))
+        if (number == RIG_RETIRED_NONE)
+            continue;
+        cleaned->keys.at[i].had_row = retired->keys.at[number].cut > 0;
+        if (!cut_spine(retired, number, &cleaned->keys.at[i].spine, &retired->spine_limits.at[i]))
             return false;
     }
     for (size_t i = 0; i < segment->branches.count; i++) {

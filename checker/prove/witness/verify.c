@@ -70,6 +70,8 @@ bool rig_verify_found_no_row(const struct rig_proof *proof, uint32_t txn, uint32
     if (proof->prefilled || op >= rig_txn_op_count(proof->history, txn))
         return false;
     const struct rig_txn_op *read = rig_txn_ops(proof->history, txn) + op;
+    if (proof->history->had_rows != NULL && proof->history->had_rows[read->key])
+        return false;
     switch (rig_op_infos[read->kind].shape) {
     case RIG_RESULT_VALUE:
         return read->read_state == RIG_READ_NIL;
