@@ -103,7 +103,7 @@ struct rig_history {
     uint32_t txn_count;
     struct rig_txn_op *ops;
     uint32_t op_count;
-    struct rig_list *spines;  /* one a key */
+    struct rig_list *spines; /* one a key */
     const uint8_t
         *had_rows; /* per key of a window: its lists begin after elements that were judged before and cut off, so
                                   * no read of it finds it without a row; NULL: there is no such key */
