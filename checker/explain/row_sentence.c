@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/bug.h"
+#include "checker/explain/say.h"
 #include "checker/explain/sentence.h"
 #include "history/types/row_ops.h"
 
@@ -45,8 +46,7 @@ static void add_reading(const struct rig_history *history, uint32_t txn, uint32_
     rig_buf_printf(text, " %s table ", did[known ? condition.form : RIG_ROW_LISTED]);
     rig_sentence_key(history, ops[op].key, text);
     add_condition(ops, op, text);
-    rig_buf_add_text(text, " as ");
-    rig_sentence_list(rig_txn_op_list(history, &ops[op]), text);
+    rig_say(history, text, " as %A", txn, op);
 }
 
 /* The first row that both reads show at the same version. */

@@ -1,85 +1,37 @@
 #include "checker/explain/sentence.h"
-#include "history/model/value_texts.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "checker/explain/type_words.h"
 #include "checker/explain/answered.h"
+#include "checker/explain/say.h"
+#include "checker/explain/type_words.h"
 #include "history/types/types.h"
 
 enum {
-    LIST_ENDS = 4,
     OPS_SHOWN = 16,
-    KEY_BYTES = 128,
     CYCLE_SHOWN = 64, /* transactions; the text of a longer cycle has only its ends */
     CYCLE_ENDS = 8,
 };
 
 void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
 {
-    rig_buf_printf(text, "T%" PRIu32, rig_txn_name(history, txn));
-}
-
-void rig_sentence_excerpt(const struct rig_history *history, struct rig_buf *text)
-{
-    enum { SHORT = 12 };
-    if (!history->is_excerpt && history->txn_count <= SHORT)
-        rig_buf_add_text(text, " (if the history is an excerpt, --excerpt takes it as written outside)");
-}
-
-void rig_sentence_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text)
-{
-    for (uint32_t i = from; i < to; i++) {
-        if (i > from)
-            rig_buf_add_char(text, ' ');
-        rig_value_add(text, rig_read_element(&list, i));
-    }
-}
-
-void rig_sentence_list(struct rig_read_list list, struct rig_buf *text)
-{
-    rig_buf_add_char(text, '[');
-    if (list.count <= RIG_SENTENCE_LIST) {
-        rig_sentence_elements(list, 0, list.count, text);
-        rig_buf_add_char(text, ']');
-        return;
-    }
-    rig_sentence_elements(list, 0, LIST_ENDS, text);
-    rig_buf_add_text(text, " ... ");
-    rig_sentence_elements(list, list.count - LIST_ENDS, list.count, text);
-    rig_buf_printf(text, " (%" PRIu32 " elements)]", list.count);
+    rig_say(history, text, "%T", txn);
 }
 
 void rig_sentence_key(const struct rig_history *history, uint32_t key, struct rig_buf *text)
 {
-    char name[KEY_BYTES];
-    rig_history_key_name(history, key, name, sizeof name);
-    rig_buf_add_text(text, name);
+    rig_say(history, text, "%K", key);
 }
 
-static void add_read(const struct rig_history *history, const struct rig_txn_op *op, struct rig_buf *text)
+static void add_op(const struct rig_history *history, uint32_t txn, uint32_t at, struct rig_buf *text)
 {
-    if (op->read_state == RIG_READ_UNKNOWN)
-        rig_buf_add_text(text, "?");
-    else if (op->read_state == RIG_READ_NIL)
-        rig_buf_add_text(text, "nil");
-    else if (rig_op_infos[op->kind].shape == RIG_RESULT_VALUE)
-        rig_value_add(text, op->value);
-    else
-        rig_sentence_list(rig_txn_op_list(history, op), text);
-}
-
-static void add_op(const struct rig_history *history, const struct rig_txn_op *op, struct rig_buf *text)
-{
-    rig_buf_printf(text, "[%s ", rig_op_infos[op->kind].name);
-    rig_sentence_key(history, op->key, text);
-    rig_buf_add_char(text, ' ');
+    const struct rig_txn_op *op = rig_txn_ops(history, txn) + at;
+    const char *name = rig_op_infos[op->kind].name;
     if (rig_op_reads(op->kind))
-        add_read(history, op, text);
+        rig_say(history, text, "[%s %K %A]", name, op->key, txn, at);
     else
-        rig_value_add(text, op->value);
-    rig_buf_add_char(text, ']');
+        rig_say(history, text, "[%s %K %V]", name, op->key, op->value);
 }
 
 static bool steps_name(const struct rig_step *steps, uint32_t count, uint32_t key)
@@ -113,7 +65,7 @@ static void add_ops(const struct rig_history *history, const struct rig_witness 
             continue;
         }
         rig_buf_add_text(text, gap ? (shown > 0 ? " ... " : "... ") : shown > 0 ? " " : "");
-        add_op(history, &ops[i], text);
+        add_op(history, txn, i, text);
         gap = false;
         shown++;
     }
@@ -123,11 +75,7 @@ static void add_ops(const struct rig_history *history, const struct rig_witness 
 
 void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
 {
-    const struct rig_txn_op *read = rig_txn_ops(history, txn) + op;
-    rig_buf_add_text(text, "read key ");
-    rig_sentence_key(history, read->key, text);
-    rig_buf_add_text(text, " as ");
-    add_read(history, read, text);
+    rig_say(history, text, "%r", txn, op);
 }
 
 static void add_time(const struct rig_history *history, int64_t ns, const char *unknown, struct rig_buf *text)

@@ -23,15 +23,8 @@ struct rig_type_sentences {
 extern const struct rig_type_sentences rig_list_sentences, rig_register_sentences, rig_set_sentences,
     rig_object_sentences, rig_counter_sentences, rig_row_sentences;
 
-enum { RIG_SENTENCE_LIST = 12 }; /* a longer list is shown by its ends */
-
-/* "T17", and a list as "[1 2 3]", long ones with their middle left out and their length given. */
+/* As "%T", "%K" and "%r" of say.h. */
 void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
-/* For a value without a writer, in a short history: names the option that takes it as written outside. */
-void rig_sentence_excerpt(const struct rig_history *history, struct rig_buf *text);
-void rig_sentence_list(struct rig_read_list list, struct rig_buf *text);
-/* Elements [from, to) of the list: "1 2 3"; a key; and what an operation read: "read key 5 as [1 2]". */
-void rig_sentence_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text);
 void rig_sentence_key(const struct rig_history *history, uint32_t key, struct rig_buf *text);
 void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text);
 

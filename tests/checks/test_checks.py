@@ -63,11 +63,11 @@ class Checks(unittest.TestCase):
         self.assertIn("1 problem(s)", output)
 
     def test_a_clean_tree_passes(self):
-        for check in ("check-layers", "check-registration", "check-text"):
+        for check in ("check-layers", "check-registration", "check-sentences", "check-text"):
             self.passes(check)
 
     def test_an_empty_tree_is_no_success(self):
-        for check in ("check-layers", "check-registration", "check-text"):
+        for check in ("check-layers", "check-registration", "check-sentences", "check-text"):
             status, output = run(check, {"README": ""})
             self.assertEqual(status, 2, output)
 
@@ -230,6 +230,24 @@ class Checks(unittest.TestCase):
 
     def test_blanks_at_the_end_of_a_line(self):
         self.catches("check-text", {"base/err.c": "int x; \n"}, "blanks at the end")
+
+    # check-sentences
+
+    def sentence(self, call):
+        return {"checker/explain/say.c": "int directives[] = {{'T', \"i\", say_txn}, {'R', \"ii\", say_read}};\n",
+                "checker/explain/a.c": f"void f(void) {{\n    {call};\n}}\n"}  # fmt: skip
+
+    def test_directive_that_is_not_in_the_table(self):
+        self.catches("check-sentences", self.sentence('rig_say(h, t, "%X", a)'), "checker/explain/a.c:2: rig_say: unknown directive %X")
+
+    def test_directives_that_do_not_fit_the_arguments(self):
+        for call in ('"%T %R", a, b', '"%T" " %R", f(a, b), b, c, d', 'a ? "%T" : "%R", b', '"100%%", a', '"%T"'):
+            self.catches("check-sentences", self.sentence(f"rig_say(h, t, {call})"), "a.c:2: rig_say: ", "takes")
+        self.catches("check-sentences", self.sentence("rig_say(h, t, format, a)"), "the format is no literal")
+
+    def test_directives_that_fit_the_arguments(self):
+        for call in ('"%T %R", a, b, c', '"%T" ", (%R", f(a, b), b["x, y"], c', 'a ? "%T: ?" : "(%T", b', '"100%%"'):
+            self.passes("check-sentences", **self.sentence(f"rig_say(h, t, {call})"))
 
 
 if __name__ == "__main__":

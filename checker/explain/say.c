@@ -1,0 +1,193 @@
+#include "checker/explain/say.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "history/model/value_texts.h"
+#include "history/types/types.h"
+
+enum {
+    LIST_SHOWN = 12, /* a longer list is shown by its ends */
+    LIST_ENDS = 4,
+    KEY_BYTES = 128,
+    SHORT = 12, /* transactions of a history that may be an excerpt */
+};
+
+/* ---- lists ---- */
+
+/* Elements [from, to): "1 2 3". */
+static void add_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text)
+{
+    for (uint32_t i = from; i < to; i++) {
+        if (i > from)
+            rig_buf_add_char(text, ' ');
+        rig_value_add(text, rig_read_element(&list, i));
+    }
+}
+
+static void add_list(struct rig_read_list list, struct rig_buf *text)
+{
+    rig_buf_add_char(text, '[');
+    if (list.count <= LIST_SHOWN) {
+        add_elements(list, 0, list.count, text);
+        rig_buf_add_char(text, ']');
+        return;
+    }
+    add_elements(list, 0, LIST_ENDS, text);
+    rig_buf_add_text(text, " ... ");
+    add_elements(list, list.count - LIST_ENDS, list.count, text);
+    rig_buf_printf(text, " (%" PRIu32 " elements)]", list.count);
+}
+
+/* The whole list where it is short, or where the stretch is no shorter. */
+static void add_stretch(struct rig_read_list list, int64_t from, int64_t to, struct rig_buf *text)
+{
+    uint32_t first = 0, last = list.count - 1;
+    for (uint32_t i = 0; i < list.count; i++) {
+        if (rig_read_element(&list, i) == from)
+            first = i;
+        if (rig_read_element(&list, i) == to)
+            last = i;
+    }
+    if (list.count <= LIST_SHOWN || last < first || last - first > LIST_SHOWN) {
+        add_list(list, text);
+        return;
+    }
+    rig_buf_add_text(text, first > 0 ? "[... " : "[");
+    add_elements(list, first, last + 1, text);
+    rig_buf_add_text(text, last + 1 < list.count ? " ...]" : "]");
+}
+
+/* ---- what the directives add ---- */
+
+/* The operation that two arguments name. */
+static const struct rig_txn_op *op_of(const struct rig_history *history, const struct rig_said *txn_and_op)
+{
+    return rig_txn_ops(history, (uint32_t)txn_and_op[0].is.count) + txn_and_op[1].is.count;
+}
+
+static void say_txn(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    rig_buf_printf(text, "T%" PRIu32, rig_txn_name(history, (uint32_t)words->is.count));
+}
+
+static void say_key(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    char name[KEY_BYTES];
+    rig_history_key_name(history, (uint32_t)words->is.count, name, sizeof name);
+    rig_buf_add_text(text, name);
+}
+
+static void say_result(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    const struct rig_txn_op *read = op_of(history, words);
+    if (read->read_state == RIG_READ_UNKNOWN)
+        rig_buf_add_text(text, "?");
+    else if (read->read_state == RIG_READ_NIL)
+        rig_buf_add_text(text, "nil");
+    else if (rig_op_infos[read->kind].shape == RIG_RESULT_VALUE)
+        rig_value_add(text, read->value);
+    else
+        add_list(rig_txn_op_list(history, read), text);
+}
+
+static void say_read(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    rig_say(history, text, "read key %K as ", op_of(history, words)->key);
+    say_result(history, words, text);
+}
+
+static void say_reader(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    say_txn(history, words, text);
+    rig_buf_add_char(text, ' ');
+    say_read(history, words, text);
+}
+
+static void say_stretch(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    add_stretch(rig_txn_op_list(history, op_of(history, words)), words[2].is.number, words[3].is.number, text);
+}
+
+static void say_value(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    (void)history;
+    rig_value_add(text, words->is.number);
+}
+
+static void say_excerpt(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    (void)words;
+    if (!history->is_excerpt && history->txn_count <= SHORT)
+        rig_buf_add_text(text, " (if the history is an excerpt, --excerpt takes it as written outside)");
+}
+
+static void say_integer(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    (void)history;
+    RIG_REQUIRE(words->type != RIG_SAID_TEXT);
+    if (words->type == RIG_SAID_NUMBER)
+        rig_buf_printf(text, "%" PRId64, words->is.number);
+    else
+        rig_buf_printf(text, "%" PRIu64, words->is.count);
+}
+
+static void say_text(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    (void)history;
+    rig_buf_add_text(text, words->is.text);
+}
+
+/* ---- the formatter ---- */
+
+static const struct directive {
+    char name;
+    const char
+        *takes; /* a letter an argument: 'i' RIG_SAID_ID, 'n' RIG_SAID_NUMBER, 't' RIG_SAID_TEXT, 'd' any integer */
+    void (*say)(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text);
+} directives[] = {
+    {'T', "i", say_txn},        {'R', "ii", say_reader}, {'r', "ii", say_read}, {'A', "ii", say_result},
+    {'S', "iinn", say_stretch}, {'K', "i", say_key},     {'V', "n", say_value}, {'E', "", say_excerpt},
+    {'d', "d", say_integer},    {'s', "t", say_text},
+};
+
+static const struct directive *directive_of(char name)
+{
+    for (size_t i = 0; i < sizeof directives / sizeof directives[0]; i++) {
+        if (directives[i].name == name)
+            return &directives[i];
+    }
+    RIG_REQUIRE(false && "a directive of checker/explain/say.h");
+    return NULL;
+}
+
+/* The word after those that the directive takes. */
+static const struct rig_said *say_one(const struct rig_history *history, const struct directive *directive,
+                                      const struct rig_said *words, struct rig_buf *text)
+{
+    static const char letters[] = {
+        [RIG_SAID_ID] = 'i', [RIG_SAID_NUMBER] = 'n', [RIG_SAID_COUNT] = 'd', [RIG_SAID_TEXT] = 't'};
+    const size_t count = strlen(directive->takes);
+    for (size_t i = 0; i < count; i++) {
+        RIG_REQUIRE(words[i].type != RIG_SAID_END);
+        RIG_REQUIRE(directive->takes[i] == 'd' || directive->takes[i] == letters[words[i].type]);
+    }
+    directive->say(history, words, text);
+    return words + count;
+}
+
+void rig_say_words(const struct rig_history *history, struct rig_buf *text, const struct rig_said *words)
+{
+    RIG_REQUIRE(words->type == RIG_SAID_TEXT);
+    const char *format = (words++)->is.text;
+    for (const char *percent; (percent = strchr(format, '%')) != NULL; format = percent + 2) {
+        rig_buf_add(text, format, (size_t)(percent - format));
+        if (percent[1] == '%')
+            rig_buf_add_char(text, '%');
+        else
+            words = say_one(history, directive_of(percent[1]), words, text);
+    }
+    rig_buf_add_text(text, format);
+    RIG_REQUIRE(words->type == RIG_SAID_END);
+}
