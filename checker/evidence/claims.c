@@ -7,10 +7,9 @@
 #include "base/buf.h"
 #include "checker/evidence/claims_private.h"
 #include "checker/model/verdict_storage.h"
-#include "checker/explain/sentence.h"
+#include "checker/explain/say.h"
 #include "checker/prove/witness/verify_claims.h"
 #include "history/types/types.h"
-#include "history/model/value_texts.h"
 
 const enum rig_anomaly rig_claim_anomalies[RIG_CLAIM_COUNT] = {
     [RIG_CLAIM_ORDER_MISMATCH] = RIG_ANOMALY_ORDER_MISMATCH,
@@ -273,63 +272,68 @@ static void compare_with_certificate(struct rig_claiming *c, const struct rig_ce
 
 /* ---- words ---- */
 
+/* "place 7"; "commit timestamp 7". */
 static void add_place(const struct rig_claiming *c, uint32_t txn, bool commit, struct rig_buf *text)
 {
     const struct rig_claim_place *place = &c->places[txn];
     if (c->into->is_order)
-        rig_buf_printf(text, "place %" PRId64, place->start);
+        rig_say(c->history, text, "place %d", place->start);
     else
-        rig_buf_printf(text, "%s timestamp %" PRId64, commit ? "commit" : "start",
-                       commit ? place->commit : place->start);
+        rig_say(c->history, text, commit ? "commit timestamp %d" : "start timestamp %d",
+                commit ? place->commit : place->start);
 }
 
 static void add_write(const struct rig_claiming *c, const struct rig_claim_case *found, struct rig_buf *text)
 {
     const uint32_t key = rig_txn_ops(c->history, found->txn)[found->op].key;
-    rig_sentence_txn(c->history, found->other, text);
-    rig_buf_printf(text, "'s write of %s to key ", RIG_VALUE_SHOWN(found->value));
-    rig_sentence_key(c->history, key, text);
-    rig_buf_add_text(text, ", at ");
+    rig_say(c->history, text, "%T's write of %V to key %K, at ", found->other, found->value, key);
     add_place(c, found->other, true, text);
+}
+
+/* A case of a read: the write that it shows, or misses. */
+static void add_read(const struct rig_claiming *c, const struct rig_claim_case *found, struct rig_buf *text)
+{
+    static const char *const verbs[RIG_CLAIM_COUNT] = {[RIG_CLAIM_G_SIA] = "shows ", [RIG_CLAIM_G_SIB] = "misses "};
+    const char *verb = verbs[found->kind];
+    rig_say(c->history, text, ": it %r, which %s", found->txn, found->op,
+            verb != NULL ? verb : "the order does not give: see ");
+    if (found->other != UINT32_MAX)
+        add_write(c, found, text);
+    else
+        rig_say(c->history, text, "the writes before it");
+}
+
+/* A case of the places of whole transactions. */
+static void add_times(const struct rig_claiming *c, const struct rig_claim_case *found, struct rig_buf *text)
+{
+    if (found->other == UINT32_MAX) {
+        rig_say(c->history, text, ": it committed before its start, at ");
+        add_place(c, found->txn, true, text);
+        return;
+    }
+    rig_say(c->history, text, ", which is before %T's ", found->other);
+    add_place(c, found->other, c->places[found->other].commit > c->places[found->other].start, text);
+    rig_say(c->history, text, ", although %T was acknowledged before it began", found->other);
 }
 
 static void add_sentence(const struct rig_claiming *c, const struct rig_claim_case *found, struct rig_buf *text)
 {
     const struct rig_txn_op *op = found->op == UINT32_MAX ? NULL : rig_txn_ops(c->history, found->txn) + found->op;
-    rig_sentence_txn(c->history, found->txn, text);
-    rig_buf_printf(text, " = process %" PRId32 ", at ", c->history->txns[found->txn].process);
+    rig_say(c->history, text, "%T = process %d, at ", found->txn, c->history->txns[found->txn].process);
     add_place(c, found->txn, false, text);
-    if (op == NULL && found->other == UINT32_MAX) {
-        rig_buf_add_text(text, ": it committed before its start, at ");
-        add_place(c, found->txn, true, text);
-    } else if (op == NULL) {
-        rig_buf_add_text(text, ", which is before ");
-        rig_sentence_txn(c->history, found->other, text);
-        rig_buf_add_text(text, "'s ");
-        add_place(c, found->other, c->places[found->other].commit > c->places[found->other].start, text);
-        rig_buf_add_text(text, ", although ");
-        rig_sentence_txn(c->history, found->other, text);
-        rig_buf_add_text(text, " was acknowledged before it began");
-    } else if (!rig_op_reads(op->kind) && found->other == UINT32_MAX) {
-        rig_buf_printf(text, ": the certificate has its write of %s to key ", RIG_VALUE_SHOWN(found->value));
-        rig_sentence_key(c->history, op->key, text);
-        rig_buf_add_text(text, " at another place");
-    } else if (!rig_op_reads(op->kind)) {
-        rig_buf_add_text(text, ": it replaced ");
-        add_write(c, found, text);
-        rig_buf_add_text(text, ", which is later than its start");
+    if (op == NULL) {
+        add_times(c, found, text);
+    } else if (rig_op_reads(op->kind)) {
+        add_read(c, found, text);
+    } else if (found->other == UINT32_MAX) {
+        rig_say(c->history, text, ": the certificate has its write of %V to key %K at another place", found->value,
+                op->key);
     } else {
-        rig_buf_add_text(text, ": it ");
-        rig_sentence_reading(c->history, found->txn, found->op, text);
-        rig_buf_add_text(text, found->kind == RIG_CLAIM_G_SIA   ? ", which shows "
-                               : found->kind == RIG_CLAIM_G_SIB ? ", which misses "
-                                                                : ", which the order does not give: see ");
-        if (found->other != UINT32_MAX)
-            add_write(c, found, text);
-        else
-            rig_buf_add_text(text, "the writes before it");
+        rig_say(c->history, text, ": it replaced ");
+        add_write(c, found, text);
+        rig_say(c->history, text, ", which is later than its start");
     }
-    rig_buf_add_text(text, ".");
+    rig_say(c->history, text, ".");
 }
 
 /* Proves and words the cases that are kept. */

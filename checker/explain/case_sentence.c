@@ -6,6 +6,7 @@
 #include "checker/explain/type_words.h"
 #include "checker/decide/rule.h"
 #include "checker/explain/case_outline.h"
+#include "checker/explain/say.h"
 #include "checker/explain/sentence.h"
 
 struct wording {
@@ -49,18 +50,18 @@ void rig_sentence_order(const struct rig_history *history, uint32_t before, uint
     uint32_t keys = 0, named = 0;
     for (uint32_t op = 0; op < op_count; op++)
         keys += is_shared(history, one, op, other);
-    rig_sentence_txn(history, before, text);
-    rig_buf_printf(text, "'s %s ", keys == 1 ? words->write : words->writes);
+    rig_say(history, text, "%T's %s ", before, keys == 1 ? words->write : words->writes);
     for (uint32_t op = 0; op < op_count; op++) {
         if (!is_shared(history, one, op, other))
             continue;
-        rig_buf_add_text(text, named == 0 ? "" : named + 1 == keys ? " and " : ", ");
-        rig_sentence_key(history, rig_txn_ops(history, one)[op].key, text);
+        rig_say(history, text, "%s%K",
+                named == 0          ? ""
+                : named + 1 == keys ? " and "
+                                    : ", ",
+                rig_txn_ops(history, one)[op].key);
         named++;
     }
-    rig_buf_add_text(text, keys == 1 ? " comes before " : " come before ");
-    rig_sentence_txn(history, after, text);
-    rig_buf_add_text(text, "'s");
+    rig_say(history, text, keys == 1 ? " comes before %T's" : " come before %T's", after);
 }
 
 /* ---- lines ---- */

@@ -1,8 +1,7 @@
 /* Witnesses over counters and banks in words (sentence.h); and their steps, which there are none (explain.h). */
-#include <inttypes.h>
-
 #include "base/bug.h"
 #include "checker/explain/explain.h"
+#include "checker/explain/say.h"
 #include "checker/explain/sentence.h"
 
 bool rig_counter_explain_step(const struct rig_inference *inference, struct rig_step *step)
@@ -34,25 +33,17 @@ static int64_t net_of(const struct rig_history *history, uint32_t txn, uint32_t 
 static void add_failed(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
 {
     const bool is_part = rig_history_column(history, txn, RIG_COLUMN_SAVEPOINT) != RIG_COLUMN_NONE;
-    rig_buf_add_char(text, ' ');
-    rig_sentence_txn(history, txn, text);
-    rig_buf_add_text(text, is_part ? " was rolled back to a savepoint" : " failed");
+    rig_say(history, text, " %T %s", txn, is_part ? "was rolled back to a savepoint" : "failed");
 }
 
-static void add_bounds(const struct rig_witness *w, struct rig_buf *text)
+static void add_bounds(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
-    if (w->value < w->other_value)
-        rig_buf_printf(text,
-                       ", less than %" PRId64
-                       ": the sum of the increments that were acknowledged before it was invoked, "
-                       "and of those below 0 that were under way meanwhile.",
-                       w->other_value);
-    else
-        rig_buf_printf(text,
-                       ", more than %" PRId64
-                       ": the sum of the increments that were acknowledged before it was invoked, "
-                       "and of those above 0 that were under way meanwhile.",
-                       w->other_value);
+    const bool less = w->value < w->other_value;
+    rig_say(
+        history, text,
+        ", %s than %d: the sum of the increments that were acknowledged before it was invoked, and of those %s 0 that "
+        "were under way meanwhile.",
+        less ? "less" : "more", w->other_value, less ? "below" : "above");
 }
 
 /* Two reads of an account, and the balance with which it began by each. */
@@ -60,13 +51,11 @@ static void add_balances(const struct rig_history *history, const struct rig_wit
 {
     const bool above = w->value > w->other_value;
     static const char *const limits[] = {"at most", "at least"};
-    rig_buf_printf(text, ": by the transfers that it can have seen, the account began with %s %" PRId64 ". ",
-                   limits[above], w->value);
-    rig_sentence_txn(history, w->txns[1], text);
-    rig_buf_add_char(text, ' ');
-    rig_sentence_reading(history, w->txns[1], w->other_op, text);
-    rig_buf_printf(text, ": by those that this one can have seen, with %s %" PRId64 ".", limits[!above],
-                   w->other_value);
+    rig_say(
+        history, text,
+        ": by the transfers that it can have seen, the account began with %s %d. %R: by those that this one can have "
+        "seen, with %s %d.",
+        limits[above], w->value, w->txns[1], w->other_op, limits[!above], w->other_value);
 }
 
 static const struct rig_txn_op *increment_of(const struct rig_history *history, uint32_t txn, bool up)
@@ -115,8 +104,8 @@ static void add_halves(const struct rig_history *history, const struct rig_witne
     if (count == 1 && history->txns[txns[0]].outcome == RIG_OUTCOME_FAIL) {
         const int64_t net = net_of(history, txns[0], UINT32_MAX);
         add_failed(history, txns[0], text);
-        rig_buf_printf(text, "; with its change of %" PRId64 " the total is %" PRIu64 " too %s.", net,
-                       net < 0 ? 0 - (uint64_t)net : (uint64_t)net, net < 0 ? "low" : "high");
+        rig_say(history, text, "; with its change of %d the total is %d too %s.", net,
+                net < 0 ? 0 - (uint64_t)net : (uint64_t)net, net < 0 ? "low" : "high");
         return;
     }
     const unsigned low = low_sides(history, w, txns, count);
@@ -126,56 +115,46 @@ static void add_halves(const struct rig_history *history, const struct rig_witne
         const bool is_low = (low >> i & 1) != 0;
         if (from == NULL || to == NULL)
             return;
-        rig_buf_add_char(text, ' ');
-        rig_sentence_txn(history, txns[i], text);
-        rig_buf_printf(text, " moves %" PRId64 " from account ", to->value);
-        rig_sentence_key(history, from->key, text);
-        rig_buf_add_text(text, " to account ");
-        rig_sentence_key(history, to->key, text);
-        rig_buf_printf(text, "; with its %s and without its %s the total is %" PRId64 " too %s.",
-                       is_low ? "withdrawal" : "deposit", is_low ? "deposit" : "withdrawal", to->value,
-                       is_low ? "low" : "high");
+        rig_say(history, text,
+                " %T moves %d from account %K to account %K; with its %s and without its %s the total is %d too %s.",
+                txns[i], to->value, from->key, to->key, is_low ? "withdrawal" : "deposit",
+                is_low ? "deposit" : "withdrawal", to->value, is_low ? "low" : "high");
     }
     if (count > 1)
-        rig_buf_printf(text, " Together these %" PRIu32 " transfers explain the total.", count);
+        rig_say(history, text, " Together these %d transfers explain the total.", count);
 }
 
 static void add_total(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     const uint32_t transfers = transfer_count(history, w);
-    rig_buf_printf(text, "read all accounts with a total of %" PRId64 ", and ", w->value);
-    if (w->txn_count - transfers == 1) {
-        rig_buf_printf(text, "it is %" PRId64 "; transfers do not change it.", w->other_value);
-    } else {
-        rig_sentence_txn(history, w->txns[1], text);
-        rig_buf_printf(text, " with %" PRId64 "; transfers do not change the total.", w->other_value);
-    }
+    rig_say(history, text, "%T read all accounts with a total of %d, and ", w->txns[0], w->value);
+    if (w->txn_count - transfers == 1)
+        rig_say(history, text, "it is %d; transfers do not change it.", w->other_value);
+    else
+        rig_say(history, text, "%T with %d; transfers do not change the total.", w->txns[1], w->other_value);
     add_halves(history, w, transfers, text);
 }
 
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
-    rig_sentence_txn(history, w->txns[0], text);
-    rig_buf_add_char(text, ' ');
+    const bool is_bank = history->workload == RIG_WORKLOAD_BANK;
     if (w->anomaly == RIG_ANOMALY_WRONG_TOTAL) {
         add_total(history, w, text);
         return;
     }
-    rig_sentence_reading(history, w->txns[0], w->op, text);
-    const bool is_bank = history->workload == RIG_WORKLOAD_BANK;
+    rig_say(history, text, "%R", w->txns[0], w->op);
     if (w->anomaly == RIG_ANOMALY_COUNTER_BOUNDS && is_bank)
         add_balances(history, w, text);
     else if (w->anomaly == RIG_ANOMALY_COUNTER_BOUNDS)
-        add_bounds(w, text);
+        add_bounds(history, w, text);
     else if (w->anomaly == RIG_ANOMALY_NEGATIVE_BALANCE)
-        rig_buf_add_text(text, ", a negative balance.");
+        rig_say(history, text, ", a negative balance.");
     else
-        rig_buf_add_text(text, ", to which no choice among the increments that did not fail sums up.");
+        rig_say(history, text, ", to which no choice among the increments that did not fail sums up.");
     if (w->txn_count == 1 || is_bank)
         return;
     add_failed(history, w->txns[1], text);
-    rig_buf_printf(text, "; with its increment of %" PRId64 " the value is possible.",
-                   net_of(history, w->txns[1], w->key));
+    rig_say(history, text, "; with its increment of %d the value is possible.", net_of(history, w->txns[1], w->key));
 }
 
 const struct rig_type_sentences rig_counter_sentences = {

@@ -1,13 +1,11 @@
 /* Witnesses over objects in words (sentence.h). */
-#include <inttypes.h>
-
 #include "base/plural.h"
 #include "checker/infer/inference.h"
 #include "checker/explain/explain.h"
-#include "checker/model/object_words.h"
+#include "checker/explain/say.h"
 #include "checker/explain/sentence.h"
+#include "checker/model/object_words.h"
 #include "history/types/types.h"
-#include "history/model/value_texts.h"
 
 bool rig_object_explain_step(const struct rig_inference *inference, struct rig_step *step)
 {
@@ -20,92 +18,78 @@ static void add_step(const struct rig_history *history, const struct rig_step *s
     (void)history, (void)step, (void)text;
 }
 
-static void add_operation(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+/* " T3 (enqueue 1), T5 (dequeue 1)": the witness's operations from the first on. */
+static void add_operations(const struct rig_history *history, const struct rig_witness *w, uint32_t first,
+                           struct rig_buf *text)
 {
-    rig_sentence_txn(history, txn, text);
-    rig_buf_add_text(text, " (");
-    rig_object_words_op(history->workload, rig_txn_ops(history, txn), rig_txn_op_count(history, txn), text);
-    rig_buf_add_char(text, ')');
+    for (uint32_t i = first; i < w->txn_count; i++)
+        rig_say(history, text, "%s%O", i == first ? " " : ", ", w->txns[i]);
 }
 
 /* Operations on a few values that have no order by themselves. */
 static void add_alone(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     const struct rig_blocked *blocked = w->blocked;
-    rig_buf_printf(text, "\n  Operations on the value%s ", rig_plural(blocked->value_count));
-    for (uint32_t i = 0; i < blocked->value_count; i++) {
-        rig_buf_add_text(text, i == 0 ? "" : i + 1 == blocked->value_count ? " and " : ", ");
-        rig_value_add(text, blocked->values[i]);
-    }
-    rig_buf_printf(text, " alone have no order, and a %s stays one when other values are left out:",
-                   rig_data_types[history->workload].name);
-    for (uint32_t i = 0; i < w->txn_count; i++) {
-        rig_buf_add_text(text, i == 0 ? " " : ", ");
-        add_operation(history, w->txns[i], text);
-    }
-    rig_buf_add_char(text, '.');
+    rig_say(history, text, "\n  Operations on the value%s ", rig_plural(blocked->value_count));
+    for (uint32_t i = 0; i < blocked->value_count; i++)
+        rig_say(history, text, "%s%V",
+                i == 0                          ? ""
+                : i + 1 == blocked->value_count ? " and "
+                                                : ", ",
+                blocked->values[i]);
+    rig_say(history, text, " alone have no order, and a %s stays one when other values are left out:",
+            rig_data_types[history->workload].name);
+    add_operations(history, w, 0, text);
     const char *phenomenon = rig_object_phenomenon(history, w);
     if (phenomenon != NULL)
-        rig_buf_printf(text, " Phenomenon: %s.", phenomenon);
+        rig_say(history, text, ". Phenomenon: %s", phenomenon);
+    rig_say(history, text, ".");
 }
 
 /* An element that was lost, given twice or never added. */
 static void add_element(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     const char *type = rig_data_types[history->workload].name;
-    add_operation(history, w->txns[0], text);
+    const char *plural = rig_plural((uint64_t)w->other_value);
     if (w->anomaly == RIG_ANOMALY_PHANTOM_ELEMENT) {
-        rig_buf_printf(text, " of key ");
-        rig_sentence_key(history, w->key, text);
-        rig_buf_printf(text, " took an element that no operation added to the %s.", type);
+        rig_say(history, text, "%O of key %K took an element that no operation added to the %s.", w->txns[0], w->key,
+                type);
         return;
     }
-    if (w->anomaly == RIG_ANOMALY_DUPLICATED_ELEMENT) {
-        rig_buf_printf(text, " of key ");
-        rig_sentence_key(history, w->key, text);
-        rig_buf_printf(text,
-                       " took an element that was taken before: %s was taken %" PRId64
-                       " time%s more often than it was added:",
-                       RIG_VALUE_SHOWN(w->value), w->other_value, rig_plural((uint64_t)w->other_value));
-    } else {
-        rig_buf_printf(text, " found the %s of key ", type);
-        rig_sentence_key(history, w->key, text);
-        rig_buf_printf(text,
-                       " empty, and no operation has taken %s, whose addition had been acknowledged before; %" PRId64
-                       " element%s of this %s %s lost:",
-                       RIG_VALUE_SHOWN(w->value), w->other_value, rig_plural((uint64_t)w->other_value), type,
-                       w->other_value == 1 ? "is" : "are");
-    }
-    for (uint32_t i = 1; i < w->txn_count; i++) {
-        rig_buf_add_text(text, i == 1 ? " " : ", ");
-        add_operation(history, w->txns[i], text);
-    }
-    rig_buf_add_char(text, '.');
+    if (w->anomaly == RIG_ANOMALY_DUPLICATED_ELEMENT)
+        rig_say(
+            history, text,
+            "%O of key %K took an element that was taken before: %V was taken %d time%s more often than it was added:",
+            w->txns[0], w->key, w->value, w->other_value, plural);
+    else
+        rig_say(history, text,
+                "%O found the %s of key %K empty, and no operation has taken %V, whose addition had been acknowledged "
+                "before; %d element%s of this %s %s lost:",
+                w->txns[0], type, w->key, w->value, w->other_value, plural, type, w->other_value == 1 ? "is" : "are");
+    add_operations(history, w, 1, text);
+    rig_say(history, text, ".");
 }
 
 /* Operations without an order, process by process. */
 static void add_sessions(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
-    rig_buf_printf(text, "%" PRIu32 " operation%s", w->txn_count, rig_plural(w->txn_count));
-    if (w->key != UINT32_MAX) {
-        rig_buf_add_text(text, " on key ");
-        rig_sentence_key(history, w->key, text);
-    }
-    rig_buf_add_text(text, " have no order that keeps the order of each process and explains their results:");
+    const bool one_key = w->key != UINT32_MAX;
+    rig_say(history, text, "%d operation%s", w->txn_count, rig_plural(w->txn_count));
+    if (one_key)
+        rig_say(history, text, " on key %K", w->key);
+    rig_say(history, text, " have no order that keeps the order of each process and explains their results:");
     for (uint32_t i = 0; i < w->txn_count; i++) {
-        const struct rig_txn *txn = &history->txns[w->txns[i]];
+        const int32_t process = history->txns[w->txns[i]].process;
+        const bool follows = i > 0 && rig_witness_shows(w, i - 1);
         if (!rig_witness_shows(w, i))
             continue;
-        if (i == 0 || history->txns[w->txns[i - 1]].process != txn->process || !rig_witness_shows(w, i - 1))
-            rig_buf_printf(text, "%s\n  - process %" PRId32 ": ",
-                           i == 0 || rig_witness_shows(w, i - 1) ? "" : "\n  ...", txn->process);
+        if (follows && history->txns[w->txns[i - 1]].process == process)
+            rig_say(history, text, ", ");
         else
-            rig_buf_add_text(text, ", ");
-        add_operation(history, w->txns[i], text);
-        if (w->key == UINT32_MAX) {
-            rig_buf_add_text(text, " of key ");
-            rig_sentence_key(history, rig_txn_ops(history, w->txns[i])->key, text);
-        }
+            rig_say(history, text, "%s\n  - process %d: ", i == 0 || follows ? "" : "\n  ...", process);
+        rig_say(history, text, "%O", w->txns[i]);
+        if (!one_key)
+            rig_say(history, text, " of key %K", rig_txn_ops(history, w->txns[i])->key);
     }
 }
 
@@ -134,52 +118,53 @@ static void add_initial(const struct rig_history *history, const struct rig_witn
 {
     int64_t value;
     if (w->blocked->explained == 0 && observes_unwritten(history, w->txns[0], &value))
-        rig_buf_printf(
-            text,
-            "\n  Nothing had written %s, and a register begins with nil. If this one began with %s, begin the "
-            "history with a write of %s.",
-            RIG_VALUE_SHOWN(value), RIG_VALUE_SHOWN(value), RIG_VALUE_SHOWN(value));
+        rig_say(
+            history, text,
+            "\n  Nothing had written %V, and a register begins with nil. If this one began with %V, begin the history "
+            "with a write of %V.",
+            value, value, value);
+}
+
+/* The operations on the key before the one that has no place, and those that were open. */
+static void add_others(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    const struct rig_blocked *blocked = w->blocked;
+    const uint32_t open = blocked->open_count;
+    if (blocked->explained == 0)
+        rig_say(history, text, "\n  No operation on this key completed before");
+    else
+        rig_say(history, text, "\n  The %d operation%s on this key that completed before can be explained",
+                blocked->explained, rig_plural(blocked->explained));
+    rig_say(history, text, "; the object is then ");
+    rig_object_words_states(blocked, text);
+    if (open == 0)
+        rig_say(history, text, ". No other operation was open.");
+    else
+        rig_say(history, text,
+                ". %d other operation%s %s open, and no order of them leads to a state that allows it:", open,
+                rig_plural(open), rig_was_were(open));
+    add_operations(history, w, 1, text);
+    if (w->txn_count > 1)
+        rig_say(history, text, w->txn_count <= open ? " and others." : ".");
 }
 
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
-    const struct rig_blocked *blocked = w->blocked;
     if (w->anomaly == RIG_ANOMALY_NONSEQUENTIAL) {
         add_sessions(history, w, text);
         return;
     }
-    if (blocked == NULL) {
+    if (w->blocked == NULL) {
         add_element(history, w, text);
         return;
     }
-    add_operation(history, w->txns[0], text);
-    rig_buf_add_text(text, " of key ");
-    rig_sentence_key(history, w->key, text);
-    rig_buf_add_text(text, " cannot take effect at any point between its invocation and its completion.");
-    if (blocked->value_count > 0) {
+    rig_say(history, text, "%O of key %K cannot take effect at any point between its invocation and its completion.",
+            w->txns[0], w->key);
+    if (w->blocked->value_count > 0) {
         add_alone(history, w, text);
         return;
     }
-    if (blocked->explained == 0)
-        rig_buf_add_text(text, "\n  No operation on this key completed before");
-    else
-        rig_buf_printf(text, "\n  The %" PRIu32 " operation%s on this key that completed before can be explained",
-                       blocked->explained, rig_plural(blocked->explained));
-    rig_buf_add_text(text, "; the object is then ");
-    rig_object_words_states(blocked, text);
-    rig_buf_add_char(text, '.');
-    if (blocked->open_count == 0)
-        rig_buf_add_text(text, " No other operation was open");
-    else
-        rig_buf_printf(text, " %" PRIu32 " other operation%s %s open", blocked->open_count,
-                       rig_plural(blocked->open_count), rig_was_were(blocked->open_count));
-    rig_buf_add_text(text, blocked->open_count == 0 ? "." : ", and no order of them leads to a state that allows it:");
-    for (uint32_t i = 1; i < w->txn_count; i++) {
-        rig_buf_add_text(text, i == 1 ? " " : ", ");
-        add_operation(history, w->txns[i], text);
-    }
-    if (w->txn_count > 1)
-        rig_buf_add_text(text, w->txn_count <= blocked->open_count ? " and others." : ".");
+    add_others(history, w, text);
     add_initial(history, w, text);
 }
 

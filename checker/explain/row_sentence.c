@@ -1,52 +1,42 @@
 /* Witnesses over rows in words (sentence.h). */
-#include <inttypes.h>
-
 #include "base/bug.h"
 #include "checker/explain/say.h"
 #include "checker/explain/sentence.h"
+#include "checker/infer/row_versions.h"
 #include "history/types/row_ops.h"
 
 static const char *const actions[] = {"inserted", "updated", "deleted", "inserted"};
 
-/* "where class = 3"; "where id from 4000 on". Nothing for all rows. */
-static void add_condition(const struct rig_txn_op *ops, uint32_t op, struct rig_buf *text)
+static void add_condition(const struct rig_history *history, const struct rig_row_where *condition,
+                          struct rig_buf *text)
 {
-    struct rig_row_where condition;
-    if (op == 0 || ops[op - 1].kind != RIG_OP_ROW || ops[op - 1].key != ops[op].key ||
-        !rig_row_condition_of(ops[op - 1].value, &condition))
-        return;
-    const bool by_id = condition.column == RIG_ROW_BY_ID;
-    const int64_t unit = by_id ? RIG_ROW_SERIAL : 1, least = condition.least * unit;
-    if (condition.column == RIG_ROW_BY_KEY) {
-        rig_buf_printf(text, " at key %" PRId64, rig_row_closed_key(least * RIG_ROW_SERIAL));
-        return;
-    }
-    if (condition.column == RIG_ROW_BY_REMAINDER) {
-        rig_buf_printf(text, " where value mod %" PRId64 " = %" PRId64, condition.most, least);
-        return;
-    }
-    rig_buf_printf(text, " where %s ", by_id ? "id" : condition.column == RIG_ROW_BY_CLASS ? "class" : "value");
-    if (condition.most == INT64_MAX)
-        rig_buf_printf(text, ">= %" PRId64, least);
-    else if (condition.most == condition.least && !by_id)
-        rig_buf_printf(text, "= %" PRId64, least);
+    const bool by_id = condition->column == RIG_ROW_BY_ID;
+    const int64_t unit = by_id ? RIG_ROW_SERIAL : 1, least = condition->least * unit;
+    const char *column = by_id ? "id" : condition->column == RIG_ROW_BY_CLASS ? "class" : "value";
+    if (condition->column == RIG_ROW_BY_KEY)
+        rig_say(history, text, " at key %d", rig_row_closed_key(least * RIG_ROW_SERIAL));
+    else if (condition->column == RIG_ROW_BY_REMAINDER)
+        rig_say(history, text, " where value mod %d = %d", condition->most, least);
+    else if (condition->most == INT64_MAX)
+        rig_say(history, text, " where %s >= %d", column, least);
+    else if (condition->most == condition->least && !by_id)
+        rig_say(history, text, " where %s = %d", column, least);
     else
-        rig_buf_printf(text, "in %" PRId64 "..%" PRId64, least, condition.most * unit + unit - 1);
+        rig_say(history, text, " where %s in %d..%d", column, least, condition->most * unit + unit - 1);
 }
 
-/* "T4 read table 3 where class = 2 as [..]" */
-static void add_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
+static void add_query(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
 {
-    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    struct rig_row_where condition;
-    const bool known = op > 0 && ops[op - 1].kind == RIG_OP_ROW && rig_row_condition_of(ops[op - 1].value, &condition);
     static const char *const did[] = {
         [RIG_ROW_LISTED] = "read", [RIG_ROW_COUNTED] = "counted", [RIG_ROW_SUMMED] = "added up the versions of"};
-    rig_sentence_txn(history, txn, text);
-    rig_buf_printf(text, " %s table ", did[known ? condition.form : RIG_ROW_LISTED]);
-    rig_sentence_key(history, ops[op].key, text);
-    add_condition(ops, op, text);
-    rig_say(history, text, " as %A", txn, op);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    struct rig_row_where condition = rig_row_all();
+    const bool has_condition = op > 0 && ops[op - 1].kind == RIG_OP_ROW && ops[op - 1].key == ops[op].key &&
+                               rig_row_condition_of(ops[op - 1].value, &condition);
+    rig_say(history, text, "%T %s table %K", txn, did[condition.form], ops[op].key);
+    if (has_condition)
+        add_condition(history, &condition, text);
+    rig_say(history, text, " as %L", txn, op);
 }
 
 /* The first row that both reads show at the same version. */
@@ -64,148 +54,98 @@ static int64_t common_row(const struct rig_history *history, const struct rig_st
     return 0;
 }
 
-/* "row 1010", and of a history of closed predicates " (key 7)". */
-static void add_row(int64_t id, struct rig_buf *text)
+/* The read does not show a row that was there from the start, or that another transaction made. */
+static void add_absent(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
-    rig_buf_printf(text, "row %" PRId64, id);
-    if (rig_row_class(id) == RIG_ROW_CLOSED_CLASS)
-        rig_buf_printf(text, " (key %" PRId64 ")", rig_row_closed_key(id));
-}
-
-/* The read does not show a row that was there from the start. */
-static void add_gone(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
-{
-    add_reading(history, step->to, step->to_op, text);
-    rig_buf_add_text(text, ", without ");
-    add_row(step->to_value, text);
-    rig_buf_add_text(text, ", which was there from the start and met the condition until ");
-    rig_sentence_txn(history, step->from, text);
-    rig_buf_printf(text, " %s it.", actions[rig_row_action(step->from_value)]);
-}
-
-static void add_missed(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
-{
-    const int64_t number = step->to_value;
-    add_reading(history, step->from, step->from_op, text);
-    rig_buf_add_text(text, ", without ");
-    add_row(step->from_value, text);
-    rig_buf_add_text(text, ", which ");
-    rig_sentence_txn(history, step->to, text);
-    if (rig_row_inserts(number))
-        rig_buf_add_text(text, " inserted, and which met the condition from then on.");
+    if (step->kind == RIG_EDGE_WR)
+        rig_say(history, text, ": %Q, without %I, which was there from the start and met the condition until %T %s it.",
+                step->to, step->to_op, step->to_value, step->from, actions[rig_row_action(step->from_value)]);
+    else if (rig_row_inserts(step->to_value))
+        rig_say(history, text, ": %Q, without %I, which %T inserted, and which met the condition from then on.",
+                step->from, step->from_op, step->from_value, step->to);
     else
-        rig_buf_printf(text, " updated to version %" PRId64 ", and which met the condition from then on.",
-                       step->to_value);
+        rig_say(history, text,
+                ": %Q, without %I, which %T updated to version %V, and which met the condition from then on.",
+                step->from, step->from_op, step->from_value, step->to, step->to_value);
 }
 
 /* By the snapshot of the read, which shows a commit that changed whether a row meets the condition, or does not. */
 static void add_turn(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
-    const bool behind = step->kind == RIG_EDGE_RW;
-    const uint32_t txn = behind ? step->from : step->to, op = behind ? step->from_op : step->to_op;
-    const int64_t number = behind ? step->to_value : step->from_value, id = behind ? step->from_value : step->to_value;
-    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    struct rig_row_where condition = rig_row_all();
-    if (op > 0 && ops[op - 1].kind == RIG_OP_ROW && ops[op - 1].key == ops[op].key)
-        (void)rig_row_condition_of(ops[op - 1].value, &condition);
-    add_reading(history, txn, op, text);
-    rig_buf_printf(text, " with a snapshot that %s ", behind ? "does not show" : "shows");
-    rig_sentence_txn(history, behind ? step->to : step->from, text);
-    rig_buf_printf(text, ", which %s row %" PRId64, actions[rig_row_action(number)], id);
+    const bool later = step->kind == RIG_EDGE_RW;
+    const uint32_t txn = later ? step->from : step->to, op = later ? step->from_op : step->to_op;
+    const int64_t number = later ? step->to_value : step->from_value, id = later ? step->from_value : step->to_value;
+    const struct rig_row_where condition = rig_row_condition_at(rig_txn_ops(history, txn), op);
+    rig_say(history, text, ": %Q with a snapshot that %s %T, which %s row %V", txn, op,
+            later ? "does not show" : "shows", later ? step->to : step->from, actions[rig_row_action(number)], id);
     if (rig_row_action(number) == RIG_ROWS_UPDATE)
-        rig_buf_printf(text, " to version %" PRId64, number);
-    rig_buf_printf(text, ": with this the row %s the condition.",
-                   rig_row_matches(&condition, id, number) ? "began to meet" : "ceased to meet");
+        rig_say(history, text, " to version %V", number);
+    rig_say(history, text, ": with this the row %s to meet the condition.",
+            rig_row_matches(&condition, id, number) ? "began" : "ceased");
 }
 
 static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
-    rig_buf_add_text(text, ": ");
-    if (step->by_snapshot) {
+    if (step->by_snapshot)
         add_turn(history, step, text);
-        return;
-    }
-    if (step->absent) {
-        (step->kind == RIG_EDGE_WR ? add_gone : add_missed)(history, step, text);
-        return;
-    }
-    if (step->kind == RIG_EDGE_RW) {
-        add_reading(history, step->from, step->from_op, text);
-        rig_buf_printf(text, ", with row %" PRId64 " at version %" PRId64 ", which ", common_row(history, step),
-                       step->from_value);
-        rig_sentence_txn(history, step->to, text);
-        rig_buf_printf(text, " %s.", actions[rig_row_action(step->to_value)]);
-        return;
-    }
-    if (step->kind == RIG_EDGE_WW) {
-        rig_sentence_txn(history, step->to, text);
-        rig_buf_printf(text, " %s a row at version %" PRId64 ", which ", actions[rig_row_action(step->to_value)],
-                       step->from_value);
-        rig_sentence_txn(history, step->from, text);
-        rig_buf_add_text(text, " wrote.");
-        return;
-    }
-    add_reading(history, step->to, step->to_op, text);
-    rig_buf_printf(text, ", with version %" PRId64 ", which ", step->from_value);
-    rig_sentence_txn(history, step->from, text);
-    rig_buf_add_text(text, " wrote.");
-}
-
-static void add_other(const struct rig_history *history, const struct rig_witness *w, const char *before,
-                      const char *after, struct rig_buf *text)
-{
-    RIG_REQUIRE(w->txn_count == 2);
-    rig_buf_add_text(text, before);
-    rig_sentence_txn(history, w->txns[1], text);
-    rig_buf_add_text(text, after);
+    else if (step->absent)
+        add_absent(history, step, text);
+    else if (step->kind == RIG_EDGE_RW)
+        rig_say(history, text, ": %Q, with row %V at version %V, which %T %s.", step->from, step->from_op,
+                common_row(history, step), step->from_value, step->to, actions[rig_row_action(step->to_value)]);
+    else if (step->kind == RIG_EDGE_WW)
+        rig_say(history, text, ": %T %s a row at version %V, which %T wrote.", step->to,
+                actions[rig_row_action(step->to_value)], step->from_value, step->from);
+    else
+        rig_say(history, text, ": %Q, with version %V, which %T wrote.", step->to, step->to_op, step->from_value,
+                step->from);
 }
 
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
-    add_reading(history, w->txns[0], w->op, text);
-    if (w->anomaly == RIG_ANOMALY_PREDICATE_READ_MISS) {
-        rig_buf_add_text(text, ", without ");
-        add_row(w->other_value, text);
-        rig_buf_add_text(text,
-                         ", which was there from the start and met the condition at each version that the read could "
-                         "see.");
-        return;
-    }
-    rig_buf_add_text(text, ", ");
-    add_row(w->other_value, text);
-    rig_buf_printf(text, " at version %" PRId64 ", ", w->value);
+    const bool missed = w->anomaly == RIG_ANOMALY_PREDICATE_READ_MISS;
+    rig_say(history, text, missed ? "%Q, without %I, " : "%Q, %I ", w->txns[0], w->op, w->other_value);
+    if (!missed)
+        rig_say(history, text, "at version %V, ", w->value);
     switch ((int)w->anomaly) {
+    case RIG_ANOMALY_PREDICATE_READ_MISS:
+        rig_say(history, text,
+                "which was there from the start and met the condition at each version that the read could see.");
+        return;
     case RIG_ANOMALY_INTERNAL:
-        rig_buf_add_text(text, "and not as it had left the row itself.");
+        rig_say(history, text, "and not as it had left the row itself.");
         return;
     case RIG_ANOMALY_DUPLICATE_ELEMENTS:
-        rig_buf_add_text(text, "with this row twice.");
+        rig_say(history, text, "with this row twice.");
         return;
     case RIG_ANOMALY_GARBAGE_READ:
-        rig_buf_add_text(text, "which no statement wrote.");
+        rig_say(history, text, "which no statement wrote.");
         return;
     case RIG_ANOMALY_FUTURE_READ:
-        rig_buf_add_text(text, "which it wrote itself only later.");
+        rig_say(history, text, "which it wrote itself only later.");
         return;
     case RIG_ANOMALY_PREDICATE_MISMATCH:
-        rig_buf_add_text(text, "which does not meet the condition.");
-        return;
-    case RIG_ANOMALY_G1A:
-        add_other(history, w, "which ", " wrote, which failed.", text);
-        return;
-    case RIG_ANOMALY_G1B:
-        add_other(history, w, "which ", " wrote and replaced itself later.", text);
-        return;
-    case RIG_ANOMALY_LOST_UPDATE:
-        add_other(history, w, "and replaced it, and ", " replaced the same version.", text);
+        rig_say(history, text, "which does not meet the condition.");
         return;
     default:
         break;
     }
-    RIG_REQUIRE(false);
+    RIG_REQUIRE(w->txn_count == 2);
+    switch ((int)w->anomaly) {
+    case RIG_ANOMALY_G1A:
+        rig_say(history, text, "which %T wrote, which failed.", w->txns[1]);
+        return;
+    case RIG_ANOMALY_G1B:
+        rig_say(history, text, "which %T wrote and replaced itself later.", w->txns[1]);
+        return;
+    default:
+        RIG_REQUIRE(w->anomaly == RIG_ANOMALY_LOST_UPDATE);
+        rig_say(history, text, "and replaced it, and %T replaced the same version.", w->txns[1]);
+    }
 }
 
 const struct rig_type_sentences rig_row_sentences = {.write = "statement on table",
                                                      .writes = "statements on tables",
+                                                     .add_query = add_query,
                                                      .add_step = add_step,
                                                      .add_noncyclic = add_noncyclic};

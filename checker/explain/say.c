@@ -4,14 +4,20 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/explain/sentence.h"
+#include "checker/explain/type_words.h"
+#include "checker/model/certified.h"
+#include "checker/model/object_words.h"
 #include "history/model/value_texts.h"
+#include "history/types/row_ops.h"
 #include "history/types/types.h"
 
 enum {
     LIST_SHOWN = 12, /* a longer list is shown by its ends */
     LIST_ENDS = 4,
     KEY_BYTES = 128,
-    SHORT = 12, /* transactions of a history that may be an excerpt */
+    ACTIVE_SHOWN = 8, /* numbers in progress of a snapshot */
+    SHORT = 12,       /* transactions of a history that may be an excerpt */
 };
 
 /* ---- lists ---- */
@@ -92,6 +98,11 @@ static void say_result(const struct rig_history *history, const struct rig_said 
         add_list(rig_txn_op_list(history, read), text);
 }
 
+static void say_list(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    add_list(rig_txn_op_list(history, op_of(history, words)), text);
+}
+
 static void say_read(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
 {
     rig_say(history, text, "read key %K as ", op_of(history, words)->key);
@@ -114,6 +125,12 @@ static void say_value(const struct rig_history *history, const struct rig_said *
 {
     (void)history;
     rig_value_add(text, words->is.number);
+}
+
+static void say_time(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    RIG_REQUIRE(words->is.number != RIG_NO_TIME);
+    rig_buf_printf(text, "%.6f s", (double)(words->is.number - rig_history_zero_ns(history)) / 1e9);
 }
 
 static void say_excerpt(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
@@ -139,6 +156,65 @@ static void say_text(const struct rig_history *history, const struct rig_said *w
     rig_buf_add_text(text, words->is.text);
 }
 
+static void say_operation(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    const uint32_t txn = (uint32_t)words->is.count;
+    rig_say(history, text, "%T (", txn);
+    rig_object_words_op(history->workload, rig_txn_ops(history, txn), rig_txn_op_count(history, txn), text);
+    rig_buf_add_char(text, ')');
+}
+
+/* ---- rows ---- */
+
+static void say_row(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    const int64_t id = words->is.number;
+    rig_say(history, text, "row %V", id);
+    if (rig_row_class(id) == RIG_ROW_CLOSED_CLASS)
+        rig_say(history, text, " (key %d)", rig_row_closed_key(id));
+}
+
+static void say_query(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    const struct rig_type_sentences *type = rig_type_words(history->workload)->sentences;
+    RIG_REQUIRE(type->add_query != NULL);
+    type->add_query(history, (uint32_t)words[0].is.count, (uint32_t)words[1].is.count, text);
+}
+
+/* ---- certificates ---- */
+
+static void add_commit(const struct rig_certificate *certificate, uint64_t commit, struct rig_buf *text)
+{
+    const struct rig_commit *at = &certificate->commits.at[commit];
+    char place[64];
+    rig_certificate_place(certificate, (uint32_t)commit, place);
+    rig_buf_printf(text, "the commit at %s", place);
+    if (at->id != 0)
+        rig_buf_printf(text, " (transaction %" PRIu64 " of the database)", at->id);
+}
+
+static void say_commit(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    add_commit(history->certificate, words->is.count, text);
+}
+
+static void say_lost_commit(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    add_commit(history->certificate->lost, words->is.count, text);
+}
+
+/* As PostgreSQL writes it. */
+static void say_snapshot(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+{
+    const struct rig_txn_views *views = &history->certificate->views;
+    const struct rig_snapshot *of = &views->snapshots.at[words->is.count];
+    rig_buf_printf(text, "snapshot %" PRIu64 ":%" PRIu64 ":", of->xmin, of->xmax);
+    for (uint32_t i = 0; i < of->active_count && i < ACTIVE_SHOWN; i++)
+        rig_buf_printf(text, "%s%" PRIu64, i == 0 ? "" : ",", views->active.at[of->first_active + i]);
+    if (of->active_count > ACTIVE_SHOWN)
+        rig_buf_add_text(text, ",...");
+}
+
 /* ---- the formatter ---- */
 
 static const struct directive {
@@ -147,9 +223,11 @@ static const struct directive {
         *takes; /* a letter an argument: 'i' RIG_SAID_ID, 'n' RIG_SAID_NUMBER, 't' RIG_SAID_TEXT, 'd' any integer */
     void (*say)(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text);
 } directives[] = {
-    {'T', "i", say_txn},        {'R', "ii", say_reader}, {'r', "ii", say_read}, {'A', "ii", say_result},
-    {'S', "iinn", say_stretch}, {'K', "i", say_key},     {'V', "n", say_value}, {'E', "", say_excerpt},
-    {'d', "d", say_integer},    {'s', "t", say_text},
+    {'T', "i", say_txn},     {'R', "ii", say_reader},     {'r', "ii", say_read},    {'A', "ii", say_result},
+    {'L', "ii", say_list},   {'S', "iinn", say_stretch},  {'K', "i", say_key},      {'V', "n", say_value},
+    {'E', "", say_excerpt},  {'O', "i", say_operation},   {'I', "n", say_row},      {'Q', "ii", say_query},
+    {'C', "i", say_commit},  {'c', "i", say_lost_commit}, {'P', "i", say_snapshot}, {'t', "n", say_time},
+    {'d', "d", say_integer}, {'s', "t", say_text},
 };
 
 static const struct directive *directive_of(char name)

@@ -14,16 +14,6 @@ enum {
     CYCLE_ENDS = 8,
 };
 
-void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
-{
-    rig_say(history, text, "%T", txn);
-}
-
-void rig_sentence_key(const struct rig_history *history, uint32_t key, struct rig_buf *text)
-{
-    rig_say(history, text, "%K", key);
-}
-
 static void add_op(const struct rig_history *history, uint32_t txn, uint32_t at, struct rig_buf *text)
 {
     const struct rig_txn_op *op = rig_txn_ops(history, txn) + at;
@@ -73,42 +63,21 @@ static void add_ops(const struct rig_history *history, const struct rig_witness 
         rig_buf_printf(text, "%s (%" PRIu32 " operations)", shown > 0 ? " ..." : "...", count);
 }
 
-void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
-{
-    rig_say(history, text, "%r", txn, op);
-}
-
-static void add_time(const struct rig_history *history, int64_t ns, const char *unknown, struct rig_buf *text)
-{
-    if (ns == RIG_NO_TIME)
-        rig_buf_add_text(text, unknown);
-    else
-        rig_buf_printf(text, "%.6f s", (double)(ns - rig_history_zero_ns(history)) / 1e9);
-}
-
-static void describe_realtime(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+/* The time of the clock, or where that is not known the position in the history. */
+static void add_realtime(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
     const struct rig_txn *from = &history->txns[step->from], *to = &history->txns[step->to];
-    rig_buf_add_text(text, ": it completed at ");
-    if (from->complete_ns == RIG_NO_TIME || to->invoke_ns == RIG_NO_TIME) {
-        rig_buf_printf(text, "event %" PRIu32 ", before ", from->complete_at);
-        rig_sentence_txn(history, step->to, text);
-        rig_buf_printf(text, " was invoked at event %" PRIu32 ".", to->invoke_at);
-        return;
-    }
-    add_time(history, from->complete_ns, "?", text);
-    rig_buf_add_text(text, ", before ");
-    rig_sentence_txn(history, step->to, text);
-    rig_buf_add_text(text, " was invoked at ");
-    add_time(history, to->invoke_ns, "?", text);
-    rig_buf_add_char(text, '.');
+    if (from->complete_ns == RIG_NO_TIME || to->invoke_ns == RIG_NO_TIME)
+        rig_say(history, text, ": it completed at event %d, before %T was invoked at event %d.", from->complete_at,
+                step->to, to->invoke_at);
+    else
+        rig_say(history, text, ": it completed at %t, before %T was invoked at %t.", from->complete_ns, step->to,
+                to->invoke_ns);
 }
 
 void rig_sentence_add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
-    rig_sentence_txn(history, step->from, text);
-    rig_buf_add_text(text, " before ");
-    rig_sentence_txn(history, step->to, text);
+    rig_say(history, text, "%T before %T", step->from, step->to);
     switch (step->kind) {
     case RIG_EDGE_WW:
     case RIG_EDGE_WR:
@@ -116,10 +85,10 @@ void rig_sentence_add_step(const struct rig_history *history, const struct rig_s
         rig_type_words(history->workload)->sentences->add_step(history, step, text);
         break;
     case RIG_EDGE_PROCESS:
-        rig_buf_printf(text, ": process %" PRId32 " ran it first.", history->txns[step->from].process);
+        rig_say(history, text, ": process %d ran it first.", history->txns[step->from].process);
         break;
     case RIG_EDGE_REALTIME:
-        describe_realtime(history, step, text);
+        add_realtime(history, step, text);
         break;
     }
 }
@@ -147,11 +116,12 @@ static void add_times(const struct rig_history *history, uint32_t txn, struct ri
     const bool has_utc = rig_answered_at(history, txn, text);
     if (t->invoke_ns == RIG_NO_TIME)
         return;
-    rig_buf_add_text(text, has_utc ? " (" : ", ");
-    add_time(history, t->invoke_ns, "?", text);
-    rig_buf_add_text(text, " - ");
-    add_time(history, t->complete_ns, "never completed", text);
-    rig_buf_add_text(text, has_utc ? ")" : "");
+    rig_say(history, text, has_utc ? " (%t - " : ", %t - ", t->invoke_ns);
+    if (t->complete_ns == RIG_NO_TIME)
+        rig_say(history, text, "never completed");
+    else
+        rig_say(history, text, "%t", t->complete_ns);
+    rig_say(history, text, has_utc ? ")" : "");
 }
 
 /* "T17 = process 3, node n2, backend 4711, 12:03:04.567 UTC (1.204 s - 1.209 s): [r 5 [1 2]]", and how it was held */
@@ -159,9 +129,7 @@ static void add_txn_line(const struct rig_history *history, const struct rig_wit
                          struct rig_buf *text)
 {
     const struct rig_txn *t = &history->txns[txn];
-    rig_buf_add_text(text, "\n  ");
-    rig_sentence_txn(history, txn, text);
-    rig_buf_printf(text, " = process %" PRId32, t->process);
+    rig_say(history, text, "\n  %T = process %d", txn, t->process);
     rig_answered_by(history, txn, text);
     add_times(history, txn, text);
     if (t->outcome == RIG_OUTCOME_FAIL)
@@ -186,19 +154,11 @@ static bool is_shown(uint32_t i, uint32_t count, const char *what, struct rig_bu
 
 static void add_names(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
-    if (witness->txn_count > CYCLE_SHOWN) {
-        for (uint32_t i = 0; i < CYCLE_ENDS; i++) {
-            rig_sentence_txn(history, witness->txns[i], text);
-            rig_buf_add_text(text, i + 1 < CYCLE_ENDS ? ", " : "");
-        }
-        rig_buf_printf(text, " and %" PRIu32 " others", witness->txn_count - CYCLE_ENDS);
-        return;
-    }
-    for (uint32_t i = 0; i < witness->txn_count; i++) {
-        if (i > 0)
-            rig_buf_add_text(text, i + 1 == witness->txn_count ? " and " : ", ");
-        rig_sentence_txn(history, witness->txns[i], text);
-    }
+    const uint32_t count = witness->txn_count, named = count > CYCLE_SHOWN ? CYCLE_ENDS : count;
+    for (uint32_t i = 0; i < named; i++)
+        rig_say(history, text, "%s%T", i == 0 ? "" : i + 1 == count ? " and " : ", ", witness->txns[i]);
+    if (named < count)
+        rig_say(history, text, " and %d others", count - named);
 }
 
 static void add_refuted(const struct rig_witness *witness, struct rig_buf *text)
@@ -234,9 +194,9 @@ static void add_doubt(const struct rig_history *history, const struct rig_witnes
     }
     if (doubtful == UINT32_MAX)
         return;
-    rig_buf_add_text(text, "\n  Whether ");
-    rig_sentence_txn(history, doubtful, text);
-    rig_buf_add_text(text, " committed is unknown; if it did not, the reads of its writes are aborted reads (G1a).");
+    rig_say(history, text,
+            "\n  Whether %T committed is unknown; if it did not, the reads of its writes are aborted reads (G1a).",
+            doubtful);
 }
 
 static void add_cycle(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)

@@ -11,114 +11,18 @@
 #include "base/thread.h"
 #include "checker/evidence/certificate_judge.h"
 #include "checker/evidence/claims.h"
+#include "checker/evidence/discrepancy_sentence.h"
 #include "checker/evidence/list_history.h"
 #include "checker/evidence/snapshot_judge.h"
-#include "checker/evidence/snapshot_sentence.h"
 #include "checker/evidence/row_judge.h"
 #include "checker/infer/type_inference.h"
 #include "checker/model/verdict_storage.h"
-#include "checker/explain/sentence.h"
 #include "checker/prove/witness/verify_certificate.h"
 #include "history/types/types.h"
-#include "history/model/value_texts.h"
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
     return rig_memory_limit(err, "the certificate");
-}
-
-/* ---- words ---- */
-
-static const char *const suspects[RIG_DISCREPANCY_COUNT] = {
-    [RIG_DISCREPANCY_LOST_COMMIT] =
-        "Suspect a commit that a crash or a failover lost, a gap in the stream, or an unlogged table.",
-    [RIG_DISCREPANCY_RESURRECTED_ABORT] = "Suspect a wrong row in the driver's table of outcomes, or the database.",
-    [RIG_DISCREPANCY_TORN_COMMIT] = "Suspect the driver, or an update that the database lost.",
-    [RIG_DISCREPANCY_CERTIFICATE_MISMATCH] =
-        "Suspect the driver, a read of data that was rolled back or lost in a crash, or a lost or forked update.",
-    [RIG_DISCREPANCY_SNAPSHOT_MISMATCH] =
-        "Suspect the driver, or the database; at read committed also a read of versions newer than its snapshot.",
-    [RIG_DISCREPANCY_SNAPSHOT_FORK] = "Suspect the driver, which may have lost an own number, or the database.",
-    [RIG_DISCREPANCY_VERSION_INVERSION] = "Suspect the driver, or the database.",
-    [RIG_DISCREPANCY_MISSED_COMMIT] =
-        "Suspect the driver, a second server that still answers after a failover, or the database.",
-    [RIG_DISCREPANCY_UNSEEN_OVERWRITE] = "Suspect the driver, or an update that the database lost.",
-    [RIG_DISCREPANCY_UNSTEADY_SNAPSHOT] = "Suspect the driver, or the database.",
-    [RIG_DISCREPANCY_VERSION_MISMATCH] = "Suspect the driver, or a lost or forked update of the database.",
-    [RIG_DISCREPANCY_UNKNOWN_VERSION] =
-        "Suspect the driver, a read of data that was rolled back, or a commit that was lost in a crash.",
-    [RIG_DISCREPANCY_NUMBER_MISMATCH] = "Suspect the driver, or a number that the database used again after a crash.",
-};
-
-static void add_writing(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
-{
-    const struct rig_txn_op *op = rig_txn_ops(history, found->txn) + found->op;
-    rig_buf_printf(text, "has %s of %s to key ", rig_op_infos[op->kind].noun, RIG_VALUE_SHOWN(op->value));
-    rig_sentence_key(history, op->key, text);
-}
-
-/* The commit that has a write, and what lost it if a failover did. */
-static void add_commit(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
-{
-    const struct rig_certificate *certificate = found->of_lost ? history->certificate->lost : history->certificate;
-    rig_certificate_commit_sentence(certificate, found->commit, text);
-    rig_buf_add_text(text, " has this write");
-    if (found->of_lost) {
-        const struct rig_fork *fork =
-            rig_certificate_fork_of(history->certificate, &certificate->commits.at[found->commit]);
-        char place[64];
-        RIG_INVARIANT(fork != NULL);
-        rig_certificate_print_place(fork->place, fork->timeline, place);
-        rig_buf_printf(text, ", and a failover lost it: timeline %" PRIu32 " began at %s", fork->next, place);
-    }
-}
-
-static void add_sentence(const struct rig_history *history, const struct rig_discrepancy *found, struct rig_buf *text)
-{
-    rig_sentence_txn(history, found->txn, text);
-    rig_buf_printf(text, " = process %" PRId32 ": it ", history->txns[found->txn].process);
-    switch (found->kind) {
-    case RIG_DISCREPANCY_LOST_COMMIT:
-        add_writing(history, found, text);
-        rig_buf_printf(text, " and was acknowledged, and none of the %zu commits in the stream has any of its writes",
-                       history->certificate->commits.count);
-        rig_buf_add_text(text, found->of_lost ? "; " : "");
-        if (found->of_lost)
-            add_commit(history, found, text);
-        rig_buf_add_text(text, ". ");
-        break;
-    case RIG_DISCREPANCY_RESURRECTED_ABORT:
-        add_writing(history, found, text);
-        rig_buf_add_text(text, " and failed, and ");
-        add_commit(history, found, text);
-        rig_buf_add_text(text, ". ");
-        break;
-    case RIG_DISCREPANCY_TORN_COMMIT:
-        add_writing(history, found, text);
-        rig_buf_add_text(text, ", and ");
-        add_commit(history, found, text);
-        rig_buf_add_text(text, ", but not exactly the writes of the transaction in their order, each on "
-                               "top of the version before it. ");
-        break;
-    case RIG_DISCREPANCY_CERTIFICATE_MISMATCH:
-        rig_sentence_reading(history, found->txn, found->op, text);
-        rig_buf_add_text(text, ", which is no state of this key in the stream of commits. ");
-        break;
-    case RIG_DISCREPANCY_SNAPSHOT_FORK:
-    case RIG_DISCREPANCY_VERSION_INVERSION:
-    case RIG_DISCREPANCY_MISSED_COMMIT:
-    case RIG_DISCREPANCY_SNAPSHOT_MISMATCH:
-    case RIG_DISCREPANCY_UNSEEN_OVERWRITE:
-    case RIG_DISCREPANCY_UNSTEADY_SNAPSHOT:
-    case RIG_DISCREPANCY_VERSION_MISMATCH:
-    case RIG_DISCREPANCY_UNKNOWN_VERSION:
-    case RIG_DISCREPANCY_NUMBER_MISMATCH:
-        rig_snapshot_sentence(history, found, text);
-        break;
-    case RIG_DISCREPANCY_COUNT:
-        break;
-    }
-    rig_buf_add_text(text, suspects[found->kind]);
 }
 
 /* Proves and words the discrepancies that are kept. */
@@ -135,7 +39,7 @@ static enum rig_rc settle(const struct rig_history *history, struct rig_certifie
                                 "a witness of %s does not hold: T%" PRIu32 " %s; please report this history",
                                 rig_discrepancy_infos[kind].name, rig_txn_name(history, found->txn), lacks);
             rig_buf_init(&text, 0);
-            add_sentence(history, found, &text);
+            rig_discrepancy_sentence(history, found, &text);
             found->text = text.failed ? NULL : rig_arena_text(&certified->arena, rig_buf_text(&text), text.size);
             rig_buf_done(&text);
             if (found->text == NULL)

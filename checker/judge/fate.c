@@ -11,7 +11,7 @@
 #include "checker/infer/type_inference.h"
 #include "checker/decide/rule.h"
 #include "checker/explain/assumed.h"
-#include "checker/explain/sentence.h"
+#include "checker/explain/say.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
 
@@ -151,7 +151,7 @@ static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *t
     rig_buf_add_text(text, ": ");
     for (uint32_t i = 0; i < witness->txn_count && i < 4; i++) {
         separate(text, i, witness->txn_count);
-        rig_sentence_txn(j->verdict->history, witness->txns[i], text);
+        rig_say(j->verdict->history, text, "%T", witness->txns[i]);
     }
     if (witness->txn_count > 4)
         rig_buf_printf(text, " and %" PRIu32 " more", witness->txn_count - 4);

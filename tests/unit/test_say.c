@@ -59,6 +59,7 @@ static void each_directive_adds_its_words(void **state)
     SAYS(s, "?", "%A", s->unknown, 0u);
     SAYS(s, "2 of -2, 18446744073709551615 of 3 and 4", "%d of %d, %d of %d and %d", 2, INT64_C(-2), UINT64_MAX, 3u,
          (size_t)4);
+    SAYS(s, "0.003000 s", "%t", s->history->txns[s->all].complete_ns);
     SAYS(s, "one two", "%s %s", "one", s->x == 0 ? "two" : "three");
 }
 
