@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "base/child_mark.h"
 #include "base/clock.h"
 #include "base/process.h"
 #include "base/thread.h"

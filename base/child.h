@@ -22,9 +22,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/account.h"
-#include "base/child_mark.h"
 #include "base/err.h"
+#include "base/process.h"
 
 struct rig_children;
 

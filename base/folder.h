@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/account.h"
 #include "base/err.h"
+#include "base/process.h"
 
 /* Removes a folder (absolute path) and everything below it, following no links and into no other file system. Best
  * effort. */

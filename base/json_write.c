@@ -5,7 +5,6 @@
 
 #include "base/bug.h"
 #include "base/printable.h"
-#include "base/utf8.h"
 
 void rig_json_init(struct rig_json_writer *writer, struct rig_buf *buf)
 {

@@ -11,9 +11,28 @@
 #define RIG_BASE_PRINTABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
+
+/*
+ * UTF-8, strictly (RFC 3629): no overlong forms, no surrogates, nothing past U+10FFFF.
+ */
+
+/* The length in bytes of the character at `text`, of which `left` > 0 bytes may be read; 0 when it is not UTF-8.
+ * `*code` is the character; NULL when it is not wanted. */
+size_t rig_utf8_decode(const char *text, size_t left, uint32_t *code);
+
+/*
+ * Breaks texts into lines at blanks.
+ */
+
+/*
+ * Writes `text` from the column `indent` on (where the cursor is), broken at blanks before `columns`, with further
+ * lines indented alike; ends the line. A word longer than a line is not broken.
+ */
+void rig_wrap(const char *text, size_t indent, size_t columns, struct rig_buf *out);
 
 /* Whether a code point neither controls a terminal nor changes the direction of writing. */
 bool rig_printable_is(uint32_t code);

@@ -4,10 +4,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -238,4 +243,154 @@ void rig_process_boot_id(char id[RIG_BOOT_ID_BYTES])
     while (length > 0 && id[length - 1] == '\n')
         id[--length] = '\0';
     id[length] = '\0';
+}
+
+enum { ENVIRONMENT_MOST = 4 << 20 };
+
+void rig_child_mark_family(char family[RIG_CHILD_MARK_BYTES])
+{
+    uint64_t random[2];
+    family[0] = '\0';
+    if (getrandom(random, sizeof random, 0) == (ssize_t)sizeof random)
+        (void)snprintf(family, RIG_CHILD_MARK_BYTES, "RIG_CHILD_MARK=%016" PRIx64 "%016" PRIx64 ".", random[0],
+                       random[1]);
+}
+
+void rig_child_mark_of(const char *family, uint64_t number, char mark[RIG_CHILD_MARK_BYTES])
+{
+    mark[0] = '\0';
+    if (family[0] != '\0')
+        (void)snprintf(mark, RIG_CHILD_MARK_BYTES, "%s%" PRIu64, family, number);
+}
+
+/* A family ends with a dot and begins an entry; a mark is a whole entry. */
+static bool mark_is_among(const char *entries, size_t size, const char *mark)
+{
+    const size_t length = strlen(mark);
+    const bool family = mark[length - 1] == '.';
+    for (size_t at = 0; at < size;) {
+        const size_t entry = strnlen(entries + at, size - at);
+        if (entry >= length && (family || entry == length) && memcmp(entries + at, mark, length) == 0)
+            return true;
+        at += entry + 1;
+    }
+    return false;
+}
+
+/* The environment with which a process began, read into `room`; 0: it cannot be read. */
+static size_t read_environment(pid_t pid, char *room)
+{
+    char path[64];
+    size_t size = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && size < ENVIRONMENT_MOST) {
+        const ssize_t got = read(fd, room + size, ENVIRONMENT_MOST - size);
+        if (got <= 0)
+            break;
+        size += (size_t)got;
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return size;
+}
+
+struct search {
+    const char *mark;
+    char *room;
+    struct rig_process *found;
+    uint32_t capacity, count;
+};
+
+static void mark_visit(pid_t pid, void *context)
+{
+    struct search *search = context;
+    struct rig_process process;
+    const size_t size = pid == getpid() ? 0 : read_environment(pid, search->room);
+    if (size == 0 || !mark_is_among(search->room, size, search->mark) || !rig_process_find(pid, &process))
+        return;
+    if (search->count < search->capacity)
+        search->found[search->count] = process;
+    search->count++;
+}
+
+uint32_t rig_child_mark_find(const char *mark, struct rig_process *found, uint32_t capacity)
+{
+    struct search search = {.mark = mark, .found = found, .capacity = capacity};
+    search.room = mark[0] == '\0' ? NULL : malloc(ENVIRONMENT_MOST);
+    if (search.room == NULL)
+        return 0;
+    rig_process_each(mark_visit, &search);
+    free(search.room);
+    return search.count;
+}
+
+bool rig_child_mark_signal(const char *mark, const struct rig_process *process, int signal_number)
+{
+    char *room = malloc(ENVIRONMENT_MOST);
+    if (room == NULL)
+        return false;
+    /* The environment is that of the process, as long as a process of this number and start time has it. */
+    const size_t size = read_environment(process->pid, room);
+    const bool marked = size > 0 && mark_is_among(room, size, mark);
+    free(room);
+    return marked && rig_process_signal(process, signal_number);
+}
+
+enum { PATH_MOST = 4096 };
+
+bool rig_account_find(const char *name, struct rig_account *account)
+{
+    *account = (struct rig_account){.drop = geteuid() == 0, .uid = geteuid(), .gid = getegid()};
+    if (!account->drop)
+        return true;
+    struct passwd entry;
+    struct passwd *found = NULL;
+    char buffer[4096];
+    if (getpwnam_r(name, &entry, buffer, sizeof buffer, &found) != 0 || found == NULL)
+        return false;
+    account->uid = found->pw_uid;
+    account->gid = found->pw_gid;
+    account->group_count = RIG_ACCOUNT_GROUPS_MOST;
+    if (getgrouplist(name, found->pw_gid, account->groups, &account->group_count) < 0)
+        account->group_count = RIG_ACCOUNT_GROUPS_MOST; /* it has more: the first ones do */
+    (void)snprintf(account->name, sizeof account->name, "%s", name);
+    return true;
+}
+
+static bool in_group(const struct rig_account *account, gid_t group)
+{
+    bool found = group == account->gid;
+    for (int i = 0; i < account->group_count; i++)
+        found = found || account->groups[i] == group;
+    return found;
+}
+
+bool rig_account_can_reach(const struct rig_account *account, const char *path)
+{
+    char prefix[PATH_MOST];
+    size_t length = strlen(path);
+    if (!account->drop)
+        return true;
+    if (path[0] != '/' || length >= sizeof prefix)
+        return false;
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(prefix, path, i);
+        prefix[i] = '\0';
+        struct stat status;
+        if (stat(prefix, &status) != 0)
+            return false;
+        mode_t needed = status.st_uid == account->uid ? S_IXUSR : in_group(account, status.st_gid) ? S_IXGRP : S_IXOTH;
+        if (!S_ISDIR(status.st_mode) || (status.st_mode & needed) == 0)
+            return false;
+    }
+    return true;
+}
+
+bool rig_account_become(const struct rig_account *account)
+{
+    return !account->drop || (setgroups((size_t)account->group_count, account->groups) == 0 &&
+                              setgid(account->gid) == 0 && setuid(account->uid) == 0);
 }

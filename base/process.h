@@ -52,4 +52,51 @@ void rig_process_each(void (*visit)(pid_t pid, void *context), void *context);
 /* The identity of the machine's current boot; empty where there is none. */
 void rig_process_boot_id(char id[RIG_BOOT_ID_BYTES]);
 
+/*
+ * A mark in the environment of child processes, by which descendants are found that have left their session and closed
+ * the tether (child.h), as daemons do.
+ *
+ * The mark has 128 random bits. A process whose environment has it from its start descends from the child that got it;
+ * a program can remove it from what it starts, and is then not found.
+ *
+ * Threads: any.
+ */
+
+enum { RIG_CHILD_MARK_BYTES = 80 };
+
+/* "NAME=<random>." begins the marks of one family of children; empty when the kernel gives no random bytes. */
+void rig_child_mark_family(char family[RIG_CHILD_MARK_BYTES]);
+/* The mark of the family's n-th child; empty when the family has none. */
+void rig_child_mark_of(const char *family, uint64_t number, char mark[RIG_CHILD_MARK_BYTES]);
+
+/* The living processes with the mark, or with any of the family: at most `capacity`; returns how many there are. An
+ * empty text: none. */
+uint32_t rig_child_mark_find(const char *mark, struct rig_process *found, uint32_t capacity);
+/* Sends a signal to a process that still has the mark, and to no other one. False: it has ended, or may not be signalled. */
+bool rig_child_mark_signal(const char *mark, const struct rig_process *process, int signal_number);
+
+/*
+ * The account that a child process runs under. If rig is root it is another account, because servers refuse to run as
+ * root or should not.
+ */
+
+enum { RIG_ACCOUNT_GROUPS_MOST = 64 };
+
+/* Zeroed: rig's own. */
+struct rig_account {
+    bool drop; /* rig is root: children change to this account */
+    uid_t uid;
+    gid_t gid;
+    gid_t groups[RIG_ACCOUNT_GROUPS_MOST];
+    int group_count;
+    char name[64];
+};
+
+/* `name` is used only if rig runs as root; otherwise the account is rig's own. False: there is no user of that name. */
+bool rig_account_find(const char *name, struct rig_account *account);
+/* Whether the account may pass through every folder of the absolute path `path`. */
+bool rig_account_can_reach(const struct rig_account *account, const char *path);
+/* Changes the calling process to the account. Async-signal-safe. */
+bool rig_account_become(const struct rig_account *account);
+
 #endif

@@ -18,6 +18,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * The forms in which programs show a secret: as it is, escaped, in hexadecimal, in base64.
+ */
+
+enum { RIG_SECRET_SHIFTS = 3 }; /* base64: where in a group of three bytes the secret starts */
+
+struct rig_secret_forms {
+    char *text;
+    size_t length;
+    char *base64[RIG_SECRET_SHIFTS]; /* the characters that hold only bits of the secret */
+    bool goes_on[RIG_SECRET_SHIFTS]; /* one more character holds the last bits of the secret */
+};
+
+void rig_secret_forms_free(struct rig_secret_forms *forms);
+
 #define RIG_SECRET_MASK "***"
 
 /* Copies `text`. False when RIG_SECRET_MAX are kept already, or memory runs out: then it is not hidden. */

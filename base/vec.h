@@ -80,4 +80,11 @@
         *vec = (struct name){0};                                                                                       \
     }
 
+/*
+ * Members of a constant that are an array and its length.
+ */
+
+/* Initialises both, such as `tables` and `table_count`. */
+#define RIG_ARRAY(member, count_member, array) .member = (array), .count_member = sizeof(array) / sizeof(array)[0]
+
 #endif

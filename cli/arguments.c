@@ -8,9 +8,8 @@
 
 #include "base/bug.h"
 #include "base/nearest.h"
-#include "base/wrap.h"
+#include "base/printable.h"
 #include "cli/cli.h"
-#include "cli/terminal.h"
 
 enum { HELP_COLUMN = 26 };
 

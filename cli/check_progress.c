@@ -9,7 +9,6 @@
 #include "base/option_parse.h"
 #include "cli/cli.h"
 #include "cli/interruption.h"
-#include "cli/terminal.h"
 #include "run/load/run_progress.h"
 
 static const int64_t slow_ns = RIG_NS_PER_S;

@@ -11,8 +11,12 @@
 #ifndef RIG_CLI_CLI_H
 #define RIG_CLI_CLI_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 #include "base/buf.h"
 #include "base/err.h"
+#include "run/plan/plan.h"
 
 /* X(name, one-line summary), in the order of `rig --help`. */
 #define RIG_CLI_TABLE(X)                                                                                               \
@@ -56,5 +60,35 @@ int rig_cli_fail(const struct rig_err *err);
 void rig_cli_print(struct rig_buf *text);
 /* The one of two exit statuses that counts: an anomaly, whatever failed beside it, else the more serious one. */
 int rig_cli_worst(int status, int other);
+
+/*
+ * Whether a stream is a terminal, and whether to colour its output.
+ */
+
+/* True when `stream` is a terminal that can move its cursor (TERM is set and is not "dumb"): a progress line may go
+ * there. */
+bool rig_terminal_is_live(FILE *stream);
+/* True when `stream` is such a terminal and NO_COLOR (no-color.org) is unset or empty. */
+bool rig_terminal_has_colour(FILE *stream);
+/* Columns of the terminal behind `stream`; 80 where there is none. */
+unsigned rig_terminal_columns(FILE *stream);
+/* Columns for texts: those of the terminal, from 60 to 160; 116 where there is none. */
+unsigned rig_terminal_text_columns(FILE *stream);
+
+/*
+ * Undoes what killed rigs have left, from their journals (nemesis/journal.h).
+ */
+
+/* Undoes it, and tells on stderr and in the log what was found. For the start of a run of the plan. An entry that cannot be
+ * undone is told once, to a run with one of its servers, and is no reason not to go on: it makes no verdict wrong. */
+void rig_cli_heal_leftovers(const struct rig_plan *plan);
+
+/*
+ * Manual pages in the language of troff, made from the tables of arguments and options: `rig help --man run` is
+ * rig-run(1), `rig help --man plan.5` is rig-plan(5) with every key of a plan. The build writes them into man/.
+ */
+
+/* Prints the page to standard output. Returns the exit status. */
+int rig_cli_manual(const char *name);
 
 #endif

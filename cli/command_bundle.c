@@ -20,7 +20,7 @@
 #include "cli/check_run.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
-#include "cli/output_form.h"
+#include "cli/outputs.h"
 #include "cli/reproduce_files.h"
 #include "cli/requests.h"
 #include "cli/saved_run.h"

@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/input_path.h"
 #include "cli/interruption.h"
-#include "cli/output_form.h"
+#include "cli/outputs.h"
 #include "cli/requests.h"
 #include "history/source/load.h"
 

@@ -13,10 +13,9 @@
 #include "cli/check_progress.h"
 #include "cli/cli.h"
 #include "cli/interruption.h"
-#include "cli/output_form.h"
-#include "cli/terminal.h"
-#include "run/load/run_progress.h"
+#include "cli/outputs.h"
 #include "generator/synthetic/synthetic.h"
+#include "run/load/run_progress.h"
 
 /* Progress is shown only after this time. */
 #define SLOW_NS       (2 * RIG_NS_PER_S)

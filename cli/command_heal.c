@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/leftovers.h"
 #include "nemesis/journal.h"
 
 static const struct rig_argument arguments_of_heal[] = {

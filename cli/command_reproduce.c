@@ -1,17 +1,336 @@
 /*
  * rig reproduce DIR|HISTORY|NAME: brings a recorded anomaly, or a known bug, back.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "base/option_parse.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
+#include "cli/command_run.h"
 #include "cli/plan_arguments.h"
-#include "cli/reproduce_known.h"
 #include "cli/reproduce_witness.h"
 #include "cli/requests.h"
+#include "cli/stage.h"
+#include "cli/stop_signals.h"
+#include "jobs/store/store_folder.h"
+#include "nemesis/command.h"
 #include "run/plan/reproduction.h"
+#include "run/scenario/scenario_report.h"
+
+/*
+ * `rig reproduce NAME`: runs the plan of an entry of the library of known bugs until an anomaly of its shape is found.
+ */
+
+struct job {
+    const struct rig_arguments *arguments;
+    struct rig_arena arena;
+    struct rig_reproduction entry;
+    int64_t start_ns;
+    uint32_t plays, runs; /* of the scenario, of the plan */
+    bool is_played;       /* the scenario showed it */
+    /* The last run: */
+    bool is_found, is_interrupted;
+    char anomaly[64];
+    char server[128];
+    char folder[RIG_STORE_PATH_BYTES];
+    struct rig_buf witness; /* its text */
+};
+
+/* Called with the verdict of each run. */
+static void look(void *context, const struct rig_verdict *verdict, const struct rig_report_run *facts)
+{
+    struct job *job = context;
+    const struct rig_witness *witness = rig_known_anomaly_find(&job->entry.expect, verdict);
+    job->is_interrupted = facts->interrupted;
+    (void)snprintf(job->folder, sizeof job->folder, "%s", facts->folder);
+    (void)snprintf(job->server, sizeof job->server, "%s", facts->server);
+    job->is_found = witness != NULL;
+    if (witness == NULL)
+        return;
+    (void)snprintf(job->anomaly, sizeof job->anomaly, "%s", rig_anomaly_info(witness->anomaly)->name);
+    rig_buf_add_text(&job->witness, witness->text);
+}
+
+static bool is_talking(const struct job *job)
+{
+    return !rig_arguments_has(job->arguments, "quiet") && !rig_arguments_json(job->arguments);
+}
+
+static double elapsed_s(const struct job *job)
+{
+    return (double)(rig_clock_now_ns() - job->start_ns) / (double)RIG_NS_PER_S;
+}
+
+/* The plan of one run, with a seed of its own unless one was given. */
+static int run_once(struct job *job)
+{
+    struct rig_plan *plan = NULL;
+    char folder[RIG_STORE_PATH_BYTES];
+    const char *output = rig_arguments_value(job->arguments, "output");
+    int status = rig_cli_load_plan_at(job->entry.plan, &job->entry.set, job->arguments, &plan);
+    if (status != RIG_EXIT_OK)
+        return status;
+    (void)snprintf(folder, sizeof folder, "%s/%" PRIu32, output == NULL ? "" : output, job->runs + 1);
+    const struct rig_cli_run_request request = {.plan = plan,
+                                                .arguments = job->arguments,
+                                                .output = output == NULL ? NULL : folder,
+                                                .silent = true,
+                                                .judged = look,
+                                                .context = job};
+    job->is_found = job->is_interrupted = false;
+    status = rig_cli_run_plan(&request);
+    rig_plan_free(plan);
+    job->runs++;
+    if (is_talking(job) && !job->is_found && status == RIG_EXIT_ANOMALY)
+        printf("run %" PRIu32 " found other anomalies only: %s\n", job->runs, job->folder);
+    return status;
+}
+
+/* -- by the entry's scenario ---------------------------------------------------------------------------------------- */
+
+struct played {
+    struct job *job;
+    const struct rig_scenario *scenario;
+    struct rig_cli_stage stage;
+};
+
+static void keep(void *context, uint32_t scenario, bool is_whole, struct rig_performance *performance)
+{
+    const struct played *played = context;
+    struct job *job = played->job;
+    const struct rig_scenario_cell cell = {.scenario = played->scenario,
+                                           .performance = performance,
+                                           .server = played->stage.server,
+                                           .shown = 1,
+                                           .played = 1};
+    (void)scenario;
+    job->plays++;
+    if (is_whole && performance->shows && !job->is_found) {
+        job->is_found = job->is_played = true;
+        (void)snprintf(job->anomaly, sizeof job->anomaly, "%s", played->scenario->anomaly);
+        rig_scenario_write_text(&cell, &job->witness);
+    }
+    rig_cli_stage_free_performance(performance);
+}
+
+/* So the plan is the second way. */
+static void tell_no_play(const struct job *job, const char *why)
+{
+    if (!is_talking(job))
+        return;
+    if (why == NULL)
+        printf("the play of its scenario does not show it; the plan runs\n");
+    else
+        printf("its scenario cannot be played, so the plan runs: %s\n", why);
+    (void)fflush(stdout);
+}
+
+/* RIG_EXIT_UNDECIDED where the plan may still show it. */
+static int play_scenario(struct job *job)
+{
+    struct rig_plan *plan = NULL;
+    struct rig_scenario *scenario = NULL;
+    struct rig_err err = {0};
+    int status = rig_cli_load_plan_at(job->entry.plan, &job->entry.set, job->arguments, &plan);
+    if (status != RIG_EXIT_OK)
+        return status;
+    enum rig_rc rc = rig_scenario_load(job->entry.scenario, &scenario, &err);
+    if (rc == RIG_OK) {
+        struct played played = {.job = job,
+                                .scenario = scenario,
+                                .stage = {.scenarios = &scenario,
+                                          .scenario_count = 1,
+                                          .repeat = 1, /* its order of steps decides it */
+                                          .interrupts = rig_cli_stop_signals_begin(),
+                                          .keep = keep,
+                                          .context = &played}};
+        rc = rig_cli_stage_play(&played.stage, plan, &err);
+        rig_cli_stop_signals_end();
+        (void)snprintf(job->server, sizeof job->server, "%s", played.stage.server);
+    }
+    job->is_interrupted = rc == RIG_E_INTERRUPTED;
+    const bool is_unplayable = rc == RIG_E_PLAN && scenario != NULL;
+    status = rc == RIG_OK || job->is_interrupted || is_unplayable ? RIG_EXIT_UNDECIDED : rig_cli_fail(&err);
+    if (status == RIG_EXIT_UNDECIDED && !job->is_found && !job->is_interrupted)
+        tell_no_play(job, is_unplayable ? err.text : NULL);
+    rig_scenario_free(scenario);
+    rig_plan_free(plan);
+    return job->is_found ? RIG_EXIT_OK : status;
+}
+
+/* -- until it is found ----------------------------------------------------------------------------------------------- */
+
+static bool has_time(const struct job *job)
+{
+    return rig_clock_now_ns() - job->start_ns < job->entry.within_ns;
+}
+
+/*
+ * Plays the scenario where there is one, then runs the plan until the anomaly is found or nothing more may be tried. Returns
+ * the exit status of the command.
+ */
+static int try_until_found(struct job *job, uint64_t runs_most)
+{
+    int status = RIG_EXIT_UNDECIDED;
+    if (job->entry.scenario != NULL)
+        status = play_scenario(job);
+    if (job->is_found || status != RIG_EXIT_UNDECIDED || job->is_interrupted ||
+        (job->entry.scenario != NULL && !has_time(job)))
+        return status;
+    do {
+        status = run_once(job);
+        if (job->is_found)
+            return RIG_EXIT_OK;
+        if (status != RIG_EXIT_OK && status != RIG_EXIT_ANOMALY && status != RIG_EXIT_UNDECIDED)
+            return status;
+        if (job->is_interrupted)
+            return RIG_EXIT_UNDECIDED;
+    } while (job->runs < runs_most && has_time(job));
+    return RIG_EXIT_UNDECIDED;
+}
+
+static void print_json(const struct job *job, double seconds)
+{
+    struct rig_json_writer writer;
+    struct rig_buf out;
+    rig_buf_init(&out, 0);
+    rig_json_init_indented(&writer, &out, 2, 1);
+    rig_json_begin_object(&writer, NULL);
+    rig_json_string(&writer, "reproduction", job->entry.name);
+    rig_json_bool(&writer, "reproduced", job->is_found);
+    rig_json_number(&writer, "seconds", seconds);
+    if (job->entry.scenario != NULL)
+        rig_json_int(&writer, "plays", job->plays);
+    rig_json_int(&writer, "runs", job->runs);
+    rig_json_bool(&writer, "interrupted", job->is_interrupted);
+    rig_json_string(&writer, "server", job->server);
+    if (job->runs > 0)
+        rig_json_string(&writer, "folder", job->folder);
+    if (job->is_found) {
+        rig_json_string(&writer, "anomaly", job->anomaly);
+        rig_json_string(&writer, "witness", rig_buf_text(&job->witness));
+    }
+    rig_json_end(&writer);
+    rig_buf_add_char(&out, '\n');
+    rig_cli_print(&out);
+    rig_buf_done(&out);
+}
+
+static void print_result(const struct job *job)
+{
+    const double seconds = elapsed_s(job);
+    if (rig_arguments_json(job->arguments)) {
+        print_json(job, seconds);
+        return;
+    }
+    if (job->is_played && is_talking(job))
+        printf("\n%s\n", rig_buf_text(&job->witness));
+    else if (job->is_found && is_talking(job))
+        printf("\n%s\n%s, folder %s\n", rig_buf_text(&job->witness), job->server, job->folder);
+    printf("%s: %sreproduced in %.1f s%s\n", job->entry.name, job->is_found ? "" : "not ", seconds,
+           job->is_interrupted && !job->is_found ? " (interrupted)" : "");
+}
+
+/* A command of the entry, before or after the runs. */
+static int carry_out(const struct rig_text_list *arguments)
+{
+    struct rig_command_answer answer;
+    struct rig_err err = {0};
+    const struct rig_command command = {.arguments = *arguments, .timeout_ns = 180 * RIG_NS_PER_S};
+    if (arguments->count == 0 || rig_command_succeed(&command, &answer, &err) == RIG_OK)
+        return RIG_EXIT_OK;
+    return rig_cli_fail(&err);
+}
+
+/* Before a cluster is started for it: the plan, with what the arguments say of it, can be read. */
+static int check_plan(const struct job *job)
+{
+    struct rig_plan *plan = NULL;
+    const int status = rig_cli_load_plan_at(job->entry.plan, &job->entry.set, job->arguments, &plan);
+    rig_plan_free(plan);
+    return status;
+}
+
+static int reproduce(struct job *job, uint64_t runs_most)
+{
+    const char *output = rig_arguments_value(job->arguments, "output");
+    char folder[RIG_STORE_PATH_BYTES];
+    struct rig_err err = {0};
+    int status = check_plan(job);
+    if (status != RIG_EXIT_OK)
+        return status;
+    if (output != NULL && rig_store_take(output, folder, NULL, &err) != RIG_OK)
+        return rig_cli_fail(&err);
+    if (is_talking(job)) {
+        printf("%s: %s at %s: %s\n", job->entry.name, job->entry.database, job->entry.level, job->entry.shows);
+        (void)fflush(stdout);
+    }
+    status = carry_out(&job->entry.start);
+    if (status != RIG_EXIT_OK)
+        return status; /* `stop` could end a cluster that `start` found there */
+    job->start_ns = rig_clock_now_ns();
+    status = try_until_found(job, runs_most);
+    if (job->is_found || status == RIG_EXIT_UNDECIDED)
+        print_result(job);
+    const int stopped = carry_out(&job->entry.stop);
+    return status == RIG_EXIT_OK ? stopped : status;
+}
+
+/* Options of the other form of the command. */
+static bool options_fit(const struct rig_arguments *arguments)
+{
+    static const char *const others[] = {"plan",   "patience", "workload", "level",         "anomaly",   "shrink",
+                                         "assume", "lattice",  "budget",   "max-witnesses", "max-memory"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (rig_arguments_value_at(arguments, others[i], 0) == NULL)
+            continue;
+        rig_cli_complain("--%s: has no meaning for a known bug, whose entry says it; give --set for keys of its plan",
+                         others[i]);
+        return false;
+    }
+    return true;
+}
+
+/* Takes the library's entry, and what the arguments say in its place. */
+static enum rig_rc take_entry(struct job *job, struct rig_err *err)
+{
+    static const struct rig_option time = {.name = "--time", .type = RIG_OPTION_DURATION, .least = 1, .most = 1e15};
+    const char *text = rig_arguments_value(job->arguments, "time");
+    enum rig_rc rc = rig_reproduction_load(job->arguments->positionals[0], &job->arena, &job->entry, err);
+    if (rc == RIG_OK && text != NULL) {
+        struct rig_err own = {0};
+        if (rig_option_parse(&time, text, &job->entry.within_ns, &own) != RIG_OK)
+            rc = rig_fail(err, RIG_E_USAGE, "--time: %s", own.text);
+    }
+    return rc;
+}
+
+/*
+ * The exit status: RIG_EXIT_OK when it was reproduced, RIG_EXIT_UNDECIDED when it was not, also after an interruption,
+ * RIG_EXIT_FAILED when a run failed, RIG_EXIT_USAGE when there is no such entry. The table of `arguments` is that of
+ * `rig reproduce` (command_reproduce.c).
+ */
+static int cli_reproduce_known(const struct rig_arguments *arguments)
+{
+    struct rig_err err = {0};
+    uint64_t runs_most = UINT32_MAX;
+    if (!options_fit(arguments) || !rig_arguments_number(arguments, "times", 1, UINT32_MAX, &runs_most))
+        return RIG_EXIT_USAGE;
+    struct job job = {.arguments = arguments};
+    rig_arena_init(&job.arena, 0);
+    rig_buf_init(&job.witness, 0);
+    const enum rig_rc rc = take_entry(&job, &err);
+    const int status = rc == RIG_OK ? reproduce(&job, runs_most) : rig_cli_fail(&err);
+    rig_buf_done(&job.witness);
+    rig_arena_done(&job.arena);
+    return status;
+}
 
 static const struct rig_argument reproduce_arguments[] = {
     RIG_ARGUMENTS_OF_ANY_PLAN,
@@ -97,5 +416,5 @@ int rig_cli_reproduce(int argc, char **argv)
     const int status = rig_arguments_parse(&reproduce_table, argc, argv, &args);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
-    return is_known_bug(args.positionals[0]) ? rig_cli_reproduce_known(&args) : rig_cli_reproduce_witness(&args);
+    return is_known_bug(args.positionals[0]) ? cli_reproduce_known(&args) : rig_cli_reproduce_witness(&args);
 }

@@ -11,7 +11,6 @@
 #include "base/nearest.h"
 #include "base/version.h"
 #include "cli/cli.h"
-#include "cli/manual.h"
 #include "cli/ranked.h"
 #include "drivers/driver.h"
 

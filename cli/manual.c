@@ -1,4 +1,4 @@
-#include "cli/manual.h"
+#include "cli/cli.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,8 +6,7 @@
 #include "base/buf.h"
 #include "base/version.h"
 #include "cli/arguments.h"
-#include "cli/cli.h"
-#include "cli/drivers.h"
+#include "cli/plan_arguments.h"
 #include "run/plan/plan.h"
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */

@@ -10,14 +10,152 @@
 
 #include "base/bug.h"
 #include "base/output_file.h"
+#include "base/plural.h"
 #include "base/printable.h"
 #include "base/run_files.h"
+#include "checker/judge/proof/prove.h"
 #include "cli/cli.h"
 #include "cli/requests.h"
-#include "cli/terminal.h"
+#include "history/model/process_lanes.h"
+#include "history/types/types.h"
 #include "report/charts.h"
 #include "report/server_log.h"
 #include "report/witness_file.h"
+
+static const struct {
+    const char *name;
+    enum rig_form form;
+    const char *suffix;
+} history_forms[] = {
+    {"rig", RIG_FORM_RIG, ".rig"},     {"jsonl", RIG_FORM_JSON_LINES, ".jsonl"},
+    {"edn", RIG_FORM_EDN, ".edn"},     {"json", RIG_FORM_JSON_LINES, ".json"},
+    {"plume", RIG_FORM_PLUME, ".txt"}, {"dbcop", RIG_FORM_DBCOP, ".bincode"},
+};
+
+const char *const rig_cli_form_names[] = {"rig", "jsonl", "edn", "json", NULL};
+const struct rig_cli_forms rig_cli_forms = {rig_cli_form_names, "rig, jsonl or edn"};
+const char *const rig_cli_all_form_names[] = {"rig", "jsonl", "edn", "json", "plume", "dbcop", NULL};
+const struct rig_cli_forms rig_cli_all_forms = {rig_cli_all_form_names, "rig, jsonl, edn, plume or dbcop"};
+
+const char *rig_cli_form_name(enum rig_form form)
+{
+    size_t i = 0;
+    while (history_forms[i].form != form)
+        i++;
+    return history_forms[i].name;
+}
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path);
+    size_t ending_length = strlen(ending);
+    return length > ending_length && strcmp(path + length - ending_length, ending) == 0;
+}
+
+static bool is_allowed(const struct rig_cli_forms *allowed, const char *name)
+{
+    size_t i = 0;
+    while (allowed->names[i] != NULL && strcmp(allowed->names[i], name) != 0)
+        i++;
+    return allowed->names[i] != NULL;
+}
+
+enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option,
+                                  const struct rig_cli_forms *allowed, const char *out)
+{
+    const char *given = rig_arguments_value(args, option);
+    for (size_t i = 0; i < sizeof history_forms / sizeof *history_forms; i++) {
+        const bool is_it =
+            given != NULL ? strcmp(given, history_forms[i].name) == 0 : ends_in(out, history_forms[i].suffix);
+        if (is_it && is_allowed(allowed, history_forms[i].name))
+            return history_forms[i].form;
+    }
+    rig_cli_complain("%s: its suffix gives no form; give one with --%s %s", out, option, allowed->text);
+    return RIG_FORM_AUTO;
+}
+
+bool rig_cli_may_write(const struct rig_arguments *args, const char *out)
+{
+    struct rig_err err = {0};
+    if (rig_output_check(out, &err) != RIG_OK) {
+        rig_cli_complain("%s", err.text);
+        return false;
+    }
+    if (rig_arguments_has(args, "force") || !rig_output_replaces(out))
+        return true;
+    rig_cli_complain("%s: exists; --force replaces it", out);
+    return false;
+}
+
+enum rig_rc rig_cli_save_history(const struct rig_history *history, const char *path,
+                                 const struct rig_save_options *save, struct rig_err *err)
+{
+    struct rig_process_lanes lanes;
+    if (!history->in_turn)
+        return rig_history_save(history, path, save, err);
+    enum rig_rc rc = rig_process_lanes_init(&lanes, history, err);
+    if (rc == RIG_OK)
+        rc = rig_history_save(&lanes.history, path, save, err);
+    if (rc == RIG_OK && lanes.moved > 0)
+        rig_cli_complain("note: %u transaction%s overlap%s the one before of the same process, as far as the clocks of "
+                         "the ranks are known, and got another process in %s: an anomaly that rests on their order is "
+                         "in the records only",
+                         (unsigned)lanes.moved, rig_plural(lanes.moved), lanes.moved == 1 ? "s" : "",
+                         strcmp(path, "-") == 0 ? "the output" : path);
+    rig_process_lanes_done(&lanes);
+    return rc;
+}
+
+enum { PROOF_GIB = 4 };
+
+enum rig_rc rig_cli_proof_check(enum rig_workload workload, enum rig_lattice lattice, struct rig_err *err)
+{
+    const char *lacks = rig_prove_lacks(workload);
+    if (lacks != NULL)
+        return rig_fail(err, RIG_E_USAGE, "there are no proofs for %s: %s", rig_data_types[workload].name, lacks);
+    if (lattice != RIG_LATTICE_EXACT)
+        return rig_fail(err, RIG_E_USAGE, "there are no proofs in the lattice of the reference: leave --lattice out");
+    return RIG_OK;
+}
+
+bool rig_cli_proof_decides(const struct rig_verdict *verdict)
+{
+    bool decides = false;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        decides |= verdict->levels[level].fate != RIG_FATE_NOT_REFUTED;
+    return decides;
+}
+
+enum rig_rc rig_cli_proof_write(struct rig_source *source, const char *name, const struct rig_check_options *check,
+                                bool decides, const char *path, struct rig_err *err)
+{
+    struct rig_check_options again = *check;
+    const struct rig_load_options load = {.limit_bytes = check->limit_bytes};
+    struct rig_history *history = NULL;
+    struct rig_verdict *verdict = NULL;
+    struct rig_buf text;
+    struct rig_err why = {0};
+    rig_buf_init(&text, (size_t)PROOF_GIB << 30);
+    if (!decides)
+        again.budget_ns = 1;
+    enum rig_rc rc = rig_cli_proof_check(rig_source_facts(source)->workload, check->lattice, &why);
+    if (rc == RIG_OK)
+        rc = rig_source_rewind(source, &why);
+    if (rc == RIG_OK)
+        rc = rig_history_take(source, &load, name, &history, &why);
+    if (rc == RIG_OK)
+        rc = rig_check(history, &again, &verdict, &why);
+    if (rc == RIG_OK)
+        rc = rig_prove(history, verdict, &again, &text, &why);
+    if (rc == RIG_OK)
+        rc = rig_output_save(&text, path, &why);
+    rig_verdict_free(verdict);
+    rig_history_free(history);
+    rig_buf_done(&text);
+    if (rc == RIG_E_LIMIT)
+        return rig_fail(err, rc, "a proof needs the whole history in memory: %.900s", why.text);
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+}
 
 enum { PATH_BYTES = 4096 };
 
@@ -77,9 +215,10 @@ static enum rig_rc print_buf(const struct rig_buf *buf, struct rig_err *err)
     return RIG_OK;
 }
 
-enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run,
-                                 const struct rig_course *course, const char *name, enum rig_report_form form,
-                                 const char *path, struct rig_err *err)
+/* One report, without colour, into the file `path`; "-" is standard output. */
+static enum rig_rc cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                                    const struct rig_course *course, const char *name, enum rig_report_form form,
+                                    const char *path, struct rig_err *err)
 {
     struct rig_buf out;
     rig_buf_init(&out, 0);
@@ -100,7 +239,7 @@ enum rig_rc rig_cli_write_requested(const struct rig_verdict *verdict, const str
     struct rig_cli_report_request request;
     enum rig_rc rc = RIG_OK;
     for (size_t i = 0; rig_cli_read_report(arguments, i, &request) && request.path != NULL; i++) {
-        const enum rig_rc one = rig_cli_write_report(verdict, run, course, name, request.form, request.path, err);
+        const enum rig_rc one = cli_write_report(verdict, run, course, name, request.form, request.path, err);
         rc = rc == RIG_OK ? one : rc;
     }
     return rc;
@@ -327,7 +466,7 @@ enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struc
         enum rig_rc one = join(path, folder, files[i].name, err);
         const bool wanted = files[i].form == RIG_REPORT_JSON || (forms & 1u << files[i].form) != 0;
         if (one == RIG_OK && (wanted || access(path, F_OK) == 0)) /* none may show an earlier verdict */
-            one = rig_cli_write_report(verdict, run, course, name, files[i].form, path, err);
+            one = cli_write_report(verdict, run, course, name, files[i].form, path, err);
         rc = rc == RIG_OK ? one : rc;
     }
     const enum rig_rc lost = write_lost(verdict, folder, err), charts = write_charts(verdict, course, folder, err);

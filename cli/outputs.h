@@ -15,10 +15,61 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "checker/judge/check.h"
 #include "checker/model/verdict.h"
 #include "cli/arguments.h"
+#include "history/source/load.h"
+#include "history/source/source.h"
 #include "report/report.h"
 #include "run/plan/plan.h"
+
+/*
+ * Where and in which form a command writes a history: as an option says, else as the ending of the file's name does.
+ */
+
+/* The choices of such an option; json, which is not documented, is jsonl. */
+struct rig_cli_forms {
+    const char *const *names;
+    const char *text; /* for an error: "rig, jsonl or edn" */
+};
+
+/* Forms that hold any history, and are written while it is made. */
+extern const char *const rig_cli_form_names[];
+#define RIG_CLI_FORM_VALUE "rig|jsonl|edn"
+extern const struct rig_cli_forms rig_cli_forms;
+/* Also those that hold registers. */
+extern const char *const rig_cli_all_form_names[];
+#define RIG_CLI_ALL_FORM_VALUE RIG_CLI_FORM_VALUE "|plume|dbcop"
+extern const struct rig_cli_forms rig_cli_all_forms;
+
+/* Not of RIG_FORM_AUTO, and of a form that is written. */
+const char *rig_cli_form_name(enum rig_form form);
+
+/* Whether OUT can be written, and replaced only with --force; false after a complaint. "-" can. */
+bool rig_cli_may_write(const struct rig_arguments *args, const char *out);
+/* RIG_FORM_AUTO after a complaint. */
+enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option,
+                                  const struct rig_cli_forms *allowed, const char *out);
+
+/* rig_history_save(), with a note where the file tells less of processes than the history (history/model/process_lanes.h). */
+enum rig_rc rig_cli_save_history(const struct rig_history *history, const char *path,
+                                 const struct rig_save_options *save, struct rig_err *err);
+
+/*
+ * The proof of a verdict as a file: `rig check --proof`, and `check.proof` of a plan.
+ */
+
+/* Whether histories of this workload have proofs, in this lattice: RIG_E_USAGE if not. */
+enum rig_rc rig_cli_proof_check(enum rig_workload workload, enum rig_lattice lattice, struct rig_err *err);
+/*
+ * Reads the source once more from its beginning, as a whole, checks it, and writes the proof to `path`. `name` stands for
+ * the source in errors. `decides`: the verdict on the source does (rig_cli_proof_decides()); otherwise nothing is searched
+ * again. RIG_E_LIMIT when the history does not fit into memory.
+ */
+enum rig_rc rig_cli_proof_write(struct rig_source *source, const char *name, const struct rig_check_options *check,
+                                bool decides, const char *path, struct rig_err *err);
+/* Whether the verdict holds or refutes any level, so that there is something to prove. */
+bool rig_cli_proof_decides(const struct rig_verdict *verdict);
 
 #define RIG_CLI_ALL_REPORTS                                                                                            \
     (1u << RIG_REPORT_TEXT | 1u << RIG_REPORT_JSON | 1u << RIG_REPORT_HTML | 1u << RIG_REPORT_JUNIT)
@@ -33,10 +84,7 @@ enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struc
                                   struct rig_err *err);
 /* Refuses a folder in which rig_cli_write_reports() could not write its files; for use before the check begins. */
 enum rig_rc rig_cli_check_folder(const char *folder, struct rig_err *err);
-/* One report, without colour, into the file `path`; "-" is standard output. */
-enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run,
-                                 const struct rig_course *course, const char *name, enum rig_report_form form,
-                                 const char *path, struct rig_err *err);
+
 /* The reports of `--report FORM=FILE`; and whether their files could be written now, for use before the work begins. */
 enum rig_rc rig_cli_write_requested(const struct rig_verdict *verdict, const struct rig_report_run *run,
                                     const struct rig_course *course, const char *name,

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "cli/cli.h"
+#include "drivers/loader.h"
 
 /* Options that are short for --set. With `joined`, all values of one option are one list; else each is KEY=VALUE. */
 static const struct {
@@ -122,4 +123,31 @@ int rig_cli_load_plan_at(const char *path, const struct rig_text_list *first, co
                          struct rig_plan **plan)
 {
     return load(path, first, false, arguments, plan);
+}
+
+static void take_driver(void *context, const char *name, const struct rig_driver *driver, const char *problem)
+{
+    struct rig_cli_drivers *drivers = context;
+    (void)name;
+    if (problem != NULL)
+        rig_cli_complain("%s", problem);
+    else if (drivers->count < RIG_CLI_DRIVERS_MAX)
+        drivers->at[drivers->count++] = driver;
+}
+
+void rig_cli_drivers_init(struct rig_cli_drivers *drivers)
+{
+    *drivers = (struct rig_cli_drivers){.count = 0};
+    rig_driver_each(take_driver, drivers);
+}
+
+void rig_cli_drivers_leave_out_example(struct rig_cli_drivers *drivers)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < drivers->count; i++) {
+        if (strcmp(drivers->at[i]->name, "skeleton") != 0)
+            drivers->at[kept++] = drivers->at[i];
+    }
+    drivers->at[kept] = NULL;
+    drivers->count = kept;
 }

@@ -6,8 +6,11 @@
 #ifndef RIG_CLI_PLAN_ARGUMENTS_H
 #define RIG_CLI_PLAN_ARGUMENTS_H
 
+#include <stddef.h>
+
 #include "cli/arguments.h"
 #include "cli/requests.h"
+#include "drivers/driver.h"
 #include "run/plan/plan.h"
 
 /* Rows of a table of arguments. */
@@ -72,5 +75,21 @@ int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **p
  * over. */
 int rig_cli_load_plan_at(const char *path, const struct rig_text_list *first, const struct rig_arguments *arguments,
                          struct rig_plan **plan);
+
+/*
+ * The drivers that this rig can use, as an array.
+ */
+
+enum { RIG_CLI_DRIVERS_MAX = 64 };
+
+struct rig_cli_drivers {
+    const struct rig_driver *at[RIG_CLI_DRIVERS_MAX + 1]; /* NULL-ended, by name; they stay loaded */
+    size_t count;
+};
+
+/* Complains of files that look like drivers and cannot be used; they are left out. */
+void rig_cli_drivers_init(struct rig_cli_drivers *drivers);
+/* The example of the driver guide lies beside the binary in a build folder, and is no part of rig. */
+void rig_cli_drivers_leave_out_example(struct rig_cli_drivers *drivers);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/option_parse.h"
 #include "base/secret.h"
-#include "base/yaml_keys.h"
+#include "base/yaml_tree.h"
 
 enum { SETTING_BYTES = 1 << 14, KEY_BYTES = 128 };
 

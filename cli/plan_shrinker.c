@@ -13,10 +13,9 @@
 #include "base/run_files.h"
 #include "cli/cli.h"
 #include "cli/rerun.h"
-#include "cli/rerun_report.h"
 #include "cli/saved_run.h"
-#include "report/words.h"
 #include "jobs/store/store_folder.h"
+#include "report/words.h"
 
 enum { SHOWS_WANTED = 3, CONFIRMATIONS = 5, PATH_BYTES = RIG_STORE_PATH_BYTES + 64 };
 

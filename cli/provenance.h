@@ -4,6 +4,7 @@
 #ifndef RIG_CLI_PROVENANCE_H
 #define RIG_CLI_PROVENANCE_H
 
+#include "base/err.h"
 #include "report/report.h"
 #include "run/load/run.h"
 
@@ -17,5 +18,15 @@ struct rig_cli_provenance {
 void rig_cli_provenance_init(struct rig_cli_provenance *provenance);
 /* Adds the settings; borrows the result. */
 void rig_cli_provenance_add(struct rig_cli_provenance *provenance, const struct rig_run_result *result);
+
+/*
+ * The logs that the servers and programs of a run wrote into its folder.
+ */
+
+/*
+ * Masks the run's secrets (base/secret.h) in every `*.log` of `folder`, which their writers have left. A log without
+ * one keeps its bytes. The first log that cannot be read or replaced is the error (RIG_E_IO); the others are seen to.
+ */
+enum rig_rc rig_cli_redact_logs(const char *folder, struct rig_err *err);
 
 #endif

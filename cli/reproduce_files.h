@@ -5,12 +5,34 @@
 #ifndef RIG_CLI_REPRODUCE_FILES_H
 #define RIG_CLI_REPRODUCE_FILES_H
 
+#include <stdatomic.h>
+
 #include "base/buf.h"
 #include "base/err.h"
-#include "run/plan/plan.h"
-#include "run/scenario/scenario.h"
+#include "cli/stage.h"
 #include "jobs/shrink/interleaving.h"
 #include "jobs/shrink/shrink_history.h"
+#include "run/plan/plan.h"
+#include "run/scenario/scenario.h"
+
+/*
+ * The smallest part of a history as a script of requests (rig_driver.script), and its plays on the plan's database.
+ *
+ * Threads: one caller.
+ */
+
+struct rig_cli_request_plays {
+    const char *script; /* its path */
+    uint32_t repeat;
+    const atomic_int *interrupts;
+    uint32_t plays, shown;               /* gets those that came to their end, and those that went as described */
+    char server[RIG_STAGE_SERVER_BYTES]; /* gets what the driver says of the server */
+    char unplayed[RIG_ERR_TEXT_BYTES]; /* gets why a play did not come to its end, which is the last one; else empty */
+};
+
+/* The cluster of the plan comes and goes as in a run. Errors as those of rig_run(). */
+enum rig_rc rig_cli_requests_play(struct rig_cli_request_plays *plays, const struct rig_plan *plan,
+                                  struct rig_err *err);
 
 struct rig_cli_reproduce_files {
     const char *folder;                   /* that holds them */

@@ -16,19 +16,17 @@
 #include "cli/input_path.h"
 #include "cli/plan_shrinker.h"
 #include "cli/reproduce_files.h"
-#include "cli/reproduce_requests.h"
 #include "cli/requests.h"
 #include "cli/rerun.h"
-#include "cli/rerun_report.h"
 #include "cli/saved_run.h"
 #include "cli/stage.h"
 #include "cli/stop_signals.h"
 #include "history/source/load.h"
+#include "jobs/shrink/shrink_history.h"
+#include "jobs/store/store_folder.h"
 #include "report/shrunk_report.h"
 #include "report/words.h"
 #include "run/scenario/scenario_report.h"
-#include "jobs/shrink/shrink_history.h"
-#include "jobs/store/store_folder.h"
 
 enum { TIMES = 10, PATH_BYTES = RIG_CLI_PATH_BYTES + 64, SETTINGS_MOST = RIG_ARGUMENTS_MAX };
 

@@ -8,7 +8,7 @@
 
 #include "base/folder.h"
 #include "base/option_parse.h"
-#include "nemesis/shims.h"
+#include "nemesis/fault_setup.h"
 
 /* A stage while the database is there. */
 struct show {

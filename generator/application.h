@@ -26,7 +26,7 @@
 #ifndef RIG_GENERATOR_APPLICATION_H
 #define RIG_GENERATOR_APPLICATION_H
 
-#include "base/array.h"
+#include "base/vec.h"
 #include "generator/generator.h"
 #include "generator/weighted_choice.h"
 #include "history/types/types.h"

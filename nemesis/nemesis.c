@@ -13,7 +13,7 @@
 #include "base/secret.h"
 #include "base/thread.h"
 #include "nemesis/fault_context.h"
-#include "nemesis/planned_schedule.h"
+#include "nemesis/schedule.h"
 #include "nemesis/targets.h"
 
 enum { TARGETS_BYTES = 512, DESCRIBE_MOST = 4 };

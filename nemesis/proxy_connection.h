@@ -14,7 +14,6 @@
 
 #include <sys/socket.h>
 
-#include "nemesis/proxy_flow.h"
 #include "nemesis/proxy_link.h"
 
 /* The data of epoll events: the first member of every watched object. */

@@ -1,9 +1,9 @@
 /*
- * The schedule of a run's faults: the times and durations of the plan's entries.
+ * The plan's entries as one schedule, deterministic under the run's seed.
  *
- * The nemesis asks for the next injection, takes it when its time has come and no other fault is in the way, and
- * reports its end. Times are ns from the start of the load. The plan is one schedule (nemesis/planned_schedule.h); a
- * list of the injections of an earlier run can be another.
+ * An entry with `at` comes at these times, one with `every` again and again, one with `after` alone once; a fault that
+ * was skipped because another one was in effect runs once afterwards, not several times. Entries with a `weight` share
+ * one sequence: a quiet period, one of them, and when it is over (with `overlap`: has begun) the next quiet period.
  *
  * Threads: one.
  */
@@ -12,9 +12,22 @@
 
 #include <stdint.h>
 
-#define RIG_SCHEDULE_NEVER INT64_MAX
+#include "base/rng.h"
+#include "nemesis/nemesis_options.h"
 
 struct rig_schedule;
+
+/*
+ * The schedule of a run's faults: the times and durations of the plan's entries.
+ *
+ * The nemesis asks for the next injection, takes it when its time has come and no other fault is in the way, and
+ * reports its end. Times are ns from the start of the load. The plan is one schedule (nemesis/schedule.h); a
+ * list of the injections of an earlier run can be another.
+ *
+ * Threads: one.
+ */
+
+#define RIG_SCHEDULE_NEVER INT64_MAX
 
 struct rig_scheduled_fault {
     int64_t at_ns;      /* RIG_SCHEDULE_NEVER: no fault comes, until another one is over */
@@ -36,5 +49,20 @@ struct rig_schedule_ops {
 struct rig_schedule {
     const struct rig_schedule_ops *ops;
 };
+
+struct rig_planned_schedule {
+    struct rig_schedule schedule; /* first */
+    const struct rig_nemesis_plan *plan;
+    struct rig_rng rng;
+    struct rig_planned_entry *entries; /* one each of the plan's */
+    int64_t random_ns;                 /* time of the next random fault; INT64_MAX: none */
+    uint32_t random_entry;             /* the entry that was drawn for it */
+};
+
+/* Borrows the plan. RIG_E_LIMIT. */
+enum rig_rc rig_planned_schedule_init(struct rig_planned_schedule *planned, const struct rig_nemesis_plan *plan,
+                                      uint64_t seed, struct rig_err *err);
+/* Also for a zeroed one. */
+void rig_planned_schedule_done(struct rig_planned_schedule *planned);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 #include "checker/explain/case_outline.h"
 #include "report/report.h"
 #include "report/svg_words.h"

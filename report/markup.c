@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/printable.h"
 
 /* Char of XML 1.0, less the C1 controls. */
 static bool allowed(uint32_t code)

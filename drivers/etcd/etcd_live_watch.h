@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "base/wake.h"
+#include "base/thread.h"
 #include "drivers/etcd/etcd_watch.h"
 #include "drivers/http/http_run.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/child.h"
-#include "base/wake.h"
+#include "base/thread.h"
 #include "drivers/driver.h"
 
 struct rig_exec_process {

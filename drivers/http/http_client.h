@@ -20,7 +20,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/wake.h"
+#include "base/thread.h"
 #include "drivers/driver.h"
 #include "drivers/http/http_options.h"
 

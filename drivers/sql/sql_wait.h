@@ -6,7 +6,7 @@
 #ifndef RIG_DRIVERS_SQL_SQL_WAIT_H
 #define RIG_DRIVERS_SQL_SQL_WAIT_H
 
-#include "base/wake.h"
+#include "base/thread.h"
 #include "drivers/driver.h"
 
 /* The codes of the events that end a wait, in the place of a server's error. */

@@ -9,7 +9,7 @@
 #define RIG_DRIVERS_SQLITE_SQLITE_LINK_H
 
 #include "base/buf.h"
-#include "base/wake.h"
+#include "base/thread.h"
 #include "drivers/driver.h"
 #include "drivers/sqlite/sqlite_wire.h"
 

@@ -29,9 +29,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/err.h"
 #include "base/rng.h"
+#include "base/vec.h"
 #include "drivers/rows.h"
 #include "generator/generator.h"
 

@@ -142,7 +142,7 @@ static const struct rig_op *recorded_ops(struct making *m, const struct session 
     return m->kept_ops;
 }
 
-/* The part that the transaction rolls back, as a run records it (run/load/run_rollback.h): it failed when it began. */
+/* The part that the transaction rolls back, as a run records it (run/load/run_client.h): it failed when it began. */
 static enum rig_rc write_undone(struct making *m, uint32_t id, int64_t when_ns)
 {
     const struct session *session = &m->sessions[id];

@@ -4,19 +4,19 @@
 
 #include "base/bug.h"
 #include "base/output_file.h"
-#include "base/utf8.h"
-#include "history/types/object_kinds.h"
+#include "base/printable.h"
+#include "history/import/dbcop_binary.h"
+#include "history/import/plume_text.h"
 #include "history/model/process_lanes.h"
+#include "history/model/value_texts.h"
+#include "history/model/window.h"
 #include "history/record/record_texts.h"
 #include "history/record/record_writer.h"
 #include "history/record/varint.h"
-#include "history/import/dbcop_binary.h"
-#include "history/import/plume_text.h"
 #include "history/source/source.h"
 #include "history/text/edn.h"
 #include "history/text/json_lines.h"
-#include "history/model/value_texts.h"
-#include "history/model/window.h"
+#include "history/types/object_kinds.h"
 
 /* Joins all segments in one window and gives the window's history to the caller. */
 static enum rig_rc take(struct rig_source *source, const struct rig_load_options *options, const char *name,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 
 /* The byte at the cursor; 0 past the end. */
 static char look(const struct rig_text_cursor *cursor)

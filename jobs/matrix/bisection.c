@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/interval.h"
 #include "base/nearest.h"
 #include "base/plural.h"
+#include "base/statistics.h"
 #include "jobs/matrix/matrix_report.h"
 
 static size_t server_of(const struct rig_matrix_job *job)

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/option_parse.h"
-#include "base/yaml_keys.h"
+#include "base/yaml_tree.h"
 #include "checker/model/level.h"
 
 enum { VALUES_MOST = 1000, TEXTS_MOST = 1000, RUNS_MOST = 1000 };

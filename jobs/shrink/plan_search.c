@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/interval.h"
+#include "base/statistics.h"
 
 struct state {
     const struct rig_plan_search *search;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/json_write.h"
-#include "base/two_samples.h"
-#include "report/words.h"
+#include "base/statistics.h"
 #include "jobs/store/run_table.h"
+#include "report/words.h"
 
 enum { PARTS_MOST = 30, NAME_WIDTH = 30, WIDTH = 30 };
 

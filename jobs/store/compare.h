@@ -1,6 +1,6 @@
 /*
  * Two runs side by side: verdicts, levels, anomalies, throughput and latency, each difference with the test that says whether
- * chance explains it (base/two_samples.h).
+ * chance explains it (base/statistics.h).
  *
  * Anomalies and unknown outcomes: as counts in acknowledged transactions. Throughput and latency: the load of each run is cut into
  * at most 30 equal parts (batch means), because neighbouring moments are not independent; the ranks of the parts are compared. A

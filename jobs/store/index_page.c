@@ -5,13 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/interval.h"
 #include "base/plural.h"
+#include "base/statistics.h"
 #include "base/version.h"
+#include "jobs/store/run_table.h"
 #include "report/markup.h"
 #include "report/plain_page.h"
 #include "report/words.h"
-#include "jobs/store/run_table.h"
 
 enum { POINTS_MOST = 120, CHART_WIDTH = 660, CHART_HEIGHT = 130, MARGIN = 70, FOOT = 18 };
 

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/option_parse.h"
-#include "base/yaml_keys.h"
+#include "base/yaml_tree.h"
 
 enum { FILE_BYTES_MOST = 1 << 16 };
 

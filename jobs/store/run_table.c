@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/interval.h"
 #include "base/plural.h"
 #include "base/printable.h"
+#include "base/statistics.h"
 #include "report/words.h"
 
 enum { COLUMNS = 9, CELL_BYTES = 128 };

@@ -15,14 +15,12 @@
 #include <stdatomic.h>
 
 #include "base/err.h"
+#include "checker/model/condition.h"
 #include "checker/model/verdict.h"
-#include "run/plan/plan.h"
-#include "run/load/run_progress.h"
 #include "run/load/online.h"
-#include "run/load/run_conditions.h"
-#include "run/load/run_errors.h"
-#include "run/load/run_latency.h"
-#include "run/load/run_timeline.h"
+#include "run/load/run_measures.h"
+#include "run/load/run_progress.h"
+#include "run/plan/plan.h"
 
 /*
  * The counts of all clients, final reads included. Accounting identities, asserted at the end of a run:
@@ -45,6 +43,17 @@ enum { RIG_RUN_SETTINGS_MOST = 256 };
 struct rig_run_setting {
     char name[64];
     char value[256];
+};
+
+/* A condition of a run's program, checked on its tables after the load and the final reads. */
+enum { RIG_RUN_CONDITIONS_MOST = 16, RIG_RUN_CONDITION_TEXT_BYTES = 256 };
+
+struct rig_run_condition {
+    const char *name, *text, *source;
+    uint64_t guaranteed_by;
+    char problem[RIG_RUN_CONDITION_TEXT_BYTES]; /* empty: it was checked */
+    uint64_t broken;
+    char rows[RIG_CONDITION_ROWS][RIG_RUN_CONDITION_TEXT_BYTES];
 };
 
 struct rig_run_result { /* some 190 KiB: not for the stack of a thread */
@@ -79,7 +88,7 @@ struct rig_shims;
 struct rig_run_errand {
     const struct rig_row_schema *rows;
     uint64_t needs; /* RIG_NEED_PRELOAD: rig's shim in the processes of the nodes, which rig starts; or 0 */
-    /* `shims` (nemesis/shims.h) are of no node where none are needed. */
+    /* `shims` (nemesis/fault_setup.h) are of no node where none are needed. */
     enum rig_rc (*run)(void *context, const struct rig_driver *driver, void *driver_run, const struct rig_shims *shims,
                        struct rig_err *err);
     void *context;

@@ -11,6 +11,169 @@
 #include "run/load/run_state.h"
 
 /*
+ * The session of one client: opened, interrupted, closed, and counted.
+ *
+ * A session has a process number of its own in the record, because a database's promises to a session end with it.
+ *
+ * Threads: the client's; rig_run_session_interrupt() from the monitor's, which also reads what is
+ * atomic.
+ */
+
+/* The driver's call that begins or, with 0, is over. */
+static inline void run_session_mark_busy(struct rig_run_session *session, int64_t since_ns)
+{
+    atomic_store_explicit(&session->busy_since_ns, since_ns, memory_order_relaxed);
+}
+
+/* RIG_E_LIMIT. Safe for run_session_done() then. */
+static enum rig_rc run_session_init(struct rig_run_session *session, const struct rig_run_state *run, uint32_t client,
+                                    struct rig_err *err)
+{
+    /* Whole cache lines, so that neighbours do not share one. */
+    const size_t lines = (run->driver->session_size + RIG_CACHE_LINE_BYTES) / RIG_CACHE_LINE_BYTES;
+    session->process = client;
+    RIG_INVARIANT(pthread_mutex_init(&session->lock, NULL) == 0);
+    session->object = aligned_alloc(RIG_CACHE_LINE_BYTES, lines * RIG_CACHE_LINE_BYTES);
+    return session->object != NULL ? RIG_OK : rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "client %u", client);
+}
+
+static void run_session_done(struct rig_run_session *session)
+{
+    RIG_INVARIANT(!session->is_live);
+    free(session->object);
+    (void)pthread_mutex_destroy(&session->lock);
+}
+
+static void set_live(struct rig_run_session *session, bool live)
+{
+    pthread_mutex_lock(&session->lock);
+    session->is_live = live;
+    pthread_mutex_unlock(&session->lock);
+}
+
+void rig_run_session_interrupt(struct rig_run_client *client)
+{
+    struct rig_run_session *session = &client->session;
+    pthread_mutex_lock(&session->lock);
+    if (session->is_live)
+        client->run->driver->interrupt(session->object);
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* `last`: the client opens no further one in this phase. */
+static void run_session_close(struct rig_run_client *client, bool last)
+{
+    struct rig_run_session *session = &client->session;
+    run_session_mark_busy(session, rig_clock_now_ns());
+    client->run->driver->close(session->object, last);
+    run_session_mark_busy(session, 0);
+    set_live(session, false);
+    session->is_open = false;
+    atomic_store(&session->connected, false);
+}
+
+static void begin(struct rig_run_session *session, uint32_t client_count)
+{
+    if (rig_run_read(&session->opened) > 0)
+        session->process += client_count;
+    RIG_REQUIRE(session->process <= INT32_MAX);
+    rig_run_count(&session->opened);
+    session->is_open = true;
+    session->failed_in_a_row = 0;
+    atomic_store(&session->connected, true);
+}
+
+/* False when the client cannot connect; the reason is logged. */
+static bool run_session_open(struct rig_run_client *client)
+{
+    const struct rig_driver *driver = client->run->driver;
+    struct rig_run_session *session = &client->session;
+    struct rig_err err = {0};
+    memset(session->object, 0, driver->session_size);
+    rig_run_count(&session->attempts);
+    set_live(session, true);
+    run_session_mark_busy(session, rig_clock_now_ns());
+    enum rig_rc rc = driver->open(session->object, client->run->driver_run, client->index, &err);
+    run_session_mark_busy(session, 0);
+    if (rc == RIG_OK) {
+        begin(session, client->run->part.all_clients);
+        return true;
+    }
+    rig_run_count(&session->failures);
+    session->failed_in_a_row++;
+    rig_secret_redact(err.text, sizeof err.text);
+    rig_printable_line(err.text);
+    if (session->first_err.rc == RIG_OK)
+        session->first_err = err;
+    rig_run_outages_note(&client->run->outages, client->index, err.text, rig_clock_now_ns());
+    run_session_close(client, false);
+    return false;
+}
+
+/*
+ * Transactions that roll back to a savepoint, as they are recorded.
+ *
+ * The writes that a transaction rolls back are a transaction of their own, which failed: rig records it just before
+ * the rest, under the same process, with the side column `savepoint`. So a read of such a write is an aborted read
+ * wherever it is, and the record has the writer before any read could show its value. It is certain that these writes
+ * never commit, whatever comes of the rest: the driver sends no COMMIT without the rollback. A read among them stays
+ * with the rest: none of them has written its key before it.
+ *
+ * Threads: the client's.
+ */
+
+bool rig_run_rolls_back(const struct rig_plan *plan)
+{
+    for (uint32_t i = 0; i < rig_plan_phases(plan); i++) {
+        if (rig_plan_workload(plan, i)->rollback_share > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Copies the operations that the transaction undoes, or the others; returns their number. */
+static uint32_t pick(const struct rig_transaction *transaction, bool undone, struct rig_op *to)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < transaction->op_count; i++) {
+        if (rig_rollback_undoes(&transaction->rollback, transaction->ops, i) == undone)
+            to[count++] = transaction->ops[i];
+    }
+    return count;
+}
+
+/* Records the writes that the client's transaction rolls back, and then the invocation of the other operations. */
+static void run_rollback_invoke(struct rig_run_client *client, int64_t start_ns, int64_t intended_ns)
+{
+    const struct rig_transaction *transaction = &client->transaction;
+    struct rig_column_row columns = {0};
+    RIG_REQUIRE(rig_rollback_wanted(&transaction->rollback) && transaction->rollback.to < transaction->op_count);
+    uint32_t count = pick(transaction, true, client->kept_ops);
+    RIG_REQUIRE(count > 0);
+    rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, client->kept_ops, count);
+    rig_column_give(&columns, RIG_COLUMN_SAVEPOINT, transaction->rollback.from);
+    rig_channel_columns(client->channel, &columns);
+    rig_channel_complete(client->channel, start_ns, RIG_OUTCOME_FAIL, transaction->reads, NULL,
+                         "savepoint: the process's next transaction rolled these operations back");
+    count = pick(transaction, false, client->kept_ops);
+    rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, client->kept_ops, count);
+}
+
+/* Drops the places of the writes that were rolled back from the answer, and numbers a hold by the other operations. */
+static void run_rollback_answer(struct rig_transaction *transaction)
+{
+    const struct rig_rollback *rollback = &transaction->rollback;
+    int64_t *before = &transaction->columns.at[RIG_COLUMN_HELD_BEFORE];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < transaction->op_count; i++) {
+        if (!rig_rollback_undoes(rollback, transaction->ops, i))
+            transaction->reads[kept++] = transaction->reads[i];
+    }
+    if ((transaction->columns.given & RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE)) != 0)
+        *before = rig_rollback_number(rollback, transaction->ops, (uint32_t)*before);
+}
+
+/*
  * X(state, what the client does there, where it may go)
  *
  * GATHER is passed once a phase. A client that cannot connect goes through it without a session after
@@ -49,7 +212,7 @@ enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_st
     client->final.chunk = -1;
     client->answered.any.look = client->answered.writing.look = -1;
     client->closing.looked_at = UINT64_MAX;
-    enum rig_rc rc = rig_run_session_init(&client->session, run, index, err);
+    enum rig_rc rc = run_session_init(&client->session, run, index, err);
     if (rc != RIG_OK)
         return rc;
     client->reads = calloc(most_ops, sizeof *client->reads);
@@ -75,7 +238,7 @@ void rig_run_client_done(struct rig_run_client *client)
     free(client->transaction.elements);
     free(client->reads);
     free(client->kept_ops);
-    rig_run_session_done(&client->session);
+    run_session_done(&client->session);
     *client = (struct rig_run_client){0};
 }
 
@@ -195,7 +358,7 @@ static enum rig_outcome perform(struct rig_run_client *client, int64_t start_ns,
     if (client->program.call != NULL)
         return rig_run_program(client, start_ns, intended_ns);
     if (rig_rollback_wanted(&transaction->rollback))
-        rig_run_rollback_invoke(client, start_ns, intended_ns);
+        run_rollback_invoke(client, start_ns, intended_ns);
     else
         rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, transaction->ops,
                            transaction->op_count);
@@ -213,7 +376,7 @@ static enum rig_outcome transact(struct rig_run_client *client)
         rig_channel_begin(client->channel);
     int64_t start_ns = client_now_ns(client);
     int64_t intended_ns = client->load.intended_ns != 0 ? client->load.intended_ns : start_ns;
-    rig_run_session_mark_busy(&client->session, run->simulated ? rig_clock_now_ns() : start_ns);
+    run_session_mark_busy(&client->session, run->simulated ? rig_clock_now_ns() : start_ns);
     rig_run_count(&client->counts.invoked);
     enum rig_outcome outcome = perform(client, start_ns, intended_ns);
     int64_t end_ns = client_now_ns(client);
@@ -222,13 +385,13 @@ static enum rig_outcome transact(struct rig_run_client *client)
     if (transaction->answers_void)
         void_reads(client);
     if (rig_rollback_wanted(&transaction->rollback))
-        rig_run_rollback_answer(transaction);
+        run_rollback_answer(transaction);
     rig_channel_columns(client->channel, &transaction->columns);
     rig_channel_complete(client->channel, end_ns, outcome, call != NULL ? call->reads : transaction->reads,
                          transaction->elements, error);
     if (call != NULL)
         rig_run_program_note(client, outcome);
-    rig_run_session_mark_busy(&client->session, 0);
+    run_session_mark_busy(&client->session, 0);
     RIG_INVARIANT(end_ns >= start_ns);
     note_outcome(client, outcome, start_ns);
     if (rig_run_phase(run) == RIG_RUN_FINAL) {
@@ -248,7 +411,7 @@ static enum rig_outcome transact(struct rig_run_client *client)
 
 static enum state after_open(struct rig_run_client *client, bool gathered)
 {
-    if (rig_run_session_open(client))
+    if (run_session_open(client))
         return gathered ? CLIENT_READY : CLIENT_GATHER;
     return CLIENT_BACK_OFF;
 }
@@ -300,7 +463,7 @@ static enum state after_close(struct rig_run_client *client, _Atomic uint64_t *r
         rig_run_closing_leave(client);
     else
         rig_run_closing_pause(client);
-    rig_run_session_close(client, last);
+    run_session_close(client, last);
     return last ? CLIENT_DONE : CLIENT_OPEN;
 }
 

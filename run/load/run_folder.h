@@ -32,4 +32,16 @@ enum rig_rc rig_run_folder_make(struct rig_run_folder *folder, bool simulated, b
 /* Removes the folder and all in it, following no links, and its entry. Failures to remove are logged. */
 void rig_run_folder_remove(struct rig_run_folder *folder);
 
+/*
+ * The name of a run on a server (rig_run_env.run_name): `rig_<UTC date>_<UTC time>_<random number>`.
+ *
+ * Runs of one second, on any machines, differ by 32 random bits. The seed has no part in it: a run that is repeated
+ * must not meet what the first one left.
+ */
+
+enum { RIG_RUN_NAME_BYTES = 41 };
+
+/* RIG_E_IO when the system gives no random bytes. */
+enum rig_rc rig_run_name_make(char name[RIG_RUN_NAME_BYTES], struct rig_err *err);
+
 #endif

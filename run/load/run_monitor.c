@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "run/load/run_lag.h"
 #include "run/load/run_progress.h"
 #include "run/load/run_state.h"
 

@@ -11,8 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "run/load/run_answers.h"
-#include "run/load/run_timeline.h"
+#include "run/load/run_measures.h"
 
 struct rig_run_state;
 

@@ -9,7 +9,6 @@
 #include "base/run_files.h"
 #include "history/source/source.h"
 #include "run/load/remote_driver.h"
-#include "run/load/run_ranks_state.h"
 #include "run/load/run_state.h"
 
 /* How often a last round trip is waited for, 10 ms each. */

@@ -16,6 +16,7 @@
 
 struct rig_run_client;
 struct rig_run_state;
+struct rig_run_result;
 
 struct rig_run_programs {
     const struct rig_program *program; /* NULL: transactions are lists of operations */
@@ -49,5 +50,12 @@ void rig_run_program_note(struct rig_run_client *client, enum rig_outcome outcom
 
 /* The rows that clients may have written, for the final reads. */
 enum rig_rc rig_run_programs_rows(struct rig_run_state *run, struct rig_key_numbers *keys, struct rig_err *err);
+
+/*
+ * The conditions of a run's program, checked on its tables after the load and the final reads.
+ */
+
+/* Queries the tables, within the driver's time-outs. No-op for a run without a program. */
+void rig_run_conditions_check(struct rig_run_state *run, struct rig_run_result *result);
 
 #endif

@@ -53,4 +53,29 @@ void rig_progress_duration(int64_t ns, char *text, size_t size);
 /* A count in few characters: "9999", "12k", "1.5M". At least 16 bytes. */
 void rig_progress_count(uint64_t count, char *text, size_t size);
 
+/*
+ * How far something that follows the run is behind it: remembers when the run had come how far.
+ *
+ * Space: fixed; what is remembered gets coarser the longer it goes back. Threads: one at a time.
+ */
+
+enum { RIG_LAG_SAMPLES = 64 };
+
+struct rig_lag_sample {
+    int64_t at_ns;
+    uint64_t done;
+};
+
+/* A zeroed one is empty. */
+struct rig_lag {
+    struct rig_lag_sample samples[RIG_LAG_SAMPLES];
+    uint32_t count;
+    int64_t spacing_ns; /* between two samples; doubles when they have filled up */
+};
+
+/* The run has `done` behind it now. */
+void rig_lag_note(struct rig_lag *lag, int64_t now_ns, uint64_t done);
+/* For how long the run has had more done than `followed`, as far as is remembered; 0: it has not. */
+int64_t rig_lag_behind_ns(struct rig_lag *lag, int64_t now_ns, uint64_t followed);
+
 #endif

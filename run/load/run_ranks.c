@@ -13,7 +13,7 @@
 #include "base/run_files.h"
 #include "base/thread.h"
 #include "run/load/remote_driver.h"
-#include "run/load/run_ranks_state.h"
+#include "run/load/run_part.h"
 #include "run/load/run_state.h"
 
 /* The first word of rank 0; the plan follows it, if there is one. */

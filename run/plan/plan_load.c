@@ -12,12 +12,12 @@
 #include "checker/judge/proof/prove.h"
 #include "drivers/loader.h"
 #include "generator/load_schedule.h"
+#include "generator/programs/program.h"
 #include "nemesis/placeholder.h"
 #include "run/plan/plan_check.h"
-#include "run/plan/plan_nemesis.h"
+#include "run/plan/plan_lists.h"
 #include "run/plan/plan_sections.h"
 #include "run/plan/plan_text.h"
-#include "generator/programs/program.h"
 
 enum { NAME_BYTES_MAX = 64, MOST_PREFILLED = 1000000 /* rows: a few seconds of `setup` */ };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/option_parse.h"
-#include "base/wrap.h"
+#include "base/printable.h"
 #include "nemesis/faults.h"
 #include "run/plan/plan_sections.h"
 

@@ -9,8 +9,7 @@
 #include "base/arena.h"
 #include "run/plan/plan.h"
 #include "run/plan/plan_bind.h"
-#include "run/plan/plan_nemesis.h"
-#include "run/plan/plan_phases.h"
+#include "run/plan/plan_lists.h"
 
 /* X(id, key), in the order in which a plan is written. */
 #define RIG_PLAN_SECTION_TABLE(X)                                                                                      \
@@ -28,7 +27,7 @@ enum rig_plan_section_id {
 
 /* NULL-ended, by id. */
 extern const char *const rig_plan_section_names[];
-/* The same, and `phases` and `nemesis`, which are no plain sections (plan_phases.h, plan_nemesis.h). */
+/* The same, and `phases` and `nemesis`, which are no plain sections (plan_lists.h, plan_lists.h). */
 extern const char *const rig_plan_top_names[];
 extern const char rig_plan_phases_key[];
 extern const char rig_plan_nemesis_key[];

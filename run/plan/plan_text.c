@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/password.h"
+#include "base/printable.h"
 #include "base/secret.h"
-#include "base/utf8.h"
 
 enum {
     LONGEST_EXPANDED_BYTES = 1 << 16,

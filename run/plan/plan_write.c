@@ -6,8 +6,8 @@
 #include "base/option_number.h"
 #include "base/option_parse.h"
 #include "base/password.h"
+#include "base/printable.h"
 #include "base/secret.h"
-#include "base/utf8.h"
 #include "run/plan/plan_sections.h"
 
 enum { HELP_COLUMN = 44, HELP_BYTES = 100, INDENT = 2 };

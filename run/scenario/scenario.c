@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
-#include "base/yaml_keys.h"
+#include "base/yaml_tree.h"
 #include "run/scenario/statement_text.h"
 
 struct loading {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "nemesis/planned_schedule.h"
+#include "nemesis/schedule.h"
 
 static const int64_t second = RIG_NS_PER_S;
 static struct rig_nemesis_entry entries[3];

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "run/load/run_answers.h"
+#include "run/load/run_measures.h"
 
 static const int64_t start_ns = 5 * RIG_NS_PER_S;
 static const int64_t look_ns = 50 * RIG_NS_PER_MS;

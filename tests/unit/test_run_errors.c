@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/load/run_errors.h"
+#include "run/load/run_measures.h"
 
 static void kinds_are_distinguished_by_code_and_outcome(void **state)
 {

@@ -1,7 +1,7 @@
 #include "tests/unit/cmocka_first.h"
 
 #include "drivers/driver.h"
-#include "run/load/run_latency.h"
+#include "run/load/run_measures.h"
 
 static struct rig_run_latency clients[2];
 static struct rig_latency_interval interval;

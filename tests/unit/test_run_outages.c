@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
-#include "run/load/run_outages.h"
+#include "run/load/run_nemesis.h"
 
 static char path[] = "/tmp/rig-outages-XXXXXX";
 static struct rig_run_outages outages;

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "checker/model/anomaly.h"
-#include "run/load/run_lag.h"
 #include "run/load/run_progress.h"
 
 static const char *duration(int64_t ns)

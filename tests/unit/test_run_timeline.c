@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_first.h"
 
-#include "run/load/run_timeline.h"
+#include "run/load/run_measures.h"
 
 static const int64_t distance_ns = 200000000;
 

@@ -9,7 +9,6 @@
 #include "cli/cli.h"
 #include "cli/interruption.h"
 #include "cli/stop_signals.h"
-#include "cli/time_limit.h"
 
 static volatile sig_atomic_t seen;
 

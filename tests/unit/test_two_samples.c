@@ -5,9 +5,8 @@
 
 #include <math.h>
 
-#include "base/interval.h"
 #include "base/rng.h"
-#include "base/two_samples.h"
+#include "base/statistics.h"
 
 static void near(double value, double expected, double off)
 {

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "base/wake.h"
+#include "base/thread.h"
 
 static struct rig_wakes wakes;
 
