@@ -64,7 +64,7 @@ void rig_cli_stop_signals_end(void)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended;
 static pthread_t thread;
-static bool is_on, is_over; /* is_over: under the lock */
+static bool is_limited, is_over; /* is_over: under the lock */
 static int64_t ask_ns[2];   /* when the load is to end, and when the clients are interrupted */
 
 /* Until the time, or until the load is over: then false. Under the lock. */
@@ -103,14 +103,14 @@ void rig_cli_time_limit_begin(int64_t start_ns, int64_t limit_ns)
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&ended, &attributes);
     (void)pthread_condattr_destroy(&attributes);
-    is_on = rig_thread_start(&thread, watch, NULL) == 0;
-    if (!is_on)
+    is_limited = rig_thread_start(&thread, watch, NULL) == 0;
+    if (!is_limited)
         (void)pthread_cond_destroy(&ended);
 }
 
 void rig_cli_time_limit_end(void)
 {
-    if (!is_on)
+    if (!is_limited)
         return;
     pthread_mutex_lock(&lock);
     is_over = true;
@@ -118,7 +118,7 @@ void rig_cli_time_limit_end(void)
     pthread_mutex_unlock(&lock);
     (void)pthread_join(thread, NULL);
     (void)pthread_cond_destroy(&ended);
-    is_on = false;
+    is_limited = false;
 }
 
 int64_t rig_cli_time_limit_share(int64_t start_ns, int64_t limit_ns, int64_t budget_ns)
