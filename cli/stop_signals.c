@@ -65,7 +65,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended;
 static pthread_t thread;
 static bool is_limited, is_over; /* is_over: under the lock */
-static int64_t ask_ns[2];   /* when the load is to end, and when the clients are interrupted */
+static int64_t ask_ns[2];        /* when the load is to end, and when the clients are interrupted */
 
 /* Until the time, or until the load is over: then false. Under the lock. */
 static bool wait_until(int64_t at_ns)
