@@ -229,7 +229,7 @@ static void add_aliases(struct lister *lister, enum rig_level of)
     end_names(lister);
 }
 
-/* The rule that decides the level (docs/checker.md, "Levels"). */
+/* The rule that decides the level (docs/checker/levels.md). */
 static void add_rule(struct lister *lister, enum rig_level level)
 {
     const struct rig_rule *rule = rig_level_rule(level);

@@ -1,5 +1,5 @@
 /*
- * Each level by its own definition: the cycles that it forbids (docs/checker.md, "Levels").
+ * Each level by its own definition: the cycles that it forbids (docs/checker/levels.md).
  *
  * The nodes of a cycle are distinct committed transactions; its edges are ww, wr and rw (of any two versions of a key
  * in their order, adjacent or not), and process or real-time order where the level respects it. Every level above read

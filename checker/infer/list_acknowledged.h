@@ -2,7 +2,7 @@
  * The part of the version orders that acknowledged reads show by themselves.
  *
  * Read uncommitted lets a transaction read aborted writes. So a transaction of unknown fate whose write was read may
- * have aborted, and its own reads order nothing: below read committed only this part is certain (docs/checker.md,
+ * have aborted, and its own reads order nothing: below read committed only this part is certain (docs/checker/lists.md,
  * "Transactions of unknown fate at read uncommitted").
  *
  * Time: one pass over the operations. Space: 4 bytes a key.

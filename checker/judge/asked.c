@@ -126,7 +126,7 @@ static bool is_g0(enum rig_anomaly anomaly)
 
 /*
  * Whether every order of the unread appends may make such a cycle, a different one in each order. Without any cycle,
- * one of these orders makes none (docs/checker.md, "Fates").
+ * one of these orders makes none (docs/checker/levels.md, "Open orders of appends").
  */
 static bool rests_on_unread(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {

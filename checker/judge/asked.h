@@ -1,6 +1,6 @@
 /*
  * Answers requests for anomalies by name. Each one was found, itself or as a special case; or certainly does not exist;
- * or is open, which makes the verdict undecided (docs/checker.md, "Asking for an anomaly").
+ * or is open, which makes the verdict undecided (docs/checker/anomalies.md, "Asking for an anomaly").
  */
 #ifndef RIG_CHECKER_JUDGE_ASKED_H
 #define RIG_CHECKER_JUDGE_ASKED_H

@@ -94,7 +94,7 @@ static bool are_contradicted(const struct judge *j)
 }
 
 /* Bits: the levels that are decided where every read is known and no operation is missing. Below read committed they are
- * decided by what acknowledged transactions wrote and read: one of unknown fate may have aborted (docs/checker.md). */
+ * decided by what acknowledged transactions wrote and read: one of unknown fate may have aborted (docs/checker/lists.md). */
 static uint64_t find_decided(const struct judge *j)
 {
     const struct rig_scope *scope = j->scope;

@@ -139,8 +139,8 @@ enum rig_anomaly rig_anomaly_by_predicate(enum rig_anomaly anomaly);
 bool rig_anomaly_is_by_predicate(enum rig_anomaly anomaly, enum rig_anomaly *item);
 
 /*
- * The anomalies that answer a request for this one: itself and its special cases (docs/checker.md, "Asking for an
- * anomaly"). G2-item, for instance, is there when G-single-item is.
+ * The anomalies that answer a request for this one: itself and its special cases (docs/checker/anomalies.md, "Asking for
+ * an anomaly"). G2-item, for instance, is there when G-single-item is.
  */
 uint64_t rig_anomaly_cases(enum rig_anomaly anomaly);
 

@@ -54,9 +54,9 @@ struct rig_step {
 };
 
 /*
- * One line of a proof by cases (docs/checker.md, "Proofs by cases"). SUPPOSE opens a case: of each key that both
- * transactions write, the version of `before` comes before that of `after`. CYCLE shows a cycle that the level forbids;
- * it closes the innermost open case, and from then on `after` before `before` is a conclusion in the case around it. A
+ * One line of a proof by cases (docs/checker/solver.md, "Proofs by cases"). SUPPOSE opens a case: of each key that
+ * both transactions write, the version of `before` comes before that of `after`. CYCLE shows a cycle that the level
+ * forbids; it closes the innermost open case, and from then on `after` before `before` is a conclusion in the case around it. A
  * CYCLE outside of all cases ends the proof.
  */
 enum rig_case_kind { RIG_CASE_SUPPOSE, RIG_CASE_CYCLE };

@@ -17,6 +17,10 @@ import source_tree  # noqa: E402
 import type_matrix  # noqa: E402
 
 
+def as_anchor(title):
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
 class Documents(unittest.TestCase):
     def documents(self):
         found = source_tree.files(ROOT, ".md")
@@ -29,6 +33,28 @@ class Documents(unittest.TestCase):
                 place = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
                 with self.subTest(document=path, link=target):
                     self.assertTrue(os.path.exists(os.path.join(ROOT, place)), f"{path}: {target}")
+
+    def test_sections_that_links_name_exist(self):
+        for path, text in self.documents():
+            for target, section in re.findall(r"\]\(([^)#:\s]*)#([^)\s]+)\)", text):
+                place = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)) if target else path
+                with self.subTest(document=path, link=f"{target}#{section}"):
+                    anchors = re.findall(r"<a id=\"([\w-]+)\">", source_tree.read(ROOT, place))
+                    self.assertIn(section, anchors + [as_anchor(title) for title in self.sections(place)], path)
+
+    def sections(self, path):
+        return re.findall(r"^#+ (.*)$", source_tree.read(ROOT, path), re.MULTILINE)
+
+    def test_documents_that_code_names_exist(self):
+        """Comments and messages name documents, some with a section in quotes."""
+        for path in source_tree.files(ROOT, ".c", ".h", ".py", ".yaml", "CMakeLists.txt"):
+            if path == "tests/checks/test_checks.py":
+                continue
+            text = re.sub(r"\n[ \t]*(?:\*|#)?[ \t]*", " ", source_tree.read(ROOT, path))
+            for target, section in re.findall(r"\b(docs/[\w/-]+\.md)(?:, \"([A-Z][^\"\n]+)\")?", text):
+                with self.subTest(file=path, document=target, section=section):
+                    self.assertTrue(os.path.exists(os.path.join(ROOT, target)), f"{path}: {target}")
+                    self.assertIn(section, ["", *self.sections(target)], f"{path}: {target}")
 
     def test_files_named_exist(self):
         folders = "|".join({path.split("/")[0] for path in source_tree.files(ROOT, "") if re.match(r"\w+/", path)})

@@ -5,7 +5,7 @@ Compared per case: `valid`, every level that the reference refutes, and the type
 prove more: the reference stops at the first kind of cycle in a component, skips what that implies, and does not
 search for anomalies that the requested level allows. A difference in which the reference finds more needs an
 explanation: by one of the RULES, each of which holds for a whole class of histories and recognises it in rig's own
-result, or by EXPLAINED, case by case. docs/checker.md has all of them with their reasons. An explanation that is no
+result, or by EXPLAINED, case by case. docs/checker/reference.md has all of them with their reasons. An explanation that is no
 longer needed fails as well.
 
 With --windows, the histories are instead checked in tiny windows and as a whole, which must agree.
@@ -44,7 +44,7 @@ ANOMALIES = {
 ASSUMPTIONS = ["wfr-keys", "sequential-keys", "linearizable-keys"]
 LEVELS = {"strong-serializable": "strict-serializable"}
 
-# The explanations of a difference that rig's own result shows; docs/checker.md, "Agreement with the reference".
+# The explanations of a difference that rig's own result shows; docs/checker/reference.md.
 RULES = {
     "contradiction": "types of cycles built on a key with contradicting reads; rig reports the contradiction",
     "unproven": "a level below read committed, refuted by a write cycle that only contradictory reads show",

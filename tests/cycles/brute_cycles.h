@@ -1,5 +1,5 @@
 /*
- * Every cycle of a small history, by brute force: which named cycles exist (docs/checker.md, "Cycles by name"), and the
+ * Every cycle of a small history, by brute force: which named cycles exist (docs/checker/anomalies.md), and the
  * length of the shortest cycle of each name.
  *
  * Written from the definitions, over tests/oracle's small histories; shares nothing with checker/ but the names of the

@@ -329,7 +329,7 @@ static uint32_t cycles_up_to(int from, int to, int form)
     return bits;
 }
 
-/* The cycles that answer a request for one (docs/checker.md, "Asking for an anomaly"). */
+/* The cycles that answer a request for one (docs/checker/anomalies.md, "Asking for an anomaly"). */
 static uint32_t cases_of(enum named_cycle cycle, int form)
 {
     static const enum named_cycle first[NAMED_CYCLE_COUNT] = {NAMED_G0, NAMED_G0, NAMED_G_SINGLE, NAMED_G_SINGLE,

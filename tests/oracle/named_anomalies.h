@@ -25,9 +25,9 @@
  *                      transaction that did not fail (of lists)
  * lost-write           the rule of lost-append for the last write of a key, where a read that shows an older value misses
  *                      it, and one that shows a value that is not known to be older may show it overwritten (of
- *                      registers; older: docs/checker.md, "Lost writes")
+ *                      registers; older: docs/checker/registers.md, "Lost writes")
  *
- * Cycles (docs/checker.md, "Cycles by name"; Adya's thesis 4.2 to 4.4, Cerone & Gotsman 2018, Kingsbury & Alvaro 2020,
+ * Cycles (docs/checker/anomalies.md; Adya's thesis 4.2 to 4.4, Cerone & Gotsman 2018, Kingsbury & Alvaro 2020,
  * 5.1): every simple cycle of the graph, one edge a step, each choice of edges by itself. The edges of a graph come
  * from one version order a key; they are transitive. One of writes is G0 when all on it are ok and reads of ok
  * transactions show the order behind each edge, else G1c. Where the reads leave version orders open, there is one graph

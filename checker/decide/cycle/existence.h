@@ -1,6 +1,6 @@
 /*
- * Decides whether a requested anomaly exists (docs/checker.md, "Asking for an anomaly") when the ladder's searches for
- * short witnesses found none of its cases.
+ * Decides whether a requested anomaly exists (docs/checker/anomalies.md, "Asking for an anomaly") when the ladder's
+ * searches for short witnesses found none of its cases.
  *
  * A seed is an edge that certainly lies on a closed walk of the kind in question: an rw edge inside a component; an rw
  * edge whose end is joined to its beginning by a path of the other edges (reach.h); or a transaction that completed

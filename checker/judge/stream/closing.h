@@ -1,6 +1,6 @@
 /*
  * The closing set of a window: transactions about which all facts are known, and that cannot lie on a cycle with a
- * transaction still to come. docs/checker.md proves that it can be judged by itself.
+ * transaction still to come. docs/checker/windows.md proves that it can be judged by itself.
  *
  * A transaction waits (is not closing)
  *   - while a key that it used may be used again,

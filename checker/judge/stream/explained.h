@@ -1,7 +1,7 @@
 /*
  * The orders of versions that explain a window, for types whose reads leave the order open (registers). A window is
- * released along these orders: what no edge leads to, in any of them, is decided (docs/checker.md, "Registers in
- * windows", has the proof).
+ * released along these orders: what no edge leads to, in any of them, is decided (docs/checker/windows.md, "Registers
+ * in windows", has the proof).
  *
  * The question is that of the transactions that were not judged before: versions of judged transactions come before all
  * others, so a read of one counts as a read of the initial state.

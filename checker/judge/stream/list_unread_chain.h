@@ -4,7 +4,7 @@
  *
  * A read may still show another order. But when a window was judged and has no cycle, real time included, no later one
  * of these writers comes before an earlier one; so a read that shows this order adds no edge that could close a cycle
- * (docs/checker.md).
+ * (docs/checker/windows-memory.md).
  *
  * Time: linear in the key's appends and in the operations of the writers. Threads: one.
  */

@@ -5,7 +5,7 @@
  * closing set (closing.h) is judged: transactions that cannot lie on a cycle with later ones. Keys whose transactions
  * are all judged are dropped, and the transactions with them. Findings add up (findings.h), and the transactions of
  * their witnesses are kept (witness_txns.h). A history that fits into one window is judged as rig_check() judges it.
- * docs/checker.md proves that no anomaly is lost between windows.
+ * docs/checker/windows.md proves that no anomaly is lost between windows.
  *
  * A key counts as finished when no open transaction names it and none of the last `idle` transactions (fewer for a key
  * that was used often) has used it. This is a guess; retired.h detects a wrong one. The result is a conflict: the check
@@ -109,8 +109,8 @@ struct rig_stream_peek {
 
 /*
  * Judges the window as if the history ended here, and adds the findings so far; changes nothing. When a level is
- * refuted here, the verdict on the whole history will refute it or a weaker one (docs/checker.md says why; garbage
- * reads refute nothing here, and the levels below read committed are decided only at the end).
+ * refuted here, the verdict on the whole history will refute it or a weaker one (docs/checker/windows.md says why;
+ * garbage reads refute nothing here, and the levels below read committed are decided only at the end).
  * Time: that of judging the window.
  */
 enum rig_rc rig_stream_peek(struct rig_stream *windows, struct rig_stream_peek *peek, struct rig_err *err);
