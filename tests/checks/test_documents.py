@@ -65,6 +65,24 @@ class Documents(unittest.TestCase):
                     place = os.path.join(ROOT, target)
                     self.assertTrue(os.path.exists(place) or glob.glob(place + ".*"), f"{path}: {target}")
 
+    def test_decisions_have_one_form_and_one_number_each(self):
+        numbers = set()
+        for path, text in self.documents():
+            name = re.fullmatch(r"docs/adr/(\d{4})-[\w-]+\.md", path)
+            if name:
+                with self.subTest(document=path):
+                    number = int(name.group(1))
+                    self.assertTrue(text.startswith(f"# {number}. "), "its heading has its number")
+                    self.assertNotIn(number, numbers)
+                    numbers.add(number)
+                    parts = re.findall(r"\*\*(Context|Decision|Consequences)\*\*", text)
+                    self.assertEqual(parts, ["Context", "Decision", "Consequences"])
+        self.assertGreater(len(numbers), 50)
+        for path, text in self.documents():
+            for number in re.findall(r"\badr (\d+)\b", text):
+                with self.subTest(document=path, decision=number):
+                    self.assertIn(int(number), numbers)
+
     def test_the_plan_is_a_plan(self):
         plans = re.findall(r"```yaml\n(.*?)```", source_tree.read(ROOT, "README.md"), re.DOTALL)
         self.assertEqual(len(plans), 1)

@@ -66,6 +66,7 @@ class Install(unittest.TestCase):
     def test_its_documents_link_to_existing_files(self):
         documents = glob.glob(os.path.join(self.prefix, "share", "doc", "**", "*.md"), recursive=True)
         self.assertIn("README.md", map(os.path.basename, documents))
+        self.assertEqual([path for path in documents if "/adr/" in path], [], "decisions are for developers")
         for document in documents:
             with open(document, encoding="utf-8") as file:
                 links = re.findall(r"\]\(([^)\s]+)\)", file.read())
