@@ -11,6 +11,7 @@
 #include "drivers/postgres/pg_configuration.h"
 #include "drivers/postgres/pg_replication.h"
 #include "drivers/postgres/pg_template.h"
+#include "drivers/sql/sql_cluster.h"
 
 #define SECOND_NS   INT64_C(1000000000)
 #define STATUS_NS   SECOND_NS
@@ -21,41 +22,58 @@
 void rig_pg_cluster_init(struct rig_pg_cluster *cluster, const struct rig_run_env *env,
                          const struct rig_pg_options *options)
 {
-    *cluster = (struct rig_pg_cluster){.count = 0};
+    *cluster = (struct rig_pg_cluster){.sql = {.nodes = cluster->nodes, .node_bytes = sizeof cluster->nodes[0]}};
     rig_pg_site_init(&cluster->site, env, options);
     rig_pg_routes_init(&cluster->routes);
+}
+
+static void stop_nodes(struct rig_pg_cluster *cluster)
+{
+    const struct rig_core *core = cluster->site.local.env->core;
+    /* Their data are removed with them and need not be durable: all at once, without a checkpoint. */
+    for (uint32_t i = 0; i < cluster->sql.count; i++)
+        rig_local_node_kill_now(&cluster->nodes[i].local);
+    for (uint32_t i = 0; i < cluster->sql.count; i++) {
+        struct rig_err err = {.rc = RIG_OK};
+        if (rig_pg_node_stop(&cluster->nodes[i], RIG_NODE_IMMEDIATE, &err) != RIG_OK)
+            core->log(0, "postgres", "%s", err.text);
+    }
+    cluster->sql.count = 0;
+    rig_pg_site_close(&cluster->site);
 }
 
 void rig_pg_cluster_done(struct rig_pg_cluster *cluster)
 {
     if (cluster->site.local.env == NULL)
         return;
-    rig_pg_cluster_stop(cluster);
+    stop_nodes(cluster);
     for (uint32_t i = 0; i < RIG_NODES_MOST; i++)
         rig_local_node_done(&cluster->nodes[i].local);
     rig_local_node_done(&cluster->aside.local);
     rig_pg_routes_done(&cluster->routes);
 }
 
-uint32_t rig_pg_cluster_count(const struct rig_pg_cluster *cluster)
+uint32_t rig_pg_cluster_primary(const struct rig_sql_run *run)
 {
-    return cluster->site.options->sql.nodes > 1 ? (uint32_t)cluster->site.options->sql.nodes : 1;
+    return atomic_load(&rig_pg_cluster_of(run)->primary);
 }
 
-uint32_t rig_pg_cluster_primary(const struct rig_pg_cluster *cluster)
+bool rig_pg_cluster_holds_back(const struct rig_sql_run *run, uint32_t node)
 {
-    return atomic_load(&cluster->primary);
+    return atomic_load(&rig_pg_cluster_of(run)->held_back) == node + 1;
 }
 
-bool rig_pg_cluster_holds_back(const struct rig_pg_cluster *cluster, uint32_t node)
+uint16_t rig_pg_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint)
 {
-    return atomic_load(&cluster->held_back) == node + 1;
+    const struct rig_pg_cluster *cluster = rig_pg_cluster_of(run);
+    rig_pg_node_socket(&cluster->nodes[node], endpoint);
+    return cluster->site.tcp ? (uint16_t)atomic_load(&cluster->nodes[node].port) : 0;
 }
 
 enum rig_rc rig_pg_cluster_endpoint(struct rig_pg_cluster *cluster, uint32_t node, struct rig_sql_endpoint *endpoint,
                                     struct rig_err *err)
 {
-    if (node >= cluster->count)
+    if (node >= cluster->sql.count)
         return rig_fail(err, RIG_E_CLUSTER, "there is no node %u", node + 1);
     return rig_pg_routes_find(&cluster->routes, NULL, &cluster->nodes[node], endpoint, err);
 }
@@ -73,7 +91,7 @@ void rig_pg_cluster_credentials(const struct rig_pg_cluster *cluster, struct rig
 
 static struct rig_pg_node *primary_of(struct rig_pg_cluster *cluster)
 {
-    return &cluster->nodes[rig_pg_cluster_primary(cluster)];
+    return &cluster->nodes[atomic_load(&cluster->primary)];
 }
 
 static int64_t start_deadline_ns(const struct rig_pg_cluster *cluster)
@@ -116,7 +134,7 @@ static enum rig_rc create_data(struct rig_pg_cluster *cluster, int64_t deadline_
 {
     struct rig_pg_site *site = &cluster->site;
     enum rig_rc rc = rig_pg_template_provide(site, cluster->nodes[0].local.data, deadline_ns, err);
-    for (uint32_t i = 1; rc == RIG_OK && i < cluster->count; i++) {
+    for (uint32_t i = 1; rc == RIG_OK && i < cluster->sql.count; i++) {
         rc = rig_folder_copy(cluster->nodes[0].local.data, cluster->nodes[i].local.data, &site->local.account, err);
         if (rc == RIG_OK)
             rc = rig_pg_node_make_standby(&cluster->nodes[i], err);
@@ -146,7 +164,7 @@ static enum rig_rc await_followers(struct rig_pg_cluster *cluster, int64_t deadl
     char position[RIG_PG_ANSWER_BYTES];
     const struct rig_pg_node *primary = primary_of(cluster);
     enum rig_rc rc = rig_pg_node_ask(primary, "SELECT pg_current_wal_lsn()", STATUS_NS, position, err);
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->sql.count; i++) {
         if (&cluster->nodes[i] != primary)
             rc = rig_pg_await_caught_up(&cluster->nodes[i], position, &cluster->line, deadline_ns, err);
     }
@@ -180,55 +198,46 @@ static enum rig_rc start_standby(struct rig_pg_cluster *cluster, struct rig_pg_n
 static enum rig_rc start_nodes(struct rig_pg_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
 {
     enum rig_rc rc = start_primary(cluster, deadline_ns, err);
-    for (uint32_t i = 1; rc == RIG_OK && i < cluster->count; i++)
+    for (uint32_t i = 1; rc == RIG_OK && i < cluster->sql.count; i++)
         rc = start_standby(cluster, &cluster->nodes[i], deadline_ns, err);
-    return rc != RIG_OK || cluster->count == 1 ? rc : await_followers(cluster, deadline_ns, err);
+    return rc != RIG_OK || cluster->sql.count == 1 ? rc : await_followers(cluster, deadline_ns, err);
 }
 
-enum rig_rc rig_pg_cluster_start(struct rig_pg_cluster *cluster, struct rig_err *err)
+enum rig_rc rig_pg_cluster_start(void *run, struct rig_err *err)
 {
+    struct rig_pg_cluster *cluster = rig_pg_cluster_of(run);
     struct rig_pg_site *site = &cluster->site;
     const struct rig_core *core = site->local.env->core;
     int64_t start_ns = core->now_ns();
     int64_t deadline_ns = start_deadline_ns(cluster);
-    RIG_INVARIANT(cluster->count == 0);
+    RIG_INVARIANT(cluster->sql.count == 0);
     enum rig_rc rc = rig_pg_site_open(site, err);
     if (rc != RIG_OK)
         return rc;
     for (uint32_t i = 0; i < site->node_count; i++)
         rig_pg_node_init(&cluster->nodes[i], site, i);
-    cluster->count = site->node_count;
+    cluster->sql.count = site->node_count;
     rc = create_data(cluster, deadline_ns, err);
     if (rc == RIG_OK)
         rc = start_nodes(cluster, deadline_ns, err);
     if (rc == RIG_OK)
-        core->log(2, "postgres", "started %s/postgres, %u node%s in %s, %lld ms", site->bin_dir, cluster->count,
-                  rig_plural(cluster->count), site->local.folder, (long long)((core->now_ns() - start_ns) / 1000000));
+        core->log(2, "postgres", "started %s/postgres, %u node%s in %s, %lld ms", site->bin_dir, cluster->sql.count,
+                  rig_plural(cluster->sql.count), site->local.folder,
+                  (long long)((core->now_ns() - start_ns) / 1000000));
     return rc;
 }
 
 /* ---- stopping ---- */
 
-void rig_pg_cluster_stop(struct rig_pg_cluster *cluster)
+void rig_pg_cluster_stop(void *run)
 {
-    const struct rig_core *core = cluster->site.local.env->core;
-    /* Their data are removed with them and need not be durable: all at once, without a checkpoint. */
-    for (uint32_t i = 0; i < cluster->count; i++)
-        rig_local_node_kill_now(&cluster->nodes[i].local);
-    for (uint32_t i = 0; i < cluster->count; i++) {
-        struct rig_err err = {.rc = RIG_OK};
-        if (rig_pg_node_stop(&cluster->nodes[i], RIG_NODE_IMMEDIATE, &err) != RIG_OK)
-            core->log(0, "postgres", "%s", err.text);
-    }
-    cluster->count = 0;
-    rig_pg_site_close(&cluster->site);
+    stop_nodes(rig_pg_cluster_of(run));
 }
 
-void rig_pg_cluster_kill_now(struct rig_pg_cluster *cluster)
+void rig_pg_cluster_kill_now(void *run)
 {
-    for (uint32_t i = 0; i < cluster->count; i++)
-        rig_local_node_kill_now(&cluster->nodes[i].local);
-    rig_local_node_kill_now(&cluster->aside.local);
+    rig_sql_cluster_kill_now(run);
+    rig_local_node_kill_now(&rig_pg_cluster_of(run)->aside.local);
 }
 
 /* ---- status ---- */
@@ -249,7 +258,7 @@ static void judge(const struct rig_pg_cluster *cluster, uint32_t node, char *ans
     if (role == NULL || receiver == NULL || timeline == NULL || close_behind == NULL)
         return;
     bool is_primary = strcmp(role, "primary") == 0;
-    bool should_be = node == rig_pg_cluster_primary(cluster);
+    bool should_be = node == atomic_load(&cluster->primary);
     (void)snprintf(status->role, sizeof status->role, "%s", role);
     if (is_primary != should_be)
         (void)snprintf(status->detail, sizeof status->detail, "%s",
@@ -264,10 +273,11 @@ static void judge(const struct rig_pg_cluster *cluster, uint32_t node, char *ans
         status->healthy = true;
 }
 
-enum rig_rc rig_pg_cluster_status(struct rig_pg_cluster *cluster, uint32_t index, struct rig_node_status *status,
+enum rig_rc rig_pg_cluster_status(struct rig_sql_run *run, uint32_t index, struct rig_node_status *status,
                                   struct rig_err *err)
 {
-    if (index >= cluster->count)
+    struct rig_pg_cluster *cluster = rig_pg_cluster_of(run);
+    if (index >= cluster->sql.count)
         return rig_fail(err, RIG_E_CLUSTER, "there is no node %u, or it was not started", index + 1);
     const struct rig_pg_node *node = &cluster->nodes[index];
     struct rig_node_status found = {.healthy = false};
@@ -290,10 +300,10 @@ enum rig_rc rig_pg_cluster_status(struct rig_pg_cluster *cluster, uint32_t index
 
 /* ---- faults ---- */
 
-enum rig_rc rig_pg_cluster_stop_node(struct rig_pg_cluster *cluster, uint32_t node, enum rig_node_end how,
-                                     struct rig_err *err)
+enum rig_rc rig_pg_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err)
 {
-    RIG_REQUIRE(node < cluster->count);
+    struct rig_pg_cluster *cluster = rig_pg_cluster_of(run);
+    RIG_REQUIRE(node < cluster->sql.count);
     return rig_pg_node_stop(&cluster->nodes[node], how, err);
 }
 
@@ -303,7 +313,7 @@ static enum rig_rc point_followers(struct rig_pg_cluster *cluster, const struct 
 {
     struct rig_pg_node *primary = primary_of(cluster);
     enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < cluster->count; i++) {
+    for (uint32_t i = 0; i < cluster->sql.count; i++) {
         struct rig_pg_node *node = &cluster->nodes[i];
         if (node == primary || node == except || !rig_local_node_runs(&node->local))
             continue;
@@ -313,9 +323,9 @@ static enum rig_rc point_followers(struct rig_pg_cluster *cluster, const struct 
     return rc;
 }
 
-enum rig_rc rig_pg_cluster_start_node(struct rig_pg_cluster *cluster, uint32_t index, struct rig_err *err)
+static enum rig_rc start_node(struct rig_pg_cluster *cluster, uint32_t index, struct rig_err *err)
 {
-    RIG_REQUIRE(index < cluster->count);
+    RIG_REQUIRE(index < cluster->sql.count);
     struct rig_pg_node *node = &cluster->nodes[index];
     if (rig_local_node_runs(&node->local))
         return RIG_OK;
@@ -326,9 +336,14 @@ enum rig_rc rig_pg_cluster_start_node(struct rig_pg_cluster *cluster, uint32_t i
     return rc;
 }
 
-enum rig_rc rig_pg_cluster_promote(struct rig_pg_cluster *cluster, uint32_t index, struct rig_err *err)
+enum rig_rc rig_pg_cluster_start_node(void *run, uint32_t node, struct rig_err *err)
 {
-    RIG_REQUIRE(index < cluster->count);
+    return start_node(rig_pg_cluster_of(run), node, err);
+}
+
+static enum rig_rc promote(struct rig_pg_cluster *cluster, uint32_t index, struct rig_err *err)
+{
+    RIG_REQUIRE(index < cluster->sql.count);
     struct rig_pg_node *node = &cluster->nodes[index];
     const struct rig_pg_node *old = primary_of(cluster);
     if (!rig_local_node_runs(&node->local))
@@ -350,6 +365,11 @@ enum rig_rc rig_pg_cluster_promote(struct rig_pg_cluster *cluster, uint32_t inde
     return point_followers(cluster, old, err);
 }
 
+enum rig_rc rig_pg_cluster_promote(void *run, uint32_t node, struct rig_err *err)
+{
+    return promote(rig_pg_cluster_of(run), node, err);
+}
+
 /* ---- restoring ---- */
 
 /* Makes sure that the primary runs and is one. */
@@ -358,11 +378,11 @@ static enum rig_rc restore_primary(struct rig_pg_cluster *cluster, int64_t deadl
     struct rig_pg_node *primary = primary_of(cluster);
     enum rig_rc rc = RIG_OK;
     if (!rig_local_node_runs(&primary->local))
-        rc = rig_pg_cluster_start_node(cluster, primary->index, err);
+        rc = start_node(cluster, primary->index, err);
     else
         rc = rig_pg_node_start(primary, true, deadline_ns, err); /* it may be recovering from a crash */
     if (rc == RIG_OK && rig_pg_node_is_standby(primary))
-        rc = rig_pg_cluster_promote(cluster, primary->index, err);
+        rc = promote(cluster, primary->index, err);
     return rc;
 }
 
@@ -391,7 +411,7 @@ struct return_state {
 /* Starts the followers that can start; checks each before their start moves the primary's log on. */
 static void start_followers(struct rig_pg_cluster *cluster, struct return_state *states, int64_t deadline_ns)
 {
-    for (uint32_t i = 0; i < cluster->count; i++) {
+    for (uint32_t i = 0; i < cluster->sql.count; i++) {
         struct rig_pg_node *node = &cluster->nodes[i];
         struct rig_err attempt = {.rc = RIG_OK};
         states[i] = (struct return_state){.starts = false};
@@ -411,7 +431,7 @@ static enum rig_rc convert_followers(struct rig_pg_cluster *cluster, struct retu
 {
     struct rig_pg_node *primary = primary_of(cluster);
     enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->sql.count; i++) {
         struct rig_pg_node *node = &cluster->nodes[i];
         if (node == primary || (states[i].starts && !states[i].ahead))
             continue;
@@ -459,7 +479,7 @@ static enum rig_rc reunite_all(struct rig_pg_cluster *cluster, const struct retu
                                int64_t deadline_ns, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->sql.count; i++) {
         struct rig_pg_node *node = &cluster->nodes[i];
         if (node == primary_of(cluster))
             continue;
@@ -472,8 +492,9 @@ static enum rig_rc reunite_all(struct rig_pg_cluster *cluster, const struct retu
     return rc;
 }
 
-enum rig_rc rig_pg_cluster_restore(struct rig_pg_cluster *cluster, struct rig_err *err)
+enum rig_rc rig_pg_cluster_restore(void *run, struct rig_err *err)
 {
+    struct rig_pg_cluster *cluster = rig_pg_cluster_of(run);
     char position[RIG_PG_ANSWER_BYTES];
     struct return_state states[RIG_NODES_MOST];
     int64_t deadline_ns = start_deadline_ns(cluster);

@@ -12,11 +12,11 @@
 #ifndef RIG_DRIVERS_POSTGRES_PG_CLUSTER_H
 #define RIG_DRIVERS_POSTGRES_PG_CLUSTER_H
 
-#include "drivers/driver.h"
 #include "drivers/postgres/pg_node.h"
 #include "drivers/postgres/pg_replication.h"
 #include "drivers/postgres/pg_routes.h"
 #include "drivers/postgres/pg_site.h"
+#include "drivers/sql/sql_client.h"
 
 /* A certificate follows changes of roles (pg_timelines.h); called by the thread that makes them. `promoted` NULL: none. */
 struct rig_pg_role_hooks {
@@ -30,10 +30,10 @@ struct rig_pg_role_hooks {
 };
 
 struct rig_pg_cluster {
+    struct rig_sql_cluster sql;
     struct rig_pg_site site;
     struct rig_pg_routes routes;
     struct rig_pg_node nodes[RIG_NODES_MOST];
-    uint32_t count;           /* of nodes; 0 before start */
     struct rig_pg_node aside; /* a former primary while its data are read */
     struct rig_pg_role_hooks roles;
     atomic_uint primary;
@@ -47,26 +47,30 @@ void rig_pg_cluster_init(struct rig_pg_cluster *cluster, const struct rig_run_en
 /* Stops all servers that still run. */
 void rig_pg_cluster_done(struct rig_pg_cluster *cluster);
 
-/* See rig_cluster_ops. */
-enum rig_rc rig_pg_cluster_start(struct rig_pg_cluster *cluster, struct rig_err *err);
-void rig_pg_cluster_stop(struct rig_pg_cluster *cluster);
-void rig_pg_cluster_kill_now(struct rig_pg_cluster *cluster);
-enum rig_rc rig_pg_cluster_status(struct rig_pg_cluster *cluster, uint32_t node, struct rig_node_status *status,
+static inline struct rig_pg_cluster *rig_pg_cluster_of(const void *run)
+{
+    return (struct rig_pg_cluster *)((const struct rig_sql_run *)run)->cluster;
+}
+
+/* See rig_cluster_ops; `run` is a struct rig_sql_run. */
+enum rig_rc rig_pg_cluster_start(void *run, struct rig_err *err);
+void rig_pg_cluster_stop(void *run);
+void rig_pg_cluster_kill_now(void *run);
+enum rig_rc rig_pg_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err);
+enum rig_rc rig_pg_cluster_start_node(void *run, uint32_t node, struct rig_err *err);
+enum rig_rc rig_pg_cluster_promote(void *run, uint32_t node, struct rig_err *err);
+enum rig_rc rig_pg_cluster_restore(void *run, struct rig_err *err);
+
+/* Functions of struct rig_sql_client. The primary is the node that was made one last; a node is held back while it is being
+ * promoted, and the role hooks were not told. */
+enum rig_rc rig_pg_cluster_status(struct rig_sql_run *run, uint32_t node, struct rig_node_status *status,
                                   struct rig_err *err);
-enum rig_rc rig_pg_cluster_stop_node(struct rig_pg_cluster *cluster, uint32_t node, enum rig_node_end how,
-                                     struct rig_err *err);
-enum rig_rc rig_pg_cluster_start_node(struct rig_pg_cluster *cluster, uint32_t node, struct rig_err *err);
-enum rig_rc rig_pg_cluster_promote(struct rig_pg_cluster *cluster, uint32_t node, struct rig_err *err);
-enum rig_rc rig_pg_cluster_restore(struct rig_pg_cluster *cluster, struct rig_err *err);
+uint32_t rig_pg_cluster_primary(const struct rig_sql_run *run);
+bool rig_pg_cluster_holds_back(const struct rig_sql_run *run, uint32_t node);
+uint16_t rig_pg_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint);
+
 /* Lets the role hooks read the data of a former primary where they still want it; the node is ended for it. */
 void rig_pg_cluster_read_former(struct rig_pg_cluster *cluster, uint32_t node);
-
-/* The number of nodes, also before the start. */
-uint32_t rig_pg_cluster_count(const struct rig_pg_cluster *cluster);
-/* The node that was made the primary last. */
-uint32_t rig_pg_cluster_primary(const struct rig_pg_cluster *cluster);
-/* Whether writers must wait for the node: it is being promoted, and the role hooks were not told. */
-bool rig_pg_cluster_holds_back(const struct rig_pg_cluster *cluster, uint32_t node);
 /* A node's address for clients; valid after start. */
 enum rig_rc rig_pg_cluster_endpoint(struct rig_pg_cluster *cluster, uint32_t node, struct rig_sql_endpoint *endpoint,
                                     struct rig_err *err);

@@ -13,7 +13,7 @@
 
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_options.h"
-#include "drivers/sql/sql_wait.h"
+#include "drivers/sql/sql_client.h"
 
 /* The server to connect to, and the account. Texts that are NULL or empty are left to libpq. Borrowed. */
 struct rig_pg_target {
@@ -29,6 +29,7 @@ struct rig_pg_target {
 #define RIG_PG_ANSWER_MOST (INT64_C(64) << 20)
 
 struct rig_pg_connection {
+    struct rig_sql_connection sql; /* .refuses_writes: a standby; .backend: the server's process number */
     PGconn *pg;
     struct rig_sql_waiter *waiter;
     /* The last notice of class 57P: why the server ends the session, sent before the connection breaks. */
@@ -38,13 +39,10 @@ struct rig_pg_connection {
     bool commit_warned;
     bool unasked; /* a message came that answers nothing */
     char warning_text[RIG_ERROR_TEXT_BYTES];
-    bool standby;         /* the server was a standby when the session was set up */
-    int64_t node;         /* the server's name, as core->name() numbers it; set by the session, as is */
-    int64_t backend;      /* the process number that the server sent when the connection began; 0: none */
     int64_t answer_bytes; /* bytes received for the transaction or query, at least; libpq holds a row whole */
     int64_t value_bytes;  /* of the values in its results */
     int64_t answer_most;  /* 0: RIG_PG_ANSWER_MOST */
-    bool counts_errors;   /* of the session, which the server logs up to a number (pg_quiet.h) */
+    bool counts_errors;   /* of the session, which the server logs up to a number (pg_session.h) */
     uint32_t errors;      /* so many */
     char query_code[6];   /* SQLSTATE of the last rig_pg_query() that failed; empty: it gave none */
 };

@@ -23,14 +23,14 @@ const struct rig_fault *const rig_pg_faults[] = {
 struct rig_pg_node *rig_pg_fault_node(const struct rig_fault_site *site, uint32_t i)
 {
     struct rig_pg_run *run = site->run;
-    RIG_REQUIRE(i < site->node_count && site->nodes[i] < run->cluster.count);
+    RIG_REQUIRE(i < site->node_count && site->nodes[i] < run->cluster.sql.count);
     return &run->cluster.nodes[site->nodes[i]];
 }
 
 struct rig_pg_node *rig_pg_fault_primary(const struct rig_fault_site *site)
 {
     struct rig_pg_run *run = site->run;
-    return &run->cluster.nodes[rig_pg_cluster_primary(&run->cluster)];
+    return &run->cluster.nodes[rig_pg_cluster_primary(&run->sql)];
 }
 
 /* ---- sessions ---- */

@@ -23,31 +23,31 @@ static bool queue(struct rig_pg_turn *turn, const struct rig_pg_statement *state
                   const struct rig_sql_numbers *numbers)
 {
     struct rig_pg_texts texts;
-    PGconn *pg = turn->connection->pg;
+    PGconn *pg = rig_pg_connection_of(turn)->pg;
     rig_pg_texts_print(&texts, numbers);
     int queued =
-        turn->session->run->options->sql.prepared
+        rig_pg_run_of(turn)->options->sql.prepared
             ? PQsendQueryPrepared(pg, statement->name, statement->parameter_count, texts.values, NULL, NULL, 0)
             : PQsendQueryParams(pg, statement->text, statement->parameter_count, NULL, texts.values, NULL, NULL, 0);
     if (queued == 0)
-        rig_pg_turn_fail(turn, turn->phase, RIG_SQL_LOST, PQerrorMessage(pg));
+        rig_pg_turn_fail(turn, turn->sql.phase, RIG_SQL_LOST, PQerrorMessage(pg));
     return queued != 0;
 }
 
 static bool queue_operations(struct rig_pg_turn *turn, uint32_t from, uint32_t to)
 {
-    const struct rig_pg_schema *schema = &turn->session->run->schema;
-    turn->phase = RIG_PHASE_OPERATION;
+    const struct rig_pg_schema *schema = &rig_pg_run_of(turn)->schema;
+    turn->sql.phase = RIG_PHASE_OPERATION;
     for (uint32_t i = from; i < to; i++) { /* before anything is queued that would have to be answered */
-        if (!rig_pg_turn_affords(turn, i))
+        if (!rig_sql_turn_affords(&turn->sql, i))
             return false;
     }
     for (uint32_t i = from; i < to; i++) {
         struct rig_sql_numbers numbers;
-        const struct rig_pg_statement *before = rig_pg_schema_before_op(schema, turn->transaction, i);
+        const struct rig_pg_statement *before = rig_pg_schema_before_op(schema, turn->sql.transaction, i);
         if (before != NULL && !queue(turn, before, &no_numbers))
             return false;
-        const struct rig_pg_statement *statement = rig_pg_schema_of_op(schema, turn->transaction, i, &numbers);
+        const struct rig_pg_statement *statement = rig_pg_schema_of_op(schema, turn->sql.transaction, i, &numbers);
         if (statement != NULL && !queue(turn, statement, &numbers))
             return false;
     }
@@ -57,19 +57,19 @@ static bool queue_operations(struct rig_pg_turn *turn, uint32_t from, uint32_t t
 /* Flushes; false (and the turn failed) when it ended in a time-out or an interruption. */
 static bool flush(struct rig_pg_turn *turn)
 {
-    const char *reason = rig_pg_flush(turn->connection, turn->deadline_ns);
+    const char *reason = rig_pg_flush(rig_pg_connection_of(turn), turn->sql.deadline_ns);
     if (reason != NULL)
-        rig_pg_turn_fail(turn, turn->phase, reason, NULL);
+        rig_pg_turn_fail(turn, turn->sql.phase, reason, NULL);
     return reason == NULL;
 }
 
 /* The next result; false (and the turn failed, in the phase that the sending has reached) when none will come. */
 static bool next(struct rig_pg_turn *turn, PGresult **result)
 {
-    const char *reason = rig_pg_next(turn->connection, turn->deadline_ns, result);
+    const char *reason = rig_pg_next(rig_pg_connection_of(turn), turn->sql.deadline_ns, result);
     if (reason != NULL) {
-        rig_pg_turn_fail(turn, turn->phase, reason, NULL);
-        turn->session_lost = true;
+        rig_pg_turn_fail(turn, turn->sql.phase, reason, NULL);
+        turn->sql.session_lost = true;
     }
     return reason == NULL;
 }
@@ -99,7 +99,7 @@ static bool answers_statement(const PGresult *result)
 static const char *ending_sql(const struct rig_pg_turn *turn, int last)
 {
     if (last == OF_COMMIT)
-        return turn->gid[0] != '\0' ? "COMMIT PREPARED" : "COMMIT";
+        return turn->sql.name[0] != '\0' ? "COMMIT PREPARED" : "COMMIT";
     return last == OF_PREPARE ? "PREPARE TRANSACTION" : "";
 }
 
@@ -107,10 +107,10 @@ static const char *ending_sql(const struct rig_pg_turn *turn, int last)
 static bool take_error(struct rig_pg_turn *turn, int which, const PGresult *result)
 {
     const bool answers = answers_statement(result);
-    rig_pg_turn_fail_result(turn, answers ? phase_of(which) : turn->phase, result);
+    rig_pg_turn_fail_result(turn, answers ? phase_of(which) : turn->sql.phase, result);
     turn->refused = turn->refused || PQresultErrorField(result, PG_DIAG_SQLSTATE) != NULL;
-    turn->skips = turn->skips || (answers && !turn->session_lost);
-    return !turn->transaction->answers_void;
+    turn->skips = turn->skips || (answers && !turn->sql.session_lost);
+    return !turn->sql.transaction->answers_void;
 }
 
 /* Takes the NULL that ends the results of a statement. */
@@ -121,10 +121,10 @@ static bool take_end(struct rig_pg_turn *turn)
         return false;
     if (result == NULL)
         return true;
-    if (PQstatus(turn->connection->pg) == CONNECTION_BAD)
-        rig_pg_turn_fail_result(turn, turn->phase, NULL);
+    if (PQstatus(rig_pg_connection_of(turn)->pg) == CONNECTION_BAD)
+        rig_pg_turn_fail_result(turn, turn->sql.phase, NULL);
     else
-        rig_pg_turn_lose_step(turn, "a statement was answered twice");
+        rig_sql_turn_lose_step(&turn->sql, "a statement was answered twice");
     PQclear(result);
     return false;
 }
@@ -139,8 +139,8 @@ static bool take_answer(struct rig_pg_turn *turn, int which, const char *sql, co
     else if (which == OF_PREPARE)
         rig_pg_turn_take_prepare(turn, result);
     else if (which >= 0)
-        rig_pg_turn_take(turn, (uint32_t)which, turn->committing ? RIG_PHASE_COMMIT : phase_of(which), result);
-    return !turn->transaction->answers_void;
+        rig_pg_turn_take(turn, (uint32_t)which, turn->sql.may_commit ? RIG_PHASE_COMMIT : phase_of(which), result);
+    return !turn->sql.transaction->answers_void;
 }
 
 /*
@@ -150,19 +150,19 @@ static bool take_answer(struct rig_pg_turn *turn, int which, const char *sql, co
 static bool take(struct rig_pg_turn *turn, int which, const char *sql)
 {
     PGresult *result = NULL;
-    turn->connection->awaiting_commit = which == OF_COMMIT;
+    rig_pg_connection_of(turn)->awaiting_commit = which == OF_COMMIT;
     bool more = next(turn, &result);
-    turn->connection->awaiting_commit = false;
+    rig_pg_connection_of(turn)->awaiting_commit = false;
     if (!more)
         return false;
     const ExecStatusType status = result == NULL ? PGRES_FATAL_ERROR : PQresultStatus(result);
-    const bool is_broken = PQstatus(turn->connection->pg) == CONNECTION_BAD;
+    const bool is_broken = PQstatus(rig_pg_connection_of(turn)->pg) == CONNECTION_BAD;
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
         more = take_answer(turn, which, sql, result);
-    else if (status != PGRES_PIPELINE_ABORTED || !turn->failed) /* skipped statements follow one that failed */
+    else if (status != PGRES_PIPELINE_ABORTED || !turn->sql.failed) /* skipped statements follow one that failed */
         more = take_error(turn, which, result);
     PQclear(result);
-    turn->session_lost = turn->session_lost || is_broken;
+    turn->sql.session_lost = turn->sql.session_lost || is_broken;
     /* The results received before the break are still available; an error means that there are none. */
     return more && (!is_broken || status != PGRES_FATAL_ERROR) && take_end(turn);
 }
@@ -174,11 +174,12 @@ static bool take_sync(struct rig_pg_turn *turn)
     if (!next(turn, &result))
         return false;
     const bool synced = result != NULL && PQresultStatus(result) == PGRES_PIPELINE_SYNC;
-    if (!synced && PQstatus(turn->connection->pg) == CONNECTION_BAD)
-        rig_pg_turn_fail_result(turn, turn->phase, NULL);
+    if (!synced && PQstatus(rig_pg_connection_of(turn)->pg) == CONNECTION_BAD)
+        rig_pg_turn_fail_result(turn, turn->sql.phase, NULL);
     else if (!synced)
-        rig_pg_turn_lose_step(turn, "the server answered a statement that it has to skip, or one that was not sent");
-    turn->session_lost = turn->session_lost || !synced;
+        rig_sql_turn_lose_step(&turn->sql,
+                               "the server answered a statement that it has to skip, or one that was not sent");
+    turn->sql.session_lost = turn->sql.session_lost || !synced;
     PQclear(result);
     return synced;
 }
@@ -191,21 +192,21 @@ static void check_end(struct rig_pg_turn *turn, const char *last)
 {
     if (!turn->refused)
         (void)rig_pg_turn_check_status(turn, rig_pg_ends_transaction(last) ? PQTRANS_IDLE : PQTRANS_INTRANS);
-    else if (turn->committing && turn->phase == RIG_PHASE_OPERATION)
+    else if (turn->sql.may_commit && turn->sql.phase == RIG_PHASE_OPERATION)
         (void)rig_pg_turn_check_status(turn, PQTRANS_INERROR);
 }
 
 static bool take_range(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to)
 {
-    const struct rig_pg_schema *schema = &turn->session->run->schema;
+    const struct rig_pg_schema *schema = &rig_pg_run_of(turn)->schema;
     if (with_begin && !take(turn, OF_BEGIN, rig_pg_turn_begin_statement(turn)->text))
         return false;
     for (uint32_t i = from; i < to; i++) {
         struct rig_sql_numbers numbers;
-        const struct rig_pg_statement *before = rig_pg_schema_before_op(schema, turn->transaction, i);
+        const struct rig_pg_statement *before = rig_pg_schema_before_op(schema, turn->sql.transaction, i);
         if (before != NULL && !take(turn, OF_SAVEPOINT, before->text))
             return false;
-        const struct rig_pg_statement *statement = rig_pg_schema_of_op(schema, turn->transaction, i, &numbers);
+        const struct rig_pg_statement *statement = rig_pg_schema_of_op(schema, turn->sql.transaction, i, &numbers);
         if (statement != NULL && !take(turn, (int)i, statement->text))
             return false;
     }
@@ -218,21 +219,21 @@ static bool take_range(struct rig_pg_turn *turn, bool with_begin, uint32_t from,
  */
 static void end_early(struct rig_pg_turn *turn, uint32_t from, uint32_t to)
 {
-    if (turn->committed || turn->transaction->answers_void)
+    if (turn->sql.committed || turn->sql.transaction->answers_void)
         return;
-    memset(turn->transaction->reads + from, 0, (to - from) * sizeof *turn->transaction->reads);
-    if (turn->skips && turn->committing && turn->phase != RIG_PHASE_COMMIT)
-        rig_pg_turn_lose_step(turn, "after an error the server did not confirm that it skipped the COMMIT");
+    memset(turn->sql.transaction->reads + from, 0, (to - from) * sizeof *turn->sql.transaction->reads);
+    if (turn->skips && turn->sql.may_commit && turn->sql.phase != RIG_PHASE_COMMIT)
+        rig_sql_turn_lose_step(&turn->sql, "after an error the server did not confirm that it skipped the COMMIT");
 }
 
 /* Ends the pipeline with a Sync, sends it and takes the answers, also that of its last statement; false when it broke
  * off. */
 static bool synchronize(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to, int last)
 {
-    PGconn *pg = turn->connection->pg;
+    PGconn *pg = rig_pg_connection_of(turn)->pg;
     const char *sql = ending_sql(turn, last);
     if (PQpipelineSync(pg) != 1) {
-        rig_pg_turn_fail(turn, turn->phase, RIG_SQL_LOST, PQerrorMessage(pg));
+        rig_pg_turn_fail(turn, turn->sql.phase, RIG_SQL_LOST, PQerrorMessage(pg));
         return false;
     }
     if (!flush(turn) || !take_range(turn, with_begin, from, to) || (last != OF_NOTHING && !take(turn, last, sql)) ||
@@ -241,59 +242,51 @@ static bool synchronize(struct rig_pg_turn *turn, bool with_begin, uint32_t from
         return false;
     }
     check_end(turn, sql);
-    return !turn->session_lost;
+    return !turn->sql.session_lost;
 }
 
 /* Sends operations, and takes their answers. */
 static bool run_part(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to)
 {
-    return queue_operations(turn, from, to) && synchronize(turn, with_begin, from, to, OF_NOTHING) && !turn->failed;
+    return queue_operations(turn, from, to) && synchronize(turn, with_begin, from, to, OF_NOTHING) && !turn->sql.failed;
 }
 
 /* Whether the operation needs the answer to a read from `from` on. */
 static bool waits(const struct rig_pg_turn *turn, uint32_t op, uint32_t from)
 {
-    const uint32_t read = op < turn->transaction->op_count ? rig_sql_builds_on(turn->transaction, op) : UINT32_MAX;
+    const uint32_t read =
+        op < turn->sql.transaction->op_count ? rig_sql_builds_on(turn->sql.transaction, op) : UINT32_MAX;
     return read != UINT32_MAX && read >= from;
-}
-
-/* Whether the plan wants a hold or a delay when `at` operations are done. */
-static bool pauses(const struct rig_pg_turn *turn, uint32_t at)
-{
-    const struct rig_transaction *transaction = turn->transaction;
-    return rig_pg_turn_holds_at(turn, at) || (transaction->delayed && at > 0 && at < transaction->op_count);
 }
 
 static void pause_as_wanted(struct rig_pg_turn *turn, uint32_t at)
 {
-    const struct rig_transaction *transaction = turn->transaction;
-    if (rig_pg_turn_holds_at(turn, at))
-        rig_pg_turn_hold(turn);
-    if (transaction->delayed && at > 0 && at < transaction->op_count)
-        rig_pg_turn_delay(turn);
+    if (rig_sql_turn_holds_at(&turn->sql, at))
+        rig_sql_turn_hold(&turn->sql);
+    if (rig_sql_turn_delays_at(&turn->sql, at))
+        rig_sql_turn_delay(&turn->sql);
 }
 
 static bool queue_ending(struct rig_pg_turn *turn, const char *statement)
 {
     char sql[RIG_PG_ENDING_BYTES];
     rig_pg_turn_print_ending(turn, statement, sql);
-    const bool queued = PQsendQueryParams(turn->connection->pg, sql, 0, NULL, NULL, NULL, NULL, 0) == 1;
+    const bool queued = PQsendQueryParams(rig_pg_connection_of(turn)->pg, sql, 0, NULL, NULL, NULL, NULL, 0) == 1;
     if (!queued)
-        rig_pg_turn_fail(turn, turn->phase, RIG_SQL_LOST, PQerrorMessage(turn->connection->pg));
+        rig_pg_turn_fail(turn, turn->sql.phase, RIG_SQL_LOST, PQerrorMessage(rig_pg_connection_of(turn)->pg));
     return queued;
 }
 
 /* The commit comes in a round trip of its own, when the transaction is prepared. */
 static void end_in_two_phases(struct rig_pg_turn *turn, bool with_begin, uint32_t from)
 {
-    const struct rig_transaction *transaction = turn->transaction;
+    const struct rig_transaction *transaction = turn->sql.transaction;
     if (!queue_ending(turn, "PREPARE TRANSACTION") ||
-        !synchronize(turn, with_begin, from, transaction->op_count, OF_PREPARE) || turn->failed)
+        !synchronize(turn, with_begin, from, transaction->op_count, OF_PREPARE) || turn->sql.failed)
         return;
-    if (transaction->hold.wanted && transaction->hold.before_op == transaction->op_count)
-        rig_pg_turn_hold(turn);
-    turn->phase = RIG_PHASE_COMMIT;
-    turn->committing = true;
+    rig_sql_turn_hold_prepared(&turn->sql);
+    turn->sql.phase = RIG_PHASE_COMMIT;
+    turn->sql.may_commit = true;
     if (queue_ending(turn, "COMMIT PREPARED"))
         (void)synchronize(turn, false, transaction->op_count, transaction->op_count, OF_COMMIT);
 }
@@ -302,16 +295,16 @@ static void end_in_two_phases(struct rig_pg_turn *turn, bool with_begin, uint32_
  * counts the session as idle in a transaction meanwhile. */
 void rig_pg_pipeline_run(struct rig_pg_turn *turn)
 {
-    const struct rig_transaction *transaction = turn->transaction;
+    const struct rig_transaction *transaction = turn->sql.transaction;
     const uint32_t op_count = transaction->op_count;
     uint32_t from = 0; /* operations before it are answered */
     bool with_begin = true;
     RIG_INVARIANT(!transaction->hold.wanted || transaction->hold.before_op <= op_count);
-    turn->phase = RIG_PHASE_BEGIN;
+    turn->sql.phase = RIG_PHASE_BEGIN;
     if (!queue(turn, rig_pg_turn_begin_statement(turn), &no_numbers))
         return;
     for (uint32_t i = 0; i <= op_count; i++) {
-        if (!pauses(turn, i) && !waits(turn, i, from))
+        if (!rig_sql_turn_holds_at(&turn->sql, i) && !rig_sql_turn_delays_at(&turn->sql, i) && !waits(turn, i, from))
             continue;
         if (!run_part(turn, with_begin, from, i))
             return;
@@ -321,20 +314,20 @@ void rig_pg_pipeline_run(struct rig_pg_turn *turn)
     }
     if (!queue_operations(turn, from, op_count))
         return;
-    if (turn->gid[0] != '\0') {
+    if (turn->sql.name[0] != '\0') {
         end_in_two_phases(turn, with_begin, from);
         return;
     }
-    turn->phase = RIG_PHASE_COMMIT;
-    turn->committing = true;
-    if (queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), &no_numbers))
+    turn->sql.phase = RIG_PHASE_COMMIT;
+    turn->sql.may_commit = true;
+    if (queue(turn, rig_pg_schema_fixed(&rig_pg_run_of(turn)->schema, RIG_PG_COMMIT), &no_numbers))
         (void)synchronize(turn, with_begin, from, op_count, OF_COMMIT);
 }
 
 bool rig_pg_pipeline_rollback(struct rig_pg_turn *turn)
 {
-    PGconn *pg = turn->connection->pg;
-    if (!queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_ROLLBACK), &no_numbers) ||
+    PGconn *pg = rig_pg_connection_of(turn)->pg;
+    if (!queue(turn, rig_pg_schema_fixed(&rig_pg_run_of(turn)->schema, RIG_PG_ROLLBACK), &no_numbers) ||
         PQpipelineSync(pg) != 1 || !flush(turn))
         return false;
     PGresult *result = NULL;
@@ -343,5 +336,6 @@ bool rig_pg_pipeline_rollback(struct rig_pg_turn *turn)
     const bool ended =
         result != NULL && PQresultStatus(result) == PGRES_COMMAND_OK && strcmp(PQcmdStatus(result), "ROLLBACK") == 0;
     PQclear(result);
-    return ended && take_end(turn) && take_sync(turn) && PQtransactionStatus(pg) == PQTRANS_IDLE && !turn->session_lost;
+    return ended && take_end(turn) && take_sync(turn) && PQtransactionStatus(pg) == PQTRANS_IDLE &&
+           !turn->sql.session_lost;
 }

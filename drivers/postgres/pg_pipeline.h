@@ -10,7 +10,7 @@
 #ifndef RIG_DRIVERS_POSTGRES_PG_PIPELINE_H
 #define RIG_DRIVERS_POSTGRES_PG_PIPELINE_H
 
-#include "drivers/postgres/pg_session.h"
+#include "drivers/postgres/pg_turn.h"
 
 /* Puts a fresh connection into pipeline mode. */
 enum rig_rc rig_pg_pipeline_enter(struct rig_pg_connection *connection, struct rig_err *err);

@@ -398,3 +398,42 @@ void rig_pg_statement_print(const struct rig_pg_statement *statement, const stru
     }
     text[length] = '\0';
 }
+
+/* ---- statements of programs ---- */
+
+enum rig_rc rig_pg_rows_init(struct rig_pg_rows *rows, const struct rig_row_schema *schema,
+                             const struct rig_pg_place *place, struct rig_err *err)
+{
+    if (schema == NULL)
+        return RIG_OK;
+    rig_pg_place_prefix(place, rows->prefix);
+    rows->dialect =
+        (struct rig_sql_dialect){.prefix = rows->prefix, .numbered = true, .returning = true, .for_update = true};
+    rows->statements = calloc(schema->statement_count, sizeof *rows->statements);
+    if (rows->statements == NULL)
+        return rig_no_memory(err, "the statements of the program");
+    rows->schema = schema;
+    for (uint32_t i = 0; i < schema->statement_count; i++) {
+        const struct rig_row_statement *described = &schema->statements[i];
+        struct rig_pg_rows_statement *statement = &rows->statements[i];
+        struct rig_buf sql;
+        rig_buf_init(&sql, 0);
+        rig_sql_statement(&rows->dialect, schema, described, &sql);
+        (void)snprintf(statement->name, sizeof statement->name, "rig_program_%u", i);
+        statement->parameter_count = (int)rig_row_value_count(described, &schema->tables[described->table]);
+        statement->text = sql.failed ? NULL : sql.data;
+        if (statement->text == NULL) {
+            rig_buf_done(&sql);
+            return rig_no_memory(err, "the statements of the program");
+        }
+    }
+    return RIG_OK;
+}
+
+void rig_pg_rows_done(struct rig_pg_rows *rows)
+{
+    for (uint32_t i = 0; rows->schema != NULL && i < rows->schema->statement_count; i++)
+        free(rows->statements[i].text);
+    free(rows->statements);
+    *rows = (struct rig_pg_rows){0};
+}

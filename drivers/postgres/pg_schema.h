@@ -15,7 +15,9 @@
 
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_connection.h"
+#include "base/buf.h"
 #include "drivers/postgres/pg_options.h"
+#include "drivers/sql/row_sql.h"
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_predicate.h"
 #include "drivers/sql/sql_values.h"
@@ -119,5 +121,24 @@ void rig_pg_schema_table(const struct rig_pg_schema *schema, uint32_t table, cha
 /* The columns of a table, for CREATE TABLE; and the columns of a further index, for CREATE INDEX, or NULL. */
 const char *rig_pg_schema_columns(const struct rig_pg_schema *schema);
 const char *rig_pg_schema_index(const struct rig_pg_schema *schema);
+/*
+ * The SQL of a run's programs (drivers/rows.h). Each statement is one round trip, because the program decides by its answer
+ * what comes next.
+ */
+struct rig_pg_rows {
+    const struct rig_row_schema *schema; /* NULL: the run has no programs */
+    struct rig_sql_dialect dialect;
+    char prefix[RIG_PG_TABLE_BYTES];
+    struct rig_pg_rows_statement {
+        char name[RIG_PG_STATEMENT_NAME_BYTES];
+        char *text;
+        int parameter_count;
+    } * statements;
+};
+
+/* `rows` outlives it; NULL for a run without programs. Safe for rig_pg_rows_done() after a failure. */
+enum rig_rc rig_pg_rows_init(struct rig_pg_rows *rows, const struct rig_row_schema *schema,
+                             const struct rig_pg_place *place, struct rig_err *err);
+void rig_pg_rows_done(struct rig_pg_rows *rows);
 
 #endif

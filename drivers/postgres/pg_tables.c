@@ -7,8 +7,11 @@
 #include "base/buf.h"
 #include "base/plural.h"
 #include "drivers/postgres/pg_join.h"
+#include "drivers/postgres/pg_session.h"
 #include "drivers/sql/key_rows.h"
-#include "drivers/sql/row_sql.h"
+#include "drivers/sql/sql_run.h"
+
+enum { NAME_MOST = 80 }; /* of a name of a commit in two phases */
 
 #define MARK "rig run " /* the beginning of every run's mark; the run's name follows */
 
@@ -17,6 +20,17 @@ enum { SCRIPT_MOST = 1 << 20 };
 static const char *no_memory(void)
 {
     return "PostgreSQL: " RIG_NO_MEMORY "the run's tables";
+}
+
+/* The parts of a run's own connection that the functions below use. */
+static const struct rig_pg_schema *schema_of(const struct rig_sql_own *own)
+{
+    return &((const struct rig_pg_run *)own->run)->schema;
+}
+
+static struct rig_pg_connection *connection_of(const struct rig_sql_own *own)
+{
+    return (struct rig_pg_connection *)own->connection;
 }
 
 /* ---- creating ---- */
@@ -95,27 +109,30 @@ static enum rig_rc explain(const struct rig_pg_schema *schema, const struct rig_
     return rig_fail(err, why->rc, "%.900s", why->text);
 }
 
-enum rig_rc rig_pg_tables_create(const struct rig_pg_schema *schema, const struct rig_run_env *env,
-                                 struct rig_pg_connection *connection, int64_t deadline_ns, struct rig_err *err)
+enum rig_rc rig_pg_tables_create(struct rig_sql_own *own, struct rig_err *err)
 {
     struct rig_buf sql;
     struct rig_err problem = {.rc = RIG_OK};
     rig_buf_init(&sql, SCRIPT_MOST);
-    write_creation(schema, env, &sql);
+    write_creation(schema_of(own), own->run->env, &sql);
     enum rig_rc rc = sql.failed ? rig_fail(&problem, RIG_E_LIMIT, "%s", no_memory())
-                                : rig_pg_query(connection, rig_buf_text(&sql), deadline_ns, NULL, &problem);
+                                : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, &problem);
     rig_buf_done(&sql);
-    return rc == RIG_OK ? RIG_OK : explain(schema, connection, &problem, err);
+    return rc == RIG_OK ? RIG_OK : explain(schema_of(own), connection_of(own), &problem, err);
+}
+
+bool rig_pg_tables_left_nothing(struct rig_sql_own *own)
+{
+    return connection_of(own)->query_code[0] != '\0';
 }
 
 /* ---- removing ---- */
 
 /* The number of the run's objects that exist with its mark. */
-static enum rig_rc count_marked(const struct rig_pg_schema *schema, const struct rig_run_env *env,
-                                struct rig_pg_connection *connection, int64_t deadline_ns, int64_t *count,
-                                struct rig_err *err)
+static enum rig_rc count_marked(const struct rig_sql_own *own, int64_t *count, struct rig_err *err)
 {
-    const struct rig_pg_place *place = &schema->place;
+    const struct rig_pg_place *place = &schema_of(own)->place;
+    const struct rig_run_env *env = own->run->env;
     char sql[1024];
     PGresult *result = NULL;
     if (place->own)
@@ -129,7 +146,7 @@ static enum rig_rc count_marked(const struct rig_pg_schema *schema, const struct
                        " n.nspname = '%s' AND c.relkind = 'r' AND starts_with(c.relname, '%s') AND"
                        " obj_description(c.oid, 'pg_class') = '" MARK "%s'",
                        place->schema, place->stem, env->run_name);
-    enum rig_rc rc = rig_pg_query(connection, sql, deadline_ns, &result, err);
+    enum rig_rc rc = rig_pg_query(connection_of(own), sql, own->deadline_ns, &result, err);
     if (rc == RIG_OK && (PQntuples(result) != 1 ||
                          !rig_sql_int_parse(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0), count)))
         rc = rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: `%.120s`: the result is not a number", sql);
@@ -154,11 +171,11 @@ static void write_removal(const struct rig_pg_schema *schema, struct rig_buf *sq
         rig_buf_printf(sql, "DROP SCHEMA %s", schema->place.schema);
 }
 
-enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct rig_run_env *env,
-                               struct rig_pg_connection *connection, int64_t deadline_ns, struct rig_err *err)
+enum rig_rc rig_pg_tables_drop(struct rig_sql_own *own, struct rig_err *err)
 {
+    const struct rig_pg_schema *schema = schema_of(own);
     int64_t marked = 0;
-    enum rig_rc rc = count_marked(schema, env, connection, deadline_ns, &marked, err);
+    enum rig_rc rc = count_marked(own, &marked, err);
     if (rc != RIG_OK || marked == 0)
         return rc;
     const uint32_t tables = rig_pg_schema_table_count(schema) * (is_joined(schema) ? 2 : 1);
@@ -169,16 +186,16 @@ enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct 
     rig_buf_init(&sql, SCRIPT_MOST);
     write_removal(schema, &sql);
     rc = sql.failed ? rig_fail(err, RIG_E_LIMIT, "%s", no_memory())
-                    : rig_pg_query(connection, rig_buf_text(&sql), deadline_ns, NULL, err);
+                    : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
     rig_buf_done(&sql);
     return rc;
 }
 
 /* ---- reporting ---- */
 
-void rig_pg_tables_remedy(const struct rig_pg_schema *schema, const struct rig_run_env *env, char *text, size_t size)
+void rig_pg_tables_remedy(const struct rig_sql_run *run, char *text, size_t size)
 {
-    const struct rig_pg_place *place = &schema->place;
+    const struct rig_pg_place *place = &((const struct rig_pg_run *)run)->schema.place;
     if (place->own)
         (void)snprintf(text, size, "`DROP SCHEMA %s CASCADE`", place->schema);
     else
@@ -187,10 +204,25 @@ void rig_pg_tables_remedy(const struct rig_pg_schema *schema, const struct rig_r
                        "obj_description(oid, 'pg_class') = '" MARK
                        "%s' LOOP EXECUTE 'DROP TABLE ' || t || ' CASCADE'; END "
                        "LOOP; END $$`",
-                       env->run_name);
+                       run->env->run_name);
 }
 
-void rig_pg_tables_tell_others(const struct rig_run_env *env, struct rig_pg_connection *connection, int64_t deadline_ns)
+void rig_pg_tables_remind(struct rig_sql_own *own, char *text, size_t size)
+{
+    const struct rig_sql_run *run = own->run;
+    const PGconn *pg = connection_of(own)->pg;
+    char remedy[RIG_SQL_REMEDY_BYTES], prepared[256] = "";
+    rig_pg_tables_remedy(run, remedy, sizeof remedy);
+    if (run->options->two_phase > 0)
+        (void)snprintf(prepared, sizeof prepared,
+                       ", after `SELECT format('ROLLBACK PREPARED %%L', gid) FROM pg_prepared_xacts WHERE "
+                       "starts_with(gid, '%s.') \\gexec` in psql",
+                       run->env->run_name);
+    (void)snprintf(text, size, "tables of a run are on PostgreSQL at %.200s:%.6s, database %.63s: %s removes them%s",
+                   PQhost(pg), PQport(pg), PQdb(pg), remedy, prepared);
+}
+
+void rig_pg_tables_tell_others(struct rig_sql_own *own)
 {
     static const char sql[] = "SELECT string_agg(name, ', ' ORDER BY name) FROM"
                               " (SELECT 'SCHEMA ' || quote_ident(nspname) AS name FROM pg_namespace"
@@ -199,11 +231,84 @@ void rig_pg_tables_tell_others(const struct rig_run_env *env, struct rig_pg_conn
                               " WHERE c.relkind = 'r' AND obj_description(c.oid, 'pg_class') LIKE '" MARK "%') others";
     PGresult *result = NULL;
     struct rig_err ignored = {.rc = RIG_OK};
-    if (rig_pg_query(connection, sql, deadline_ns, &result, &ignored) == RIG_OK && PQntuples(result) == 1 &&
-        PQgetlength(result, 0, 0) > 0)
-        env->core->log(1, "postgres",
-                       "other runs of rig have on this server: %.900s; if such a run has ended, DROP ... CASCADE "
-                       "removes its remains",
-                       PQgetvalue(result, 0, 0));
+    if (rig_pg_query(connection_of(own), sql, own->deadline_ns, &result, &ignored) == RIG_OK &&
+        PQntuples(result) == 1 && PQgetlength(result, 0, 0) > 0)
+        own->run->env->core->log(
+            1, "postgres",
+            "other runs of rig have on this server: %.900s; if such a run has ended, DROP ... CASCADE "
+            "removes its remains",
+            PQgetvalue(result, 0, 0));
     PQclear(result);
+}
+
+/* ---- commits in two phases ---- */
+
+void rig_pg_tables_name(const struct rig_run_env *env, uint32_t client, uint64_t number,
+                        char name[static RIG_SQL_NAME_BYTES])
+{
+    (void)snprintf(name, RIG_SQL_NAME_BYTES, "%s.%u.%llu", env->run_name, client, (unsigned long long)number);
+}
+
+enum rig_rc rig_pg_tables_check_two_phase(struct rig_sql_own *own, struct rig_err *err)
+{
+    PGresult *result = NULL;
+    enum rig_rc rc = rig_pg_query(connection_of(own), "SHOW max_prepared_transactions", own->deadline_ns, &result, err);
+    if (rc == RIG_OK && (PQntuples(result) != 1 || strcmp(PQgetvalue(result, 0, 0), "0") == 0))
+        rc = rig_fail(err, RIG_E_CLUSTER,
+                      "PostgreSQL: database.two-phase needs max_prepared_transactions above 0 on the server");
+    PQclear(result);
+    return rc;
+}
+
+/* True when it is gone. One that is busy has a request under way. */
+static bool roll_back(struct rig_pg_connection *connection, const char *gid, int64_t deadline_ns, struct rig_err *err)
+{
+    char sql[256];
+    (void)snprintf(sql, sizeof sql, "ROLLBACK PREPARED '%.*s'", NAME_MOST, gid);
+    return rig_pg_query(connection, sql, deadline_ns, NULL, err) == RIG_OK;
+}
+
+enum rig_rc rig_pg_tables_resolve_prepared(struct rig_sql_run *run, uint32_t client,
+                                           struct rig_pg_connection *connection, int64_t deadline_ns,
+                                           struct rig_err *err)
+{
+    const struct rig_run_env *env = run->env;
+    char sql[256];
+    char start[NAME_MOST];
+    int length = snprintf(start, sizeof start, "%s.", env->run_name);
+    if (client != UINT32_MAX)
+        length = snprintf(start, sizeof start, "%s.%u.", env->run_name, client);
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT gid FROM pg_prepared_xacts WHERE database = current_database() AND left(gid, %d) = '%s'",
+                   length, start);
+    PGresult *result = NULL;
+    enum rig_rc rc = rig_pg_query(connection, sql, deadline_ns, &result, err);
+    for (int i = 0; rc == RIG_OK && i < PQntuples(result); i++) {
+        const char *gid = PQgetvalue(result, i, 0);
+        struct rig_err own = {.rc = RIG_OK};
+        if (roll_back(connection, gid, deadline_ns, &own)) {
+            (void)atomic_fetch_add(&run->two_phase.rolled_back, 1);
+            env->core->log(3, "postgres", "rolled back %s, which was left prepared", gid);
+        } else {
+            env->core->log(1, "postgres", "the transaction %s stays prepared: %s", gid, own.text);
+        }
+    }
+    PQclear(result);
+    return rc;
+}
+
+void rig_pg_tables_remove_prepared(struct rig_sql_run *run)
+{
+    struct rig_sql_own own;
+    struct rig_err err = {.rc = RIG_OK};
+    enum rig_rc rc = rig_sql_own_connect(&own, run, true, &err);
+    if (rc == RIG_OK)
+        rc = rig_pg_tables_resolve_prepared(run, UINT32_MAX, connection_of(&own), own.deadline_ns, &err);
+    rig_sql_own_disconnect(&own);
+    if (rc != RIG_OK)
+        run->env->core->log(
+            0, "postgres",
+            "transactions whose names begin with %s. may stay prepared on the server (pg_prepared_xacts): "
+            "%s; ROLLBACK PREPARED removes each",
+            run->env->run_name, err.text);
 }

@@ -1,29 +1,41 @@
 /*
- * The run's tables on the server: created, marked and dropped.
+ * What a run has on the server: its tables, created, marked and dropped, and transactions that are prepared.
  *
  * A run creates a schema with its own name, and its tables in it, in one transaction, and marks the schema with a
  * comment. In a schema that the plan names, it creates and marks tables only. It drops nothing to free a name: a name
  * that is taken is an error. Afterwards it drops only objects with its own mark, without CASCADE: a user's view of a
  * table keeps all of them. The tables of a killed run stay; each later run names them and the statement that removes
  * them.
+ *
+ * Two-phase commit of a share of the transactions: PREPARE TRANSACTION, then COMMIT PREPARED. Each has an identifier that
+ * no other transaction of the run has, so that a request that arrives late concerns its own transaction only. A PREPARE
+ * without an answer is a fail: nothing sends its COMMIT PREPARED. A COMMIT PREPARED without an answer is an info. A
+ * transaction that stays prepared keeps its locks, also over a restart of the server. So the next session of its client
+ * rolls it back, and `teardown` those that are left on a server that rig did not start.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_TABLES_H
 #define RIG_DRIVERS_POSTGRES_PG_TABLES_H
 
-#include "drivers/postgres/pg_schema.h"
+#include "drivers/postgres/pg_connection.h"
+#include "drivers/sql/sql_client.h"
 
-enum { RIG_PG_REMEDY_BYTES = 512 };
+/* Functions of struct rig_sql_client. All tables are made, or none; errors have the remedy, such as a missing GRANT. */
+enum rig_rc rig_pg_tables_create(struct rig_sql_own *own, struct rig_err *err);
+/* They are made in one transaction: an error that the server answered leaves nothing. */
+bool rig_pg_tables_left_nothing(struct rig_sql_own *own);
+enum rig_rc rig_pg_tables_drop(struct rig_sql_own *own, struct rig_err *err);
+void rig_pg_tables_tell_others(struct rig_sql_own *own);
+void rig_pg_tables_remedy(const struct rig_sql_run *run, char *text, size_t size);
+void rig_pg_tables_remind(struct rig_sql_own *own, char *text, size_t size);
+void rig_pg_tables_name(const struct rig_run_env *env, uint32_t client, uint64_t number,
+                        char name[static RIG_SQL_NAME_BYTES]);
+enum rig_rc rig_pg_tables_check_two_phase(struct rig_sql_own *own, struct rig_err *err);
+void rig_pg_tables_remove_prepared(struct rig_sql_run *run);
 
-/* All of them or none. RIG_E_CLUSTER with the remedy, such as a missing GRANT. */
-enum rig_rc rig_pg_tables_create(const struct rig_pg_schema *schema, const struct rig_run_env *env,
-                                 struct rig_pg_connection *connection, int64_t deadline_ns, struct rig_err *err);
-/* RIG_OK also when there are none. RIG_E_CLUSTER names the tables that stay, and the reason. */
-enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct rig_run_env *env,
-                               struct rig_pg_connection *connection, int64_t deadline_ns, struct rig_err *err);
-/* Logs the tables of other runs on the server. */
-void rig_pg_tables_tell_others(const struct rig_run_env *env, struct rig_pg_connection *connection,
-                               int64_t deadline_ns);
-/* The SQL that removes the run's tables by hand. */
-void rig_pg_tables_remedy(const struct rig_pg_schema *schema, const struct rig_run_env *env, char *text, size_t size);
+/* Rolls back what the client left prepared, or all clients (UINT32_MAX). Outside of a transaction and of pipeline mode.
+ * RIG_E_CLUSTER. */
+enum rig_rc rig_pg_tables_resolve_prepared(struct rig_sql_run *run, uint32_t client,
+                                           struct rig_pg_connection *connection, int64_t deadline_ns,
+                                           struct rig_err *err);
 
 #endif

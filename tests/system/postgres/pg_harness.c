@@ -12,6 +12,7 @@
 #include "base/folder.h"
 #include "drivers/postgres/pg_cluster.h"
 #include "drivers/postgres/pg_session.h"
+#include "drivers/sql/sql_run.h"
 
 extern const struct rig_driver rig_driver;
 
@@ -314,8 +315,8 @@ enum rig_outcome client_join(struct client *client)
 
 PGconn *client_connection(const struct client *client)
 {
-    const struct rig_pg_session *session = client->session;
-    return session->main.pg;
+    const struct rig_sql_session *session = client->session;
+    return ((const struct rig_pg_connection *)session->main)->pg;
 }
 
 int client_backend(const struct client *client)
@@ -348,9 +349,10 @@ struct rig_sql_endpoint server_endpoint(const struct harness *harness)
 {
     const struct rig_pg_run *run = harness->run;
     struct rig_sql_endpoint endpoint;
-    struct rig_pg_target target;
     struct rig_err err = {.rc = RIG_OK};
-    if (rig_pg_servers_target(&run->servers, 0, &endpoint, &target, &err) != RIG_OK)
+    if (!rig_sql_run_is_local(&run->sql))
+        return run->sql.hosts.endpoints[0];
+    if (rig_pg_cluster_endpoint(rig_pg_cluster_of(run), 0, &endpoint, &err) != RIG_OK)
         fail_msg("%s", err.text);
     return endpoint;
 }
@@ -358,11 +360,13 @@ struct rig_sql_endpoint server_endpoint(const struct harness *harness)
 PGconn *sql_connect(const struct harness *harness)
 {
     const struct rig_pg_run *run = harness->run;
-    struct rig_sql_endpoint endpoint;
-    struct rig_pg_target target;
-    struct rig_err err = {.rc = RIG_OK};
-    if (rig_pg_servers_target(&run->servers, 0, &endpoint, &target, &err) != RIG_OK)
-        fail_msg("%s", err.text);
+    const struct rig_sql_endpoint endpoint = server_endpoint(harness);
+    struct rig_pg_target target = {.endpoint = &endpoint,
+                                   .user = run->options->sql.user,
+                                   .dbname = run->options->dbname,
+                                   .password = run->options->sql.password};
+    if (rig_sql_run_is_local(&run->sql))
+        rig_pg_cluster_credentials(rig_pg_cluster_of(run), &target);
     const char *const names[] = {"host", "port", "user", "dbname", "password", "application_name", NULL};
     const char *const values[] = {
         target.endpoint->host, target.endpoint->port, target.user, target.dbname, target.password, "test", NULL};

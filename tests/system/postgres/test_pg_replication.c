@@ -333,10 +333,10 @@ static void reads_go_where_they_should(void **state)
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         server.options.sql.reads_from = modes[i];
         client_open(&client, &server);
-        const struct rig_pg_session *session = client.session;
+        const struct rig_sql_session *session = client.session;
         assert_int_equal(session->main_server, 0);
-        assert_int_equal(session->reader.pg != NULL, modes[i] == RIG_SQL_READS_REPLICA);
-        if (session->reader.pg != NULL)
+        assert_int_equal(session->reader->open, modes[i] == RIG_SQL_READS_REPLICA);
+        if (session->reader->open)
             assert_int_equal(session->reader_server, 1);
         /* A write reaches the standby after the delay of its setting. */
         append(&client, 1, 2 + (int64_t)i);

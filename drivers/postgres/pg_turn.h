@@ -1,0 +1,65 @@
+/*
+ * A transaction on PostgreSQL in progress, and the parts that both ways of running it share: statement by statement
+ * (pg_statements.c), or in one go (pg_pipeline.c).
+ *
+ * Threads: the session's.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_TURN_H
+#define RIG_DRIVERS_POSTGRES_PG_TURN_H
+
+#include "drivers/postgres/pg_session.h"
+#include "drivers/sql/sql_session.h"
+
+struct rig_pg_turn {
+    struct rig_sql_turn sql;
+    bool aborted; /* before COMMIT the server reported that a statement of the transaction had failed */
+    bool refused; /* the server answered with an error */
+    bool skips;   /* that error makes it skip the rest of a pipeline, and answer its Sync */
+    bool deferrable;
+};
+
+static inline struct rig_pg_run *rig_pg_run_of(const struct rig_pg_turn *turn)
+{
+    return (struct rig_pg_run *)turn->sql.session->run;
+}
+
+static inline struct rig_pg_connection *rig_pg_connection_of(const struct rig_pg_turn *turn)
+{
+    return (struct rig_pg_connection *)turn->sql.connection;
+}
+
+/* rig_sql_turn_fail() with a text of libpq's. */
+void rig_pg_turn_fail(struct rig_pg_turn *turn, enum rig_phase phase, const char *code, const char *text);
+/* rig_pg_turn_fail() from a result that is an error, or from a connection that broke (`result` NULL). */
+void rig_pg_turn_fail_result(struct rig_pg_turn *turn, enum rig_phase phase, const PGresult *result);
+/* Whether a result, which is no error, has the form of an answer to the statement. False: the turn lost step. */
+bool rig_pg_turn_check_tag(struct rig_pg_turn *turn, const char *sql, const PGresult *result);
+/* Whether the server, when all is answered, reports this state of the transaction. False: the turn lost step. */
+bool rig_pg_turn_check_status(struct rig_pg_turn *turn, PGTransactionStatusType expected);
+bool rig_pg_affected_a_row(const PGresult *result);
+
+/* Takes the answer of operation `op`: nothing for writes, the value for reads. */
+void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result);
+/* Its part for the views, of a certificate that has them. */
+void rig_pg_turn_take_view(struct rig_pg_turn *turn, uint32_t op, const PGresult *result);
+/* Takes the answer to COMMIT, which is no error. */
+void rig_pg_turn_take_commit(struct rig_pg_turn *turn, const PGresult *result);
+/* The same of PREPARE TRANSACTION. */
+void rig_pg_turn_take_prepare(struct rig_pg_turn *turn, const PGresult *result);
+
+enum { RIG_PG_ENDING_BYTES = RIG_SQL_NAME_BYTES + 32 };
+/* The statement of a commit in two phases. */
+void rig_pg_turn_print_ending(const struct rig_pg_turn *turn, const char *statement,
+                              char sql[static RIG_PG_ENDING_BYTES]);
+const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_turn *turn);
+
+/* A transaction statement by statement. Each is a round trip; false, and the turn failed, when it did not succeed. */
+void rig_pg_statements_run(struct rig_pg_turn *turn);
+bool rig_pg_statements_begin(struct rig_sql_turn *turn);
+bool rig_pg_statements_execute(struct rig_sql_turn *turn, uint32_t index, const int64_t *values,
+                               struct rig_row_answer *answer);
+void rig_pg_statements_commit(struct rig_sql_turn *turn);
+/* Ends a failed transaction on the server; false when the session cannot be used any more. */
+bool rig_pg_statements_roll_back(struct rig_pg_turn *turn);
+
+#endif
