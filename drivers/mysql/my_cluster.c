@@ -14,34 +14,52 @@
 void rig_my_cluster_init(struct rig_my_cluster *cluster, const struct rig_run_env *env,
                          const struct rig_my_options *options)
 {
-    *cluster = (struct rig_my_cluster){.count = 0};
+    *cluster = (struct rig_my_cluster){.sql = {.nodes = cluster->nodes, .node_bytes = sizeof cluster->nodes[0]}};
     rig_my_site_init(&cluster->site, env, options);
+}
+
+static void stop_nodes(struct rig_my_cluster *cluster)
+{
+    const struct rig_core *core = cluster->site.local.env->core;
+    /* Their data are removed with them and need not be durable. */
+    for (uint32_t i = 0; i < cluster->sql.count; i++)
+        rig_local_node_kill_now(&cluster->nodes[i].local);
+    for (uint32_t i = 0; i < cluster->sql.count; i++) {
+        struct rig_err err = {.rc = RIG_OK};
+        if (rig_my_node_stop(&cluster->nodes[i], RIG_NODE_KILL, &err) != RIG_OK)
+            core->log(0, "mysql", "%s", err.text);
+    }
+    cluster->sql.count = 0;
+    rig_my_site_close(&cluster->site);
 }
 
 void rig_my_cluster_done(struct rig_my_cluster *cluster)
 {
     if (cluster->site.local.env == NULL)
         return;
-    rig_my_cluster_stop(cluster);
+    stop_nodes(cluster);
     for (uint32_t i = 0; i < RIG_NODES_MOST; i++)
         rig_local_node_done(&cluster->nodes[i].local);
 }
 
-uint32_t rig_my_cluster_count(const struct rig_my_cluster *cluster)
+uint32_t rig_my_cluster_primary(const struct rig_sql_run *run)
 {
-    return cluster->site.options->sql.nodes > 1 ? (uint32_t)cluster->site.options->sql.nodes : 1;
+    const struct rig_my_cluster *cluster = rig_my_cluster_of(run);
+    return rig_my_site_is_galera(&cluster->site) ? UINT32_MAX : atomic_load(&cluster->primary);
 }
 
-uint32_t rig_my_cluster_primary(const struct rig_my_cluster *cluster)
+uint16_t rig_my_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint)
 {
-    return atomic_load(&cluster->primary);
+    const struct rig_my_cluster *cluster = rig_my_cluster_of(run);
+    rig_my_node_socket(&cluster->nodes[node], endpoint);
+    return cluster->site.tcp || cluster->sql.count > 1 ? rig_my_node_port(&cluster->nodes[node], RIG_MY_PORT_SQL) : 0;
 }
 
 enum rig_rc rig_my_cluster_endpoint(struct rig_my_cluster *cluster, uint32_t index, struct rig_sql_endpoint *endpoint,
                                     struct rig_err *err)
 {
     const struct rig_core *core = cluster->site.local.env->core;
-    if (index >= cluster->count)
+    if (index >= cluster->sql.count)
         return rig_fail(err, RIG_E_CLUSTER, "there is no node %u", index + 1);
     const struct rig_my_node *node = &cluster->nodes[index];
     if (!cluster->site.tcp) {
@@ -70,11 +88,11 @@ static int64_t start_deadline_ns(const struct rig_my_cluster *cluster)
 static enum rig_rc create_data(struct rig_my_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
 {
     struct rig_my_site *site = &cluster->site;
-    if (cluster->count == 1)
+    if (cluster->sql.count == 1)
         return rig_my_site_make_data(site, cluster->nodes[0].local.data, false, deadline_ns, err);
     rig_local_path(&site->local, "pristine", cluster->pristine);
     enum rig_rc rc = rig_my_site_make_data(site, cluster->pristine, false, deadline_ns, err);
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++)
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->sql.count; i++)
         rc = rig_folder_copy(cluster->pristine, cluster->nodes[i].local.data, &site->local.account, err);
     return rc;
 }
@@ -104,63 +122,51 @@ static enum rig_rc start_nodes(struct rig_my_cluster *cluster, int64_t deadline_
         rc = rig_my_node_start(&cluster->nodes[0], false, deadline_ns, err);
     if (rc == RIG_OK)
         rc = make_account(cluster, err);
-    if (rc != RIG_OK || (cluster->count == 1 && !galera))
+    if (rc != RIG_OK || (cluster->sql.count == 1 && !galera))
         return rc;
     return galera ? rig_my_galera_start(cluster, deadline_ns, err)
                   : rig_my_replication_start(cluster, deadline_ns, err);
 }
 
-enum rig_rc rig_my_cluster_start(struct rig_my_cluster *cluster, struct rig_err *err)
+enum rig_rc rig_my_cluster_start(void *run, struct rig_err *err)
 {
+    struct rig_my_cluster *cluster = rig_my_cluster_of(run);
     struct rig_my_site *site = &cluster->site;
     const struct rig_core *core = site->local.env->core;
     const int64_t start_ns = core->now_ns();
     const int64_t deadline_ns = start_deadline_ns(cluster);
-    RIG_INVARIANT(cluster->count == 0);
+    RIG_INVARIANT(cluster->sql.count == 0);
     enum rig_rc rc = rig_my_site_open(site, err);
     if (rc != RIG_OK)
         return rc;
     for (uint32_t i = 0; i < site->node_count; i++)
         rig_my_node_init(&cluster->nodes[i], site, i);
-    cluster->count = site->node_count;
+    cluster->sql.count = site->node_count;
     atomic_store(&cluster->primary, 0);
     rc = create_data(cluster, deadline_ns, err);
     if (rc == RIG_OK)
         rc = start_nodes(cluster, deadline_ns, err);
     if (rc == RIG_OK)
-        core->log(2, "mysql", "started %s, %u node%s in %s, %lld ms", site->server, cluster->count,
-                  rig_plural(cluster->count), site->local.folder, (long long)((core->now_ns() - start_ns) / 1000000));
+        core->log(2, "mysql", "started %s, %u node%s in %s, %lld ms", site->server, cluster->sql.count,
+                  rig_plural(cluster->sql.count), site->local.folder,
+                  (long long)((core->now_ns() - start_ns) / 1000000));
     return rc;
 }
 
 /* ---- stopping ---- */
 
-void rig_my_cluster_stop(struct rig_my_cluster *cluster)
+void rig_my_cluster_stop(void *run)
 {
-    const struct rig_core *core = cluster->site.local.env->core;
-    /* Their data are removed with them and need not be durable. */
-    rig_my_cluster_kill_now(cluster);
-    for (uint32_t i = 0; i < cluster->count; i++) {
-        struct rig_err err = {.rc = RIG_OK};
-        if (rig_my_node_stop(&cluster->nodes[i], RIG_NODE_KILL, &err) != RIG_OK)
-            core->log(0, "mysql", "%s", err.text);
-    }
-    cluster->count = 0;
-    rig_my_site_close(&cluster->site);
-}
-
-void rig_my_cluster_kill_now(struct rig_my_cluster *cluster)
-{
-    for (uint32_t i = 0; i < cluster->count; i++)
-        rig_local_node_kill_now(&cluster->nodes[i].local);
+    stop_nodes(rig_my_cluster_of(run));
 }
 
 /* ---- status ---- */
 
-enum rig_rc rig_my_cluster_status(struct rig_my_cluster *cluster, uint32_t index, struct rig_node_status *status,
+enum rig_rc rig_my_cluster_status(struct rig_sql_run *run, uint32_t index, struct rig_node_status *status,
                                   struct rig_err *err)
 {
-    if (index >= cluster->count)
+    struct rig_my_cluster *cluster = rig_my_cluster_of(run);
+    if (index >= cluster->sql.count)
         return rig_fail(err, RIG_E_CLUSTER, "there is no node %u, or it was not started", index + 1);
     const struct rig_my_node *node = &cluster->nodes[index];
     struct rig_node_status found = {.healthy = false};
@@ -184,16 +190,16 @@ enum rig_rc rig_my_cluster_status(struct rig_my_cluster *cluster, uint32_t index
 
 /* ---- faults ---- */
 
-enum rig_rc rig_my_cluster_stop_node(struct rig_my_cluster *cluster, uint32_t node, enum rig_node_end how,
-                                     struct rig_err *err)
+enum rig_rc rig_my_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err)
 {
-    RIG_REQUIRE(node < cluster->count);
+    struct rig_my_cluster *cluster = rig_my_cluster_of(run);
+    RIG_REQUIRE(node < cluster->sql.count);
     return rig_my_node_stop(&cluster->nodes[node], how, err);
 }
 
 enum rig_rc rig_my_cluster_empty(struct rig_my_cluster *cluster, struct rig_my_node *node, struct rig_err *err)
 {
-    RIG_REQUIRE(cluster->count > 1);
+    RIG_REQUIRE(cluster->sql.count > 1);
     const enum rig_rc rc = rig_my_node_stop(node, RIG_NODE_KILL, err);
     if (rc != RIG_OK)
         return rc;
@@ -201,24 +207,27 @@ enum rig_rc rig_my_cluster_empty(struct rig_my_cluster *cluster, struct rig_my_n
     return rig_folder_copy(cluster->pristine, node->local.data, &cluster->site.local.account, err);
 }
 
-enum rig_rc rig_my_cluster_start_node(struct rig_my_cluster *cluster, uint32_t node, struct rig_err *err)
+enum rig_rc rig_my_cluster_start_node(void *run, uint32_t node, struct rig_err *err)
 {
-    RIG_REQUIRE(node < cluster->count);
+    struct rig_my_cluster *cluster = rig_my_cluster_of(run);
+    RIG_REQUIRE(node < cluster->sql.count);
     const int64_t deadline_ns = start_deadline_ns(cluster);
     return rig_my_site_is_galera(&cluster->site) ? rig_my_galera_start_node(cluster, node, deadline_ns, err)
                                                  : rig_my_replication_start_node(cluster, node, deadline_ns, err);
 }
 
-enum rig_rc rig_my_cluster_promote(struct rig_my_cluster *cluster, uint32_t node, struct rig_err *err)
+enum rig_rc rig_my_cluster_promote(void *run, uint32_t node, struct rig_err *err)
 {
-    RIG_REQUIRE(node < cluster->count);
+    struct rig_my_cluster *cluster = rig_my_cluster_of(run);
+    RIG_REQUIRE(node < cluster->sql.count);
     if (rig_my_site_is_galera(&cluster->site))
         return rig_fail(err, RIG_E_CLUSTER, "the nodes of a Galera cluster have no roles: leave the fault out");
     return rig_my_replication_promote(cluster, node, start_deadline_ns(cluster), err);
 }
 
-enum rig_rc rig_my_cluster_restore(struct rig_my_cluster *cluster, struct rig_err *err)
+enum rig_rc rig_my_cluster_restore(void *run, struct rig_err *err)
 {
+    struct rig_my_cluster *cluster = rig_my_cluster_of(run);
     const int64_t deadline_ns = start_deadline_ns(cluster);
     return rig_my_site_is_galera(&cluster->site) ? rig_my_galera_restore(cluster, deadline_ns, err)
                                                  : rig_my_replication_restore(cluster, deadline_ns, err);

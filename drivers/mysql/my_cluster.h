@@ -13,13 +13,13 @@
 
 #include <pthread.h>
 
-#include "drivers/driver.h"
 #include "drivers/mysql/my_node.h"
+#include "drivers/sql/sql_client.h"
 
 struct rig_my_cluster {
+    struct rig_sql_cluster sql;
     struct rig_my_site site;
     struct rig_my_node nodes[RIG_NODES_MOST];
-    uint32_t count; /* of nodes; 0 before start */
     atomic_uint primary;
     char pristine[RIG_LOCAL_PATH_BYTES]; /* the data of a server that has never run */
 };
@@ -29,25 +29,28 @@ void rig_my_cluster_init(struct rig_my_cluster *cluster, const struct rig_run_en
 /* Stops all servers that still run. */
 void rig_my_cluster_done(struct rig_my_cluster *cluster);
 
-/* See rig_cluster_ops. */
-enum rig_rc rig_my_cluster_start(struct rig_my_cluster *cluster, struct rig_err *err);
-void rig_my_cluster_stop(struct rig_my_cluster *cluster);
-void rig_my_cluster_kill_now(struct rig_my_cluster *cluster);
-enum rig_rc rig_my_cluster_status(struct rig_my_cluster *cluster, uint32_t node, struct rig_node_status *status,
+static inline struct rig_my_cluster *rig_my_cluster_of(const void *run)
+{
+    return (struct rig_my_cluster *)((const struct rig_sql_run *)run)->cluster;
+}
+
+/* See rig_cluster_ops; `run` is a struct rig_sql_run. */
+enum rig_rc rig_my_cluster_start(void *run, struct rig_err *err);
+void rig_my_cluster_stop(void *run);
+enum rig_rc rig_my_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err);
+enum rig_rc rig_my_cluster_start_node(void *run, uint32_t node, struct rig_err *err);
+enum rig_rc rig_my_cluster_promote(void *run, uint32_t node, struct rig_err *err);
+enum rig_rc rig_my_cluster_restore(void *run, struct rig_err *err);
+
+/* Functions of struct rig_sql_client. The primary is the node that was made one last; all nodes of Galera take writes. */
+enum rig_rc rig_my_cluster_status(struct rig_sql_run *run, uint32_t node, struct rig_node_status *status,
                                   struct rig_err *err);
-enum rig_rc rig_my_cluster_stop_node(struct rig_my_cluster *cluster, uint32_t node, enum rig_node_end how,
-                                     struct rig_err *err);
-enum rig_rc rig_my_cluster_start_node(struct rig_my_cluster *cluster, uint32_t node, struct rig_err *err);
-enum rig_rc rig_my_cluster_promote(struct rig_my_cluster *cluster, uint32_t node, struct rig_err *err);
-enum rig_rc rig_my_cluster_restore(struct rig_my_cluster *cluster, struct rig_err *err);
+uint32_t rig_my_cluster_primary(const struct rig_sql_run *run);
+uint16_t rig_my_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint);
 
 /* Kills the node, and replaces its data by those of a server that has never run. */
 enum rig_rc rig_my_cluster_empty(struct rig_my_cluster *cluster, struct rig_my_node *node, struct rig_err *err);
 
-/* The number of nodes, also before the start. */
-uint32_t rig_my_cluster_count(const struct rig_my_cluster *cluster);
-/* The node that was made the primary last. */
-uint32_t rig_my_cluster_primary(const struct rig_my_cluster *cluster);
 /* A node's address for clients; valid after start. */
 enum rig_rc rig_my_cluster_endpoint(struct rig_my_cluster *cluster, uint32_t node, struct rig_sql_endpoint *endpoint,
                                     struct rig_err *err);

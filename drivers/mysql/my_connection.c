@@ -110,7 +110,7 @@ static bool connect_to(struct rig_my_connection *connection, const struct rig_my
         return false;
     if (!socket)
         keep_alive(connection);
-    connection->backend = (int64_t)mysql_thread_id(connection->my);
+    connection->sql.backend = (int64_t)mysql_thread_id(connection->my);
     return true;
 }
 

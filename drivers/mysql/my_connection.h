@@ -13,9 +13,7 @@
 
 #include <mysql.h>
 
-#include "base/tls_options.h"
-#include "drivers/sql/sql_endpoint.h"
-#include "drivers/sql/sql_wait.h"
+#include "drivers/sql/sql_client.h"
 
 enum { RIG_MY_ANSWER_BYTES = 256 };
 
@@ -30,15 +28,13 @@ struct rig_my_target {
 };
 
 struct rig_my_connection {
+    struct rig_sql_connection sql;
     MYSQL *my; /* NULL: none */
     struct rig_sql_waiter *waiter;
     int64_t deadline_ns;     /* of the waits from now on */
     const char *reason;      /* why a wait ended early (RIG_SQL_TIMEOUT, ...): the connection is shut down; or NULL */
     MYSQL_STMT **statements; /* owned: prepared on this connection, by number; NULL: not yet */
     uint32_t statement_count;
-    bool read_only; /* the server refused writes when the session was set up */
-    int64_t node;   /* the server's name, as core->name() numbers it; set by the session, as is */
-    int64_t backend;
 };
 
 /* Leaves the connection safe for rig_my_disconnect() also on failure. RIG_E_CLUSTER, naming the server. */

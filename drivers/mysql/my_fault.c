@@ -26,7 +26,7 @@ struct rig_my_cluster *rig_my_fault_cluster(const struct rig_fault_site *site)
 struct rig_my_node *rig_my_fault_node(const struct rig_fault_site *site, uint32_t i)
 {
     struct rig_my_cluster *cluster = rig_my_fault_cluster(site);
-    RIG_REQUIRE(i < site->node_count && site->nodes[i] < cluster->count);
+    RIG_REQUIRE(i < site->node_count && site->nodes[i] < cluster->sql.count);
     return &cluster->nodes[site->nodes[i]];
 }
 

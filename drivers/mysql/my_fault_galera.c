@@ -22,7 +22,7 @@ static enum rig_rc require_galera(const struct rig_fault_site *site, uint32_t le
                                   struct rig_err *err)
 {
     const struct rig_my_cluster *cluster = rig_my_fault_cluster(site);
-    if (!rig_my_site_is_galera(&cluster->site) || cluster->count < least)
+    if (!rig_my_site_is_galera(&cluster->site) || cluster->sql.count < least)
         return rig_fail(err, RIG_E_CLUSTER,
                         "%s is a fault of a Galera cluster with %u nodes or more: give "
                         "database.cluster.local.replication: galera",
@@ -175,7 +175,7 @@ struct transfer {
 /* The number of the donor plus one; 0: none yet. */
 static uint32_t find_donor(struct rig_my_cluster *cluster, uint32_t joiner)
 {
-    for (uint32_t i = 0; i < cluster->count; i++) {
+    for (uint32_t i = 0; i < cluster->sql.count; i++) {
         char state[RIG_MY_ANSWER_BYTES] = "";
         struct rig_err ignored = {.rc = RIG_OK};
         if (i != joiner && rig_local_node_runs(&cluster->nodes[i].local) &&

@@ -20,12 +20,12 @@ enum rig_rc rig_my_galera_prepare(struct rig_my_cluster *cluster, struct rig_err
     char group[sizeof cluster->nodes[0].group] = "";
     size_t length = 0;
     enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->sql.count; i++) {
         rc = rig_my_node_choose_ports(&cluster->nodes[i], false, err);
         length += (size_t)snprintf(group + length, sizeof group - length, "%s127.0.0.1:%u", i == 0 ? "" : ",",
                                    (unsigned)rig_my_node_port(&cluster->nodes[i], RIG_MY_PORT_GROUP));
     }
-    for (uint32_t i = 0; i < cluster->count; i++)
+    for (uint32_t i = 0; i < cluster->sql.count; i++)
         memcpy(cluster->nodes[i].group, group, sizeof group);
     cluster->nodes[0].bootstraps = true;
     return rc;
@@ -35,7 +35,7 @@ enum rig_rc rig_my_galera_start(struct rig_my_cluster *cluster, int64_t deadline
 {
     enum rig_rc rc = RIG_OK;
     cluster->nodes[0].bootstraps = false;
-    for (uint32_t i = 1; rc == RIG_OK && i < cluster->count; i++)
+    for (uint32_t i = 1; rc == RIG_OK && i < cluster->sql.count; i++)
         rc = rig_my_node_start(&cluster->nodes[i], false, deadline_ns, err);
     return rc;
 }
@@ -86,7 +86,7 @@ static enum rig_rc make_group(struct rig_my_cluster *cluster, int64_t deadline_n
 {
     struct rig_my_node *latest = &cluster->nodes[0];
     long long most = last_transaction(latest, deadline_ns);
-    for (uint32_t i = 1; i < cluster->count; i++) {
+    for (uint32_t i = 1; i < cluster->sql.count; i++) {
         const long long number = last_transaction(&cluster->nodes[i], deadline_ns);
         if (number > most) {
             latest = &cluster->nodes[i];
@@ -134,11 +134,11 @@ enum rig_rc rig_my_galera_settle(struct rig_my_cluster *cluster, struct rig_err 
     do {
         uint32_t running = 0, without = 0;
         const struct rig_my_node *any = NULL;
-        for (uint32_t i = 0; i < cluster->count; i++)
+        for (uint32_t i = 0; i < cluster->sql.count; i++)
             running += rig_local_node_runs(&cluster->nodes[i].local);
-        if (running == cluster->count || running == 0)
+        if (running == cluster->sql.count || running == 0)
             return RIG_OK;
-        for (uint32_t i = 0; i < cluster->count; i++) {
+        for (uint32_t i = 0; i < cluster->sql.count; i++) {
             const struct rig_my_node *node = &cluster->nodes[i];
             const enum membership found =
                 rig_local_node_runs(&node->local) ? membership_of(node, running) : MEMBERS_UNKNOWN;
@@ -165,7 +165,7 @@ enum rig_rc rig_my_galera_start_node(struct rig_my_cluster *cluster, uint32_t no
                                      struct rig_err *err)
 {
     bool runs = false;
-    for (uint32_t i = 0; i < cluster->count; i++)
+    for (uint32_t i = 0; i < cluster->sql.count; i++)
         runs = runs || rig_local_node_runs(&cluster->nodes[i].local);
     enum rig_rc rc = runs ? rig_my_galera_settle(cluster, err) : make_group(cluster, deadline_ns, err);
     return rc == RIG_OK ? rig_my_node_start(&cluster->nodes[node], true, deadline_ns, err) : rc;
@@ -174,7 +174,7 @@ enum rig_rc rig_my_galera_start_node(struct rig_my_cluster *cluster, uint32_t no
 enum rig_rc rig_my_galera_restore(struct rig_my_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++)
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->sql.count; i++)
         rc = rig_my_galera_start_node(cluster, i, deadline_ns, err);
     return rc;
 }

@@ -17,7 +17,7 @@
 
 static struct rig_my_node *primary_of(struct rig_my_cluster *cluster)
 {
-    return &cluster->nodes[rig_my_cluster_primary(cluster)];
+    return &cluster->nodes[atomic_load(&cluster->primary)];
 }
 
 static bool is_semi_sync(const struct rig_my_cluster *cluster)
@@ -96,7 +96,7 @@ enum rig_rc rig_my_replication_await(struct rig_my_cluster *cluster, int64_t dea
 {
     char position[RIG_MY_ANSWER_BYTES];
     enum rig_rc rc = position_of(primary_of(cluster), position, err);
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->sql.count; i++) {
         const struct rig_my_node *node = &cluster->nodes[i];
         if (node != primary_of(cluster) && !catches_up(cluster, node, position, deadline_ns))
             rc = rig_fail(err, RIG_E_CLUSTER, "%s does not follow the primary within start-timeout", node->local.name);
@@ -109,7 +109,7 @@ enum rig_rc rig_my_replication_await(struct rig_my_cluster *cluster, int64_t dea
 enum rig_rc rig_my_replication_start(struct rig_my_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 1; rc == RIG_OK && i < cluster->count; i++) {
+    for (uint32_t i = 1; rc == RIG_OK && i < cluster->sql.count; i++) {
         rc = rig_my_node_start(&cluster->nodes[i], false, deadline_ns, err);
         if (rc == RIG_OK)
             rc = follow(cluster, &cluster->nodes[i], err);
@@ -158,7 +158,7 @@ enum rig_rc rig_my_replication_promote(struct rig_my_cluster *cluster, uint32_t 
     }
     if (rc == RIG_OK)
         rc = lead(cluster, node, err);
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->sql.count; i++) {
         struct rig_my_node *other = &cluster->nodes[i];
         struct rig_err ignored = {.rc = RIG_OK};
         if (other != node && other != before && rig_local_node_runs(&other->local) &&
@@ -210,7 +210,7 @@ enum rig_rc rig_my_replication_restore(struct rig_my_cluster *cluster, int64_t d
     enum rig_rc rc = rig_my_node_start(primary, true, deadline_ns, err);
     if (rc == RIG_OK)
         rc = lead(cluster, primary, err);
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->sql.count; i++) {
         if (&cluster->nodes[i] != primary)
             rc = reunite(cluster, &cluster->nodes[i], deadline_ns, err);
     }
@@ -222,7 +222,7 @@ enum rig_rc rig_my_replication_restore(struct rig_my_cluster *cluster, int64_t d
 void rig_my_replication_judge(struct rig_my_cluster *cluster, uint32_t index, struct rig_node_status *status)
 {
     const struct rig_my_node *node = &cluster->nodes[index];
-    const bool should_lead = index == rig_my_cluster_primary(cluster);
+    const bool should_lead = index == atomic_load(&cluster->primary);
     char answer[RIG_MY_ANSWER_BYTES];
     struct rig_err ignored = {.rc = RIG_OK};
     if (rig_my_node_ask(node, "SELECT @@global.read_only", STATUS_NS, answer, &ignored) != RIG_OK)

@@ -6,11 +6,28 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "drivers/mysql/my_session.h"
 #include "drivers/sql/key_rows.h"
+#include "drivers/sql/sql_run.h"
 
 #define MARK "rig run " /* the beginning of every run's mark; the run's name follows */
 
-enum { SCRIPT_MOST = 16 << 20 };
+enum {
+    SCRIPT_MOST = 16 << 20,
+    LIST_MOST = 1 << 20,
+    XID_FORMAT = 0x726967, /* "rig" */
+};
+
+/* The parts of a run's own connection that the functions below use. */
+static const struct rig_my_schema *schema_of(const struct rig_sql_own *own)
+{
+    return &((const struct rig_my_run *)own->run)->schema;
+}
+
+static struct rig_my_connection *connection_of(const struct rig_sql_own *own)
+{
+    return (struct rig_my_connection *)own->connection;
+}
 
 /* ---- creating ---- */
 
@@ -69,19 +86,19 @@ static void write_creation(const struct rig_my_schema *schema, const struct rig_
     }
 }
 
-enum rig_rc rig_my_tables_create(const struct rig_my_schema *schema, const struct rig_run_env *env,
-                                 struct rig_my_connection *connection, int64_t deadline_ns, struct rig_err *err)
+enum rig_rc rig_my_tables_create(struct rig_sql_own *own, struct rig_err *err)
 {
+    const struct rig_my_schema *schema = schema_of(own);
     struct rig_buf sql;
     struct rig_err problem = {.rc = RIG_OK};
     rig_buf_init(&sql, SCRIPT_MOST);
-    write_creation(schema, env, &sql);
+    write_creation(schema, own->run->env, &sql);
     enum rig_rc rc = sql.failed ? rig_no_memory(&problem, "the run's tables")
-                                : rig_my_query(connection, rig_buf_text(&sql), deadline_ns, NULL, &problem);
+                                : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, &problem);
     rig_buf_done(&sql);
     if (rc == RIG_OK)
         return RIG_OK;
-    const unsigned number = mysql_errno(connection->my);
+    const unsigned number = mysql_errno(connection_of(own)->my);
     const bool denied = number == 1044 || number == 1142;
     if (denied && schema->place.own)
         return rig_fail(
@@ -93,10 +110,10 @@ enum rig_rc rig_my_tables_create(const struct rig_my_schema *schema, const struc
 }
 
 /* The row that is made last is there. */
-static bool has_last_row(const struct rig_my_schema *schema, const struct rig_run_env *env,
-                         struct rig_my_connection *connection, int64_t deadline_ns)
+static bool has_last_row(struct rig_sql_own *own)
 {
-    const struct rig_sql_key_tables tables = {.env = env, .table_count = schema->options->sql.tables};
+    const struct rig_my_schema *schema = schema_of(own);
+    const struct rig_sql_key_tables tables = {.env = own->run->env, .table_count = schema->options->sql.tables};
     char name[RIG_MY_TABLE_BYTES], sql[RIG_MY_TABLE_BYTES + 64], answer[RIG_MY_ANSWER_BYTES];
     struct rig_err ignored = {.rc = RIG_OK};
     uint32_t table = rig_my_schema_table_count(schema) - 1;
@@ -105,52 +122,47 @@ static bool has_last_row(const struct rig_my_schema *schema, const struct rig_ru
     rig_my_schema_table(schema, table, name);
     (void)snprintf(sql, sizeof sql, "SELECT k FROM %s WHERE k = %lld", name,
                    (long long)rig_sql_last_key_row(&tables, table));
-    return rig_my_query(connection, sql, deadline_ns, answer, &ignored) == RIG_OK && answer[0] != '\0';
+    return rig_my_query(connection_of(own), sql, own->deadline_ns, answer, &ignored) == RIG_OK && answer[0] != '\0';
 }
 
-enum rig_rc rig_my_tables_await_rows(const struct rig_my_schema *schema, const struct rig_run_env *env,
-                                     const struct rig_my_servers *servers, uint32_t server, int64_t deadline_ns,
-                                     struct rig_err *err)
+enum rig_rc rig_my_tables_await_rows(struct rig_sql_run *run, uint32_t server, int64_t timeout_ns, struct rig_err *err)
 {
-    struct rig_sql_waiter waiter = {.core = env->core};
-    struct rig_my_connection connection;
-    enum rig_rc rc = rig_my_servers_connect(servers, server, &waiter, deadline_ns, &connection, err);
-    while (rc == RIG_OK && !has_last_row(schema, env, &connection, deadline_ns)) {
-        if (env->core->stopping() || env->core->now_ns() > deadline_ns)
+    const struct rig_core *core = run->env->core;
+    struct rig_sql_own own;
+    enum rig_rc rc = rig_sql_own_connect_to(&own, run, server, false, timeout_ns, err);
+    while (rc == RIG_OK && !has_last_row(&own)) {
+        if (core->stopping() || core->now_ns() > own.deadline_ns)
             rc = rig_fail(
                 err, RIG_E_CLUSTER,
                 "MySQL at %.250s does not have the rows of `workload.keys.prefill`: see whether it follows the "
                 "server that takes writes",
-                rig_my_servers_name(servers, server));
+                rig_sql_run_server_name(run, server));
         rig_clock_sleep_until_ns(rig_clock_now_ns() + 10 * RIG_NS_PER_MS);
     }
-    rig_my_disconnect(&connection);
+    rig_sql_own_disconnect(&own);
     return rc;
 }
 
 /* ---- removing ---- */
 
-static enum rig_rc count(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns, long long *number,
-                         struct rig_err *err)
+static enum rig_rc count(struct rig_sql_own *own, const char *sql, long long *number, struct rig_err *err)
 {
     char answer[RIG_MY_ANSWER_BYTES];
-    const enum rig_rc rc = rig_my_query(connection, sql, deadline_ns, answer, err);
+    const enum rig_rc rc = rig_my_query(connection_of(own), sql, own->deadline_ns, answer, err);
     if (rc == RIG_OK)
         *number = strtoll(answer, NULL, 10);
     return rc;
 }
 
 /* The number of the run's tables that exist with its mark. */
-static enum rig_rc count_marked(const struct rig_my_schema *schema, const struct rig_run_env *env,
-                                struct rig_my_connection *connection, int64_t deadline_ns, long long *marked,
-                                struct rig_err *err)
+static enum rig_rc count_marked(struct rig_sql_own *own, long long *marked, struct rig_err *err)
 {
     char sql[512];
     (void)snprintf(sql, sizeof sql,
                    "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '%s' AND TABLE_COMMENT = '" MARK
                    "%s'",
-                   schema->place.database, env->run_name);
-    return count(connection, sql, deadline_ns, marked, err);
+                   schema_of(own)->place.database, own->run->env->run_name);
+    return count(own, sql, marked, err);
 }
 
 static void add_name(void *context, const char *const *values, uint32_t columns)
@@ -161,8 +173,7 @@ static void add_name(void *context, const char *const *values, uint32_t columns)
 }
 
 /* Those with the mark, and no other ones: a creation that failed has made some of them. */
-static enum rig_rc drop_marked(const struct rig_my_schema *schema, const struct rig_run_env *env,
-                               struct rig_my_connection *connection, int64_t deadline_ns, struct rig_err *err)
+static enum rig_rc drop_marked(struct rig_sql_own *own, struct rig_err *err)
 {
     char select[512];
     struct rig_buf sql;
@@ -170,20 +181,19 @@ static enum rig_rc drop_marked(const struct rig_my_schema *schema, const struct 
     (void)snprintf(select, sizeof select,
                    "SELECT CONCAT(TABLE_SCHEMA, '`.`', TABLE_NAME) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "
                    "'%s' AND TABLE_COMMENT = '" MARK "%s'",
-                   schema->place.database, env->run_name);
-    enum rig_rc rc = rig_my_query_rows(connection, select, deadline_ns, add_name, &sql, err);
+                   schema_of(own)->place.database, own->run->env->run_name);
+    enum rig_rc rc = rig_sql_own_query(own, select, add_name, &sql, err);
     if (rc == RIG_OK && sql.size > 0)
         rc = sql.failed ? rig_no_memory(err, "the run's tables")
-                        : rig_my_query(connection, rig_buf_text(&sql), deadline_ns, NULL, err);
+                        : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
     rig_buf_done(&sql);
     return rc;
 }
 
 /* Only an empty database: DROP DATABASE removes what is in it. */
-static enum rig_rc drop_database(const struct rig_my_schema *schema, struct rig_my_connection *connection,
-                                 int64_t deadline_ns, struct rig_err *err)
+static enum rig_rc drop_database(struct rig_sql_own *own, struct rig_err *err)
 {
-    const char *database = schema->place.database;
+    const char *database = schema_of(own)->place.database;
     char sql[1024];
     long long others = 0;
     (void)snprintf(
@@ -192,27 +202,26 @@ static enum rig_rc drop_database(const struct rig_my_schema *schema, struct rig_
         "FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = '%s') + (SELECT COUNT(*) FROM "
         "information_schema.EVENTS WHERE EVENT_SCHEMA = '%s')",
         database, database, database);
-    enum rig_rc rc = count(connection, sql, deadline_ns, &others, err);
+    enum rig_rc rc = count(own, sql, &others, err);
     if (rc == RIG_OK && others > 0)
         return rig_fail(err, RIG_E_CLUSTER, "MySQL: the database `%s` has %lld objects that are not the run's",
                         database, others);
     (void)snprintf(sql, sizeof sql, "DROP DATABASE IF EXISTS `%s`", database);
-    return rc != RIG_OK ? rc : rig_my_query(connection, sql, deadline_ns, NULL, err);
+    return rc != RIG_OK ? rc : rig_sql_own_query(own, sql, NULL, NULL, err);
 }
 
-enum rig_rc rig_my_tables_drop(const struct rig_my_schema *schema, const struct rig_run_env *env,
-                               struct rig_my_connection *connection, int64_t deadline_ns, struct rig_err *err)
+enum rig_rc rig_my_tables_drop(struct rig_sql_own *own, struct rig_err *err)
 {
-    const enum rig_rc rc = drop_marked(schema, env, connection, deadline_ns, err);
+    const enum rig_rc rc = drop_marked(own, err);
     /* Its name is the run's, which no other run has; a run whose creation failed may have nothing in it. */
-    return rc == RIG_OK && schema->place.own ? drop_database(schema, connection, deadline_ns, err) : rc;
+    return rc == RIG_OK && schema_of(own)->place.own ? drop_database(own, err) : rc;
 }
 
 /* ---- reporting ---- */
 
-void rig_my_tables_remedy(const struct rig_my_schema *schema, const struct rig_run_env *env, char *text, size_t size)
+void rig_my_tables_remedy(const struct rig_sql_run *run, char *text, size_t size)
 {
-    const struct rig_my_place *place = &schema->place;
+    const struct rig_my_place *place = &((const struct rig_my_run *)run)->schema.place;
     if (place->own)
         (void)snprintf(text, size, "DROP DATABASE `%s`", place->database);
     else
@@ -220,29 +229,173 @@ void rig_my_tables_remedy(const struct rig_my_schema *schema, const struct rig_r
                        "SET SESSION group_concat_max_len = 1000000; SELECT CONCAT('DROP TABLE ', GROUP_CONCAT('`', "
                        "TABLE_SCHEMA, '`.`', TABLE_NAME, '`')) INTO @rig FROM information_schema.TABLES WHERE "
                        "TABLE_COMMENT = '" MARK "%s'; PREPARE rig FROM @rig; EXECUTE rig",
-                       env->run_name);
+                       run->env->run_name);
 }
 
-bool rig_my_tables_remain(const struct rig_my_schema *schema, const struct rig_run_env *env,
-                          struct rig_my_connection *connection, int64_t deadline_ns)
+void rig_my_tables_remind(struct rig_sql_own *own, char *text, size_t size)
 {
+    const struct rig_sql_run *run = own->run;
+    char remedy[RIG_SQL_REMEDY_BYTES];
+    rig_my_tables_remedy(run, remedy, sizeof remedy);
+    (void)snprintf(text, size, "tables of a run are on MySQL at %.250s: %s removes them%s",
+                   rig_sql_run_server_name(run, 0), remedy,
+                   run->options->two_phase <= 0
+                       ? ""
+                       : ", after XA ROLLBACK for each of its transactions in XA RECOVER FORMAT='SQL'");
+}
+
+/* Each statement is a transaction, so some of them may have been executed, or none; the server may not tell. */
+bool rig_my_tables_left_nothing(struct rig_sql_own *own)
+{
+    const struct rig_my_place *place = &schema_of(own)->place;
     char sql[512];
     long long databases = 0, marked = 0;
     struct rig_err ignored = {.rc = RIG_OK};
     (void)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = '%s'",
-                   schema->place.database);
-    enum rig_rc rc = schema->place.own ? count(connection, sql, deadline_ns, &databases, &ignored) : RIG_OK;
+                   place->database);
+    enum rig_rc rc = place->own ? count(own, sql, &databases, &ignored) : RIG_OK;
     if (rc == RIG_OK)
-        rc = count_marked(schema, env, connection, deadline_ns, &marked, &ignored);
-    return rc != RIG_OK || databases > 0 || marked > 0;
+        rc = count_marked(own, &marked, &ignored);
+    return rc == RIG_OK && databases == 0 && marked == 0;
 }
 
-void rig_my_tables_tell_others(const struct rig_run_env *env, struct rig_my_connection *connection, int64_t deadline_ns)
+void rig_my_tables_tell_others(struct rig_sql_own *own)
 {
     static const char sql[] = "SELECT GROUP_CONCAT(DISTINCT TABLE_SCHEMA ORDER BY TABLE_SCHEMA SEPARATOR ', ') FROM "
                               "information_schema.TABLES WHERE TABLE_COMMENT LIKE '" MARK "%'";
     char answer[RIG_MY_ANSWER_BYTES];
     struct rig_err ignored = {.rc = RIG_OK};
-    if (rig_my_query(connection, sql, deadline_ns, answer, &ignored) == RIG_OK && answer[0] != '\0')
-        env->core->log(1, "mysql", "other runs of rig have tables in these databases of the server: %s", answer);
+    if (rig_my_query(connection_of(own), sql, own->deadline_ns, answer, &ignored) == RIG_OK && answer[0] != '\0')
+        own->run->env->core->log(1, "mysql", "other runs of rig have tables in these databases of the server: %s",
+                                 answer);
+}
+
+/* ---- commits in two phases ---- */
+
+/* As SQL: 'run','client.number',format. */
+void rig_my_tables_name(const struct rig_run_env *env, uint32_t client, uint64_t number,
+                        char name[static RIG_SQL_NAME_BYTES])
+{
+    (void)snprintf(name, RIG_SQL_NAME_BYTES, "'%s','%u.%llu',%d", env->run_name, client, (unsigned long long)number,
+                   XID_FORMAT);
+}
+
+/* The run's prepared transactions, each as the second part of its identifier and a line feed. */
+struct found {
+    const char *run;
+    char client[16]; /* "3."; empty: of any */
+    struct rig_buf parts;
+};
+
+/* A row of XA RECOVER: format, lengths of the two parts of the identifier, both parts. */
+static void take_row(void *context, const char *const *values, uint32_t count)
+{
+    struct found *found = context;
+    if (count != 4 || values[0] == NULL || values[1] == NULL || values[2] == NULL || values[3] == NULL)
+        return;
+    const size_t run_length = strlen(found->run), length = strtoul(values[2], NULL, 10);
+    const char *part = values[3] + run_length;
+    if (strtol(values[0], NULL, 10) != XID_FORMAT || strtoul(values[1], NULL, 10) != run_length ||
+        strlen(values[3]) != run_length + length || strncmp(values[3], found->run, run_length) != 0 ||
+        strncmp(part, found->client, strlen(found->client)) != 0 || strspn(part, "0123456789.") != length)
+        return;
+    rig_buf_add(&found->parts, part, length);
+    rig_buf_add_char(&found->parts, '\n');
+}
+
+static enum rig_rc list(struct found *found, struct rig_my_connection *connection, int64_t deadline_ns,
+                        struct rig_err *err)
+{
+    rig_buf_clear(&found->parts);
+    const enum rig_rc rc = rig_my_query_rows(connection, "XA RECOVER", deadline_ns, take_row, found, err);
+    return rc == RIG_OK && found->parts.failed ? rig_no_memory(err, "the list of prepared transactions") : rc;
+}
+
+/* Rolls back each transaction of the list; returns the number of those that stay. */
+static uint32_t roll_back(struct rig_sql_run *run, const struct found *found, struct rig_my_connection *connection,
+                          int64_t deadline_ns)
+{
+    const struct rig_run_env *env = run->env;
+    uint32_t left = 0;
+    for (const char *part = rig_buf_text(&found->parts); *part != '\0'; part += strcspn(part, "\n") + 1) {
+        const int length = (int)strcspn(part, "\n");
+        char sql[256];
+        struct rig_err own = {.rc = RIG_OK};
+        (void)snprintf(sql, sizeof sql, "XA ROLLBACK '%s','%.*s',%d", env->run_name, length, part, XID_FORMAT);
+        if (rig_my_query(connection, sql, deadline_ns, NULL, &own) == RIG_OK) {
+            (void)atomic_fetch_add(&run->two_phase.rolled_back, 1);
+            env->core->log(3, "mysql", "rolled back the transaction %.*s, which was left prepared", length, part);
+        } else {
+            env->core->log(3, "mysql", "the transaction %.*s stays prepared: %s", length, part, own.text);
+            left++;
+        }
+    }
+    return left;
+}
+
+enum rig_rc rig_my_tables_resolve_prepared(struct rig_sql_run *run, uint32_t client,
+                                           struct rig_my_connection *connection, int64_t patience_ns,
+                                           int64_t deadline_ns, uint32_t *left, struct rig_err *err)
+{
+    static const int64_t pause_ns = 5000000;
+    const struct rig_run_env *env = run->env;
+    const int64_t end_ns = env->core->now_ns() + patience_ns;
+    struct found found = {.run = env->run_name};
+    enum rig_rc rc = RIG_OK;
+    if (client != UINT32_MAX)
+        (void)snprintf(found.client, sizeof found.client, "%u.", client);
+    rig_buf_init(&found.parts, LIST_MOST);
+    do {
+        if (*left > 0)
+            rig_clock_sleep_until_ns(rig_clock_now_ns() + pause_ns);
+        rc = list(&found, connection, deadline_ns, err);
+        *left = rc == RIG_OK ? roll_back(run, &found, connection, deadline_ns) : 0;
+    } while (*left > 0 && env->core->now_ns() < end_ns);
+    rig_buf_done(&found.parts);
+    return rc;
+}
+
+static void take_switch(void *context, const char *const *values, uint32_t count)
+{
+    bool *on = context;
+    *on |= count == 2 && values[1] != NULL && (strcmp(values[1], "ON") == 0 || strcmp(values[1], "1") == 0);
+}
+
+enum rig_rc rig_my_tables_check_two_phase(struct rig_sql_own *own, struct rig_err *err)
+{
+    bool galera = false;
+    struct rig_err problem = {.rc = RIG_OK};
+    enum rig_rc rc = rig_sql_own_query(own, "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'", take_switch, &galera, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (galera)
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "database.two-phase: a Galera node certifies a transaction when it commits, so it has no "
+                        "prepared ones; leave it out");
+    rc = rig_sql_own_query(own, "XA RECOVER", NULL, NULL, &problem);
+    if (rc != RIG_OK)
+        return rig_fail(err, rc,
+                        "database.two-phase: rig must see prepared transactions to roll back what a lost session left: "
+                        "%.300s; GRANT XA_RECOVER_ADMIN to the user, or leave it out",
+                        problem.text);
+    return RIG_OK;
+}
+
+void rig_my_tables_remove_prepared(struct rig_sql_run *run)
+{
+    static const int64_t patience_ns = INT64_C(5000000000);
+    struct rig_sql_own own;
+    struct rig_err err = {.rc = RIG_OK};
+    uint32_t left = 0;
+    enum rig_rc rc = rig_sql_own_connect(&own, run, true, &err);
+    if (rc == RIG_OK)
+        rc = rig_my_tables_resolve_prepared(run, UINT32_MAX, connection_of(&own), patience_ns, own.deadline_ns, &left,
+                                            &err);
+    rig_sql_own_disconnect(&own);
+    if (rc != RIG_OK || left > 0)
+        run->env->core->log(
+            0, "mysql",
+            "transactions whose identifiers begin with %s may stay prepared on the server: %s; XA ROLLBACK "
+            "ends each",
+            run->env->run_name, rc != RIG_OK ? err.text : "their sessions have not ended");
 }

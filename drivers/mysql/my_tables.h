@@ -1,38 +1,46 @@
 /*
- * The run's tables on the server: created, marked and dropped.
+ * The things of a run on the server: its tables, created, marked and dropped, and transactions that are prepared.
  *
  * A run creates a database with its own name, and its tables in it; in a database that the plan names, tables only. Each
  * table has a comment as its mark. A name that is taken is an error; nothing is dropped to free it. Afterwards the run
  * drops only tables with its own mark, and its database only when nothing else is in it, since DROP DATABASE would remove
  * that too. The tables of a killed run stay; each later run names them.
+ *
+ * Two-phase commit of a share of the transactions: XA START, XA END and XA PREPARE, then XA COMMIT. Each has an identifier
+ * that no other transaction of the run has: the run's name, the client and a number, with a format of rig's own. A request
+ * that arrives late so concerns its own transaction only. An XA PREPARE without an answer is a fail: nothing sends its XA
+ * COMMIT. Whatever an XA COMMIT is answered other than success is an info. A transaction that stays prepared keeps its
+ * locks, also over a restart of the server. So the next session of its client rolls it back, and `teardown` those that are
+ * left on a server that rig did not start. Nothing but transactions of this run, by format and name, is ever rolled back.
  */
 #ifndef RIG_DRIVERS_MYSQL_MY_TABLES_H
 #define RIG_DRIVERS_MYSQL_MY_TABLES_H
 
 #include "drivers/mysql/my_connection.h"
-#include "drivers/mysql/my_schema.h"
-#include "drivers/mysql/my_servers.h"
+#include "drivers/sql/sql_client.h"
 
-enum { RIG_MY_REMEDY_BYTES = 512 };
-
-/* RIG_E_CLUSTER with the remedy, such as a missing GRANT; a part of the tables may exist then. */
-enum rig_rc rig_my_tables_create(const struct rig_my_schema *schema, const struct rig_run_env *env,
-                                 struct rig_my_connection *connection, int64_t deadline_ns, struct rig_err *err);
-/* RIG_OK also when there are none. RIG_E_CLUSTER names the tables that stay, and the reason. */
-enum rig_rc rig_my_tables_drop(const struct rig_my_schema *schema, const struct rig_run_env *env,
-                               struct rig_my_connection *connection, int64_t deadline_ns, struct rig_err *err);
-/* Logs the tables of other runs on the server. */
-void rig_my_tables_tell_others(const struct rig_run_env *env, struct rig_my_connection *connection,
-                               int64_t deadline_ns);
-/* The SQL that removes the run's tables by hand. */
-void rig_my_tables_remedy(const struct rig_my_schema *schema, const struct rig_run_env *env, char *text, size_t size);
-/* Whether anything is on the server that rig_my_tables_create() makes; true as well when the server does not tell. */
-bool rig_my_tables_remain(const struct rig_my_schema *schema, const struct rig_run_env *env,
-                          struct rig_my_connection *connection, int64_t deadline_ns);
+/* Functions of struct rig_sql_client. Errors have the remedy, such as a missing GRANT. A part of the tables may exist after
+ * `create` failed. */
+enum rig_rc rig_my_tables_create(struct rig_sql_own *own, struct rig_err *err);
+bool rig_my_tables_left_nothing(struct rig_sql_own *own);
+enum rig_rc rig_my_tables_drop(struct rig_sql_own *own, struct rig_err *err);
+void rig_my_tables_tell_others(struct rig_sql_own *own);
+void rig_my_tables_remedy(const struct rig_sql_run *run, char *text, size_t size);
+void rig_my_tables_remind(struct rig_sql_own *own, char *text, size_t size);
+void rig_my_tables_name(const struct rig_run_env *env, uint32_t client, uint64_t number,
+                        char name[static RIG_SQL_NAME_BYTES]);
+enum rig_rc rig_my_tables_check_two_phase(struct rig_sql_own *own, struct rig_err *err);
+void rig_my_tables_remove_prepared(struct rig_sql_run *run);
 
 /* Waits until `server` has the rows that keys have before the load. */
-enum rig_rc rig_my_tables_await_rows(const struct rig_my_schema *schema, const struct rig_run_env *env,
-                                     const struct rig_my_servers *servers, uint32_t server, int64_t deadline_ns,
-                                     struct rig_err *err);
+enum rig_rc rig_my_tables_await_rows(struct rig_sql_run *run, uint32_t server, int64_t timeout_ns, struct rig_err *err);
+/*
+ * Rolls back what the client left prepared, or all clients (UINT32_MAX). Outside of a transaction. A transaction belongs to
+ * its session until the server notices that it ended, so this tries again for `patience_ns`. `*left`, 0 before: the number
+ * that stay. RIG_E_CLUSTER: the server gives no list.
+ */
+enum rig_rc rig_my_tables_resolve_prepared(struct rig_sql_run *run, uint32_t client,
+                                           struct rig_my_connection *connection, int64_t patience_ns,
+                                           int64_t deadline_ns, uint32_t *left, struct rig_err *err);
 
 #endif

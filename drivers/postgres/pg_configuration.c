@@ -62,7 +62,7 @@ static void add_basics(struct rig_buf *text, const struct rig_pg_site *site)
                        connections < CONNECTIONS_LEAST ? CONNECTIONS_LEAST : connections);
     /* Upserts of several keys in random order deadlock all the time; at the default 1 s they would dominate the run. */
     rig_buf_add_text(text, "deadlock_timeout = 10ms\n");
-    /* Sessions of clients log their first errors only (pg_quiet.h): serialization failures would fill the disk. */
+    /* Sessions of clients log their first errors only (pg_session.h): serialization failures would fill the disk. */
     rig_buf_add_text(text, "log_min_messages = warning\n");
     rig_buf_add_text(text, "log_line_prefix = '%m [%p] '\n");
 }

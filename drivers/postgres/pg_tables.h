@@ -1,5 +1,5 @@
 /*
- * What a run has on the server: its tables, created, marked and dropped, and transactions that are prepared.
+ * The things of a run on the server: its tables, created, marked and dropped, and transactions that are prepared.
  *
  * A run creates a schema with its own name, and its tables in it, in one transaction, and marks the schema with a
  * comment. In a schema that the plan names, it creates and marks tables only. It drops nothing to free a name: a name

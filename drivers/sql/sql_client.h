@@ -135,7 +135,7 @@ struct rig_sql_client {
     /* Runs the turn's operations, or its program by rig_sql_turn_run_program(), to the answer of COMMIT or the first
      * error. */
     void (*run)(struct rig_sql_turn *turn);
-    /* Of programs: opens the transaction; runs statement `index` and fills the answer; commits. False, or a turn that
+    /* For programs: opens the transaction; runs statement `index` and fills the answer; commits. False, or a turn that
      * failed: there was an error. */
     bool (*begin)(struct rig_sql_turn *turn);
     bool (*execute)(struct rig_sql_turn *turn, uint32_t index, const int64_t *values, struct rig_row_answer *answer);

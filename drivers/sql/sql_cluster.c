@@ -72,7 +72,7 @@ enum rig_rc rig_sql_cluster_status(void *object, uint32_t node, struct rig_node_
     if (node >= rig_sql_run_server_count(run))
         return rig_fail(err, RIG_E_CLUSTER, "there is no host %u", node + 1);
     (void)snprintf(found.name, sizeof found.name, "%s", rig_sql_run_server_name(run, node));
-    const enum rig_rc rc = rig_sql_own_connect_to(&own, run, node, status_ns, &attempt);
+    const enum rig_rc rc = rig_sql_own_connect_to(&own, run, node, true, status_ns, &attempt);
     found.reachable = found.healthy = rc == RIG_OK;
     if (rc == RIG_OK)
         (void)snprintf(found.role, sizeof found.role, "%s",

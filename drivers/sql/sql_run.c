@@ -143,10 +143,10 @@ enum rig_rc rig_sql_own_connect(struct rig_sql_own *own, struct rig_sql_run *run
     return rc;
 }
 
-enum rig_rc rig_sql_own_connect_to(struct rig_sql_own *own, struct rig_sql_run *run, uint32_t server,
+enum rig_rc rig_sql_own_connect_to(struct rig_sql_own *own, struct rig_sql_run *run, uint32_t server, bool to_the_end,
                                    int64_t timeout_ns, struct rig_err *err)
 {
-    enum rig_rc rc = begin_own(own, run, true, err);
+    enum rig_rc rc = begin_own(own, run, to_the_end, err);
     own->deadline_ns = run->env->core->now_ns() + timeout_ns;
     return rc != RIG_OK ? rc : open_own(own, own->connection, server, own->deadline_ns, err);
 }

@@ -25,7 +25,7 @@ void rig_sql_run_done(struct rig_sql_run *run);
 
 enum rig_rc rig_sql_run_setup(void *run, struct rig_err *err);
 void rig_sql_run_teardown(void *run);
-/* Of rig_row_ops. */
+/* Hooks of rig_row_ops. */
 enum rig_rc rig_sql_run_load(void *run, uint32_t table, const int64_t *cells, uint32_t row_count, struct rig_err *err);
 enum rig_rc rig_sql_run_query(void *run, const char *query, rig_sql_tell tell, void *context, struct rig_err *err);
 
@@ -63,8 +63,8 @@ enum rig_rc rig_sql_run_open_reader(struct rig_sql_run *run, uint32_t client, ui
 
 /* Connects to the server that takes writes. `to_the_end`: also after the run was told to end. Disconnect it in any case. */
 enum rig_rc rig_sql_own_connect(struct rig_sql_own *own, struct rig_sql_run *run, bool to_the_end, struct rig_err *err);
-/* The same to one server, in any role, and after the end. */
-enum rig_rc rig_sql_own_connect_to(struct rig_sql_own *own, struct rig_sql_run *run, uint32_t server,
+/* The same to one server, in any role. */
+enum rig_rc rig_sql_own_connect_to(struct rig_sql_own *own, struct rig_sql_run *run, uint32_t server, bool to_the_end,
                                    int64_t timeout_ns, struct rig_err *err);
 void rig_sql_own_disconnect(struct rig_sql_own *own);
 /* Runs statements on it. */
