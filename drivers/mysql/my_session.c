@@ -48,7 +48,7 @@ static enum rig_rc find_target(struct rig_sql_run *run, uint32_t server, struct 
     return rig_my_cluster_endpoint(cluster, server, endpoint, err);
 }
 
-enum rig_rc rig_my_session_connect(struct rig_sql_run *run, uint32_t server, bool asks_role,
+enum rig_rc rig_my_session_connect(struct rig_sql_run *run, uint32_t server, bool for_client,
                                    struct rig_sql_waiter *waiter, int64_t deadline_ns,
                                    struct rig_sql_connection *connection, struct rig_err *err)
 {
@@ -56,7 +56,7 @@ enum rig_rc rig_my_session_connect(struct rig_sql_run *run, uint32_t server, boo
     struct rig_sql_endpoint endpoint;
     struct rig_my_target target;
     char answer[RIG_MY_ANSWER_BYTES];
-    (void)asks_role; /* always asked for */
+    (void)for_client;
     *own = (struct rig_my_connection){.my = NULL};
     enum rig_rc rc = find_target(run, server, &endpoint, &target, err);
     if (rc == RIG_OK)

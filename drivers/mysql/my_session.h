@@ -59,7 +59,7 @@ static inline struct rig_my_connection *rig_my_connection_of(const struct rig_my
 }
 
 /* Functions of struct rig_sql_client. */
-enum rig_rc rig_my_session_connect(struct rig_sql_run *run, uint32_t server, bool asks_role,
+enum rig_rc rig_my_session_connect(struct rig_sql_run *run, uint32_t server, bool for_client,
                                    struct rig_sql_waiter *waiter, int64_t deadline_ns,
                                    struct rig_sql_connection *connection, struct rig_err *err);
 enum rig_rc rig_my_session_prepare(struct rig_sql_session *session, struct rig_sql_connection *connection,

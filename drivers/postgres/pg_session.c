@@ -48,7 +48,7 @@ static enum rig_rc find_target(struct rig_sql_run *run, uint32_t server, struct 
     return rig_pg_cluster_endpoint(cluster, server, endpoint, err);
 }
 
-enum rig_rc rig_pg_session_connect(struct rig_sql_run *run, uint32_t server, bool asks_role,
+enum rig_rc rig_pg_session_connect(struct rig_sql_run *run, uint32_t server, bool for_client,
                                    struct rig_sql_waiter *waiter, int64_t deadline_ns,
                                    struct rig_sql_connection *connection, struct rig_err *err)
 {
@@ -61,7 +61,9 @@ enum rig_rc rig_pg_session_connect(struct rig_sql_run *run, uint32_t server, boo
     if (rc != RIG_OK)
         return rc;
     connection->backend = PQbackendPID(own->pg);
-    connection->refuses_writes = asks_role && rig_pg_in_recovery(own, deadline_ns);
+    /* A client uses a single server without asking for its role. */
+    connection->refuses_writes =
+        (!for_client || rig_sql_run_server_count(run) > 1) && rig_pg_in_recovery(own, deadline_ns);
     return RIG_OK;
 }
 

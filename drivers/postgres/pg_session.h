@@ -37,7 +37,7 @@ enum { RIG_PG_ERRORS_LOGGED = 50 };
 void rig_pg_count_error(struct rig_pg_connection *connection);
 
 /* Functions of struct rig_sql_client. */
-enum rig_rc rig_pg_session_connect(struct rig_sql_run *run, uint32_t server, bool asks_role,
+enum rig_rc rig_pg_session_connect(struct rig_sql_run *run, uint32_t server, bool for_client,
                                    struct rig_sql_waiter *waiter, int64_t deadline_ns,
                                    struct rig_sql_connection *connection, struct rig_err *err);
 enum rig_rc rig_pg_session_prepare(struct rig_sql_session *session, struct rig_sql_connection *connection,

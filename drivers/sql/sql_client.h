@@ -115,9 +115,10 @@ struct rig_sql_client {
 
     /* ---- connections ---- */
 
-    /* Connects, with the account of clients; sets `backend`, and `refuses_writes`, which need not be found out unless
-     * `asks_role`. Leaves the connection safe for `disconnect` also on failure. RIG_E_CLUSTER, naming the server. */
-    enum rig_rc (*connect)(struct rig_sql_run *run, uint32_t server, bool asks_role, struct rig_sql_waiter *waiter,
+    /* Connects, with the account of clients; sets `backend`, and `refuses_writes`, which need not be found out where a
+     * client has only one server. `for_client`: `prepare` follows; else it is a connection of the run's own. Leaves the
+     * connection safe for `disconnect` also on failure. RIG_E_CLUSTER, naming the server. */
+    enum rig_rc (*connect)(struct rig_sql_run *run, uint32_t server, bool for_client, struct rig_sql_waiter *waiter,
                            int64_t deadline_ns, struct rig_sql_connection *connection, struct rig_err *err);
     /* Sets a fresh connection up for a client's transactions. */
     enum rig_rc (*prepare)(struct rig_sql_session *session, struct rig_sql_connection *connection, int64_t deadline_ns,
@@ -159,6 +160,8 @@ struct rig_sql_client {
 
     /* ---- the run's tables ---- */
 
+    /* The functions down to `remedy`, but for `create`, are for hosts that are given, or for options of their own: optional
+     * where the database has neither. */
     /* Logs the tables of other runs on the server. */
     void (*tell_others)(struct rig_sql_own *own);
     /* Whether the server allows commits in two phases. RIG_E_CLUSTER. */
@@ -168,7 +171,7 @@ struct rig_sql_client {
     enum rig_rc (*create)(struct rig_sql_own *own, struct rig_err *err);
     /* Whether `create`, which failed, has left nothing on the server. */
     bool (*left_nothing)(struct rig_sql_own *own);
-    /* When the tables are there: the certificate's part, and the server's version. */
+    /* Optional: when the tables are there, the certificate's part, and the server's version. */
     enum rig_rc (*created)(struct rig_sql_own *own, struct rig_err *err);
     /* Rolls back what is left prepared, and logs what stays. */
     void (*remove_prepared)(struct rig_sql_run *run);

@@ -123,7 +123,7 @@ static enum rig_rc open_own(void *context, struct rig_sql_connection *connection
                             struct rig_err *err)
 {
     struct rig_sql_own *own = context;
-    return own->run->client->connect(own->run, server, true, &own->waiter, deadline_ns, connection, err);
+    return own->run->client->connect(own->run, server, false, &own->waiter, deadline_ns, connection, err);
 }
 
 static enum rig_rc begin_own(struct rig_sql_own *own, struct rig_sql_run *run, bool to_the_end, struct rig_err *err)
@@ -202,7 +202,7 @@ enum rig_rc rig_sql_run_setup(void *object, struct rig_err *err)
         rc = run->client->check_two_phase(&own, err);
     if (rc == RIG_OK)
         rc = create_tables(&own, err);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK && run->client->created != NULL)
         rc = run->client->created(&own, err);
     rig_sql_own_disconnect(&own);
     return rc;

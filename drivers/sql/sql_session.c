@@ -14,9 +14,7 @@ static enum rig_rc open_connection(void *context, struct rig_sql_connection *con
 {
     struct rig_sql_session *session = context;
     struct rig_sql_run *run = session->run;
-    /* A single server is used without asking for its role. */
-    const bool asks_role = rig_sql_run_server_count(run) > 1;
-    enum rig_rc rc = run->client->connect(run, server, asks_role, &session->waiter, deadline_ns, connection, err);
+    enum rig_rc rc = run->client->connect(run, server, true, &session->waiter, deadline_ns, connection, err);
     if (rc != RIG_OK)
         return rc;
     connection->node = run->env->core->name(rig_sql_run_server_name(run, server));

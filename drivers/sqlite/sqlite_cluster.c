@@ -24,16 +24,26 @@ static const struct rig_local_kind kind = {.name = "sqlite",
 
 void rig_sqlite_cluster_init(struct rig_sqlite_cluster *cluster, const struct rig_run_env *env)
 {
-    *cluster = (struct rig_sqlite_cluster){.options = env->options};
+    *cluster = (struct rig_sqlite_cluster){.sql = {.nodes = &cluster->node, .node_bytes = sizeof cluster->node},
+                                           .options = env->options};
     rig_local_site_init(&cluster->site, &kind, env);
     rig_local_node_init(&cluster->node, &cluster->site, 0);
+}
+
+static void stop(struct rig_sqlite_cluster *cluster)
+{
+    struct rig_err err = {0};
+    if (rig_local_node_stop(&cluster->node, RIG_NODE_KILL, 0, &err) != RIG_OK)
+        cluster->site.env->core->log(1, "sqlite", "%s", err.text);
+    cluster->sql.count = 0;
+    rig_local_site_close(&cluster->site);
 }
 
 void rig_sqlite_cluster_done(struct rig_sqlite_cluster *cluster)
 {
     if (cluster->site.env == NULL)
         return;
-    rig_sqlite_cluster_stop(cluster);
+    stop(cluster);
     rig_local_node_done(&cluster->node);
 }
 
@@ -120,31 +130,34 @@ enum rig_rc rig_sqlite_cluster_embed(struct rig_sqlite_cluster *cluster, struct 
     return rig_local_make_folder(&cluster->site, cluster->node.data, err);
 }
 
-enum rig_rc rig_sqlite_cluster_start(struct rig_sqlite_cluster *cluster, struct rig_err *err)
+enum rig_rc rig_sqlite_cluster_start(void *run, struct rig_err *err)
 {
+    struct rig_sqlite_cluster *cluster = rig_sqlite_cluster_of(run);
     enum rig_rc rc = rig_sqlite_cluster_embed(cluster, err);
     if (rc != RIG_OK)
         return rc;
+    cluster->sql.count = 1;
     rig_local_path(&cluster->site, "s", cluster->socket);
     rc = find_program(cluster, err);
     return rc == RIG_OK ? launch(cluster, false, err) : rc;
 }
 
-void rig_sqlite_cluster_stop(struct rig_sqlite_cluster *cluster)
+void rig_sqlite_cluster_stop(void *run)
 {
-    struct rig_err err = {0};
-    if (rig_local_node_stop(&cluster->node, RIG_NODE_KILL, 0, &err) != RIG_OK)
-        cluster->site.env->core->log(1, "sqlite", "%s", err.text);
-    rig_local_site_close(&cluster->site);
+    stop(rig_sqlite_cluster_of(run));
 }
 
-enum rig_rc rig_sqlite_cluster_stop_node(struct rig_sqlite_cluster *cluster, enum rig_node_end how, struct rig_err *err)
+enum rig_rc rig_sqlite_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err)
 {
+    struct rig_sqlite_cluster *cluster = rig_sqlite_cluster_of(run);
+    (void)node; /* the only one */
     return rig_local_node_stop(&cluster->node, how, cluster->options->sql.stop_timeout_ns, err);
 }
 
-enum rig_rc rig_sqlite_cluster_start_node(struct rig_sqlite_cluster *cluster, struct rig_err *err)
+enum rig_rc rig_sqlite_cluster_start_node(void *run, uint32_t node, struct rig_err *err)
 {
+    struct rig_sqlite_cluster *cluster = rig_sqlite_cluster_of(run);
+    (void)node;
     if (rig_local_node_runs(&cluster->node))
         return RIG_OK;
     /* The sessions of a server that ended go with it. */
@@ -152,8 +165,16 @@ enum rig_rc rig_sqlite_cluster_start_node(struct rig_sqlite_cluster *cluster, st
     return rc == RIG_OK ? launch(cluster, true, err) : rc;
 }
 
-enum rig_rc rig_sqlite_cluster_status(struct rig_sqlite_cluster *cluster, struct rig_node_status *status)
+enum rig_rc rig_sqlite_cluster_restore(void *run, struct rig_err *err)
 {
+    return rig_sqlite_cluster_start_node(run, 0, err);
+}
+
+enum rig_rc rig_sqlite_cluster_status(struct rig_sql_run *run, uint32_t node, struct rig_node_status *status,
+                                      struct rig_err *err)
+{
+    struct rig_sqlite_cluster *cluster = rig_sqlite_cluster_of(run);
+    (void)node, (void)err;
     struct rig_err why = {0};
     *status = (struct rig_node_status){.role = "primary", .pid = rig_child_pid(&cluster->node.server)};
     (void)snprintf(status->name, sizeof status->name, "%s", cluster->node.name);
@@ -161,6 +182,19 @@ enum rig_rc rig_sqlite_cluster_status(struct rig_sqlite_cluster *cluster, struct
     status->healthy = status->reachable;
     (void)snprintf(status->detail, sizeof status->detail, "%.120s", why.text);
     return RIG_OK;
+}
+
+uint32_t rig_sqlite_cluster_primary(const struct rig_sql_run *run)
+{
+    (void)run;
+    return 0;
+}
+
+uint16_t rig_sqlite_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint)
+{
+    (void)node;
+    (void)snprintf(endpoint->host, sizeof endpoint->host, "%s", rig_sqlite_cluster_of(run)->socket);
+    return 0;
 }
 
 bool rig_sqlite_process_is_session(pid_t pid)

@@ -6,11 +6,12 @@
 #ifndef RIG_DRIVERS_SQLITE_SQLITE_CLUSTER_H
 #define RIG_DRIVERS_SQLITE_SQLITE_CLUSTER_H
 
-#include "drivers/local/local_node.h"
+#include "drivers/sql/sql_client.h"
 #include "drivers/sqlite/sqlite_link.h"
 #include "drivers/sqlite/sqlite_options.h"
 
 struct rig_sqlite_cluster {
+    struct rig_sql_cluster sql;
     const struct rig_sqlite_options *options;
     struct rig_local_site site;
     struct rig_local_node node;
@@ -25,13 +26,24 @@ void rig_sqlite_cluster_done(struct rig_sqlite_cluster *cluster);
 
 /* The folder of an embedded database; there is no server. RIG_E_CLUSTER. */
 enum rig_rc rig_sqlite_cluster_embed(struct rig_sqlite_cluster *cluster, struct rig_err *err);
-/* RIG_E_CLUSTER. */
-enum rig_rc rig_sqlite_cluster_start(struct rig_sqlite_cluster *cluster, struct rig_err *err);
-void rig_sqlite_cluster_stop(struct rig_sqlite_cluster *cluster);
-enum rig_rc rig_sqlite_cluster_stop_node(struct rig_sqlite_cluster *cluster, enum rig_node_end how,
-                                         struct rig_err *err);
-enum rig_rc rig_sqlite_cluster_start_node(struct rig_sqlite_cluster *cluster, struct rig_err *err);
-enum rig_rc rig_sqlite_cluster_status(struct rig_sqlite_cluster *cluster, struct rig_node_status *status);
+
+static inline struct rig_sqlite_cluster *rig_sqlite_cluster_of(const void *run)
+{
+    return (struct rig_sqlite_cluster *)((const struct rig_sql_run *)run)->cluster;
+}
+
+/* See rig_cluster_ops; `run` is a struct rig_sql_run. */
+enum rig_rc rig_sqlite_cluster_start(void *run, struct rig_err *err);
+void rig_sqlite_cluster_stop(void *run);
+enum rig_rc rig_sqlite_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err);
+enum rig_rc rig_sqlite_cluster_start_node(void *run, uint32_t node, struct rig_err *err);
+enum rig_rc rig_sqlite_cluster_restore(void *run, struct rig_err *err);
+
+/* Functions of struct rig_sql_client. */
+enum rig_rc rig_sqlite_cluster_status(struct rig_sql_run *run, uint32_t node, struct rig_node_status *status,
+                                      struct rig_err *err);
+uint32_t rig_sqlite_cluster_primary(const struct rig_sql_run *run);
+uint16_t rig_sqlite_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint);
 
 /* Whether the process is one of a session, by its name. */
 bool rig_sqlite_process_is_session(pid_t pid);

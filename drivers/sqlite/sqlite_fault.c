@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "drivers/local/local_fault.h"
+#include "drivers/sql/sql_run.h"
 #include "drivers/sqlite/sqlite_session.h"
 
 enum { BUSY = 5, LOCKED = 6, PRIMARY_CODE = 0xff };
@@ -86,14 +87,14 @@ static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, vo
     (void)i, (void)state;
     const struct options *options = site->options;
     struct rig_sqlite_run *run = site->run;
-    struct rig_sqlite_link link = {0};
-    struct rig_sqlite_patience patience;
+    struct rig_sql_own own;
     if (options->statement == CHECKPOINT && strcmp(rig_sqlite_journal_words[run->options->journal], "wal") != 0)
         return rig_fail(err, RIG_E_PLAN, "maintain-file: a checkpoint needs database.journal: wal");
-    enum rig_rc rc = rig_sqlite_run_open_link(run, &link, &patience, err);
+    enum rig_rc rc = rig_sql_own_connect(&own, &run->sql, false, err);
+    const struct rig_sqlite_patience patience = rig_sqlite_own_patience(&own);
     if (rc == RIG_OK)
-        rc = maintain(run, &link, options->statement, &patience, evidence, err);
-    rig_sqlite_link_close(&link);
+        rc = maintain(run, rig_sqlite_link_of(own.connection), options->statement, &patience, evidence, err);
+    rig_sql_own_disconnect(&own);
     return rc;
 }
 

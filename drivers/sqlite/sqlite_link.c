@@ -248,6 +248,7 @@ enum rig_rc rig_sqlite_link_open(struct rig_sqlite_link *link, const struct rig_
 {
     const struct rig_sqlite_hello hello = {
         .busy_ms = setup->busy_ms, .shared_cache = setup->shared_cache, .statement_count = setup->statement_count};
+    link->core = patience->core;
     rig_buf_init(&link->question, RIG_SQLITE_MESSAGE_MOST);
     rig_buf_init(&link->bytes, 2 * (size_t)RIG_SQLITE_MESSAGE_MOST + 65536);
     const enum rig_rc rc =

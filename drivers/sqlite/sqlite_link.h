@@ -15,6 +15,7 @@
 
 /* Zeroed: closed. */
 struct rig_sqlite_link {
+    const struct rig_core *core;
     int fd_plus_one;
     struct rig_sqlite_worker *embedded; /* in place of a connection to the server */
     struct rig_sqlite_page own_page;    /* of an embedded one */
