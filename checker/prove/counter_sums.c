@@ -1,5 +1,7 @@
 #include "checker/prove/counter_sums.h"
 
+#include "base/bug.h"
+
 struct sum {
     const struct rig_facts *facts;
     const struct rig_history *history;
@@ -17,6 +19,7 @@ static bool is_known_read(const struct rig_txn_op *op)
 
 static int64_t shown(const struct rig_txn_op *read)
 {
+    RIG_REQUIRE(is_known_read(read));
     return read->read_state == RIG_READ_SEEN ? read->value : 0;
 }
 
@@ -25,21 +28,18 @@ static bool may_have_committed(const struct rig_history *history, uint32_t txn)
     return history->txns[txn].outcome != RIG_OUTCOME_FAIL;
 }
 
-/* More than all that may have been added, less than all that may have been taken, or no multiple of what all amounts are
- * multiples of. */
-static bool is_impossible_value(const struct sum *s)
+bool rig_sums_reach(const struct rig_history *history, uint32_t key, int64_t value)
 {
-    const int64_t value = shown(s->read);
     int64_t added = 0, taken = 0, common = 0;
-    for (uint32_t txn = 0; txn < s->history->txn_count; txn++) {
-        for (uint32_t op = s->history->txns[txn].first_op; op < s->history->txns[txn + 1].first_op; op++) {
-            const struct rig_txn_op *at = &s->history->ops[op];
-            if (at->kind != RIG_OP_INCREMENT || at->key != s->read->key || !may_have_committed(s->history, txn))
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++) {
+            const struct rig_txn_op *at = &history->ops[op];
+            if (at->kind != RIG_OP_INCREMENT || at->key != key || !may_have_committed(history, txn))
                 continue;
             const bool wraps = at->value > 0 ? __builtin_add_overflow(added, at->value, &added)
                                              : __builtin_add_overflow(taken, at->value, &taken);
             if (wraps)
-                return false;
+                return true;
             int64_t a = at->value, b = common;
             while (b != 0) {
                 const int64_t rest = b == -1 ? 0 : a % b;
@@ -49,7 +49,8 @@ static bool is_impossible_value(const struct sum *s)
             common = a;
         }
     }
-    return value > added || value < taken || (value != 0 && (common == 0 || (common != -1 && value % common != 0)));
+    RIG_INVARIANT(taken <= 0 && added >= 0);
+    return value <= added && value >= taken && (value == 0 || (common != 0 && (common == -1 || value % common == 0)));
 }
 
 /* All that the transaction adds to the key with operations before `end`. False: it is beyond 64 bits. */
@@ -64,15 +65,12 @@ static bool net_of(const struct rig_history *history, uint32_t txn, uint32_t key
     return true;
 }
 
-/*
- * The least and the most that the increments sum up to by the time of a read of the key, operation `at` of the history.
- * Transactions that ended before the reader began count; others count as they help, if they began before it ended.
- */
-static bool sums_by(const struct rig_history *history, uint32_t reader_txn, uint32_t at, uint32_t key, int64_t *least,
-                    int64_t *most)
+bool rig_sums_by(const struct rig_history *history, uint32_t reader_txn, uint32_t at, int64_t *least, int64_t *most)
 {
     const struct rig_txn *reader = &history->txns[reader_txn];
+    const uint32_t key = history->ops[at].key;
     int64_t net;
+    RIG_REQUIRE(at >= reader->first_op && at < reader[1].first_op);
     if (!history->has_invocations || reader->invoke_at == RIG_POSITION_NONE ||
         !net_of(history, reader_txn, key, at, least))
         return false;
@@ -89,13 +87,14 @@ static bool sums_by(const struct rig_history *history, uint32_t reader_txn, uint
             __builtin_add_overflow(*most, before || net > 0 ? net : 0, most))
             return false;
     }
+    RIG_INVARIANT(*least <= *most);
     return true;
 }
 
 static bool is_out_of_bounds(const struct sum *s)
 {
     int64_t least, most;
-    return sums_by(s->history, s->txn, s->read_at, s->read->key, &least, &most) &&
+    return rig_sums_by(s->history, s->txn, s->read_at, &least, &most) &&
            (shown(s->read) < least || shown(s->read) > most);
 }
 
@@ -109,8 +108,8 @@ static bool is_contradiction(const struct sum *s)
     const struct rig_txn_op *other = &history->ops[at];
     int64_t least, most, other_least, other_most, between;
     if (other->kind != RIG_OP_READ_COUNTER || other->key != s->read->key || other->read_state != RIG_READ_SEEN ||
-        s->read->read_state != RIG_READ_SEEN || !sums_by(history, s->txn, s->read_at, other->key, &least, &most) ||
-        !sums_by(history, s->other, at, other->key, &other_least, &other_most) ||
+        s->read->read_state != RIG_READ_SEEN || !rig_sums_by(history, s->txn, s->read_at, &least, &most) ||
+        !rig_sums_by(history, s->other, at, &other_least, &other_most) ||
         __builtin_sub_overflow(s->read->value, other->value, &between) ||
         __builtin_sub_overflow(most, other_least, &most) || __builtin_sub_overflow(least, other_most, &least))
         return false;
@@ -126,8 +125,7 @@ static bool reads_key(const struct rig_history *history, uint32_t txn, uint32_t 
     return false;
 }
 
-/* The total of a transaction that reads each of its accounts once, and changes none. False: it is another one. */
-static bool total_of(const struct rig_history *history, uint32_t txn, int64_t *total)
+bool rig_sums_total(const struct rig_history *history, uint32_t txn, int64_t *total)
 {
     const uint32_t first = history->txns[txn].first_op, end = history->txns[txn + 1].first_op;
     *total = 0;
@@ -185,10 +183,10 @@ static bool is_wrong_total(const struct sum *s)
 {
     const struct rig_history *history = s->history;
     int64_t total, other;
-    if (!total_of(history, s->txn, &total) || !keep_total(history, s->txn))
+    if (!rig_sums_total(history, s->txn, &total) || !keep_total(history, s->txn))
         return false;
     if (s->other != s->txn)
-        return history->txns[s->other].outcome == RIG_OUTCOME_OK && total_of(history, s->other, &other) &&
+        return history->txns[s->other].outcome == RIG_OUTCOME_OK && rig_sums_total(history, s->other, &other) &&
                reads_all_of(history, s->txn, s->other) && reads_all_of(history, s->other, s->txn) && total != other;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if ((history->txns[txn].outcome == RIG_OUTCOME_OK && !reads_all_of(history, s->txn, txn)) ||
@@ -202,7 +200,8 @@ static bool is_true(const struct sum *s, enum rig_witness_kind kind)
 {
     switch ((int)kind) {
     case RIG_WITNESS_IMPOSSIBLE_VALUE:
-        return s->history->workload == RIG_WORKLOAD_COUNTER && is_impossible_value(s);
+        return s->history->workload == RIG_WORKLOAD_COUNTER &&
+               !rig_sums_reach(s->history, s->read->key, shown(s->read));
     case RIG_WITNESS_BOUNDS:
         return s->history->workload == RIG_WORKLOAD_COUNTER ? is_out_of_bounds(s) : is_contradiction(s);
     case RIG_WITNESS_TOTAL:

@@ -10,6 +10,7 @@
 #include "checker/judge/proof/object_lines.h"
 #include "checker/judge/proof/prove_order.h"
 #include "checker/judge/proof/witness_lines.h"
+#include "checker/prove/witness/single_line.h"
 #include "checker/decide/solve/explanations.h"
 #include "checker/explain/assumed.h"
 #include "history/model/fingerprint.h"
@@ -229,7 +230,7 @@ static bool write_witness(struct proving *p, enum rig_level level, const struct 
         rig_buf_add_text(p->text, "assume linearizable-keys\n");
     if (witness->anomaly == RIG_ANOMALY_NEGATIVE_BALANCE)
         rig_buf_add_text(p->text, "assume non-negative-balances\n");
-    if (rig_prove_takes_total(p->history, witness)) {
+    if (rig_takes_total(p->history, witness)) {
         if (!p->has_total)
             rig_buf_printf(p->text, "assume total %" PRId64 "\n", p->options->total.value);
         p->has_total = true;

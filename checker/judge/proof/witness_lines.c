@@ -2,22 +2,9 @@
 
 #include <inttypes.h>
 
-static const uint32_t none = UINT32_MAX;
+#include "checker/prove/witness/single_line.h"
 
-/* The transaction's operation that writes the value; the last one that writes the key if none does. */
-static uint32_t write_of(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
-{
-    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    uint32_t last = none;
-    for (uint32_t op = 0; op < rig_txn_op_count(history, txn); op++) {
-        if (rig_op_reads(ops[op].kind) || ops[op].key != key)
-            continue;
-        if (ops[op].value == value)
-            return op;
-        last = op;
-    }
-    return last;
-}
+static const uint32_t none = UINT32_MAX;
 
 static bool shows(const struct rig_history *history, const struct rig_txn_op *op, int64_t value)
 {
@@ -90,10 +77,11 @@ static bool add_step(const struct rig_history *history, const struct rig_step *s
                        rig_txn_name(history, step->from), rig_txn_name(history, step->to));
         return true;
     }
-    from_op = step->kind == RIG_EDGE_RW ? step->from_op : write_of(history, step->from, step->key, step->from_value);
+    from_op =
+        step->kind == RIG_EDGE_RW ? step->from_op : rig_write_of(history, step->from, step->key, step->from_value);
     to_op = step->to_op;
     if (step->kind == RIG_EDGE_RW || (step->kind == RIG_EDGE_WW && to_op == none))
-        to_op = write_of(history, step->to, step->key, step->to_value);
+        to_op = rig_write_of(history, step->to, step->key, step->to_value);
     if (step->kind == RIG_EDGE_WR && to_op == none)
         to_op = read_of(history, step->to, step->key, step->from_value);
     if (from_op == none || to_op == none)
@@ -132,7 +120,7 @@ static bool add_cases(const struct rig_history *history, const struct rig_cases 
 static bool add_lost_append(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
     const uint32_t writer = witness->txns[0], reader = witness->txns[1];
-    const uint32_t write = write_of(history, writer, witness->key, witness->value);
+    const uint32_t write = rig_write_of(history, writer, witness->key, witness->value);
     if (witness->txn_count != 2 || write == none || witness->other_op == none)
         return false;
     add_line(history, "rw", reader, witness->other_op, writer, write, text);
@@ -156,7 +144,7 @@ struct older {
 static uint32_t writer_of(const struct rig_history *history, uint32_t key, int64_t value)
 {
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const uint32_t op = write_of(history, txn, key, value);
+        const uint32_t op = rig_write_of(history, txn, key, value);
         if (op != none && rig_txn_ops(history, txn)[op].value == value)
             return txn;
     }
@@ -208,7 +196,7 @@ static void add_lost_cycles(const struct rig_history *history, uint32_t writer, 
     rig_buf_printf(text, "\nrealtime %" PRIu32 " %" PRIu32 "\ncycle\n", name, rig_txn_name(history, o->reader));
     if (!cases)
         return;
-    const uint32_t made = write_of(history, o->maker, key, o->value);
+    const uint32_t made = rig_write_of(history, o->maker, key, o->value);
     add_line(history, "ww", writer, write, o->maker, made, text);
     rig_buf_add_text(text, " case\n");
     if (o->before != o->maker) {
@@ -221,7 +209,7 @@ static void add_lost_cycles(const struct rig_history *history, uint32_t writer, 
 static bool add_lost_write(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
     const uint32_t writer = witness->txns[0], key = witness->key;
-    const uint32_t write = write_of(history, writer, key, witness->value);
+    const uint32_t write = rig_write_of(history, writer, key, witness->value);
     if (witness->txn_count != 2 || write == none || witness->other_op == none)
         return false;
     struct older o = find_older(history, writer, witness->txns[1], witness->other_op);
@@ -242,7 +230,7 @@ static bool add_lost_write(const struct rig_history *history, const struct rig_w
 static bool add_dirty_update(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
     const uint32_t aborted = witness->txns[witness->txn_count - 1];
-    const uint32_t write = write_of(history, aborted, witness->key, witness->other_value);
+    const uint32_t write = rig_write_of(history, aborted, witness->key, witness->other_value);
     for (uint32_t txn = 0; txn < history->txn_count && write != none; txn++) {
         const uint32_t read = history->txns[txn].outcome == RIG_OUTCOME_OK
                                   ? read_of(history, txn, witness->key, witness->other_value)
@@ -256,64 +244,12 @@ static bool add_dirty_update(const struct rig_history *history, const struct rig
     return false;
 }
 
-bool rig_prove_takes_total(const struct rig_history *history, const struct rig_witness *witness)
+static bool add_single(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
-    if (witness->anomaly != RIG_ANOMALY_WRONG_TOTAL || witness->txn_count < 2)
-        return witness->anomaly == RIG_ANOMALY_WRONG_TOTAL;
-    const struct rig_txn_op *ops = rig_txn_ops(history, witness->txns[1]);
-    for (uint32_t i = 0; i < rig_txn_op_count(history, witness->txns[1]); i++) {
-        if (!rig_op_reads(ops[i].kind))
-            return true;
-    }
-    return false;
-}
-
-/* A read of the first transaction, and an operation of the second one, or of itself. */
-static bool add_impossible(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
-{
-    const uint32_t first = witness->txns[0];
-    uint32_t second = witness->txns[witness->txn_count > 1 ? 1 : 0];
-    uint32_t other = witness->other_op;
-    switch ((int)witness->anomaly) {
-    case RIG_ANOMALY_G1A:
-    case RIG_ANOMALY_G1B:
-        other = write_of(history, second, witness->key, witness->value);
-        break;
-    case RIG_ANOMALY_FRACTURED_APPEND:
-        other = write_of(history, second, witness->key, witness->other_value);
-        break;
-    case RIG_ANOMALY_WRONG_TOTAL:
-        second = rig_prove_takes_total(history, witness) ? first : second;
-        other = 0;
-        break;
-    case RIG_ANOMALY_DUPLICATE_ELEMENTS:
-    case RIG_ANOMALY_FUTURE_READ:
-    case RIG_ANOMALY_INTERNAL:
-    case RIG_ANOMALY_INTERNAL_PREDICATE:
-    case RIG_ANOMALY_IMPOSSIBLE_VALUE:
-    case RIG_ANOMALY_NEGATIVE_BALANCE:
-        second = first;
-        other = witness->op;
-        break;
-    case RIG_ANOMALY_COUNTER_BOUNDS: /* of a bank: with the other read */
-        other = other == none ? witness->op : other;
-        break;
-    case RIG_ANOMALY_GARBAGE_READ:
-        second = other == none ? first : second;
-        other = other == none ? witness->op : other;
-        break;
-    case RIG_ANOMALY_INCOMPATIBLE_ORDER:
-    case RIG_ANOMALY_LOST_UPDATE:
-    case RIG_ANOMALY_LOST_UPDATE_PREDICATE:
-        break;
-    default:
+    struct rig_witness_line line;
+    if (!rig_single_line(history, witness, &line))
         return false;
-    }
-    if (witness->op == none || other == none)
-        return false;
-    enum rig_anomaly item; /* the lines name no phantoms: the reads show which they are */
-    (void)rig_anomaly_is_by_predicate(witness->anomaly, &item);
-    add_line(history, rig_anomaly_info(item)->name, first, witness->op, second, other, text);
+    add_line(history, rig_witness_kinds[line.kind], line.from, line.from_op, line.to, line.to_op, text);
     rig_buf_add_char(text, '\n');
     return true;
 }
@@ -333,7 +269,7 @@ bool rig_prove_witness(const struct rig_history *history, const struct rig_witne
     else if (witness->anomaly == RIG_ANOMALY_DIRTY_UPDATE)
         done = add_dirty_update(history, witness, text);
     else
-        done = add_impossible(history, witness, text);
+        done = add_single(history, witness, text);
     if (!done && !text->failed)
         text->size = size;
     return done;

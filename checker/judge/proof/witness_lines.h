@@ -13,7 +13,4 @@
  * assumption makes; `text` is as it was then. */
 bool rig_prove_witness(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text);
 
-/* Whether a wrong total is compared with the total that the user gave, not with another read. */
-bool rig_prove_takes_total(const struct rig_history *history, const struct rig_witness *witness);
-
 #endif

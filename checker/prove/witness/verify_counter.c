@@ -2,7 +2,8 @@
  * Proving witnesses over counters and banks from the raw history: bounds and totals are added up again, increment after
  * increment.
  */
-#include "checker/prove/witness/verify_commits.h"
+#include "checker/prove/counter_sums.h"
+#include "checker/prove/witness/single_line.h"
 #include "checker/prove/witness/verify_type.h"
 
 static bool prove_committed(struct rig_proof *proof)
@@ -27,17 +28,12 @@ static const struct rig_txn_op *known_read(const struct rig_history *history, ui
     return read->kind == RIG_OP_READ_COUNTER && read->read_state != RIG_READ_UNKNOWN ? read : NULL;
 }
 
-static int64_t shown(const struct rig_txn_op *read)
-{
-    return read->read_state == RIG_READ_SEEN ? read->value : 0;
-}
-
-/* The increments of the key by the transaction before `end`. */
-static int64_t net_of(const struct rig_history *history, uint32_t txn, uint32_t key, uint32_t end)
+/* What a transaction adds to the key. */
+static int64_t net_of(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     int64_t net = 0;
-    for (uint32_t i = 0; i < rig_txn_op_count(history, txn) && i < end; i++)
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++)
         net += ops[i].kind == RIG_OP_INCREMENT && ops[i].key == key ? ops[i].value : 0;
     return net;
 }
@@ -54,139 +50,50 @@ static bool has_undone(const struct rig_history *history, const struct rig_witne
     const bool in_time =
         !history->has_invocations || undone->invoke_at == RIG_POSITION_NONE || undone->invoke_at < reader->complete_at;
     const bool failed = w->txn_count == 2 && undone->outcome == RIG_OUTCOME_FAIL;
-    *rest = value - (failed && in_time ? net_of(history, w->txns[1], w->key, UINT32_MAX) : 0);
-    return true;
-}
-
-/* The least and the most that increments of the key sum up to by the time of the read. False: it has no time. */
-static bool sums_at(const struct rig_history *history, uint32_t reader_txn, uint32_t op, uint32_t key, int64_t *least,
-                    int64_t *most)
-{
-    const struct rig_txn *reader = &history->txns[reader_txn];
-    *least = *most = net_of(history, reader_txn, key, op);
-    if (!history->has_invocations || reader->invoke_at == RIG_POSITION_NONE)
-        return false;
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_txn *t = &history->txns[txn];
-        const int64_t net = net_of(history, txn, key, UINT32_MAX);
-        const bool before = t->outcome == RIG_OUTCOME_OK && t->complete_at < reader->invoke_at;
-        const bool meanwhile = t->outcome != RIG_OUTCOME_FAIL && t->invoke_at < reader->complete_at;
-        if (txn == reader_txn || (!before && !meanwhile))
-            continue;
-        *least += before || net < 0 ? net : 0;
-        *most += before || net > 0 ? net : 0;
-    }
+    *rest = value - (failed && in_time ? net_of(history, w->txns[1], w->key) : 0);
     return true;
 }
 
 /* By one read the account began with at least a balance that is above the most by the other read. */
-static const char *check_balances(const struct rig_history *history, const struct rig_witness *w, int64_t value)
+static const char *check_balances(const struct rig_history *history, const struct rig_witness *w,
+                                  const struct rig_txn_op *read)
 {
     const struct rig_txn_op *other = known_read(history, w->txns[1], w->other_op);
     int64_t least, most, other_least, other_most;
-    if (w->txn_count != 2 || other == NULL || other->key != w->key || other->read_state != RIG_READ_SEEN ||
-        history->txns[w->txns[0]].outcome != RIG_OUTCOME_OK || history->txns[w->txns[1]].outcome != RIG_OUTCOME_OK)
+    if (other == NULL)
         return "is not compared with a read of the account";
-    if (!sums_at(history, w->txns[0], w->op, w->key, &least, &most) ||
-        !sums_at(history, w->txns[1], w->other_op, w->key, &other_least, &other_most))
+    if (!rig_sums_by(history, w->txns[0], history->txns[w->txns[0]].first_op + w->op, &least, &most) ||
+        !rig_sums_by(history, w->txns[1], history->txns[w->txns[1]].first_op + w->other_op, &other_least, &other_most))
         return "has no time";
     const bool above = w->value > w->other_value;
-    if (w->value != value - (above ? most : least) ||
-        w->other_value != other->value - (above ? other_least : other_most))
-        return "gives another balance at the beginning";
-    return w->value != w->other_value ? NULL : "agrees with the other read";
+    return w->value == read->value - (above ? most : least) &&
+                   w->other_value == other->value - (above ? other_least : other_most)
+               ? NULL
+               : "gives another balance at the beginning";
 }
 
-static const char *check_bounds(const struct rig_history *history, const struct rig_witness *w, int64_t value)
+static const char *check_bounds(const struct rig_history *history, const struct rig_witness *w,
+                                const struct rig_txn_op *read)
 {
-    int64_t least, most;
+    int64_t least, most, rest;
     if (history->workload == RIG_WORKLOAD_BANK)
-        return check_balances(history, w, value);
-    if (!sums_at(history, w->txns[0], w->op, w->key, &least, &most))
-        return "has no time";
-    if (value >= least && value <= most)
-        return "read a value within the bounds";
+        return w->txn_count == 2 ? check_balances(history, w, read) : "is not compared with a read of the account";
+    if (!has_undone(history, w, read->read_state == RIG_READ_SEEN ? read->value : 0, &rest))
+        return NULL;
+    return rig_sums_by(history, w->txns[0], history->txns[w->txns[0]].first_op + w->op, &least, &most) &&
+                   rest >= least && rest <= most
+               ? NULL
+               : unexplained;
+}
+
+static const char *check_impossible(const struct rig_history *history, const struct rig_witness *w,
+                                    const struct rig_txn_op *read)
+{
     int64_t rest;
-    return !has_undone(history, w, value, &rest) || (rest >= least && rest <= most) ? NULL : unexplained;
-}
-
-/* Whether increments of this range and common divisor may. */
-static bool sums_up(int64_t value, int64_t up, int64_t down, uint64_t divisor)
-{
-    const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    return value <= up && value >= down && (size == 0 || (divisor != 0 && size % divisor == 0));
-}
-
-/* The range, and the remainders of the increments by the distance that would be needed. */
-static const char *check_impossible(const struct rig_history *history, const struct rig_witness *w, int64_t value)
-{
-    int64_t up = 0, down = 0;
-    uint64_t divisor = 0;
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-            if (ops[i].kind != RIG_OP_INCREMENT || ops[i].key != w->key ||
-                history->txns[txn].outcome == RIG_OUTCOME_FAIL)
-                continue;
-            *(ops[i].value > 0 ? &up : &down) += ops[i].value;
-            uint64_t a = ops[i].value < 0 ? 0 - (uint64_t)ops[i].value : (uint64_t)ops[i].value;
-            while (a != 0) {
-                const uint64_t rest = divisor % a;
-                divisor = a;
-                a = rest;
-            }
-        }
-    }
-    if (sums_up(value, up, down, divisor))
-        return "read a value that some increments may sum up to";
-    int64_t rest;
-    return !has_undone(history, w, value, &rest) || sums_up(rest, up, down, divisor) ? NULL : unexplained;
-}
-
-/* The total of what the transaction read, each account once, without changing any. False: it is no such read. */
-static bool total_of(const struct rig_history *history, uint32_t txn, int64_t *total)
-{
-    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    *total = 0;
-    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-        if (known_read(history, txn, i) == NULL)
-            return false;
-        *total += shown(&ops[i]);
-        for (uint32_t j = 0; j < i; j++) {
-            if (ops[j].key == ops[i].key)
-                return false;
-        }
-    }
-    return rig_txn_op_count(history, txn) > 0;
-}
-
-static bool reads_key(const struct rig_history *history, uint32_t txn, uint32_t key)
-{
-    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-        if (ops[i].key == key)
-            return true;
-    }
-    return false;
-}
-
-/* Compared with the total that the user knows: it read each account that acknowledged transactions read or
- * that a transfer names, also one that failed. */
-static const char *check_known_total(const struct rig_history *history, const struct rig_witness *w)
-{
-    int64_t total;
-    if (!total_of(history, w->txns[0], &total))
-        return "is no read of the accounts";
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-        const enum rig_outcome outcome = history->txns[txn].outcome;
-        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-            if ((outcome == RIG_OUTCOME_OK || ops[i].kind == RIG_OP_INCREMENT) &&
-                !reads_key(history, w->txns[0], ops[i].key))
-                return "did not read all accounts";
-        }
-    }
-    return total == w->value && total != w->other_value ? NULL : "read the known total";
+    return !has_undone(history, w, read->read_state == RIG_READ_SEEN ? read->value : 0, &rest) ||
+                   rig_sums_reach(history, w->key, rest)
+               ? NULL
+               : unexplained;
 }
 
 /* A failed transaction that would explain the whole difference, if it had taken effect. */
@@ -271,43 +178,47 @@ static const char *check_halves(const struct rig_history *history, const struct 
     return count == 0 || add_up(amounts, count, w->value - w->other_value) ? NULL : "is not explained by the transfers";
 }
 
+/* The totals that the witness gives: of its read, and of the other one, or the one that is known. */
 static const char *check_total(const struct rig_history *history, const struct rig_witness *w)
 {
-    int64_t total, other;
+    int64_t total, other = w->other_value;
     uint32_t readers;
     const char *why = check_halves(history, w, &readers);
-    if (why != NULL || readers == 1)
-        return why != NULL ? why : check_known_total(history, w);
-    if (readers != 2 || history->txns[w->txns[1]].outcome != RIG_OUTCOME_OK || !total_of(history, w->txns[0], &total) ||
-        !total_of(history, w->txns[1], &other))
+    if (why != NULL)
+        return why;
+    if (readers > 2 || !rig_sums_total(history, w->txns[0], &total) ||
+        (readers == 2 && !rig_sums_total(history, w->txns[1], &other)))
         return "is not compared with a read of the accounts";
-    if (rig_txn_op_count(history, w->txns[0]) != rig_txn_op_count(history, w->txns[1]))
-        return "read other accounts than the other one";
-    const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[0]);
-    for (uint32_t i = 0; i < rig_txn_op_count(history, w->txns[0]); i++) {
-        if (!reads_key(history, w->txns[1], ops[i].key))
-            return "read other accounts than the other one";
-    }
-    return total != other && total == w->value && other == w->other_value ? NULL : "read the same total";
+    return total == w->value && other == w->other_value ? NULL : "read another total";
 }
 
+/* The line of a proof shows the anomaly; the rest are the amounts of the witness and what explains them. */
 static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *w)
 {
     const struct rig_history *history = proof->history;
     const struct rig_txn_op *read = known_read(history, w->txns[0], w->op);
+    const struct rig_facts facts = {.history = history,
+                                    .form = RIG_FACTS_SUMS,
+                                    .shape = RIG_RESULT_VALUE,
+                                    .assumes_balances = true,
+                                    .assumes_total = rig_takes_total(history, w),
+                                    .total = w->other_value};
+    struct rig_witness_line line;
+    struct rig_err err = {0};
+    uint32_t levels;
     if (read == NULL || read->key != w->key)
         return "made no such read";
+    if (!rig_single_line(history, w, &line) || rig_impossible_sum(&facts, &line, &levels, &err) != RIG_OK)
+        return "shows no such anomaly";
     switch ((int)w->anomaly) {
     case RIG_ANOMALY_COUNTER_BOUNDS:
-        return check_bounds(history, w, shown(read));
+        return check_bounds(history, w, read);
     case RIG_ANOMALY_IMPOSSIBLE_VALUE:
-        return check_impossible(history, w, shown(read));
+        return check_impossible(history, w, read);
     case RIG_ANOMALY_WRONG_TOTAL:
         return check_total(history, w);
-    case RIG_ANOMALY_NEGATIVE_BALANCE:
-        return shown(read) < 0 ? NULL : "read no negative balance";
     default:
-        return "shows an anomaly that counters cannot show";
+        return NULL;
     }
 }
 

@@ -1,0 +1,91 @@
+#include "checker/prove/witness/single_line.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+
+static const uint32_t none = UINT32_MAX;
+
+uint32_t rig_write_of(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    uint32_t last = none;
+    RIG_REQUIRE(txn < history->txn_count);
+    for (uint32_t op = 0; op < rig_txn_op_count(history, txn); op++) {
+        if (rig_op_reads(ops[op].kind) || ops[op].key != key)
+            continue;
+        if (ops[op].value == value)
+            return op;
+        last = op;
+    }
+    return last;
+}
+
+bool rig_takes_total(const struct rig_history *history, const struct rig_witness *witness)
+{
+    if (witness->anomaly != RIG_ANOMALY_WRONG_TOTAL || witness->txn_count < 2)
+        return witness->anomaly == RIG_ANOMALY_WRONG_TOTAL;
+    const struct rig_txn_op *ops = rig_txn_ops(history, witness->txns[1]);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, witness->txns[1]); i++) {
+        if (!rig_op_reads(ops[i].kind))
+            return true;
+    }
+    return false;
+}
+
+/* The line of that name, which names no phantoms: the reads show which they are. */
+static enum rig_witness_kind kind_of(enum rig_anomaly anomaly)
+{
+    enum rig_anomaly item;
+    unsigned kind = RIG_WITNESS_SUPPOSE + 1;
+    (void)rig_anomaly_is_by_predicate(anomaly, &item);
+    while (kind < RIG_WITNESS_KINDS && strcmp(rig_witness_kinds[kind], rig_anomaly_info(item)->name) != 0)
+        kind++;
+    return (enum rig_witness_kind)kind;
+}
+
+bool rig_single_line(const struct rig_history *history, const struct rig_witness *witness,
+                     struct rig_witness_line *line)
+{
+    const uint32_t first = witness->txns[0];
+    uint32_t second = witness->txns[witness->txn_count > 1 ? 1 : 0], other = witness->other_op;
+    const enum rig_witness_kind kind = kind_of(witness->anomaly);
+    switch ((int)kind) {
+    case RIG_WITNESS_G1A:
+    case RIG_WITNESS_G1B:
+        other = rig_write_of(history, second, witness->key, witness->value);
+        break;
+    case RIG_WITNESS_FRACTURED:
+        other = rig_write_of(history, second, witness->key, witness->other_value);
+        break;
+    case RIG_WITNESS_TOTAL:
+        second = rig_takes_total(history, witness) ? first : second;
+        other = 0;
+        break;
+    case RIG_WITNESS_DUPLICATE:
+    case RIG_WITNESS_FUTURE:
+    case RIG_WITNESS_INTERNAL:
+    case RIG_WITNESS_IMPOSSIBLE_VALUE:
+    case RIG_WITNESS_NEGATIVE:
+        second = first;
+        other = witness->op;
+        break;
+    case RIG_WITNESS_BOUNDS: /* of a bank: with the other read */
+        other = other == none ? witness->op : other;
+        break;
+    case RIG_WITNESS_GARBAGE:
+        second = other == none ? first : second;
+        other = other == none ? witness->op : other;
+        break;
+    case RIG_WITNESS_INCOMPATIBLE:
+    case RIG_WITNESS_LOST_UPDATE:
+        break;
+    default:
+        return false;
+    }
+    if (witness->op == none || other == none)
+        return false;
+    *line =
+        (struct rig_witness_line){.kind = kind, .from = first, .from_op = witness->op, .to = second, .to_op = other};
+    return true;
+}

@@ -1,0 +1,21 @@
+/*
+ * A witness without a cycle as a line of a proof (contradiction.h): what rig proves before it prints the witness, and what a
+ * proof file says. Lists, registers, sets, counters and banks.
+ */
+#ifndef RIG_CHECKER_PROVE_WITNESS_SINGLE_LINE_H
+#define RIG_CHECKER_PROVE_WITNESS_SINGLE_LINE_H
+
+#include "checker/model/verdict.h"
+#include "checker/prove/contradiction.h"
+
+/* The transaction's operation that writes the value; the last one that writes the key if none does; UINT32_MAX. */
+uint32_t rig_write_of(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value);
+
+/* Fills in the line. False: the witness has none. */
+bool rig_single_line(const struct rig_history *history, const struct rig_witness *witness,
+                     struct rig_witness_line *line);
+
+/* Whether the witness compares a read with the known total of a bank. */
+bool rig_takes_total(const struct rig_history *history, const struct rig_witness *witness);
+
+#endif
