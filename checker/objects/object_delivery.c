@@ -23,12 +23,18 @@ struct counting {
     struct rig_table of_value;
     struct tally_vec tallies;
     uint32_t nothing; /* the last take that found nothing, or NONE */
-    uint32_t unknown; /* takes of unknown result that began before its end */
+    uint32_t unknown; /* takes of unknown result or outcome that began before its end */
 };
 
 static const struct rig_txn_op *op_of(const struct rig_object_key *key, uint32_t i)
 {
     return &key->model->classes.at[key->ops[i].class].ops[0];
+}
+
+/* Whether it certainly took what its result says. */
+static bool is_certain(const struct rig_object_key *key, uint32_t i)
+{
+    return op_of(key, i)->read_state != RIG_READ_UNKNOWN && key->ops[i].end != RIG_POSITION_NONE;
 }
 
 static struct tally *tally_of(struct counting *c, int64_t value)
@@ -50,12 +56,11 @@ static void find_nothing(struct counting *c)
     c->nothing = NONE;
     for (uint32_t i = 0; i < c->key->count; i++) {
         const struct rig_txn_op *op = op_of(c->key, i);
-        if (rig_op_reads(op->kind) && op->read_state == RIG_READ_NIL && c->key->ops[i].end != RIG_POSITION_NONE)
+        if (rig_op_reads(op->kind) && op->read_state == RIG_READ_NIL && is_certain(c->key, i))
             c->nothing = i; /* operations are in the order of their invocations */
     }
     for (uint32_t i = 0; c->nothing != NONE && i < c->key->count; i++) {
-        const struct rig_txn_op *op = op_of(c->key, i);
-        c->unknown += rig_op_reads(op->kind) && op->read_state == RIG_READ_UNKNOWN &&
+        c->unknown += rig_op_reads(op_of(c->key, i)->kind) && !is_certain(c->key, i) &&
                       c->key->ops[i].invoke < c->key->ops[c->nothing].end;
     }
 }
@@ -74,7 +79,7 @@ static bool count_all(struct counting *c)
     for (uint32_t i = 0; i < c->key->count; i++) {
         const struct rig_txn_op *op = op_of(c->key, i);
         const bool takes = rig_op_reads(op->kind);
-        if (takes && op->read_state != RIG_READ_SEEN)
+        if (takes && (op->read_state != RIG_READ_SEEN || !is_certain(c->key, i)))
             continue;
         struct tally *tally = tally_of(c, op->value);
         if (tally == NULL)

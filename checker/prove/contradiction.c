@@ -148,7 +148,7 @@ static const char *check_ww(const struct proof *p, const struct rig_witness_line
         return known_order(p, line, line->from, (uint32_t)(from - p->history->ops), to->key)
                    ? NULL
                    : "no reason for the order of the versions";
-    if (p->facts->shape != RIG_RESULT_LIST || p->facts->contested[to->key])
+    if (p->facts->shape != RIG_RESULT_LIST || rig_facts_contested(p->facts, to->key))
         return "nothing orders the versions of the key";
     return list_shows(p, p->facts->longest_acknowledged[to->key], from->value, to->value) ||
                    list_shows(p, p->facts->longest[to->key], from->value, to->value)
@@ -169,7 +169,7 @@ static const char *check_rw(const struct proof *p, const struct rig_witness_line
     if (!rig_op_reads(from->kind) || rig_op_reads(to->kind) || from->read_state == RIG_READ_UNKNOWN)
         return "not a known read and a write";
     if (p->facts->shape != RIG_RESULT_VALUE)
-        return (p->facts->shape == RIG_RESULT_LIST && p->facts->contested[to->key]) ||
+        return (p->facts->shape == RIG_RESULT_LIST && rig_facts_contested(p->facts, to->key)) ||
                        rig_shows(p->history, from, to->value)
                    ? "the read shows the write, or contradicts other reads"
                    : NULL;
@@ -434,15 +434,17 @@ enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsig
                       .refuted = facts->history->reads_at_once ? ~rig_proved_levels_by_operations() : ~UINT32_C(0),
                       .assumed = assumed,
                       .err = err};
+    struct rig_impossible found = {.levels = ~UINT32_C(0)};
     enum rig_rc rc;
     if (facts->form == RIG_FACTS_SUMS && lines->count == 1 && lines->at[0].kind > RIG_WITNESS_SUPPOSE)
         rc = rig_impossible_sum(facts, &lines->at[0], &p.refuted, err);
     else if (facts->form != RIG_FACTS_VERSIONS)
         rc = rig_fail(err, RIG_E_INPUT, "a history of this type has no such witness");
     else if (lines->count == 1 && lines->at[0].kind > RIG_WITNESS_SUPPOSE)
-        rc = rig_impossible_read(facts, &lines->at[0], &p.refuted, err);
+        rc = rig_impossible_read(facts, &lines->at[0], NULL, &found, err);
     else
         rc = check_lines(&p);
+    p.refuted &= found.levels;
     const uint32_t left = levels & ~rig_proved_levels_above(p.refuted);
     for (int i = 0; rc == RIG_OK && i < RIG_PROVED_LEVELS; i++) {
         if ((left >> i & 1) != 0)

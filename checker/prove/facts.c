@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
+#include "checker/prove/commits.h"
+
 void rig_facts_done(struct rig_facts *facts)
 {
     free(facts->writes);
@@ -33,10 +36,35 @@ static struct rig_fact_write *find(const struct rig_facts *facts, uint32_t key, 
     }
 }
 
+uint32_t rig_facts_write_in(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
+{
+    RIG_REQUIRE(txn < history->txn_count);
+    for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++) {
+        const struct rig_txn_op *at = &history->ops[op];
+        if (at->key == key && at->value == value && !rig_op_reads(at->kind))
+            return op;
+    }
+    return RIG_FACT_NONE;
+}
+
 const struct rig_fact_write *rig_facts_writer(const struct rig_facts *facts, uint32_t key, int64_t value)
 {
+    RIG_REQUIRE(facts->writes != NULL);
     const struct rig_fact_write *write = find(facts, key, value);
+    RIG_INVARIANT(write->op == RIG_FACT_NONE ||
+                  (write->txn < facts->history->txn_count && write->op >= facts->history->txns[write->txn].first_op &&
+                   write->op < facts->history->txns[write->txn + 1].first_op));
     return write->op == RIG_FACT_NONE ? NULL : write;
+}
+
+bool rig_facts_is_written(const struct rig_facts *facts, uint32_t key, int64_t value)
+{
+    bool written = facts->writes != NULL && rig_facts_writer(facts, key, value) != NULL;
+    for (uint32_t op = 0; facts->writes == NULL && !written && op < facts->history->op_count; op++) {
+        const struct rig_txn_op *at = &facts->history->ops[op];
+        written = at->key == key && at->value == value && !rig_op_reads(at->kind);
+    }
+    return written;
 }
 
 static enum rig_rc index_writes(struct rig_facts *facts, struct rig_err *err)
@@ -114,9 +142,8 @@ struct rig_read_list rig_facts_external(const struct rig_facts *facts, uint32_t 
     for (uint32_t i = history->txns[txn].first_op; !appends && i < history->txns[txn + 1].first_op; i++)
         appends = !rig_op_reads(history->ops[i].kind) && history->ops[i].key == history->ops[op].key;
     while (appends && list.count > 0) {
-        const struct rig_fact_write *write =
-            rig_facts_writer(facts, history->ops[op].key, rig_read_element(&list, list.count - 1));
-        if (write == NULL || write->txn != txn)
+        const int64_t last = rig_read_element(&list, list.count - 1);
+        if (rig_facts_write_in(history, txn, history->ops[op].key, last) == RIG_FACT_NONE)
             break;
         list.count--;
     }
@@ -125,44 +152,6 @@ struct rig_read_list rig_facts_external(const struct rig_facts *facts, uint32_t 
 }
 
 /* ---- for witnesses ---- */
-
-struct spread {
-    struct rig_facts *facts;
-    uint32_t *waiting, waiting_count; /* committed transactions whose reads are still to be followed */
-    uint32_t *followed;               /* per key: elements of its spine that were followed */
-};
-
-static void commit(struct spread *s, uint32_t txn)
-{
-    if (s->facts->committed[txn] || s->facts->history->txns[txn].outcome == RIG_OUTCOME_FAIL)
-        return;
-    s->facts->committed[txn] = 1;
-    s->waiting[s->waiting_count++] = txn;
-}
-
-static void follow_value(struct spread *s, uint32_t key, int64_t value)
-{
-    const struct rig_fact_write *write = rig_facts_writer(s->facts, key, value);
-    if (write != NULL)
-        commit(s, write->txn);
-}
-
-static void follow_read(struct spread *s, const struct rig_txn_op *op)
-{
-    if (!rig_op_reads(op->kind) || op->read_state != RIG_READ_SEEN)
-        return;
-    if (!rig_op_reads_sequence(op->kind)) {
-        follow_value(s, op->key, op->value);
-        return;
-    }
-    const struct rig_read_list list = rig_txn_op_list(s->facts->history, op);
-    for (uint32_t i = s->followed[op->key]; i < list.shared; i++)
-        follow_value(s, op->key, list.at[i]);
-    if (list.shared > s->followed[op->key])
-        s->followed[op->key] = list.shared;
-    for (uint32_t i = list.shared; i < list.count; i++)
-        follow_value(s, op->key, list.tail[i - list.shared]);
-}
 
 static bool lists_disagree(const struct rig_read_list *a, const struct rig_read_list *b)
 {
@@ -211,32 +200,20 @@ enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err)
     const size_t txns = (size_t)history->txn_count + 1, keys = (size_t)history->key_count + 1;
     if (facts->committed != NULL || facts->form != RIG_FACTS_VERSIONS)
         return RIG_OK;
-    struct spread s = {
-        .facts = facts, .waiting = calloc(txns, sizeof *s.waiting), .followed = calloc(keys, sizeof *s.followed)};
-    facts->committed = calloc(txns, 1);
+    facts->committed = calloc(txns, sizeof facts->committed[0]);
     facts->contested = calloc(keys, 1);
     facts->longest = malloc(keys * sizeof facts->longest[0]);
     facts->longest_acknowledged = malloc(keys * sizeof facts->longest[0]);
-    const bool ok = s.waiting != NULL && s.followed != NULL && facts->committed != NULL && facts->contested != NULL &&
-                    facts->longest != NULL && facts->longest_acknowledged != NULL;
-    for (uint32_t txn = 0; ok && txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome == RIG_OUTCOME_OK)
-            commit(&s, txn);
-    }
-    while (ok && s.waiting_count > 0) {
-        const uint32_t txn = s.waiting[--s.waiting_count];
-        for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++)
-            follow_read(&s, &history->ops[op]);
-    }
-    if (ok) {
-        memset(facts->longest, 0xff, keys * sizeof facts->longest[0]);
-        memset(facts->longest_acknowledged, 0xff, keys * sizeof facts->longest[0]);
-        if (facts->shape == RIG_RESULT_LIST)
-            find_longest(facts);
-    }
-    free(s.waiting);
-    free(s.followed);
-    return ok ? RIG_OK : rig_no_memory(err, "the history");
+    if (facts->committed == NULL || facts->contested == NULL || facts->longest == NULL ||
+        facts->longest_acknowledged == NULL ||
+        !rig_commits_prove(history, (enum rig_op_kind)rig_data_types[history->workload].write_op,
+                           rig_commits_follow_reads, NULL, facts->committed))
+        return rig_no_memory(err, "the history");
+    memset(facts->longest, 0xff, keys * sizeof facts->longest[0]);
+    memset(facts->longest_acknowledged, 0xff, keys * sizeof facts->longest[0]);
+    if (facts->shape == RIG_RESULT_LIST)
+        find_longest(facts);
+    return RIG_OK;
 }
 
 bool rig_facts_found_no_row(const struct rig_facts *facts, uint32_t op)

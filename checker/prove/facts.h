@@ -25,7 +25,7 @@ enum rig_facts_form { RIG_FACTS_VERSIONS, RIG_FACTS_OBJECTS, RIG_FACTS_SUMS };
 struct rig_facts {
     const struct rig_history *history; /* borrowed */
     enum rig_result_shape shape;       /* of what reads show: a list, a set, or one value */
-    struct rig_fact_write *writes;     /* open addressing, at most half full */
+    struct rig_fact_write *writes;     /* the index: open addressing, at most half full; NULL: there is none */
     uint64_t mask;
     enum rig_facts_form form;
     bool prefilled; /* each key had its row before the first transaction: by the record, or by the proof */
@@ -33,7 +33,7 @@ struct rig_facts {
     int64_t total;
     uint32_t completed; /* transactions with a completion: ids below it */
     /* from rig_facts_witness() */
-    uint8_t *committed; /* per transaction: acknowledged, or unknown with a write that a committed one shows */
+    bool *committed;    /* per transaction: acknowledged, or unknown with a write that a committed one shows */
     uint8_t *contested; /* per key: two committed reads of the list contradict each other */
     uint32_t *longest;  /* per key: the committed read of the longest list; RIG_FACT_NONE: none */
     uint32_t *longest_acknowledged; /* the same of acknowledged transactions */
@@ -46,7 +46,17 @@ void rig_facts_done(struct rig_facts *facts);
 /* Fills in what witnesses need, once. */
 enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err);
 
-/* The write of the value, or NULL. */
+/* Whether two committed reads of the list contradict each other; false where it was not asked. */
+static inline bool rig_facts_contested(const struct rig_facts *facts, uint32_t key)
+{
+    return facts->contested != NULL && facts->contested[key] != 0;
+}
+
+/* The place in history->ops of the transaction's write of the value to the key, or RIG_FACT_NONE. */
+uint32_t rig_facts_write_in(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value);
+/* Whether a transaction writes the value, whatever became of it. Linear in the history where there is no index. */
+bool rig_facts_is_written(const struct rig_facts *facts, uint32_t key, int64_t value);
+/* The write of the value, or NULL; by the index. */
 const struct rig_fact_write *rig_facts_writer(const struct rig_facts *facts, uint32_t key, int64_t value);
 /* The transaction of that name (rig_txn_name()), or RIG_FACT_NONE. */
 uint32_t rig_facts_named(const struct rig_facts *facts, uint32_t name);

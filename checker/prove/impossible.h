@@ -11,8 +11,15 @@
 
 /* Whether the read shows the value. */
 bool rig_shows(const struct rig_history *history, const struct rig_txn_op *read, int64_t value);
-/* Fills in the levels that the line refutes, as bits; RIG_E_INPUT when the history does not show it. */
-enum rig_rc rig_impossible_read(const struct rig_facts *facts, const struct rig_witness_line *line, uint32_t *levels,
-                                struct rig_err *err);
+struct rig_impossible {
+    uint32_t levels;   /* that it refutes, as bits */
+    bool by_predicate; /* it rests on a read that found no row */
+    uint32_t against;  /* internal: the transaction's operation with which the read disagrees, from 0 */
+};
+
+/* `value`: the one that the read shows, or of a set misses, and is in question; NULL: any. RIG_E_INPUT: the history does not
+ * show it. `facts` with their committed transactions. */
+enum rig_rc rig_impossible_read(const struct rig_facts *facts, const struct rig_witness_line *line,
+                                const int64_t *value, struct rig_impossible *found, struct rig_err *err);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "checker/explain/refutes.h"
 #include "checker/prove/witness/verify.h"
+#include "history/source/load.h"
 #include "history/types/types.h"
 #include "tests/proof/proof_histories.h"
 
@@ -256,7 +257,13 @@ static void try_history(enum rig_workload workload, uint64_t seed, uint64_t numb
     struct rig_history *history = proof_history(workload, seed, number);
     char name[80];
     (void)snprintf(name, sizeof name, "%s %" PRIu64, rig_data_types[workload].name, number);
-    if (history != NULL && rig_check(history, &options, &verdict, &err) == RIG_OK) {
+    const enum rig_rc rc = history == NULL ? RIG_E_INPUT : rig_check(history, &options, &verdict, &err);
+    if (rc == RIG_E_BUG) {
+        (void)fprintf(stderr, "%s: %s\n", name, err.text);
+        (void)rig_history_save(history, "-", &(struct rig_save_options){.form = RIG_FORM_JSON_LINES}, &err);
+    }
+    RIG_REQUIRE(rc != RIG_E_BUG);
+    if (rc == RIG_OK) {
         const bool prefilled = (options.assumptions & RIG_ASSUMES_PREFILLED) != 0;
         struct rig_verifier *verifier = rig_verifier_new(history, prefilled);
         RIG_REQUIRE(verifier != NULL);

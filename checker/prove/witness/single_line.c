@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/prove/impossible.h"
 
 static const uint32_t none = UINT32_MAX;
 
@@ -88,4 +89,34 @@ bool rig_single_line(const struct rig_history *history, const struct rig_witness
     *line =
         (struct rig_witness_line){.kind = kind, .from = first, .from_op = witness->op, .to = second, .to_op = other};
     return true;
+}
+
+/* A cited value that the line does not have: that of the read. */
+static bool names_value(enum rig_witness_kind kind, enum rig_result_shape shape)
+{
+    return kind == RIG_WITNESS_G1A || kind == RIG_WITNESS_G1B || kind == RIG_WITNESS_GARBAGE ||
+           kind == RIG_WITNESS_DUPLICATE || kind == RIG_WITNESS_FRACTURED || kind == RIG_WITNESS_FUTURE ||
+           (kind == RIG_WITNESS_INTERNAL && shape == RIG_RESULT_SET);
+}
+
+const char *rig_verify_single(const struct rig_proof *proof, const struct rig_witness *witness)
+{
+    const struct rig_history *history = proof->history;
+    const uint32_t txn = witness->txns[0];
+    struct rig_witness_line line;
+    struct rig_impossible found;
+    struct rig_err err = {0};
+    enum rig_anomaly item;
+    if (witness->op >= rig_txn_op_count(history, txn) || rig_txn_ops(history, txn)[witness->op].key != witness->key)
+        return "made no such read";
+    if (!rig_single_line(history, witness, &line))
+        return "shows an anomaly that cannot stand without a cycle";
+    const int64_t *value = names_value(line.kind, proof->raw.shape) ? &witness->value : NULL;
+    if (rig_impossible_read(&proof->raw, &line, value, &found, &err) != RIG_OK)
+        return "shows no such anomaly";
+    if (line.kind == RIG_WITNESS_INTERNAL && proof->raw.shape != RIG_RESULT_SET && witness->other_op != found.against)
+        return "disagrees with another operation";
+    return found.by_predicate == rig_anomaly_is_by_predicate(witness->anomaly, &item)
+               ? NULL
+               : "is in an anomaly that has another name where its key has no row";
 }

@@ -7,6 +7,7 @@
 
 #include "checker/model/verdict.h"
 #include "checker/prove/contradiction.h"
+#include "checker/prove/witness/verify_type.h"
 
 /* The transaction's operation that writes the value; the last one that writes the key if none does; UINT32_MAX. */
 uint32_t rig_write_of(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value);
@@ -14,6 +15,9 @@ uint32_t rig_write_of(const struct rig_history *history, uint32_t txn, uint32_t 
 /* Fills in the line. False: the witness has none. */
 bool rig_single_line(const struct rig_history *history, const struct rig_witness *witness,
                      struct rig_witness_line *line);
+
+/* check_noncyclic() of what reads of lists, registers and sets show: the line holds, of the value that the witness names. */
+const char *rig_verify_single(const struct rig_proof *proof, const struct rig_witness *witness);
 
 /* Whether the witness compares a read with the known total of a bank. */
 bool rig_takes_total(const struct rig_history *history, const struct rig_witness *witness);

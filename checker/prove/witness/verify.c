@@ -30,6 +30,11 @@ struct rig_verifier *rig_verifier_new(const struct rig_history *history, bool pr
     verifier->proof.history = history;
     verifier->proof.prefilled = prefilled;
     verifier->proof.committed = calloc((size_t)history->txn_count + 1, sizeof *verifier->proof.committed);
+    verifier->proof.raw = (struct rig_facts){.history = history,
+                                             .form = RIG_FACTS_VERSIONS,
+                                             .shape = rig_data_types[history->workload].shape,
+                                             .prefilled = prefilled,
+                                             .committed = verifier->proof.committed};
     if (verifier->proof.committed == NULL || !verifier->type->prove_committed(&verifier->proof)) {
         rig_verifier_free(verifier);
         return NULL;
@@ -243,26 +248,6 @@ static enum rig_rc verify_cases(const struct rig_verifier *verifier, const struc
     return lack.lacks == NULL ? RIG_OK : refuse(verifier->proof.history, witness, lack.txn, lack.lacks, err);
 }
 
-/* Whether an internal inconsistency or a lost update is between reads that found no row of a key that the transaction had
- * not written itself. */
-static bool is_by_phantom(const struct rig_proof *proof, const struct rig_witness *w)
-{
-    const uint32_t txn = w->txns[0], count = rig_txn_op_count(proof->history, txn);
-    const struct rig_txn_op *ops = rig_txn_ops(proof->history, txn);
-    if (w->anomaly == RIG_ANOMALY_LOST_UPDATE)
-        return rig_verify_found_no_row(proof, txn, w->op);
-    if (w->anomaly != RIG_ANOMALY_INTERNAL || w->op >= count || w->other_op >= w->op)
-        return false;
-    const bool now = rig_verify_found_no_row(proof, txn, w->op),
-               before = rig_verify_found_no_row(proof, txn, w->other_op);
-    if (rig_data_types[proof->history->workload].shape == RIG_RESULT_SET)
-        return now && before; /* both are reads, and so of elements that others added */
-    bool own = false;
-    for (uint32_t i = 0; i < (now ? w->op : w->other_op); i++)
-        own |= !rig_op_reads(ops[i].kind) && ops[i].key == w->key;
-    return now != before && !own;
-}
-
 enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct rig_witness *witness,
                                struct rig_err *err)
 {
@@ -272,11 +257,7 @@ enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct
         return verify_cycle(verifier, witness, err);
     if (!verifier->proof.committed[witness->txns[0]])
         return refuse(verifier->proof.history, witness, witness->txns[0], "did not certainly commit", err);
-    struct rig_witness named = *witness; /* is proved in one way, whether or not there was a row */
-    if (rig_anomaly_is_by_predicate(witness->anomaly, &named.anomaly) != is_by_phantom(&verifier->proof, &named))
-        return refuse(verifier->proof.history, witness, witness->txns[0],
-                      "is in an anomaly that has another name where its key has no row", err);
-    const char *lacks = verifier->type->check_noncyclic(&verifier->proof, &named);
+    const char *lacks = verifier->type->check_noncyclic(&verifier->proof, witness);
     if (lacks == rig_verify_spent)
         return rig_fail(err, RIG_E_LIMIT, "a witness %s", lacks);
     return lacks == NULL ? RIG_OK : refuse(verifier->proof.history, witness, witness->txns[0], lacks, err);

@@ -28,7 +28,7 @@ static const struct rig_txn_op *known_read(const struct rig_history *history, ui
     return read->kind == RIG_OP_READ_COUNTER && read->read_state != RIG_READ_UNKNOWN ? read : NULL;
 }
 
-/* What a transaction adds to the key. */
+/* All that a transaction adds to the key. */
 static int64_t net_of(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);

@@ -1,7 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checker/prove/witness/verify_commits.h"
+#include "checker/prove/commits.h"
+#include "checker/prove/witness/single_line.h"
 #include "checker/prove/witness/verify_type.h"
 
 #define NO_LIST UINT32_MAX
@@ -91,8 +92,8 @@ static bool is_shown(const struct rig_proof *proof, uint32_t key, int64_t value)
 /* Notes the reads of a committed transaction. */
 static bool follow_reads(struct rig_commits *commits, uint32_t txn)
 {
-    const struct rig_history *history = commits->proof->history;
-    struct list_facts *facts = commits->proof->facts;
+    const struct rig_history *history = commits->history;
+    struct list_facts *facts = commits->context;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state != RIG_READ_SEEN)
@@ -142,7 +143,7 @@ static bool prove_committed(struct rig_proof *proof)
         facts->next_branch == NULL)
         return false;
     memset(facts->first_branch, 0xff, (key_count + 1) * sizeof *facts->first_branch);
-    return rig_commits_prove(proof, RIG_OP_APPEND, follow_reads);
+    return rig_commits_prove(proof->history, RIG_OP_APPEND, follow_reads, facts, proof->committed);
 }
 
 /* ---- steps of a cycle ---- */
@@ -287,133 +288,6 @@ static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step
 
 /* ---- non-cyclic anomalies ---- */
 
-static const char *check_aborted(const struct rig_proof *proof, const struct rig_witness *w,
-                                 const struct rig_txn_op *read)
-{
-    const struct rig_history *history = proof->history;
-    if (place_in_read(history, read, w->value) == UINT32_MAX)
-        return "did not read the value";
-    bool aborted = w->txn_count == 2 && history->txns[w->txns[1]].outcome == RIG_OUTCOME_FAIL &&
-                   find_append(history, w->txns[1], w->key, w->value) != UINT32_MAX;
-    return aborted ? NULL : "read a value that is not of a failed transaction";
-}
-
-static const char *check_intermediate(const struct rig_proof *proof, const struct rig_witness *w,
-                                      const struct rig_txn_op *read)
-{
-    const struct rig_history *history = proof->history;
-    struct rig_read_list list = rig_txn_op_list(history, read);
-    uint32_t place = list.count;
-    while (place > 0 && rig_read_element(&list, place - 1) != w->value)
-        place--;
-    uint32_t append = w->txn_count == 2 ? find_append(history, w->txns[1], w->key, w->value) : UINT32_MAX;
-    if (place == 0 || append == UINT32_MAX)
-        return "did not read a value of the other transaction";
-    for (uint32_t i = place; i < list.count; i++) {
-        if (find_append(history, w->txns[0], w->key, rig_read_element(&list, i)) == UINT32_MAX)
-            return "read something of others behind the intermediate value";
-    }
-    const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[1]);
-    for (uint32_t i = append + 1; i < rig_txn_op_count(history, w->txns[1]); i++) {
-        if (ops[i].kind == RIG_OP_APPEND && ops[i].key == w->key)
-            return NULL;
-    }
-    return "read the last append of the other transaction";
-}
-
-static const char *check_garbage(const struct rig_proof *proof, const struct rig_witness *w,
-                                 const struct rig_txn_op *read)
-{
-    const struct rig_history *history = proof->history;
-    if (place_in_read(history, read, w->value) == UINT32_MAX)
-        return "did not read the value";
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (find_append(history, txn, w->key, w->value) != UINT32_MAX)
-            return "read a value that some transaction appended";
-    }
-    return NULL;
-}
-
-static const char *check_repeated(const struct rig_proof *proof, const struct rig_witness *w,
-                                  const struct rig_txn_op *read)
-{
-    const struct rig_history *history = proof->history;
-    struct rig_read_list list = rig_txn_op_list(history, read);
-    uint32_t times = 0;
-    for (uint32_t i = 0; i < list.count; i++)
-        times += rig_read_element(&list, i) == w->value;
-    return times > 1 ? NULL : "read the value at most once";
-}
-
-static const char *check_incompatible(const struct rig_proof *proof, const struct rig_witness *w,
-                                      const struct rig_txn_op *read)
-{
-    const struct rig_history *history = proof->history;
-    uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
-    const struct rig_txn_op *other_read = known_read(history, other, w->other_op);
-    if (other_read == NULL || other_read->key != w->key || !proof->committed[other])
-        return "has no other committed read to disagree with";
-    struct rig_read_list a = rig_txn_op_list(history, read), b = rig_txn_op_list(history, other_read);
-    for (uint32_t i = 0; i < a.count && i < b.count; i++) {
-        if (rig_read_element(&a, i) != rig_read_element(&b, i))
-            return NULL;
-    }
-    return "read a prefix of the other list, or the other way round";
-}
-
-static const char *check_fractured(const struct rig_proof *proof, const struct rig_witness *w,
-                                   const struct rig_txn_op *read)
-{
-    const struct rig_history *history = proof->history;
-    uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
-    uint32_t earlier = find_append(history, other, w->key, w->other_value);
-    uint32_t later = find_append(history, other, w->key, w->value);
-    if (earlier == UINT32_MAX || later == UINT32_MAX || earlier >= later || !proof->committed[other])
-        return "has no two appends of one committed transaction to show";
-    uint32_t shown = place_in_read(history, read, w->value);
-    return shown != UINT32_MAX && place_in_read(history, read, w->other_value) >= shown
-               ? NULL
-               : "read both appends in order, or not the later one";
-}
-
-static const char *check_future(const struct rig_proof *proof, const struct rig_witness *w,
-                                const struct rig_txn_op *read)
-{
-    const struct rig_history *history = proof->history;
-    uint32_t append = find_append(history, w->txns[0], w->key, w->value);
-    bool later = append != UINT32_MAX && append > w->op && place_in_read(history, read, w->value) != UINT32_MAX;
-    return later ? NULL : "did not read what it appended later";
-}
-
-/* Replays the transaction on the key: after the first known read, every read is the last one plus the appends since. */
-static const char *check_internal(const struct rig_proof *proof, const struct rig_witness *w,
-                                  const struct rig_txn_op *read)
-{
-    const struct rig_history *history = proof->history;
-    const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[0]);
-    struct rig_read_list now = rig_txn_op_list(history, read);
-    uint32_t left = now.count;
-    for (uint32_t i = w->op; i-- > 0;) {
-        if (ops[i].key != w->key)
-            continue;
-        if (ops[i].kind == RIG_OP_APPEND) {
-            if (left == 0 || rig_read_element(&now, left - 1) != ops[i].value)
-                return NULL;
-            left--;
-        } else if (ops[i].read_state != RIG_READ_UNKNOWN) {
-            struct rig_read_list before = rig_txn_op_list(history, &ops[i]);
-            if (before.count != left)
-                return NULL;
-            for (uint32_t j = 0; j < left; j++) {
-                if (rig_read_element(&before, j) != rig_read_element(&now, j))
-                    return NULL;
-            }
-            return "read what it had to";
-        }
-    }
-    return "read what it had to";
-}
-
 static bool appends_after(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t key)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
@@ -424,25 +298,26 @@ static bool appends_after(const struct rig_history *history, uint32_t txn, uint3
     return false;
 }
 
-static const char *check_lost_update(const struct rig_proof *proof, const struct rig_witness *w,
-                                     const struct rig_txn_op *read)
+/* Both reads show the same list, with elements of the reader's own, too: where it appends these later, they are future reads
+ * as well, so the line of a proof, which leaves out what is the reader's own, would not hold. */
+static const char *check_lost_update(const struct rig_proof *proof, const struct rig_witness *w)
 {
     const struct rig_history *history = proof->history;
-    if (w->txn_count != 2)
+    const struct rig_txn_op *read = known_read(history, w->txns[0], w->op),
+                            *other = w->txn_count == 2 ? known_read(history, w->txns[1], w->other_op) : NULL;
+    if (read == NULL || other == NULL || read->key != w->key || other->key != w->key || !proof->committed[w->txns[1]])
         return "has no other transaction to lose an update to";
-    const struct rig_txn_op *other = known_read(history, w->txns[1], w->other_op);
-    if (other == NULL || other->key != w->key || !proof->committed[w->txns[1]])
-        return "has no other committed read of the key";
-    struct rig_read_list a = rig_txn_op_list(history, read), b = rig_txn_op_list(history, other);
-    if (a.count != b.count)
+    const struct rig_read_list a = rig_txn_op_list(history, read), b = rig_txn_op_list(history, other);
+    bool same = a.count == b.count;
+    for (uint32_t i = 0; same && i < a.count; i++)
+        same = rig_read_element(&a, i) == rig_read_element(&b, i);
+    if (!same)
         return "read another version than the other one";
-    for (uint32_t i = 0; i < a.count; i++) {
-        if (rig_read_element(&a, i) != rig_read_element(&b, i))
-            return "read another version than the other one";
-    }
-    bool both =
-        appends_after(history, w->txns[0], w->op, w->key) && appends_after(history, w->txns[1], w->other_op, w->key);
-    return both ? NULL : "did not append like the other one";
+    if (!appends_after(history, w->txns[0], w->op, w->key) || !appends_after(history, w->txns[1], w->other_op, w->key))
+        return "did not append like the other one";
+    return rig_verify_found_no_row(proof, w->txns[0], w->op) == (w->anomaly == RIG_ANOMALY_LOST_UPDATE_PREDICATE)
+               ? NULL
+               : "is in an anomaly that has another name where its key has no row";
 }
 
 /* A list that some committed transaction read shows the failed transaction's element before the committed one's. */
@@ -534,37 +409,13 @@ static const char *check_lost(const struct rig_proof *proof, const struct rig_wi
 
 static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *w)
 {
-    const struct rig_history *history = proof->history;
     if (w->anomaly == RIG_ANOMALY_DIRTY_UPDATE)
         return check_dirty_update(proof, w);
-    if (w->anomaly == RIG_ANOMALY_LOST_APPEND)
-        return check_lost(proof, w);
-    const struct rig_txn_op *read = known_read(history, w->txns[0], w->op);
-    if (read == NULL || read->key != w->key)
-        return "made no such read";
-    switch ((int)w->anomaly) {
-    case RIG_ANOMALY_G1A:
-        return check_aborted(proof, w, read);
-    case RIG_ANOMALY_G1B:
-        return check_intermediate(proof, w, read);
-    case RIG_ANOMALY_GARBAGE_READ:
-        return check_garbage(proof, w, read);
-    case RIG_ANOMALY_DUPLICATE_ELEMENTS:
-        return check_repeated(proof, w, read);
-    case RIG_ANOMALY_INCOMPATIBLE_ORDER:
-        return check_incompatible(proof, w, read);
-    case RIG_ANOMALY_FRACTURED_APPEND:
-        return check_fractured(proof, w, read);
-    case RIG_ANOMALY_FUTURE_READ:
-        return check_future(proof, w, read);
-    case RIG_ANOMALY_INTERNAL:
-        return check_internal(proof, w, read);
-    case RIG_ANOMALY_LOST_UPDATE:
-        return check_lost_update(proof, w, read);
-    default:
-        return "shows an anomaly that cannot stand without a cycle";
-    }
+    if (w->anomaly == RIG_ANOMALY_LOST_UPDATE || w->anomaly == RIG_ANOMALY_LOST_UPDATE_PREDICATE)
+        return check_lost_update(proof, w);
+    return w->anomaly == RIG_ANOMALY_LOST_APPEND ? check_lost(proof, w) : rig_verify_single(proof, w);
 }
+
 const struct rig_type_verifier rig_verify_list = {.prove_committed = prove_committed,
                                                   .free_facts = free_facts,
                                                   .check_step = check_step,

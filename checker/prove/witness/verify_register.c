@@ -9,7 +9,8 @@
  */
 #include <stdlib.h>
 
-#include "checker/prove/witness/verify_commits.h"
+#include "checker/prove/commits.h"
+#include "checker/prove/witness/single_line.h"
 #include "checker/prove/witness/verify_type.h"
 
 /* A version as a transaction saw it: a value, or the initial state. */
@@ -67,21 +68,10 @@ static bool is_unwritten(const struct rig_proof *proof, uint32_t key, int64_t va
 
 /* ---- which transactions committed ---- */
 
-static bool follow_reads(struct rig_commits *commits, uint32_t txn)
-{
-    const struct rig_history *history = commits->proof->history;
-    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    for (uint32_t i = 0; commits->claims.count > 0 && i < rig_txn_op_count(history, txn); i++) {
-        bool shows = ops[i].kind == RIG_OP_READ_REGISTER && ops[i].read_state == RIG_READ_SEEN;
-        if (shows && !rig_commits_show(commits, ops[i].key, ops[i].value))
-            return false;
-    }
-    return true;
-}
-
 static bool prove_committed(struct rig_proof *proof)
 {
-    return list_ops(proof) && rig_commits_prove(proof, RIG_OP_WRITE, follow_reads);
+    return list_ops(proof) &&
+           rig_commits_prove(proof->history, RIG_OP_WRITE, rig_commits_follow_reads, NULL, proof->committed);
 }
 
 /* ---- versions of a key in a transaction ---- */
@@ -224,70 +214,21 @@ static const char *check_known(const struct rig_proof *proof, const struct rig_s
 
 /* ---- non-cyclic anomalies ---- */
 
-static const char *check_value_of_other(const struct rig_history *history, const struct rig_witness *w,
-                                        const struct rig_txn_op *read)
-{
-    bool of_other = w->txn_count == 2 && read->read_state == RIG_READ_SEEN && read->value == w->value &&
-                    wrote(history, w->txns[1], w->key, w->value);
-    if (!of_other)
-        return "did not read a value of the other transaction";
-    if (w->anomaly == RIG_ANOMALY_G1A)
-        return history->txns[w->txns[1]].outcome == RIG_OUTCOME_FAIL ? NULL : "read from one that did not fail";
-    struct seen last = last_write(history, w->txns[1], w->key);
-    return last.value != w->value ? NULL : "read the last write of the other transaction";
-}
-
-static const char *check_internal(const struct rig_history *history, const struct rig_witness *w,
-                                  const struct rig_txn_op *read)
-{
-    const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[0]);
-    for (uint32_t i = w->op; i-- > 0;) {
-        struct seen before = seen_by(&ops[i]);
-        if (ops[i].key == w->key && before.known)
-            return is_same(before, seen_by(read)) ? "read what it had to" : NULL;
-    }
-    return "had nothing to agree with";
-}
-
-static const char *check_future(const struct rig_history *history, const struct rig_witness *w,
-                                const struct rig_txn_op *read)
-{
-    const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[0]);
-    for (uint32_t i = w->op + 1; i < rig_txn_op_count(history, w->txns[0]); i++) {
-        bool same = read->read_state == RIG_READ_SEEN && ops[i].value == read->value;
-        if (ops[i].kind == RIG_OP_WRITE && ops[i].key == w->key && same)
-            return NULL;
-    }
-    return "did not write later what it read";
-}
-
-static const char *check_lost_update(const struct rig_proof *proof, const struct rig_witness *w,
-                                     const struct rig_txn_op *read)
+/* Both reads show the same version, which may be one that a transaction writes itself, later: the line of a proof would not
+ * hold then. */
+static const char *check_lost_update(const struct rig_proof *proof, const struct rig_witness *w)
 {
     const struct rig_history *history = proof->history;
-    if (w->txn_count != 2 || !proof->committed[w->txns[1]])
-        return "has no other transaction to lose an update to";
-    const struct rig_txn_op *other = known_read(history, w->txns[1], w->other_op);
-    if (other == NULL || other->key != w->key || !is_same(seen_by(read), seen_by(other)))
+    const struct rig_txn_op *read = known_read(history, w->txns[0], w->op),
+                            *other = w->txn_count == 2 ? known_read(history, w->txns[1], w->other_op) : NULL;
+    if (read == NULL || other == NULL || read->key != w->key || other->key != w->key || !proof->committed[w->txns[1]] ||
+        !is_same(seen_by(read), seen_by(other)))
         return "read another version than the other one";
-    bool both = last_write(history, w->txns[0], w->key).known && last_write(history, w->txns[1], w->key).known;
-    return both ? NULL : "did not write like the other one";
-}
-
-/* Another committed read shows another initial state, and a key has one. */
-static const char *check_garbage(const struct rig_proof *proof, const struct rig_witness *w,
-                                 const struct rig_txn_op *read)
-{
-    const uint32_t other = w->txns[w->txn_count - 1];
-    const struct rig_txn_op *initial = known_read(proof->history, other, w->other_op);
-    if (read->read_state != RIG_READ_SEEN || read->value != w->value || !is_unwritten(proof, w->key, w->value))
-        return "read a value that some transaction wrote";
-    if (initial == NULL || initial->key != w->key || !proof->committed[other] ||
-        is_same(seen_by(read), seen_by(initial)))
-        return "has no other read that shows another initial state";
-    return initial->read_state == RIG_READ_NIL || is_unwritten(proof, w->key, initial->value)
+    if (!last_write(history, w->txns[0], w->key).known || !last_write(history, w->txns[1], w->key).known)
+        return "did not write like the other one";
+    return rig_verify_found_no_row(proof, w->txns[0], w->op) == (w->anomaly == RIG_ANOMALY_LOST_UPDATE_PREDICATE)
                ? NULL
-               : "is compared with a read of a value that some transaction wrote";
+               : "is in an anomaly that has another name where its key has no row";
 }
 
 static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *w)
@@ -297,26 +238,9 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
         return wrote(history, w->txns[0], w->key, w->value) || wrote(history, w->txns[0], w->key, w->other_value)
                    ? NULL
                    : "wrote none of the versions";
-    if (w->anomaly == RIG_ANOMALY_LOST_WRITE)
-        return rig_verify_lost_write(proof, w);
-    const struct rig_txn_op *read = known_read(history, w->txns[0], w->op);
-    if (read == NULL || read->key != w->key)
-        return "made no such read";
-    switch ((int)w->anomaly) {
-    case RIG_ANOMALY_G1A:
-    case RIG_ANOMALY_G1B:
-        return check_value_of_other(history, w, read);
-    case RIG_ANOMALY_INTERNAL:
-        return check_internal(history, w, read);
-    case RIG_ANOMALY_FUTURE_READ:
-        return check_future(history, w, read);
-    case RIG_ANOMALY_LOST_UPDATE:
-        return check_lost_update(proof, w, read);
-    case RIG_ANOMALY_GARBAGE_READ:
-        return check_garbage(proof, w, read);
-    default:
-        return "shows an anomaly that registers cannot show without a cycle";
-    }
+    if (w->anomaly == RIG_ANOMALY_LOST_UPDATE || w->anomaly == RIG_ANOMALY_LOST_UPDATE_PREDICATE)
+        return check_lost_update(proof, w);
+    return w->anomaly == RIG_ANOMALY_LOST_WRITE ? rig_verify_lost_write(proof, w) : rig_verify_single(proof, w);
 }
 
 /* Only acknowledged transactions order versions. */

@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "checker/prove/witness/verify_commits.h"
+#include "checker/prove/commits.h"
 #include "checker/prove/witness/verify_row_turn.h"
 #include "checker/prove/witness/verify_type.h"
 #include "history/types/row_ops.h"
@@ -76,7 +76,7 @@ static const struct rig_txn_op *replacing_read(const struct rig_history *history
 
 static bool follow_reads(struct rig_commits *commits, uint32_t txn)
 {
-    const struct rig_history *history = commits->proof->history;
+    const struct rig_history *history = commits->history;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; commits->claims.count > 0 && i < rig_txn_op_count(history, txn); i++) {
         if (known_read(history, txn, i, ops[i].key, false) == NULL)
@@ -92,7 +92,8 @@ static bool follow_reads(struct rig_commits *commits, uint32_t txn)
 
 static bool prove_committed(struct rig_proof *proof)
 {
-    return rig_commits_prove(proof, RIG_OP_ROW, follow_reads) && rig_verify_row_certified(proof);
+    return rig_commits_prove(proof->history, RIG_OP_ROW, follow_reads, NULL, proof->committed) &&
+           rig_verify_row_certified(proof);
 }
 
 /* ---- a row that a read does not show ---- */

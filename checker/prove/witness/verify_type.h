@@ -7,15 +7,17 @@
 #include <stdbool.h>
 
 #include "checker/model/verdict.h"
+#include "checker/prove/facts.h"
 
 struct rig_discrepancy;
 
 /* The facts that a witness is proved from. */
 struct rig_proof {
     const struct rig_history *history;
-    bool *committed; /* per transaction: acknowledged, or unknown with a write that a committed one shows */
-    void *facts;     /* of the data type */
-    bool prefilled;  /* each key had its row before the first transaction */
+    bool *committed;      /* per transaction: acknowledged, or unknown with a write that a committed one shows */
+    void *facts;          /* of the data type */
+    bool prefilled;       /* each key had its row before the first transaction */
+    struct rig_facts raw; /* the same, without an index, for what rig-verify proves, too */
 };
 
 /* A read of a key, proved. */

@@ -1,4 +1,4 @@
-#include "checker/prove/object_search.h"
+#include "checker/prove/operation_order.h"
 
 #include <stdlib.h>
 #include <string.h>
