@@ -23,10 +23,6 @@
 #define RIG_RUN_RESULTS   "results.json"
 #define RIG_RUN_TEXT      "report.txt"
 #define RIG_RUN_HTML      "report.html"
-#define RIG_RUN_JUNIT     "junit.xml"
-#define RIG_RUN_SARIF     "results.sarif"
-#define RIG_RUN_GITHUB    "github.txt"
-#define RIG_RUN_MARKDOWN  "summary.md"
 #define RIG_RUN_LOST      "lost.tsv"
 #define RIG_RUN_WITNESSES "witnesses" /* a folder; report/witness_file.h names its files */
 #define RIG_RUN_CHARTS    "charts"    /* a folder; report/charts.h names its files */
@@ -55,6 +51,20 @@
 #define RIG_RUN_SMALLEST               "smallest" /* a folder like this one */
 #define RIG_RUN_SMALLEST_PLAN          "smallest.yaml"
 #define RIG_RUN_SHRUNK                 "shrunk.json"
+
+/*
+ * The forms of a report: identifier, name in plans and in `--report`, file in the folder of a run, and what a sentence
+ * puts between the name and the one before. A plan's `report` names the forms that have a file.
+ */
+#define RIG_REPORT_FILE_TABLE(X)                                                                                       \
+    X(TEXT, "text", RIG_RUN_TEXT, "")                                                                                  \
+    X(JSON, "json", RIG_RUN_RESULTS, ", ")                                                                             \
+    X(HTML, "html", RIG_RUN_HTML, ", ")                                                                                \
+    X(JUNIT, "junit", "junit.xml", ", ")                                                                               \
+    X(SARIF, "sarif", "results.sarif", ", ")                                                                           \
+    X(GITHUB, "github", "github.txt", ", ")                                                                            \
+    X(MARKDOWN, "markdown", "summary.md", ", ")
+#define RIG_REPORT_FORM_TABLE(X) RIG_REPORT_FILE_TABLE(X) X(DOT, "dot", NULL, " or ")
 
 enum rig_run_place {
     RIG_RUN_PLACE_NONE, /* rig does not write it */

@@ -429,26 +429,30 @@ static enum rig_rc write_charts(const struct rig_verdict *verdict, const struct 
     return rc;
 }
 
-static const struct {
-    enum rig_report_form form;
-    const char *name;
-} files[] = {{RIG_REPORT_JSON, RIG_RUN_RESULTS},     {RIG_REPORT_TEXT, RIG_RUN_TEXT},
-             {RIG_REPORT_HTML, RIG_RUN_HTML},        {RIG_REPORT_JUNIT, RIG_RUN_JUNIT},
-             {RIG_REPORT_SARIF, RIG_RUN_SARIF},      {RIG_REPORT_GITHUB, RIG_RUN_GITHUB},
-             {RIG_REPORT_MARKDOWN, RIG_RUN_MARKDOWN}};
+/* By form; NULL: it has no file in the folder of a run. */
+static const char *const files[RIG_REPORT_FORM_COUNT] = {
+#define REPORT_FILE(id, name, file, between) [RIG_REPORT_##id] = file,
+    RIG_REPORT_FORM_TABLE(REPORT_FILE)
+#undef REPORT_FILE
+};
+
+static enum rig_rc check_file(const char *folder, const char *file, struct rig_err *err)
+{
+    char path[PATH_BYTES];
+    const enum rig_rc rc = join(path, folder, file, err);
+    return rc == RIG_OK ? rig_output_check(path, err) : rc;
+}
 
 enum rig_rc rig_cli_check_folder(const char *folder, struct rig_err *err)
 {
-    char path[PATH_BYTES];
     struct stat status;
     if (stat(folder, &status) != 0)
         return rig_output_check(folder, err); /* it will be made where a file could be */
     enum rig_rc rc = S_ISDIR(status.st_mode) ? RIG_OK : rig_fail(err, RIG_E_USAGE, "%s: is no folder", folder);
-    for (size_t i = 0; i < sizeof files / sizeof files[0] && rc == RIG_OK; i++) {
-        rc = join(path, folder, files[i].name, err);
-        if (rc == RIG_OK)
-            rc = rig_output_check(path, err);
-    }
+    if (rc == RIG_OK)
+        rc = check_file(folder, RIG_RUN_RESULTS, err);
+    for (size_t form = 0; form < RIG_REPORT_FORM_COUNT && rc == RIG_OK; form++)
+        rc = files[form] == NULL ? RIG_OK : check_file(folder, files[form], err);
     return rc;
 }
 
@@ -461,12 +465,15 @@ enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struc
     enum rig_rc rc = make_folder(folder, true, err);
     if (rc != RIG_OK)
         return rc;
-    /* Each is tried: where the page does not fit, the smaller ones may. */
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        enum rig_rc one = join(path, folder, files[i].name, err);
-        const bool wanted = files[i].form == RIG_REPORT_JSON || (forms & 1u << files[i].form) != 0;
+    /* Each is tried: where the page does not fit, the smaller ones may. results.json is the first, and always wanted. */
+    for (size_t i = 0; i <= RIG_REPORT_FORM_COUNT; i++) {
+        const enum rig_report_form form = i == 0 ? RIG_REPORT_JSON : (enum rig_report_form)(i - 1);
+        if (files[form] == NULL || (i > 0 && form == RIG_REPORT_JSON))
+            continue;
+        enum rig_rc one = join(path, folder, files[form], err);
+        const bool wanted = i == 0 || (forms & 1u << form) != 0;
         if (one == RIG_OK && (wanted || access(path, F_OK) == 0)) /* none may show an earlier verdict */
-            one = cli_write_report(verdict, run, course, name, files[i].form, path, err);
+            one = cli_write_report(verdict, run, course, name, form, path, err);
         rc = rc == RIG_OK ? one : rc;
     }
     const enum rig_rc lost = write_lost(verdict, folder, err), charts = write_charts(verdict, course, folder, err);

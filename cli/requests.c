@@ -142,9 +142,10 @@ bool rig_cli_read_minimum(const struct rig_arguments *args, struct rig_minimum *
 bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_cli_report_request *request)
 {
     static const char *const forms[] = {
-        [RIG_REPORT_TEXT] = "text",         [RIG_REPORT_JSON] = "json",   [RIG_REPORT_HTML] = "html",
-        [RIG_REPORT_JUNIT] = "junit",       [RIG_REPORT_SARIF] = "sarif", [RIG_REPORT_GITHUB] = "github",
-        [RIG_REPORT_MARKDOWN] = "markdown", [RIG_REPORT_DOT] = "dot",     [RIG_REPORT_FORM_COUNT] = NULL};
+#define REPORT_NAME(id, name, file, between) name,
+        RIG_REPORT_FORM_TABLE(REPORT_NAME)
+#undef REPORT_NAME
+            NULL};
     const char *text = rig_arguments_value_at(args, "report", i);
     *request = (struct rig_cli_report_request){.path = NULL};
     if (text == NULL)

@@ -73,7 +73,9 @@
         .name = "require", .value = "not-refuted|held", .choices = rig_cli_require_choices,                            \
         .help = "the condition on each level for exit status 0; not-refuted when not given"                            \
     }
-#define RIG_CLI_REPORT_FORMS "text, json, html, junit, sarif, github, markdown or dot"
+#define RIG_CLI_REPORT_NAME(id, name, file, between) between name
+/* "text, json, html, ... or dot" */
+#define RIG_CLI_REPORT_FORMS RIG_REPORT_FORM_TABLE(RIG_CLI_REPORT_NAME)
 #define RIG_ARGUMENT_REPORT                                                                                            \
     {                                                                                                                  \
         .name = "report", .value = "FORM=FILE", .repeatable = true,                                                    \

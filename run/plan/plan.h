@@ -13,23 +13,19 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/option.h"
+#include "base/run_files.h"
 #include "checker/model/assumption.h"
 #include "checker/model/verdict.h"
 #include "drivers/driver.h"
 #include "generator/generator.h"
 #include "nemesis/nemesis_options.h"
 
-/* The forms that a plan's `report` names, in the order of its choices; and what only `--report` gives. */
+/* The forms of a report (base/run_files.h). */
 enum rig_report_form {
-    RIG_REPORT_TEXT,
-    RIG_REPORT_JSON,
-    RIG_REPORT_HTML,
-    RIG_REPORT_JUNIT,
-    RIG_REPORT_SARIF,
-    RIG_REPORT_GITHUB,
-    RIG_REPORT_MARKDOWN,
-    RIG_REPORT_DOT,
-    RIG_REPORT_FORM_COUNT
+#define REPORT_FORM(id, name, file, between) RIG_REPORT_##id,
+    RIG_REPORT_FORM_TABLE(REPORT_FORM)
+#undef REPORT_FORM
+        RIG_REPORT_FORM_COUNT
 };
 
 struct rig_clients_options {

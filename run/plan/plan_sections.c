@@ -19,7 +19,11 @@ const char *const rig_plan_top_names[] = {
     rig_plan_nemesis_key, NULL};
 
 /* By enum rig_report_form. */
-static const char *const report_choices[] = {"text", "json", "html", "junit", "sarif", "github", "markdown", NULL};
+static const char *const report_choices[] = {
+#define REPORT_NAME(id, name, file, between) name,
+    RIG_REPORT_FILE_TABLE(REPORT_NAME)
+#undef REPORT_NAME
+        NULL};
 
 /* By enum rig_record_compression. */
 static const char *const compress_choices[] = {"none", "zstd", NULL};
