@@ -73,20 +73,23 @@ static const struct rig_txn_op *op_of(const struct rig_history *history, const s
     return rig_txn_ops(history, (uint32_t)txn_and_op[0].is.count) + txn_and_op[1].is.count;
 }
 
-static void say_txn(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_txn(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     rig_buf_printf(text, "T%" PRIu32, rig_txn_name(history, (uint32_t)words->is.count));
 }
 
-static void say_key(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_key(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     char name[KEY_BYTES];
     rig_history_key_name(history, (uint32_t)words->is.count, name, sizeof name);
     rig_buf_add_text(text, name);
 }
 
-static void say_result(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_result(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     const struct rig_txn_op *read = op_of(history, words);
     if (read->read_state == RIG_READ_UNKNOWN)
         rig_buf_add_text(text, "?");
@@ -98,66 +101,57 @@ static void say_result(const struct rig_history *history, const struct rig_said 
         add_list(rig_txn_op_list(history, read), text);
 }
 
-static void say_list(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_list(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     add_list(rig_txn_op_list(history, op_of(history, words)), text);
 }
 
-static void say_read(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_read(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     rig_say(history, text, "read key %K as ", op_of(history, words)->key);
     say_result(history, words, text);
 }
 
-static void say_reader(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_reader(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     say_txn(history, words, text);
     rig_buf_add_char(text, ' ');
     say_read(history, words, text);
 }
 
-static void say_stretch(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_stretch(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     add_stretch(rig_txn_op_list(history, op_of(history, words)), words[2].is.number, words[3].is.number, text);
 }
 
-static void say_value(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_value(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
-    (void)history;
+    (void)context;
     rig_value_add(text, words->is.number);
 }
 
-static void say_time(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_time(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     RIG_REQUIRE(words->is.number != RIG_NO_TIME);
     rig_buf_printf(text, "%.6f s", (double)(words->is.number - rig_history_zero_ns(history)) / 1e9);
 }
 
-static void say_excerpt(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_excerpt(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     (void)words;
     if (!history->is_excerpt && history->txn_count <= SHORT)
         rig_buf_add_text(text, " (if the history is an excerpt, --excerpt takes it as written outside)");
 }
 
-static void say_integer(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_operation(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
-    (void)history;
-    RIG_REQUIRE(words->type != RIG_SAID_TEXT);
-    if (words->type == RIG_SAID_NUMBER)
-        rig_buf_printf(text, "%" PRId64, words->is.number);
-    else
-        rig_buf_printf(text, "%" PRIu64, words->is.count);
-}
-
-static void say_text(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
-{
-    (void)history;
-    rig_buf_add_text(text, words->is.text);
-}
-
-static void say_operation(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
-{
+    const struct rig_history *history = context;
     const uint32_t txn = (uint32_t)words->is.count;
     rig_say(history, text, "%T (", txn);
     rig_object_words_op(history->workload, rig_txn_ops(history, txn), rig_txn_op_count(history, txn), text);
@@ -166,16 +160,18 @@ static void say_operation(const struct rig_history *history, const struct rig_sa
 
 /* ---- rows ---- */
 
-static void say_row(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_row(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     const int64_t id = words->is.number;
     rig_say(history, text, "row %V", id);
     if (rig_row_class(id) == RIG_ROW_CLOSED_CLASS)
         rig_say(history, text, " (key %d)", rig_row_closed_key(id));
 }
 
-static void say_query(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_query(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     const struct rig_type_sentences *type = rig_type_words(history->workload)->sentences;
     RIG_REQUIRE(type->add_query != NULL);
     type->add_query(history, (uint32_t)words[0].is.count, (uint32_t)words[1].is.count, text);
@@ -193,19 +189,22 @@ static void add_commit(const struct rig_certificate *certificate, uint64_t commi
         rig_buf_printf(text, " (transaction %" PRIu64 " of the database)", at->id);
 }
 
-static void say_commit(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_commit(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     add_commit(history->certificate, words->is.count, text);
 }
 
-static void say_lost_commit(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_lost_commit(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     add_commit(history->certificate->lost, words->is.count, text);
 }
 
 /* As PostgreSQL writes it. */
-static void say_snapshot(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text)
+static void say_snapshot(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
+    const struct rig_history *history = context;
     const struct rig_txn_views *views = &history->certificate->views;
     const struct rig_snapshot *of = &views->snapshots.at[words->is.count];
     rig_buf_printf(text, "snapshot %" PRIu64 ":%" PRIu64 ":", of->xmin, of->xmax);
@@ -215,57 +214,10 @@ static void say_snapshot(const struct rig_history *history, const struct rig_sai
         rig_buf_add_text(text, ",...");
 }
 
-/* ---- the formatter ---- */
-
-static const struct directive {
-    char name;
-    const char
-        *takes; /* a letter an argument: 'i' RIG_SAID_ID, 'n' RIG_SAID_NUMBER, 't' RIG_SAID_TEXT, 'd' any integer */
-    void (*say)(const struct rig_history *history, const struct rig_said *words, struct rig_buf *text);
-} directives[] = {
-    {'T', "i", say_txn},     {'R', "ii", say_reader},     {'r', "ii", say_read},    {'A', "ii", say_result},
-    {'L', "ii", say_list},   {'S', "iinn", say_stretch},  {'K', "i", say_key},      {'V', "n", say_value},
-    {'E', "", say_excerpt},  {'O', "i", say_operation},   {'I', "n", say_row},      {'Q', "ii", say_query},
-    {'C', "i", say_commit},  {'c', "i", say_lost_commit}, {'P', "i", say_snapshot}, {'t', "n", say_time},
-    {'d', "d", say_integer}, {'s', "t", say_text},
+const struct rig_directive rig_say_directives[] = {
+    {'T', "i", say_txn},    {'R', "ii", say_reader},     {'r', "ii", say_read},    {'A', "ii", say_result},
+    {'L', "ii", say_list},  {'S', "iinn", say_stretch},  {'K', "i", say_key},      {'V', "n", say_value},
+    {'E', "", say_excerpt}, {'O', "i", say_operation},   {'I', "n", say_row},      {'Q', "ii", say_query},
+    {'C', "i", say_commit}, {'c', "i", say_lost_commit}, {'P', "i", say_snapshot}, {'t', "n", say_time},
+    {0, NULL, NULL},
 };
-
-static const struct directive *directive_of(char name)
-{
-    for (size_t i = 0; i < sizeof directives / sizeof directives[0]; i++) {
-        if (directives[i].name == name)
-            return &directives[i];
-    }
-    RIG_REQUIRE(false && "a directive of checker/explain/say.h");
-    return NULL;
-}
-
-/* The word after those that the directive takes. */
-static const struct rig_said *say_one(const struct rig_history *history, const struct directive *directive,
-                                      const struct rig_said *words, struct rig_buf *text)
-{
-    static const char letters[] = {
-        [RIG_SAID_ID] = 'i', [RIG_SAID_NUMBER] = 'n', [RIG_SAID_COUNT] = 'd', [RIG_SAID_TEXT] = 't'};
-    const size_t count = strlen(directive->takes);
-    for (size_t i = 0; i < count; i++) {
-        RIG_REQUIRE(words[i].type != RIG_SAID_END);
-        RIG_REQUIRE(directive->takes[i] == 'd' || directive->takes[i] == letters[words[i].type]);
-    }
-    directive->say(history, words, text);
-    return words + count;
-}
-
-void rig_say_words(const struct rig_history *history, struct rig_buf *text, const struct rig_said *words)
-{
-    RIG_REQUIRE(words->type == RIG_SAID_TEXT);
-    const char *format = (words++)->is.text;
-    for (const char *percent; (percent = strchr(format, '%')) != NULL; format = percent + 2) {
-        rig_buf_add(text, format, (size_t)(percent - format));
-        if (percent[1] == '%')
-            rig_buf_add_char(text, '%');
-        else
-            words = say_one(history, directive_of(percent[1]), words, text);
-    }
-    rig_buf_add_text(text, format);
-    RIG_REQUIRE(words->type == RIG_SAID_END);
-}

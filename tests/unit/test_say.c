@@ -92,7 +92,7 @@ static int status_of(const struct says *s, const struct rig_said *words)
         struct rig_buf text;
         rig_buf_init(&text, 0);
         (void)close(STDERR_FILENO);
-        rig_say_words(s->history, &text, words);
+        rig_say_words(rig_say_directives, s->history, &text, words);
         _exit(0);
     }
     int status;
@@ -101,7 +101,7 @@ static int status_of(const struct says *s, const struct rig_said *words)
     return WEXITSTATUS(status);
 }
 
-#define STATUS(s, ...) status_of((s), (const struct rig_said[]){RIG_SAID_EACH(__VA_ARGS__), {RIG_SAID_END, {0}}})
+#define STATUS(s, ...) status_of((s), RIG_SAID_WORDS(__VA_ARGS__))
 
 static void what_does_not_fit_is_an_assertion(void **state)
 {
