@@ -2,11 +2,10 @@
 
 #include <inttypes.h>
 
-#include "base/plural.h"
 #include "checker/model/certified.h"
 #include "checker/model/level.h"
 #include "report/html_parts.h"
-#include "report/markup.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 bool rig_certificate_is_broken(const struct rig_verdict *verdict)
@@ -43,19 +42,12 @@ void rig_certificate_say_broken(struct rig_buf *out, const struct rig_verdict *v
 
 static void add_source(struct rig_buf *out, const struct rig_certified *certified)
 {
-    rig_words_clean(out, certified->source, false);
-    rig_buf_add_text(out, ": ");
-    rig_words_count(out, certified->commit_count);
-    rig_buf_printf(out, " commit%s with ", rig_plural(certified->commit_count));
-    rig_words_count(out, certified->change_count);
-    rig_buf_printf(out, " version%s; ", rig_plural(certified->change_count));
-    if (certified->complete) {
-        rig_buf_add_text(out, "complete\n");
-        return;
-    }
-    rig_buf_add_text(out, "not complete, so a commit that it lacks proves nothing: ");
-    rig_words_clean(out, certified->ending, false);
-    rig_buf_add_char(out, '\n');
+    rig_tell(out, "%c: %n commit%p with %n version%p; ", certified->source, certified->commit_count,
+             certified->commit_count, certified->change_count, certified->change_count);
+    if (certified->complete)
+        rig_tell(out, "complete\n");
+    else
+        rig_tell(out, "not complete, so a commit that it lacks proves nothing: %c\n", certified->ending);
 }
 
 /* Lost commits of a timeline. */
@@ -75,56 +67,36 @@ static void add_forks(struct rig_buf *out, const struct rig_certified *certified
         const uint64_t lost = count_lost(certificate, fork->timeline);
         char place[64];
         rig_certificate_print_place(fork->place, fork->timeline, place);
-        rig_buf_printf(out, "failover: timeline %" PRIu32 " began at %s, and lost ", fork->next, place);
-        rig_words_count(out, lost);
-        rig_buf_printf(out, " commit%s of timeline %" PRIu32 "\n", rig_plural(lost), fork->timeline);
+        rig_tell(out, "failover: timeline %d began at %s, and lost %n commit%p of timeline %d\n", fork->next, place,
+                 lost, lost, fork->timeline);
     }
 }
 
 static void add_resolved(struct rig_buf *out, const struct rig_certified *certified)
 {
     const uint64_t resolved = certified->resolved_ok + certified->resolved_fail;
-    rig_buf_add_text(out, "unknown outcomes of writing transactions: ");
-    rig_words_count(out, resolved);
-    rig_buf_add_text(out, " resolved (");
-    rig_words_count(out, certified->resolved_ok);
-    rig_buf_add_text(out, " committed, ");
-    rig_words_count(out, certified->resolved_fail);
-    rig_buf_add_text(out, " did not), ");
-    rig_words_count(out, certified->open_count);
-    rig_buf_add_text(out, " open");
-    if (certified->recovered > 0) {
-        rig_buf_add_text(out, "; their answers lack the rows of ");
-        rig_words_count(out, certified->recovered);
-        rig_buf_printf(out, " statement%s, which the commits have", rig_plural(certified->recovered));
-    }
-    rig_buf_add_text(out, "\n");
+    rig_tell(out, "unknown outcomes of writing transactions: %n resolved (%n committed, %n did not), %n open", resolved,
+             certified->resolved_ok, certified->resolved_fail, certified->open_count);
+    if (certified->recovered > 0)
+        rig_tell(out, "; their answers lack the rows of %n statement%p, which the commits have", certified->recovered,
+                 certified->recovered);
+    rig_tell(out, "\n");
 }
 
 static void add_views(struct rig_buf *out, const struct rig_certified *certified)
 {
     if (certified->view_count == 0)
         return;
-    rig_buf_add_text(out, "snapshots: ");
-    rig_words_count(out, certified->snapshot_count);
-    rig_buf_add_text(out, " of ");
-    rig_words_count(out, certified->view_count);
-    rig_buf_printf(out, " transaction%s compared", rig_plural(certified->view_count));
-    if (certified->set_aside > 0) {
-        rig_buf_add_text(out, ", ");
-        rig_words_count(out, certified->set_aside);
-        rig_buf_add_text(out, " left out because the server used numbers again");
-    }
-    rig_buf_add_text(out, "; reads compared with the state at theirs: ");
-    rig_words_count(out, certified->reads_compared);
-    rig_buf_add_text(out, ", with the writer of their row: ");
-    rig_words_count(out, certified->versions_compared);
-    if (certified->standby_reads > 0) {
-        rig_buf_add_text(out, "; not compared with a state: ");
-        rig_words_count(out, certified->standby_reads);
-        rig_buf_printf(out, " read%s by condition on standbys", rig_plural(certified->standby_reads));
-    }
-    rig_buf_add_char(out, '\n');
+    rig_tell(out, "snapshots: %n of %n transaction%p compared", certified->snapshot_count, certified->view_count,
+             certified->view_count);
+    if (certified->set_aside > 0)
+        rig_tell(out, ", %n left out because the server used numbers again", certified->set_aside);
+    rig_tell(out, "; reads compared with the state at theirs: %n, with the writer of their row: %n",
+             certified->reads_compared, certified->versions_compared);
+    if (certified->standby_reads > 0)
+        rig_tell(out, "; not compared with a state: %n read%p by condition on standbys", certified->standby_reads,
+                 certified->standby_reads);
+    rig_tell(out, "\n");
 }
 
 static void add_agreement(struct rig_buf *out, const struct rig_certified *certified)
@@ -134,15 +106,11 @@ static void add_agreement(struct rig_buf *out, const struct rig_certified *certi
     for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
         if (certified->counts[kind] == 0)
             continue;
-        rig_buf_printf(out, "%s: ", rig_discrepancy_infos[kind].name);
-        rig_words_count(out, certified->counts[kind]);
-        rig_buf_printf(out, ": %s\n", rig_discrepancy_infos[kind].definition);
+        rig_tell(out, "%s: %n: %s\n", rig_discrepancy_infos[kind].name, certified->counts[kind],
+                 rig_discrepancy_infos[kind].definition);
     }
-    if (certified->foreign_count > 0) {
-        rig_buf_add_text(out, "commits that no client made: ");
-        rig_words_count(out, certified->foreign_count);
-        rig_buf_add_char(out, '\n');
-    }
+    if (certified->foreign_count > 0)
+        rig_tell(out, "commits that no client made: %n\n", certified->foreign_count);
 }
 
 static const char *fate_word(enum rig_fate fate)
@@ -186,11 +154,8 @@ static void add_levels(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     const struct rig_certified *certified = verdict->certified;
     if (certified->verdict == NULL) {
-        if (certified->unjudged != NULL) {
-            rig_buf_add_text(out, "levels: by the inference alone: ");
-            rig_words_clean(out, certified->unjudged, false);
-            rig_buf_add_char(out, '\n');
-        }
+        if (certified->unjudged != NULL)
+            rig_tell(out, "levels: by the inference alone: %c\n", certified->unjudged);
         return;
     }
     const bool solved = has_solved(verdict);
@@ -235,9 +200,7 @@ void rig_certificate_witnesses(struct rig_buf *out, const struct rig_verdict *ve
         return;
     for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
         for (uint64_t i = 0; i < certified->counts[kind] && i < RIG_DISCREPANCIES_KEPT; i++) {
-            rig_buf_printf(out, "%s #%" PRIu64 ": ", rig_discrepancy_infos[kind].name, i + 1);
-            rig_words_clean(out, certified->kept[kind][i].text, false);
-            rig_buf_add_text(out, "\n\n");
+            rig_tell(out, "%s #%d: %c\n\n", rig_discrepancy_infos[kind].name, i + 1, certified->kept[kind][i].text);
         }
     }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -368,9 +331,7 @@ void rig_certificate_html(struct rig_buf *out, const struct rig_verdict *verdict
     rig_certificate_witnesses(&lines, verdict);
     rig_html_fold(out, "certificate", "Certificate",
                   verdict->certified->agrees ? "all transactions and reads agree with it" : "it does not agree");
-    rig_buf_add_text(out, "<pre>");
-    rig_markup_escape(out, rig_buf_text(&lines));
-    rig_buf_add_text(out, "</pre>\n");
+    rig_tell(out, "<pre>%h</pre>\n", rig_buf_text(&lines));
     rig_html_fold_end(out);
     rig_buf_done(&lines);
 }

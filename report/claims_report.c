@@ -1,12 +1,8 @@
 #include "report/claims_report.h"
 
-#include <inttypes.h>
-
-#include "base/plural.h"
 #include "checker/evidence/claims.h"
 #include "report/html_parts.h"
-#include "report/markup.h"
-#include "report/words.h"
+#include "report/tell.h"
 
 static const char *name_of(unsigned kind)
 {
@@ -15,19 +11,13 @@ static const char *name_of(unsigned kind)
 
 static void add_coverage(struct rig_buf *out, const struct rig_order_claims *claims)
 {
-    rig_words_count(out, claims->placed_count);
-    rig_buf_printf(out, " transaction%s with %s; ", rig_plural(claims->placed_count),
-                   claims->is_order ? "a place in the database's order" : "timestamps of the database");
-    rig_words_count(out, claims->read_count);
-    rig_buf_printf(out, " read%s replayed", rig_plural(claims->read_count));
-    if (claims->excluded_count > 0) {
-        rig_buf_add_text(out, "; ");
-        rig_words_count(out, claims->excluded_count);
-        rig_buf_add_text(out, " of ");
-        rig_words_count(out, claims->key_count);
-        rig_buf_printf(out, " keys left out, whose versions have no known order");
-    }
-    rig_buf_add_char(out, '\n');
+    rig_tell(out, "%n transaction%p with %s; %n read%p replayed", claims->placed_count, claims->placed_count,
+             claims->is_order ? "a place in the database's order" : "timestamps of the database", claims->read_count,
+             claims->read_count);
+    if (claims->excluded_count > 0)
+        rig_tell(out, "; %n of %n keys left out, whose versions have no known order", claims->excluded_count,
+                 claims->key_count);
+    rig_tell(out, "\n");
 }
 
 void rig_claims_lines(struct rig_buf *out, const struct rig_verdict *verdict)
@@ -37,24 +27,20 @@ void rig_claims_lines(struct rig_buf *out, const struct rig_verdict *verdict)
     if (claims == NULL)
         return;
     if (claims->unjudged != NULL) {
-        rig_buf_add_text(out, "not checked: ");
-        rig_words_clean(out, claims->unjudged, false);
-        rig_buf_add_char(out, '\n');
+        rig_tell(out, "not checked: %c\n", claims->unjudged);
         return;
     }
     add_coverage(out, claims);
     for (unsigned kind = 0; kind < RIG_CLAIM_COUNT; kind++) {
         any |= claims->counts[kind] > 0;
         if (claims->counts[kind] > 0)
-            rig_buf_printf(out, "%s: %" PRIu64 ": %s\n", name_of(kind), claims->counts[kind],
-                           rig_anomaly_info(rig_claim_anomalies[kind])->definition);
+            rig_tell(out, "%s: %d: %s\n", name_of(kind), claims->counts[kind],
+                     rig_anomaly_info(rig_claim_anomalies[kind])->definition);
     }
     rig_buf_add_text(out, any ? "\n" : "all of it agrees with the reads and with real time\n");
     for (unsigned kind = 0; kind < RIG_CLAIM_COUNT; kind++) {
         for (uint64_t i = 0; i < claims->counts[kind] && i < RIG_CLAIMS_KEPT; i++) {
-            rig_buf_printf(out, "%s #%" PRIu64 ": ", name_of(kind), i + 1);
-            rig_words_clean(out, claims->kept[kind][i].text, false);
-            rig_buf_add_text(out, "\n\n");
+            rig_tell(out, "%s #%d: %c\n\n", name_of(kind), i + 1, claims->kept[kind][i].text);
         }
     }
 }
@@ -113,9 +99,7 @@ void rig_claims_html(struct rig_buf *out, const struct rig_verdict *verdict)
     rig_buf_init(&lines, 0);
     rig_claims_lines(&lines, verdict);
     rig_html_fold(out, "claims", "The database's own order", "");
-    rig_buf_add_text(out, "<pre>");
-    rig_markup_escape(out, rig_buf_text(&lines));
-    rig_buf_add_text(out, "</pre>\n");
+    rig_tell(out, "<pre>%h</pre>\n", rig_buf_text(&lines));
     rig_html_fold_end(out);
     rig_buf_done(&lines);
 }

@@ -1,11 +1,8 @@
 #include "report/conditions.h"
 
-#include <inttypes.h>
-
 #include "checker/model/level.h"
 #include "report/html_parts.h"
-#include "report/markup.h"
-#include "report/words.h"
+#include "report/tell.h"
 
 const char *rig_condition_word(const struct rig_table_condition *condition)
 {
@@ -21,8 +18,7 @@ void rig_conditions_say_broken(struct rig_buf *out, const struct rig_verdict *ve
     for (uint32_t i = 0; i < verdict->effort.condition_count; i++) {
         if (verdict->effort.conditions[i].broken == 0)
             continue;
-        rig_buf_add_text(out, left == count ? "" : left == 1 ? " and " : ", ");
-        rig_words_clean(out, verdict->effort.conditions[i].name, false);
+        rig_tell(out, "%s%c", left == count ? "" : left == 1 ? " and " : ", ", verdict->effort.conditions[i].name);
         left--;
     }
     if (count > 0)
@@ -31,16 +27,12 @@ void rig_conditions_say_broken(struct rig_buf *out, const struct rig_verdict *ve
 
 void rig_condition_lines(struct rig_buf *out, const struct rig_table_condition *condition)
 {
-    if (condition->problem != NULL) {
-        rig_words_clean(out, condition->problem, false);
-        rig_buf_add_char(out, '\n');
-    }
-    for (uint32_t i = 0; i < condition->row_count; i++) {
-        rig_words_clean(out, condition->rows[i], false);
-        rig_buf_add_char(out, '\n');
-    }
+    if (condition->problem != NULL)
+        rig_tell(out, "%c\n", condition->problem);
+    for (uint32_t i = 0; i < condition->row_count; i++)
+        rig_tell(out, "%c\n", condition->rows[i]);
     if (condition->broken > condition->row_count)
-        rig_buf_printf(out, "%" PRIu64 " more\n", condition->broken - condition->row_count);
+        rig_tell(out, "%d more\n", condition->broken - condition->row_count);
 }
 
 void rig_conditions_json(struct rig_json_writer *w, const struct rig_verdict *verdict)
@@ -89,15 +81,9 @@ void rig_conditions_html(struct rig_buf *out, const struct rig_verdict *verdict)
         struct rig_buf lines;
         rig_buf_init(&lines, 0);
         rig_condition_lines(&lines, condition);
-        rig_buf_add_text(out, "<tr><td class=\"code\">");
-        rig_markup_escape(out, condition->name);
-        rig_buf_printf(out, "</td><td>%s</td><td>", rig_condition_word(condition));
-        rig_markup_escape(out, condition->text);
-        rig_buf_add_text(out, " (");
-        rig_markup_escape(out, condition->source);
-        rig_buf_add_text(out, ")</td><td><pre>");
-        rig_markup_escape(out, rig_buf_text(&lines));
-        rig_buf_add_text(out, "</pre></td></tr>\n");
+        rig_tell(out, "<tr><td class=\"code\">%h</td><td>%s</td><td>%h (%h)</td><td><pre>%h</pre></td></tr>\n",
+                 condition->name, rig_condition_word(condition), condition->text, condition->source,
+                 rig_buf_text(&lines));
         rig_buf_done(&lines);
     }
     rig_buf_add_text(out, "</table></div>\n");

@@ -1,4 +1,5 @@
 #include "report/episodes.h"
+#include "report/tell.h"
 
 #include <string.h>
 
@@ -188,21 +189,14 @@ static void add_times(struct rig_buf *out, const struct rig_episodes *episodes, 
 void rig_episode_name(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *episode)
 {
     rig_words_clean(out, episode->fault, false);
-    if (episode->targets[0] != '\0') {
-        rig_buf_add_text(out, " of ");
-        rig_words_clean(out, episode->targets, false);
-    }
+    if (episode->targets[0] != '\0')
+        rig_tell(out, " of %c", episode->targets);
     add_times(out, episodes, episode);
 }
 
 static void add_counts(struct rig_buf *out, uint64_t ok, uint64_t fail, uint64_t info)
 {
-    rig_words_count(out, ok);
-    rig_buf_add_text(out, " ok, ");
-    rig_words_count(out, fail);
-    rig_buf_add_text(out, " fail, ");
-    rig_words_count(out, info);
-    rig_buf_add_text(out, " info");
+    rig_tell(out, "%n ok, %n fail, %n info", ok, fail, info);
 }
 
 void rig_episode_phase_text(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *phase)
@@ -224,21 +218,14 @@ void rig_episode_group_name(struct rig_buf *out, const struct rig_episodes *epis
         return;
     }
     rig_words_clean(out, first->fault, false);
-    if (first->targets[0] != '\0') {
-        rig_buf_add_text(out, " of ");
-        rig_words_clean(out, first->targets, false);
-    }
-    rig_buf_add_text(out, ", ");
-    rig_words_count(out, group->count);
-    rig_buf_add_text(out, " times");
+    if (first->targets[0] != '\0')
+        rig_tell(out, " of %c", first->targets);
+    rig_tell(out, ", %n times", group->count);
     if (first->from_ns == RIG_NO_TIME || last->to_ns == RIG_NO_TIME)
         return;
     rig_buf_printf(out, ", %.3f s - %.3f s: ", (double)(first->from_ns - episodes->zero_ns) / 1e9,
                    (double)(last->to_ns - episodes->zero_ns) / 1e9);
-    rig_words_duration(out, group->total_ns / (int64_t)group->count);
-    rig_buf_add_text(out, " each, ");
-    rig_words_duration(out, group->longest_ns);
-    rig_buf_add_text(out, " at most");
+    rig_tell(out, "%t each, %t at most", group->total_ns / (int64_t)group->count, group->longest_ns);
 }
 
 void rig_episode_group_counts(struct rig_buf *out, const struct rig_episodes *episodes,
@@ -281,8 +268,7 @@ static void add_phases(struct rig_buf *out, const struct rig_episodes *episodes,
     for (size_t i = 0; i < episodes->phases.count; i++) {
         if (!rig_episode_touches(&episodes->phases.at[i], history, witness))
             continue;
-        rig_buf_add_text(out, named++ == 0 ? "In phase " : ", ");
-        rig_words_clean(out, episodes->phases.at[i].targets, false);
+        rig_tell(out, "%s%c", named++ == 0 ? "In phase " : ", ", episodes->phases.at[i].targets);
     }
     if (named > 0)
         rig_buf_add_char(out, '.');
@@ -305,11 +291,8 @@ void rig_episodes_of_witness(struct rig_buf *out, const struct rig_episodes *epi
         rig_buf_add_text(out, named++ == 0 ? begin : "; ");
         rig_episode_name(out, episodes, episode);
     }
-    if (further > 0) {
-        rig_buf_add_text(out, "; and ");
-        rig_words_count(out, further);
-        rig_buf_add_text(out, " more");
-    }
+    if (further > 0)
+        rig_tell(out, "; and %n more", further);
     if (named > 0)
         rig_buf_add_char(out, '.');
 }

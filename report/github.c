@@ -6,8 +6,8 @@
  */
 #include "base/bug.h"
 #include "report/cases.h"
-#include "report/markup.h"
 #include "report/report.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 enum { MESSAGE_BYTES = 4000 };
@@ -44,8 +44,7 @@ static void add_annotation(struct annotations *annotations, const char *command,
 {
     struct rig_buf *out = annotations->out, *text = &annotations->text;
     rig_buf_clear(text);
-    rig_words_clean(text, annotations->name, false);
-    rig_buf_printf(text, ": %s", test_case->name);
+    rig_tell(text, "%c: %s", annotations->name, test_case->name);
     if (test_case->anomaly != RIG_ANOMALY_COUNT)
         rig_buf_printf(text, ": %s", test_case->type);
     else if (test_case->type != NULL)
@@ -90,9 +89,7 @@ static void add_cell(struct rig_buf *out, struct rig_buf *text, const char *cont
 {
     rig_buf_clear(text);
     rig_words_clean(text, content, false);
-    rig_buf_add_text(out, "<td>");
-    rig_markup_escape(out, rig_buf_text(text));
-    rig_buf_add_text(out, "</td>");
+    rig_tell(out, "<td>%h</td>", rig_buf_text(text));
 }
 
 struct markdown {
@@ -126,15 +123,10 @@ static void add_detail(const struct rig_report_case *test_case, void *context)
     if (test_case->detail == NULL || *test_case->detail == '\0')
         return;
     struct rig_buf *out = markdown->out;
-    rig_buf_add_text(out, "\n<details><summary>");
-    rig_markup_escape(out, test_case->name);
-    rig_buf_add_text(out, ": ");
-    rig_markup_escape(out, test_case->type);
-    rig_buf_add_text(out, "</summary>\n<pre>\n");
+    rig_tell(out, "\n<details><summary>%h: %h</summary>\n<pre>\n", test_case->name, test_case->type);
     rig_buf_clear(&markdown->text);
     rig_words_clean(&markdown->text, test_case->detail, true);
-    rig_markup_escape(out, rig_buf_text(&markdown->text));
-    rig_buf_add_text(out, "\n</pre>\n</details>\n");
+    rig_tell(out, "%h\n</pre>\n</details>\n", rig_buf_text(&markdown->text));
 }
 
 static void add_fact(struct markdown *markdown, const char *name, const char *value)
@@ -178,20 +170,14 @@ void rig_report_markdown(const struct rig_verdict *verdict, const struct rig_rep
     struct rig_buf line;
     rig_buf_init(&line, 0);
     rig_words_clean(&line, name, false);
-    rig_buf_add_text(out, "<h3>rig: ");
-    rig_markup_escape(out, rig_buf_text(&line));
-    rig_buf_add_text(out, "</h3>\n<p><b>");
+    rig_tell(out, "<h3>rig: %h</h3>\n<p><b>", rig_buf_text(&line));
     rig_buf_clear(&line);
     rig_words_verdict(&line, verdict);
-    rig_markup_escape(out, rig_buf_text(&line));
-    rig_buf_add_text(out, "</b></p>\n");
+    rig_tell(out, "%h</b></p>\n", rig_buf_text(&line));
     rig_buf_clear(&line);
     rig_words_warnings(&line, verdict);
-    if (line.size > 0) {
-        rig_buf_add_text(out, "<p>");
-        rig_markup_escape(out, rig_buf_text(&line));
-        rig_buf_add_text(out, "</p>\n");
-    }
+    if (line.size > 0)
+        rig_tell(out, "<p>%h</p>\n", rig_buf_text(&line));
     rig_buf_add_text(out, "\n<table>\n<tr><th>kind</th><th>case</th><th>result</th><th>by</th><th>because</th></tr>\n");
     rig_report_cases_visit(verdict, add_row, &markdown);
     rig_buf_add_text(out, "</table>\n");

@@ -3,6 +3,7 @@
 #include "checker/model/certified.h"
 #include "report/certificate_report.h"
 #include "report/known_report.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 static bool is_asked(const struct rig_verdict *verdict, const struct rig_witness *witness)
@@ -81,11 +82,8 @@ static void add_subject(struct rig_buf *out, const struct rig_report_run *run)
     if (name == NULL || name[0] == '\0')
         name = "This history";
     rig_words_clean(out, name, false);
-    if (run != NULL && run->isolation != NULL) {
-        rig_buf_add_text(out, ", asked for ");
-        rig_words_clean(out, run->isolation, false);
-        rig_buf_add_char(out, ',');
-    }
+    if (run != NULL && run->isolation != NULL)
+        rig_tell(out, ", asked for %c,", run->isolation);
 }
 
 static void add_kept(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_report_run *run)
@@ -93,9 +91,7 @@ static void add_kept(struct rig_buf *out, const struct rig_verdict *verdict, con
     if (verdict->requested_levels != 0 && verdict->requested_anomalies == 0 &&
         asked_with(verdict, RIG_FATE_HELD) == verdict->requested_levels) {
         add_subject(out, run);
-        rig_buf_add_text(out, " kept ");
-        rig_words_levels(out, verdict->requested_levels);
-        rig_buf_add_text(out, " in ");
+        rig_tell(out, " kept %l in ", verdict->requested_levels);
         rig_words_acknowledged(out, verdict->ok_count);
         return;
     }
@@ -123,8 +119,7 @@ static void add_broken(struct rig_buf *out, const struct rig_verdict *verdict, c
         rig_words_broken(out, verdict);
         return;
     }
-    rig_buf_add_text(out, " does not keep ");
-    rig_words_levels(out, rig_levels_weakest_in(verdict->lattice, refuted));
+    rig_tell(out, " does not keep %l", rig_levels_weakest_in(verdict->lattice, refuted));
     if (headline->witness != NULL)
         rig_buf_printf(out, ": it shows %s", rig_anomaly_info(headline->witness->anomaly)->name);
 }

@@ -5,11 +5,9 @@
  * Each part is written by itself, and left out where the page would become too large. The data of the timeline take what
  * the other parts leave.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/plural.h"
 #include "checker/explain/answered.h"
 #include "report/certificate_report.h"
 #include "report/charts.h"
@@ -18,10 +16,10 @@
 #include "report/known_report.h"
 #include "report/episodes.h"
 #include "report/html_parts.h"
-#include "report/markup.h"
 #include "report/report.h"
 #include "report/svg.h"
 #include "report/run_facts.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 enum {
@@ -45,9 +43,10 @@ static void add_head(const struct page *page)
                           "<meta http-equiv=\"Content-Security-Policy\" "
                           "content=\"default-src 'none'; style-src 'unsafe-inline'; ");
     rig_html_timeline_policy(out);
-    rig_buf_add_text(out, "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    rig_markup_escape(out, page->name);
-    rig_buf_printf(out, ": %s - rig</title>\n<style>\n", rig_words_valid(page->verdict));
+    rig_tell(out,
+             "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>%h: %s - "
+             "rig</title>\n<style>\n",
+             page->name, rig_words_valid(page->verdict));
     rig_html_style(out);
     rig_svg_style(out);
     rig_chart_style(out);
@@ -66,12 +65,9 @@ static void add_level_rows(const struct page *page)
             rig_buf_add_text(out, "<span class=\"asked\">requested</span>");
         rig_buf_add_text(out, "</td><td class=\"fate\">");
         rig_html_sign(out, result->fate);
-        rig_buf_printf(out, " %s</td><td>",
-                       result->fate == RIG_FATE_NOT_REFUTED ? "not refuted" : rig_words_fate(result->fate));
-        rig_markup_escape(out, result->reason);
-        rig_buf_add_text(out, "<br><span class=\"dim\">");
-        rig_markup_escape(out, info->definition);
-        rig_buf_add_text(out, "</span></td></tr>\n");
+        rig_tell(out, " %s</td><td>%h<br><span class=\"dim\">%h</span></td></tr>\n",
+                 result->fate == RIG_FATE_NOT_REFUTED ? "not refuted" : rig_words_fate(result->fate), result->reason,
+                 info->definition);
     }
 }
 
@@ -94,11 +90,8 @@ static void add_levels(const struct page *page)
         rig_words_levels(&preview, page->verdict->weakest_refuted);
     rig_html_fold(out, "levels", "Isolation levels", rig_buf_text(&preview));
     rig_buf_done(&preview);
-    if (page->verdict->summary != NULL) {
-        rig_buf_add_text(out, "<p>");
-        rig_markup_escape(out, page->verdict->summary);
-        rig_buf_add_text(out, "</p>\n");
-    }
+    if (page->verdict->summary != NULL)
+        rig_tell(out, "<p>%h</p>\n", page->verdict->summary);
     rig_buf_add_text(out, "<dl>\n");
     add_frontier(page, "Weakest refuted", page->verdict->weakest_refuted);
     add_frontier(page, "Strongest held", rig_levels_strongest(rig_words_levels_of(page->verdict, RIG_FATE_HELD)));
@@ -120,14 +113,9 @@ static void add_levels(const struct page *page)
 
 void rig_html_fold(struct rig_buf *out, const char *id, const char *title, const char *preview)
 {
-    rig_buf_printf(out, "<details class=\"fold\" id=\"%s\"><summary><h2>", id);
-    rig_markup_escape(out, title);
-    rig_buf_add_text(out, "</h2>");
-    if (preview != NULL && preview[0] != '\0') {
-        rig_buf_add_text(out, " <span class=\"dim\">");
-        rig_markup_escape(out, preview);
-        rig_buf_add_text(out, "</span>");
-    }
+    rig_tell(out, "<details class=\"fold\" id=\"%s\"><summary><h2>%h</h2>", id, title);
+    if (preview != NULL && preview[0] != '\0')
+        rig_tell(out, " <span class=\"dim\">%h</span>", preview);
     rig_buf_add_text(out, "</summary>\n");
 }
 
@@ -143,9 +131,7 @@ static void add_elements(const struct page *page)
     rig_words_elements(&lines, page->verdict);
     if (lines.size > 0) {
         rig_html_fold(page->out, "elements", "Elements", "");
-        rig_buf_add_text(page->out, "<pre>");
-        rig_markup_escape(page->out, rig_buf_text(&lines));
-        rig_buf_add_text(page->out, "</pre>\n");
+        rig_tell(page->out, "<pre>%h</pre>\n", rig_buf_text(&lines));
         rig_html_fold_end(page->out);
     }
     rig_buf_done(&lines);
@@ -155,9 +141,7 @@ static void add_fact(struct rig_buf *out, const char *name, const char *value)
 {
     if (value == NULL || *value == '\0')
         return;
-    rig_buf_printf(out, "<dt>%s</dt><dd>", name);
-    rig_markup_escape(out, value);
-    rig_buf_add_text(out, "</dd>\n");
+    rig_tell(out, "<dt>%s</dt><dd>%h</dd>\n", name, value);
 }
 
 static void add_outcomes(const struct page *page)
@@ -165,15 +149,8 @@ static void add_outcomes(const struct page *page)
     const struct rig_verdict *verdict = page->verdict;
     struct rig_buf *out = page->out;
     uint64_t all = verdict->ok_count + verdict->fail_count + verdict->info_count;
-    rig_buf_add_text(out, "<dt>Transactions</dt><dd>");
-    rig_words_count(out, all);
-    rig_buf_add_text(out, ": ");
-    rig_words_count(out, verdict->ok_count);
-    rig_buf_add_text(out, " ok, ");
-    rig_words_count(out, verdict->fail_count);
-    rig_buf_add_text(out, " fail, ");
-    rig_words_count(out, verdict->info_count);
-    rig_buf_add_text(out, " info (");
+    rig_tell(out, "<dt>Transactions</dt><dd>%n: %n ok, %n fail, %n info (", all, verdict->ok_count, verdict->fail_count,
+             verdict->info_count);
     rig_words_share(out, verdict->info_count, all);
     rig_buf_add_text(out, " of unknown fate)</dd>\n");
     if (verdict->scope.skipped_count > 0) {
@@ -225,18 +202,11 @@ static void add_latencies(const struct page *page)
                                   "<th class=\"n\">p90</th><th class=\"n\">p99</th><th class=\"n\">p99.9</th>"
                                   "<th class=\"n\">max</th></tr>\n");
         any = true;
-        rig_buf_add_text(out, "<tr><td>");
-        rig_markup_escape(out, latency->name);
-        rig_buf_add_text(out, "</td><td class=\"n\">");
-        rig_words_count(out, latency->count);
-        rig_buf_add_text(out, "</td>");
+        rig_tell(out, "<tr><td>%h</td><td class=\"n\">%n</td>", latency->name, latency->count);
         const int64_t values[] = {latency->mean_ns, latency->p50_ns,  latency->p90_ns,
                                   latency->p99_ns,  latency->p999_ns, latency->max_ns};
-        for (size_t j = 0; j < sizeof values / sizeof values[0]; j++) {
-            rig_buf_add_text(out, "<td class=\"n\">");
-            rig_words_duration(out, values[j]);
-            rig_buf_add_text(out, "</td>");
-        }
+        for (size_t j = 0; j < sizeof values / sizeof values[0]; j++)
+            rig_tell(out, "<td class=\"n\">%t</td>", values[j]);
         rig_buf_add_text(out, "</tr>\n");
     }
     if (any)
@@ -253,15 +223,8 @@ static void add_errors(const struct page *page)
                           "<th class=\"n\">count</th><th>code</th><th>text of the first</th></tr>\n");
     for (uint32_t i = 0; i < run->error_count; i++) {
         const struct rig_report_error *error = &run->errors[i];
-        rig_buf_add_text(out, "<tr><td>");
-        rig_markup_escape(out, error->outcome);
-        rig_buf_add_text(out, "</td><td class=\"n\">");
-        rig_words_count(out, error->count);
-        rig_buf_add_text(out, "</td><td class=\"code\">");
-        rig_markup_escape(out, error->code);
-        rig_buf_add_text(out, "</td><td>");
-        rig_markup_escape(out, error->text);
-        rig_buf_add_text(out, "</td></tr>\n");
+        rig_tell(out, "<tr><td>%h</td><td class=\"n\">%n</td><td class=\"code\">%h</td><td>%h</td></tr>\n",
+                 error->outcome, error->count, error->code, error->text);
     }
     rig_buf_add_text(out, "</table></div>\n");
 }
@@ -275,13 +238,9 @@ static void add_settings(const struct page *page)
         return;
     rig_html_fold(out, "settings", "Settings", "of the server, where they differ from its defaults");
     rig_buf_add_text(out, "<div class=\"wide\"><table>\n");
-    for (uint32_t i = 0; i < facts->setting_count; i++) {
-        rig_buf_add_text(out, "<tr><td><code>");
-        rig_markup_escape(out, facts->settings[i].name);
-        rig_buf_add_text(out, "</code></td><td><code>");
-        rig_markup_escape(out, facts->settings[i].value);
-        rig_buf_add_text(out, "</code></td></tr>\n");
-    }
+    for (uint32_t i = 0; i < facts->setting_count; i++)
+        rig_tell(out, "<tr><td><code>%h</code></td><td><code>%h</code></td></tr>\n", facts->settings[i].name,
+                 facts->settings[i].value);
     rig_buf_add_text(out, "</table></div>\n");
     rig_html_fold_end(out);
 }
@@ -310,9 +269,7 @@ static void add_run(const struct page *page)
         add_settings(page);
     if (run != NULL && run->plan_yaml != NULL && *run->plan_yaml != '\0') {
         rig_html_fold(out, "plan", "Plan", "the resolved plan");
-        rig_buf_add_text(out, "<pre>");
-        rig_markup_escape(out, run->plan_yaml);
-        rig_buf_add_text(out, "</pre>\n");
+        rig_tell(out, "<pre>%h</pre>\n", run->plan_yaml);
         rig_html_fold_end(out);
     }
 }
@@ -322,21 +279,13 @@ static void add_foot(const struct page *page)
     const struct rig_verdict *verdict = page->verdict;
     const struct rig_cost *cost = &verdict->cost;
     struct rig_buf *out = page->out;
-    rig_buf_add_text(out, "<footer>Checked ");
-    rig_words_count(out, verdict->scope.txn_count);
-    rig_buf_add_text(out, verdict->scope.txn_count == 1 ? " transaction, " : " transactions, ");
-    rig_words_count(out, verdict->edge_count[RIG_EDGE_WW]);
-    rig_buf_add_text(out, " ww, ");
-    rig_words_count(out, verdict->edge_count[RIG_EDGE_WR]);
-    rig_buf_add_text(out, " wr and ");
-    rig_words_count(out, verdict->edge_count[RIG_EDGE_RW]);
+    rig_tell(out, "<footer>Checked %n%s%n ww, %n wr and %n", verdict->scope.txn_count,
+             verdict->scope.txn_count == 1 ? " transaction, " : " transactions, ", verdict->edge_count[RIG_EDGE_WW],
+             verdict->edge_count[RIG_EDGE_WR], verdict->edge_count[RIG_EDGE_RW]);
     rig_buf_printf(out, " rw edges in %.1f ms (read %.1f, infer %.1f, search %.1f)",
                    cost->read_ms + cost->infer_ms + cost->search_ms, cost->read_ms, cost->infer_ms, cost->search_ms);
-    if (cost->peak_bytes > 0) {
-        rig_buf_add_text(out, ", ");
-        rig_words_size(out, cost->peak_bytes);
-        rig_buf_add_text(out, " at most");
-    }
+    if (cost->peak_bytes > 0)
+        rig_tell(out, ", %b at most", cost->peak_bytes);
     rig_buf_add_text(out, ".</footer>\n</main>\n");
 }
 

@@ -3,8 +3,8 @@
 
 #include "checker/explain/case_outline.h"
 #include "report/html_parts.h"
-#include "report/markup.h"
 #include "report/svg.h"
+#include "report/tell.h"
 
 enum { CASE_PICTURES = 12 };
 
@@ -14,11 +14,8 @@ static void add_cycle(struct rig_buf *out, const struct rig_witness *witness, co
     const struct rig_case *l = &witness->cases->lines[line];
     struct rig_witness cycle;
     rig_buf_add_text(out, "<ul>\n");
-    for (uint32_t i = l->first_step; i < l->first_step + l->step_count; i++) {
-        rig_buf_add_text(out, "<li>");
-        rig_markup_escape(out, witness->cases->steps[i].text);
-        rig_buf_add_text(out, "</li>\n");
-    }
+    for (uint32_t i = l->first_step; i < l->first_step + l->step_count; i++)
+        rig_tell(out, "<li>%h</li>\n", witness->cases->steps[i].text);
     rig_buf_add_text(out, "</ul>\n");
     if (picture && rig_case_cycle(witness, line, &cycle)) {
         rig_buf_add_text(out, "<div class=\"scroll\">\n");
@@ -26,9 +23,7 @@ static void add_cycle(struct rig_buf *out, const struct rig_witness *witness, co
         rig_buf_add_text(out, "</div>\n");
         free(cycle.txns);
     }
-    rig_buf_add_text(out, "<p>");
-    rig_markup_escape(out, l->closing);
-    rig_buf_add_text(out, "</p>\n");
+    rig_tell(out, "<p>%h</p>\n", l->closing);
 }
 
 static void begin_item(struct rig_buf *out, const struct rig_cases *cases, const struct rig_case_place *places,
@@ -37,9 +32,7 @@ static void begin_item(struct rig_buf *out, const struct rig_cases *cases, const
     struct rig_buf heading;
     rig_buf_init(&heading, 0);
     rig_case_heading(cases, places, line, &heading);
-    rig_buf_add_text(out, "<li>");
-    rig_markup_escape(out, rig_buf_text(&heading));
-    rig_buf_add_char(out, '\n');
+    rig_tell(out, "<li>%h\n", rig_buf_text(&heading));
     rig_buf_done(&heading);
 }
 

@@ -3,8 +3,7 @@
 
 #include "report/episodes.h"
 #include "report/html_parts.h"
-#include "report/markup.h"
-#include "report/words.h"
+#include "report/tell.h"
 
 enum { LINE_WIDTH = 1100, LEFT = 150, ROW_HEIGHT = 22, AXIS_HEIGHT = 26, ROWS_MOST = 40, BARS_MOST = 400, TICKS = 8 };
 
@@ -40,8 +39,7 @@ static void add_bar(struct rig_buf *out, const struct rig_episodes *episodes, co
                    : first->withdrawn ? "idle"
                                       : "under",
                    from, y, to - from < 2 ? 2 : to - from, ROW_HEIGHT - 8);
-    rig_markup_escape(out, rig_buf_text(&name));
-    rig_buf_add_text(out, "</title></rect>\n");
+    rig_tell(out, "%h</title></rect>\n", rig_buf_text(&name));
     rig_buf_done(&name);
 }
 
@@ -55,9 +53,8 @@ static void add_bars(struct rig_buf *out, const struct rig_episodes *episodes, c
     struct rig_buf name;
     rig_buf_init(&name, 0);
     rig_buf_printf(&name, "%.16s %.14s", first->fault, first->targets);
-    rig_markup_escape(out, rig_buf_text(&name));
+    rig_tell(out, "%h</text>", rig_buf_text(&name));
     rig_buf_done(&name);
-    rig_buf_add_text(out, "</text>");
     if (group->count > BARS_MOST) {
         add_bar(out, episodes, axis, y, first, &episodes->of.at[group->last]);
         return;
@@ -113,18 +110,13 @@ static void add_row(struct rig_buf *out, const struct rig_episodes *episodes, co
     struct rig_buf text;
     rig_buf_init(&text, 0);
     rig_episode_group_name(&text, episodes, group);
-    rig_buf_printf(out, "<tr><td class=\"n\">%u</td><td>", episode->injection);
-    rig_markup_escape(out, rig_buf_text(&text));
-    rig_buf_add_text(out, "</td><td>");
+    rig_tell(out, "<tr><td class=\"n\">%d</td><td>%h</td><td>", episode->injection, rig_buf_text(&text));
     rig_buf_clear(&text);
     rig_episode_group_counts(&text, episodes, group);
     if (rig_episode_is_barren(episode))
         rig_buf_add_text(&text, ": nothing was acknowledged while it was in effect");
-    rig_markup_escape(out, rig_buf_text(&text));
-    rig_buf_printf(out, "</td><td>%s%s", episode->failed ? "FAILED: " : "",
-                   group->count == 1 || episode->text[0] == '\0' ? "" : "the first: ");
-    rig_markup_escape(out, episode->text);
-    rig_buf_add_text(out, "</td></tr>\n");
+    rig_tell(out, "%h</td><td>%s%s%h</td></tr>\n", rig_buf_text(&text), episode->failed ? "FAILED: " : "",
+             group->count == 1 || episode->text[0] == '\0' ? "" : "the first: ", episode->text);
     rig_buf_done(&text);
 }
 
@@ -138,9 +130,7 @@ void rig_html_phases(struct rig_buf *out, const struct rig_episodes *episodes)
         struct rig_buf text;
         rig_buf_init(&text, 0);
         rig_episode_phase_text(&text, episodes, &episodes->phases.at[i]);
-        rig_buf_add_text(out, "<li>");
-        rig_markup_escape(out, rig_buf_text(&text));
-        rig_buf_add_text(out, "</li>\n");
+        rig_tell(out, "<li>%h</li>\n", rig_buf_text(&text));
         rig_buf_done(&text);
     }
     rig_buf_add_text(out, "</ol>\n");

@@ -1,13 +1,13 @@
 /* The anomalies on the page: all of them at a glance, then a card for each with its witnesses. */
 #include <inttypes.h>
 
-#include "base/plural.h"
 #include "checker/model/certified.h"
 #include "report/certificate_report.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
 #include "report/server_log.h"
 #include "report/svg.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 /* Witnesses of an anomaly that stand open; the others are folded. */
@@ -25,8 +25,7 @@ void rig_html_witness(struct rig_buf *out, const struct rig_witness *witness, co
         rig_svg_witness(witness, history, false, out);
         rig_buf_add_text(out, "</div>\n");
     }
-    rig_buf_add_text(out, "<pre class=\"wrap\">");
-    rig_markup_escape(out, witness->text);
+    rig_tell(out, "<pre class=\"wrap\">%h", witness->text);
     struct rig_buf during;
     rig_buf_init(&during, 0);
     rig_episodes_of_witness(&during, episodes, history, witness);
@@ -39,10 +38,10 @@ void rig_html_witness(struct rig_buf *out, const struct rig_witness *witness, co
     const char *log = rig_server_logs_of(run == NULL ? NULL : run->logs, witness, &lines);
     if (lines == 0)
         return;
-    rig_buf_printf(out, "<details class=\"log\"><summary>%u line%s of the servers' logs around it</summary>\n<pre>",
-                   lines, rig_plural(lines));
-    rig_markup_escape(out, log);
-    rig_buf_add_text(out, "</pre></details>\n");
+    rig_tell(
+        out,
+        "<details class=\"log\"><summary>%d line%p of the servers' logs around it</summary>\n<pre>%h</pre></details>\n",
+        lines, lines, log);
 }
 
 static void add_row(struct rig_buf *out, const struct rig_finding *finding, const struct rig_anomaly_info *info,
@@ -51,9 +50,8 @@ static void add_row(struct rig_buf *out, const struct rig_finding *finding, cons
     rig_buf_printf(out, "<tr><td class=\"level\"><a href=\"#%s\">%s</a></td><td class=\"n\">",
                    is_further ? "certificate" : info->name, info->name);
     rig_words_found(out, finding);
-    rig_buf_add_text(out, "</td><td>");
-    rig_markup_escape(out, info->definition);
-    rig_buf_add_text(out, is_further ? " <b>(by the certificate)</b></td></tr>\n" : "</td></tr>\n");
+    rig_tell(out, "</td><td>%h%s", info->definition,
+             is_further ? " <b>(by the certificate)</b></td></tr>\n" : "</td></tr>\n");
 }
 
 /* All anomalies at a glance, each leading to its witnesses. */
@@ -78,11 +76,8 @@ static void add_card(struct rig_buf *out, const struct rig_verdict *verdict, con
     const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
     rig_buf_printf(out, "<section class=\"card\" id=\"%s\">\n<span class=\"count\">", info->name);
     rig_words_found(out, finding);
-    rig_buf_printf(out, " found</span>\n<h3>%s</h3>\n<p class=\"dim\">", info->name);
-    rig_markup_escape(out, info->definition);
-    rig_buf_add_text(out, " (");
-    rig_markup_escape(out, info->source);
-    rig_buf_add_text(out, ")</p>\n");
+    rig_tell(out, " found</span>\n<h3>%s</h3>\n<p class=\"dim\">%h (%h)</p>\n", info->name, info->definition,
+             info->source);
     for (uint32_t i = 0; i < finding->witness_count; i++) {
         const bool folded = i >= PICTURES_SHOWN;
         if (out->size > WITNESSES_BYTES) {

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "report/html_parts.h"
-#include "report/markup.h"
 #include "report/report.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 #define COLUMN_PX   154.0
@@ -115,10 +115,8 @@ static void add_node(struct rig_buf *out, const struct rig_verdict *verdict, uns
     const struct rig_level_info *info = rig_level_info((enum rig_level)level);
     bool asked = (verdict->requested_levels & RIG_LEVEL_BIT(level)) != 0;
     double x = node_x(level), y = node_y(level);
-    rig_buf_printf(out, "<g class=\"%s%s\"><title>", rig_words_fate(result->fate), asked ? " asked" : "");
-    rig_markup_escape(out, info->name);
-    rig_buf_printf(out, ": %s. ", rig_words_fate(result->fate));
-    rig_markup_escape(out, result->reason);
+    rig_tell(out, "<g class=\"%s%s\"><title>%h: %s. %h", rig_words_fate(result->fate), asked ? " asked" : "",
+             info->name, rig_words_fate(result->fate), result->reason);
     rig_buf_printf(out, "</title><rect class=\"node\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"7\"/>",
                    x, y, NODE_WIDTH, NODE_HEIGHT);
     add_mark(out, result->fate, x + 7, y + 13);
@@ -177,8 +175,7 @@ void rig_report_lattice_svg(struct rig_buf *out)
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         const struct rig_level_info *info = rig_level_info((enum rig_level)level);
         double x = node_x(level), y = node_y(level);
-        rig_buf_add_text(out, "<g><title>");
-        rig_markup_escape(out, info->definition);
+        rig_tell(out, "<g><title>%h", info->definition);
         rig_buf_printf(out,
                        "</title><rect class=\"node\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"7\"/>",
                        x, y, NODE_WIDTH, NODE_HEIGHT);

@@ -2,10 +2,8 @@
  * The opening of the page: the claim in one sentence, what it rests on, and the one witness that shows it. Everything
  * else on the page is folded.
  */
-#include <inttypes.h>
 #include <string.h>
 
-#include "base/plural.h"
 #include "checker/explain/answered.h"
 #include "history/types/types.h"
 #include "report/headline.h"
@@ -13,6 +11,7 @@
 #include "report/known_report.h"
 #include "report/markup.h"
 #include "report/run_facts.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 enum { FAULTS_NAMED = 4 };
@@ -27,9 +26,7 @@ struct opening {
 
 static void add_text(struct rig_buf *out, const char *before, const struct rig_buf *text, const char *after)
 {
-    rig_buf_add_text(out, before);
-    rig_markup_escape(out, rig_buf_text(text));
-    rig_buf_add_text(out, after);
+    rig_tell(out, "%s%h%s", before, rig_buf_text(text), after);
 }
 
 /* The name of the anomaly, with which the claim ends, stays on one line. */
@@ -41,9 +38,7 @@ static void add_claim(struct rig_buf *out, const char *claim, const struct rig_h
     rig_markup_escape_bytes(out, claim, has_name ? length - end : length);
     if (!has_name)
         return;
-    rig_buf_add_text(out, "<span class=\"name\">");
-    rig_markup_escape(out, claim + length - end);
-    rig_buf_add_text(out, "</span>");
+    rig_tell(out, "<span class=\"name\">%h</span>", claim + length - end);
 }
 
 static void add_banner(const struct opening *page)
@@ -136,15 +131,9 @@ static void write_faults(struct rig_buf *line, const struct opening *page)
     for (size_t i = 0; i < episodes->groups.count && i < FAULTS_NAMED; i++) {
         const struct rig_episode_group *group = &episodes->groups.at[i];
         const struct rig_episode *first = &episodes->of.at[group->first];
-        rig_buf_add_text(line, i == 0 ? "" : ", ");
-        rig_words_clean(line, first->fault, false);
-        rig_buf_add_text(line, " of ");
-        rig_words_clean(line, first->targets, false);
-        if (group->count > 1) {
-            rig_buf_add_text(line, " (");
-            rig_words_count(line, group->count);
-            rig_buf_add_text(line, " times)");
-        }
+        rig_tell(line, "%s%c of %c", i == 0 ? "" : ", ", first->fault, first->targets);
+        if (group->count > 1)
+            rig_tell(line, " (%n times)", group->count);
     }
     if (episodes->groups.count > FAULTS_NAMED)
         rig_buf_printf(line, " and %zu more", episodes->groups.count - FAULTS_NAMED);
@@ -155,11 +144,7 @@ static void write_evidence(struct rig_buf *line, const struct opening *page)
     const struct rig_verdict *verdict = page->verdict;
     const struct rig_effort *effort = &verdict->effort;
     rig_words_acknowledged(line, verdict->ok_count);
-    rig_buf_add_text(line, "; ");
-    rig_words_count(line, verdict->fail_count);
-    rig_buf_add_text(line, " failed, ");
-    rig_words_count(line, verdict->info_count);
-    rig_buf_add_text(line, " of unknown fate (");
+    rig_tell(line, "; %n failed, %n of unknown fate (", verdict->fail_count, verdict->info_count);
     rig_words_share(line, verdict->info_count, verdict->ok_count + verdict->fail_count + verdict->info_count);
     rig_buf_add_char(line, ')');
     if (effort->known)
@@ -198,20 +183,16 @@ static void add_witness(const struct opening *page)
 {
     const struct rig_headline *headline = &page->headline;
     struct rig_buf *out = page->out;
-    if (headline->text != NULL) {
-        rig_buf_add_text(out,
-                         "<section class=\"card\" id=\"witness\">\n<h3>The certificate contradicts the clients</h3>\n"
-                         "<pre class=\"wrap\">");
-        rig_markup_escape(out, headline->text);
-        rig_buf_add_text(out, "</pre>\n</section>\n");
-    }
+    if (headline->text != NULL)
+        rig_tell(out,
+                 "<section class=\"card\" id=\"witness\">\n<h3>The certificate contradicts the clients</h3>\n<pre "
+                 "class=\"wrap\">%h</pre>\n</section>\n",
+                 headline->text);
     if (headline->witness == NULL)
         return;
     const struct rig_anomaly_info *info = rig_anomaly_info(headline->witness->anomaly);
-    rig_buf_printf(out, "<section class=\"card\" id=\"witness\">\n<h3>%s #%" PRIu32 "%s</h3>\n<p class=\"dim\">",
-                   info->name, headline->number, headline->is_by_certificate ? ", by the certificate" : "");
-    rig_markup_escape(out, info->definition);
-    rig_buf_add_text(out, "</p>\n");
+    rig_tell(out, "<section class=\"card\" id=\"witness\">\n<h3>%s #%d%s</h3>\n<p class=\"dim\">%h</p>\n", info->name,
+             headline->number, headline->is_by_certificate ? ", by the certificate" : "", info->definition);
     rig_html_witness(out, headline->witness, headline->history, page->run, page->episodes, true);
     rig_html_timeline_link(out, headline->witness->anomaly, headline->number, headline->is_by_certificate);
     rig_buf_add_text(out, "</section>\n");
@@ -222,12 +203,9 @@ void rig_html_opening(struct rig_buf *out, const struct rig_verdict *verdict, co
 {
     const struct opening page = {
         .out = out, .verdict = verdict, .run = run, .episodes = episodes, .headline = rig_headline_pick(verdict)};
-    rig_buf_add_text(out, "<p class=\"kicker\">rig report: ");
-    rig_markup_escape(out, name);
-    if (run != NULL && run->started_utc != NULL) {
-        rig_buf_add_text(out, ", ");
-        rig_markup_escape(out, run->started_utc);
-    }
+    rig_tell(out, "<p class=\"kicker\">rig report: %h", name);
+    if (run != NULL && run->started_utc != NULL)
+        rig_tell(out, ", %h", run->started_utc);
     rig_buf_add_text(out, "</p>\n");
     add_banner(&page);
     add_warnings(&page);

@@ -5,12 +5,11 @@
 #include <inttypes.h>
 
 #include "base/base64.h"
-#include "base/plural.h"
 #include "base/sha256.h"
 #include "report/html_parts.h"
 #include "report/load_timeline.h"
+#include "report/tell.h"
 #include "report/timeline_script.h"
-#include "report/words.h"
 
 static const char *const rules[] = {
     "#tl{margin-top:10px}.tl-bar{display:flex;flex-wrap:wrap;gap:8px 14px;align-items:end;margin:10px 0}",
@@ -37,10 +36,8 @@ static const char *const rules[] = {
 
 void rig_html_timeline_style(struct rig_buf *out)
 {
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        rig_buf_add_text(out, rules[i]);
-        rig_buf_add_char(out, '\n');
-    }
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        rig_tell(out, "%s\n", rules[i]);
 }
 
 void rig_html_timeline_policy(struct rig_buf *out)
@@ -68,22 +65,18 @@ static void add_drawn(struct rig_buf *out, const struct rig_course *course, cons
         rig_buf_add_text(out, "</p>\n");
         return;
     }
-    rig_words_count(out, size->embedded);
-    rig_buf_add_text(out, " of ");
-    rig_words_count(out, course->txn_count);
-    rig_buf_add_text(out, " transactions are in this page: ");
+    rig_tell(out, "%n of %n transactions are in this page: ", size->embedded, course->txn_count);
     bool any = false;
     for (unsigned why = 0; why < RIG_COURSE_WHYS; why++) {
         if (size->of[why] == 0)
             continue;
-        rig_buf_add_text(out, any ? "; " : "");
-        rig_words_count(out, size->of[why]);
-        rig_buf_printf(out, " %s", words[why]);
+        rig_tell(out, "%s%n %s", any ? "; " : "", size->of[why], words[why]);
         any = true;
     }
-    rig_buf_add_text(out, any ? ". " : "none. ");
-    rig_buf_add_text(out, "The others are left out, so that the page stays below 3 MB: the shades behind the rows and "
-                          "the curve on top count all of them. <code>history.rig</code> has each one.</p>\n");
+    rig_tell(out,
+             "%sThe others are left out, so that the page stays below 3 MB: the shades behind the rows and the curve "
+             "on top count all of them. <code>history.rig</code> has each one.</p>\n",
+             any ? ". " : "none. ");
 }
 
 static const char controls[] =
@@ -124,9 +117,8 @@ void rig_html_timeline(struct rig_buf *out, const struct rig_course *course, con
 {
     struct rig_buf preview;
     rig_buf_init(&preview, 0);
-    rig_words_count(&preview, course->txn_count);
-    rig_buf_printf(&preview, " transaction%s of %" PRIu32 " client%s", rig_plural(course->txn_count),
-                   size->client_count, rig_plural(size->client_count));
+    rig_tell(&preview, "%n transaction%p of %d client%p", course->txn_count, course->txn_count, size->client_count,
+             size->client_count);
     if (size->witness_count > 0)
         rig_buf_printf(&preview, ", with %" PRIu32 " witness%s to zoom to", size->witness_count,
                        size->witness_count == 1 ? "" : "es");

@@ -8,6 +8,7 @@
 #include "report/cases.h"
 #include "report/markup.h"
 #include "report/report.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 struct counts {
@@ -24,9 +25,7 @@ static void count_case(const struct rig_report_case *test_case, void *context)
 
 static void add_attribute(struct rig_buf *out, const char *name, const char *text)
 {
-    rig_buf_printf(out, " %s=\"", name);
-    rig_markup_escape(out, text);
-    rig_buf_add_char(out, '"');
+    rig_tell(out, " %s=\"%h\"", name, text);
 }
 
 static void add_property(struct rig_buf *out, const char *name, const char *value)
@@ -47,18 +46,14 @@ static void add_case(const struct rig_report_case *test_case, void *context)
 {
     const struct suite *suite = context;
     struct rig_buf *out = suite->out;
-    rig_buf_add_text(out, "    <testcase classname=\"rig.");
-    rig_markup_escape(out, suite->name);
-    rig_buf_printf(out, ".%s\"", test_case->kind);
+    rig_tell(out, "    <testcase classname=\"rig.%h.%s\"", suite->name, test_case->kind);
     add_attribute(out, "name", test_case->name);
     rig_buf_add_char(out, '>');
     if (test_case->state == RIG_CASE_KNOWN) {
         struct rig_buf text;
         rig_buf_init(&text, 0);
         rig_report_case_say(&text, test_case);
-        rig_buf_add_text(out, "\n      <system-out>known: ");
-        rig_markup_escape(out, rig_buf_text(&text));
-        rig_buf_add_text(out, "</system-out>\n    ");
+        rig_tell(out, "\n      <system-out>known: %h</system-out>\n    ", rig_buf_text(&text));
         rig_buf_done(&text);
     } else if (test_case->state != RIG_CASE_PASSED) {
         const char *element = test_case->state == RIG_CASE_FAILED ? "failure" : "error";
@@ -68,9 +63,7 @@ static void add_case(const struct rig_report_case *test_case, void *context)
         if (test_case->detail == NULL) {
             rig_buf_add_text(out, "/>\n    ");
         } else {
-            rig_buf_add_char(out, '>');
-            rig_markup_escape(out, test_case->detail);
-            rig_buf_printf(out, "</%s>\n    ", element);
+            rig_tell(out, ">%h</%s>\n    ", test_case->detail, element);
         }
     }
     rig_buf_add_text(out, "</testcase>\n");

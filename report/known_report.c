@@ -1,11 +1,7 @@
 #include "report/known_report.h"
 
-#include <inttypes.h>
-
-#include "base/plural.h"
 #include "report/html_parts.h"
-#include "report/markup.h"
-#include "report/words.h"
+#include "report/tell.h"
 
 bool rig_known_explains(const struct rig_verdict *verdict)
 {
@@ -19,8 +15,7 @@ void rig_known_names(struct rig_buf *out, const struct rig_verdict *verdict)
     for (uint32_t i = 0; known != NULL && i < known->count; i++) {
         if (known->outcomes[i].witness_count == 0)
             continue;
-        rig_buf_add_text(out, before);
-        rig_words_clean(out, known->outcomes[i].issue->name, false);
+        rig_tell(out, "%s%c", before, known->outcomes[i].issue->name);
         before = ", ";
     }
 }
@@ -28,17 +23,16 @@ void rig_known_names(struct rig_buf *out, const struct rig_verdict *verdict)
 void rig_known_say(struct rig_buf *out, const struct rig_known_outcome *outcome)
 {
     if (outcome->issue->unlike != NULL) {
-        rig_buf_add_text(out, "not compared: ");
-        rig_words_clean(out, outcome->issue->unlike, false);
+        rig_tell(out, "not compared: %c", outcome->issue->unlike);
         return;
     }
     if (outcome->witness == NULL)
-        rig_buf_add_text(out, "did not appear");
+        rig_tell(out, "did not appear");
     else
-        rig_buf_printf(out, "appeared: %" PRIu32 " witness%s %s its shape, the first is %s #%" PRIu32 "%s",
-                       outcome->witness_count, outcome->witness_count == 1 ? "" : "es",
-                       outcome->witness_count == 1 ? "has" : "have", rig_anomaly_info(outcome->witness->anomaly)->name,
-                       outcome->number, outcome->by_certificate ? " by the certificate" : "");
+        rig_tell(out, "appeared: %d witness%s %s its shape, the first is %s #%d%s", outcome->witness_count,
+                 outcome->witness_count == 1 ? "" : "es", outcome->witness_count == 1 ? "has" : "have",
+                 rig_anomaly_info(outcome->witness->anomaly)->name, outcome->number,
+                 outcome->by_certificate ? " by the certificate" : "");
     if (outcome->issue->unsure)
         rig_buf_add_text(out, "; driver, isolation level or version of the run are not known, and were not compared");
 }
@@ -48,15 +42,14 @@ void rig_known_conclude(struct rig_buf *out, const struct rig_verdict *verdict)
     const struct rig_known_issues *known = verdict->known;
     if (known == NULL || (!known->explained && known->why_not == NULL))
         return;
-    if (known->explained) {
-        rig_buf_printf(out,
-                       "Known issues explain all that refutes the request: each violation contains all transactions of "
-                       "one of their witnesses (%" PRIu32 " judgement%s)",
-                       known->check_count, rig_plural(known->check_count));
-        return;
-    }
-    rig_buf_add_text(out, "Known issues do not explain all that refutes the request: ");
-    rig_words_clean(out, known->why_not, false);
+    if (known->explained)
+        rig_tell(
+            out,
+            "Known issues explain all that refutes the request: each violation contains all transactions of one of "
+            "their witnesses (%d judgement%p)",
+            known->check_count, known->check_count);
+    else
+        rig_tell(out, "Known issues do not explain all that refutes the request: %c", known->why_not);
 }
 
 void rig_known_json(struct rig_json_writer *w, const struct rig_verdict *verdict)
@@ -104,20 +97,13 @@ void rig_known_html(struct rig_buf *out, const struct rig_verdict *verdict)
                   known->explained         ? "they explain all that refutes the request"
                   : known->why_not != NULL ? "they do not explain all that refutes the request"
                                            : "nothing to explain");
-    if (text.size > 0) {
-        rig_buf_add_text(out, "<p>");
-        rig_markup_escape(out, rig_buf_text(&text));
-        rig_buf_add_text(out, ".</p>\n");
-    }
-    rig_buf_add_text(out, "<dl>\n");
+    if (text.size > 0)
+        rig_tell(out, "<p>%h.</p>\n", rig_buf_text(&text));
+    rig_tell(out, "<dl>\n");
     for (uint32_t i = 0; i < known->count; i++) {
         rig_buf_clear(&text);
         rig_known_say(&text, &known->outcomes[i]);
-        rig_buf_add_text(out, "<dt>");
-        rig_markup_escape(out, known->outcomes[i].issue->name);
-        rig_buf_add_text(out, "</dt><dd>");
-        rig_markup_escape(out, rig_buf_text(&text));
-        rig_buf_add_text(out, "</dd>\n");
+        rig_tell(out, "<dt>%h</dt><dd>%h</dd>\n", known->outcomes[i].issue->name, rig_buf_text(&text));
     }
     rig_buf_add_text(out, "</dl>\n");
     rig_html_fold_end(out);

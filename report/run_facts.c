@@ -1,4 +1,5 @@
 #include "report/run_facts.h"
+#include "report/tell.h"
 
 #include <inttypes.h>
 
@@ -55,18 +56,12 @@ static void write_load(struct rig_buf *line, const struct rig_verdict *verdict, 
     const uint64_t ok = verdict->effort.acknowledged;
     rig_buf_printf(line, "%" PRIu32 " client%s for %.1f s", run->client_count, rig_plural(run->client_count),
                    run->load_s);
-    if (run->load_s > 0) {
-        rig_buf_add_text(line, ", ");
-        rig_words_count(line, (uint64_t)((double)ok / run->load_s + 0.5));
-        rig_buf_add_text(line, " ok a second");
-    }
+    if (run->load_s > 0)
+        rig_tell(line, ", %n ok a second", (uint64_t)((double)ok / run->load_s + 0.5));
     if (run->stopped_by != NULL)
         rig_buf_printf(line, ", stopped at the first %s", run->stopped_by);
-    if (run->final_reads > 0) {
-        rig_buf_add_text(line, ", and ");
-        rig_words_count(line, run->final_reads);
-        rig_buf_add_text(line, run->final_reads == 1 ? " final read" : " final reads");
-    }
+    if (run->final_reads > 0)
+        rig_tell(line, ", and %n%s", run->final_reads, run->final_reads == 1 ? " final read" : " final reads");
 }
 
 static void write_evidence(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)

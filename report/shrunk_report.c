@@ -1,7 +1,7 @@
 #include "report/shrunk_report.h"
+#include "report/tell.h"
 
 #include "base/json_write.h"
-#include "base/plural.h"
 #include "checker/model/anomaly.h"
 #include "history/types/types.h"
 #include "report/words.h"
@@ -37,12 +37,9 @@ static const struct rig_witness *witness_of(const struct rig_smallest_part *shru
 static void add_counts(struct rig_buf *out, const struct rig_smallest_part *shrunk)
 {
     const struct rig_history *history = shrunk->history;
-    rig_buf_printf(out, "%s: %u of ", rig_anomaly_info(shrunk->anomaly)->name, (unsigned)history->txn_count);
-    rig_words_count(out, shrunk->txns);
-    rig_buf_printf(out, " transaction%s, with %u of ", rig_plural(shrunk->txns), (unsigned)history->op_count);
-    rig_words_count(out, shrunk->ops);
-    rig_buf_printf(out, " operation%s on %u key%s.\n", rig_plural(shrunk->ops), (unsigned)history->key_count,
-                   rig_plural(history->key_count));
+    rig_tell(out, "%s: %d of %n transaction%p, with %d of %n operation%p on %d key%p.\n",
+             rig_anomaly_info(shrunk->anomaly)->name, (unsigned)history->txn_count, shrunk->txns, shrunk->txns,
+             (unsigned)history->op_count, shrunk->ops, shrunk->ops, (unsigned)history->key_count, history->key_count);
     if (shrunk->minimal)
         rig_buf_add_text(out, "Without any one of these operations the anomaly is gone.\n");
     else
@@ -55,15 +52,14 @@ static void add_order(struct rig_buf *out, const struct rig_smallest_part *shrun
 {
     if (interleaving->step_count == 0)
         return;
-    rig_buf_add_char(out, '\n');
-    rig_buf_add_text(out,
-                     interleaving->by_snapshots
-                         ? "An order of the statements that gives these results where a transaction reads a snapshot "
-                           "that its first read takes:\n"
-                     : interleaving->explains_reads
-                         ? "An order of the statements that gives these results:\n"
-                         : "The statements in the order of their times; no order gives these results where a "
-                           "read sees all that was committed before:\n");
+    rig_tell(out, "\n%s",
+             interleaving->by_snapshots
+                 ? "An order of the statements that gives these results where a transaction reads a snapshot "
+                   "that its first read takes:\n"
+             : interleaving->explains_reads
+                 ? "An order of the statements that gives these results:\n"
+                 : "The statements in the order of their times; no order gives these results where a "
+                   "read sees all that was committed before:\n");
     for (uint32_t i = 0; i < interleaving->step_count; i++) {
         rig_buf_printf(out, "  %3u  ", (unsigned)i + 1);
         rig_words_txn(out, shrunk->history, interleaving->steps[i].txn);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/plural.h"
 #include "base/printable.h"
 #include "checker/explain/answered.h"
 #include "report/certificate_report.h"
@@ -17,6 +16,7 @@
 #include "report/report.h"
 #include "report/run_facts.h"
 #include "report/server_log.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 enum {
@@ -252,8 +252,7 @@ static void add_witness_line(const struct page *page, const char *text, size_t u
         rig_buf_printf(page->out, "\n%*s", (int)indent + 4, "");
         room = page->columns - indent - 4;
     }
-    rig_buf_add_text(page->out, text);
-    rig_buf_add_char(page->out, '\n');
+    rig_tell(page->out, "%s\n", text);
 }
 
 /* A few lines of the servers' logs around it, without conflicts between transactions; its file has more. */
@@ -319,12 +318,10 @@ static void add_some_witnesses(const struct page *page, enum rig_anomaly anomaly
     const struct rig_finding *finding = &page->verdict->findings[anomaly];
     for (uint32_t i = 0; i < finding->witness_count && i < WITNESSES_SHOWN; i++)
         add_witness(page, &finding->witnesses[i], i + 1);
-    if (finding->witness_count > WITNESSES_SHOWN) {
-        rig_buf_add_text(page->out, "\n  ");
-        rig_buf_printf(page->out, "%s: %" PRIu32 " more with a witness in the HTML and JSON reports%s.\n",
-                       rig_anomaly_info(anomaly)->name, finding->witness_count - WITNESSES_SHOWN,
-                       is_loss(anomaly) ? ", and all in lost.tsv" : "");
-    }
+    if (finding->witness_count > WITNESSES_SHOWN)
+        rig_tell(page->out, "\n  %s: %d more with a witness in the HTML and JSON reports%s.\n",
+                 rig_anomaly_info(anomaly)->name, finding->witness_count - WITNESSES_SHOWN,
+                 is_loss(anomaly) ? ", and all in lost.tsv" : "");
 }
 
 /*
@@ -650,14 +647,7 @@ static void add_outcomes(const struct page *page)
     uint64_t all = verdict->ok_count + verdict->fail_count + verdict->info_count;
     struct rig_buf line;
     rig_buf_init(&line, 0);
-    rig_words_count(&line, all);
-    rig_buf_add_text(&line, ": ");
-    rig_words_count(&line, verdict->ok_count);
-    rig_buf_add_text(&line, " ok, ");
-    rig_words_count(&line, verdict->fail_count);
-    rig_buf_add_text(&line, " fail, ");
-    rig_words_count(&line, verdict->info_count);
-    rig_buf_add_text(&line, " info (");
+    rig_tell(&line, "%n: %n ok, %n fail, %n info (", all, verdict->ok_count, verdict->fail_count, verdict->info_count);
     rig_words_share(&line, verdict->info_count, all);
     rig_buf_add_text(&line, " of unknown fate)");
     wrapped_line(page, "transactions", rig_buf_text(&line));
@@ -726,24 +716,15 @@ static void add_cost(const struct page *page)
 {
     const struct rig_verdict *verdict = page->verdict;
     const struct rig_cost *cost = &verdict->cost;
-    rig_buf_add_text(page->out, "\nchecked ");
-    rig_words_count(page->out, verdict->scope.txn_count);
-    rig_buf_add_text(page->out, verdict->scope.txn_count == 1 ? " transaction, " : " transactions, ");
-    rig_words_count(page->out, verdict->edge_count[RIG_EDGE_WW]);
-    rig_buf_add_text(page->out, " ww, ");
-    rig_words_count(page->out, verdict->edge_count[RIG_EDGE_WR]);
-    rig_buf_add_text(page->out, " wr, ");
-    rig_words_count(page->out, verdict->edge_count[RIG_EDGE_RW]);
-    rig_buf_add_text(page->out, " rw edges\n");
+    rig_tell(page->out, "\nchecked %n%s%n ww, %n wr, %n rw edges\n", verdict->scope.txn_count,
+             verdict->scope.txn_count == 1 ? " transaction, " : " transactions, ", verdict->edge_count[RIG_EDGE_WW],
+             verdict->edge_count[RIG_EDGE_WR], verdict->edge_count[RIG_EDGE_RW]);
     if (cost->process_count > 0)
         rig_buf_printf(page->out, "by %u processes, here ", (unsigned)cost->process_count);
     rig_buf_printf(page->out, "in %.1f ms (read %.1f, infer %.1f, search %.1f)",
                    cost->read_ms + cost->infer_ms + cost->search_ms, cost->read_ms, cost->infer_ms, cost->search_ms);
-    if (cost->peak_bytes > 0) {
-        rig_buf_add_text(page->out, ", ");
-        rig_words_size(page->out, cost->peak_bytes);
-        rig_buf_add_text(page->out, " at most");
-    }
+    if (cost->peak_bytes > 0)
+        rig_tell(page->out, ", %b at most", cost->peak_bytes);
     rig_buf_add_char(page->out, '\n');
 }
 

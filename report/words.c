@@ -2,6 +2,7 @@
 #include "report/certificate_report.h"
 #include "report/conditions.h"
 #include "report/known_report.h"
+#include "report/tell.h"
 #include "history/model/value_texts.h"
 
 #include <inttypes.h>
@@ -152,8 +153,7 @@ static void add_key(struct rig_buf *out, const struct rig_history *history, uint
 void rig_words_op(struct rig_buf *out, const struct rig_history *history, const struct rig_txn_op *op)
 {
     RIG_REQUIRE(op->kind < RIG_OP_KIND_COUNT);
-    rig_buf_add_text(out, rig_op_infos[op->kind].name);
-    rig_buf_add_char(out, ' ');
+    rig_tell(out, "%s ", rig_op_infos[op->kind].name);
     add_key(out, history, op->key);
     if (rig_op_reads(op->kind))
         add_read_result(out, history, op);
@@ -205,8 +205,7 @@ void rig_words_levels(struct rig_buf *out, uint64_t set)
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if ((set & RIG_LEVEL_BIT(level)) == 0)
             continue;
-        rig_buf_add_text(out, first ? "" : ", ");
-        rig_buf_add_text(out, rig_level_info((enum rig_level)level)->name);
+        rig_tell(out, "%s%s", first ? "" : ", ", rig_level_info((enum rig_level)level)->name);
         first = false;
     }
     if (first)
@@ -232,8 +231,7 @@ void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict)
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0)
             continue;
-        rig_buf_add_text(out, first ? "no " : ", no ");
-        rig_buf_add_text(out, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+        rig_tell(out, "%s%s", first ? "no " : ", no ", rig_anomaly_info((enum rig_anomaly)anomaly)->name);
         first = false;
     }
 }
@@ -254,10 +252,8 @@ static bool add_refuted(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     uint64_t refuted = rig_words_levels_of(verdict, RIG_FATE_REFUTED) & verdict->requested_levels;
     bool first = refuted == 0;
-    if (!first) {
-        rig_words_levels(out, refuted);
-        rig_buf_add_text(out, " does not hold");
-    }
+    if (!first)
+        rig_tell(out, "%l does not hold", refuted);
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         enum rig_anomaly found;
         if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0 ||
@@ -285,16 +281,13 @@ void rig_words_broken(struct rig_buf *out, const struct rig_verdict *verdict)
     if (conditions.size > 0)
         rig_buf_printf(out, "%s%s", first ? "" : "; ", rig_buf_text(&conditions));
     rig_buf_done(&conditions);
-    if (verdict->known != NULL && verdict->known->why_not != NULL) {
-        rig_buf_add_text(out, "; the known issues do not explain it: ");
-        rig_words_clean(out, verdict->known->why_not, false);
-    }
+    if (verdict->known != NULL && verdict->known->why_not != NULL)
+        rig_tell(out, "; the known issues do not explain it: %c", verdict->known->why_not);
 }
 
 void rig_words_acknowledged(struct rig_buf *out, uint64_t count)
 {
-    rig_words_count(out, count);
-    rig_buf_add_text(out, count == 1 ? " acknowledged transaction" : " acknowledged transactions");
+    rig_tell(out, "%n%s", count, count == 1 ? " acknowledged transaction" : " acknowledged transactions");
 }
 
 void rig_words_kept(struct rig_buf *out, const struct rig_verdict *verdict)
@@ -303,14 +296,11 @@ void rig_words_kept(struct rig_buf *out, const struct rig_verdict *verdict)
     const uint64_t open = rig_words_levels_of(verdict, RIG_FATE_NOT_REFUTED) & verdict->requested_levels;
     const char *before = "";
     if (held != 0) {
-        rig_words_levels(out, held);
-        rig_buf_add_text(out, " held");
+        rig_tell(out, "%l held", held);
         before = "; ";
     }
     if (open != 0) {
-        rig_buf_add_text(out, before);
-        rig_words_levels(out, open);
-        rig_buf_add_text(out, " was not refuted, but is not proven to hold");
+        rig_tell(out, "%s%l was not refuted, but is not proven to hold", before, open);
         before = "; ";
     }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -333,8 +323,7 @@ void rig_words_kept(struct rig_buf *out, const struct rig_verdict *verdict)
 /* Why the verdict is open, and how many transactions the check had. */
 static void add_undecided(struct rig_buf *out, const struct rig_verdict *verdict)
 {
-    rig_words_clean(out, verdict->unknown_reason == NULL ? "no conclusion" : verdict->unknown_reason, false);
-    rig_buf_add_text(out, "; ");
+    rig_tell(out, "%c; ", verdict->unknown_reason == NULL ? "no conclusion" : verdict->unknown_reason);
     rig_words_acknowledged(out, verdict->ok_count);
     rig_buf_add_text(out, verdict->ok_count == 1 ? " was checked" : " were checked");
 }
@@ -362,9 +351,7 @@ void rig_words_warnings(struct rig_buf *out, const struct rig_verdict *verdict)
     if (verdict->valid == RIG_VALID_UNKNOWN)
         return;
     if (effort->failure != NULL) {
-        rig_buf_add_text(out, "The run failed: ");
-        rig_words_clean(out, effort->failure, false);
-        rig_buf_add_text(out, ". The record up to the failure was checked.\n");
+        rig_tell(out, "The run failed: %c. The record up to the failure was checked.\n", effort->failure);
     } else if (effort->interrupted) {
         rig_buf_add_text(out, "The run was interrupted: the record up to that point was checked.\n");
     }
@@ -386,10 +373,9 @@ void rig_words_evidence(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     const struct rig_effort *effort = &verdict->effort;
     const struct rig_minimum *minimum = &verdict->minimum;
-    rig_words_count(out, effort->acknowledged);
-    rig_buf_add_text(out, effort->known ? " acknowledged in the load (at least " : " acknowledged (at least ");
-    rig_words_count(out, minimum->acknowledged);
-    rig_buf_add_char(out, ')');
+    rig_tell(out, "%n%s%n)", effort->acknowledged,
+             effort->known ? " acknowledged in the load (at least " : " acknowledged (at least ",
+             minimum->acknowledged);
     if (!effort->known)
         return;
     add_measure(out, effort->load, minimum->load, "of the planned load");
@@ -398,13 +384,11 @@ void rig_words_evidence(struct rig_buf *out, const struct rig_verdict *verdict)
 
 void rig_words_unread(struct rig_buf *out, uint64_t count, const char *why)
 {
-    rig_words_count(out, count);
-    rig_buf_add_text(out, count == 1 ? " was abandoned" : " were abandoned");
-    rig_buf_add_text(out, ", so the last versions of their keys may be unobserved");
+    rig_tell(out, "%n%s, so the last versions of their keys may be unobserved", count,
+             count == 1 ? " was abandoned" : " were abandoned");
     if (why == NULL || *why == '\0')
         return;
-    rig_buf_add_text(out, "; the last error: ");
-    rig_words_clean(out, why, false);
+    rig_tell(out, "; the last error: %c", why);
 }
 
 /*
@@ -420,10 +404,8 @@ bool rig_words_blunt(const struct rig_verdict *verdict)
 static void add_latencies(struct rig_buf *out, const struct rig_element_times *times)
 {
     rig_buf_add_text(out, "latency of stable elements: ");
-    for (size_t i = 0; i < RIG_ELEMENT_QUANTILES; i++) {
-        rig_buf_printf(out, "%s%d %% ", i == 0 ? "" : ", ", rig_element_percents[i]);
-        rig_words_duration(out, times->quantile_ns[i]);
-    }
+    for (size_t i = 0; i < RIG_ELEMENT_QUANTILES; i++)
+        rig_tell(out, "%s%d %% %t", i == 0 ? "" : ", ", rig_element_percents[i], times->quantile_ns[i]);
     rig_buf_add_char(out, '\n');
 }
 
@@ -440,19 +422,13 @@ void rig_words_elements(struct rig_buf *out, const struct rig_verdict *verdict)
                   {times->stale, " of them stale; "},
                   {times->lost, " lost, "},
                   {times->never_read, " never read\n"}};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        rig_words_count(out, counts[i].count);
-        rig_buf_add_text(out, counts[i].what);
-    }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        rig_tell(out, "%n%s", counts[i].count, counts[i].what);
     if (times->stale > 0)
         add_latencies(out, times);
-    for (uint32_t i = 0; i < times->worst_count; i++) {
-        rig_buf_printf(out, "%s%s of ", i == 0 ? "stalest: " : ", ", RIG_VALUE_SHOWN(times->worst[i].value));
-        rig_buf_add_text(out, "key ");
-        rig_words_clean(out, times->worst[i].key_name, false);
-        rig_buf_add_char(out, ' ');
-        rig_words_duration(out, times->worst[i].latency_ns);
-    }
+    for (uint32_t i = 0; i < times->worst_count; i++)
+        rig_tell(out, "%s%s of key %c %t", i == 0 ? "stalest: " : ", ", RIG_VALUE_SHOWN(times->worst[i].value),
+                 times->worst[i].key_name, times->worst[i].latency_ns);
     if (times->worst_count > 0)
         rig_buf_add_char(out, '\n');
 }
@@ -461,10 +437,9 @@ void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text)
 {
     if (scope->skipped_count == 0)
         return;
-    rig_words_count(text, scope->skipped_count);
-    rig_buf_add_text(text, scope->skipped_count == 1
-                               ? " operation that is not a transaction of a client (nemesis and others)"
-                               : " operations that are not transactions of clients (nemesis and others)");
+    rig_tell(text, "%n%s", scope->skipped_count,
+             scope->skipped_count == 1 ? " operation that is not a transaction of a client (nemesis and others)"
+                                       : " operations that are not transactions of clients (nemesis and others)");
     const uint64_t lost_count = scope->lost_count - rig_rank_facts_incomplete(&scope->ranks) - scope->excerpt;
     if (lost_count == 0)
         return;
@@ -473,8 +448,7 @@ void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text)
         rig_buf_add_text(text, "it may have read or written");
         return;
     }
-    rig_words_count(text, lost_count);
-    rig_buf_add_text(text, " of them may have read or written");
+    rig_tell(text, "%n of them may have read or written", lost_count);
 }
 
 void rig_words_ranks(const struct rig_scope *scope, struct rig_buf *text)
@@ -505,11 +479,11 @@ void rig_words_reused(const struct rig_scope *scope, struct rig_buf *text)
 {
     if (scope->reused_count == 0)
         return;
-    rig_words_count(text, scope->reused_count);
-    rig_buf_add_text(text, scope->reused_count == 1
-                               ? " transaction has no completion although its process went on; its fate is unknown"
-                               : " transactions have no completion although their processes went on; their fate is "
-                                 "unknown");
+    rig_tell(text, "%n%s", scope->reused_count,
+             scope->reused_count == 1
+                 ? " transaction has no completion although its process went on; its fate is unknown"
+                 : " transactions have no completion although their processes went on; their fate is "
+                   "unknown");
 }
 
 const char *rig_words_sorted(const struct rig_scope *scope)
@@ -525,10 +499,8 @@ void rig_words_provenance(struct rig_buf *out, const struct rig_report_provenanc
         rig_buf_printf(out, ", %u core%s", facts->cores, rig_plural(facts->cores));
     if (facts->cpu != NULL && facts->cpu[0] != '\0')
         rig_buf_printf(out, " of %s", facts->cpu);
-    if (facts->memory_bytes > 0) {
-        rig_buf_add_text(out, ", ");
-        rig_words_size(out, (size_t)facts->memory_bytes);
-    }
+    if (facts->memory_bytes > 0)
+        rig_tell(out, ", %b", (size_t)facts->memory_bytes);
     if (facts->file_system != NULL && facts->file_system[0] != '\0')
         rig_buf_printf(out, ", data on %s", facts->file_system);
 }

@@ -8,6 +8,7 @@
 #include "jobs/matrix/matrix_report.h"
 #include "report/markup.h"
 #include "report/plain_page.h"
+#include "report/tell.h"
 
 static const char *const classes[] = {[RIG_MATRIX_HOLDS] = "good",
                                       [RIG_MATRIX_NOT_RUN] = "none",
@@ -39,12 +40,9 @@ static void add_field(const struct rig_matrix_facts *facts, const struct rig_mat
     const bool allowed = state == RIG_MATRIX_HOLDS && field.is_shown;
     rig_buf_init(&word, 0);
     rig_matrix_field_say(&field, &word);
-    rig_buf_printf(out, "<td class=\"%s\"><a href=\"#c%zu\" title=\"", allowed ? "allowed" : classes[state],
-                   number_of(facts, field.worst));
-    rig_markup_escape(out, field.worst->detail);
-    rig_buf_printf(out, "\"><span aria-hidden=\"true\">%s</span> ", allowed ? "\u25cb" : signs[state]);
-    rig_markup_escape(out, rig_buf_text(&word));
-    rig_buf_add_text(out, "</a></td>");
+    rig_tell(out, "<td class=\"%s\"><a href=\"#c%d\" title=\"%h\"><span aria-hidden=\"true\">%s</span> %h</a></td>",
+             allowed ? "allowed" : classes[state], number_of(facts, field.worst), field.worst->detail,
+             allowed ? "\u25cb" : signs[state], rig_buf_text(&word));
     rig_buf_done(&word);
 }
 
@@ -62,21 +60,13 @@ static const char *server_of(const struct rig_matrix_table *table, size_t row)
 
 static void add_table(const struct rig_matrix_facts *facts, const struct rig_matrix_table *table, struct rig_buf *out)
 {
-    rig_buf_add_text(out, "<h2>");
-    rig_markup_escape(out, table->of_scenarios ? "Scenarios" : table->title);
-    rig_buf_add_text(out, "</h2>\n<div class=\"wide\"><table class=\"grid\"><thead><tr><td></td>");
-    for (size_t column = 0; column < table->columns.count; column++) {
-        rig_buf_add_text(out, "<th scope=\"col\">");
-        rig_markup_escape(out, table->columns.at[column]);
-        rig_buf_add_text(out, "</th>");
-    }
+    rig_tell(out, "<h2>%h</h2>\n<div class=\"wide\"><table class=\"grid\"><thead><tr><td></td>",
+             table->of_scenarios ? "Scenarios" : table->title);
+    for (size_t column = 0; column < table->columns.count; column++)
+        rig_tell(out, "<th scope=\"col\">%h</th>", table->columns.at[column]);
     rig_buf_add_text(out, "</tr></thead><tbody>\n");
     for (size_t row = 0; row < table->rows.count; row++) {
-        rig_buf_add_text(out, "<tr><th scope=\"row\">");
-        rig_markup_escape(out, table->rows.at[row]);
-        rig_buf_add_text(out, "<small>");
-        rig_markup_escape(out, server_of(table, row));
-        rig_buf_add_text(out, "</small></th>");
+        rig_tell(out, "<tr><th scope=\"row\">%h<small>%h</small></th>", table->rows.at[row], server_of(table, row));
         for (size_t column = 0; column < table->columns.count; column++)
             add_field(facts, table, row, column, out);
         rig_buf_add_text(out, "</tr>\n");
@@ -106,9 +96,7 @@ static void add_legend(const struct rig_matrix_facts *facts, struct rig_buf *out
 
 static void add_link(const struct rig_matrix_cell *cell, const char *file, const char *words, struct rig_buf *out)
 {
-    rig_buf_add_text(out, "<a href=\"cells/");
-    rig_markup_escape(out, cell->job->id);
-    rig_buf_printf(out, "/%s\">%s</a> ", file, words);
+    rig_tell(out, "<a href=\"cells/%h/%s\">%s</a> ", cell->job->id, file, words);
 }
 
 static void add_run(const struct rig_matrix_facts *facts, const struct rig_matrix_cell *cell, struct rig_buf *out)
@@ -116,22 +104,14 @@ static void add_run(const struct rig_matrix_facts *facts, const struct rig_matri
     struct rig_buf name;
     rig_buf_init(&name, 0);
     rig_matrix_say_job(cell->job, &name);
-    rig_buf_printf(out, "<tr id=\"c%zu\"><td class=\"%s\">%s</td><td>", number_of(facts, cell), classes[cell->state],
-                   rig_matrix_state_words(cell->state));
-    rig_markup_escape(out, rig_buf_text(&name));
+    rig_tell(out, "<tr id=\"c%d\"><td class=\"%s\">%s</td><td>%h", number_of(facts, cell), classes[cell->state],
+             rig_matrix_state_words(cell->state), rig_buf_text(&name));
     if (cell->scenario != NULL)
         rig_buf_add_text(out, ", <b>");
-    rig_markup_escape(out, cell->scenario);
-    rig_buf_add_text(out, cell->scenario != NULL ? "</b></td><td>" : "</td><td>");
-    rig_markup_escape(out, cell->detail);
-    if (cell->steps[0] != '\0') {
-        rig_buf_add_text(out, "<details><summary>steps</summary><pre>");
-        rig_markup_escape(out, cell->steps);
-        rig_buf_add_text(out, "</pre></details>");
-    }
-    rig_buf_add_text(out, "</td><td>");
-    rig_markup_escape(out, cell->server);
-    rig_buf_add_text(out, "</td><td class=\"n\">");
+    rig_tell(out, "%h%s%h", cell->scenario, cell->scenario != NULL ? "</b></td><td>" : "</td><td>", cell->detail);
+    if (cell->steps[0] != '\0')
+        rig_tell(out, "<details><summary>steps</summary><pre>%h</pre></details>", cell->steps);
+    rig_tell(out, "</td><td>%h</td><td class=\"n\">", cell->server);
     if (cell->scenario == NULL && cell->server[0] != '\0')
         rig_buf_printf(out, "%" PRIu64, cell->acknowledged);
     rig_buf_printf(out, "</td><td class=\"n\">%.1f s</td><td>", cell->seconds);
@@ -151,23 +131,16 @@ static void add_banner(const struct rig_matrix_facts *facts, struct rig_buf *out
     struct rig_buf counts;
     rig_buf_init(&counts, 0);
     rig_matrix_grid_say_counts(facts->grid, &counts);
-    rig_buf_printf(out, "<header class=\"banner %s\"><h1>",
-                   status == 0   ? "good"
-                   : status == 1 ? "bad"
-                   : status == 3 ? "broken"
-                                 : "open");
-    rig_markup_escape(out, facts->matrix->title == NULL ? facts->matrix->name : facts->matrix->title);
-    rig_buf_add_text(out, "</h1><p>");
-    rig_markup_escape(out, rig_buf_text(&counts));
-    rig_buf_printf(out, "</p><p class=\"dim\">rig %s, started ", rig_version());
-    rig_markup_escape(out, facts->started_utc);
-    rig_buf_add_text(out, "</p></header>\n");
+    rig_tell(out, "<header class=\"banner %s\"><h1>%h</h1><p>%h</p><p class=\"dim\">rig %s, started %h</p></header>\n",
+             status == 0   ? "good"
+             : status == 1 ? "bad"
+             : status == 3 ? "broken"
+                           : "open",
+             facts->matrix->title == NULL ? facts->matrix->name : facts->matrix->title, rig_buf_text(&counts),
+             rig_version(), facts->started_utc);
     rig_buf_done(&counts);
-    if (facts->ending != NULL) {
-        rig_buf_add_text(out, "<p class=\"warn\">");
-        rig_markup_escape(out, facts->ending);
-        rig_buf_add_text(out, "</p>\n");
-    }
+    if (facts->ending != NULL)
+        rig_tell(out, "<p class=\"warn\">%h</p>\n", facts->ending);
     if (facts->bisection != NULL) {
         rig_buf_add_text(out, "<h2>Bisection</h2>\n<pre>");
         struct rig_buf text;

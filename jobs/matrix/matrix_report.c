@@ -1,12 +1,11 @@
 #include "jobs/matrix/matrix_report.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json_write.h"
 #include "base/version.h"
-#include "report/markup.h"
+#include "report/tell.h"
 
 enum { SCHEMA = 1 };
 
@@ -188,9 +187,7 @@ void rig_matrix_write_json(const struct rig_matrix_facts *facts, struct rig_buf 
 
 static void add_attribute(struct rig_buf *out, const char *name, const char *text)
 {
-    rig_buf_printf(out, " %s=\"", name);
-    rig_markup_escape(out, text);
-    rig_buf_add_char(out, '"');
+    rig_tell(out, " %s=\"%h\"", name, text);
 }
 
 static void write_case(const struct rig_matrix_facts *facts, const struct rig_matrix_cell *cell, struct rig_buf *out)
@@ -203,11 +200,7 @@ static void write_case(const struct rig_matrix_facts *facts, const struct rig_ma
         add_attribute(out, "classname", facts->matrix->name);
         add_attribute(out, "name", rig_buf_text(&name));
     } else {
-        rig_buf_add_text(out, " classname=\"");
-        rig_markup_escape(out, facts->matrix->name);
-        rig_buf_add_char(out, '.');
-        rig_markup_escape(out, rig_buf_text(&name));
-        rig_buf_add_char(out, '"');
+        rig_tell(out, " classname=\"%h.%h\"", facts->matrix->name, rig_buf_text(&name));
         add_attribute(out, "name", cell->scenario);
     }
     rig_buf_done(&name);
@@ -219,9 +212,7 @@ static void write_case(const struct rig_matrix_facts *facts, const struct rig_ma
         rig_buf_printf(out, "\n      <%s", fails ? "failure" : "error");
         add_attribute(out, "type", fails && cell->scenario == NULL ? cell->word : rig_matrix_state_name(cell->state));
         add_attribute(out, "message", cell->detail);
-        rig_buf_add_char(out, '>');
-        rig_markup_escape(out, cell->steps);
-        rig_buf_printf(out, "</%s>\n    ", fails ? "failure" : "error");
+        rig_tell(out, ">%h</%s>\n    ", cell->steps, fails ? "failure" : "error");
     }
     rig_buf_add_text(out, "</testcase>\n");
 }

@@ -1,7 +1,6 @@
 #include "jobs/store/index_page.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "jobs/store/run_table.h"
 #include "report/markup.h"
 #include "report/plain_page.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 enum { POINTS_MOST = 120, CHART_WIDTH = 660, CHART_HEIGHT = 130, MARGIN = 70, FOOT = 18 };
@@ -76,10 +76,7 @@ static void add_point(const struct series *series, size_t i, double most, struct
             x_of(series, i), x_of(series, i), y_of(point->least, most), y_of(point->most, most));
     rig_buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"><title>", x_of(series, i),
                    y_of(point->value, most), point->run->state == RIG_STORED_REFUTED ? "#cf222e" : "currentColor");
-    rig_markup_escape(out, point->run->time);
-    rig_buf_add_text(out, ": ");
-    rig_markup_escape(out, rig_buf_text(&words));
-    rig_buf_add_text(out, "</title></circle>\n");
+    rig_tell(out, "%h: %h</title></circle>\n", point->run->time, rig_buf_text(&words));
     rig_buf_done(&words);
 }
 
@@ -95,23 +92,22 @@ static void add_chart(const struct series *series, struct rig_buf *out)
     top.value = top.least = top.most = most;
     rig_buf_init(&words, 0);
     series->say(&top, &words);
-    rig_buf_printf(
-        out,
-        "<h3>%s</h3>\n<div class=\"wide\"><svg role=\"img\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\"><title>",
-        series->title, CHART_WIDTH, CHART_HEIGHT, CHART_WIDTH, CHART_HEIGHT);
-    rig_buf_printf(out, "%s of %zu run%s, the oldest first</title>\n", series->title, series->count,
-                   rig_plural(series->count));
+    rig_tell(out,
+             "<h3>%s</h3>\n<div class=\"wide\"><svg role=\"img\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+             "%d\"><title>%s of %d run%p, the oldest first</title>\n",
+             series->title, CHART_WIDTH, CHART_HEIGHT, CHART_WIDTH, CHART_HEIGHT, series->title, series->count,
+             series->count);
     rig_buf_printf(out,
                    "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"currentColor\" opacity=\".3\"/>"
                    "<text x=\"%d\" y=\"14\" text-anchor=\"end\">",
                    MARGIN, CHART_WIDTH, y_of(0, 1), y_of(0, 1), MARGIN - 6);
     rig_markup_escape(out, rig_buf_text(&words));
     rig_buf_printf(out, "</text><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">0</text>", MARGIN - 6, y_of(0, 1));
-    rig_buf_printf(out, "<text x=\"%d\" y=\"%d\">", MARGIN, CHART_HEIGHT - 4);
-    rig_markup_escape(out, series->points[0].run->time);
-    rig_buf_printf(out, "</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">", CHART_WIDTH, CHART_HEIGHT - 4);
-    rig_markup_escape(out, series->count > 1 ? series->points[series->count - 1].run->time : "");
-    rig_buf_add_text(out, "</text>\n<polyline fill=\"none\" stroke=\"currentColor\" opacity=\".5\" points=\"");
+    rig_tell(out,
+             "<text x=\"%d\" y=\"%d\">%h</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%h</text>\n<polyline "
+             "fill=\"none\" stroke=\"currentColor\" opacity=\".5\" points=\"",
+             MARGIN, CHART_HEIGHT - 4, series->points[0].run->time, CHART_WIDTH, CHART_HEIGHT - 4,
+             series->count > 1 ? series->points[series->count - 1].run->time : "");
     for (size_t i = 0; i < series->count; i++)
         rig_buf_printf(out, "%.1f,%.1f ", x_of(series, i), y_of(series->points[i].value, most));
     rig_buf_add_text(out, "\"/>\n");
@@ -123,8 +119,7 @@ static void add_chart(const struct series *series, struct rig_buf *out)
 
 static void say_rate(const struct point *point, struct rig_buf *out)
 {
-    rig_words_count(out, (uint64_t)llround(point->value));
-    rig_buf_add_text(out, "/s");
+    rig_tell(out, "%n/s", (uint64_t)llround(point->value));
 }
 
 static void say_latency(const struct point *point, struct rig_buf *out)
@@ -236,15 +231,8 @@ static void add_case(const struct group *group, size_t first, struct rig_buf *ou
     }
     rig_buf_init(&words, 0);
     rig_run_table_power(anomalies, is_exact, acknowledged, &words);
-    rig_buf_add_text(out, "<tr><td>");
-    rig_markup_escape(out, example->server);
-    rig_buf_add_text(out, "</td><td>");
-    rig_markup_escape(out, example->isolation);
-    rig_buf_add_text(out, "</td><td>");
-    rig_markup_escape(out, example->requested);
-    rig_buf_printf(out, "</td><td class=\"n\">%" PRIu64 "</td><td>", runs);
-    rig_markup_escape(out, rig_buf_text(&words));
-    rig_buf_add_text(out, "</td></tr>\n");
+    rig_tell(out, "<tr><td>%h</td><td>%h</td><td>%h</td><td class=\"n\">%d</td><td>%h</td></tr>\n", example->server,
+             example->isolation, example->requested, runs, rig_buf_text(&words));
     rig_buf_done(&words);
 }
 
@@ -293,28 +281,20 @@ static void add_run(const struct rig_stored_run *run, const char *base, struct r
         add_address(run->time, out);
         rig_buf_add_text(out, "/report.html\">");
     }
-    rig_markup_escape(out, run->time);
-    rig_buf_add_text(out, is_judged(run) ? "</a></td><td>" : "</td><td>");
-    rig_markup_escape(out, run->why[0] != '\0' ? run->why : run->broken);
-    rig_buf_add_text(out, "</td><td>");
-    rig_markup_escape(out, run->server);
-    rig_buf_add_text(out, "</td><td class=\"n\">");
+    rig_tell(out, "%h%s%h</td><td>%h</td><td class=\"n\">", run->time, is_judged(run) ? "</a></td><td>" : "</td><td>",
+             run->why[0] != '\0' ? run->why : run->broken, run->server);
     if (is_judged(run))
         rig_words_count(out, run->acknowledged);
     rig_buf_add_text(out, "</td><td class=\"n\">");
     if (is_judged(run))
         rig_run_table_anomalies(run, out);
-    rig_buf_add_text(out, "</td><td class=\"n\">");
-    rig_words_size(out, run->bytes);
-    rig_buf_add_text(out, "</td></tr>\n");
+    rig_tell(out, "</td><td class=\"n\">%b</td></tr>\n", run->bytes);
     rig_buf_done(&words);
 }
 
 static void add_group(const struct group *group, const char *base, struct rig_buf *out)
 {
-    rig_buf_add_text(out, "<h2>");
-    rig_markup_escape(out, group->runs[0].name[0] == '\0' ? "beside the runs" : group->runs[0].name);
-    rig_buf_add_text(out, "</h2>\n");
+    rig_tell(out, "<h2>%h</h2>\n", group->runs[0].name[0] == '\0' ? "beside the runs" : group->runs[0].name);
     add_cases(group, out);
     chart(group, "Anomalies in a million acknowledged transactions", anomalies_of, say_anomalies, out);
     chart(group, "Throughput: acknowledged transactions a second", throughput_of, say_rate, out);
@@ -339,14 +319,12 @@ void rig_index_page_write(const struct rig_run_list *list, const char *base, str
         refuted += list->runs[i].state == RIG_STORED_REFUTED;
     }
     rig_plain_page_begin(out, "Runs");
-    rig_buf_printf(out, "<header class=\"banner %s\"><h1>%zu run%s, %" PRIu64 " with an anomaly</h1><p>",
-                   refuted > 0 ? "bad" : "good", list->count, rig_plural(list->count), refuted);
-    rig_words_size(out, bytes);
-    rig_buf_printf(out, "</p><p class=\"dim\">rig %s</p></header>\n", rig_version());
-    rig_buf_add_text(
-        out, "<p class=\"dim\">Anomalies are those that a requested level forbids, in acknowledged transactions of "
-             "the load. Without any, their share is below the number given, at 95 % confidence; else it is in the "
-             "interval, if they come independently of each other.</p>\n");
+    rig_tell(out,
+             "<header class=\"banner %s\"><h1>%d run%p, %d with an anomaly</h1><p>%b</p><p class=\"dim\">rig "
+             "%s</p></header>\n<p class=\"dim\">Anomalies are those that a requested level forbids, in acknowledged "
+             "transactions of the load. Without any, their share is below the number given, at 95 %% confidence; else "
+             "it is in the interval, if they come independently of each other.</p>\n",
+             refuted > 0 ? "bad" : "good", list->count, list->count, refuted, bytes, rig_version());
     for (size_t first = 0, end; first < list->count; first = end) {
         end = first + 1;
         while (end < list->count && strcmp(list->runs[end].name, list->runs[first].name) == 0)

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/plural.h"
 #include "base/printable.h"
 #include "base/statistics.h"
 #include "report/words.h"
+#include "report/tell.h"
 
 enum { COLUMNS = 9, CELL_BYTES = 128 };
 
@@ -125,9 +125,7 @@ static void add_sums(const struct rig_run_list *list, struct rig_buf *out)
     uint64_t bytes = 0;
     for (size_t i = 0; i < list->count; i++)
         bytes += list->runs[i].bytes;
-    rig_words_count(out, list->count);
-    rig_buf_printf(out, " run%s, ", rig_plural(list->count));
-    rig_words_size(out, bytes);
+    rig_tell(out, "%n run%p, %b", list->count, list->count, bytes);
     for (unsigned state = RIG_STORED_RUNNING; state < RIG_STORED_STATE_COUNT; state++) {
         uint64_t count = 0;
         for (size_t i = 0; i < list->count; i++)
@@ -247,9 +245,7 @@ static void add_million(double share, bool up, struct rig_buf *out)
 
 void rig_run_table_power(uint64_t anomalies, bool is_exact, uint64_t acknowledged, struct rig_buf *out)
 {
-    rig_buf_add_text(out, is_exact ? "" : "at least ");
-    rig_words_count(out, anomalies);
-    rig_buf_add_text(out, " in ");
+    rig_tell(out, "%s%n in ", is_exact ? "" : "at least ", anomalies);
     rig_words_acknowledged(out, acknowledged);
     if (acknowledged == 0)
         return;
@@ -280,8 +276,7 @@ static void add_found(const struct rig_stored_run *run, struct rig_buf *out)
         if (run->found[one] == 0)
             continue;
         rig_buf_printf(out, "  %-14s%s ", "found", rig_anomaly_info((enum rig_anomaly)one)->name);
-        rig_words_count(out, run->found[one]);
-        rig_buf_add_char(out, '\n');
+        rig_tell(out, "%n\n", run->found[one]);
     }
 }
 
@@ -294,20 +289,14 @@ static void add_load(const struct rig_stored_run *run, struct rig_buf *out)
     for (uint32_t i = 0; i < run->latency_count; i++) {
         const struct rig_stored_latency *latency = &run->latencies[i];
         rig_buf_printf(out, "  %-14s%s: median ", "latency", latency->name);
-        rig_words_duration(out, latency->p50_ns);
-        rig_buf_add_text(out, ", 99 % ");
-        rig_words_duration(out, latency->p99_ns);
-        rig_buf_add_text(out, ", 99.9 % ");
-        rig_words_duration(out, latency->p999_ns);
-        rig_buf_add_char(out, '\n');
+        rig_tell(out, "%t, 99 %% %t, 99.9 %% %t\n", latency->p50_ns, latency->p99_ns, latency->p999_ns);
     }
 }
 
 void rig_run_table_show(const struct rig_stored_run *run, struct rig_buf *out)
 {
     rig_run_table_name(run, out);
-    rig_buf_printf(out, ": %s", rig_stored_state_words[run->state]);
-    rig_buf_printf(out, "%s%s\n", run->why[0] == '\0' ? "" : ": ", run->why);
+    rig_tell(out, ": %s%s%s\n", rig_stored_state_words[run->state], run->why[0] == '\0' ? "" : ": ", run->why);
     add_fact(out, run->is_reproduction ? "anomaly" : "requested", run->requested);
     add_fact(out, "broken", run->broken);
     add_fact(out, "driver", run->driver);
@@ -319,8 +308,7 @@ void rig_run_table_show(const struct rig_stored_run *run, struct rig_buf *out)
         add_load(run, out);
     add_found(run, out);
     rig_buf_printf(out, "  %-14s", "size");
-    rig_words_size(out, run->bytes);
-    rig_buf_printf(
-        out, "%s%s\n", run->is_protected ? "; protected by its file KEEP" : "",
-        run->has_mark || run->state == RIG_STORED_FOREIGN ? "" : "; without a mark: `rig store` does not remove it");
+    rig_tell(out, "%b%s%s\n", run->bytes, run->is_protected ? "; protected by its file KEEP" : "",
+             run->has_mark || run->state == RIG_STORED_FOREIGN ? ""
+                                                               : "; without a mark: `rig store` does not remove it");
 }
