@@ -46,6 +46,8 @@ static bool fits(char letter, enum rig_said_type type)
         return letter == 'd';
     case RIG_SAID_TEXT:
         return letter == 't';
+    case RIG_SAID_TRUTH:
+    case RIG_SAID_REAL:
     case RIG_SAID_END:
         break;
     }

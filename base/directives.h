@@ -21,10 +21,19 @@
 #include "base/buf.h"
 
 struct rig_said {
-    enum rig_said_type { RIG_SAID_ID, RIG_SAID_NUMBER, RIG_SAID_COUNT, RIG_SAID_TEXT, RIG_SAID_END } type;
+    enum rig_said_type {
+        RIG_SAID_ID,
+        RIG_SAID_NUMBER,
+        RIG_SAID_COUNT,
+        RIG_SAID_TEXT,
+        RIG_SAID_TRUTH,
+        RIG_SAID_REAL,
+        RIG_SAID_END
+    } type;
     union {
-        int64_t number;
+        int64_t number; /* also of RIG_SAID_TRUTH */
         uint64_t count; /* of RIG_SAID_ID and RIG_SAID_COUNT */
+        double real;
         const char *text;
     } is;
 };
@@ -49,10 +58,21 @@ static inline struct rig_said rig_said_text(const char *text)
     return (struct rig_said){RIG_SAID_TEXT, {.text = text}};
 }
 
+static inline struct rig_said rig_said_truth(bool truth)
+{
+    return (struct rig_said){RIG_SAID_TRUTH, {.number = truth}};
+}
+
+static inline struct rig_said rig_said_real(double real)
+{
+    return (struct rig_said){RIG_SAID_REAL, {.real = real}};
+}
+
 /* clang-format off */
 #define RIG_SAID(word)                                                                                                 \
     _Generic((word), uint32_t: rig_said_id, int32_t: rig_said_number, int64_t: rig_said_number,                        \
-             uint64_t: rig_said_count, char *: rig_said_text, const char *: rig_said_text)(word)
+             uint64_t: rig_said_count, char *: rig_said_text, const char *: rig_said_text,                              \
+             bool: rig_said_truth, double: rig_said_real)(word)
 #define RIG_SAID_1(word)       RIG_SAID(word)
 #define RIG_SAID_2(word, ...)  RIG_SAID(word), RIG_SAID_1(__VA_ARGS__)
 #define RIG_SAID_3(word, ...)  RIG_SAID(word), RIG_SAID_2(__VA_ARGS__)

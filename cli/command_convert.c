@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "base/output_file.h"
 #include "base/plural.h"
 #include "cli/arguments.h"
@@ -71,12 +71,9 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
     rig_buf_init(&buf, 0);
     rig_json_init(&json, &buf);
     rig_json_begin_object(&json, NULL);
-    rig_json_string(&json, "file", out);
-    rig_json_string(&json, "form", rig_cli_form_name(form));
-    rig_json_int(&json, "transactions", history->txn_count);
-    rig_json_int(&json, "operations", history->op_count);
-    rig_json_int(&json, "skipped", (int64_t)history->skipped_count);
-    rig_json_bool(&json, "truncated", history->truncated);
+    rig_json_members(&json, "file: %s, form: %s, transactions: %d, operations: %d, skipped: %d, truncated: %b", out,
+                     rig_cli_form_name(form), history->txn_count, history->op_count, history->skipped_count,
+                     history->truncated);
     if (history->sorted)
         rig_json_bool(&json, "sorted", true);
     if (history->damaged_at > 0)

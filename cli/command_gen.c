@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "base/plural.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
@@ -248,18 +248,12 @@ static void print_json(FILE *stream, const char *out, enum rig_form form, const 
     rig_buf_init(&buf, 0);
     rig_json_init(&json, &buf);
     rig_json_begin_object(&json, NULL);
-    rig_json_string(&json, "file", out);
-    rig_json_int(&json, "ranks", synthetic->ranks);
-    rig_json_string(&json, "form", rig_cli_form_name(form));
-    rig_json_int(&json, "transactions", (int64_t)counts->transactions);
-    rig_json_int(&json, "operations", (int64_t)counts->operations);
-    rig_json_int(&json, "ok", (int64_t)counts->ok);
-    rig_json_int(&json, "fail", (int64_t)counts->fail);
-    rig_json_int(&json, "info", (int64_t)counts->info);
-    rig_json_int(&json, "keys", (int64_t)counts->keys);
-    rig_json_int(&json, "bytes", (int64_t)counts->bytes);
-    rig_json_int(&json, "seed", synthetic->seed);
-    rig_json_int(&json, "rate", (int64_t)((double)counts->transactions / seconds));
+    rig_json_members(&json,
+                     "file: %s, ranks: %d, form: %s, transactions: %d, operations: %d, ok: %d, fail: %d, info: %d, "
+                     "keys: %d, bytes: %d, seed: %d",
+                     out, synthetic->ranks, rig_cli_form_name(form), counts->transactions, counts->operations,
+                     counts->ok, counts->fail, counts->info, counts->keys, counts->bytes, synthetic->seed);
+    rig_json_members(&json, "rate: %d", ((double)counts->transactions / seconds));
     rig_json_end(&json);
     (void)fprintf(stream, "%s\n", rig_buf_text(&buf));
     rig_buf_done(&buf);

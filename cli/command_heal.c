@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "base/log.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
@@ -57,22 +57,16 @@ static void add_entry(void *context, const struct rig_journal_told *told)
             rig_buf_printf(&list->out, "    entry %s\n", told->entry);
         return;
     }
-    rig_json_begin_object(&list->writer, NULL);
-    rig_json_string(&list->writer, "entry", told->entry);
-    rig_json_string(&list->writer, "text", told->text);
-    rig_json_bool(&list->writer, "undone", told->fate == RIG_JOURNAL_UNDONE);
-    rig_json_string(&list->writer, "fate", words[told->fate]);
-    rig_json_end(&list->writer);
+    rig_json_object(&list->writer, NULL, "entry: %s, text: %s, undone: %b, fate: %s", told->entry, told->text,
+                    told->fate == RIG_JOURNAL_UNDONE, words[told->fate]);
 }
 
 static void end_list(struct healing_list *list, bool all, const struct rig_journal_healing *healing)
 {
     if (list->json) {
         rig_json_end(&list->writer);
-        rig_json_int(&list->writer, "undone", healing->healed);
-        rig_json_int(&list->writer, "failed", healing->failed);
-        rig_json_int(&list->writer, "left-alone", healing->left);
-        rig_json_int(&list->writer, "forgotten", healing->forgotten);
+        rig_json_members(&list->writer, "undone: %d, failed: %d, left-alone: %d, forgotten: %d", healing->healed,
+                         healing->failed, healing->left, healing->forgotten);
         rig_json_end(&list->writer);
         rig_buf_add_char(&list->out, '\n');
     } else if (all && healing->rigs == 0 && healing->failed == 0) {

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "base/nearest.h"
 #include "base/option_parse.h"
 #include "checker/decide/rule.h"
@@ -116,9 +116,8 @@ static void add_fault(struct lister *lister, const struct rig_fault *fault, cons
     const bool possible = rig_fault_is_possible(fault, NULL, NULL, why, sizeof why);
     begin_row(lister, fault->name, FAULT_WIDTH, "summary", fault->summary);
     if (lister->json) {
-        rig_json_string(&lister->writer, "driver", driver == NULL ? "" : driver);
-        rig_json_bool(&lister->writer, "available", possible);
-        rig_json_string(&lister->writer, "missing", why);
+        rig_json_members(&lister->writer, "driver: %s, available: %b, missing: %s", driver == NULL ? "" : driver,
+                         possible, why);
     } else {
         if (driver != NULL)
             rig_buf_printf(&lister->out, "; only %s", driver);
@@ -235,11 +234,8 @@ static void add_rule(struct lister *lister, enum rig_level level)
     const struct rig_rule *rule = rig_level_rule(level);
     char cycles[160];
     (void)snprintf(cycles, sizeof cycles, "cycles%s", rig_rule_cycles(rule));
-    rig_json_begin_object(&lister->writer, "forbids");
-    rig_json_string(&lister->writer, "cycles", cycles);
-    rig_json_string(&lister->writer, "order", rig_cli_level_order(level));
-    rig_json_bool(&lister->writer, "internal", rule->internal);
-    rig_json_end(&lister->writer);
+    rig_json_object(&lister->writer, "forbids", "cycles: %s, order: %s, internal: %b", cycles,
+                    rig_cli_level_order(level), rule->internal);
 }
 
 static void list_level(struct lister *lister, enum rig_level level)
@@ -281,8 +277,7 @@ static void list_anomalies(struct lister *lister)
         const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)id);
         begin_row(lister, info->name, 27, "definition", info->definition);
         if (lister->json) {
-            rig_json_string(&lister->writer, "source", info->source);
-            rig_json_bool(&lister->writer, "cyclic", info->cyclic);
+            rig_json_members(&lister->writer, "source: %s, cyclic: %b", info->source, info->cyclic);
         } else {
             rig_buf_printf(&lister->out, " [%s]", info->source);
         }

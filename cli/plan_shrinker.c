@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/json_members.h"
 #include "base/output_file.h"
 #include "base/plural.h"
 #include "base/run_files.h"
@@ -200,15 +201,9 @@ void rig_cli_plan_shrinker_json(const struct rig_plan_shrinker *s, struct rig_js
     if (s->request->entry != NULL)
         rig_json_string(json, "known", s->request->entry);
     rig_json_bool(json, "minimal", s->found.is_complete);
-    rig_json_begin_object(json, "first");
-    rig_json_int(json, "of", s->found.first_runs);
-    rig_json_int(json, "shown", s->found.first_shows);
-    rig_json_end(json);
-    rig_json_int(json, "budget", s->found.budget);
-    rig_json_int(json, "candidates", s->found.candidates);
-    rig_json_int(json, "kept", s->found.kept);
-    rig_json_int(json, "withdrawn", s->found.withdrawn);
-    rig_json_int(json, "runs", s->rerun.run_count);
+    rig_json_object(json, "first", "of: %d, shown: %d", s->found.first_runs, s->found.first_shows);
+    rig_json_members(json, "budget: %d, candidates: %d, kept: %d, withdrawn: %d, runs: %d", s->found.budget,
+                     s->found.candidates, s->found.kept, s->found.withdrawn, s->rerun.run_count);
     rig_json_begin_array(json, "changes");
     if (settings != NULL && make_settings(s, s->found.values, settings)) {
         for (uint32_t i = s->request->given->count; i < settings->all.count; i++)

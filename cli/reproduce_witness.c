@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json_members.h"
 #include "base/option_parse.h"
 #include "base/plural.h"
 #include "base/run_files.h"
@@ -374,9 +375,9 @@ static void write_json(const struct reproduction *reproduction, struct rig_buf *
     struct rig_json_writer json;
     rig_json_init(&json, text);
     rig_json_begin_object(&json, NULL);
-    rig_json_string(&json, "anomaly", rig_anomaly_info(reproduction->part.anomaly)->name);
-    rig_json_bool(&json, "reproduced", came_back(reproduction));
-    rig_json_int(&json, "transactions", reproduction->part.history->txn_count);
+    rig_json_members(&json, "anomaly: %s, reproduced: %b, transactions: %d",
+                     rig_anomaly_info(reproduction->part.anomaly)->name, came_back(reproduction),
+                     reproduction->part.history->txn_count);
     if (reproduction->server[0] != '\0')
         rig_json_string(&json, "server", reproduction->server);
     rig_cli_json_share(&json, "plays", reproduction->shown, reproduction->plays);

@@ -1,3 +1,4 @@
+#include "base/json_members.h"
 #include "report/certificate_report.h"
 
 #include <inttypes.h>
@@ -199,9 +200,8 @@ void rig_certificate_witnesses(struct rig_buf *out, const struct rig_verdict *ve
     if (certified == NULL)
         return;
     for (unsigned kind = 0; kind < RIG_DISCREPANCY_COUNT; kind++) {
-        for (uint64_t i = 0; i < certified->counts[kind] && i < RIG_DISCREPANCIES_KEPT; i++) {
+        for (uint64_t i = 0; i < certified->counts[kind] && i < RIG_DISCREPANCIES_KEPT; i++)
             rig_tell(out, "%s #%d: %c\n\n", rig_discrepancy_infos[kind].name, i + 1, certified->kept[kind][i].text);
-        }
     }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if (!rig_certificate_is_further(verdict, (enum rig_anomaly)anomaly))
@@ -245,11 +245,8 @@ static void write_forks(struct rig_json_writer *w, const struct rig_certificate 
         const struct rig_fork *fork = &certificate->forks.at[i];
         char place[64];
         rig_certificate_print_place(fork->place, fork->timeline, place);
-        rig_json_begin_object(w, NULL);
-        rig_json_string(w, "place", place);
-        rig_json_int(w, "next_timeline", fork->next);
-        rig_json_int(w, "lost_commits", (int64_t)count_lost(certificate, fork->timeline));
-        rig_json_end(w);
+        rig_json_object(w, NULL, "place: %s, next_timeline: %d, lost_commits: %d", place, fork->next,
+                        count_lost(certificate, fork->timeline));
     }
     rig_json_end(w);
 }
@@ -260,35 +257,29 @@ void rig_certificate_json(struct rig_json_writer *w, const struct rig_verdict *v
     if (certified == NULL)
         return;
     rig_json_begin_object(w, "certificate");
-    rig_json_string(w, "source", certified->source);
-    rig_json_bool(w, "complete", certified->complete);
+    rig_json_members(w, "source: %s, complete: %b", certified->source, certified->complete);
     if (!certified->complete)
         rig_json_string(w, "ending", certified->ending);
-    rig_json_int(w, "commits", (int64_t)certified->commit_count);
-    rig_json_int(w, "versions", (int64_t)certified->change_count);
+    rig_json_members(w, "commits: %d, versions: %d", certified->commit_count, certified->change_count);
     if (certified->history->certificate->forks.count > 0)
         write_forks(w, certified->history->certificate);
     rig_json_begin_object(w, "unknown_outcomes");
-    rig_json_int(w, "committed", (int64_t)certified->resolved_ok);
-    rig_json_int(w, "aborted", (int64_t)certified->resolved_fail);
-    rig_json_int(w, "open", (int64_t)certified->open_count);
+    rig_json_members(w, "committed: %d, aborted: %d, open: %d", certified->resolved_ok, certified->resolved_fail,
+                     certified->open_count);
     if (certified->recovered > 0)
         rig_json_int(w, "recovered_statements", (int64_t)certified->recovered);
     rig_json_end(w);
     if (certified->view_count > 0) {
         rig_json_begin_object(w, "snapshots");
-        rig_json_int(w, "views", (int64_t)certified->view_count);
-        rig_json_int(w, "compared", (int64_t)certified->snapshot_count);
-        rig_json_int(w, "set_aside", (int64_t)certified->set_aside);
-        rig_json_int(w, "reads_compared", (int64_t)certified->reads_compared);
-        rig_json_int(w, "versions_compared", (int64_t)certified->versions_compared);
+        rig_json_members(w, "views: %d, compared: %d, set_aside: %d, reads_compared: %d, versions_compared: %d",
+                         certified->view_count, certified->snapshot_count, certified->set_aside,
+                         certified->reads_compared, certified->versions_compared);
         if (certified->standby_reads > 0)
             rig_json_int(w, "standby_reads_left_out", (int64_t)certified->standby_reads);
         rig_json_string(w, "snapshot-isolation", rig_words_fate(certified->by_snapshots));
         rig_json_end(w);
     }
-    rig_json_bool(w, "agrees", certified->agrees);
-    rig_json_int(w, "foreign_commits", (int64_t)certified->foreign_count);
+    rig_json_members(w, "agrees: %b, foreign_commits: %d", certified->agrees, certified->foreign_count);
     add_discrepancies(w, certified);
     if (certified->unjudged != NULL)
         rig_json_string(w, "unjudged", certified->unjudged);
@@ -296,8 +287,8 @@ void rig_certificate_json(struct rig_json_writer *w, const struct rig_verdict *v
     rig_json_begin_object(w, "levels");
     for (unsigned level = 0; level < RIG_LEVEL_COUNT && certified->verdict != NULL; level++) {
         rig_json_begin_object(w, rig_level_info((enum rig_level)level)->name);
-        rig_json_string(w, "inference", rig_words_fate(certified->inferred[level]));
-        rig_json_string(w, "certificate", rig_words_fate(certified->verdict->levels[level].fate));
+        rig_json_members(w, "inference: %s, certificate: %s", rig_words_fate(certified->inferred[level]),
+                         rig_words_fate(certified->verdict->levels[level].fate));
         if (level == RIG_LEVEL_SNAPSHOT_ISOLATION && certified->view_count > 0)
             rig_json_string(w, "snapshots", rig_words_fate(certified->by_snapshots));
         if (is_solved(verdict, level))

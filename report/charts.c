@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json_members.h"
 #include "report/markup.h"
 #include "report/words.h"
 
@@ -411,11 +412,9 @@ static void add_slot(struct rig_json_writer *w, const struct rig_course *course,
     static const char *const names[] = {"p50_ns", "p95_ns", "p99_ns", "p999_ns"};
     const struct rig_course_slot *slot = &course->slots[at];
     rig_json_begin_object(w, NULL);
-    rig_json_int(w, "from_ns", (int64_t)at * course->slot_ns);
-    rig_json_int(w, "ok_read_only", (int64_t)slot->count[RIG_OUTCOME_OK][RIG_COURSE_READ_ONLY]);
-    rig_json_int(w, "ok_writing", (int64_t)slot->count[RIG_OUTCOME_OK][RIG_COURSE_WRITING]);
-    rig_json_int(w, "fail", (int64_t)by_outcome(slot, 2));
-    rig_json_int(w, "info", (int64_t)by_outcome(slot, 3));
+    rig_json_members(w, "from_ns: %d, ok_read_only: %d, ok_writing: %d, fail: %d, info: %d", at * course->slot_ns,
+                     slot->count[RIG_OUTCOME_OK][RIG_COURSE_READ_ONLY], slot->count[RIG_OUTCOME_OK][RIG_COURSE_WRITING],
+                     by_outcome(slot, 2), by_outcome(slot, 3));
     for (unsigned i = 0; i < QUANTILES; i++)
         rig_json_int(w, names[i], rig_course_latency(slot, quantiles[i]));
     rig_json_int(w, "max_ns", slot->max_ns);
@@ -429,12 +428,9 @@ static void add_curve(struct rig_json_writer *w, const struct rig_course *course
     rig_json_begin_object(w, NULL);
     rig_json_string(w, "kind", name);
     rig_json_begin_array(w, "points");
-    for (unsigned i = 0; i < points; i++) {
-        rig_json_begin_object(w, NULL);
-        rig_json_number(w, "percent", curve_percent(i));
-        rig_json_int(w, "ns", rig_histogram_percentile(latency, curve_percent(i)));
-        rig_json_end(w);
-    }
+    for (unsigned i = 0; i < points; i++)
+        rig_json_object(w, NULL, "percent: %f, ns: %d", curve_percent(i),
+                        rig_histogram_percentile(latency, curve_percent(i)));
     rig_json_end(w);
     rig_json_end(w);
 }
@@ -462,7 +458,6 @@ void rig_chart_json(struct rig_json_writer *w, const struct rig_course *course)
     add_curve(w, course, RIG_COURSE_READ_ONLY, "read-only");
     add_curve(w, course, RIG_COURSE_WRITING, "writing");
     rig_json_end(w);
-    rig_json_int(w, "drawn", (int64_t)course->bars.count);
-    rig_json_int(w, "transactions", (int64_t)course->txn_count);
+    rig_json_members(w, "drawn: %d, transactions: %d", course->bars.count, course->txn_count);
     rig_json_end(w);
 }

@@ -1,3 +1,4 @@
+#include "base/json_members.h"
 #include "report/claims_report.h"
 
 #include "checker/evidence/claims.h"
@@ -39,9 +40,8 @@ void rig_claims_lines(struct rig_buf *out, const struct rig_verdict *verdict)
     }
     rig_buf_add_text(out, any ? "\n" : "all of it agrees with the reads and with real time\n");
     for (unsigned kind = 0; kind < RIG_CLAIM_COUNT; kind++) {
-        for (uint64_t i = 0; i < claims->counts[kind] && i < RIG_CLAIMS_KEPT; i++) {
+        for (uint64_t i = 0; i < claims->counts[kind] && i < RIG_CLAIMS_KEPT; i++)
             rig_tell(out, "%s #%d: %c\n\n", name_of(kind), i + 1, claims->kept[kind][i].text);
-        }
     }
 }
 
@@ -76,12 +76,9 @@ void rig_claims_json(struct rig_json_writer *w, const struct rig_verdict *verdic
         rig_json_end(w);
         return;
     }
-    rig_json_string(w, "kind", claims->is_order ? "order" : "timestamps");
-    rig_json_int(w, "placed", (int64_t)claims->placed_count);
-    rig_json_int(w, "unplaced", (int64_t)claims->unplaced_count);
-    rig_json_int(w, "keys", (int64_t)claims->key_count);
-    rig_json_int(w, "keys_left_out", (int64_t)claims->excluded_count);
-    rig_json_int(w, "reads", (int64_t)claims->read_count);
+    rig_json_members(w, "kind: %s, placed: %d, unplaced: %d, keys: %d, keys_left_out: %d, reads: %d",
+                     claims->is_order ? "order" : "timestamps", claims->placed_count, claims->unplaced_count,
+                     claims->key_count, claims->excluded_count, claims->read_count);
     rig_json_begin_object(w, "cases");
     for (unsigned kind = 0; kind < RIG_CLAIM_COUNT; kind++) {
         if (claims->counts[kind] > 0)

@@ -1,3 +1,4 @@
+#include "base/json_members.h"
 #include "report/conditions.h"
 
 #include "checker/model/level.h"
@@ -43,10 +44,8 @@ void rig_conditions_json(struct rig_json_writer *w, const struct rig_verdict *ve
     for (uint32_t i = 0; i < verdict->effort.condition_count; i++) {
         const struct rig_table_condition *condition = &verdict->effort.conditions[i];
         rig_json_begin_object(w, NULL);
-        rig_json_string(w, "name", condition->name);
-        rig_json_string(w, "text", condition->text);
-        rig_json_string(w, "source", condition->source);
-        rig_json_string(w, "state", rig_condition_word(condition));
+        rig_json_members(w, "name: %s, text: %s, source: %s, state: %s", condition->name, condition->text,
+                         condition->source, rig_condition_word(condition));
         rig_json_begin_array(w, "guaranteed_by");
         for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
             if ((condition->guaranteed_by & RIG_LEVEL_BIT(level)) != 0)

@@ -9,7 +9,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "base/version.h"
 #include "checker/model/object_words.h"
 #include "checker/judge/minimum.h"
@@ -77,9 +77,8 @@ static void add_shown(struct rig_json_writer *w, const char *name, int64_t value
 static void add_edge(struct rig_json_writer *w, const struct rig_history *history, const struct rig_step *step)
 {
     rig_json_begin_object(w, NULL);
-    rig_json_int(w, "from", rig_txn_name(history, step->from));
-    rig_json_int(w, "to", rig_txn_name(history, step->to));
-    rig_json_string(w, "kind", rig_words_edge(step->kind));
+    rig_json_members(w, "from: %d, to: %d, kind: %s", rig_txn_name(history, step->from),
+                     rig_txn_name(history, step->to), rig_words_edge(step->kind));
     if (step->kind != RIG_EDGE_PROCESS && step->kind != RIG_EDGE_REALTIME) {
         add_key(w, history, step->key);
         if (step->kind == RIG_EDGE_RW) {
@@ -146,8 +145,7 @@ static void add_answer(struct rig_json_writer *w, const struct rig_history *hist
 {
     char utc[RIG_UTC_BYTES];
     rig_json_begin_object(w, NULL);
-    rig_json_int(w, "transaction", rig_txn_name(history, txn));
-    rig_json_int(w, "process", history->txns[txn].process);
+    rig_json_members(w, "transaction: %d, process: %d", rig_txn_name(history, txn), history->txns[txn].process);
     add_column(w, "node", history, txn, RIG_COLUMN_NODE);
     add_column(w, "member", history, txn, RIG_COLUMN_MEMBER);
     add_column(w, "backend", history, txn, RIG_COLUMN_BACKEND);
@@ -196,12 +194,12 @@ static void add_case(struct rig_json_writer *w, const struct rig_history *histor
     rig_buf_init(&number, 0);
     rig_case_number(places, at, &number);
     rig_json_begin_object(w, NULL);
-    rig_json_string(w, "kind", line->kind == RIG_CASE_SUPPOSE ? "suppose" : "cycle");
-    rig_json_string(w, "number", rig_buf_text(&number));
+    rig_json_members(w, "kind: %s, number: %s", line->kind == RIG_CASE_SUPPOSE ? "suppose" : "cycle",
+                     rig_buf_text(&number));
     rig_buf_done(&number);
     if (line->kind == RIG_CASE_SUPPOSE) {
-        rig_json_int(w, "before", rig_txn_name(history, line->before));
-        rig_json_int(w, "after", rig_txn_name(history, line->after));
+        rig_json_members(w, "before: %d, after: %d", rig_txn_name(history, line->before),
+                         rig_txn_name(history, line->after));
         add_shared_keys(w, history, line);
     }
     if (line->opening != NULL)
@@ -224,8 +222,7 @@ static void add_case(struct rig_json_writer *w, const struct rig_history *histor
 static void add_cases(struct rig_json_writer *w, const struct rig_history *history, const struct rig_cases *cases)
 {
     struct rig_case_place *places = rig_case_outline(cases);
-    rig_json_string(w, "level", rig_level_info(cases->level)->name);
-    rig_json_bool(w, "minimal", cases->minimal);
+    rig_json_members(w, "level: %s, minimal: %b", rig_level_info(cases->level)->name, cases->minimal);
     rig_json_begin_array(w, "cases");
     for (uint32_t line = 0; places != NULL && line < cases->line_count; line++)
         add_case(w, history, cases, places, line);
@@ -251,8 +248,7 @@ static void add_blocked(struct rig_json_writer *w, const struct rig_history *his
         rig_json_end(w);
         return;
     }
-    rig_json_int(w, "explained", blocked->explained);
-    rig_json_int(w, "state_count", blocked->state_count);
+    rig_json_members(w, "explained: %d, state_count: %d", blocked->explained, blocked->state_count);
     rig_json_begin_array(w, "states");
     for (uint32_t i = 0; i < blocked->state_shown; i++)
         rig_json_string(w, NULL, blocked->states[i]);
@@ -287,10 +283,8 @@ static void add_witness(struct rig_json_writer *w, const struct rig_history *his
     for (uint32_t i = 0; i < witness->txn_count; i = next_shown(witness, i))
         rig_json_int(w, NULL, rig_txn_name(history, witness->txns[i]));
     rig_json_end(w);
-    if (rig_witness_is_long(witness)) {
-        rig_json_int(w, "length", witness->txn_count);
-        rig_json_int(w, "left_out", witness->txn_count - 2 * RIG_WITNESS_ENDS);
-    }
+    if (rig_witness_is_long(witness))
+        rig_json_members(w, "length: %d, left_out: %d", witness->txn_count, witness->txn_count - 2 * RIG_WITNESS_ENDS);
     rig_json_begin_array(w, "steps");
     for (uint32_t i = 0; i < witness->step_count; i = next_shown(witness, i))
         rig_json_text(w, NULL, witness->steps[i].text);
@@ -326,8 +320,7 @@ static void add_anomalies(struct rig_json_writer *w, const struct rig_verdict *v
         if (finding->count == 0)
             continue;
         rig_json_begin_object(w, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
-        rig_json_int(w, "count", (int64_t)finding->count);
-        rig_json_bool(w, "exact", finding->exact);
+        rig_json_members(w, "count: %d, exact: %b", finding->count, finding->exact);
         rig_json_begin_array(w, "witnesses");
         for (uint32_t i = 0; i < finding->witness_count; i++)
             add_witness(w, verdict->history, episodes, logs, &finding->witnesses[i]);
@@ -358,9 +351,7 @@ static void add_phases(struct rig_json_writer *w, const struct rig_episodes *epi
         add_time(w, "from_ns", phase->from_ns);
         if (phase->healed) {
             add_time(w, "to_ns", phase->to_ns);
-            rig_json_int(w, "ok", (int64_t)phase->ok);
-            rig_json_int(w, "fail", (int64_t)phase->fail);
-            rig_json_int(w, "info", (int64_t)phase->info);
+            rig_json_members(w, "ok: %d, fail: %d, info: %d", phase->ok, phase->fail, phase->info);
         }
         rig_json_end(w);
     }
@@ -376,22 +367,15 @@ static void add_faults(struct rig_json_writer *w, const struct rig_episodes *epi
     for (size_t i = 0; i < episodes->of.count; i++) {
         const struct rig_episode *episode = &episodes->of.at[i];
         rig_json_begin_object(w, NULL);
-        rig_json_int(w, "injection", episode->injection);
-        rig_json_text(w, "fault", episode->fault);
-        rig_json_text(w, "targets", episode->targets);
+        rig_json_members(w, "injection: %d, fault: %s, targets: %s", episode->injection, episode->fault,
+                         episode->targets);
         add_time(w, "from_ns", episode->from_ns);
         add_time(w, "to_ns", episode->to_ns);
-        rig_json_bool(w, "took_effect", episode->took_effect);
-        rig_json_bool(w, "healed", episode->healed);
-        rig_json_bool(w, "failed", episode->failed);
-        rig_json_bool(w, "withdrawn", episode->withdrawn);
-        rig_json_text(w, "evidence", episode->text);
-        if (episode->counted) {
-            rig_json_int(w, "ok", (int64_t)episode->ok);
-            rig_json_int(w, "fail", (int64_t)episode->fail);
-            rig_json_int(w, "info", (int64_t)episode->info);
-            rig_json_int(w, "ok_in_effect", (int64_t)episode->effect_ok);
-        }
+        rig_json_members(w, "took_effect: %b, healed: %b, failed: %b, withdrawn: %b, evidence: %s",
+                         episode->took_effect, episode->healed, episode->failed, episode->withdrawn, episode->text);
+        if (episode->counted)
+            rig_json_members(w, "ok: %d, fail: %d, info: %d, ok_in_effect: %d", episode->ok, episode->fail,
+                             episode->info, episode->effect_ok);
         rig_json_end(w);
     }
     rig_json_end(w);
@@ -405,13 +389,8 @@ static void add_ranks(struct rig_json_writer *w, const struct rig_rank_facts *ra
     rig_json_begin_array(w, "ranks");
     for (uint32_t i = 0; i < ranks->count; i++) {
         const struct rig_rank_fact *rank = &ranks->ranks[i];
-        rig_json_begin_object(w, NULL);
-        rig_json_bool(w, "missing", rank->name == NULL);
-        rig_json_bool(w, "truncated", rank->truncated);
-        rig_json_int(w, "transactions", (int64_t)rank->txn_count);
-        rig_json_int(w, "error_ns", rank->error_ns);
-        rig_json_int(w, "largest_step_ns", rank->largest_step);
-        rig_json_end(w);
+        rig_json_object(w, NULL, "missing: %b, truncated: %b, transactions: %d, error_ns: %d, largest_step_ns: %d",
+                        rank->name == NULL, rank->truncated, rank->txn_count, rank->error_ns, rank->largest_step);
     }
     rig_json_end(w);
 }
@@ -421,12 +400,9 @@ static void add_history(struct rig_json_writer *w, const struct rig_verdict *ver
     const struct rig_scope *scope = &verdict->scope;
     char utc[RIG_UTC_BYTES];
     rig_json_begin_object(w, "history");
-    rig_json_int(w, "operations", (int64_t)scope->op_count);
-    rig_json_int(w, "transactions", (int64_t)scope->txn_count);
-    rig_json_int(w, "ok", (int64_t)verdict->ok_count);
-    rig_json_int(w, "fail", (int64_t)verdict->fail_count);
-    rig_json_int(w, "info", (int64_t)verdict->info_count);
-    rig_json_int(w, "skipped", (int64_t)scope->skipped_count);
+    rig_json_members(w, "operations: %d, transactions: %d, ok: %d, fail: %d, info: %d, skipped: %d", scope->op_count,
+                     scope->txn_count, verdict->ok_count, verdict->fail_count, verdict->info_count,
+                     scope->skipped_count);
     add_ranks(w, &scope->ranks);
     const uint64_t lost_count = scope->lost_count - rig_rank_facts_incomplete(&scope->ranks) - scope->excerpt;
     if (scope->excerpt)
@@ -471,19 +447,11 @@ static void add_elements(struct rig_json_writer *w, const struct rig_verdict *ve
     if (!times->measured)
         return;
     rig_json_begin_object(w, "elements");
-    rig_json_int(w, "attempted", (int64_t)times->attempted);
-    rig_json_int(w, "known", (int64_t)times->known);
-    rig_json_int(w, "stable", (int64_t)times->stable);
-    rig_json_int(w, "stale", (int64_t)times->stale);
-    rig_json_int(w, "lost", (int64_t)times->lost);
-    rig_json_int(w, "never_read", (int64_t)times->never_read);
+    rig_json_members(w, "attempted: %d, known: %d, stable: %d, stale: %d, lost: %d, never_read: %d", times->attempted,
+                     times->known, times->stable, times->stale, times->lost, times->never_read);
     rig_json_begin_array(w, "stable_latency_ms");
-    for (size_t i = 0; i < RIG_ELEMENT_QUANTILES; i++) {
-        rig_json_begin_object(w, NULL);
-        rig_json_int(w, "percent", rig_element_percents[i]);
-        rig_json_number(w, "ms", (double)times->quantile_ns[i] / 1e6);
-        rig_json_end(w);
-    }
+    for (size_t i = 0; i < RIG_ELEMENT_QUANTILES; i++)
+        rig_json_object(w, NULL, "percent: %d, ms: %f", rig_element_percents[i], (double)times->quantile_ns[i] / 1e6);
     rig_json_end(w);
     rig_json_begin_array(w, "worst_stale");
     for (uint32_t i = 0; i < times->worst_count; i++) {
@@ -491,8 +459,7 @@ static void add_elements(struct rig_json_writer *w, const struct rig_verdict *ve
         rig_json_begin_object(w, NULL);
         add_stale_key(w, stale);
         add_shown(w, "value", stale->value);
-        rig_json_int(w, "transaction", stale->writer);
-        rig_json_number(w, "ms", (double)stale->latency_ns / 1e6);
+        rig_json_members(w, "transaction: %d, ms: %f", stale->writer, (double)stale->latency_ns / 1e6);
         rig_json_end(w);
     }
     rig_json_end(w);
@@ -517,12 +484,8 @@ static void add_evidence(struct rig_json_writer *w, const struct rig_verdict *ve
     add_share(w, "load", effort->known, effort->load);
     add_share(w, "answering", effort->known, effort->answering);
     rig_json_int(w, "faults_in_effect", (int64_t)rig_scope_faults(&verdict->scope));
-    rig_json_begin_object(w, "minimum");
-    rig_json_int(w, "acknowledged", (int64_t)minimum->acknowledged);
-    rig_json_number(w, "load", minimum->load);
-    rig_json_number(w, "answering", minimum->answering);
-    rig_json_string(w, "require", minimum->held ? "held" : "not-refuted");
-    rig_json_end(w);
+    rig_json_object(w, "minimum", "acknowledged: %d, load: %f, answering: %f, require: %s", minimum->acknowledged,
+                    minimum->load, minimum->answering, minimum->held ? "held" : "not-refuted");
     rig_json_text(w, "shortfall", verdict->shortfall);
     rig_json_end(w);
 }
@@ -541,11 +504,9 @@ static void add_open_level(struct rig_json_writer *w, const struct rig_verdict *
 {
     const struct rig_level_effort *work = &verdict->work[level];
     rig_json_begin_object(w, NULL);
-    rig_json_string(w, "level", rig_level_info(level)->name);
-    rig_json_string(w, "why", why_open(verdict, RIG_LEVEL_BIT(level)));
-    rig_json_number(w, "spent_s", (double)work->spent_ns / (double)RIG_NS_PER_S);
-    rig_json_int(w, "pairs", (int64_t)work->pairs);
-    rig_json_int(w, "open_pairs", (int64_t)work->open_pairs);
+    rig_json_members(w, "level: %s, why: %s, spent_s: %f, pairs: %d, open_pairs: %d", rig_level_info(level)->name,
+                     why_open(verdict, RIG_LEVEL_BIT(level)), (double)work->spent_ns / (double)RIG_NS_PER_S,
+                     work->pairs, work->open_pairs);
     if (work->has_example) {
         rig_json_begin_array(w, "transactions");
         rig_json_int(w, NULL, work->first);
@@ -559,8 +520,8 @@ static void add_open_level(struct rig_json_writer *w, const struct rig_verdict *
 static void add_decision(struct rig_json_writer *w, const struct rig_verdict *verdict)
 {
     rig_json_begin_object(w, "decision");
-    rig_json_string(w, "lattice", rig_lattice_name(verdict->lattice));
-    rig_json_number(w, "budget_s", (double)verdict->budget_ns / (double)RIG_NS_PER_S);
+    rig_json_members(w, "lattice: %s, budget_s: %f", rig_lattice_name(verdict->lattice),
+                     (double)verdict->budget_ns / (double)RIG_NS_PER_S);
     rig_json_begin_array(w, "spent");
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
         if ((verdict->spent_levels & RIG_LEVEL_BIT(level)) != 0 && verdict->levels[level].fate == RIG_FATE_NOT_REFUTED)
@@ -579,14 +540,11 @@ static void add_decision(struct rig_json_writer *w, const struct rig_verdict *ve
 static void add_cost(struct rig_json_writer *w, const struct rig_cost *cost)
 {
     rig_json_begin_object(w, "cost");
-    rig_json_number(w, "read_ms", cost->read_ms);
-    rig_json_number(w, "infer_ms", cost->infer_ms);
-    rig_json_number(w, "search_ms", cost->search_ms);
-    rig_json_number(w, "solver_ms", cost->solver_ms);
-    rig_json_int(w, "planned_bytes", (int64_t)cost->planned_bytes);
-    rig_json_int(w, "peak_bytes", (int64_t)cost->peak_bytes);
-    rig_json_int(w, "windows", cost->window_count);
-    rig_json_int(w, "passes", cost->pass_count);
+    rig_json_members(w,
+                     "read_ms: %f, infer_ms: %f, search_ms: %f, solver_ms: %f, planned_bytes: %d, peak_bytes: %d, "
+                     "windows: %d, passes: %d",
+                     cost->read_ms, cost->infer_ms, cost->search_ms, cost->solver_ms, cost->planned_bytes,
+                     cost->peak_bytes, cost->window_count, cost->pass_count);
     if (cost->process_count > 0)
         rig_json_int(w, "processes", cost->process_count);
     rig_json_end(w);
@@ -613,19 +571,15 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     rig_json_init_indented(&w, out, 1, 4);
     rig_json_begin_object(&w, NULL);
     rig_json_int(&w, "schema", RIG_REPORT_SCHEMA);
-    rig_json_begin_object(&w, "rig");
-    rig_json_string(&w, "version", rig_version());
-    rig_json_string(&w, "commit", rig_commit());
-    rig_json_end(&w);
+    rig_json_object(&w, "rig", "version: %s, commit: %s", rig_version(), rig_commit());
     if (verdict->valid == RIG_VALID_UNKNOWN)
         rig_json_string(&w, "valid", "unknown");
     else
         rig_json_bool(&w, "valid", verdict->valid == RIG_VALID_TRUE);
     if (verdict->valid == RIG_VALID_UNKNOWN)
         rig_json_text(&w, "unknown_reason", verdict->unknown_reason);
-    rig_json_string(&w, "workload", rig_data_types[verdict->scope.workload].name);
-    rig_json_string(&w, "workload_origin", type_origins[verdict->scope.type_origin]);
-    rig_json_text(&w, "summary", verdict->summary);
+    rig_json_members(&w, "workload: %s, workload_origin: %s, summary: %s", rig_data_types[verdict->scope.workload].name,
+                     type_origins[verdict->scope.type_origin], verdict->summary);
     rig_json_begin_array(&w, "requested");
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
         if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) != 0)

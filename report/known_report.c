@@ -1,3 +1,4 @@
+#include "base/json_members.h"
 #include "report/known_report.h"
 
 #include "report/html_parts.h"
@@ -61,21 +62,17 @@ void rig_known_json(struct rig_json_writer *w, const struct rig_verdict *verdict
     rig_json_bool(w, "explained", known->explained);
     if (known->why_not != NULL)
         rig_json_string(w, "why_not", known->why_not);
-    rig_json_bool(w, "required", known->required);
-    rig_json_int(w, "judgements", known->check_count);
+    rig_json_members(w, "required: %b, judgements: %d", known->required, known->check_count);
     rig_json_begin_array(w, "issues");
     for (uint32_t i = 0; i < known->count; i++) {
         const struct rig_known_outcome *outcome = &known->outcomes[i];
         rig_json_begin_object(w, NULL);
-        rig_json_string(w, "name", outcome->issue->name);
-        rig_json_string(w, "page", outcome->issue->page);
-        rig_json_bool(w, "appeared", outcome->witness != NULL);
-        rig_json_int(w, "witnesses", outcome->witness_count);
-        if (outcome->witness != NULL) {
-            rig_json_string(w, "anomaly", rig_anomaly_info(outcome->witness->anomaly)->name);
-            rig_json_int(w, "number", outcome->number);
-            rig_json_bool(w, "by_certificate", outcome->by_certificate);
-        }
+        rig_json_members(w, "name: %s, page: %s, appeared: %b, witnesses: %d", outcome->issue->name,
+                         outcome->issue->page, outcome->witness != NULL, outcome->witness_count);
+        if (outcome->witness != NULL)
+            rig_json_members(w, "anomaly: %s, number: %d, by_certificate: %b",
+                             rig_anomaly_info(outcome->witness->anomaly)->name, outcome->number,
+                             outcome->by_certificate);
         rig_json_bool(w, "unsure", outcome->issue->unsure);
         if (outcome->issue->unlike != NULL)
             rig_json_string(w, "unlike", outcome->issue->unlike);

@@ -6,7 +6,7 @@
 
 #include "base/base64.h"
 #include "base/clock.h"
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "checker/model/certified.h"
 #include "history/types/types.h"
 #include "history/model/value_texts.h"
@@ -254,13 +254,9 @@ static void encode(struct encoder *e, struct rig_buf *out)
     rig_json_init(&w, out);
     encode_bars(e);
     rig_json_begin_object(&w, NULL);
-    rig_json_int(&w, "unit_ns", e->unit_ns);
-    rig_json_int(&w, "span", end_of(course) / e->unit_ns);
-    rig_json_int(&w, "total", (int64_t)course->txn_count);
-    rig_json_int(&w, "clients", course->client_count);
-    rig_json_int(&w, "row_count", RIG_COURSE_ROWS);
-    rig_json_int(&w, "slot", course->slot_ns / e->unit_ns);
-    rig_json_int(&w, "slots", course->slot_count);
+    rig_json_members(&w, "unit_ns: %d, span: %d, total: %d, clients: %d, row_count: %d, slot: %d, slots: %d",
+                     e->unit_ns, end_of(course) / e->unit_ns, course->txn_count, course->client_count, RIG_COURSE_ROWS,
+                     course->slot_ns / e->unit_ns, course->slot_count);
     add_rows(&w, e, e->size.embedded < course->txn_count);
     add_kinds(&w);
     add_faults(&w, e);

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "report/run_facts.h"
 
 static void add_latencies(struct rig_json_writer *w, const struct rig_report_run *run)
@@ -10,16 +10,10 @@ static void add_latencies(struct rig_json_writer *w, const struct rig_report_run
     rig_json_begin_array(w, "latencies");
     for (uint32_t i = 0; i < run->latency_count; i++) {
         const struct rig_report_latency *latency = &run->latencies[i];
-        rig_json_begin_object(w, NULL);
-        rig_json_string(w, "name", latency->name);
-        rig_json_int(w, "count", (int64_t)latency->count);
-        rig_json_int(w, "mean_ns", latency->mean_ns);
-        rig_json_int(w, "p50_ns", latency->p50_ns);
-        rig_json_int(w, "p90_ns", latency->p90_ns);
-        rig_json_int(w, "p99_ns", latency->p99_ns);
-        rig_json_int(w, "p999_ns", latency->p999_ns);
-        rig_json_int(w, "max_ns", latency->max_ns);
-        rig_json_end(w);
+        rig_json_object(w, NULL,
+                        "name: %s, count: %d, mean_ns: %d, p50_ns: %d, p90_ns: %d, p99_ns: %d, p999_ns: %d, max_ns: %d",
+                        latency->name, latency->count, latency->mean_ns, latency->p50_ns, latency->p90_ns,
+                        latency->p99_ns, latency->p999_ns, latency->max_ns);
     }
     rig_json_end(w);
 }
@@ -29,12 +23,8 @@ static void add_errors(struct rig_json_writer *w, const struct rig_report_run *r
     rig_json_begin_array(w, "errors");
     for (uint32_t i = 0; i < run->error_count; i++) {
         const struct rig_report_error *error = &run->errors[i];
-        rig_json_begin_object(w, NULL);
-        rig_json_text(w, "outcome", error->outcome);
-        rig_json_text(w, "code", error->code);
-        rig_json_text(w, "text", error->text);
-        rig_json_int(w, "count", (int64_t)error->count);
-        rig_json_end(w);
+        rig_json_object(w, NULL, "outcome: %s, code: %s, text: %s, count: %d", error->outcome, error->code, error->text,
+                        error->count);
     }
     rig_json_end(w);
 }
@@ -61,24 +51,12 @@ static void add_moments(struct rig_json_writer *w, const struct rig_report_run *
 static void add_provenance(struct rig_json_writer *w, const struct rig_report_provenance *provenance)
 {
     rig_json_begin_object(w, "provenance");
-    rig_json_begin_object(w, "rig");
-    rig_json_text(w, "version", provenance->version);
-    rig_json_text(w, "commit", provenance->commit);
-    rig_json_end(w);
-    rig_json_begin_object(w, "host");
-    rig_json_text(w, "kernel", provenance->kernel);
-    rig_json_text(w, "cpu", provenance->cpu);
-    rig_json_int(w, "cores", provenance->cores);
-    rig_json_int(w, "memory_bytes", (int64_t)provenance->memory_bytes);
-    rig_json_text(w, "file_system", provenance->file_system);
-    rig_json_end(w);
+    rig_json_object(w, "rig", "version: %s, commit: %s", provenance->version, provenance->commit);
+    rig_json_object(w, "host", "kernel: %s, cpu: %s, cores: %d, memory_bytes: %d, file_system: %s", provenance->kernel,
+                    provenance->cpu, provenance->cores, provenance->memory_bytes, provenance->file_system);
     rig_json_begin_array(w, "settings");
-    for (uint32_t i = 0; i < provenance->setting_count; i++) {
-        rig_json_begin_object(w, NULL);
-        rig_json_string(w, "name", provenance->settings[i].name);
-        rig_json_string(w, "value", provenance->settings[i].value);
-        rig_json_end(w);
-    }
+    for (uint32_t i = 0; i < provenance->setting_count; i++)
+        rig_json_object(w, NULL, "name: %s, value: %s", provenance->settings[i].name, provenance->settings[i].value);
     rig_json_end(w);
     rig_json_end(w);
 }

@@ -7,7 +7,7 @@
  * line 1. Fingerprints are the case's kind, name and type, so that a finding stays the same from one night to the next.
  */
 #include "base/bug.h"
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "report/cases.h"
 #include "report/known_report.h"
 #include "report/report.h"
@@ -25,9 +25,7 @@ struct sarif {
 
 static void add_text(struct rig_json_writer *w, const char *name, const char *text)
 {
-    rig_json_begin_object(w, name);
-    rig_json_string(w, "text", text);
-    rig_json_end(w);
+    rig_json_object(w, name, "text: %s", text);
 }
 
 static void add_place(struct sarif *sarif)
@@ -36,12 +34,8 @@ static void add_place(struct sarif *sarif)
     rig_json_begin_array(w, "locations");
     rig_json_begin_object(w, NULL);
     rig_json_begin_object(w, "physicalLocation");
-    rig_json_begin_object(w, "artifactLocation");
-    rig_json_string(w, "uri", sarif->record);
-    rig_json_end(w);
-    rig_json_begin_object(w, "region");
-    rig_json_int(w, "startLine", 1);
-    rig_json_end(w);
+    rig_json_object(w, "artifactLocation", "uri: %s", sarif->record);
+    rig_json_object(w, "region", "startLine: %d", 1);
     rig_json_end(w);
     rig_json_end(w);
     rig_json_end(w);
@@ -64,11 +58,8 @@ static void add_suppression(struct sarif *sarif)
     rig_buf_add_text(&sarif->text, "known issue: ");
     rig_known_names(&sarif->text, sarif->verdict);
     rig_json_begin_array(&sarif->w, "suppressions");
-    rig_json_begin_object(&sarif->w, NULL);
-    rig_json_string(&sarif->w, "kind", "external");
-    rig_json_string(&sarif->w, "status", "accepted");
-    rig_json_string(&sarif->w, "justification", rig_buf_text(&sarif->text));
-    rig_json_end(&sarif->w);
+    rig_json_object(&sarif->w, NULL, "kind: %s, status: %s, justification: %s", "external", "accepted",
+                    rig_buf_text(&sarif->text));
     rig_json_end(&sarif->w);
 }
 
@@ -76,8 +67,7 @@ static void add_result(struct sarif *sarif, const struct rig_report_case *test_c
 {
     struct rig_json_writer *w = &sarif->w;
     rig_json_begin_object(w, NULL);
-    rig_json_string(w, "ruleId", test_case->type);
-    rig_json_string(w, "level", level);
+    rig_json_members(w, "ruleId: %s, level: %s", test_case->type, level);
     add_message(sarif, test_case);
     add_place(sarif);
     rig_json_begin_object(w, "partialFingerprints");
@@ -152,8 +142,7 @@ void rig_report_sarif(const struct rig_verdict *verdict, const struct rig_report
     struct rig_json_writer *w = &sarif.w;
     rig_json_init(w, out);
     rig_json_begin_object(w, NULL);
-    rig_json_string(w, "$schema", schema);
-    rig_json_string(w, "version", "2.1.0");
+    rig_json_members(w, "$schema: %s, version: %s", schema, "2.1.0");
     rig_json_begin_array(w, "runs");
     rig_json_begin_object(w, NULL);
     rig_json_begin_object(w, "tool");
@@ -164,9 +153,7 @@ void rig_report_sarif(const struct rig_verdict *verdict, const struct rig_report
     add_rules(w);
     rig_json_end(w);
     rig_json_end(w);
-    rig_json_begin_object(w, "automationDetails");
-    rig_json_string(w, "id", name);
-    rig_json_end(w);
+    rig_json_object(w, "automationDetails", "id: %s", name);
     rig_json_begin_array(w, "results");
     rig_report_cases_visit(verdict, add_case, &sarif);
     add_notes(&sarif);

@@ -1,7 +1,7 @@
 #include "report/shrunk_report.h"
 #include "report/tell.h"
 
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "checker/model/anomaly.h"
 #include "history/types/types.h"
 #include "report/words.h"
@@ -87,19 +87,14 @@ static void add_json_step(struct rig_json_writer *json, const struct rig_history
     struct rig_buf words;
     rig_buf_init(&words, 0);
     add_statement(&words, history, step);
-    rig_json_begin_object(json, NULL);
-    rig_json_int(json, "transaction", rig_txn_name(history, step->txn));
-    rig_json_string(json, "statement", rig_buf_text(&words));
-    rig_json_end(json);
+    rig_json_object(json, NULL, "transaction: %d, statement: %s", rig_txn_name(history, step->txn),
+                    rig_buf_text(&words));
     rig_buf_done(&words);
 }
 
 static void add_json_count(struct rig_json_writer *json, const char *name, uint64_t kept, uint64_t whole)
 {
-    rig_json_begin_object(json, name);
-    rig_json_int(json, "kept", (int64_t)kept);
-    rig_json_int(json, "whole", (int64_t)whole);
-    rig_json_end(json);
+    rig_json_object(json, name, "kept: %d, whole: %d", kept, whole);
 }
 
 void rig_report_shrunk_json(const struct rig_smallest_part *shrunk, const struct rig_interleaving *interleaving,
@@ -109,16 +104,14 @@ void rig_report_shrunk_json(const struct rig_smallest_part *shrunk, const struct
     const struct rig_history *history = shrunk->history;
     rig_json_init(&json, out);
     rig_json_begin_object(&json, NULL);
-    rig_json_string(&json, "anomaly", rig_anomaly_info(shrunk->anomaly)->name);
-    rig_json_string(&json, "workload", rig_data_types[history->workload].name);
+    rig_json_members(&json, "anomaly: %s, workload: %s", rig_anomaly_info(shrunk->anomaly)->name,
+                     rig_data_types[history->workload].name);
     if (shrunk->level != RIG_LEVEL_COUNT)
         rig_json_string(&json, "level", rig_level_info(shrunk->level)->name);
     add_json_count(&json, "transactions", history->txn_count, shrunk->txns);
     add_json_count(&json, "operations", history->op_count, shrunk->ops);
-    rig_json_bool(&json, "minimal", shrunk->minimal);
-    rig_json_int(&json, "candidates", shrunk->candidate_count);
-    rig_json_string(&json, "witness", witness_of(shrunk)->text);
-    rig_json_bool(&json, "explains-reads", interleaving->explains_reads);
+    rig_json_members(&json, "minimal: %b, candidates: %d, witness: %s, explains-reads: %b", shrunk->minimal,
+                     shrunk->candidate_count, witness_of(shrunk)->text, interleaving->explains_reads);
     rig_json_begin_array(&json, "order");
     for (uint32_t i = 0; i < interleaving->step_count; i++)
         add_json_step(&json, history, &interleaving->steps[i]);

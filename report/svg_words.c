@@ -1,5 +1,4 @@
 #include "report/svg_words.h"
-#include "history/model/value_texts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +6,9 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/explain/say.h"
 #include "history/types/types.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 enum { OP_COLUMNS = 44, LABEL_COLUMNS = 40, ODDITY_COLUMNS = 56 };
@@ -161,12 +162,10 @@ void rig_svg_words_box(const struct rig_history *history, const struct rig_witne
     RIG_REQUIRE(most_lines < RIG_SVG_BOX_LINES);
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    rig_words_txn(&text, history, box->txn);
+    rig_say(history, &text, "%T", box->txn);
     const char *node = rig_history_column_name(history, box->txn, RIG_COLUMN_NODE);
-    if (node != NULL) {
-        rig_buf_add_text(&text, " on ");
-        rig_words_clean(&text, node, false);
-    }
+    if (node != NULL)
+        rig_tell(&text, " on %c", node);
     take(box->name, &text, 48);
     rig_buf_init(&text, 0);
     rig_words_txn_when(&text, history, box->txn, rig_history_zero_ns(history));
@@ -183,51 +182,40 @@ static void add_rw_words(struct rig_buf *out, const struct rig_history *history,
 {
     const struct rig_txn_op *op = step->from_op == UINT32_MAX ? NULL : rig_txn_ops(history, step->from) + step->from_op;
     bool is_list = op != NULL && rig_op_reads_sequence(op->kind);
-    rig_words_txn(out, history, step->from);
+    const uint32_t from = step->from;
     if (op != NULL && op->read_state != RIG_READ_SEEN)
-        rig_buf_add_text(out, " read nil");
+        rig_say(history, out, "%T read nil", from);
     else if (is_list && rig_txn_op_list(history, op).count == 0)
-        rig_buf_add_text(out, " read []");
-    else if (is_list)
-        rig_buf_printf(out, " read up to %s", RIG_VALUE_SHOWN(step->from_value));
+        rig_say(history, out, "%T read []", from);
     else
-        rig_buf_printf(out, " read %s", RIG_VALUE_SHOWN(step->from_value));
-    rig_buf_printf(out, " and did not see %s", RIG_VALUE_SHOWN(step->to_value));
+        rig_say(history, out, is_list ? "%T read up to %V" : "%T read %V", from, step->from_value);
+    rig_say(history, out, " and did not see %V", step->to_value);
 }
 
 static void add_realtime_words(struct rig_buf *out, const struct rig_history *history, const struct rig_step *step)
 {
     int64_t done_ns = history->txns[step->from].complete_ns, begun_ns = history->txns[step->to].invoke_ns;
-    rig_words_txn(out, history, step->from);
-    rig_buf_add_text(out, " was done ");
-    if (done_ns != RIG_NO_TIME && begun_ns != RIG_NO_TIME && begun_ns >= done_ns) {
-        rig_words_duration(out, begun_ns - done_ns);
-        rig_buf_add_char(out, ' ');
-    }
-    rig_buf_add_text(out, "before ");
-    rig_words_txn(out, history, step->to);
-    rig_buf_add_text(out, " began");
+    rig_say(history, out, "%T was done ", step->from);
+    if (done_ns != RIG_NO_TIME && begun_ns != RIG_NO_TIME && begun_ns >= done_ns)
+        rig_tell(out, "%t ", begun_ns - done_ns);
+    rig_say(history, out, "before %T began", step->to);
 }
 
 static void add_words(struct rig_buf *out, const struct rig_history *history, const struct rig_step *step)
 {
     switch (step->kind) {
     case RIG_EDGE_WW:
-        rig_buf_printf(out, "%s %s %s", RIG_VALUE_SHOWN(step->from_value),
-                       rig_data_types[history->workload].followed_by, RIG_VALUE_SHOWN(step->to_value));
+        rig_say(history, out, "%V %s %V", step->from_value, rig_data_types[history->workload].followed_by,
+                step->to_value);
         break;
     case RIG_EDGE_WR:
-        rig_words_txn(out, history, step->to);
-        rig_buf_printf(out, " read %s, written by ", RIG_VALUE_SHOWN(step->from_value));
-        rig_words_txn(out, history, step->from);
+        rig_say(history, out, "%T read %V, written by %T", step->to, step->from_value, step->from);
         break;
     case RIG_EDGE_RW:
         add_rw_words(out, history, step);
         break;
     case RIG_EDGE_PROCESS:
-        rig_buf_printf(out, "process %" PRId32 " did ", history->txns[step->from].process);
-        rig_words_txn(out, history, step->from);
-        rig_buf_add_text(out, " first");
+        rig_say(history, out, "process %d did %T first", history->txns[step->from].process, step->from);
         break;
     case RIG_EDGE_REALTIME:
         add_realtime_words(out, history, step);
@@ -242,10 +230,7 @@ void rig_svg_words_edge(const struct rig_history *history, struct rig_svg_edge *
         return;
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    rig_words_txn(&text, history, step->from);
-    rig_buf_add_text(&text, " before ");
-    rig_words_txn(&text, history, step->to);
-    rig_buf_printf(&text, ": %s", rig_words_edge(step->kind));
+    rig_say(history, &text, "%T before %T: %s", step->from, step->to, rig_words_edge(step->kind));
     if (step->kind != RIG_EDGE_PROCESS && step->kind != RIG_EDGE_REALTIME) {
         rig_buf_add_text(&text, ", ");
         rig_words_key(&text, history, step->key);
@@ -259,68 +244,59 @@ void rig_svg_words_edge(const struct rig_history *history, struct rig_svg_edge *
 static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *history,
                                 const struct rig_witness *witness)
 {
-    struct rig_buf shows, other;
-    rig_buf_init(&shows, 0);
-    rig_buf_init(&other, 0);
-    rig_words_txn(&shows, history, witness->txns[0]);
-    rig_words_txn(&other, history, witness->txns[witness->txn_count - 1]);
-    const char *one = rig_buf_text(&shows), *two = rig_buf_text(&other);
+    const uint32_t one = witness->txns[0], two = witness->txns[witness->txn_count - 1];
+    const int64_t value = witness->value, other = witness->other_value;
     switch ((int)witness->anomaly) {
     case RIG_ANOMALY_G1A:
-        rig_buf_printf(out, "%s read %s, written by %s, which aborted", one, RIG_VALUE_SHOWN(witness->value), two);
+        rig_say(history, out, "%T read %V, written by %T, which aborted", one, value, two);
         break;
     case RIG_ANOMALY_G1B:
-        rig_buf_printf(out, "%s read %s, after which %s wrote more", one, RIG_VALUE_SHOWN(witness->value), two);
+        rig_say(history, out, "%T read %V, after which %T wrote more", one, value, two);
         break;
     case RIG_ANOMALY_GARBAGE_READ:
-        rig_buf_printf(out, "%s read %s, which no transaction wrote", one, RIG_VALUE_SHOWN(witness->value));
+        rig_say(history, out, "%T read %V, which no transaction wrote", one, value);
         break;
     case RIG_ANOMALY_DUPLICATE_ELEMENTS:
-        rig_buf_printf(out, "%s read %s more than once", one, RIG_VALUE_SHOWN(witness->value));
+        rig_say(history, out, "%T read %V more than once", one, value);
         break;
     case RIG_ANOMALY_INCOMPATIBLE_ORDER:
-        rig_buf_add_text(out, "neither list is a prefix of the other");
+        rig_say(history, out, "neither list is a prefix of the other");
         break;
     case RIG_ANOMALY_FRACTURED_APPEND:
-        rig_buf_printf(out, "%s read %s of %s, but not its earlier %s", one, RIG_VALUE_SHOWN(witness->value), two,
-                       RIG_VALUE_SHOWN(witness->other_value));
+        rig_say(history, out, "%T read %V of %T, but not its earlier %V", one, value, two, other);
         break;
     case RIG_ANOMALY_FUTURE_READ:
-        rig_buf_printf(out, "%s read %s before it wrote it itself", one, RIG_VALUE_SHOWN(witness->value));
+        rig_say(history, out, "%T read %V before it wrote it itself", one, value);
         break;
     case RIG_ANOMALY_INTERNAL:
     case RIG_ANOMALY_INTERNAL_PREDICATE:
-        rig_buf_printf(out, "%s's read disagrees with its own earlier operations", one);
+        rig_say(history, out, "%T's read disagrees with its own earlier operations", one);
         break;
     case RIG_ANOMALY_LOST_UPDATE_PREDICATE:
-        rig_buf_add_text(out, "both found no row, both wrote it");
+        rig_say(history, out, "both found no row, both wrote it");
         break;
     case RIG_ANOMALY_LOST_UPDATE:
-        rig_buf_add_text(out, "both read the same version, both wrote the next");
+        rig_say(history, out, "both read the same version, both wrote the next");
         break;
     case RIG_ANOMALY_DIRTY_UPDATE:
-        rig_buf_printf(out, "%s wrote %s onto %s of %s, which aborted", one, RIG_VALUE_SHOWN(witness->value),
-                       RIG_VALUE_SHOWN(witness->other_value), two);
+        rig_say(history, out, "%T wrote %V onto %V of %T, which aborted", one, value, other, two);
         break;
     case RIG_ANOMALY_LOST_APPEND:
     case RIG_ANOMALY_LOST_WRITE:
-        rig_buf_printf(out, "%s of %s was acknowledged, and is missing for %s", RIG_VALUE_SHOWN(witness->value), one,
-                       two);
+        rig_say(history, out, "%V of %T was acknowledged, and is missing for %T", value, one, two);
         break;
     case RIG_ANOMALY_PHANTOM_ELEMENT:
-        rig_buf_printf(out, "%s was never added", RIG_VALUE_SHOWN(witness->value));
+        rig_say(history, out, "%V was never added", value);
         break;
     case RIG_ANOMALY_DUPLICATED_ELEMENT:
-        rig_buf_printf(out, "%s was taken more often than added", RIG_VALUE_SHOWN(witness->value));
+        rig_say(history, out, "%V was taken more often than added", value);
         break;
     case RIG_ANOMALY_LOST_ELEMENT:
-        rig_buf_printf(out, "%s was acknowledged, and is missing for %s", RIG_VALUE_SHOWN(witness->value), one);
+        rig_say(history, out, "%V was acknowledged, and is missing for %T", value, one);
         break;
     default:
-        rig_buf_add_text(out, "a contradiction");
+        rig_say(history, out, "a contradiction");
     }
-    rig_buf_done(&shows);
-    rig_buf_done(&other);
 }
 
 void rig_svg_words_noncyclic(const struct rig_history *history, const struct rig_witness *witness,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json_members.h"
 #include "base/nearest.h"
 #include "base/plural.h"
 #include "base/statistics.h"
@@ -280,19 +281,15 @@ static void write_series(const struct rig_bisection_series *series, struct rig_j
     const struct rig_matrix_job *job = series->job;
     const size_t count = job->database->axes[RIG_MATRIX_SERVERS].count;
     rig_json_begin_object(json, NULL);
-    rig_json_string(json, "database", job->database->name);
-    rig_json_string(json, "plan", job->plan);
-    rig_json_string(json, "level", job->values[RIG_MATRIX_LEVELS]->name);
-    rig_json_string(json, "fault", job->values[RIG_MATRIX_FAULTS]->name);
-    rig_json_string(json, "result", ends[series->end]);
+    rig_json_members(json, "database: %s, plan: %s, level: %s, fault: %s, result: %s", job->database->name, job->plan,
+                     job->values[RIG_MATRIX_LEVELS]->name, job->values[RIG_MATRIX_FAULTS]->name, ends[series->end]);
     if (series->end == RIG_BISECTION_FOUND) {
         const struct rig_bisection_server *bad = bad_end(series);
         const uint32_t runs = series->servers[series->good].runs;
         const struct rig_interval interval = rig_interval_of_share(bad->bad_runs, bad->runs);
-        rig_json_string(json, "good", name_of(series, series->good));
-        rig_json_string(json, "bad", name_of(series, series->bad));
-        rig_json_number(json, "missed", missed((double)bad->bad_runs / (double)bad->runs, runs));
-        rig_json_number(json, "missed_at_most", missed(interval.least, runs));
+        rig_json_members(json, "good: %s, bad: %s, missed: %f, missed_at_most: %f", name_of(series, series->good),
+                         name_of(series, series->bad), missed((double)bad->bad_runs / (double)bad->runs, runs),
+                         missed(interval.least, runs));
     }
     if (series->end == RIG_BISECTION_OPEN)
         rig_json_string(json, "open", name_of(series, series->open));
@@ -300,11 +297,8 @@ static void write_series(const struct rig_bisection_series *series, struct rig_j
     for (size_t i = 0; i < count; i++) {
         if (series->servers[i].runs == 0)
             continue;
-        rig_json_begin_object(json, NULL);
-        rig_json_string(json, "server", name_of(series, i));
-        rig_json_int(json, "runs", series->servers[i].runs);
-        rig_json_int(json, "bad", series->servers[i].bad_runs);
-        rig_json_end(json);
+        rig_json_object(json, NULL, "server: %s, runs: %d, bad: %d", name_of(series, i), series->servers[i].runs,
+                        series->servers[i].bad_runs);
     }
     rig_json_end(json);
     rig_json_end(json);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "base/output_file.h"
 #include "base/printable.h"
 
@@ -408,12 +408,8 @@ enum rig_rc rig_matrix_write_ending(const char *folder, const struct rig_matrix_
         return rig_fail(err, RIG_E_IO, "%s: the path is too long", folder);
     rig_buf_init(&text, 0);
     rig_json_init_indented(&json, &text, 2, 1);
-    rig_json_begin_object(&json, NULL);
-    rig_json_string(&json, "key", key);
-    rig_json_bool(&json, "overran", ending->end == RIG_MATRIX_OVERRAN);
-    rig_json_int(&json, "status", ending->status);
-    rig_json_number(&json, "seconds", ending->seconds);
-    rig_json_end(&json);
+    rig_json_object(&json, NULL, "key: %s, overran: %b, status: %d, seconds: %f", key,
+                    ending->end == RIG_MATRIX_OVERRAN, ending->status, ending->seconds);
     rig_buf_add_char(&text, '\n');
     const enum rig_rc rc = rig_output_save(&text, path, err);
     rig_buf_done(&text);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "base/version.h"
 #include "report/tell.h"
 
@@ -132,24 +132,16 @@ static void write_json_cell(const struct rig_matrix_cell *cell, struct rig_json_
     static const char *const names[] = {"server", "level", "fault", "run"};
     const struct rig_matrix_job *job = cell->job;
     rig_json_begin_object(json, NULL);
-    rig_json_string(json, "database", job->database->name);
-    rig_json_string(json, "plan", job->plan);
+    rig_json_members(json, "database: %s, plan: %s", job->database->name, job->plan);
     for (int axis = 0; axis < RIG_MATRIX_AXES; axis++)
         rig_json_string(json, names[axis], job->values[axis]->name);
-    if (cell->scenario != NULL) {
-        rig_json_string(json, "scenario", cell->scenario);
-        rig_json_bool(json, "shown", cell->is_shown);
-    }
-    rig_json_string(json, "state", rig_matrix_state_name(cell->state));
-    rig_json_string(json, "word", cell->word);
-    rig_json_string(json, "detail", cell->detail);
-    rig_json_string(json, "version", cell->server);
-    if (cell->scenario == NULL) {
-        rig_json_string(json, "seed", cell->seed);
-        rig_json_int(json, "acknowledged", (int64_t)cell->acknowledged);
-    }
-    rig_json_number(json, "seconds", cell->seconds);
-    rig_json_string(json, "folder", job->id);
+    if (cell->scenario != NULL)
+        rig_json_members(json, "scenario: %s, shown: %b", cell->scenario, cell->is_shown);
+    rig_json_members(json, "state: %s, word: %s, detail: %s, version: %s", rig_matrix_state_name(cell->state),
+                     cell->word, cell->detail, cell->server);
+    if (cell->scenario == NULL)
+        rig_json_members(json, "seed: %s, acknowledged: %d", cell->seed, cell->acknowledged);
+    rig_json_members(json, "seconds: %f, folder: %s", cell->seconds, job->id);
     rig_json_end(json);
 }
 
@@ -159,16 +151,10 @@ void rig_matrix_write_json(const struct rig_matrix_facts *facts, struct rig_buf 
     rig_json_init_indented(&json, out, 2, 2);
     rig_json_begin_object(&json, NULL);
     rig_json_int(&json, "schema", SCHEMA);
-    rig_json_begin_object(&json, "rig");
-    rig_json_string(&json, "version", rig_version());
-    rig_json_string(&json, "commit", rig_commit());
-    rig_json_end(&json);
-    rig_json_string(&json, "name", facts->matrix->name);
-    rig_json_text(&json, "title", facts->matrix->title);
-    rig_json_string(&json, "started", facts->started_utc);
-    rig_json_string(&json, "folder", facts->folder);
-    rig_json_int(&json, "status", rig_matrix_grid_status(facts->grid));
-    rig_json_text(&json, "ending", facts->ending);
+    rig_json_object(&json, "rig", "version: %s, commit: %s", rig_version(), rig_commit());
+    rig_json_members(&json, "name: %s, title: %s, started: %s, folder: %s, status: %d, ending: %s", facts->matrix->name,
+                     facts->matrix->title, facts->started_utc, facts->folder, rig_matrix_grid_status(facts->grid),
+                     facts->ending);
     if (facts->bisection != NULL)
         rig_bisection_json(facts->bisection, &json);
     rig_json_begin_object(&json, "counts");

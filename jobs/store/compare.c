@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "base/statistics.h"
 #include "jobs/store/run_table.h"
 #include "report/words.h"
@@ -198,8 +198,7 @@ void rig_compare_json(const struct rig_run_comparison *comparison, struct rig_bu
         char p[32];
         (void)snprintf(p, sizeof p, "%.6g", row->p);
         rig_json_begin_object(&json, measures[i].name);
-        rig_json_number(&json, "a", row->a);
-        rig_json_number(&json, "b", row->b);
+        rig_json_members(&json, "a: %f, b: %f", row->a, row->b);
         rig_json_plain(&json, "p", row->p < 0 ? "null" : p);
         rig_json_bool(&json, "significant", row->p >= 0 && row->p < significant);
         rig_json_end(&json);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_members.h"
 #include "base/printable.h"
 #include "base/statistics.h"
 #include "report/words.h"
@@ -164,45 +165,29 @@ void rig_run_table_text(const struct rig_run_list *list, struct rig_buf *out)
 static void add_latencies(struct rig_json_writer *json, const struct rig_stored_run *run)
 {
     rig_json_begin_array(json, "latencies");
-    for (uint32_t i = 0; i < run->latency_count; i++) {
-        rig_json_begin_object(json, NULL);
-        rig_json_string(json, "name", run->latencies[i].name);
-        rig_json_int(json, "count", (int64_t)run->latencies[i].count);
-        rig_json_int(json, "p50_ns", run->latencies[i].p50_ns);
-        rig_json_int(json, "p99_ns", run->latencies[i].p99_ns);
-        rig_json_int(json, "p999_ns", run->latencies[i].p999_ns);
-        rig_json_end(json);
-    }
+    for (uint32_t i = 0; i < run->latency_count; i++)
+        rig_json_object(json, NULL, "name: %s, count: %d, p50_ns: %d, p99_ns: %d, p999_ns: %d", run->latencies[i].name,
+                        run->latencies[i].count, run->latencies[i].p50_ns, run->latencies[i].p99_ns,
+                        run->latencies[i].p999_ns);
     rig_json_end(json);
 }
 
 void rig_run_table_json_run(struct rig_json_writer *json, const char *name, const struct rig_stored_run *run)
 {
     rig_json_begin_object(json, name);
-    rig_json_string(json, "name", run->name);
-    rig_json_string(json, "time", run->time);
-    rig_json_string(json, "state", rig_stored_state_words[run->state]);
+    rig_json_members(json, "name: %s, time: %s, state: %s", run->name, run->time, rig_stored_state_words[run->state]);
     if (run->why[0] != '\0')
         rig_json_string(json, "why", run->why);
-    rig_json_bool(json, "marked", run->has_mark);
-    rig_json_bool(json, "protected", run->is_protected);
-    rig_json_int(json, "bytes", (int64_t)run->bytes);
+    rig_json_members(json, "marked: %b, protected: %b, bytes: %d", run->has_mark, run->is_protected, run->bytes);
     if (run->is_reproduction)
         rig_json_string(json, "reproduction_of", run->requested);
     if (has_verdict(run)) {
-        rig_json_string(json, "requested", run->requested);
-        rig_json_string(json, "broken", run->broken);
-        rig_json_string(json, "driver", run->driver);
-        rig_json_string(json, "server", run->server);
-        rig_json_string(json, "isolation", run->isolation);
-        rig_json_string(json, "seed", run->seed);
-        rig_json_string(json, "rig", run->version);
-        rig_json_int(json, "acknowledged", (int64_t)run->acknowledged);
-        rig_json_int(json, "unknown", (int64_t)run->unknown);
-        rig_json_int(json, "anomalies", (int64_t)run->anomalies);
-        rig_json_bool(json, "exact", run->is_counted);
-        rig_json_number(json, "load_s", run->load_s);
-        rig_json_number(json, "rate", rig_stored_run_rate(run));
+        rig_json_members(json,
+                         "requested: %s, broken: %s, driver: %s, server: %s, isolation: %s, seed: %s, rig: %s, "
+                         "acknowledged: %d, unknown: %d, anomalies: %d, exact: %b",
+                         run->requested, run->broken, run->driver, run->server, run->isolation, run->seed, run->version,
+                         run->acknowledged, run->unknown, run->anomalies, run->is_counted);
+        rig_json_members(json, "load_s: %f, rate: %f", run->load_s, rig_stored_run_rate(run));
         add_latencies(json, run);
     }
     rig_json_end(json);

@@ -1,3 +1,4 @@
+#include "base/json_members.h"
 #include "run/scenario/scenario_report.h"
 
 #include <inttypes.h>
@@ -128,9 +129,8 @@ static void add_json_step(const struct rig_scenario_cell *cell, uint32_t number,
     const struct rig_scenario_step *step = &scenario->steps[number];
     const struct rig_played_step *played = &cell->performance->steps[number];
     rig_json_begin_object(json, NULL);
-    rig_json_string(json, "session", scenario->sessions[step->session]);
-    rig_json_string(json, "statement", step->text);
-    rig_json_string(json, "state", states[played->state]);
+    rig_json_members(json, "session: %s, statement: %s, state: %s", scenario->sessions[step->session], step->text,
+                     states[played->state]);
     if (played->until != UINT32_MAX && played->state != RIG_PLAYED_NOT)
         rig_json_int(json, "waited-until", (int64_t)played->until + 1);
     if (played->rows.cells != NULL)
@@ -149,21 +149,17 @@ void rig_scenario_write_json(const struct rig_scenario_cell *cell, struct rig_js
     const struct rig_scenario *scenario = cell->scenario;
     struct rig_buf word;
     rig_json_begin_object(json, NULL);
-    rig_json_string(json, "scenario", scenario->name);
-    rig_json_string(json, "title", scenario->title);
-    rig_json_string(json, "anomaly", scenario->anomaly);
-    rig_json_string(json, "level", scenario->level);
+    rig_json_members(json, "scenario: %s, title: %s, anomaly: %s, level: %s", scenario->name, scenario->title,
+                     scenario->anomaly, scenario->level);
     if (cell->column != NULL)
         rig_json_string(json, "column", cell->column);
-    rig_json_string(json, "server", cell->server);
-    rig_json_bool(json, "shown", cell->performance->shows);
-    rig_json_bool(json, "forbidden", cell->forbidden);
+    rig_json_members(json, "server: %s, shown: %b, forbidden: %b", cell->server, cell->performance->shows,
+                     cell->forbidden);
     rig_buf_init(&word, 0);
     rig_scenario_write_word(cell, &word);
     rig_json_string(json, "word", rig_buf_text(&word));
     rig_buf_done(&word);
-    rig_json_int(json, "plays", cell->played);
-    rig_json_int(json, "plays-shown", cell->shown);
+    rig_json_members(json, "plays: %d, plays-shown: %d", cell->played, cell->shown);
     rig_json_begin_array(json, "steps");
     for (uint32_t i = 0; i < scenario->step_count; i++)
         add_json_step(cell, i, json);

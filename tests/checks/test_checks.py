@@ -245,6 +245,11 @@ class Checks(unittest.TestCase):
             self.catches("check-sentences", self.sentence(f"rig_say(h, t, {call})"), "a.c:2: rig_say: ", "takes")
         self.catches("check-sentences", self.sentence("rig_say(h, t, format, a)"), "the format is no literal")
 
+    def test_members_that_do_not_fit_the_arguments(self):
+        for call in ('rig_json_members(w, "a: %d, b: %s", 1)', 'rig_json_object(w, "x", "a: %d", 1, 2)'):
+            self.catches("check-sentences", self.sentence(call), "a.c:2: rig_json_", "takes")
+        self.passes("check-sentences", **self.sentence('rig_json_object(w, "x", "a: %d, b: %b", 1, f(2, 3))'))
+
     def test_directives_that_fit_the_arguments(self):
         for call in ('"%T %R", a, b, c', '"%T" ", (%R", f(a, b), b["x, y"], c', 'a ? "%T: ?" : "(%T", b', '"100%%"'):
             self.passes("check-sentences", **self.sentence(f"rig_say(h, t, {call})"))
