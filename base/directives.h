@@ -10,8 +10,8 @@
  *     %%         nothing      %
  *
  * Each argument carries its type. An unknown directive, an argument of another type, one too many or one too few is an
- * assertion. scripts/check-sentences compares the directives of every call with the number of its arguments, so that
- * the assertion is not first met by a user. At most 11 arguments, each evaluated once.
+ * assertion. scripts/check-sentences compares the directives of every call with the number and the types of its
+ * arguments, so that the assertion is not first met by a user. At most 12 arguments, each evaluated once.
  */
 #ifndef RIG_BASE_DIRECTIVES_H
 #define RIG_BASE_DIRECTIVES_H
@@ -85,24 +85,15 @@ static inline struct rig_said rig_said_real(double real)
 #define RIG_SAID_10(word, ...) RIG_SAID(word), RIG_SAID_9(__VA_ARGS__)
 #define RIG_SAID_11(word, ...) RIG_SAID(word), RIG_SAID_10(__VA_ARGS__)
 #define RIG_SAID_12(word, ...) RIG_SAID(word), RIG_SAID_11(__VA_ARGS__)
-#define RIG_SAID_CHOSEN(a, b, c, d, e, f, g, h, i, j, k, l, chosen, ...) chosen
+#define RIG_SAID_13(word, ...) RIG_SAID(word), RIG_SAID_12(__VA_ARGS__)
+#define RIG_SAID_CHOSEN(a, b, c, d, e, f, g, h, i, j, k, l, m, chosen, ...) chosen
 #define RIG_SAID_EACH(...)                                                                                             \
-    RIG_SAID_CHOSEN(__VA_ARGS__, RIG_SAID_12, RIG_SAID_11, RIG_SAID_10, RIG_SAID_9, RIG_SAID_8, RIG_SAID_7, RIG_SAID_6,\
-                    RIG_SAID_5, RIG_SAID_4, RIG_SAID_3, RIG_SAID_2, RIG_SAID_1, 0)(__VA_ARGS__)
-/* clang-format on */
+    RIG_SAID_CHOSEN(__VA_ARGS__, RIG_SAID_13, RIG_SAID_12, RIG_SAID_11, RIG_SAID_10, RIG_SAID_9, RIG_SAID_8,           \
+                    RIG_SAID_7, RIG_SAID_6, RIG_SAID_5, RIG_SAID_4, RIG_SAID_3, RIG_SAID_2, RIG_SAID_1, 0)(__VA_ARGS__)
 
 /* The format, its arguments, and the end. */
-#define RIG_SAID_WORDS(...)                                                                                            \
-    (const struct rig_said[])                                                                                          \
-    {                                                                                                                  \
-        RIG_SAID_EACH(__VA_ARGS__),                                                                                    \
-        {                                                                                                              \
-            RIG_SAID_END,                                                                                              \
-            {                                                                                                          \
-                0                                                                                                      \
-            }                                                                                                          \
-        }                                                                                                              \
-    }
+#define RIG_SAID_WORDS(...) (const struct rig_said[]){RIG_SAID_EACH(__VA_ARGS__), {RIG_SAID_END, {0}}}
+/* clang-format on */
 
 struct rig_directive {
     char name; /* 0: the end of the table */

@@ -247,14 +247,12 @@ static void print_json(FILE *stream, const char *out, enum rig_form form, const 
     struct rig_json_writer json;
     rig_buf_init(&buf, 0);
     rig_json_init(&json, &buf);
-    rig_json_begin_object(&json, NULL);
-    rig_json_members(&json,
-                     "file: %s, ranks: %d, form: %s, transactions: %d, operations: %d, ok: %d, fail: %d, info: %d, "
-                     "keys: %d, bytes: %d, seed: %d",
-                     out, synthetic->ranks, rig_cli_form_name(form), counts->transactions, counts->operations,
-                     counts->ok, counts->fail, counts->info, counts->keys, counts->bytes, synthetic->seed);
-    rig_json_members(&json, "rate: %d", ((double)counts->transactions / seconds));
-    rig_json_end(&json);
+    rig_json_object(&json, NULL,
+                    "file: %s, ranks: %d, form: %s, transactions: %d, operations: %d, ok: %d, fail: %d, info: %d, "
+                    "keys: %d, bytes: %d, seed: %d, rate: %d",
+                    out, synthetic->ranks, rig_cli_form_name(form), counts->transactions, counts->operations,
+                    counts->ok, counts->fail, counts->info, counts->keys, counts->bytes, synthetic->seed,
+                    (int64_t)((double)counts->transactions / seconds));
     (void)fprintf(stream, "%s\n", rig_buf_text(&buf));
     rig_buf_done(&buf);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "base/option_parse.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
@@ -202,20 +202,14 @@ static void print_json(const struct job *job, double seconds)
     rig_buf_init(&out, 0);
     rig_json_init_indented(&writer, &out, 2, 1);
     rig_json_begin_object(&writer, NULL);
-    rig_json_string(&writer, "reproduction", job->entry.name);
-    rig_json_bool(&writer, "reproduced", job->is_found);
-    rig_json_number(&writer, "seconds", seconds);
+    rig_json_members(&writer, "reproduction: %s, reproduced: %b, seconds: %f", job->entry.name, job->is_found, seconds);
     if (job->entry.scenario != NULL)
         rig_json_int(&writer, "plays", job->plays);
-    rig_json_int(&writer, "runs", job->runs);
-    rig_json_bool(&writer, "interrupted", job->is_interrupted);
-    rig_json_string(&writer, "server", job->server);
+    rig_json_members(&writer, "runs: %d, interrupted: %b, server: %s", job->runs, job->is_interrupted, job->server);
     if (job->runs > 0)
         rig_json_string(&writer, "folder", job->folder);
-    if (job->is_found) {
-        rig_json_string(&writer, "anomaly", job->anomaly);
-        rig_json_string(&writer, "witness", rig_buf_text(&job->witness));
-    }
+    if (job->is_found)
+        rig_json_members(&writer, "anomaly: %s, witness: %s", job->anomaly, rig_buf_text(&job->witness));
     rig_json_end(&writer);
     rig_buf_add_char(&out, '\n');
     rig_cli_print(&out);

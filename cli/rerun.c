@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/json_members.h"
 #include "base/plural.h"
 #include "cli/check_run.h"
 #include "cli/cli.h"
@@ -244,10 +245,7 @@ void rig_cli_write_rate(const struct rig_rerun_tally *tally, struct rig_buf *out
 static void add_share(struct rig_json_writer *json, uint64_t shown, uint64_t of)
 {
     const struct rig_interval interval = rig_interval_of_share(shown, of);
-    rig_json_int(json, "of", (int64_t)of);
-    rig_json_int(json, "shown", (int64_t)shown);
-    rig_json_number(json, "least", interval.least);
-    rig_json_number(json, "most", interval.most);
+    rig_json_members(json, "of: %d, shown: %d, least: %f, most: %f", of, shown, interval.least, interval.most);
 }
 
 void rig_cli_json_share(struct rig_json_writer *json, const char *name, uint64_t shown, uint64_t of)
@@ -264,13 +262,8 @@ void rig_cli_json_tally(struct rig_json_writer *json, const char *name, const st
     rig_json_begin_object(json, name);
     add_share(json, tally->showing, tally->runs);
     rig_json_int(json, "failed", tally->failed);
-    if (tally->runs > 0) {
-        rig_json_begin_object(json, "a-minute");
-        rig_json_number(json, "rate", rate);
-        rig_json_number(json, "least", interval.least);
-        rig_json_number(json, "most", interval.most);
-        rig_json_end(json);
-    }
+    if (tally->runs > 0)
+        rig_json_object(json, "a-minute", "rate: %f, least: %f, most: %f", rate, interval.least, interval.most);
     rig_json_end(json);
 }
 

@@ -8,7 +8,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/json_write.h"
+#include "base/json_members.h"
 #include "checker/model/anomaly.h"
 
 enum {
@@ -170,17 +170,14 @@ static void add_seconds(struct rig_json_writer *w, const char *name, int64_t ns)
 
 static void add_outcomes(struct rig_json_writer *w, const struct rig_progress *progress)
 {
-    rig_json_int(w, "ok", (int64_t)progress->ok);
-    rig_json_int(w, "fail", (int64_t)progress->fail);
-    rig_json_int(w, "info", (int64_t)progress->info);
+    rig_json_members(w, "ok: %d, fail: %d, info: %d", progress->ok, progress->fail, progress->info);
     if (progress->total > 0)
         rig_json_int(w, "total", (int64_t)progress->total);
     if (progress->duration_ns > 0)
         add_seconds(w, "duration_s", progress->duration_ns);
-    if (progress->has_latency) {
-        rig_json_number(w, "p50_ms", (double)progress->p50_ns / RIG_NS_PER_MS);
-        rig_json_number(w, "p99_ms", (double)progress->p99_ns / RIG_NS_PER_MS);
-    }
+    if (progress->has_latency)
+        rig_json_members(w, "p50_ms: %f, p99_ms: %f", (double)progress->p50_ns / RIG_NS_PER_MS,
+                         (double)progress->p99_ns / RIG_NS_PER_MS);
     if (progress->faults != NULL && progress->faults[0] != '\0')
         rig_json_string(w, "faults", progress->faults);
 }
@@ -205,8 +202,7 @@ static void write_json(struct rig_json_writer *w, const struct rig_progress *pro
     if (progress->part != NULL)
         rig_json_string(w, "part", progress->part);
     add_seconds(w, "elapsed_s", progress->elapsed_ns);
-    rig_json_int(w, "transactions", (int64_t)progress->done);
-    rig_json_number(w, "rate", progress->rate);
+    rig_json_members(w, "transactions: %d, rate: %f", progress->done, progress->rate);
     if (progress->has_share)
         rig_json_number(w, "share", progress->share);
     else

@@ -37,14 +37,14 @@ CLEAN = {
 }
 
 
-def run(check, tree):
+def run(check, tree, *options):
     with tempfile.TemporaryDirectory(prefix="rig-checks-") as root:
         for path, text in tree.items():
             os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
             with open(os.path.join(root, path), "w", encoding="utf-8") as file:
                 file.write(text)
         answer = subprocess.run(
-            [sys.executable, os.path.join(SCRIPTS, check), "--root", root], capture_output=True, text=True, timeout=60
+            [sys.executable, os.path.join(SCRIPTS, check), "--root", root, *options], capture_output=True, text=True, timeout=60
         )
         return answer.returncode, answer.stdout + answer.stderr
 
@@ -249,6 +249,15 @@ class Checks(unittest.TestCase):
         for call in ('rig_json_members(w, "a: %d, b: %s", 1)', 'rig_json_object(w, "x", "a: %d", 1, 2)'):
             self.catches("check-sentences", self.sentence(call), "a.c:2: rig_json_", "takes")
         self.passes("check-sentences", **self.sentence('rig_json_object(w, "x", "a: %d, b: %b", 1, f(2, 3))'))
+
+    def test_arguments_of_another_type(self):
+        declared = "#include <stdbool.h>\n#include <stdint.h>\nvoid f(void *w, uint32_t txn, int64_t value, double x, bool is) {\n    CALL;\n}\n"
+        for call, fits in (('rig_say(w, w, "%T", txn)', True), ('rig_say(w, w, "%T", value)', False),
+                           ('rig_json_members(w, "a: %f, b: %b", x, is)', True), ('rig_json_members(w, "a: %d", x)', False)):  # fmt: skip
+            tree = {**CLEAN, **self.sentence("f()"), "checker/explain/a.c": declared.replace("CALL", call)}
+            status, output = run("check-sentences", tree, "--compiler", os.environ.get("CC", "cc"))
+            self.assertEqual(status, 0 if fits else 1, output)
+            self.assertEqual("checker/explain/a.c:4: " in output, not fits, output)
 
     def test_directives_that_fit_the_arguments(self):
         for call in ('"%T %R", a, b, c', '"%T" ", (%R", f(a, b), b["x, y"], c', 'a ? "%T: ?" : "(%T", b', '"100%%"'):
