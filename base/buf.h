@@ -41,7 +41,7 @@ void rig_buf_add_int(struct rig_buf *buf, long long number);
 const char *rig_buf_text(const struct rig_buf *buf);
 /* Appends a whole file (at most the limit). "-" is standard input. */
 enum rig_rc rig_buf_read_file(struct rig_buf *buf, const char *path, struct rig_err *err);
-/* Likewise, of a file that the user named: RIG_E_INPUT where it cannot be read. */
+/* Appends a whole file that the user named: RIG_E_INPUT where it cannot be read. */
 enum rig_rc rig_buf_read_input(struct rig_buf *buf, const char *path, struct rig_err *err);
 /* Reads on from `fd` (`path` in errors) until the buffer has at least `size` bytes, or fewer if the file ends. */
 enum rig_rc rig_buf_read_up_to(struct rig_buf *buf, int fd, size_t size, const char *path, struct rig_err *err);

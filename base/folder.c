@@ -32,7 +32,7 @@ static DIR *open_below(int parent, const char *name)
 
 static void remove_below(int parent, const char *name, dev_t device, int depth);
 
-/* Removes what is in the open folder and on the same file system, but for `kept`; NULL: none. */
+/* Removes what is in the open folder and on the same file system, except `kept`; NULL: no exception. */
 static void empty(DIR *entries, const char *kept, dev_t device, int depth)
 {
     const struct dirent *entry;

@@ -14,8 +14,8 @@
  * effort. */
 void rig_folder_remove(const char *path);
 /*
- * Removes everything in an open folder likewise, and its file `last` at the end: while anything else is left, `last` is
- * there. False when something is left.
+ * Removes everything in an open folder, as rig_folder_remove() does, and its file `last` at the end: while anything
+ * else is left, `last` is there. False when something is left.
  */
 bool rig_folder_empty(int folder, const char *last);
 

@@ -25,8 +25,8 @@ struct rig_interval {
 struct rig_interval rig_interval_of_share(uint64_t k, uint64_t n);
 
 /*
- * The probability that no event in so many trials rules out: with a higher one, there would have been an event with a
- * certainty of 95 % (one-sided; about 3 / trials).
+ * The highest probability of an event that `trials` without an event allow: with a higher one, there would have been an
+ * event with a certainty of 95 % (one-sided; about 3 / trials).
  */
 double rig_interval_most_of_none(uint64_t trials);
 /* That of the mean of a Poisson process that gave `count` events. */
@@ -48,10 +48,10 @@ uint32_t rig_interval_trials(double probability, uint32_t most);
 /*
  * Whether two observations differ by more than chance explains: p values, two-sided.
  *
- * Counts: the exact conditional test of two Poisson counts (Przyborowski and Wilenski, Biometrika 1940): given their sum, the
- * first is binomial. Samples: the rank test of Mann and Whitney (Annals of Mathematical Statistics 1947), with its normal
- * approximation, corrected for ties and continuity; fewer than 4 values on a side give 1. Several tests at once: the
- * correction of Holm (Scandinavian Journal of Statistics 1979).
+ * Counts: the exact conditional test of two Poisson counts (Przyborowski and Wilenski, Biometrika 1940): given their
+ * sum, the first is binomial. Samples: the rank test of Mann and Whitney (Annals of Mathematical Statistics 1947), with
+ * its normal approximation, corrected for ties and continuity; fewer than 4 values on a side give 1. Several tests at
+ * once: the correction of Holm (Scandinavian Journal of Statistics 1979).
  *
  * Pure functions. Time: O(count) for counts, O(n log n) for samples.
  */

@@ -1,10 +1,12 @@
 /*
  * Typed vectors: RIG_VEC(type, name) declares `struct name` with its functions.
  *
- *   RIG_VEC(uint32_t, u32s) struct u32s {uint32_t *at; size_t count, capacity;} u32s_add(&v, 7) false when memory runs
- *   out; the vector keeps what it holds u32s_reserve(&v, 100) room for at least this many; likewise u32s_widen(&v, 100)
- *   the same without growing beyond it: for few, large steps u32s_fit_to(&v, 100) frees room beyond this many, and
- *   beyond its items u32s_done(&v) frees; the vector is empty and usable
+ *   RIG_VEC(uint32_t, u32s)   struct u32s {uint32_t *at; size_t count, capacity;}
+ *   u32s_add(&v, 7)           adds an item; false when memory runs out, and the vector keeps its items
+ *   u32s_reserve(&v, 100)     makes space for at least 100 items; false as above
+ *   u32s_widen(&v, 100)       makes space for exactly 100 items, for few and large steps; false as above
+ *   u32s_fit_to(&v, 100)      frees the space beyond 100 items and beyond those it has
+ *   u32s_done(&v)             frees its memory; the vector is empty and usable
  *
  * A zeroed vector is empty. Growth doubles, so adding costs O(1) amortised and at most half of the memory is unused.
  */

@@ -90,10 +90,11 @@ enum rig_rc rig_yaml_text(const struct rig_yaml_tree *tree, const struct rig_yam
 /* Both: the text of a key that must be there. */
 enum rig_rc rig_yaml_need_text(const struct rig_yaml_tree *tree, const struct rig_yaml_node *mapping, const char *key,
                                const char **text, struct rig_err *err);
-/* Likewise, for people: one printable line, in `arena`. */
+/* The text of a key that must be there, as one printable line in `arena`, for messages. */
 enum rig_rc rig_yaml_need_line(const struct rig_yaml_tree *tree, const struct rig_yaml_node *mapping, const char *key,
                                struct rig_arena *arena, const char **text, struct rig_err *err);
-/* A scalar, or a list or mapping on one line, as `--set KEY=` takes it. Refuses texts in quotes with `\`, `"` or a line break. */
+/* A scalar, or a list or mapping on one line, as `--set KEY=` takes it. Refuses texts in quotes with `\`, `"` or a line
+ * break. */
 enum rig_rc rig_yaml_write_value(const struct rig_yaml_tree *tree, const struct rig_yaml_node *node,
                                  struct rig_buf *out, struct rig_err *err);
 

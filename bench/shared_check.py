@@ -3,7 +3,7 @@
 
     shared_check.py RIG [ROUNDS] [RANKS] [RECORDS]
 
-With RECORDS the history is in so many, as ranks of a run record it. Printed are the time on the clock, with the start of the ranks, and the processor time of all.
+With RECORDS the history is divided into that many records, as ranks of a run record it. Printed are the time on the clock, with the start of the ranks, and the processor time of all.
 """
 
 import os

@@ -70,7 +70,7 @@ struct job {
     size_t column_count;
     struct rig_performance **performances; /* by scenario, then by column: the first one that shows the anomaly, else
                                             * the last; NULL: not played */
-    uint32_t *shown;                       /* likewise: how many plays showed it */
+    uint32_t *shown;                       /* by scenario, then by column: how many plays showed it */
     uint32_t repeat;                       /* plays of each scenario on each database */
     const atomic_int *interrupts;
     struct column *column; /* that is under way */

@@ -15,8 +15,8 @@
  * atomics only. Where the signals are ignored (nohup) they stay so. Without a thread the default of signals stays.
  */
 void rig_cli_interruption_begin(void (*describe)(void *context, char *text, unsigned long size), void *context);
-/* From the next begin on, the time of the monotonic clock at which the command ends likewise, with exit status 2 (undecided);
- * 0: none. */
+/* From the next begin on, the command ends at this time of the monotonic clock as by a signal, with exit status 2
+ * (undecided); 0: it does not. */
 void rig_cli_interruption_limit(int64_t at_ns);
 /* Puts the signals back; the exit status no longer depends on them. */
 void rig_cli_interruption_end(void);

@@ -52,7 +52,7 @@ static bool tells_roles(const struct rig_fleet *fleet, const struct rig_node_sta
     return false;
 }
 
-/* For nodes that rig did not start. Without it the run would search for a target in vain. */
+/* For nodes that rig did not start. Without it the run would search for a target and find none. */
 static enum rig_rc check_roles(const struct rig_fleet *fleet, const struct rig_node_status *nodes, struct rig_err *err)
 {
     for (uint32_t i = 0; fleet->count > 0 && i < fleet->plan->entry_count; i++) {

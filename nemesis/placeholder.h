@@ -1,14 +1,14 @@
 /*
- * The node of a plan's command, as `{node}`, `{host}`, ... in its arguments and RIG_NODE_NAME, ... in its environment; `{run}`
- * and RIG_RUN_NAME are the run's name on the servers.
+ * The node of a plan's command, as `{node}`, `{host}`, ... in its arguments and RIG_NODE_NAME, ... in its environment;
+ * `{run}` and RIG_RUN_NAME are the run's name on the servers.
  *
  * A placeholder is a known name in braces, without blanks. All other braces stay as they are: `${VAR}`, `{ cmd; }`,
  * `{}`, `{a,b}`, awk's `{print}`. rig_placeholder_check() rejects a word in braces that is nearly a known name
  * (base/nearest.h) as a typing error; with blanks, `{ prot }`, it stays as it is.
  *
- * An argument needs no quoting, since a command runs without a shell. The script of a `sh -c` (bash, su, ... likewise)
- * does: a value with other characters than letters, digits and _./:@%+,=- is quoted for its place there, inside or
- * outside quotes and `$(...)`.
+ * An argument needs no quoting, since a command runs without a shell. The script of `sh -c`, and of bash, su and the
+ * like, does: a value with other characters than letters, digits and _./:@%+,=- is quoted for its place there, inside
+ * or outside quotes and `$(...)`.
  *
  * Time: linear in the arguments. Threads: any.
  */

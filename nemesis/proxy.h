@@ -69,7 +69,7 @@ struct rig_proxy_rule {
 /* The counts of a group. */
 struct rig_proxy_counts {
     uint64_t bytes;       /* that its rules touched */
-    uint64_t chunks;      /* likewise; for loss those that stalled */
+    uint64_t chunks;      /* that its rules touched; for loss those that stalled */
     uint64_t connections; /* that had to wait, were refused, reset, or left half open */
 };
 

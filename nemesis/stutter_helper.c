@@ -19,7 +19,7 @@
 
 enum {
     TRIES = 32,        /* processes looked at for a stop */
-    LOOK_EVERY = 16,   /* one stop, and one priority, in so many is looked at */
+    LOOK_EVERY = 16,   /* one stop, and one priority, in 16 is looked at */
     HIGHEST = 40,      /* of the SCHED_FIFO priorities */
     NICEST = 19,       /* of the nice values, from 0 on */
     OWN_PRIORITY = 80, /* above all of them */

@@ -1,8 +1,8 @@
 /*
- * Reports: a verdict (and the run it came from, when there is one) as text, JSON, JUnit XML, SARIF, GitHub's annotations
- * and summary, HTML, SVG and DOT (the language of Graphviz).
+ * Reports: a verdict (and the run it came from, when there is one) as text, JSON, JUnit XML, SARIF, GitHub's
+ * annotations and summary, HTML, SVG and DOT (the language of Graphviz).
  *
- * Every writer appends to a buffer and cannot fail but for the buffer's maximum.
+ * Every writer appends to a buffer and fails only at the buffer's maximum.
  */
 #ifndef RIG_REPORT_REPORT_H
 #define RIG_REPORT_REPORT_H
@@ -69,8 +69,8 @@ struct rig_report_run {
 };
 
 enum { RIG_REPORT_COLUMNS = 116 };
-/* `run` may be NULL everywhere: a bare `rig check`; so may `course`: no charts. `colour`: ANSI colours. `columns` of the longest line; 0:
- * RIG_REPORT_COLUMNS; at least 60. `name`: of the history, for titles. */
+/* `run` may be NULL everywhere: a bare `rig check`; so may `course`: no charts. `colour`: ANSI colours. `columns` of
+ * the longest line; 0: RIG_REPORT_COLUMNS; at least 60. `name`: of the history, for titles. */
 void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour, unsigned columns,
                      struct rig_buf *out);
 /* The output of a quiet command: warnings about the record, the summary of the history, and the verdict, a line each.

@@ -3,13 +3,13 @@
  *
  * A series is what the other axes select: a database, its plan, a level, a fault. In each series both ends are run, all
  * their runs; then the server in the middle, until a good one and a bad one are neighbours. A server is bad when one of
- * its runs has a forbidden anomaly: further runs cannot change that, so those of a middle one end there. It is good when
- * all of its runs hold. A run that is undecided, failed or was not run leaves the server, and the series, open: a search that
- * went on would name a version at random.
+ * its runs has a forbidden anomaly: further runs cannot change that, so those of a middle one end there. It is good
+ * when all of its runs hold. A run that is undecided, failed or was not run leaves the server, and the series, open: a
+ * search that went on would name a version at random.
  *
- * An anomaly may come only sometimes, so that a good server is one that did not show it in so many runs. With the share
- * of bad runs at the bad end (and the lower end of its interval of 95 %), that many runs miss it with a chance that the result
- * states.
+ * An anomaly may come only sometimes, so that a good server is one that did not show it in all its runs. With the share
+ * of bad runs at the bad end (and the lower end of its interval of 95 %), these runs miss it with a chance that the
+ * result states.
  *
  * Time: O(log servers) servers a series. Threads: the calling one.
  */
@@ -53,7 +53,8 @@ struct rig_bisection_request {
     void *context;
 };
 
-/* RIG_E_USAGE when there is no such server, or nothing between the two; RIG_E_LIMIT without memory; and what `run` returns. */
+/* RIG_E_USAGE when there is no such server, or nothing between the two; RIG_E_LIMIT without memory; and what `run`
+ * returns. */
 enum rig_rc rig_bisection_find(const struct rig_bisection_request *request, struct rig_bisection *bisection,
                                struct rig_err *err);
 

@@ -210,7 +210,7 @@ static enum rig_rc read_axis(const struct loading *l, enum rig_matrix_axis axis,
     return rc;
 }
 
-/* `runs: N`: so many with fresh seeds. */
+/* `runs: N`: N runs with fresh seeds. */
 static enum rig_rc read_runs(const struct loading *l, const struct rig_yaml_node *node,
                              struct rig_matrix_values *values)
 {

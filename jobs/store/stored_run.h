@@ -1,6 +1,6 @@
 /*
- * The facts of a run from its folder: mark, results, size. A folder that is damaged, half written or no run at all has a state
- * that says so.
+ * The facts of a run from its folder: mark, results, size. A folder that is damaged, half written or no run at all has
+ * a state that says so.
  *
  * Folders are read by descriptors, and no link is followed. Time: the size of results.json. Threads: one a run.
  */
@@ -52,7 +52,8 @@ struct rig_stored_latency {
 
 enum { RIG_STORED_LATENCIES_MOST = 4 };
 
-/* Texts are owned by the arena, are UTF-8 and have no control characters, but for `name` and `time`. */
+/* Texts are owned by the arena, are UTF-8 and have no control characters. The names of folders (`name`, `time`) may
+ * have any bytes. */
 struct rig_stored_run {
     const char *name, *time; /* names of its two folders, as they are on disk */
     enum rig_stored_state state;
@@ -64,7 +65,7 @@ struct rig_stored_run {
     /* From results.json; empty where there is none. */
     const char *driver, *server, *isolation, *seed, *version;
     const char *requested; /* levels and anomalies, separated by ", " */
-    const char *broken;    /* the weakest levels that are refuted, likewise */
+    const char *broken;    /* the weakest levels that are refuted, separated by ", " */
     uint64_t acknowledged;
     uint64_t anomalies; /* occurrences that what was requested forbids */
     bool is_counted;    /* their number is exact */
@@ -79,8 +80,8 @@ struct rig_stored_run {
 };
 
 /*
- * Reads the folder `time` in the open folder `parent`. RIG_E_LIMIT out of memory; whatever else is wrong with the folder is
- * in its state.
+ * Reads the folder `time` in the open folder `parent`. RIG_E_LIMIT out of memory; whatever else is wrong with the
+ * folder is in its state.
  */
 enum rig_rc rig_stored_run_read(int parent, const char *name, const char *time, struct rig_arena *arena,
                                 struct rig_stored_run *run, struct rig_err *err);

@@ -22,10 +22,11 @@
 enum { NICE = 10, NICE_AND_PROMPT = 5 };
 /* The recorder writes a frame every 200 ms, or when it has enough for one. */
 static const int64_t poll_ns = 50 * RIG_NS_PER_MS;
-/* Between two looks at what there is so far: this long at least, and so many times what the last one took. */
+/* Between two looks at the record: at least 100 ms, and ten times the time of the last look. */
 static const int64_t least_look_ns = 100 * RIG_NS_PER_MS;
 static const int64_t looks_apart = 10;
-/* So often it starts over because of a key that came back, and then takes keys to be done with so much later. */
+/* It starts over at most twice because of a key that came back, and then waits 8 times as long before a key counts as
+ * finished. */
 enum { MOST_PATIENCE = 2, PATIENCE = 8 };
 
 struct rig_online {
@@ -38,8 +39,8 @@ struct rig_online {
     struct rig_source *source;
     struct rig_stream *windows;
     unsigned contradicted; /* assumptions that do not hold */
-    unsigned patience;     /* how often it started over because of a key; */
-    unsigned begun;        /*   and for any reason, or for the first time */
+    unsigned patience;     /* how often it started over because of a key */
+    unsigned begun;        /* how often it started, the first time included */
     struct rig_err err;    /* why it cannot go on */
     bool at_end;           /* of the settled record */
     bool settled;          /* the source knows */

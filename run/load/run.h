@@ -1,10 +1,10 @@
 /*
  * The life of one run: cluster up, load, record, final reads, cluster down. Checking and reporting come after it, in
- * the caller, but for a check that goes along (online.h).
+ * the caller; only a check during the run (online.h) is part of it.
  *
  * Everything started is stopped on every way out. When the user asks once, the load ends and the record is complete;
- * when the user asks twice, the clients are interrupted and the run ends at once, and the record is closed all the same.
- * After either there are no further final reads.
+ * when the user asks twice, the clients are interrupted and the run ends at once, and the record is closed all the
+ * same. After either there are no further final reads.
  *
  * Several runs can be under way in a process, each with a plan object, a folder and options of its own: see
  * docs/adr/0018-runs-in-one-process.md for what they share.
@@ -116,8 +116,8 @@ enum rig_rc rig_run_check(const struct rig_plan *plan, struct rig_err *err);
 
 /*
  * RIG_OK also when interrupted once the load had begun. On an error what was recorded so far is closed and readable,
- * and `result` holds what is known of it. RIG_E_LIMIT when too many runs are under way in this process. From any thread,
- * as often as needed, also at the same time.
+ * and `result` holds what is known of it. RIG_E_LIMIT when too many runs are under way in this process. From any
+ * thread, as often as needed, also at the same time.
  */
 enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *options, struct rig_run_result *result,
                     struct rig_err *err);

@@ -1,27 +1,28 @@
 /*
- * The closing reads: a key that has left the load (generator/load_schedule.h) is read once more, soon, by some client, in a
- * read-only transaction of up to RIG_MOST_KEYS_A_READ such keys. Its last versions get a reader while its transactions are
- * still at hand, so that a check during the run can be done with the key; final reads (run_final.h) see to the keys
- * that are still in the pool at the end, or had a failed closing read.
+ * The closing reads: a key that has left the load (generator/load_schedule.h) is read once more, soon, by some client,
+ * in a read-only transaction of up to RIG_MOST_KEYS_A_READ such keys. Its last versions get a reader while its
+ * transactions are still at hand, so that a check during the run can be done with the key; final reads (run_final.h)
+ * see to the keys that are still in the pool at the end, or had a failed closing read.
  *
  * A client's position in its stream says which keys it may still use. Each publishes it before it issues a transaction,
  * when everything before has been answered: a key that left at or before the least of these positions gets no
  * further operation but its closing read. (A write with an unknown outcome may still take effect in the database; then
- * no client reads it.) A client without a session uses no key, so that it holds up no other client; it comes back at a position
- * that is not before the others' least.
+ * no client reads it.) A client without a session uses no key, so that it holds up no other client; it comes back at a
+ * position that is not before the others' least.
  *
- * With several ranks (run_ranks.h) each promises a position that none of its clients is before, nor will be; rank 0 passes the promises on,
- * and what all have promised counts. A rank whose clients are all away promises the least position of the others, once it has heard it. Each
- * rank reads its share of the keys that have left: those whose number is its own, modulo the ranks. At the end of its load it lists those that have
- * left by its last promise, and rank 0 reads its share from then on.
+ * With several ranks (run_ranks.h) each promises a position that none of its clients is before, nor will be; rank 0
+ * passes the promises on, and what all have promised counts. A rank whose clients are all away promises the least
+ * position of the others, once it has heard it. Each rank reads its share of the keys that have left: those whose
+ * number is its own, modulo the ranks. At the end of its load it lists those that have left by its last promise, and
+ * rank 0 reads its share from then on.
  *
  * Closing reads are not part of the plan's total, wait for no rate, and are in no latency. One that fails is tried
  * again as a new transaction, RIG_CLOSING_ATTEMPTS times in a row at most; then its keys are left to the final reads.
  *
  * With simulated time all this depends on what the clients did only: they think one at a time.
  *
- * Private to run/load/. Threads: run->closing.lock guards what clients share; the turn to look for keys comes to a client
- * once in as many transactions as there are clients, and `due` tells the others what it found.
+ * Private to run/load/. Threads: run->closing.lock guards what clients share; the turn to look for keys comes to a
+ * client once in as many transactions as there are clients, and `due` tells the others what it found.
  */
 #ifndef RIG_RUN_LOAD_RUN_CLOSING_H
 #define RIG_RUN_LOAD_RUN_CLOSING_H
@@ -52,8 +53,8 @@ struct rig_run_closing {
     struct rig_load_schedule keys;  /* as it is at the horizon */
     struct rig_run_horizon others;  /* of the other ranks */
     uint64_t ended;                 /* bits: ranks whose keys rank 0 reads */
-    uint64_t promised;              /* no client of this rank is before this position, nor will be; and */
-    uint64_t horizon;               /*   no client of any */
+    uint64_t promised;              /* no client of this rank is, or ever will be, before this position */
+    uint64_t horizon;               /* no client of any rank is, or ever will be, before this position */
     bool is_over;                   /* this rank's load */
     struct rig_key_numbers waiting; /* keys that have left; those before `taken` were given to a client */
     size_t taken;
@@ -86,13 +87,13 @@ enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
 /* Frees; safe after a failed or no init of a zeroed state. */
 void rig_run_closing_done(struct rig_run_state *run);
 
-/* While there are clients: takes what the other ranks have promised, and gives what this one does. `ended`, rank 0: a bit for each rank
- * that reads no keys any longer. */
+/* While there are clients: takes what the other ranks have promised, and gives what this one does. `ended`, rank 0: a
+ * bit for each rank that reads no keys any longer. */
 void rig_run_closing_meet(struct rig_run_state *run, const struct rig_run_horizon *others, uint64_t ended,
                           struct rig_run_horizon *own);
 
-/* The client is about to issue the next transaction of its stream: everything before is complete. False: it was away, and
- * all others have left its phase, so it must go on to a later one. */
+/* The client is about to issue the next transaction of its stream: everything before is complete. False: it was away,
+ * and all others have left its phase, so it must go on to a later one. */
 bool rig_run_closing_advance(struct rig_run_client *client);
 /* The client issues nothing until it has connected again. */
 void rig_run_closing_pause(struct rig_run_client *client);

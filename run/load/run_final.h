@@ -2,9 +2,9 @@
  * The final reads: after the load every key that was active, or of which there was no closing read (run_closing.h), is
  * read once more, a few keys a read-only transaction, so that the last versions have a reader. They are transactions
  * like any other. One that fails is tried again as a new transaction; a client gives up after RIG_FINAL_ATTEMPTS
- * failures in a row, and all of them when none was answered for RIG_FINAL_GRACES times clients.stop-grace, so that a dead
- * database cannot hold the run. In a run with faults each node is asked for all of
- * them, where the driver can choose (RIG_DRIVER_NODES).
+ * failures in a row, and all of them when none was answered for RIG_FINAL_GRACES times clients.stop-grace, so that a
+ * dead database cannot hold the run. In a run with faults each node is asked for all of them, where the driver can
+ * choose (RIG_DRIVER_NODES).
  *
  * A read of a queue or a stack takes what it shows, so a key is read until it shows nothing: then each element that was
  * added was taken, or is lost.
@@ -22,7 +22,7 @@
 
 enum {
     RIG_FINAL_ATTEMPTS = 12, /* failures in a row after which a client gives up its final reads */
-    RIG_FINAL_GRACES = 3,    /* so many times clients.stop-grace without any answer end them for all clients */
+    RIG_FINAL_GRACES = 3,    /* this many times clients.stop-grace without any answer end them for all clients */
 };
 
 RIG_VEC(int64_t, rig_key_numbers)
@@ -31,7 +31,7 @@ RIG_VEC(int64_t, rig_key_numbers)
 struct rig_run_final {
     uint32_t keys_a_read; /* of a closing or final read: as many as the driver takes */
     struct rig_key_numbers keys;
-    int64_t key_chunks; /* so many transactions read all of them */
+    int64_t key_chunks; /* number of transactions that read all of them */
     uint32_t nodes;     /* each is asked for all of them; 0: whichever answers, once */
     int64_t chunk_count;
     _Atomic int64_t next_chunk;

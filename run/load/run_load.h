@@ -1,16 +1,16 @@
 /*
  * The load: which transaction a client issues next, and when.
  *
- * The load has one or several phases. The total of a phase is a stock that clients claim in batches; with simulated time
- * it is divided beforehand, so that nothing depends on which thread comes first. Streams of questions that end
+ * The load has one or several phases. The total of a phase is a stock that clients claim in batches; with simulated
+ * time it is divided beforehand, so that nothing depends on which thread comes first. Streams of questions that end
  * (generator/question_stream.h) are issued whole instead. Under a rate each client has a schedule of its own: its k-th
  * transaction of a phase is meant to start at start + (k + client / client_count) * interval, late or not (open loop,
  * wrk2's way).
  *
  * A phase begins when a client, or the monitor, finds that the one before it is over. The others follow with their next
- * transaction, so that no client waits at the border; only transactions under way then overlap it. Clients beyond the number
- * of a phase keep their sessions and wait for the next one. With simulated time each client goes on by itself, after its
- * share of the transactions or its own time, and time passes without those that wait (rig_driver.rest).
+ * transaction, so that no client waits at the border; only transactions under way then overlap it. Clients beyond the
+ * number of a phase keep their sessions and wait for the next one. With simulated time each client goes on by itself,
+ * after its share of the transactions or its own time, and time passes without those that wait (rig_driver.rest).
  *
  * Private to run/load/.
  */
@@ -34,8 +34,8 @@ struct rig_run_load_phase {
     _Atomic int64_t stock;       /* transactions that no client has claimed; below 0: none */
     uint32_t batch;              /* how many a client claims at once */
     bool is_divided;             /* each client has its claims from its start, and the stock is empty */
-    int64_t total;               /* transactions to issue; 0: no such bound; and */
-    int64_t own_total;           /*   those of this process, unless they are divided */
+    int64_t total;               /* transactions to issue, by all ranks; 0: no such bound */
+    int64_t own_total;           /* of `total`, those of this process, unless they are divided */
     _Atomic uint64_t positions;  /* sum of the clients' positions in their streams */
 };
 
@@ -65,11 +65,11 @@ struct rig_run_client_load {
     uint32_t claims;              /* transactions taken from the common stock and not yet issued */
     uint64_t issued;              /* over all phases */
     uint64_t issued_before;       /* of them, before this phase */
-    enum rig_error_class failing; /* the class of its last transactions of the load, and */
-    uint32_t failures;            /* their number in a row; 0: the last one did not fail */
+    enum rig_error_class failing; /* the class of its last transactions of the load */
+    uint32_t failures;            /* in a row, with this class; 0: the last one did not fail */
     bool holds;                   /* its transaction is one of those of rig_run_load.held */
-    bool rests;                   /* rig_driver.rest; under faults.lock, */
-    int64_t rested_until_ns;      /*   and when that ended last, in the recorder's time */
+    bool rests;                   /* rig_driver.rest is under way; under faults.lock */
+    int64_t rested_until_ns;      /* when a rest ended last, in the recorder's time; under faults.lock */
     int64_t intended_ns;          /* monotonic; under a rate */
     int64_t last_ns;              /* latest completion of the load, in the recorder's time */
 };

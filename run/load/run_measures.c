@@ -127,7 +127,7 @@ static int64_t length_of(const struct rig_run_silence *silence, int64_t end_ns)
     return length_ns <= 0 || (silence->all_healed && length_ns <= ANSWERS_CALM_NS) ? 0 : length_ns;
 }
 
-/* An answer came to what began at `from_ns`: silence before it counts, but for that of a recovery. */
+/* An answer came to what began at `from_ns`: silence before it counts, except that of a recovery. */
 static void settle(struct rig_run_answers *answers, int64_t from_ns)
 {
     int64_t recovery_ns = ANSWERS_RECOVERY_NS;

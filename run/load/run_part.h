@@ -1,11 +1,11 @@
 /*
  * The part of a run that this process does, when several ranks do it together (run/load/run_ranks.h).
  *
- * Clients are numbered over all ranks, and each rank has some in a row. Streams, unique values, schedules and process numbers
- * depend on a client's number and on the number of all clients, so they are the same on any number of ranks. Rank 0 alone
- * has the cluster, the tables, the nemesis and the final reads. Closing reads (run_closing.h) need the positions of all
- * clients, which the ranks tell each other in each tick of their monitors. With simulated time there are none, and the final reads take
- * every key.
+ * Clients are numbered over all ranks, and each rank has some in a row. Streams, unique values, schedules and process
+ * numbers depend on a client's number and on the number of all clients, so they are the same on any number of ranks.
+ * Rank 0 alone has the cluster, the tables, the nemesis and the final reads. Closing reads (run_closing.h) need the
+ * positions of all clients, which the ranks tell each other in each tick of their monitors. With simulated time there
+ * are none, and the final reads take every key.
  *
  * Private to run/load/.
  */
@@ -52,13 +52,14 @@ void rig_run_part_init(struct rig_run_state *run);
 void rig_run_part_done(struct rig_run_state *run);
 /* The run's name on servers, which rank 0 makes. RIG_E_IO. */
 enum rig_rc rig_run_part_name(struct rig_run_state *run, struct rig_err *err);
-/* Makes the folder for the driver's files; above rank 0 it is the one of the record, whose owner removes it. RIG_E_IO. */
+/* Makes the folder for the driver's files; above rank 0 it is the one of the record, whose owner removes it.
+ * RIG_E_IO. */
 enum rig_rc rig_run_part_folder(struct rig_run_state *run, struct rig_err *err);
 /* The name of this rank's record. */
 void rig_run_part_record(const struct rig_run_state *run, char *name, size_t size);
 /* The plan as the record keeps it. */
 void rig_run_part_plan(const struct rig_run_state *run, struct rig_buf *yaml);
-/* This rank's share of transactions that so many clients issue, of which it has so many. */
+/* This rank's share of `transactions` that `clients` issue, when it has `own` of the clients. */
 int64_t rig_run_part_share(const struct rig_run_state *run, int64_t transactions, uint32_t clients, uint32_t own);
 
 /* The place of this rank for the recorder; NULL: there is no other rank. Before the recorder is opened. */
@@ -72,7 +73,8 @@ void rig_run_part_begin(struct rig_run_state *run);
 enum rig_rc rig_run_part_gather(struct rig_run_state *run, enum rig_rc rc, struct rig_err *err);
 /* The load of this rank has ended. Rank 0: waits for the others. RIG_E_LIMIT. */
 enum rig_rc rig_run_part_load_ended(struct rig_run_state *run, struct rig_err *err);
-/* The record of this rank is closed. Rank 0: adds the results of the others. RIG_E_CLUSTER: a rank was lost or failed. */
+/* The record of this rank is closed. Rank 0: adds the results of the others. RIG_E_CLUSTER: a rank was lost or
+ * failed. */
 enum rig_rc rig_run_part_finish(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err);
 /* From the monitor, at each look. */
 void rig_run_part_watch(struct rig_run_state *run);
@@ -110,8 +112,8 @@ struct rig_run_ranks {
     struct rig_team *team;
     uint32_t rank, rank_count;
     char folder[PATH_MAX];
-    struct rig_buf plan_yaml;        /* above rank 0: the plan, as rank 0 gave it */
-    struct rig_run_begin_word begun; /*   and what it said when the database was set up */
+    struct rig_buf plan_yaml;        /* above rank 0: the plan that rank 0 gave */
+    struct rig_run_begin_word begun; /* above rank 0: rank 0's message when the database was set up */
     bool has_told_ready, has_told_ended;
     bool has_faults;                                 /* above rank 0: the plan has some, which rank 0 injects */
     pthread_mutex_t lock;                            /* guards what follows; nothing is locked under it */

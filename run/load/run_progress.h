@@ -1,6 +1,6 @@
 /*
- * Progress: what a run or a check has done so far. On a terminal one line that is redrawn, elsewhere lines of text or of
- * JSON (docs/ci.md).
+ * Progress: what a run or a check has done so far. On a terminal one line that is redrawn, elsewhere lines of text or
+ * of JSON (docs/ci.md).
  */
 #ifndef RIG_RUN_LOAD_RUN_PROGRESS_H
 #define RIG_RUN_LOAD_RUN_PROGRESS_H
@@ -20,9 +20,9 @@ struct rig_progress {
     int64_t p50_ns, p99_ns; /* lately */
     uint64_t total;         /* 0: no bound by count */
     int64_t duration_ns;    /* 0: no bound by time */
-    bool has_share;         /* of a check: no outcomes, but */
-    double share;           /*   the share of the history that was read, 0 to 1, and */
-    int64_t share_ns;       /*   how long that took */
+    bool has_share;         /* of a check: no outcomes; the next two have values */
+    double share;           /* of the history that was read, 0 to 1 */
+    int64_t share_ns;       /* what `share` took */
     const uint64_t *found;  /* of a check during the run: how many of each anomaly, by enum rig_anomaly; or NULL */
     const char *faults;     /* that are under way; NULL or empty: none */
     int64_t behind_ns;      /* by how much that check is behind the run; */

@@ -44,7 +44,7 @@ struct rig_run_client {
     struct rig_run_latency latency;
     struct rig_run_client_answered answered;
 
-    /* the client's own, but for what is atomic or locked in them */
+    /* the client's own; only atomic and locked members of these are shared */
     alignas(RIG_CACHE_LINE_BYTES) struct rig_run_state *run;
     uint32_t index; /* over all ranks (run_part.h) */
     pthread_t thread;
@@ -74,8 +74,8 @@ struct rig_run_state {
     struct rig_run_folder folder;
     const struct rig_generator_options *phases[RIG_PLAN_PHASES_MOST]; /* of the plan */
     uint32_t phase_clients[RIG_PLAN_PHASES_MOST];
-    struct rig_generated_questions generated; /* the plan's own, */
-    const struct rig_questions *questions;    /*   or those of the options */
+    struct rig_generated_questions generated; /* those of the plan */
+    const struct rig_questions *questions;    /* in use: `generated`, or those of the options */
     struct rig_recorder *recorder;
     struct rig_run_certificate certificate;
     struct rig_online *online; /* NULL: no check while the run goes on */

@@ -65,8 +65,8 @@ struct rig_check_section {
     enum rig_lattice lattice;
     int64_t budget_ns;
     int64_t max_witnesses;
-    bool online;                 /* check while the run goes on, */
-    int64_t online_memory_bytes; /*   in so much memory */
+    bool online;                 /* check while the run goes on */
+    int64_t online_memory_bytes; /* limit of that check */
     int64_t stop_on;             /* enum rig_stop_on */
     bool proof;                  /* write a proof of the verdict */
     struct rig_known_names known;
@@ -125,8 +125,8 @@ static inline const struct rig_clients_options *rig_plan_clients(const struct ri
 }
 
 enum { RIG_PLAN_PLACE_BYTES = 1024 };
-/* The driver and the given servers, separated by blanks, cut after the last one that fits; rig starts the servers when none
- * are given. */
+/* The driver and the given servers, separated by blanks, cut after the last one that fits; rig starts the servers when
+ * none are given. */
 void rig_plan_place(const struct rig_plan *plan, char place[RIG_PLAN_PLACE_BYTES]);
 
 /* A `--set section.key=value`; borrowed. */
@@ -162,7 +162,7 @@ void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf 
 void rig_plan_write_json(const struct rig_plan *plan, struct rig_buf *json);
 
 /* Every key that a plan may hold, from the option tables: the reference page (RIG_PLAN_MARKDOWN), or the part of `rig
- * plan --help` in so many columns. With the options of every driver in `drivers`, NULL-ended. */
+ * plan --help`, `columns` wide. With the options of every driver in `drivers`, NULL-ended. */
 enum { RIG_PLAN_MARKDOWN = 0 };
 void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned columns, struct rig_buf *out);
 

@@ -38,7 +38,7 @@ enum rig_rc rig_plan_part_init(struct rig_plan_part *part, const struct rig_opti
 
 /* The option or section that a key names. */
 struct target {
-    struct rig_plan_part *part; /* an option, at `index`; or */
+    struct rig_plan_part *part; /* of the option; NULL: the key names no option */
     size_t index;
     bool group; /* a mapping of further keys */
 };

@@ -45,7 +45,7 @@ struct driver_search {
     struct rig_nearest nearest;
     char near[NAME_BYTES_MAX];
     struct rig_buf names;
-    bool exists; /* but could not be loaded */
+    bool exists; /* the driver was found, and could not be loaded */
 };
 
 static void search_driver(void *context, const char *name, const struct rig_driver *driver, const char *problem)

@@ -2,8 +2,9 @@
  * The library of known bugs: entries that `rig reproduce` can show again.
  *
  * An entry is a file configs/reproductions/<name>.yaml: the plan that shows the bug, keys of that plan to override, the
- * shape of the anomaly, facts for people, and, where an order of steps shows it every time, the scenario. docs/findings/README.md describes the keys and lists the entries. Files
- * are found as base/data_folder.h says; RIG_CONFIG_PATH names further folders like `configs`.
+ * shape of the anomaly, facts for people, and, where an order of steps shows it every time, the scenario.
+ * docs/findings/README.md describes the keys and lists the entries. Files are found as base/data_folder.h says;
+ * RIG_CONFIG_PATH names further folders like `configs`.
  *
  * Errors: RIG_E_PLAN with the place for a file that is no entry, or when there is none.
  */
@@ -31,7 +32,7 @@ struct rig_reproduction {
     struct rig_known_anomaly expect;
     const char *driver; /* of the runs that have the bug; NULL: of any */
     struct rig_text_list isolation,
-        versions; /* likewise: isolation levels of that driver, and versions of the server, "15" for
+        versions; /* of the runs that have the bug: isolation levels of that driver, and versions of the server, "15" for
                                                * each 15.x; empty: any */
 };
 
@@ -45,8 +46,8 @@ struct rig_reproduction_run {
 };
 
 /*
- * Whether the entry is about such a run. Else `why_not` says what differs. `unsure`: something that the entry names is not
- * known of the run, and counts as right.
+ * Whether the entry is about such a run. Else `why_not` says what differs. `unsure`: something that the entry names is
+ * not known of the run, and counts as right.
  */
 bool rig_reproduction_is_about(const struct rig_reproduction *reproduction, const struct rig_reproduction_run *run,
                                bool *unsure, struct rig_buf *why_not);

@@ -1,12 +1,14 @@
 /*
- * The ranks of a run, or of a check: processes that a launcher of MPI started together, with one connection from each to rank 0.
+ * The ranks of a run, or of a check: processes that a launcher of MPI started together, with one connection from each
+ * to rank 0.
  *
- * MPI gives each rank its number and the address of rank 0, once (run/ranks/rank_seat.h); everything after that goes over TCP, so
- * that a rank that dies ends no other. Every connection begins with a greeting that shows the secret of this job and the
- * build of rig.
+ * MPI gives each rank its number and the address of rank 0, once (run/ranks/rank_seat.h); everything after that goes
+ * over TCP, so that a rank that dies ends no other. Every connection begins with a greeting that shows the secret of
+ * this job and the build of rig.
  *
- * A message of a kind above RIG_TEAM_STREAMED waits, one of a kind and rank, until rig_team_await() takes it. The others go to
- * the listener at once. All ranks measure the offset of their clock to rank 0's all the time (run/ranks/clock_offsets.h).
+ * A message of a kind above RIG_TEAM_STREAMED waits, one of a kind and rank, until rig_team_await() takes it. The
+ * others go to the listener at once. All ranks measure the offset of their clock to rank 0's all the time
+ * (run/ranks/clock_offsets.h).
  *
  * Threads: one a connection, which calls the listener; the functions below from any thread.
  */
@@ -28,8 +30,8 @@ enum rig_team_kind {
     RIG_TEAM_STOP,    /* how urgently the run is to end */
     RIG_TEAM_COUNTS,  /* what has completed so far */
     RIG_TEAM_HORIZON, /* which keys are still used (run/load/run_closing.h) */
-    RIG_TEAM_RECORD,  /* the next bytes of a rank's record, */
-    RIG_TEAM_LOG,     /*   and of its log */
+    RIG_TEAM_RECORD,  /* the next bytes of a rank's record */
+    RIG_TEAM_LOG,     /* the next bytes of a rank's log */
     RIG_TEAM_STREAMED,
     RIG_TEAM_PLAN,   /* from rank 0: the plan */
     RIG_TEAM_BEGIN,  /* from rank 0: the database is set up */
@@ -37,8 +39,8 @@ enum rig_team_kind {
     RIG_TEAM_GO,     /* from rank 0: the load begins */
     RIG_TEAM_ENDED,  /* the load of a rank has ended */
     RIG_TEAM_RESULT, /* the record of a rank is complete */
-    RIG_TEAM_TASK,   /* from rank 0: a part of a check, */
-    RIG_TEAM_ANSWER, /*   and what a rank found */
+    RIG_TEAM_TASK,   /* from rank 0: a part of a check */
+    RIG_TEAM_ANSWER, /* the result of a rank's part of a check */
     RIG_TEAM_STATUS, /* from rank 0: the exit status of all */
     RIG_TEAM_KINDS
 };

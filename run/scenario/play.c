@@ -19,7 +19,7 @@ struct seat {
     struct stage *stage;
     uint32_t number;
     pthread_t thread;
-    void *session; /* the driver's; the thread's own but for interrupts */
+    void *session; /* the driver's; used by the thread alone, except to interrupt it */
     bool is_open;
     int order;    /* the step to run; NOTHING; TO_THE_END: leave */
     bool is_busy; /* with that step */

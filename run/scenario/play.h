@@ -5,8 +5,9 @@
  * A step that has not returned after `patience_ms` waits for another session (a lock); the steps of other sessions go
  * on meanwhile, and the next step of its own session waits for it. So a slow server can make a step look as if it
  * waited, but never changes the order of two steps of a session, or of two steps neither of which waited. After the
- * end of a transaction, waiting steps get as long to return before the next step begins. A play shows nothing if the end of a
- * transaction waits until another one begins whose first step is written after it: the two would be concurrent.
+ * end of a transaction, waiting steps get as long to return before the next step begins. A play shows nothing if the
+ * end of a transaction waits until another one begins whose first step is written after it: the two would be
+ * concurrent.
  *
  * Time: that of the steps, plus patience_ms for each that waits. Threads: the caller's and one a session.
  */
@@ -21,7 +22,7 @@
 enum rig_played_state {
     RIG_PLAYED_NOT, /* the transaction was over before */
     RIG_PLAYED_DONE,
-    RIG_PLAYED_FAILED, /* and with it the transaction, with `code` and `text` */
+    RIG_PLAYED_FAILED, /* the transaction, too; `code` and `text` say why */
     RIG_PLAYED_STUCK,  /* it never returned, and was interrupted */
 };
 
@@ -52,8 +53,8 @@ struct rig_commit_hold {
 };
 
 struct rig_play_options {
-    uint32_t table;               /* the scenario's in the driver's schema, and */
-    uint32_t first_statement;     /* where its statements begin there */
+    uint32_t table;               /* number of the scenario's table in the driver's schema */
+    uint32_t first_statement;     /* number of the scenario's first statement in the driver's schema */
     uint32_t patience_ms;         /* 0: 250 */
     uint32_t stuck_ms;            /* a step that waits longer is interrupted; 0: 10 s */
     const atomic_int *interrupts; /* above 0: give up; NULL: never */
@@ -61,8 +62,8 @@ struct rig_play_options {
 };
 
 /*
- * Loads the rows into the table, which `setup` has made. RIG_E_DRIVER or RIG_E_CLUSTER where a session cannot be opened,
- * RIG_E_DRIVER where the server did not hold a commit, RIG_E_INTERRUPTED; rig_performance_done() in any case.
+ * Loads the rows into the table, which `setup` has made. RIG_E_DRIVER or RIG_E_CLUSTER where a session cannot be
+ * opened, RIG_E_DRIVER where the server did not hold a commit, RIG_E_INTERRUPTED; rig_performance_done() in any case.
  */
 enum rig_rc rig_scenario_play(const struct rig_scenario *scenario, const struct rig_driver *driver, void *driver_run,
                               const struct rig_play_options *options, struct rig_performance *performance,

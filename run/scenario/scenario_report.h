@@ -17,7 +17,7 @@ struct rig_scenario_cell {
     const char *column;     /* "database.isolation=serializable"; NULL: nothing varies */
     const char *server;     /* "PostgreSQL 15.8" */
     bool forbidden;         /* the anomaly is shown, and the plan asks for a level that forbids it */
-    uint32_t shown, played; /* so many of so many plays showed the anomaly; the performance is of one */
+    uint32_t shown, played; /* numbers of plays; the performance is of one */
 };
 
 /* A line a step, and whether the anomaly was shown. */
@@ -27,7 +27,8 @@ void rig_scenario_write_text(const struct rig_scenario_cell *cell, struct rig_bu
 void rig_scenario_write_word(const struct rig_scenario_cell *cell, struct rig_buf *out);
 /* An object. */
 void rig_scenario_write_json(const struct rig_scenario_cell *cell, struct rig_json_writer *json);
-/* A row a scenario, a column a server. `cells`: row by row, so many a row; one with a NULL performance was not played. */
+/* A row a scenario, a column a server. `cells`: row by row, `column_count` in each; one with a NULL performance was not
+ * played. */
 void rig_scenario_write_grid(const struct rig_scenario_cell *cells, size_t row_count, size_t column_count,
                              struct rig_buf *out);
 

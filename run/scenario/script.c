@@ -86,10 +86,10 @@ static void add_specification(const struct rig_scenario *scenario, const char *i
 struct client {
     const char *run;      /* the client, reading statements from standard input and printing bare rows at once */
     const char *database; /* its last argument */
-    const char *strict;   /* an option: end at the first error, with a status other than 0; and */
-    const char *lenient;  /* go on after an error */
-    const char *begin;    /* before and */
-    const char *begun;    /*   behind the isolation */
+    const char *strict;   /* an option: end at the first error, with a status other than 0 */
+    const char *lenient;  /* an option: go on after an error */
+    const char *begin;    /* the text before the isolation level */
+    const char *begun;    /* the text after the isolation level */
     const char *mark;     /* prints "step" and the number of the step, which follows */
     const char *marked;
     const char *server; /* how to name the server */
