@@ -31,12 +31,13 @@ struct rig_certificate_chains {
     struct rig_certificate_chain *keys; /* per key of the history */
     struct rig_certificate_slot *slots; /* by key and value */
     size_t slot_count;
-    uint32_t *commits;        /* the commits that make some chain irregular, ascending, and */
-    uint32_t irregular_count; /*   their number */
+    uint32_t *commits;        /* the commits that make some chain irregular, ascending */
+    uint32_t irregular_count; /* entries of `commits` */
     uint64_t foreign_count;   /* changes of keys that the history does not have */
 };
 
-/* The certificate is the history's, or has the commits that this one lost. Everything is in the arena; false when memory runs out. */
+/* The certificate is the history's, or has the commits that this one lost. Everything is in the arena; false when
+ * memory runs out. */
 bool rig_certificate_chains_build(const struct rig_history *history, const struct rig_certificate *certificate,
                                   struct rig_arena *arena, struct rig_certificate_chains *chains);
 /* Puts the history's keys under their names; false when memory runs out. */

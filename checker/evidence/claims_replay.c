@@ -9,8 +9,8 @@ RIG_VEC(int64_t, state_elements)
 struct state {
     struct state_elements list; /* a register has one element, or none */
     uint32_t common;            /* elements that it shares with the spine */
-    uint32_t last_txn;          /* of its last version, and */
-    int64_t last_place;         /*   its place; RIG_NO_PLACE: there is none */
+    uint32_t last_txn;          /* of its last version */
+    int64_t last_place;         /* the place of `last_txn`; RIG_NO_PLACE: there is none */
 };
 
 struct replay {

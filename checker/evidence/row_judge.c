@@ -24,8 +24,8 @@ struct judging {
     uint32_t *shown_by;
     int64_t *shown_version; /* per statement that inserts: the read that shows the row, and how */
     uint32_t reads;
-    bool open;      /* a commit removes rows, and may be of a delete whose result is not known; */
-    bool ambiguous; /*   or several deletes show these rows, and none is exactly the commit */
+    bool open;      /* a commit removes rows, and may be of a delete whose result is not known */
+    bool ambiguous; /* several deletes show the rows that a commit removes, and none is exactly the commit */
     bool failed;
 };
 
@@ -65,8 +65,8 @@ static uint32_t first_write(const struct judging *j, uint32_t txn, uint32_t comm
     return NONE;
 }
 
-/* Whether some row that the statement shows certainly lacks its removal: commits removed it less often than acknowledged
- * transactions; or, for a transaction that failed, only such ones may have removed it. */
+/* Whether some row that the statement shows certainly lacks its removal: commits removed it less often than
+ * acknowledged transactions; or, for a transaction that failed, only such ones may have removed it. */
 static bool removal_tells(const struct judging *j, const struct rig_row_write *of, bool lost)
 {
     for (uint32_t i = 0; i < of->version_count; i++) {
@@ -92,8 +92,8 @@ static bool is_marked(const struct judging *j, uint32_t commit, uint32_t stateme
     return false;
 }
 
-/* Whether the statement at operation `op` proves that the transaction was lost, or that it was resurrected. A removal names no
- * statement, unless it has a mark. */
+/* Whether the statement at operation `op` proves that the transaction was lost, or that it was resurrected. A removal
+ * names no statement, unless it has a mark. */
 static bool is_proof(const struct judging *j, uint32_t txn, uint32_t op, bool lost)
 {
     const struct rig_txn_op *of = rig_txn_ops(j->history, txn) + op;

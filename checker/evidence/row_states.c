@@ -8,8 +8,8 @@ struct total {
 
 struct row {
     int64_t version; /* 0: it is not there */
-    int64_t own;     /* as the transaction of the read left it, */
-    uint32_t own_of; /*   where this is the read's number */
+    int64_t own;     /* as the transaction of the read left it */
+    uint32_t own_of; /* `own` has a value where this is the read's number */
     uint32_t shown_by;
     uint32_t rank; /* among the rows of its table, from 1 on */
 };

@@ -28,7 +28,7 @@ static int compare_numbered(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* Steps of so many numbers that there are no more of them than commits. */
+/* Chooses the length of a step so that there are no more steps than commits. */
 static bool index_ids(struct rig_visibility *v, uint32_t count, struct rig_arena *arena)
 {
     const uint64_t span = count == 0 ? 0 : v->ids[count - 1] - v->ids[0];

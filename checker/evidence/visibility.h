@@ -15,8 +15,8 @@
  * progress (rig_visibility_bounds() has what is known of these), and snapshots that show a commit whose transaction
  * began after theirs had completed: a server that crashed uses numbers again.
  *
- * Time: O(n log n) in commits and snapshots; a question O(log(transactions in progress)). Space: 40 bytes a commit, 28 a
- * snapshot, 4 a transaction and a transaction in progress. Source: Clark et al., EuroSys 2024.
+ * Time: O(n log n) in commits and snapshots; a question O(log(transactions in progress)). Space: 40 bytes a commit, 28
+ * a snapshot, 4 a transaction and a transaction in progress. Source: Clark et al., EuroSys 2024.
  */
 #ifndef RIG_CHECKER_EVIDENCE_VISIBILITY_H
 #define RIG_CHECKER_EVIDENCE_VISIBILITY_H
@@ -29,8 +29,8 @@
 
 /* By ranks: the place of a commit by its transaction's number. */
 struct rig_shown {
-    uint32_t limit;                  /* shows no rank from here on, */
-    uint32_t first_hole, hole_count; /* and none of these, into holes */
+    uint32_t limit;                  /* shows no rank from here on */
+    uint32_t first_hole, hole_count; /* of the ranks below `limit` that it does not show; into holes */
     uint32_t txn;                    /* whose snapshot it is; RIG_VIEW_NONE: none of the history */
     bool usable;
 };
@@ -39,8 +39,8 @@ struct rig_visibility {
     const struct rig_history *history; /* borrowed */
     uint32_t *view_of;                 /* per transaction: into the views; RIG_VIEW_NONE */
     uint32_t *ranks;                   /* per commit */
-    uint32_t *by_rank;                 /* the commits by rank, and */
-    uint64_t *ids;                     /*   their numbers, in ascending order */
+    uint32_t *by_rank;                 /* the commits by rank */
+    uint64_t *ids;                     /* the numbers of the commits, in ascending order */
     uint32_t *steps;                   /* per 2^step_bits numbers from the first one on: the rank that they begin at */
     uint64_t step_count;
     unsigned step_bits;
@@ -48,8 +48,8 @@ struct rig_visibility {
     uint32_t *holes;
     uint32_t *chain; /* the usable snapshots, by the number of commits that they show */
     uint32_t chain_count;
-    uint32_t forks;   /* neighbours in `chain` of which the first shows a commit that the second does not, and */
-    uint32_t fork_at; /*   the first of them */
+    uint32_t forks;   /* neighbours in `chain` where the first shows a commit that the second does not */
+    uint32_t fork_at; /* the first of `forks` */
     uint32_t *order;  /* commits in the order of visibility; NULL with a fork */
     uint32_t *places; /* per commit: its place in `order` */
     uint32_t *first;  /* per commit: the first place in `chain` whose snapshot shows it; chain_count: none */
@@ -58,8 +58,8 @@ struct rig_visibility {
 };
 
 /*
- * Everything is in the arena. `writers`: per commit the transaction of the history that made it, or RIG_VIEW_NONE. False
- * when memory runs out. Without views, or with commits that have no number or repeat one, no snapshot is usable.
+ * Everything is in the arena. `writers`: per commit the transaction of the history that made it, or RIG_VIEW_NONE.
+ * False when memory runs out. Without views, or with commits that have no number or repeat one, no snapshot is usable.
  */
 bool rig_visibility_build(const struct rig_history *history, const uint32_t *writers, struct rig_arena *arena,
                           struct rig_visibility *visibility);

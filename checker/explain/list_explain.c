@@ -28,7 +28,7 @@ static struct places appends_within(const struct rig_versions *versions, uint32_
     return places;
 }
 
-/* Whether the step leaves the choice of the key, or names this one; and the operation that reads likewise. */
+/* Whether the step allows this key and this reading operation: it names them, or leaves the choice. */
 static bool may_use(const struct rig_step *step, uint32_t key, uint32_t chosen_op, uint32_t op)
 {
     return (step->key == UINT32_MAX || step->key == key) && (chosen_op == UINT32_MAX || chosen_op == op);

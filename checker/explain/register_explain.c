@@ -7,7 +7,7 @@ static uint32_t version_of(const struct rig_inference *inference, uint32_t txn, 
     return inference->registers.version_of[inference->history->txns[txn].first_op + op];
 }
 
-/* Whether the step leaves the choice of the key, or names this one; and the operation that reads likewise. */
+/* Whether the step allows this key and this reading operation: it names them, or leaves the choice. */
 static bool may_use(const struct rig_step *step, uint32_t key, uint32_t chosen_op, uint32_t op)
 {
     return (step->key == UINT32_MAX || step->key == key) && (chosen_op == UINT32_MAX || chosen_op == op);
@@ -26,8 +26,8 @@ static const struct rig_version_edge *edge_to_writer(const struct rig_inference 
     return NULL;
 }
 
-/* ww and rw: from a version that `from` wrote, or read, to a later one that `to` wrote. `found`: not by a read that found no
- * row of its key. */
+/* ww and rw: from a version that `from` wrote, or read, to a later one that `to` wrote. `found`: not by a read that
+ * found no row of its key. */
 static bool prove_order(const struct rig_inference *inference, bool found, struct rig_step *step)
 {
     enum rig_op_kind kind = step->kind == RIG_EDGE_WW ? RIG_OP_WRITE : RIG_OP_READ_REGISTER;

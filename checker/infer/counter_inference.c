@@ -37,8 +37,8 @@ struct infer {
     struct rig_arena *arena;
     struct timeline invoked, acknowledged;
     struct all *all;  /* per key */
-    int64_t *own;     /* per key: increments of the visited transaction so far, and */
-    int64_t *own_net; /*   all of them; 0 between transactions */
+    int64_t *own;     /* per key: increments of the visited transaction so far; 0 between transactions */
+    int64_t *own_net; /* per key: all increments of the visited transaction; 0 between transactions */
     struct rig_err *err;
 };
 
@@ -250,9 +250,9 @@ static bool is_possible(const struct possible *possible, int64_t value)
 }
 
 /*
- * A failed transaction whose increments explain the value that was found, if they took effect. UINT32_MAX: there is none.
- * Parts that were rolled back to a savepoint come first, as only they leave a transaction that goes on, and then those that
- * ended before the read did; the last one of these.
+ * A failed transaction whose increments explain the value that was found, if they took effect. UINT32_MAX: there is
+ * none. Parts that were rolled back to a savepoint come first, as only they leave a transaction that goes on, and then
+ * those that ended before the read did; the last one of these.
  */
 static uint32_t find_undone(const struct infer *in, const struct rig_noncyclic *found, const struct possible *possible)
 {

@@ -28,7 +28,7 @@ struct search {
     const struct rig_history *history;
     size_t *first;         /* per list (the spines of the keys, then the branches): its first own element below */
     uint32_t *shown;       /* per own element of a list: the last completion of an acknowledged read of it; 0: none */
-    uint32_t *newest;      /* likewise: the latest invocation among the writers up to it; 0: none is known */
+    uint32_t *newest;      /* per own element: the latest invocation among the writers up to it; 0: none is known */
     uint32_t *last_shown;  /* per slot: as `shown`, over all lists */
     uint32_t *last_invoke; /* per key: the latest invocation of an acknowledged read; 0: none */
     struct candidates candidates;

@@ -7,7 +7,7 @@
  * writer of v to that of w, and rw from the readers of v to the writer of w. The order is partial, so a level that is
  * not refuted need not hold: the unordered versions may have no valid order.
  *
- * Time: linear, but for what registers.h and register_orders.h say, and the writers of a version's neighbours, which
+ * Time: linear, except what registers.h and register_orders.h say, and the writers of a version's neighbours, which
  * are sorted. Space: that of these, 28 bytes a version and 12 an operation.
  */
 #ifndef RIG_CHECKER_INFER_REGISTER_INFERENCE_H

@@ -10,8 +10,8 @@
 /* A version; positions, NONE where there is none. */
 struct about {
     uint32_t settled; /* first acknowledgement of its writer or of a reader */
-    uint32_t highest; /* the latest invocation among the acknowledged writers of the key up to this one, */
-    uint32_t before;  /*   and the acknowledged last write before this one */
+    uint32_t highest; /* the latest invocation among the acknowledged writers of the key up to this one */
+    uint32_t before;  /* the acknowledged last write of the key before this one */
 };
 
 struct read {
@@ -36,7 +36,7 @@ struct search {
     uint32_t *parent;          /* per version of suspected keys: what its acknowledged writer read before it wrote */
     uint32_t *older_than;      /* per version: the last candidate that it was found to be older than */
     struct lost_reads reads;   /* of suspected keys, by key and completion */
-    struct lost_writes writes; /* likewise, by key and invocation */
+    struct lost_writes writes; /* of suspected keys, by key and invocation */
 };
 
 static uint32_t first_of(uint32_t a, uint32_t b)
@@ -269,7 +269,7 @@ static size_t first_after(const struct search *s, uint32_t key, uint32_t positio
     return low;
 }
 
-/* The read R of register_lost.h, but for other writes; NULL: there is none. */
+/* The read R of register_lost.h, without a look at other writes; NULL: there is none. */
 static const struct read *read_without(struct search *s, const struct write *c)
 {
     const struct rig_txn *txns = s->history->txns;

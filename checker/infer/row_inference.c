@@ -186,7 +186,7 @@ static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
     shown->is_open |= span.known ? meets_within(rows, row->number, &shown->condition, &span) : may_exist;
     if (!span.known)
         return true;
-    /* A version that the transaction itself makes later is none that the read saw, and nor are those behind it. */
+    /* The read saw no version that the transaction itself makes later, and none after it. */
     const bool own_later = span.first != RIG_ROW_NONE && rig_rows_writer(rows, span.first) == shown->txn;
     if ((own_later || (span.last == RIG_ROW_NONE && rig_row_action(row->number) == RIG_ROWS_INITIAL)) &&
         !note(in, shown, RIG_ANOMALY_PREDICATE_READ_MISS, row->number, row->number, row->txn, row->op))
@@ -252,8 +252,8 @@ static bool take_exact(struct infer *in, struct shown *shown, uint32_t insert)
     return link(in, before, shown->txn, before, RIG_LINK_WR) && link(in, shown->txn, behind, behind, RIG_LINK_RW);
 }
 
-/* A row that an update or delete did not change, whose answer did not come: that it missed the row is no observation, so there
- * is no edge, and the read is open if a version of the row meets the condition. */
+/* A row that an update or delete did not change, whose answer did not come: that it missed the row is no observation,
+ * so there is no edge, and the read is open if a version of the row meets the condition. */
 static void leave_open(struct infer *in, struct shown *shown, uint32_t insert)
 {
     const struct rig_row_write *row = &in->rows->statements[insert];

@@ -11,7 +11,7 @@ struct chain {
     bool shown_only;                    /* no rw edges */
     struct rig_set_marks largest, seen; /* by the key's largest read, and by the one that is being visited */
     uint8_t *linked;                    /* per element: whether a read of the chain shows it */
-    uint32_t *fresh;                    /* elements that the read adds to the chain; and */
+    uint32_t *fresh;                    /* elements that the read adds to the chain */
     uint32_t fresh_count;
     uint32_t total; /* elements of the key, of committed transactions */
     bool is_plain;  /* the largest read and the reads so far show the first elements of the spine, each different */

@@ -12,8 +12,8 @@
 
 struct rig_set_plain {
     const struct rig_sets *sets; /* borrowed */
-    uint32_t *length;            /* per key: so many places of the spine are known to be plain; and */
-    uint8_t *ended;              /*   the next one is not */
+    uint32_t *length;            /* per key: number of places of the spine that are known to be plain */
+    uint8_t *ended;              /* per key: the place after these is not plain */
     uint8_t *seen;               /* per element: at one of these places */
 };
 

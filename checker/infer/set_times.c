@@ -6,8 +6,8 @@
 struct sight {
     int64_t known_ns, absent_ns;
     uint32_t known_at;   /* a completion */
-    uint32_t present_at; /* the last invocation of a read that shows it, and */
-    uint32_t absent_at;  /*   of one that misses it */
+    uint32_t present_at; /* the last invocation of a read that shows it */
+    uint32_t absent_at;  /* the last invocation of a read that misses it */
 };
 
 struct timing {

@@ -1,6 +1,6 @@
 /*
- * The inference's table of data types. The windows (judge/stream/type_windows.h), the sentences (explain/type_words.h) and
- * the verifier (prove/witness/verify_type.h) have one of their own.
+ * The inference's table of data types. The windows (judge/stream/type_windows.h), the sentences (explain/type_words.h)
+ * and the verifier (prove/witness/verify_type.h) have one of their own.
  *
  * A row is asked once a history, window, segment or key, never an operation. Long parts of a row are in files named
  * after the type; only these and the tables name its operations. To add a type is to add such files and a row to each.
@@ -25,9 +25,9 @@ struct rig_problem;
 struct rig_type_inference {
     /* ---- inference (infer/inference.h) ---- */
 
-    /* Fills in all of the inference, but keeps at most so many non-cyclic anomalies of each kind. Arrays come from the
-     * arena; rig_inference_done() releases the rest, also after a failure. RIG_E_INPUT when an operation is of another
-     * type or a value is written twice to a key; RIG_E_LIMIT when memory runs out. */
+    /* Fills in all of the inference, but keeps a limited number of non-cyclic anomalies of each kind. Arrays come from
+     * the arena; rig_inference_done() releases the rest, also after a failure. RIG_E_INPUT when an operation is of
+     * another type or a value is written twice to a key; RIG_E_LIMIT when memory runs out. */
     enum rig_rc (*infer)(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
                          struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
     /* After the search for cycles (`cyclic`: there is one; `realtime`: there is one with real-time order): adds the
@@ -35,19 +35,19 @@ struct rig_type_inference {
      * memory runs out. */
     bool (*infer_rest)(struct rig_inference *inference, bool cyclic, bool realtime);
     /* The question for the solver, of the committed transactions among `selected` (per transaction; NULL: all). The
-     * caller releases the problem, also after a failure. `items`: without the reads that found no row of their key, for the
-     * levels that allow phantoms. NULL: no level is decided by the solver. RIG_E_LIMIT when memory runs out. */
+     * caller releases the problem, also after a failure. `items`: without the reads that found no row of their key, for
+     * the levels that allow phantoms. NULL: no level is decided by the solver. RIG_E_LIMIT when memory runs out. */
     enum rig_rc (*build_problem)(const struct rig_inference *inference, const uint8_t *selected, bool items,
                                  struct rig_problem *problem, struct rig_err *err);
     /* Adds to the links every edge that some order of the versions may have. NULL: `total_orders` is false, and there
      * is no such thing, or no order is open. False when memory runs out. */
     bool (*link_any_order)(struct rig_inference *inference);
-    /* Links the transactions again, without the rw edges that rest on predicates: statements with conditions, and reads that
-     * found no row of their key. `among`: per transaction; reads of the others may be left out (NULL: none are). NULL: there are
-     * none of the type. False when memory runs out. */
+    /* Links the transactions again, without the rw edges that rest on predicates: statements with conditions, and reads
+     * that found no row of their key. `among`: per transaction; reads of the others may be left out (NULL: none are).
+     * NULL: there are none of the type. False when memory runs out. */
     bool (*link_items)(const struct rig_inference *inference, const uint8_t *among, struct rig_inference *items);
-    /* Whether an rw edge from this read with a known result rests on a predicate, unless the rows of all keys were there
-     * before (RIG_ASSUMES_PREFILLED). NULL: rows and reads of the type are not those of keys. */
+    /* Whether an rw edge from this read with a known result rests on a predicate, unless the rows of all keys were
+     * there before (RIG_ASSUMES_PREFILLED). NULL: rows and reads of the type are not those of keys. */
     bool (*found_no_row)(const struct rig_history *history, const struct rig_txn_op *read);
     /* Measures when the elements of the selected keys became visible: rig_set_times() (infer/set_times.h). NULL: there
      * are no elements. */
@@ -58,17 +58,17 @@ struct rig_type_inference {
                            * there are no dependencies */
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
     bool whole;           /* levels need the whole history, or explanations that windows go on from (explained.h) */
-    bool only_whole;      /* and windows find nothing: a history that does not fit into memory is refused */
+    bool only_whole;      /* windows find nothing: a history that does not fit into memory is refused */
     bool no_edges;        /* reads show no dependencies, but are an observation */
     bool claims;          /* committed transactions are an observation: none met another one at what it claims */
-    /* Why a level that is not refuted is open if there are `open_reads` (inference.h); NULL: it is not, where every read is
-     * known. */
+    /* Why a level that is not refuted is open if there are `open_reads` (inference.h); NULL: it is not, where every
+     * read is known. */
     const char *open_for;
     bool any_initial;       /* a key may begin with a value that no transaction wrote */
-    bool total_orders;      /* reads alone show the order of the versions, but for writes that no read shows */
+    bool total_orders;      /* reads alone show the order of the versions, except that of writes that no read shows */
     bool has_certificates;  /* a certificate of its database shows its versions (model/certified.h) */
     bool certified_by_rows; /* which are not those of keys: evidence/row_judge.h; else evidence/certificate_judge.h */
-    bool has_versions;      /* and inference.versions has it (infer/versions.h) */
+    bool has_versions;      /* inference.versions has the order of a key (infer/versions.h) */
 
     /* Whether an operation belongs to the statement of the one before it (rig_statement_continues, history_excerpt.h).
      * NULL: each operation is a statement. */
@@ -92,7 +92,8 @@ static inline const char *rig_type_open_for(const struct rig_type_inference *typ
     return open_reads > 0 ? type->open_for : NULL;
 }
 
-/* Whether an rw edge from this operation, which reads a key, rests on a predicate. `prefilled`: see struct rig_inference. */
+/* Whether an rw edge from this operation, which reads a key, rests on a predicate. `prefilled`: see struct
+ * rig_inference. */
 bool rig_type_found_no_row(const struct rig_history *history, bool prefilled, uint32_t txn, uint32_t op);
 
 /* Whether some read of the problem of that inference found no row of its key. */

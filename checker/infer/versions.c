@@ -15,9 +15,9 @@ struct build {
     struct rig_versions *versions;
     struct rig_survey survey;
     struct rig_branch_reads branch_reads;
-    uint32_t *irregular; /* keys with a repetition or an irregular list, */
+    uint32_t *irregular; /* keys with a repetition or an irregular list */
     uint32_t irregular_count;
-    uint8_t *is_irregular; /* and whether a key is among them */
+    uint8_t *is_irregular; /* per key: it is among `irregular` */
     struct rig_arena *arena;
     struct rig_err *err;
 };

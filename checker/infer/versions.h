@@ -51,9 +51,9 @@ struct rig_key_places {
     uint32_t slot_first;  /* into rig_versions.slots */
     uint32_t place_first; /* of this key's first position, into rig_versions.places */
     uint32_t clean;       /* leading elements that are the same in spine and order, and are versions */
-    uint32_t visitor;     /* scratch of a pass over the transactions: the last one that used the key, */
-    uint32_t start;       /*   the length of the list before it, and */
-    uint16_t grown;       /*   the number of elements that it has added since */
+    uint32_t visitor;     /* scratch of a pass over the transactions: the last one that used the key */
+    uint32_t start;       /* scratch: the length of the list before `visitor` */
+    uint16_t grown;       /* scratch: the number of elements that `visitor` has added */
     uint8_t shift;        /* 0: values are dense; else slots are found by the upper bits of a product */
 };
 
@@ -64,7 +64,7 @@ struct rig_key_versions {
     uint32_t spine_agrees;  /* leading elements that the key's spine shares with `order` */
     uint32_t spine_unique;  /* leading elements of the spine without a repetition */
     uint32_t spine_aborted; /* position in the spine of the first element by an aborted writer; none: UINT32_MAX */
-    uint32_t spine_garbage; /* likewise of the first element that no transaction appended */
+    uint32_t spine_garbage; /* the first element there that no transaction appended; none: UINT32_MAX */
     uint32_t slot_count;
     bool gaps;      /* some element of the order is no version */
     bool contested; /* its reads, or its reads and appends, contradict each other: see rig_versions_contest() */
@@ -82,11 +82,11 @@ struct rig_versions {
     struct rig_key_versions *keys;
     struct rig_append *slots; /* the first one belongs to no value */
     uint32_t slot_count;
-    uint32_t sparse_first; /* slots of sparse keys, from here on, */
-    int64_t *slot_values;  /*   have their values here; NULL when there are none */
+    uint32_t sparse_first; /* from here on: slots of sparse keys */
+    int64_t *slot_values;  /* of the slots of sparse keys; NULL when there are none */
     uint32_t *places;      /* per key: an end, its order's positions, an end */
     uint32_t *before_at;   /* for keys with gaps, parallel to places: the nearest version at or before a position */
-    uint32_t *from_at;     /* likewise: the nearest version at or after it */
+    uint32_t *from_at;     /* for keys with gaps, parallel to places: the nearest version at or after a position */
     struct rig_branch_facts *branches; /* parallel to the history's; NULL when no committed read shows one */
     uint32_t
         *acknowledged;  /* per key: the leading elements that acknowledged reads show (list_acknowledged.h); NULL: they
@@ -94,8 +94,8 @@ struct rig_versions {
     uint8_t *committed; /* per transaction */
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
-    uint32_t counted_ops;          /* operations of committed transactions, at most, and */
-    uint32_t counted_reads;        /*   reads among them, at most */
+    uint32_t counted_ops;          /* operations of committed transactions, at most */
+    uint32_t counted_reads;        /* reads of committed transactions, at most */
     bool prefilled;                /* each key had its row from the start */
     bool items_only;               /* reads of keys without a row give no rw edges */
 };

@@ -22,12 +22,13 @@ struct rig_judge {
     uint32_t most_kept;                    /* witnesses of each anomaly */
     uint64_t asked;                        /* bits of anomalies whose existence has to be decided */
     struct rig_assumptions assumptions;    /* `contradicted` may be set at any time */
-    const struct rig_history *history;     /* borrowed, and */
-    const struct rig_type_inference *type; /*   the row of its workload */
+    const struct rig_history *history;     /* borrowed */
+    const struct rig_type_inference *type; /* the row of its workload */
     struct rig_arena scratch;              /* inference and graph */
     struct rig_inference inference;
     struct rig_ladder ladder;
-    /* Where a type has predicates and there is a cycle with rw edges: the same without edges that rest on predicates. */
+    /* Where a type has predicates and there is a cycle with rw edges: the same without edges that rest on
+     * predicates. */
     bool has_items;
     struct rig_inference items;
     struct rig_ladder item_ladder;
@@ -53,8 +54,8 @@ enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *h
  */
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err);
 
-/* How many anomalies of that name the search found. The names of cycles with rw edges by predicates are a first guess: they
- * follow from the witnesses. No level is refuted by it that the witnesses do not refute. */
+/* How many anomalies of that name the search found. The names of cycles with rw edges by predicates are a first guess:
+ * they follow from the witnesses. No level is refuted by it that the witnesses do not refute. */
 uint64_t rig_judge_found(const struct rig_judge *judge, enum rig_anomaly anomaly);
 
 /* The first transaction from `txn` on that is not selected; `txn_count` when all are. */

@@ -8,7 +8,7 @@ static bool is_within(const struct rig_count_range *range, uint64_t count)
     return count >= range->least && (range->most == 0 || count <= range->most);
 }
 
-/* Quadratic in the nodes of one witness, which are few; a long witness is compared up to so many. */
+/* Quadratic in the nodes of one witness, which are few; a long witness is compared up to a limit. */
 static uint32_t count_nodes(const struct rig_verdict *verdict, const struct rig_witness *witness)
 {
     enum { NODES_MOST = 64 };
@@ -80,7 +80,8 @@ static bool next_element(const struct rig_history *history, const struct rig_ste
     return true;
 }
 
-/* Whether the reader of an rw step missed a write of a transaction besides those of the step that ended at the same time. */
+/* Whether the reader of an rw step missed a write of a transaction besides those of the step that ended at the same
+ * time. */
 static bool missed_a_third(const struct rig_history *history, const struct rig_step *step, int64_t within_ns)
 {
     const struct rig_data_type *type = &rig_data_types[history->workload];

@@ -2,8 +2,8 @@
  * The result of checking a history against the certificate of its database (docs/adr/0034-certificates.md).
  *
  * Two witnesses of one run: what the clients saw, and what the database says that it committed. A discrepancy between
- * them is a finding of its own, whatever level was asked for. Where they agree, the certificate resolves transactions of
- * unknown outcome by their content, gives every version its place, and so decides every level.
+ * them is a finding of its own, whatever level was asked for. Where they agree, the certificate resolves transactions
+ * of unknown outcome by their content, gives every version its place, and so decides every level.
  */
 #ifndef RIG_CHECKER_MODEL_CERTIFIED_H
 #define RIG_CHECKER_MODEL_CERTIFIED_H
@@ -83,7 +83,7 @@ struct rig_certified {
     enum rig_fate by_snapshots;                 /* of snapshot isolation: held or not refuted; with views */
     bool agrees;                                /* there is no discrepancy */
     bool decides;                               /* the fates of the verdict are those of the certificate */
-    enum rig_fate inferred[RIG_LEVEL_COUNT];    /* by the inference from reads alone, and */
+    enum rig_fate inferred[RIG_LEVEL_COUNT];    /* by the inference from reads alone */
     struct rig_verdict
         *verdict; /* by the versions of the certificate; NULL: see `unjudged`. Registers are lists there */
     char *unjudged;

@@ -31,7 +31,8 @@ struct tarjan {
     struct states ahead; /* predecessors of the path's states, undiscovered when they were collected */
 };
 
-static const uint32_t CLOSED = 0x80000000u; /* and the number of the component, or: */
+static const uint32_t CLOSED =
+    0x80000000u; /* the other bits have the number of the component; not of one node: ALONE */
 static const uint32_t ALONE = UINT32_MAX;
 
 void rig_components_done(struct rig_components *components)

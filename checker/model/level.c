@@ -49,9 +49,9 @@ static const struct row exact[] = {
     {RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION, L(STRONG_READ_COMMITTED) | L(STRONG_SESSION_SNAPSHOT_ISOLATION),
      A(LOST_APPEND) | A(LOST_WRITE) | A(COUNTER_BOUNDS) | A(G_SINGLE_REALTIME) | A(G_NONADJACENT_REALTIME) |
          A(G_SINGLE_PREDICATE_REALTIME) | A(G_NONADJACENT_PREDICATE_REALTIME)},
-    /* PL-2.99 is PL-3 except for predicates: without them the two have one rule, as has view serializability (each value is
-     * written once). It allows the cycles with rw edges by predicates, so it implies only levels of items. Some order
-     * explains each read of an item, also reads of the transaction's own writes, which no cycle shows. */
+    /* PL-2.99 is PL-3 except for predicates: without them the two have one rule, as has view serializability (each
+     * value is written once). It allows the cycles with rw edges by predicates, so it implies only levels of items.
+     * Some order explains each read of an item, also reads of the transaction's own writes, which no cycle shows. */
     {RIG_LEVEL_REPEATABLE_READ, L(CURSOR_STABILITY),
      A(INTERNAL) | A(G_SINGLE) | A(G_NONADJACENT) | A(G2_ITEM) | A(WRONG_TOTAL)},
     {RIG_LEVEL_UPDATE_SERIALIZABLE, L(FORWARD_CONSISTENT_VIEW), 0},
@@ -227,7 +227,7 @@ uint64_t rig_levels_refuted_by(enum rig_lattice lattice, enum rig_anomaly anomal
     return settled ? levels : levels & ~rig_levels_below_committed;
 }
 
-/* Whether both are the same but for upper case, and blanks or underscores for dashes: "READ COMMITTED". */
+/* Whether both are the same when upper case is lower case, and blanks and underscores are dashes: "READ COMMITTED". */
 static bool is_same(const char *name, const char *given)
 {
     for (; *name != '\0' && *given != '\0'; name++, given++) {

@@ -149,7 +149,7 @@ void rig_object_words_op(enum rig_workload workload, const struct rig_txn_op *op
 
 /* The certain operations of a witness on one of its values. */
 struct value_uses {
-    uint32_t additions, takes, nothings; /* and takes that found nothing */
+    uint32_t additions, takes, nothings; /* nothings: takes that found nothing */
 };
 
 /* False: an operation of unknown outcome takes part. */

@@ -33,8 +33,8 @@ struct rig_claim_case {
 
 struct rig_order_claims {
     bool is_order;                      /* places in one order; else timestamps */
-    uint64_t placed_count;              /* transactions with a place, */
-    uint64_t unplaced_count;            /*   and those that may have committed without one */
+    uint64_t placed_count;              /* transactions with a place */
+    uint64_t unplaced_count;            /* transactions that may have committed without a place */
     uint64_t key_count, excluded_count; /* keys, and those left out */
     uint64_t read_count;                /* reads compared with the replay */
     uint64_t counts[RIG_CLAIM_COUNT];

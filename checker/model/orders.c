@@ -99,7 +99,7 @@ bool rig_process_order(const struct rig_history *history, const uint8_t *committ
         done = previous != NULL;
         if (!done)
             break;
-        uint32_t last = *previous; /* or one before it: a transaction without a completion stands at the end */
+        uint32_t last = *previous; /* maybe too late: a transaction without a completion stands at the end */
         if (last != RIG_NODE_NONE && !rig_process_precedes(history, last, txn)) {
             done = jumps.to != NULL || make_jumps(&jumps, history, committed, before, txn, arena);
             if (!done)

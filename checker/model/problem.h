@@ -2,15 +2,15 @@
  * The question that a level asks of a history, for any data type with reads of single versions: committed transactions,
  * the version that each external read returned, the writers of each key, and the known part of the versions' order.
  *
- * Nodes are numbered from 0 in the order of completion in the history. A transaction installs one version of a key, with
- * its last write. A read is external if it returns a version of another transaction, or the initial state; a read of the
- * transaction's own version is not in a problem. The reads are possible by themselves: committed final versions only
- * (no G1a, G1b, future-read, garbage-read, ...).
+ * Nodes are numbered from 0 in the order of completion in the history. A transaction installs one version of a key,
+ * with its last write. A read is external if it returns a version of another transaction, or the initial state; a read
+ * of the transaction's own version is not in a problem. The reads are possible by themselves: committed final versions
+ * only (no G1a, G1b, future-read, garbage-read, ...).
  *
- * A pair says that the version of `before` comes before that of `after`, of a key that both write. Lists give a pair for
- * each two adjacent versions that reads show, and one from the last of these to each unread append; assumptions about
- * registers give pairs as well. Pairs follow from each other: p < q and q < r give p < r. The initial state precedes all
- * versions without a pair.
+ * A pair says that the version of `before` comes before that of `after`, of a key that both write. Lists give a pair
+ * for each two adjacent versions that reads show, and one from the last of these to each unread append; assumptions
+ * about registers give pairs as well. Pairs follow from each other: p < q and q < r give p < r. The initial state
+ * precedes all versions without a pair.
  *
  * Filled with rig_problem_add_txn() in ascending order, each followed by its reads and writes in the order of the
  * operations; then pairs; then rig_problem_finish() makes the indexes. Arrays come from the heap.
@@ -64,7 +64,7 @@ RIG_VEC(struct rig_problem_pair, rig_problem_pairs)
 struct rig_problem {
     struct rig_problem_txns txns;     /* one more at the end after rig_problem_finish() */
     struct rig_problem_reads reads;   /* by transaction, then operation */
-    struct rig_problem_writes writes; /* likewise; one a key and transaction */
+    struct rig_problem_writes writes; /* by transaction, then operation; one for each key and transaction */
     struct rig_problem_pairs pairs;
     uint32_t txn_count, key_count; /* keys are those of the history that occur, numbered densely */
     uint32_t session_count;
@@ -74,8 +74,8 @@ struct rig_problem {
 
     /* from rig_problem_finish() */
     uint32_t *writer_first; /* per key, and one more: into */
-    uint32_t *writers;      /*   nodes that write the key, ascending, and */
-    uint32_t *writer_write; /*   their writes */
+    uint32_t *writers;      /* nodes that write the key, ascending */
+    uint32_t *writer_write; /* parallel to `writers`: their writes */
     uint32_t *reader_first; /* per write, then per key (its initial state), and one more: into */
     uint32_t *readers;      /*   reads (indexes) that returned this version */
     uint32_t *read_txn;     /* per read: its transaction */

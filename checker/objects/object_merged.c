@@ -68,7 +68,7 @@ static int compare_positions(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* The completion that is the NARROW-th before `end`; RIG_POSITION_NONE: there are not so many, or no memory. */
+/* The completion that is the NARROW-th before `end`; RIG_POSITION_NONE: there are fewer, or memory ran out. */
 static uint32_t find_begin(const struct rig_object_part *part, uint32_t end)
 {
     uint32_t *ends = malloc(((size_t)part->count + 1) * sizeof *ends), count = 0, begin = RIG_POSITION_NONE;

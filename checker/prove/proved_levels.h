@@ -1,13 +1,13 @@
 /*
- * The isolation levels as rig-verify defines them: the cycles of transactions that each forbids, and which levels follow
- * from which. Written from the sources alone, without the checker's tables.
+ * The isolation levels as rig-verify defines them: the cycles of transactions that each forbids, and which levels
+ * follow from which. Written from the sources alone, without the checker's tables.
  *
- * A read that found no row of its key, or misses an element of a set, is no read of an item but one by a predicate: what
- * appears there is a phantom, which PL-2.99 and PL-CS allow.
+ * A read that found no row of its key, or misses an element of a set, is no read of an item but one by a predicate:
+ * what appears there is a phantom, which PL-2.99 and PL-CS allow.
  *
  * A cycle joins distinct committed transactions by ww (wrote an earlier version than the next one), wr (wrote what the
- * next one read) and rw (read a version before that of the next one) edges. Each level above read uncommitted also forbids
- * reads of aborted, intermediate and impossible values.
+ * next one read) and rw (read a version before that of the next one) edges. Each level above read uncommitted also
+ * forbids reads of aborted, intermediate and impossible values.
  *
  * Sources: Adya, Liskov & O'Neil 2000 (PL-1, PL-2, PL-2.99, PL-3); Adya 1999, chapter 4 (PL-2L, PL-MSR, PL-2+, PL-FCV,
  * PL-CS, PL-3U, PL-SI); Bailis et al. 2014, 5.1.2 (monotonic atomic view); Cerone, Bernardi & Gotsman 2015, section 3
@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Cycles that are forbidden; but for WRITES, those without rw edges are among them. */
+/* Cycles that are forbidden. Cycles without rw edges are among them, except for WRITES. */
 enum rig_forbids {
     RIG_FORBIDS_WRITES,          /* ww edges only */
     RIG_FORBIDS_FLOW,            /* no rw edge */

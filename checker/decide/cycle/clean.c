@@ -8,7 +8,8 @@
 /* Values of `late_before` during the walk. */
 enum { LATE = 1, ON_PATH = 2, DONE = 3 };
 
-/* So many transactions are looked through for the one before in a process, which takes less than making the process order. */
+/* The transaction before one in its process is looked for among the last 256; that takes less than making the process
+ * order. */
 enum { NEAR = 256 };
 
 struct frame {
@@ -84,7 +85,8 @@ static const uint32_t *process_order(struct walk *w)
     return w->before;
 }
 
-/* The acknowledged transaction before it in its process, or RIG_NODE_NONE; it is not among the NEAR ones from the start on. */
+/* The acknowledged transaction before it in its process, or RIG_NODE_NONE; it is not among the NEAR ones from the start
+ * on. */
 static uint32_t far_before(struct walk *w, uint32_t node)
 {
     const uint32_t *before = process_order(w);

@@ -15,7 +15,7 @@ struct quest {
     enum rig_along order;
     uint64_t cases; /* any of these answers it */
     bool seeded;    /* a closed walk of the kind exists */
-    bool done;      /* and a cycle was found */
+    bool done;      /* a cycle was found */
     struct rig_cycle *cycle;
     struct rig_err *err;
 };

@@ -26,8 +26,8 @@ enum {
     SEEDS_IN_REAL_TIME = 48,
     SKEWS_WANTED = 64,
     SKEWS_TRIED = 4096,    /* rw edges tried where it is not known which ones close a read skew */
-    SEARCH_BUDGET = 50000, /* states of one search, and */
-    RUNG_BUDGET = 150000,  /* of all searches of one rung */
+    SEARCH_BUDGET = 50000, /* states of one search */
+    RUNG_BUDGET = 150000,  /* states of all searches of one rung */
 };
 
 struct climb {

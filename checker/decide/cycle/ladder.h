@@ -33,8 +33,8 @@ struct rig_ladder {
     uint64_t undecided; /* bits of the requested anomalies whose existence is not decided (existence.h) */
     uint8_t *possible;  /* per transaction: 1 where an order of the unread appends may put it on a cycle; of types that
                          * know the other orders. NULL: there is no cycle. From the links' arena. */
-    uint8_t *core;      /* per transaction: 1 where it may lie on a cycle of the edges; likewise */
-    bool clean;         /* no linked transaction, selected or not, lies on a cycle, real time included */
+    uint8_t *core; /* per transaction: 1 where it may lie on a cycle of the edges. NULL and memory as for `possible` */
+    bool clean;    /* no linked transaction, selected or not, lies on a cycle, real time included */
 };
 
 /*

@@ -23,13 +23,13 @@
 
 struct rig_path_rule {
     unsigned links;      /* RIG_LINKS_* that the path may use */
-    bool process;        /* and process order */
+    bool process;        /* the path may use process order, too */
     bool settled;        /* no transaction of unknown fate, the seed's included */
     unsigned fewest_rw;  /* in the whole cycle, the seed included: 0, 1 or 2 */
     unsigned most_rw;    /* 0, 1, or RIG_ANY_RW */
     bool nonadjacent;    /* no two rw edges follow each other in the cycle */
     bool needs_adjacent; /* some two do */
-    bool needs_wr;       /* or a transaction of unknown fate */
+    bool needs_wr;       /* some edge is wr, or some transaction is of unknown fate */
     bool simple;         /* walks that pass a transaction twice are skipped */
 };
 
@@ -59,8 +59,8 @@ void rig_search_free(struct rig_search *search);
 enum rig_found { RIG_FOUND, RIG_FOUND_NOTHING, RIG_FOUND_BUDGET_SPENT, RIG_FOUND_NO_MEMORY };
 
 /*
- * Fills `cycle`, which keeps its memory, when one is found. `most_length`: only cycles of at most so many transactions
- * (0: any); `budget`: states to visit (0: any number).
+ * Fills `cycle`, which keeps its memory, when one is found. `most_length`: the most transactions of a cycle
+ * (0: any number); `budget`: states to visit (0: any number).
  */
 enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path_rule *rule, struct rig_seed seed,
                                 struct rig_region region, size_t most_length, size_t budget, struct rig_cycle *cycle);

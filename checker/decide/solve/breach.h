@@ -3,7 +3,7 @@
  * search for a cycle that the level's rule forbids, exact and nearly linear. This judges lists with known orders, each
  * guess of the solver, and replays each explanation.
  *
- * Threads: one. Memory: the heap, released before it returns, but for the cycles.
+ * Threads: one. Memory: the heap, released before it returns, except the cycles.
  */
 #ifndef RIG_CHECKER_DECIDE_SOLVE_BREACH_H
 #define RIG_CHECKER_DECIDE_SOLVE_BREACH_H
@@ -27,8 +27,8 @@ struct rig_breaches {
  * none) comes first. The forms that count (breach_single.h) or compare two
  * transactions (breach_pairs.h) add no cycles with rw edges if there is one without.
  *
- * `place`, per node: a permutation of the nodes; only the order among the writers of each key matters. False when memory
- * runs out; `found` then holds some cycles or none.
+ * `place`, per node: a permutation of the nodes; only the order among the writers of each key matters. False when
+ * memory runs out; `found` then holds some cycles or none.
  */
 bool rig_breach_find(const struct rig_problem *problem, const struct rig_rule *rule, const uint32_t *place,
                      uint32_t most, int64_t deadline_ns, struct rig_breaches *found);

@@ -1,7 +1,8 @@
 /*
  * Takes closed walks that a rule forbids, and keeps simple cycles that it forbids.
  *
- * A closed walk that passes a transaction twice consists of two shorter ones, and the rule forbids at least one of them:
+ * A closed walk that passes a transaction twice consists of two shorter ones, and the rule forbids at least one of
+ * them:
  *  - A rule that counts edges or transactions of a kind: a part has no more of them, and each rule forbids a part
  *    without rw edges.
  *  - A rule about the edge before each rw edge: let edges a and b arrive at the transaction, with a' behind a and b'
@@ -42,7 +43,7 @@ static inline bool rig_breach_sink_is_full(const struct rig_breach_sink *sink)
 /* Keeps a cycle of the closed walk in sink->walk, if there is one and its transactions are new, and empties the walk.
  * `kept` may be NULL. False when memory runs out. */
 bool rig_breach_sink_take(struct rig_breach_sink *sink, bool *kept);
-/* Likewise, of a cycle of two edges. */
+/* Keeps a cycle of two edges, if its transactions are new. */
 bool rig_breach_sink_take_two(struct rig_breach_sink *sink, struct rig_arc first, struct rig_arc second);
 
 #endif

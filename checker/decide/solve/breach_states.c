@@ -341,7 +341,7 @@ static void settle(struct search *s, uint32_t node)
     }
 }
 
-/* Later transactions first: what they lead to is done, but for edges that lead back. */
+/* Later transactions first: all that they lead to is done, except over edges that lead back. */
 static bool walk_all(struct search *s)
 {
     const enum rig_follow follow = s->states->moves.follow;

@@ -1,10 +1,10 @@
 /*
  * The graph whose closed walks are those that a rule forbids, and its strongly connected components (Tarjan 1972).
  *
- * A transaction has one state for each set of reads whose rw edges may follow. Such a set holds the reads from a certain
- * one on: the state's port. The edge that arrives decides the port; the highest port, the number of reads, allows none.
- * The graph has edges to the next version only, because ww edges lead on to the later ones, and after a ww edge at least
- * as many edges may follow as after the rw edge to the same version.
+ * A transaction has one state for each set of reads whose rw edges may follow. Such a set holds the reads from a
+ * certain one on: the state's port. The edge that arrives decides the port; the highest port, the number of reads,
+ * allows none. The graph has edges to the next version only, because ww edges lead on to the later ones, and after a ww
+ * edge at least as many edges may follow as after the rw edge to the same version.
  *
  * Real-time order adds one state for each transaction: "invoked from here on". Each component lies between the ends of
  * edges that lead back in the order of the places, and only the transactions there are searched.
@@ -22,7 +22,7 @@ enum rig_follow {
     RIG_FOLLOW_FLOW,  /* all behind other edges than rw */
     RIG_FOLLOW_READ,  /* all behind wr, process and real-time edges */
     RIG_FOLLOW_LATER, /* behind ww and wr edges those of later operations than the one at which they arrive */
-    RIG_FOLLOW_FROM,  /* likewise, and those of this operation */
+    RIG_FOLLOW_FROM,  /* as RIG_FOLLOW_LATER, and those of the operation at which they arrive */
 };
 
 struct rig_moves {
@@ -83,8 +83,8 @@ static inline uint32_t rig_states_of(const struct rig_problem *problem, enum rig
  * NONE at the end. */
 uint32_t rig_states_follower(const struct rig_ordered *ordered, uint32_t node, uint32_t last, bool through);
 
-/* Memory is the arena's, but for the stack; false when it runs out. Some components may be missing once the deadline has
- * come. */
+/* Memory is the arena's, the stack's is the heap's; false when it runs out. Some components may be missing once the
+ * deadline has come. */
 bool rig_states_find(struct rig_states *states, const struct rig_ordered *ordered, struct rig_moves moves,
                      const uint8_t *left_out, struct rig_arena *arena);
 

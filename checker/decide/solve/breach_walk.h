@@ -65,7 +65,7 @@ struct rig_walker {
     bool failed;                  /* memory ran out */
 };
 
-/* Memory is the arena's, but for the visits. Release with rig_walker_done(), also after a failure. */
+/* Memory is the arena's; that of the visits is the heap's. Release with rig_walker_done(), also after a failure. */
 bool rig_walker_init(struct rig_walker *walker, const struct rig_ordered *ordered, struct rig_moves moves,
                      const uint32_t *rank, struct rig_arena *arena);
 void rig_walker_done(struct rig_walker *walker);

@@ -457,7 +457,7 @@ static bool add_realtime(struct rig_case_graph *graph)
     const struct rig_problem *problem = graph->problem;
     const uint32_t count = problem->txn_count;
     struct moment *ended = malloc(((size_t)count + 1) * sizeof ended[0]);
-    uint32_t *latest = malloc(((size_t)count + 1) * sizeof latest[0]); /* invocation among the first so many */
+    uint32_t *latest = malloc(((size_t)count + 1) * sizeof latest[0]); /* invocation among those ended by then */
     bool ok = ended != NULL && latest != NULL;
     for (uint32_t node = 0; ok && node < count; node++)
         ended[node] = (struct moment){problem->txns.at[node].ended, node};

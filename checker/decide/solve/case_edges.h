@@ -13,8 +13,9 @@
 
 #include "checker/decide/solve/case_graph.h"
 
-/* Both fill in the arcs, and too_large. False when memory runs out. */
-bool rig_case_edges_all(struct rig_case_graph *graph);   /* and the pairs */
-bool rig_case_edges_given(struct rig_case_graph *graph); /* of the pairs that the graph has */
+/* Both fill in the arcs and `too_large`. The first finds the pairs, too; the second uses those that the graph has.
+ * False when memory runs out. */
+bool rig_case_edges_all(struct rig_case_graph *graph);
+bool rig_case_edges_given(struct rig_case_graph *graph);
 
 #endif

@@ -40,8 +40,8 @@ struct rig_case_pair {
 
 struct rig_case_arc {
     struct rig_arc arc;        /* nodes and keys of the problem */
-    uint32_t pair;             /* the pair that it rests on, or NONE, and */
-    enum rig_case_value value; /*   its order then */
+    uint32_t pair;             /* the pair that it rests on, or NONE */
+    enum rig_case_value value; /* the order of `pair` that it rests on */
     uint32_t known;            /* ww, rw of known order: the problem's pair that shows it; behind the pairs, the
                                 * read of the earlier version by the writer of the later one; else NONE */
 };
@@ -49,18 +49,18 @@ struct rig_case_arc {
 RIG_VEC(struct rig_case_pair, rig_case_pairs)
 RIG_VEC(struct rig_case_arc, rig_case_arcs)
 
-/* First cases in each other: what recurses over a tree goes so deep. The first case nests no deeper than the second one,
- * so a tree of n leaves nests at most log2(n). Second cases are loops, and may be any number. */
+/* First cases in each other: what recurses over a tree goes so deep. The first case nests no deeper than the second
+ * one, so a tree of n leaves nests at most log2(n). Second cases are loops, and may be any number. */
 enum { RIG_CASE_NESTED_MOST = 64 };
 
 struct rig_case_graph {
-    const struct rig_problem *problem; /* borrowed, and */
+    const struct rig_problem *problem; /* borrowed */
     const struct rig_rule *rule;
-    const bool *writes_nothing; /*   per node, borrowed */
+    const bool *writes_nothing; /* per node; borrowed */
     struct rig_case_pairs pairs;
     struct rig_case_arcs arcs;
-    uint32_t *first_out, *out;      /* per node: its arcs, and */
-    uint32_t *first_in, *in;        /*   those into it */
+    uint32_t *first_out, *out;      /* per node: the arcs out of it */
+    uint32_t *first_in, *in;        /* per node: the arcs into it */
     uint32_t *first_rest, *rest;    /* per pair: the arcs that rest on it */
     uint8_t *value;                 /* per pair: enum rig_case_value */
     bool plain;                     /* searches leave out what rests on a transaction's read before its own write */
@@ -68,7 +68,7 @@ struct rig_case_graph {
     bool spent;                     /* it passed in a search, which then may have missed cycles */
     uint64_t steps;                 /* of all searches */
     bool too_large;                 /* more edges, pairs or writers than the maximum: no more than this is there */
-    size_t arcs_most, arcs_checked; /* while edges are added: parallel ones are looked for at so many */
+    size_t arcs_most, arcs_checked; /* while edges are added: parallel ones are looked for when arcs_most is reached */
     struct rig_case_walks *walks;
 };
 
@@ -85,8 +85,8 @@ bool rig_case_graph_init_given(struct rig_case_graph *graph, const struct rig_pr
 
 /*
  * Marks the nodes that paths lead to from arcs that rest on `pair` as it is put, in `after` (per node), and those from
- * which paths lead to such arcs, in `before`. Only arcs from the former to the latter lie on a cycle through the pair's.
- * `queue`: scratch, per node.
+ * which paths lead to such arcs, in `before`. Only arcs from the former to the latter lie on a cycle through the
+ * pair's. `queue`: scratch, per node.
  */
 void rig_case_graph_near(const struct rig_case_graph *graph, uint32_t pair, bool *after, bool *before, uint32_t *queue);
 

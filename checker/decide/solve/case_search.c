@@ -290,8 +290,8 @@ static struct rig_case_node *test_near(struct hunt *h, uint32_t pair, struct con
     return tree;
 }
 
-/* Puts each pair whose one order gives a cycle into the other, until none does. Gives the tree where both do. `fresh`: the
- * pair that was put since nothing followed any more; NONE: all pairs are tested. */
+/* Puts each pair whose one order gives a cycle into the other, until none does. Gives the tree where both do. `fresh`:
+ * the pair that was put since nothing followed any more; NONE: all pairs are tested. */
 static struct rig_case_node *propagate(struct hunt *h, uint32_t fresh, struct conclusions *made)
 {
     struct rig_case_node *tree = NULL;
@@ -436,8 +436,8 @@ static struct rig_case_node *ascend(struct hunt *h, struct trials *trials, struc
     return tree;
 }
 
-/* A proof from the pairs as they are put, which give no cycle; NULL: there is none, or turns, time or memory run out. The
- * cases in each other may be as many as the pairs, so they are on a stack in the heap. */
+/* A proof from the pairs as they are put, which give no cycle; NULL: there is none, or turns, time or memory run out.
+ * The cases in each other may be as many as the pairs, so they are on a stack in the heap. */
 static struct rig_case_node *attempt(struct hunt *h, uint32_t depth)
 {
     struct trials trials = {0};
@@ -458,7 +458,7 @@ static struct rig_case_node *attempt(struct hunt *h, uint32_t depth)
 
 /*
  * Splits go wrong where much must be supposed before anything follows, and a tree of them can be exponential. So an
- * attempt has so many second cases, and the next one looks deeper before it splits.
+ * attempt has a limit of second cases, and the next attempt looks deeper before it splits.
  */
 static struct rig_case_node *prove(struct hunt *h)
 {
@@ -543,7 +543,7 @@ static struct rig_case_node *shortest_by_cases(struct hunt *h, uint32_t leaves, 
     return NULL;
 }
 
-/* A proof of at most so many cycles, two or more, from pairs that give no cycle. `skipped`: conclusions not to draw.
+/* A proof of at most `leaves` cycles, two or more, from pairs that give no cycle. `skipped`: conclusions not to draw.
  * Depth: the cycles, at most LEAVES_MOST. */
 static struct rig_case_node *shortest(struct hunt *h, uint32_t leaves, const uint8_t *skipped)
 {

@@ -16,7 +16,7 @@ static void follow(struct rig_chains *chains, uint32_t *tails, uint32_t before, 
     tails[chains->chain[txn]] = txn;
 }
 
-/* A process is a chain, but for transactions of unknown fate: nothing follows them. `next`: what goes on. */
+/* A process is a chain without its transactions of unknown fate: nothing follows them. `next`: what goes on. */
 static void follow_processes(struct rig_chains *chains, const struct rig_problem *problem, uint32_t *next)
 {
     uint32_t *follower = chains->chain; /* until chains are numbered */

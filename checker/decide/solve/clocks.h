@@ -17,8 +17,8 @@
 #include "checker/decide/solve/chains.h"
 
 struct rig_clocks {
-    const struct rig_problem *problem;  /* borrowed, and */
-    const struct rig_rule_frame *frame; /*   likewise */
+    const struct rig_problem *problem;  /* borrowed */
+    const struct rig_rule_frame *frame; /* borrowed */
     struct rig_chains chains;
     uint32_t *at;   /* per node and chain: one more than the last position that reaches the node */
     uint32_t *late; /* per node: one more than the highest rank of the commits that reach it */
@@ -49,7 +49,7 @@ static inline bool rig_clocks_reach(const struct rig_clocks *clocks, uint32_t tx
     return chain != RIG_PROBLEM_NONE && rig_clocks_of(clocks, node)[chain] > clocks->chains.position[txn];
 }
 
-/* How many writers of the lane the clock knows, but for `txn` itself, and those from it on in its chain. 0 where `before`,
+/* How many writers of the lane the clock knows, without `txn` and those from it on in its chain. 0 where `before`,
  * a clock or NULL, knows them all. */
 static inline uint32_t rig_clocks_count(const struct rig_clocks *clocks, const uint32_t *clock, const uint32_t *before,
                                         uint32_t txn, const struct rig_lane *lane)

@@ -11,8 +11,8 @@
 #include "checker/decide/solve/effort.h"
 
 enum {
-    CYCLES_TRIED = 4, /* of a guess, each of */
-    CYCLE_MOST = 32,  /*   so many transactions at the most */
+    CYCLES_TRIED = 4, /* cycles of a guess */
+    CYCLE_MOST = 32,  /* transactions of such a cycle, at most */
     SHRINK_SHARE = 4, /* of the time: for fewer transactions, in all. A witness that is not minimal is one, too. */
     ROUNDS = 3,       /* in which the solver is asked about the levels that are open */
 };
@@ -54,8 +54,8 @@ static enum rig_rc no_memory(const struct decide *d)
 
 static const uint32_t on_path = UINT32_MAX - 1; /* the place of a node behind others that have none yet */
 
-/* Places the node behind all that pairs put before it. `before`: per node from `first` on; taken off as they are placed.
- * False when pairs go in a circle. */
+/* Places the node behind all that pairs put before it. `before`: per node from `first` on; taken off as they are
+ * placed. False when pairs go in a circle. */
 static bool place_behind(const uint32_t *before, const uint32_t *first, uint32_t *left, uint32_t node, uint32_t *path,
                          uint32_t *place, uint32_t *placed)
 {

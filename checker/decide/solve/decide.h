@@ -2,8 +2,9 @@
  * Decides levels on one problem. Where the order of all versions is known, the search for a forbidden cycle decides
  * each (breach.h), weaker levels first, because a refuted level refutes those above it. Else the solver does (solve.h),
  * stronger levels first, because an explanation explains those below it; and the transactions of each proof, and of the
- * cycles in a guess, are tried by themselves at each open level. In rounds, so that one hard question leaves time for the
- * others: a 64th of the time for each question, an eighth, and what is left in equal parts. A proof may take half of what is left.
+ * cycles in a guess, are tried by themselves at each open level. In rounds, so that one hard question leaves time for
+ * the others: a 64th of the time for each question, an eighth, and what is left in equal parts. A proof may take half
+ * of what is left.
  *
  * Threads: one. Memory: the heap, and the arena for proofs.
  */
@@ -31,8 +32,8 @@ struct rig_decisions {
     uint64_t too_large; /* those of `spent` whose search takes more memory than the budget has */
     struct rig_level_effort effort[RIG_LEVEL_COUNT];
     struct rig_arcs arcs;
-    struct rig_decided_cycles cycles; /* for each refuted level one of itself or of one below it, or */
-    struct rig_case_proofs proofs;    /*   a proof, of the solver's answer; from the arena */
+    struct rig_decided_cycles cycles; /* for a refuted level: a cycle of that level or of one below it */
+    struct rig_case_proofs proofs;    /* for the other refuted levels: of the solver's answer; from the arena */
 };
 
 void rig_decisions_done(struct rig_decisions *decisions);

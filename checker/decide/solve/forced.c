@@ -199,7 +199,7 @@ static bool add_candidate(struct rig_forced *forced, const struct rig_forced_can
     return rig_forced_candidates_add(kept, *added);
 }
 
-/* A search for the writers of `key` that the clock knows, but for `txn` itself. */
+/* A search for the writers of `key` that the clock knows, without `txn` itself. */
 struct search {
     const uint32_t *clock, *before; /* before: a clock; its writers need not be looked at. Or NULL */
     uint32_t key, txn;

@@ -5,14 +5,15 @@
  *   commits  u reaches the commit of x, and both write a key: u comes before x, and with it the readers of u's version
  *   shown    a transaction read from v, and u's version of another key that v writes: v comes before u (forced_shown.h)
  *
- * until nothing new follows. Reachability is a clock a node (clocks.h). Only the last writer of each chain is looked at,
- * and only if no other candidate follows it: the other pairs follow along paths. Each pair keeps its reason, so that a
- * refutation is explained by few transactions (forced_explain.h).
+ * until nothing new follows. Reachability is a clock a node (clocks.h). Only the last writer of each chain is looked
+ * at, and only if no other candidate follows it: the other pairs follow along paths. Each pair keeps its reason, so
+ * that a refutation is explained by few transactions (forced_explain.h).
  *
  * It is sound for each rule; what it leaves open (forced_open.h) is guessed (order_search.h).
  *
- * The sequence is a good guess, so that mostly all writers of a key that come before a node in it are known to reach the
- * last of these: then that one alone is looked at, and again only if something later in the sequence reaches the node.
+ * The sequence is a good guess, so that mostly all writers of a key that come before a node in it are known to reach
+ * the last of these: then that one alone is looked at, and again only if something later in the sequence reaches the
+ * node.
  *
  * Time: a round is linear in operations times chains times log n; few rounds. Space: the clocks, 24
  * bytes a pair, a few pairs a write. Threads: one.
@@ -78,7 +79,7 @@ struct rig_forced {
 /* `sequence`: all nodes in an order that keeps what is known. Borrows problem and frame. False when memory runs out. */
 bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *problem, const struct rig_rule_frame *frame,
                      const uint32_t *sequence);
-/* Likewise, with clocks of at most so many bytes, and of one chain at least. */
+/* The same with clocks of at most `clock_bytes`, and of one chain at least. */
 bool rig_forced_init_within(struct rig_forced *forced, const struct rig_problem *problem,
                             const struct rig_rule_frame *frame, const uint32_t *sequence, size_t clock_bytes);
 void rig_forced_done(struct rig_forced *forced);

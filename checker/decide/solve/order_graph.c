@@ -15,8 +15,8 @@ static bool leads_on(const struct rig_order_graph *graph, uint32_t txn)
     return !rig_rule_frame_is_sink(graph->frame, graph->problem, txn);
 }
 
-/* Whether the reader goes by its version's relay, if there is one. One that overwrites the version does not where it has
- * one node: the relay would lead back to it. */
+/* Whether the reader goes by its version's relay, if there is one. One that overwrites the version does not where it
+ * has one node: the relay would lead back to it. */
 static bool uses_relay(const struct rig_order_graph *graph, uint32_t read)
 {
     const uint32_t reader = graph->problem->read_txn[read], key = graph->problem->reads.at[read].key;
@@ -282,8 +282,8 @@ static bool add_cycle(const struct rig_order_graph *graph, uint32_t start, struc
 }
 
 /*
- * Each node that is not placed has an edge from another such node. Going back along one such edge a node, each walk ends
- * in a cycle, a new one or one that an earlier walk has found.
+ * Each node that is not placed has an edge from another such node. Going back along one such edge a node, each walk
+ * ends in a cycle, a new one or one that an earlier walk has found.
  */
 static bool find_cycles(struct rig_order_graph *graph, struct rig_order_cycles *cycles)
 {
@@ -311,8 +311,8 @@ static bool find_cycles(struct rig_order_graph *graph, struct rig_order_cycles *
 struct sorting {
     struct rig_order_graph *graph;
     struct waiting ready, overdue; /* overdue: it waits, or has waited */
-    uint32_t sorted;               /* of all nodes, and */
-    uint32_t in_frame;             /*   of those that are no relays */
+    uint32_t sorted;               /* nodes that are in the order so far */
+    uint32_t in_frame;             /* of `sorted`, those that are no relays */
 };
 
 static void place_node(struct sorting *sorting, uint32_t node)

@@ -9,7 +9,7 @@
 enum {
     FEW = 6,            /* transactions: no fewer are looked for */
     AGAIN_TIMES = 8,    /* at random */
-    AGAIN_TXNS = 4096,  /* from all transactions, up to so many */
+    AGAIN_TXNS = 4096,  /* from all transactions, if there are at most this many */
     AGAIN_WORK = 12000, /* transactions solved in all, at random */
 };
 
@@ -97,7 +97,7 @@ static uint32_t fill_trial(const struct shrinking *s, uint32_t begin, uint32_t e
     return count;
 }
 
-/* Leaves out so many at a time. One that is needed stays so when others go. */
+/* Leaves out `size` transactions at a time. One that is needed stays so when others go. */
 static enum rig_rc leave_out(struct shrinking *s, uint32_t size)
 {
     enum rig_rc rc = RIG_OK;

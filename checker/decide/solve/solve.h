@@ -2,7 +2,7 @@
  * Whether a level explains a problem: complete, within a budget (Cobra, OSDI 2020; PolySI, VLDB 2023; here with
  * saturation over session clocks, guesses close to a serial execution, and SAT over what is left).
  *
- * Threads: one. Memory: the heap, released before it returns, but for the answer. Sizes that the problem determines are
+ * Threads: one. Memory: the heap, released before it returns, except the answer. Sizes that the problem determines are
  * computed first; clocks get half of what these leave; what grows with the search is counted, and the memory of the SAT
  * solver estimated from its clauses (sat.h).
  */

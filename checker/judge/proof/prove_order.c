@@ -109,8 +109,8 @@ static const struct form {
     const char *kind;
     bool split;      /* a node for the start, and one for the commit */
     bool operations; /* a node for each operation, and one for the commit */
-    bool rw;         /* rw edges are kept, */
-    bool updates;    /*   but for those out of transactions that write nothing */
+    bool rw;         /* rw edges are kept */
+    bool updates;    /* with `rw`: not those out of transactions that write nothing */
     bool ww_starts;  /* ww edges lead to the start, or to the first operation that writes the key */
     bool partial;    /* the level also forbids cycles of edges that the order does not keep */
 } forms[RIG_RULE_COUNT] = {
@@ -171,8 +171,8 @@ static void chain_writes(struct ordering *o, uint32_t key, const struct placed *
     o->first_write[key] = count == 0 ? RIG_PROBLEM_NONE : writes[0].write;
 }
 
-/* By the pairs, each key from its first version on: a version stands behind the one before it in a pair; versions without a
- * place of their own behind all others, in the order of completion. */
+/* By the pairs, each key from its first version on: a version stands behind the one before it in a pair; versions
+ * without a place of their own behind all others, in the order of completion. */
 static void place_by_pairs(const struct rig_problem *problem, uint32_t *rank)
 {
     for (size_t w = 0; w < problem->writes.count; w++)
@@ -367,8 +367,8 @@ static bool add_links(struct sorting *s, const struct rig_inference *inference, 
     return true;
 }
 
-/* The writes of lists as acknowledged reads show them: the acknowledged writers of the elements shown, in their order, and
- * then those of the other appends. */
+/* The writes of lists as acknowledged reads show them: the acknowledged writers of the elements shown, in their order,
+ * and then those of the other appends. */
 struct shown_writes {
     const struct rig_history *history;
     const struct rig_versions *versions;

@@ -1,18 +1,18 @@
 /*
- * Checks one record, or those of several ranks, with several processes, each of which reads a part of the history, perhaps on another
- * machine.
+ * Checks one record, or those of several ranks, with several processes, each of which reads a part of the history,
+ * perhaps on another machine.
  *
- * Only a history without anomalies gets its verdict this way: the parts are judged by themselves (stream/stream_part.h), and what they
- * add up to is the verdict. Where a part finds anything, or the record cannot be divided, one process has to check all of it, so that
- * counts and witnesses are always the same.
+ * Only a history without anomalies gets its verdict this way: the parts are judged by themselves
+ * (stream/stream_part.h), and what they add up to is the verdict. Where a part finds anything, or the record cannot be
+ * divided, one process has to check all of it, so that counts and witnesses are always the same.
  *
- * In turn: each process notes the keys of its part (part_census.h); the leader plans from where each reads (part_plan.h); each judges
- * its part; the leader compares what the two sides say of each border.
+ * In turn: each process notes the keys of its part (part_census.h); the leader plans from where each reads
+ * (part_plan.h); each judges its part; the leader compares what the two sides say of each border.
  *
  * For records of lists with keys that are numbers, without certificates.
  *
- * Time: that of reading the record once and judging it once, divided by the processes, and of what several of them read. Space: in each
- * process that of a check, and 28 to 40 bytes a key. Threads: one, beside those of the source.
+ * Time: that of reading the record once and judging it once, divided by the processes, and of what several of them
+ * read. Space: in each process that of a check, and 28 to 40 bytes a key. Threads: one, beside those of the source.
  */
 #ifndef RIG_CHECKER_JUDGE_SHARED_SHARED_CHECK_H
 #define RIG_CHECKER_JUDGE_SHARED_SHARED_CHECK_H
@@ -21,7 +21,7 @@
 #include "checker/judge/stream/stream.h"
 #include "history/source/source.h"
 
-/* A task, and an answer, has at most so many bytes. */
+/* The most bytes of a task, and of an answer. */
 #define RIG_SHARED_BYTES_MOST ((size_t)256 << 20)
 
 /* The other processes, from the leader's side. */
@@ -36,8 +36,8 @@ struct rig_helpers {
 };
 
 /*
- * The leader's part. *verdict NULL, with the reason in helpers->why: one process has to check the history, which was read in part.
- * No failure of a helper is one of the check.
+ * The leader's part. *verdict NULL, with the reason in helpers->why: one process has to check the history, which was
+ * read in part. No failure of a helper is one of the check.
  */
 enum rig_rc rig_check_shared(struct rig_source *source, const struct rig_stream_options *options,
                              struct rig_helpers *helpers, struct rig_verdict **verdict, struct rig_err *err);

@@ -19,8 +19,8 @@ struct rig_budget {
     size_t taken_bytes;     /* by the source */
     uint64_t load_percent;  /* memory for judging, of the filled part of the window, with a margin */
     uint64_t least_percent; /* the same as measured */
-    uint32_t idle;          /* transactions after which an unused key counts as finished, and */
-    uint32_t least_idle;    /*   a key that can be used again without a conflict, as far as is known */
+    uint32_t idle;          /* transactions after which an unused key counts as finished */
+    uint32_t least_idle;    /* the same for a key that can be used again without a conflict, as far as is known */
 };
 
 /* `limit_bytes` 0: no limit. */

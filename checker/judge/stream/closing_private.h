@@ -19,8 +19,8 @@ struct rig_closing_search {
     struct rig_table *waiting; /* process -> its first waiting transaction; NULL where invocations are known */
     uint32_t least_end;        /* the first end of a waiting committed transaction, in the real-time order */
     uint32_t first;            /* no transaction before this one waits or uses a key that is alive */
-    uint32_t *ends;         /* where there are relays, and so several rounds: the end of every stretch, in order, and */
-    uint32_t *least_target; /*   per relay, the first transaction that it leads to directly */
+    uint32_t *ends;            /* where there are relays, and so several rounds: the end of every stretch, in order */
+    uint32_t *least_target;    /* per relay: the first transaction that it leads to directly */
     uint32_t stretch_count;
     bool any;                       /* a committed transaction, or a relay, waits */
     bool changed, again, no_memory; /* again: one waits for a reason other than its predecessors */

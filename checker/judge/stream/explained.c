@@ -113,7 +113,7 @@ void rig_explained_done(struct rig_explained *explained)
 struct version_order {
     bool by_reads;   /* the level looks at rw edges */
     uint32_t *next;  /* per write: the node that wrote the next version, or RIG_PROBLEM_NONE */
-    uint32_t *first; /* per key: the node that wrote the first one; likewise */
+    uint32_t *first; /* per key: the node that wrote the first version, or RIG_PROBLEM_NONE */
 };
 
 struct extension {

@@ -20,7 +20,7 @@ enum { RIG_PAGE_BITS = 4, RIG_PAGE_KEYS = 1 << RIG_PAGE_BITS };
 
 struct rig_key_page {
     uint64_t number; /* name / RIG_PAGE_KEYS */
-    uint8_t *bytes;  /* of each name held, in their order: a length, and so many bytes */
+    uint8_t *bytes;  /* of each name held, in their order: a length, and that number of bytes */
     uint32_t size;
     uint32_t held; /* a bit a name */
     uint32_t last; /* when something was put there last */

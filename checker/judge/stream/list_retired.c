@@ -149,7 +149,7 @@ static bool remember(const struct rig_retiring *r, uint32_t key, bool dropped)
     const uint8_t *whose = dropped ? NULL : r->judged; /* all that used it are judged */
     const struct shown shown = show(r->inference, key, whose);
     const bool is_anomalous = r->anomalous != NULL && r->anomalous[key];
-    /* A key that was never written needs no memory, nor does one that may not be used again. */
+    /* Neither a key that was never written nor one that may not be used again needs memory. */
     if ((shown.values.count == 0 && versions->order.count == 0 && !is_anomalous &&
          rig_retired_find(r->retired, history, key) == RIG_RETIRED_NONE) ||
         (r->retired->any_forgotten && rig_retired_is_forgotten(r->retired, history, key)))

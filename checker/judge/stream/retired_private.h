@@ -55,7 +55,7 @@ struct rig_retired {
     uint32_t now; /* judgements */
     uint64_t unordered;
     size_t owned_bytes;         /* bits and prefixes */
-    struct rig_segment cleaned; /* borrows but for keys, ops and branches */
+    struct rig_segment cleaned; /* owns keys, ops and branches, and borrows the rest */
     struct key_numbers numbers; /* per key of a segment: its retired key, or RIG_RETIRED_NONE */
     struct packed_keys packed;  /* one, on its way */
     struct list_limits spine_limits, branch_limits;

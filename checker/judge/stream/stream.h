@@ -48,10 +48,10 @@ struct rig_stretches {
 };
 
 struct rig_stream_options {
-    struct rig_check_options check;     /* limit_bytes also bounds the window */
-    uint32_t least_new;                 /* new transactions that a window needs before it is judged; 0: the default */
-    uint32_t growth;                    /* and as a multiple of those it held before; likewise */
-    uint32_t idle;                      /* transactions after which an unused key counts as finished; likewise */
+    struct rig_check_options check; /* limit_bytes also bounds the window */
+    uint32_t least_new;             /* new transactions that a window needs before it is judged; 0: the default */
+    uint32_t growth; /* new transactions that a window needs, as a multiple of those it held before; 0: the default */
+    uint32_t idle;   /* transactions after which an unused key counts as finished; 0: the default */
     const struct rig_census *census;    /* of the same segments: borrowed; NULL: guess */
     unsigned *contradicted;             /* borrowed, below; NULL: nothing is known */
     struct rig_stretches *undivided;    /* borrowed: obeyed where memory allows it, and added to; NULL: none */
@@ -66,8 +66,8 @@ struct rig_stream_options {
     const char *name;                   /* of the history, for errors; NULL: none */
     const struct rig_row_names *row_names; /* of its keys; NULL: none */
     const struct rig_check_watch *watch;   /* called by rig_check_source(); NULL: no progress is reported */
-    struct rig_helpers *helpers; /* likewise, to share the work (shared/shared_check.h); NULL: there are none */
-    bool on_one_thread;          /* likewise: no other thread than those of the source */
+    struct rig_helpers *helpers; /* of rig_check_source(): they share the work (shared/shared_check.h); NULL: none */
+    bool on_one_thread;          /* of rig_check_source(): no other thread than those of the source */
     size_t taken_bytes;          /* of the limit, by the source */
 };
 
@@ -99,8 +99,8 @@ void rig_stream_found(const struct rig_stream *windows, uint64_t found[RIG_ANOMA
 /* Provisional results. */
 struct rig_stream_peek {
     uint64_t count[RIG_ANOMALY_COUNT];   /* of each anomaly: a lower bound */
-    uint64_t refutes[RIG_ANOMALY_COUNT]; /* bits of the levels that it refutes, and */
-    uint64_t refuted;                    /*   those that any of them refutes */
+    uint64_t refutes[RIG_ANOMALY_COUNT]; /* per anomaly: bits of the levels that it refutes */
+    uint64_t refuted;                    /* bits of the levels that any anomaly refutes */
     uint64_t txn_count;                  /* complete transactions so far */
     uint64_t waiting_count;              /* those whose judgement is not final */
     uint64_t window_bytes;

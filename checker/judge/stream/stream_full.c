@@ -53,8 +53,8 @@ bool rig_stream_key_is_idle(const struct rig_stream *w, uint32_t key)
 struct outlook {
     const struct rig_history *view;
     uint8_t *in_use;    /* per key */
-    uint64_t ops;       /* of the window's keys, and */
-    uint64_t droppable; /*   of those that could be dropped */
+    uint64_t ops;       /* operations on the window's keys */
+    uint64_t droppable; /* operations on keys that could be dropped */
 };
 
 static bool uses_key_in_use(const struct outlook *o, uint32_t txn)

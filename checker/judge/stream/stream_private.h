@@ -29,8 +29,8 @@ struct rig_stream {
     uint32_t fed_until;    /* position of the last completion among them */
     uint64_t new_count;    /* those since the last judgement */
     uint64_t next_look;    /* skip the estimate of a judgement's effect until new_count reaches this */
-    uint64_t held_count;   /* in the window after the last judgement: those not finally judged; */
-    uint32_t old_count;    /*   and all that stayed */
+    uint64_t held_count;   /* transactions in the window after the last judgement that are not finally judged */
+    uint32_t old_count;    /* all transactions in the window after the last judgement */
     uint32_t judged_count; /* judgements made */
     bool released_nothing; /* the last judgement could release nothing */
     bool warms;            /* what is fed belongs to an earlier part (stream_part.h): nothing is judged */
@@ -42,8 +42,8 @@ struct rig_stream {
     const char *conflict;
     uint8_t *open_keys;                       /* per key of the window: rig_stream_open_keys() */
     struct rig_element_timing *elements;      /* of keys that were dropped; NULL: there are no elements */
-    struct rig_object_past *objects;          /* of a history of objects, else NULL; and */
-    struct rig_objects_window objects_window; /*   what the latest judgement was told of it */
+    struct rig_object_past *objects;          /* of a history of objects, else NULL */
+    struct rig_objects_window objects_window; /* what the latest judgement was told of `objects` */
 };
 
 /* Whether to judge the window before it takes another segment like this one (stream_full.c). */
@@ -68,11 +68,11 @@ bool rig_stream_open_keys(struct rig_stream *windows, const struct rig_history *
 /* Limits the judgement of `view` to the memory that is left. */
 void rig_stream_limit_judge(struct rig_stream *windows, const struct rig_history *view);
 
-/* Decides the operations on objects in the window as far as later ones cannot change the answer, and drops those that are
- * done (object_windows.c). */
+/* Decides the operations on objects in the window as far as later ones cannot change the answer, and drops those that
+ * are done (object_windows.c). */
 enum rig_rc rig_stream_judge_objects(struct rig_stream *windows, struct rig_err *err);
-/* Counts the objects of a peek (`judge` has inferred the window, with open transactions) that are certainly not linearizable;
- * changes nothing. */
+/* Counts the objects of a peek (`judge` has inferred the window, with open transactions) that are certainly not
+ * linearizable; changes nothing. */
 enum rig_rc rig_stream_look_at_objects(struct rig_stream *windows, struct rig_judge *judge, uint64_t *refuted,
                                        struct rig_err *err);
 /* Before the last judgement: it goes on from the earlier ones. */

@@ -37,8 +37,8 @@ struct rig_witness_txns {
     struct rig_table key_ids; /* the key as the builder calls it -> index into keys */
     struct key_names keys;
     struct rig_arena scratch;
-    const struct rig_history *history; /* being copied from, and */
-    const struct rig_retired *retired; /*   gives the elements that were cut off its lists */
+    const struct rig_history *history; /* being copied from */
+    const struct rig_retired *retired; /* the elements that were cut off the lists of `history` */
 };
 
 /* A transaction's operations and results in the form that the builder takes, in scratch memory. */
@@ -348,8 +348,8 @@ struct giving {
     struct place *places;    /* in the order in which histories number them */
     uint8_t *keep;           /* parallel: wanted */
     uint32_t *number;        /* per kept transaction: wanted; at the end its number in the given history */
-    uint32_t *key_number;    /* per key likewise; UINT32_MAX: no wanted transaction used it */
-    struct rig_history *all; /* all kept transactions, and */
+    uint32_t *key_number;    /* per key: its number in the given history; UINT32_MAX: no wanted transaction used it */
+    struct rig_history *all; /* all kept transactions */
     struct rig_history *given;
 };
 
