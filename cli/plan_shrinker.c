@@ -174,7 +174,7 @@ static void write_text(const struct rig_plan_shrinker *s, struct rig_buf *out)
         "\nThe first plan showed %s in %u of %u runs. A candidate had %u run%s to show it: one that shows it half as "
         "often\nas the first plan is missed in at most 5 %% of all cases%s.\n",
         name_of(s), (unsigned)found->first_shows, (unsigned)found->first_runs, (unsigned)found->budget,
-        rig_plural(found->budget), found->budget == s->search.runs_most ? ", if so many runs are enough (--runs)" : "");
+        rig_plural(found->budget), found->budget == s->search.runs_most ? ", if --runs allows that many" : "");
     rig_buf_printf(out, "%u candidate%s, %u kept, %u withdrawn; %u runs in ", (unsigned)found->candidates,
                    rig_plural(found->candidates), (unsigned)found->kept, (unsigned)found->withdrawn,
                    (unsigned)s->rerun.run_count);

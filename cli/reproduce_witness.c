@@ -54,7 +54,7 @@ struct reproduction {
     const atomic_int *interrupts;
     /* The search for the smallest plan: */
     enum rig_anomaly shown_anomaly; /* of the runs of the plan that show it */
-    struct rig_known_anomaly shape; /* likewise */
+    struct rig_known_anomaly shape; /* of the runs of the plan */
     struct rig_plan_settings given;
     char smallest_folder[PATH_BYTES];
     struct rig_plan_shrinking shrinking;

@@ -313,7 +313,7 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
                                     options); /* over what the plan says; it was read without a complaint before */
         if (minimum != NULL) {
             *minimum = check.minimum;
-            (void)rig_cli_read_minimum(args, minimum); /* likewise */
+            (void)rig_cli_read_minimum(args, minimum); /* over what the plan says, as above */
         }
     }
     const bool asked = rig_arguments_has(args, "level") || rig_arguments_has(args, "anomaly");

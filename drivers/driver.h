@@ -66,8 +66,8 @@ enum rig_error_class {
 struct rig_hold {
     bool wanted;
     uint32_t before_op;
-    int64_t duration_ns;    /* hold for this long, or */
-    uint64_t other_commits; /* (when > 0) until this many transactions of other clients have committed */
+    int64_t duration_ns;    /* hold for this long; 0: see other_commits */
+    uint64_t other_commits; /* when > 0: hold until this many transactions of other clients have committed */
 };
 
 /*
@@ -152,14 +152,14 @@ struct rig_core {
     void (*log)(int level, const char *area, const char *format, ...) RIG_PRINTF(3, 4);
     /* ns of the run's monotonic clock */
     int64_t (*now_ns)(void);
-    /* Memory for `count` (0 included) more elements behind transaction->element_count (which the driver advances), or NULL when the
-     * transaction's elements would exceed the core's maximum (64 MiB): then answer info or fail, by phase. May move
-     * transaction->elements. */
+    /* Memory for `count` (0 included) more elements behind transaction->element_count (which the driver advances), or
+     * NULL when the transaction's elements would exceed the core's maximum (64 MiB): then answer info or fail, by
+     * phase. May move transaction->elements. */
     int64_t *(*elements)(struct rig_transaction *transaction, size_t count);
     /* Blocks as transaction->hold requires; returns early, with false, when the run is ending. */
     bool (*hold)(struct rig_transaction *transaction);
-    /* Blocks for a pause that the plan wants between two operations (rig_transaction.delayed); returns early, with false,
-     * when the run is ending. */
+    /* Blocks for a pause that the plan wants between two operations (rig_transaction.delayed); returns early, with
+     * false, when the run is ending. */
     bool (*delay)(struct rig_transaction *transaction);
     /* True once the run is ending early (a signal): stop retries and waits. */
     bool (*stopping)(void);
@@ -193,8 +193,8 @@ struct rig_core {
 };
 
 /*
- * The accounts of the workload bank: keys 0 to count - 1. An account that nothing has changed yet has `balance`: `setup`
- * opens all of them with it, or the driver takes it for keys that do not exist.
+ * The accounts of the workload bank: keys 0 to count - 1. An account that nothing has changed yet has `balance`:
+ * `setup` opens all of them with it, or the driver takes it for keys that do not exist.
  */
 struct rig_accounts {
     int64_t count; /* 0: another workload */
@@ -224,10 +224,11 @@ struct rig_certificate_sink {
      * those of a timeline whose commits before its fork are all there. */
     bool (*fork)(void *context, uint32_t timeline, uint64_t place, uint32_t next);
     bool (*lost)(void *context, uint64_t place, uint64_t id, uint32_t timeline);
-    /* With RIG_CERTIFICATE_FULL, after the commits (history/model/txn_views.h): a view, by ascending number; then its rows, by
-     * ascending operation as the history numbers them, and before the first row that has it a new snapshot. `id`: the
-     * transaction's own number, 0: none is known; `single`: one snapshot serves all statements; `version`: number of the
-     * transaction that wrote the row, 0: no row; `active`: in progress, ascending, from xmin to below xmax. */
+    /* With RIG_CERTIFICATE_FULL, after the commits (history/model/txn_views.h): a view, by ascending number; then its
+     * rows, by ascending operation as the history numbers them, and before the first row that has it a new snapshot.
+     * `id`: the transaction's own number, 0: none is known; `single`: one snapshot serves all statements; `version`:
+     * number of the transaction that wrote the row, 0: no row; `active`: in progress, ascending, from xmin to below
+     * xmax. */
     bool (*view)(void *context, uint64_t number, uint64_t id, bool single, bool standby);
     bool (*snapshot)(void *context, uint64_t xmin, uint64_t xmax, const uint64_t *active, uint32_t count);
     bool (*row)(void *context, uint32_t op, uint64_t version, bool with_snapshot);
@@ -320,8 +321,8 @@ struct rig_cluster_ops {
     enum rig_rc (*restore)(void *run, struct rig_err *err);
     /* Process numbers of the node, the main one first; returns their count, and fills at most `capacity`. */
     uint32_t (*processes)(void *run, uint32_t node, pid_t *pids, uint32_t capacity);
-    /* Whether a process of `processes` serves a session of a client, now; of processes in the background false. From any
-     * thread. Optional: the database has no such processes, or they cannot be told apart. */
+    /* Whether a process of `processes` serves a session of a client, now; of processes in the background false. From
+     * any thread. Optional: the database has no such processes, or they cannot be told apart. */
     bool (*is_session)(pid_t pid);
     /* The folder that holds the node's data. */
     const char *(*data_dir)(const void *run, uint32_t node);
@@ -356,7 +357,8 @@ struct rig_script_part {
 
 /* Bits for rig_driver.certificates. */
 #define RIG_CERTIFICATE_BIT(mode) (UINT32_C(1) << (mode))
-/* Beside them: a commit has only the last version of each key, in any order of the keys (history/model/certificate.h). */
+/* Beside them: a commit has only the last version of each key, in any order of the keys
+ * (history/model/certificate.h). */
 #define RIG_CERTIFICATE_LAST_VERSIONS (UINT32_C(1) << 31)
 
 /* Bits for rig_driver.features. */
@@ -365,14 +367,14 @@ struct rig_script_part {
 #define RIG_DRIVER_ROUTES     UINT64_C(4) /* takes every connection by core->route() while core->routed() */
 #define RIG_DRIVER_SAVEPOINTS UINT64_C(8) /* honours rig_transaction.rollback */
 /*
- * With options that name existing servers, sessions need nothing of `setup` but what it creates there under env->run_name.
- * So other processes, on other machines too, can open sessions of the same run: they call init, open, transact, close and
- * done, and neither setup nor teardown. Clients are numbered over all processes.
+ * With options that name existing servers, sessions need nothing of `setup` but what it creates there under
+ * env->run_name. So other processes, on other machines too, can open sessions of the same run: they call init, open,
+ * transact, close and done, and neither setup nor teardown. Clients are numbered over all processes.
  */
 #define RIG_DRIVER_JOINS UINT64_C(16)
 /*
- * `setup` makes the rows of env->prefilled_keys. A read of a list shows that its row is there: an empty list, where a key
- * without a row is nil. A register without a value is nil in either case.
+ * `setup` makes the rows of env->prefilled_keys. A read of a list shows that its row is there: an empty list, where a
+ * key without a row is nil. A register without a value is nil in either case.
  */
 #define RIG_DRIVER_PREFILLS UINT64_C(32)
 
@@ -423,8 +425,8 @@ struct rig_driver {
     int64_t (*now_ns)(void *session);
     /*
      * With now_ns, optional; without it all phases of a plan have the same number of clients. `rests`: the session asks
-     * for nothing until further notice, and simulated time passes without it; on the client's thread. Else it takes part
-     * again, from the present time on; from any thread, while the client's own waits for that.
+     * for nothing until further notice, and simulated time passes without it; on the client's thread. Else it takes
+     * part again, from the present time on; from any thread, while the client's own waits for that.
      */
     void (*rest)(void *session, bool rests);
 
@@ -442,8 +444,8 @@ struct rig_driver {
     enum rig_rc (*preview)(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
                            void (*show)(void *context, const char *text), void *context, struct rig_err *err);
 
-    /* Optional: a shell script that sends the requests of these transactions and compares the answers (docs/reproduce.md).
-     * Lists and registers only; I/O as for `preview`. */
+    /* Optional: a shell script that sends the requests of these transactions and compares the answers
+     * (docs/reproduce.md). Lists and registers only; I/O as for `preview`. */
     enum rig_rc (*script)(const void *options, enum rig_workload workload, const struct rig_script_part *part,
                           void (*show)(void *context, const char *text), void *context, struct rig_err *err);
 

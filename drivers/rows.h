@@ -1,10 +1,10 @@
 /*
  * Tables and statements: what a program does to a database, as drivers see it.
  *
- * A program (generator/programs/program.h) is a transaction whose reads decide what it does next. It names its statements by
- * number; the schema describes them, so that a driver can prepare them before the load. Every cell is a number of 64
- * bits and never NULL. Two columns of every table are rig's own: the one that holds the unique value of the row's last
- * write, and the one that keeps the value which that write replaced.
+ * A program (generator/programs/program.h) is a transaction whose reads decide what it does next. It names its
+ * statements by number; the schema describes them, so that a driver can prepare them before the load. Every cell is a
+ * number of 64 bits and never NULL. Two columns of every table are rig's own: the one that holds the unique value of
+ * the row's last write, and the one that keeps the value which that write replaced.
  *
  * Constant data during a run; any thread.
  */
@@ -31,7 +31,7 @@ struct rig_row_table {
     const char *name;
     const char *columns[RIG_ROW_COLUMNS]; /* the key's first */
     uint32_t column_count;
-    uint32_t key_count;                /* so many columns are the primary key */
+    uint32_t key_count;                /* leading columns that are the primary key */
     uint8_t index[RIG_ROW_CONDITIONS]; /* the columns of a further index */
     uint32_t index_count;              /* 0: none */
     uint32_t filler_bytes;             /* of a text that no statement reads or writes, so that rows have a real size */
@@ -132,8 +132,8 @@ struct rig_row_ops {
     enum rig_rc (*load)(void *run, uint32_t table, const int64_t *cells, uint32_t row_count, struct rig_err *err);
     /*
      * On the client's thread, in place of `transact`: opens a transaction, calls program->body, and commits or rolls
-     * back. The transaction's question has read_only, client and node, and no operations. A transaction that the program
-     * rolled back has failed, with the code RIG_ROWS_ROLLED_BACK. Never runs the program again.
+     * back. The transaction's question has read_only, client and node, and no operations. A transaction that the
+     * program rolled back has failed, with the code RIG_ROWS_ROLLED_BACK. Never runs the program again.
      */
     enum rig_outcome (*run_program)(void *session, struct rig_transaction *transaction,
                                     struct rig_row_program *program);

@@ -19,7 +19,7 @@
 
 enum { RIG_WORDS_LIST_SHOWN = 8 };
 
-/* Foreign text: control characters (but for newlines when `keep_lines`) become "?"; NULL is written as nothing. */
+/* Foreign text: control characters (except newlines when `keep_lines`) become "?"; NULL is written as nothing. */
 void rig_words_clean(struct rig_buf *out, const char *text, bool keep_lines);
 
 /* 1234567 as "1,234,567". */
@@ -81,14 +81,16 @@ void rig_words_evidence(struct rig_buf *out, const struct rig_verdict *verdict);
 void rig_words_unread(struct rig_buf *out, uint64_t count, const char *why);
 const char *rig_words_valid(const struct rig_verdict *verdict);
 
-/* True when so many fates are unknown (more than 5 % of what did not fail) that the check lost much of its sight. */
+/* True when more than 5 % of the transactions that did not fail have unknown fates, so that the check sees much
+ * less. */
 bool rig_words_blunt(const struct rig_verdict *verdict);
 /* Which operations of the history were left out; adds nothing where none was. */
 /* When the elements of sets became visible, as up to three lines that each end with a newline; nothing where it was not
  * measured. */
 void rig_words_elements(struct rig_buf *out, const struct rig_verdict *verdict);
 void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text);
-/* How many ranks a run had, how well their times can be compared, and which records are incomplete; adds nothing for a single record. */
+/* How many ranks a run had, how well their times can be compared, and which records are incomplete; adds nothing for a
+ * single record. */
 void rig_words_ranks(const struct rig_scope *scope, struct rig_buf *text);
 /* How often a process invoked although its earlier transaction was open; adds nothing where none did. */
 void rig_words_reused(const struct rig_scope *scope, struct rig_buf *text);

@@ -93,8 +93,9 @@ static bool are_contradicted(const struct judge *j)
     return is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND);
 }
 
-/* Bits: the levels that are decided where every read is known and no operation is missing. Below read committed they are
- * decided by what acknowledged transactions wrote and read: one of unknown fate may have aborted (docs/checker/lists.md). */
+/* Bits: the levels that are decided where every read is known and no operation is missing. Below read committed they
+ * are decided by what acknowledged transactions wrote and read: one of unknown fate may have aborted
+ * (docs/checker/lists.md). */
 static uint64_t find_decided(const struct judge *j)
 {
     const struct rig_scope *scope = j->scope;
@@ -221,7 +222,7 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
                        "exists%s%s",
                        j->type->total_orders || ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j), orders[order]);
     else if (tests[level].basis == BY_ORDER)
-        rig_buf_add_text(text, "every read is known, and no cycle exists but for those through predicates");
+        rig_buf_add_text(text, "every read is known, and no cycle exists except those through predicates");
     else {
         RIG_INVARIANT(tests[level].basis == BY_WRITES);
         rig_buf_printf(text, "every read is known, and no cycle of ww edges %sexists%s%s",

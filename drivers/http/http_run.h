@@ -2,8 +2,8 @@
  * A run over HTTP: the servers, the dialect, and the requests outside transactions (setup, teardown, roles). Shared by
  * every driver that speaks HTTP; each has its own source of the servers' addresses.
  *
- * Threads: the main thread's, but for rig_http_run_ask(), which works on a session's own client, and the endpoints,
- * which do not change while sessions are open.
+ * Threads: the main thread's. rig_http_run_ask() works on a session's own client; the endpoints do not change while
+ * sessions are open.
  */
 #ifndef RIG_DRIVERS_HTTP_HTTP_RUN_H
 #define RIG_DRIVERS_HTTP_HTTP_RUN_H

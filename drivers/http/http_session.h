@@ -1,7 +1,7 @@
 /*
  * One client's session: runs transactions by the dialect's steps, and decides their outcomes.
  *
- * Threads: the client's, but for interrupt().
+ * Threads: the client's; interrupt() is called from any.
  */
 #ifndef RIG_DRIVERS_HTTP_HTTP_SESSION_H
 #define RIG_DRIVERS_HTTP_HTTP_SESSION_H

@@ -20,9 +20,9 @@ bool rig_local_find_programs(const char *const *programs, char *folder, size_t s
 
 /*
  * Finds `count` TCP ports that are free on 127.0.0.1 now, and that this process was not given before: it may not have
- * taken those yet. The system does not give them to outgoing connections either, but for an unusual
- * net.ipv4.ip_local_port_range. Another process may take one before the server does: when rig_local_port_was_taken()
- * is true of a failed start, try again with other ports. RIG_E_CLUSTER.
+ * taken those yet. The system does not give them to outgoing connections either, unless
+ * net.ipv4.ip_local_port_range is unusual. Another process may take one before the server does: when
+ * rig_local_port_was_taken() is true of a failed start, try again with other ports. RIG_E_CLUSTER.
  */
 enum rig_rc rig_local_free_ports(uint16_t *ports, size_t count, struct rig_err *err);
 /* Whether the text of the error, with the end of a server's log in it, reports an address in use. */

@@ -2,7 +2,8 @@
  * One connection on libpq, used without blocking: every wait is bounded by a deadline and ends when the session is
  * interrupted.
  *
- * Names of hosts are resolved in drivers/sql/sql_resolve.h, because libpq would wait for the resolver without a deadline.
+ * Names of hosts are resolved in drivers/sql/sql_resolve.h, because libpq would wait for the resolver without a
+ * deadline.
  *
  * Threads: one a connection. A waiter is shared with the threads that interrupt it.
  */
@@ -43,7 +44,7 @@ struct rig_pg_connection {
     int64_t value_bytes;  /* of the values in its results */
     int64_t answer_most;  /* 0: RIG_PG_ANSWER_MOST */
     bool counts_errors;   /* of the session, which the server logs up to a number (pg_session.h) */
-    uint32_t errors;      /* so many */
+    uint32_t errors;      /* number of the session's errors */
     char query_code[6];   /* SQLSTATE of the last rig_pg_query() that failed; empty: it gave none */
 };
 
@@ -56,7 +57,8 @@ void rig_pg_disconnect(struct rig_pg_connection *connection);
 const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_ns);
 /*
  * The next result, as from PQgetResult() but bounded; the caller clears it. Returns NULL, RIG_SQL_TIMEOUT,
- * RIG_SQL_INTERRUPTED, RIG_PG_TOO_LARGE, or RIG_SQL_PROTOCOL when the server begins a COPY. On a broken connection `*result` is an error without SQLSTATE, or NULL.
+ * RIG_SQL_INTERRUPTED, RIG_PG_TOO_LARGE, or RIG_SQL_PROTOCOL when the server begins a COPY. On a broken connection
+ * `*result` is an error without SQLSTATE, or NULL.
  */
 const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_ns, PGresult **result);
 

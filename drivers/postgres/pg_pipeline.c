@@ -291,8 +291,8 @@ static void end_in_two_phases(struct rig_pg_turn *turn, bool with_begin, uint32_
         (void)synchronize(turn, false, transaction->op_count, transaction->op_count, OF_COMMIT);
 }
 
-/* In one round trip, but for the parts before an operation that needs an answer, and before a hold or a delay: the server
- * counts the session as idle in a transaction meanwhile. */
+/* In one round trip. The parts before an operation that needs an answer, and before a hold or a delay, have round trips
+ * of their own: the server counts the session as idle in a transaction meanwhile. */
 void rig_pg_pipeline_run(struct rig_pg_turn *turn)
 {
     const struct rig_transaction *transaction = turn->sql.transaction;

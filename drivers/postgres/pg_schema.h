@@ -2,13 +2,14 @@
  * The place of a workload's tables, and its statements.
  *
  * Key k is in table k mod `tables`: rig_list_N or rig_set_N (k bigint, v text or bigint[]) or rig_register_N,
- * rig_counter_N or rig_account_N (k bigint, v bigint), in a schema with the run's name. With a row for each element of a
- * set, rows are (k bigint, v bigint, n bigint) and numbered by n in the order of their insertion, in which they are read: so most reads of a set show the
- * elements of earlier ones first, and take little space in a record. Queues and stacks are arrays (rig_row_N), locks the
- * number of the holder, from 1, or 0 (rig_lock_N). In a schema that the plan names, the tables have the run's name in the place of
- * `rig`. A key without a row is in its initial state. Statements name tables with their schema: a pooler may give each
- * transaction another session, with another search_path. The statements of a run are fixed texts, prepared under
- * rig_<index>; the simple protocol sends them with their numbers written in.
+ * rig_counter_N or rig_account_N (k bigint, v bigint), in a schema with the run's name. With a row for each element of
+ * a set, rows are (k bigint, v bigint, n bigint) and numbered by n in the order of their insertion, in which they are
+ * read: so most reads of a set show the elements of earlier ones first, and take little space in a record. Queues and
+ * stacks are arrays (rig_row_N), locks the number of the holder, from 1, or 0 (rig_lock_N). In a schema that the plan
+ * names, the tables have the run's name in the place of `rig`. A key without a row is in its initial state. Statements
+ * name tables with their schema: a pooler may give each transaction another session, with another search_path. The
+ * statements of a run are fixed texts, prepared under rig_<index>; the simple protocol sends them with their numbers
+ * written in.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_SCHEMA_H
 #define RIG_DRIVERS_POSTGRES_PG_SCHEMA_H
@@ -60,8 +61,8 @@ enum rig_pg_of_table {
     RIG_PG_READ,
     RIG_PG_READ_LOCKED, /* of transactions that also write */
     RIG_PG_PUT,         /* the upsert */
-    RIG_PG_UPDATE,      /* insert-then-update: this one first */
-    RIG_PG_INSERT,      /* and this one when there was no row */
+    RIG_PG_UPDATE,      /* of insert-then-update: the first statement */
+    RIG_PG_INSERT,      /* of insert-then-update: the statement when there was no row */
     RIG_PG_REPLACE,     /* the row's number, by a sum of what was read and an increment */
     RIG_PG_COMPARE, /* objects: a write that changes no row unless the value is as expected; a lock is released by it */
     RIG_PG_TAKE,    /* queues and stacks */
@@ -103,9 +104,9 @@ struct rig_pg_texts {
 void rig_pg_texts_print(struct rig_pg_texts *texts, const struct rig_sql_numbers *numbers);
 
 /*
- * The statement of operation `op` of the transaction, and its numbers. NULL: none of its own, because the write after it
- * compares. An operation on an object is one statement, which changes one row: it takes effect at once, at any isolation
- * level.
+ * The statement of operation `op` of the transaction, and its numbers. NULL: none of its own, because the write after
+ * it compares. An operation on an object is one statement, which changes one row: it takes effect at once, at any
+ * isolation level.
  */
 const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *schema,
                                                    const struct rig_transaction *transaction, uint32_t op,
@@ -122,8 +123,8 @@ void rig_pg_schema_table(const struct rig_pg_schema *schema, uint32_t table, cha
 const char *rig_pg_schema_columns(const struct rig_pg_schema *schema);
 const char *rig_pg_schema_index(const struct rig_pg_schema *schema);
 /*
- * The SQL of a run's programs (drivers/rows.h). Each statement is one round trip, because the program decides by its answer
- * what comes next.
+ * The SQL of a run's programs (drivers/rows.h). Each statement is one round trip, because the program decides by its
+ * answer what comes next.
  */
 struct rig_pg_rows {
     const struct rig_row_schema *schema; /* NULL: the run has no programs */

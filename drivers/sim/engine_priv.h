@@ -54,7 +54,7 @@ struct rig_sim_work {
     struct rig_sim_ids locks;    /* keys with a lock of the session */
     struct rig_sim_results results;
     struct rig_sim_sights seen;       /* parallel to the results */
-    struct rig_sim_lists lists;       /* likewise; made on demand */
+    struct rig_sim_lists lists;       /* parallel to the results; made on demand */
     struct rig_sim_elements apart;    /* of lists that are not on the trunk of their key */
     struct rig_sim_elements elements; /* of all lists; made on demand */
     struct rig_sim_predicate_work predicate;
@@ -75,7 +75,7 @@ struct rig_sim_session {
     uint32_t next_op;
     uint32_t op_count;
     uint32_t abort_at; /* operation before which it is aborted, op_count: at the commit; UINT32_MAX: never */
-    uint32_t lose_at;  /* likewise, for the connection */
+    uint32_t lose_at;  /* operation before which its connection is lost, in the same way */
     const struct rig_op *ops;
     struct rig_sim_work *work; /* NULL before it is begun */
     uint64_t id;
@@ -132,7 +132,7 @@ struct rig_sim_engine {
     bool draws_ahead;                    /* more transactions are in work than the cache holds */
     uint32_t ahead[RIG_SIM_AHEAD];       /* sessions drawn for the next steps; RIG_SIM_NONE: none */
     uint32_t ahead_at;                   /* index of the next one */
-    uint32_t working_count;              /* transactions that neither begin in the future nor are queued */
+    uint32_t working_count;              /* transactions that are under way: they have begun and are not queued */
     struct rig_heap queued;              /* for a worker, by invocation */
     struct rig_heap timed;               /* until a time, ns */
     struct rig_heap counted;             /* until a number of commits */

@@ -106,7 +106,7 @@ struct sim_session {
     uint32_t client;
     atomic_bool interrupted;
     /* The client's thread only: the virtual time. */
-    bool has_completed; /* and now_ns() has not returned its time yet */
+    bool has_completed; /* a transaction has completed, and now_ns() has not returned its time yet */
     int64_t complete_ns;
     int64_t next_ns;
     struct rig_sim_rows rows; /* of programs: the open transaction */

@@ -66,8 +66,8 @@ struct rig_sim_key {
     int64_t name;
     struct rig_sim_nodes nodes;
     struct rig_sim_versions versions; /* ascending commits */
-    struct rig_sim_values trunk;      /* of an object: the values of a register so far; those in a queue or stack, */
-    size_t taken;                     /*   from this one on */
+    struct rig_sim_values trunk;      /* of an object: the values of a register so far; those of a queue or stack */
+    size_t taken;                     /* the values of a queue or stack begin here in `trunk` */
     struct rig_sim_ids trunk_nodes;   /* parallel */
     uint64_t origin;                  /* of the trunk; over all keys, no two are the same */
     struct rig_sim_readers readers;

@@ -6,8 +6,8 @@
  * (sql_run.h), hooks of the cluster (sql_cluster.h). A database's folder has its protocol, its SQL, its outcomes
  * (sql_outcome.h), its cluster and its faults.
  *
- * A driver's run, session, connection and turn begin with the struct of the same name here, and its options with a struct
- * rig_sql_options. The functions of the table get pointers to these, and turn them into their own.
+ * A driver's run, session, connection and turn begin with the struct of the same name here, and its options with a
+ * struct rig_sql_options. The functions of the table get pointers to these, and turn them into their own.
  *
  * Threads: those of the driver's hooks (drivers/driver.h). A session and its connections belong to one thread; only the
  * waiter's wake is raised from others.
@@ -141,8 +141,8 @@ struct rig_sql_client {
     bool (*begin)(struct rig_sql_turn *turn);
     bool (*execute)(struct rig_sql_turn *turn, uint32_t index, const int64_t *values, struct rig_row_answer *answer);
     void (*commit)(struct rig_sql_turn *turn);
-    /* After a turn that failed: ends the transaction on the server where it may be open, and sets `session_lost` where the
-     * connection cannot be used any longer. It may overrule the error by one that proves less. */
+    /* After a turn that failed: ends the transaction on the server where it may be open, and sets `session_lost` where
+     * the connection cannot be used any longer. It may overrule the error by one that proves less. */
     void (*settle)(struct rig_sql_turn *turn);
     /* Optional: between two transactions. False: the connection cannot be used any longer. */
     bool (*rest)(struct rig_sql_turn *turn);
@@ -160,8 +160,8 @@ struct rig_sql_client {
 
     /* ---- the run's tables ---- */
 
-    /* The functions down to `remedy`, but for `create`, are for hosts that are given, or for options of their own: optional
-     * where the database has neither. */
+    /* The functions down to `remedy` are for hosts that are given, or for options of their own: optional where the
+     * database has neither. `create` is always there. */
     /* Logs the tables of other runs on the server. */
     void (*tell_others)(struct rig_sql_own *own);
     /* Whether the server allows commits in two phases. RIG_E_CLUSTER. */

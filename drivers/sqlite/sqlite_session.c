@@ -167,7 +167,7 @@ static void give_up(struct turn *turn, enum rig_sqlite_wait wait)
     fail(turn, certain ? RIG_PHASE_OPERATION : RIG_PHASE_COMMIT, codes[wait], NULL);
 }
 
-/* Sends the message and judges the answer, but for its results. False when the transaction failed. */
+/* Sends the message and judges the answer without its results. False when the transaction failed. */
 static bool exchange(struct turn *turn, enum rig_sqlite_end end)
 {
     struct rig_sqlite_link *link = link_of(turn);

@@ -68,7 +68,8 @@ const struct rig_option rig_plan_top_table[] = {
     {.name = NULL},
 };
 
-/* The options of clients that each phase may have of its own: `prefix` before the name, `at` for the place of a member. */
+/* The options of clients that each phase may have of its own: `prefix` before the name, `at` for the place of a
+ * member. */
 #define CLIENTS_OF_A_PHASE(prefix, at)                                                                                 \
     {.name = prefix "count",                                                                                           \
      .type = RIG_OPTION_INT,                                                                                           \
@@ -240,16 +241,17 @@ const struct rig_option rig_plan_check_table[] = {
      .default_text = "90%",
      .least = 0,
      .most = 1,
-     .help = "share of the planned transactions, or of the planned duration, that must be carried out, likewise; 0% "
-             "also accepts a cut record"},
+     .help = "share of the planned transactions, or of the planned duration, that must be carried out; with less, a "
+             "run without an anomaly is undecided; 0% also accepts a cut record"},
     {.name = "minimum.answering",
      .type = RIG_OPTION_SHARE,
      .offset = offsetof(struct rig_plan_check, least_answering),
      .default_text = "80%",
      .least = 0,
      .most = 1,
-     .help = "share of the load's time in which the database must answer, likewise; faults and the recovery from "
-             "them do not count; refused conflicts count as answers; reads do not while every write fails"},
+     .help = "share of the load's time in which the database must answer; with less, a run without an "
+             "anomaly is undecided; faults and the recovery from them do not count; refused conflicts count as "
+             "answers; reads do not while every write fails"},
     {.name = "anomalies",
      .type = RIG_OPTION_TEXT_LIST,
      .offset = offsetof(struct rig_plan_check, anomalies),

@@ -44,7 +44,7 @@ struct bench_client {
     bool delayed;                 /* its transactions pause between two operations */
     struct rig_rollback rollback; /* of its transactions */
     unsigned hold_calls;          /* of the core's hold, for the last transaction */
-    unsigned delay_calls;         /* likewise */
+    unsigned delay_calls;         /* of the core's delay, for the last transaction */
     int64_t invoke_ns, complete_ns;
 };
 

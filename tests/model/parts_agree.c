@@ -1,11 +1,14 @@
 /*
- * Checking records in parts, by several processes, against checking them alone: parts_agree [--seeds N] [--first-seed N]
+ * Checking records in parts, by several processes, against checking them alone: parts_agree [--seeds N] [--first-seed
+ * N]
  *
- * Histories of the simulated database, right and with each of its mistakes, are written in blocks of a few hundred bytes: as one record,
- * and as those of several ranks, with clocks that agree, are shifted, drift or step. Helpers,
- * here in this process, and a leader check each record together; if they come to a verdict, it must be that of one process, and
- * valid. Checkpoints that state wrong times are noticed. A record with a damaged bit is never shared, nor are records without those of one rank. Where one process refuses the records, so do several. Then answers are spoilt, one at a time: a part that is missing, a border that is another one, one transaction too many.
- * No verdict may come of that. At least some records must be shared, or the test has tested nothing.
+ * Histories of the simulated database, right and with each of its mistakes, are written in blocks of a few hundred
+ * bytes: as one record, and as those of several ranks, with clocks that agree, are shifted, drift or step. Helpers,
+ * here in this process, and a leader check each record together; if they come to a verdict, it must be that of one
+ * process, and valid. Checkpoints that state wrong times are noticed. A record with a damaged bit is never shared;
+ * neither are records without those of one rank. Where one process refuses the records, so do several. Then answers are
+ * spoilt, one at a time: a part that is missing, a border that is another one, one transaction too many. No verdict may
+ * come of that. At least some records must be shared, or the test has tested nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -212,7 +215,8 @@ static void check_with(struct totals *totals, const struct records *records, uin
 
 /* ---- histories ---- */
 
-/* Several processes come to the result of one; `is_alone`: without sharing the check, and `is_refused`: to no verdict. */
+/* Several processes come to the result of one; `is_alone`: without sharing the check, and `is_refused`: to no
+ * verdict. */
 static void check_records(struct totals *totals, const struct records *records, uint64_t seed, bool is_alone,
                           bool is_refused)
 {

@@ -94,7 +94,7 @@ struct event {
     bool completes;
 };
 
-/* Times are distinct, but for a completion and the next invocation of one session, which must not be equal either. */
+/* Times are distinct. A completion and the next invocation of one session may be equal in the simulator; not here. */
 static int compare_events(const void *a, const void *b)
 {
     const struct event *left = a, *right = b;

@@ -2,13 +2,14 @@
  * Checking in windows against checking as a whole: windows_agree [--seeds N] [--first-seed N] [--bug NAME]
  * [--small N] [--rotating N] [FILE...]
  *
- * Histories of the simulated database, right and with each of its mistakes (or with one of them), as they are and with keys that are used
- * again long after their last use, small random ones of all kinds, and those of the files given, are cut into windows
- * of a few transactions, as are registers whose keys rotate. The verdict must be the same: validity, every level's fate, the scope, the counts of anomalies
- * that are no cycles, and which anomalies exist. Each cut is checked twice: with a guess at which keys are finished,
- * and with a census of their last uses. Where a guess was wrong, the check must report it, and nothing else is
- * compared; the number of such checks is printed. A census must never be wrong. Registers are judged in windows here, as
- * they are where memory falls short: with the same verdict, or with levels left open; their number is printed, too.
+ * Histories of the simulated database, right and with each of its mistakes (or with one of them), as they are and with
+ * keys that are used again long after their last use, small random ones of all kinds, and those of the files given, are
+ * cut into windows of a few transactions, as are registers whose keys rotate. The verdict must be the same: validity,
+ * every level's fate, the scope, the counts of anomalies that are no cycles, and which anomalies exist. Each cut is
+ * checked twice: with a guess at which keys are finished, and with a census of their last uses. Where a guess was
+ * wrong, the check must report it, and nothing else is compared; the number of such checks is printed. A census must
+ * never be wrong. Registers are judged in windows here, as they are where memory falls short: with the same verdict, or
+ * with levels left open; their number is printed, too.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@
 #include "tests/oracle/ask_checker.h"
 #include "tests/oracle/small_random.h"
 
-enum { MOST_OPEN = 10000 }; /* one level in so many may be left open */
+enum { MOST_OPEN = 10000 }; /* one level in this many may be left open */
 
 /* A busy machine must not spend it: an hour. */
 static const int64_t budget_ns = INT64_C(3600000000000);
@@ -495,7 +496,7 @@ int main(int argc, char **argv)
         else
             check_file(&totals, argv[i]);
     }
-    (void)printf("%" PRIu64 " checks in %" PRIu64 " windows with a guess, %" PRIu64 " of them in vain, %" PRIu64
+    (void)printf("%" PRIu64 " checks in %" PRIu64 " windows with a guess, %" PRIu64 " of them for nothing, %" PRIu64
                  " because of an assumption, and %" PRIu64 " with a census, %" PRIu64
                  " other types of long cycles; %" PRIu64 " of %" PRIu64 " levels left open; %" PRIu64 " problems\n",
                  totals.checks, totals.windows, totals.conflicts, totals.contradictions, totals.exact_windows,

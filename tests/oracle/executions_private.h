@@ -26,7 +26,7 @@ struct search {
     struct seen reads[SMALL_TXNS * SMALL_OPS];
     int read_count;
     bool inner[SMALL_TXNS];      /* per transaction: Int */
-    bool item_inner[SMALL_TXNS]; /* likewise, for reads that found a row; and own writes */
+    bool item_inner[SMALL_TXNS]; /* per transaction: Int of reads that found a row, and of own writes */
     uint32_t before[EXECUTION_ORDERS][SMALL_TXNS];
     uint32_t writes[SMALL_TXNS]; /* bits of keys */
     uint32_t infos, known;       /* known: ok, or shown by one that is known */

@@ -32,7 +32,7 @@ stability and repeatable read allow. With --prefilled the rows were there, and a
     read uncommitted     reads show values that were written, each once, and what they show of the acknowledged writers of
                          a list is how it begins in AR, and a key has one initial state; no transaction of unknown outcome has to commit (PL-1)
 
-A refuted level must have no execution, and a held one must have one. Each must be decided, but for read uncommitted of
+A refuted level must have no execution, and a held one must have one. Each must be decided, except read uncommitted of
 lists whose reads give the versions of a key no order. With --proofs, rig-verify must accept the proof of each verdict. The
 first disagreement is printed, and the exit status is 1.
 """

@@ -61,7 +61,7 @@ def elements_of(pairs):
 
 
 def percentile(latencies, percent):
-    """The value that so many percent do not exceed."""
+    """The value that `percent` of the latencies do not exceed."""
     rank = max(1, -(-len(latencies) * percent // 100))
     return latencies[rank - 1] if latencies else 0
 

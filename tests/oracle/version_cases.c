@@ -199,8 +199,8 @@ static const struct small_op *longest_read(struct question *q, int key)
     return longest;
 }
 
-/* The order of the writers in a list. Each transaction's appends are together, in their order and, but for the last
- * transaction's, complete. */
+/* The order of the writers in a list. Each transaction's appends are together, in their order and complete; only
+ * the last transaction's may lack some. */
 static void take_list(struct question *q, int key, const struct small_op *list)
 {
     uint32_t shown = 0;
@@ -411,8 +411,8 @@ static bool breaks_monotonic(const struct question *q, const struct known *known
     return false;
 }
 
-/* PL-MSR: a node for each external read; b follows a when a path of ww, wr edges leads from a writer that `a` missed into
- * an operation before b, of b's transaction, or into b itself. */
+/* PL-MSR: a node for each external read; b follows a when a path of ww, wr edges leads from a writer that `a` missed
+ * into an operation before b, of b's transaction, or into b itself. */
 static bool breaks_ascending(const struct question *q, const struct known *known, const struct edges *edges)
 {
     uint32_t to[CASES_TXNS], arrives[READS];

@@ -4,7 +4,7 @@
     verdicts.py golden | corpus [SECONDS] [-v]
 
 Each history is checked with --proof, and the proof replayed. The levels that rig-verify proves held must be those that the
-verdict calls held, and likewise for refuted ones, but for the levels that the proof itself calls open: these are counted
+verdict calls held, and those that it proves refuted those that it calls refuted. Levels that the proof itself calls open are counted
 by reason and bounded (MOST_OPEN). `corpus` takes the histories of ../shared/corpus, spread evenly over the files, until the
 seconds are spent; exit status 77 when it is missing.
 

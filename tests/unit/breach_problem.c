@@ -16,7 +16,7 @@ struct database {
     struct rig_problem *problem;
     uint32_t *last;   /* per key: the last writer, or NONE */
     uint32_t *before; /* per transaction and operation: the writer of the key before it, where it wrote */
-    uint32_t *key;    /* likewise: the key that it wrote, or NONE */
+    uint32_t *key;    /* per transaction and operation: the key that it wrote, or NONE */
 };
 
 /* The last writer of the key among the first `time` transactions. */

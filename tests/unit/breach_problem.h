@@ -10,7 +10,7 @@
 struct breach_shape {
     uint32_t txns, ops, keys, sessions;
     uint32_t reads_percent;
-    uint32_t lag;         /* reads are as of a time up to so many commits before their transaction's */
+    uint32_t lag;         /* reads are as of a time up to this many commits before their transaction's */
     bool one_snapshot;    /* all reads of a transaction are as of one time; else of times that may go back */
     bool first_committer; /* a write does not happen if the snapshot is older than the key's last version */
     bool realtime;

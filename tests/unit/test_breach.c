@@ -445,7 +445,7 @@ static void compare(const struct question *q, uint32_t most)
     }
 }
 
-/* After the deadline nothing is found, and nothing is said to be allowed: but for orders that need no search. */
+/* After the deadline nothing is found, and nothing is said to be allowed, except where an order needs no search. */
 static void expect_spent(const struct question *q)
 {
     for (int form = RIG_RULE_CURSOR; form < RIG_RULE_COUNT; form++) {

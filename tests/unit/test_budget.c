@@ -13,7 +13,7 @@ static void without_a_limit_there_is_room_for_all(void **state)
     assert_true(rig_budget_bytes(&budget) == SIZE_MAX);
     assert_false(rig_budget_is_spent(&budget, SIZE_MAX / 8, SIZE_MAX / 8, SIZE_MAX / 8));
     assert_true(rig_budget_left(&budget, SIZE_MAX / 8, 0) == SIZE_MAX);
-    assert_false(rig_budget_is_crowded(&budget, 128 * (size_t)MIB)); /* but for the data on keys */
+    assert_false(rig_budget_is_crowded(&budget, 128 * (size_t)MIB)); /* without the data on keys */
     assert_true(rig_budget_is_crowded(&budget, 129 * (size_t)MIB));
     assert_false(rig_budget_lower_idle(&budget, SIZE_MAX / 8));
     assert_int_equal(budget.least_idle, 1000);

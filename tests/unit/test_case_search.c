@@ -71,7 +71,8 @@ static uint32_t prove(const struct rig_problem *problem, const struct rig_rule *
     return leaves;
 }
 
-/* The same over pairs as they turn out to be needed. Gives the number of cycles of the proof, 0: there is an explanation. */
+/* The same over pairs as they turn out to be needed. Gives the number of cycles of the proof, 0: there is an
+ * explanation. */
 static uint32_t prove_by_need(const struct rig_problem *problem, const struct rig_rule *rule)
 {
     struct rig_arena arena;
@@ -198,9 +199,9 @@ static void add_read(struct rig_problem *problem, uint32_t key, uint32_t writer,
 }
 
 /*
- * A chain of forced pairs: first -> reader over key 3 i + 1 makes "first before second" of link i; with first -> first of
- * the link before over key 3 i + 1, and second -> reader of the next one over key 3 i + 2, that of link i + 1 follows.
- * The last second -> first closes it. Nothing less than all pairs refutes a level.
+ * A chain of forced pairs: first -> reader over key 3 i + 1 makes "first before second" of link i; with first -> first
+ * of the link before over key 3 i + 1, and second -> reader of the next one over key 3 i + 2, that of link i + 1
+ * follows. The last second -> first closes it. Nothing less than all pairs refutes a level.
  */
 static void make_chain(struct rig_problem *problem, uint32_t links)
 {
@@ -330,8 +331,8 @@ static void test_free_pairs(void **state)
 
 /*
  * Steps of one chain: a -> b -> the next step's a, and the last b -> the first a. Each a comes before its b, or nothing
- * explains c and d: one that saw a and c's version comes before d, which b saw; the other likewise before c. Readers of
- * a's version only make more edges.
+ * explains c and d: one that saw a and c's version comes before d, which b saw; the other one comes before c. Readers
+ * of a's version only make more edges.
  */
 enum step_txn { STEP_A, STEP_B, STEP_C, STEP_D, STEP_SAW_C, STEP_SAW_D, STEP_READER, STEP_TXNS = STEP_READER + 4 };
 
@@ -371,8 +372,8 @@ static void add_deep_step(struct deep *deep, uint32_t step, uint32_t steps)
                 rig_case_pairs_add(&deep->pairs, (struct rig_case_pair){first + STEP_C, first + STEP_D, key + 1}));
 }
 
-/* Each step takes a case of its own: splits of c and d come to nothing before all steps are split, so that a tree of them
- * would have 2^steps leaves. Looking deeper first refutes "a before b" in each step by itself. */
+/* Each step takes a case of its own: splits of c and d come to nothing before all steps are split, so that a tree of
+ * them would have 2^steps leaves. Looking deeper first refutes "a before b" in each step by itself. */
 static void test_deep_cases(void **state)
 {
     (void)state;

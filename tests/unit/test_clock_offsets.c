@@ -41,7 +41,7 @@ static void check_samples(const struct clocks *clocks)
     for (uint32_t i = 0; i < clocks->offsets.count; i++) {
         const struct rig_offset_sample *sample = &clocks->offsets.samples[i];
         const int64_t right_ns = clocks->ahead_ns + sample->local_ns / 1000000 * clocks->ppm;
-        /* The true offset at the time of the sample, but for the drift within its round trip. */
+        /* The true offset at the time of the sample, without the drift within its round trip. */
         const int64_t away_ns =
             sample->offset_ns > right_ns ? sample->offset_ns - right_ns : right_ns - sample->offset_ns;
         assert_true(away_ns <= (int64_t)sample->error_ns + 1000 * 500);

@@ -1,4 +1,5 @@
-/* Lines of a watch: those of a run are handed over, whatever the pieces in which they arrive; all others are refused. */
+/* Lines of a watch: those of a run are handed over, whatever the pieces in which they arrive; all others are
+ * refused. */
 #include "tests/unit/cmocka_first.h"
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static const struct rig_certificate_sink sink = {.commit = take_commit, .version
 #define TWELVE "MTI="
 #define OPEN   "WzE="
 
-/* The words for the text, in pieces of so many bytes; `*err` is the watch's. */
+/* The words for the text, in pieces of `piece` bytes; `*err` is the watch's. */
 static const char *take(const char *text, bool is_list, size_t piece, struct rig_err *err, bool *ended)
 {
     struct rig_etcd_watch watch;

@@ -101,7 +101,7 @@ static void anomalies_refute_from_the_right_level_up(void **state)
     }
 }
 
-/* An assumption that does not hold refutes nothing but itself, nor does an order that the database claims. */
+/* An assumption that does not hold, and an order that the database claims, refute nothing but themselves. */
 static void every_anomaly_is_forbidden_somewhere(void **state)
 {
     (void)state;

@@ -315,7 +315,8 @@ static void seeds(void **state)
     assert_true(plan->seed_given);
     rig_plan_free(plan);
 
-    /* A fresh one differs from run to run (but for one chance in 2^53), and stands in the resolved plan. */
+    /* A fresh one differs from run to run (with a chance of 2^-53 that it does not), and stands in the resolved
+     * plan. */
     struct rig_plan *one = parse(small);
     struct rig_plan *other = parse(small);
     assert_int_not_equal(one->seed, other->seed);

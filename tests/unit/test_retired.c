@@ -182,7 +182,7 @@ static void unread_appends_in_order_have_to_be_read_so(void **state)
     come_back(&f, gone, "ok 0 6-7: rx[1 2]");
     assert_non_null(f.conflict);
     done(&f);
-    /* Concurrent appends have no certain order; nor has one that may take effect later. */
+    /* Concurrent appends have no certain order. One that may take effect later has none either. */
     come_back(&f, "ok 0 0-3: ax1; ok 1 2-4: ax2", "ok 0 6-7: rx[1 2]");
     assert_non_null(f.conflict);
     done(&f);

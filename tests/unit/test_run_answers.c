@@ -112,7 +112,7 @@ static void faults_and_recoveries_are_left_out(void **state)
     assert_share("aaFFFxxaaa", 1);
     assert_share("aafffaaaxa", 1 - 1.0 / 7);           /* answers under a fault; then an outage by itself */
     assert_share("aaFFxxxxxxxx", 0.2);                 /* it never came back */
-    assert_share("aaFxxxxFxxxxFxxxx", 2.0 / 14);       /* nor do further faults excuse it */
+    assert_share("aaFxxxxFxxxxFxxxx", 2.0 / 14);       /* further faults do not excuse it */
     assert_share("aaFFxxxxxxxxxxxxxxxxxxxxaa", 0.286); /* a recovery of 20 s: 10 of them are excused */
 }
 

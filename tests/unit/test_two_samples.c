@@ -1,5 +1,6 @@
 /*
- * Tests of two observations: p values against those of other programs (R: binom.test, wilcox.test, p.adjust) and under chance.
+ * Tests of two observations: p values against those of other programs (R: binom.test, wilcox.test, p.adjust) and under
+ * chance.
  */
 #include "tests/unit/cmocka_first.h"
 
@@ -89,7 +90,7 @@ static void no_event_bounds_the_probability(void **state)
     near(rig_interval_most_of_none(1500000), 2.0e-6, 0.01e-6);
     near(rig_interval_most_of_none(1), 0.95, 1e-12);
     near(rig_interval_most_of_none(0), 1, 0);
-    /* with the bound as probability, none in so many trials has a chance of 5 % */
+    /* with the bound as probability, none in 59 trials has a chance of 5 % */
     near(pow(1 - rig_interval_most_of_none(59), 59), 0.05, 1e-12);
 }
 

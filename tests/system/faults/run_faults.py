@@ -187,7 +187,7 @@ class Healed(FaultTest):
         self.assertEqual((fault["fault"], fault["targets"]), ("kill", NODE))
         self.assertRegex(fault["evidence"], rf"^{NODE}: process \d+ is gone; {NODE}: started in \d+\.\d s$")
         self.assertGreater(fault["to_ns"] - fault["from_ns"], 500e6)
-        # Nothing is acknowledged meanwhile, but for answers that were on their way when the machine was busy.
+        # Nothing is acknowledged meanwhile, except answers that were on their way when the machine was busy.
         self.assertLessEqual(fault["ok_in_effect"], 6)
         self.assertEqual(fault["ok_in_effect"] == 0, "warning: nothing was acknowledged under kill" in done.out)
         html = (self.folder / "out" / "report.html").read_text()

@@ -33,7 +33,7 @@ class PostgresTest(RigTest):
         return json.loads(done.out)
 
     def keeps_serializable(self, results):
-        """Fails unless serializable held but for PostgreSQL's finding; returns whether it held without that exception."""
+        """Fails unless serializable held, or was broken by PostgreSQL's finding alone; returns whether it held without that exception."""
         if results["levels"]["serializable"] != "refuted":
             return True
         texts = [witness["text"] for found in results["anomalies"].values() for witness in found["witnesses"]]

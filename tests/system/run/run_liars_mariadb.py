@@ -181,7 +181,7 @@ def nothing(random, answers, request):
 
 MISPLACED = [missing, missing_at_the_end, doubled, doubled_behind, doubled_later, swapped, foreign, wrong_status, not_announced, announced_in_vain,
              error_for_answer, error_after_commit, error_behind_commit, packet_missing, packet_doubled, truncated, nothing]
-SLOW = {missing: 12, missing_at_the_end: 8, announced_in_vain: 8, packet_missing: 8, packet_doubled: 12, not_announced: 12}  # rig waits: so many a run
+SLOW = {missing: 12, missing_at_the_end: 8, announced_in_vain: 8, packet_missing: 8, packet_doubled: 12, not_announced: 12}  # lies a run: rig waits
 TEXT_ALONE = {doubled_later}  # libmariadb crashes where the answer to a prepared statement has other columns than it has
 IN_A_PIPELINE = {missing, missing_at_the_end, swapped, foreign, not_announced}  # they need several answers at a time
 

@@ -139,7 +139,7 @@ def error_then_cut(random, answers, ready):
 
 
 def error_then_ready(random, answers, ready):
-    """As if the rest had been skipped, but for the status after a COMMIT."""
+    """As if the rest had been skipped, except the status after a COMMIT."""
     i = any_answer(random, answers, is_statement)
     if i is None or answers[-1].kind != b"COMMIT":
         return False
@@ -219,7 +219,7 @@ def nothing(random, answers, ready):
 MISPLACED = [missing, doubled, doubled_with_ready, doubled_later, swapped, foreign, wrong_tag, rolled_back, wrong_status, error_for_answer,
              error_and_status, error_then_cut, error_then_ready, error_added, error_after_commit, notices, truncated, unknown_message, message_doubled,
              message_missing, messages_shuffled, ready_doubled, ready_early, ready_missing, copy_begins, nothing]
-SLOW = {ready_missing: 8, message_missing: 12, missing: 12}  # rig waits for its time-out: so many lies a run
+SLOW = {ready_missing: 8, message_missing: 12, missing: 12}  # lies a run: rig waits for its time-out
 IN_A_PIPELINE = {swapped, foreign, error_then_ready}  # they need several answers at a time
 
 

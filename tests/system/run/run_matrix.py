@@ -69,7 +69,7 @@ class Matrix(PostgresTest):
                 self.assertGreaterEqual(self.results(driver)["history"]["transactions"], 200)
 
     def test_each_driver_is_tested(self):
-        """But for null, which keeps nothing."""
+        """Each except null, which keeps nothing."""
         for driver in type_matrix.claims():
             self.assertTrue(hasattr(self, f"test_{driver}"), f"no test runs the types of the driver {driver}")
         self.assertEqual(set(type_matrix.dialects()), STAND_INS.keys() | TESTED_ELSEWHERE)

@@ -33,7 +33,7 @@ class TypesTest(PostgresTest):
         return self.results(out)
 
     def has_no_anomaly(self, results):
-        """But for PostgreSQL's finding."""
+        """None except PostgreSQL's finding."""
         if self.keeps_serializable(results):
             self.assertEqual(results["anomalies"], {})
 
@@ -158,7 +158,7 @@ class Postgres(TypesTest):
         return results, {lock.strip(): reads.count(lock) / len(reads) for lock in set(reads)}
 
     def test_a_share_of_locking_reads(self):
-        """Locks keep updates from being lost, but for those of rows that are not there yet. Two updates that hold a
+        """Locks keep updates from being lost, except updates of rows that are not there yet. Two updates that hold a
         shared lock wait for each other. A part of the reads is of transactions that only read, which lock nothing."""
         none, no_locks = self.locked_reads()
         every, locks = self.locked_reads("lock-reads=100%")
