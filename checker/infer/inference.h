@@ -21,8 +21,8 @@ struct rig_inference {
     struct rig_registers registers;    /* of rw-register */
     struct rig_sets sets;              /* of set */
     const struct rig_row_chains *rows; /* of predicate (infer/row_versions.h), or NULL; in the arena */
-    struct rig_links links;            /* the graph's edges as they were found, and */
-    struct rig_graph graph;            /*   the whole graph: only link_count before rig_inference_pack() */
+    struct rig_links links;            /* the graph's edges as they were found */
+    struct rig_graph graph;            /* the whole graph; only link_count before rig_inference_pack() */
     struct rig_noncyclic_findings noncyclic;
     struct rig_noncyclic_list lost; /* every lost-append or lost-write, also those that `noncyclic` does not keep */
     const uint8_t *committed;       /* per transaction: it counts as committed */

@@ -17,7 +17,7 @@ struct version_reader {
 struct access {
     uint32_t visitor;    /* transaction */
     uint32_t known;      /* the latest operation whose version is known, or RIG_REGISTER_NONE */
-    uint32_t first_read; /* likewise, until it has become an update */
+    uint32_t first_read; /* the first operation that reads a version; NONE also once it has become an update */
     bool has_read;
     uint32_t own_write; /* if `known` read a version of its own transaction: the later write of it, or NONE */
 };
@@ -44,8 +44,8 @@ struct infer {
     bool prefilled;
     const uint8_t *among;              /* only these transactions; NULL: all */
     bool items_only;                   /* reads of keys without a row give no rw edges */
-    struct writer_list targets;        /* scratch, */
-    struct rig_bundle_sources sources; /*   likewise */
+    struct writer_list targets;        /* scratch */
+    struct rig_bundle_sources sources; /* scratch */
 };
 
 static bool note(struct infer *in, enum rig_anomaly anomaly, uint32_t txn, uint32_t op, uint32_t other,
@@ -100,8 +100,8 @@ static uint32_t find_own_write(const struct infer *in, uint32_t txn, uint32_t op
     return RIG_REGISTER_NONE;
 }
 
-/* A read of the transaction's own version is a future-read where the write comes later. `before`: the last operation that
- * showed the key's version, or NONE. */
+/* A read of the transaction's own version is a future-read where the write comes later. `before`: the last operation
+ * that showed the key's version, or NONE. */
 static bool take_own_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t id, uint32_t before)
 {
     struct access *key = &in->keys[rig_txn_ops(in->history, txn)[op].key];
@@ -119,8 +119,8 @@ static bool shows_same(const struct rig_txn_op *one, const struct rig_txn_op *ot
     return one->read_state == other->read_state && (one->read_state != RIG_READ_SEEN || one->value == other->value);
 }
 
-/* A value that no transaction wrote and that is not the initial state, which `initial` read. An acknowledged read of another
- * state than this one tells more than a read of unknown fate. */
+/* A value that no transaction wrote and that is not the initial state, which `initial` read. An acknowledged read of
+ * another state than this one tells more than a read of unknown fate. */
 static bool take_garbage(struct infer *in, uint32_t txn, uint32_t op, const struct rig_register_initial *initial)
 {
     const struct rig_txn_op *read = rig_txn_ops(in->history, txn) + op;
@@ -169,7 +169,8 @@ static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t i
     return true;
 }
 
-/* Whether only one of the two operations is a read that found no row, and the transaction had not made the row itself. */
+/* Whether only one of the two operations is a read that found no row, and the transaction had not made the row
+ * itself. */
 static bool is_phantom(const struct infer *in, uint32_t txn, uint32_t op, uint32_t before)
 {
     const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);

@@ -16,7 +16,7 @@
  * The sources are added in this order. One that would make the versions of some key cyclic is reported
  * (cyclic-versions) and dropped as a whole. The orders are partial: `edges` holds neighbours only.
  *
- * Time: linear in operations, but for keys whose values do not lie close together, which are sorted; and that of the
+ * Time: linear in operations; keys whose values do not lie close together are sorted; and that of the
  * orders (register_orders.h). Space: 16 bytes a version, 4 to 16 a slot of a value, 20 an edge, 4 an operation.
  */
 #ifndef RIG_CHECKER_INFER_REGISTERS_H
@@ -62,7 +62,7 @@ struct rig_registers {
     uint32_t *version_of;                 /* per operation of the history; RIG_REGISTER_NONE where no value is known */
     struct rig_register_initial *initial; /* per key, where values without a writer were read; else NULL */
     struct rig_register_initial
-        *acknowledged;  /* likewise, of acknowledged reads alone: nil before a value, then the first */
+        *acknowledged;  /* per key, of acknowledged reads alone: nil before a value, then the first */
     bool any_foreign;   /* a committed read shows a value that no transaction wrote */
     uint8_t *open_keys; /* per key: it has values without a writer and may be used again; NULL: no key */
     uint8_t *committed; /* per transaction */

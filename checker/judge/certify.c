@@ -59,8 +59,9 @@ static uint64_t levels_of(const struct rig_verdict *verdict, enum rig_fate fate)
     return levels;
 }
 
-/* The levels held by the reads that a certificate cannot refute without contradicting them. Where nothing was observed any
- * order explains the history; and read uncommitted may be held because a transaction of unknown fate did not commit. */
+/* The levels held by the reads that a certificate cannot refute without contradicting them. Where nothing was observed
+ * any order explains the history; and read uncommitted may be held because a transaction of unknown fate did not
+ * commit. */
 static uint64_t held_for_certain(const struct rig_verdict *verdict)
 {
     if (verdict->unknown_reason != NULL)
@@ -94,9 +95,9 @@ static void take_over(struct rig_verdict *verdict, struct rig_certified *certifi
 
 /* The result of the comparison for each transaction. */
 struct compared {
-    struct rig_certificate_chains chains; /* none where versions are not those of keys; then */
-    struct rig_read_places places;        /*   what is known of transactions and reads, */
-    const char *lacks;                    /*   and why that does not decide, or NULL */
+    struct rig_certificate_chains chains; /* none where versions are not those of keys */
+    struct rig_read_places places;        /* without chains: what is known of transactions and reads */
+    const char *lacks;                    /* without chains: why `places` do not decide, or NULL */
     uint8_t *never;
     uint32_t *writers;
 };

@@ -544,7 +544,7 @@ enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdic
         verdict->findings[RIG_ANOMALY_GARBAGE_READ] = verdict->findings[RIG_ANOMALY_NONSEQUENTIAL] =
             verdict->findings[RIG_ANOMALY_PHANTOM_ELEMENT] = verdict->findings[RIG_ANOMALY_DUPLICATED_ELEMENT] =
                 (struct rig_finding){0};
-    if (verdict->scope.lost_count > 0 || verdict->scope.truncated) /* or have made an increment */
+    if (verdict->scope.lost_count > 0 || verdict->scope.truncated) /* a missing operation may have made an increment */
         verdict->findings[RIG_ANOMALY_IMPOSSIBLE_VALUE] = verdict->findings[RIG_ANOMALY_COUNTER_BOUNDS] =
             (struct rig_finding){0};
     verdict->unknown_reason = why_unknown(&j);

@@ -37,11 +37,11 @@ struct rig_findings {
     enum rig_sequential_fate sequential;      /* of objects */
     size_t limit_bytes;                       /* for the search for an order of the operations on an object; 0: none */
     /* In windows, of a type whose levels need the whole history: bits of the levels that have no explanation which
-     * goes on from those of earlier windows, now (set by the caller); and those for which it is open, from some window on,
-     * whether there is one that does not. */
+     * goes on from those of earlier windows, now (set by the caller); and those for which it is open, from some window
+     * on, whether there is one that does not. */
     uint64_t denied, apart;
-    uint64_t doomed;    /* likewise: those that anomalies of waiting transactions will refute; not asked about before */
-    uint64_t unfit;     /* likewise: those given up because what their explanations keep did not fit into memory */
+    uint64_t doomed;    /* bits of levels that anomalies of waiting transactions will refute; not asked about before */
+    uint64_t unfit;     /* bits of levels given up because what their explanations keep did not fit into memory */
     bool reads_at_once; /* the order of a transaction's reads is not known (history/model/history.h) */
     int64_t decide_ns;
 };

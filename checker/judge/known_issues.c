@@ -35,8 +35,8 @@ struct search {
     uint8_t *keep, *apart; /* a byte a transaction */
     uint32_t *original;    /* transactions of a history with parts -> of the whole one, and of which a part is; then */
     uint8_t *is_part;
-    uint32_t *place_of, *seen;     /* of the history with parts, where a certificate has places of rows, and */
-    struct rig_read_places places; /*   both */
+    uint32_t *place_of, *seen;     /* of the history with parts, where a certificate has places of rows */
+    struct rig_read_places places; /* in `place_of` and `seen` */
     struct choice stack[APART_MOST];
     uint32_t depth, check_count;
     struct choice known[KNOWN_SETS_MOST]; /* the transactions of witnesses that have a known shape */
@@ -103,8 +103,8 @@ static bool has_known_name(const struct search *search, const struct rig_witness
     return false;
 }
 
-/* Whether a witness with parts has a known name, and its other transactions are among those of one that has a known shape:
- * a part is but a version of a key on the way between them. */
+/* Whether a witness with parts has a known name, and its other transactions are among those of one that has a known
+ * shape: a part is but a version of a key on the way between them. */
 static bool comes_from_known(const struct search *search, const struct rig_witness *witness, const uint32_t *original)
 {
     for (uint32_t set = 0; has_known_name(search, witness) && set < search->known_count; set++) {
@@ -388,8 +388,8 @@ static void release_history(struct search *search)
     search->depth = search->known_count = 0;
 }
 
-/* `again`: the history is judged first, because `first` is not the verdict on it as it is. A loaded one is judged as it was,
- * because shapes may ask for more than an excerpt has. */
+/* `again`: the history is judged first, because `first` is not the verdict on it as it is. A loaded one is judged as it
+ * was, because shapes may ask for more than an excerpt has. */
 static enum rig_rc search_history(struct search *search, const struct rig_verdict *first, bool again, bool *explained,
                                   struct rig_err *err)
 {

@@ -35,8 +35,8 @@ struct rig_subgraph {
 struct rig_graph {
     uint32_t txn_count;
     uint32_t node_count;
-    const uint32_t *nodes;    /* of a part: rig_subgraph.nodes, and */
-    const uint32_t *place;    /*   rig_subgraph.place; both NULL when the graph is the whole */
+    const uint32_t *nodes;    /* of a part: rig_subgraph.nodes; NULL: the graph is the whole */
+    const uint32_t *place;    /* of a part: rig_subgraph.place; NULL: the graph is the whole */
     uint32_t *first;          /* node_count + 1 offsets into edges */
     uint32_t *edges;          /* predecessor << 2 | enum rig_link */
     uint8_t *unsettled;       /* per node: 1 for a transaction of unknown fate; NULL when there is none */

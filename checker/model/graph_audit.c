@@ -123,7 +123,7 @@ static bool numbers_are_sound(const struct rig_graph *graph)
 static bool relays_are_acyclic(const struct rig_graph *graph)
 {
     const uint32_t first = graph->txn_count, relays = graph->node_count - first;
-    uint32_t *left = calloc((size_t)relays + 1, sizeof *left); /* per relay: others that it leads to, */
+    uint32_t *left = calloc((size_t)relays + 1, sizeof *left); /* per relay: others that it leads to */
     uint32_t *ready = malloc(((size_t)relays + 1) * sizeof *ready);
     uint32_t count = 0, done = 0;
     if (left == NULL || ready == NULL) {

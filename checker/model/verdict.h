@@ -35,13 +35,13 @@ enum rig_order_source {
 struct rig_step {
     uint32_t from, to; /* transactions (ids); to == the next step's from, and the last one's to the first's from */
     enum rig_edge_kind kind;
-    uint32_t key;       /* ww, wr, rw */
-    int64_t from_value; /* ww, wr: what `from` wrote; rw: the last element of the list read */
-    int64_t to_value;   /* ww, rw: what `to` wrote */
-    uint32_t from_op;   /* wr: reading operation is to_op; rw: the reading operation of `from` */
-    uint32_t to_op;     /* operation indices within their transactions; UINT32_MAX where none applies */
-    uint32_t order_txn; /* ww, rw: the transaction whose read `order_op` shows the order of the two versions, or */
-    uint32_t order_op;  /*   UINT32_MAX: no read shows the later version, so it comes after all that were read */
+    uint32_t key;                /* ww, wr, rw */
+    int64_t from_value;          /* ww, wr: what `from` wrote; rw: the last element of the list read */
+    int64_t to_value;            /* ww, rw: what `to` wrote */
+    uint32_t from_op;            /* wr: reading operation is to_op; rw: the reading operation of `from` */
+    uint32_t to_op;              /* operation indices within their transactions; UINT32_MAX where none applies */
+    uint32_t order_txn;          /* ww, rw: the transaction whose read `order_op` shows the order of the two versions */
+    uint32_t order_op;           /* UINT32_MAX: no read shows the later version, so it comes after all that were read */
     enum rig_order_source order; /* ww, rw: the evidence for the order of the two versions; of registers, also */
     uint32_t order_other;        /*   the second transaction of that evidence; order_txn is the first */
     bool absent; /* of rows: the read does not show the row; its id is from_value (rw) or to_value (wr) */
@@ -56,8 +56,8 @@ struct rig_step {
 /*
  * One line of a proof by cases (docs/checker/solver.md, "Proofs by cases"). SUPPOSE opens a case: of each key that
  * both transactions write, the version of `before` comes before that of `after`. CYCLE shows a cycle that the level
- * forbids; it closes the innermost open case, and from then on `after` before `before` is a conclusion in the case around it. A
- * CYCLE outside of all cases ends the proof.
+ * forbids; it closes the innermost open case, and from then on `after` before `before` is a conclusion in the case
+ * around it. A CYCLE outside of all cases ends the proof.
  */
 enum rig_case_kind { RIG_CASE_SUPPOSE, RIG_CASE_CYCLE };
 
@@ -78,8 +78,8 @@ struct rig_cases {
     uint32_t step_count;
 };
 
-/* The configurations from which a search in a window went on: a state each, and the operations that had taken effect and were
- * open, by the positions of their invocations. All of it is borrowed until the witness is proved. */
+/* The configurations from which a search in a window went on: a state each, and the operations that had taken effect
+ * and were open, by the positions of their invocations. All of it is borrowed until the witness is proved. */
 struct rig_blocked_from {
     uint32_t position; /* the last completion before */
     uint32_t count;
@@ -93,9 +93,9 @@ struct rig_blocked_from {
 struct rig_blocked {
     uint32_t explained;   /* operations that completed before the first one that cannot be explained */
     uint32_t open_count;  /* operations that were open then, without that one */
-    uint32_t state_count; /* states in which the object may be then, before any open operation takes effect, and */
-    uint32_t state_shown; /*   so many of them, */
-    char **states;        /*   in words */
+    uint32_t state_count; /* states in which the object may be then, before any open operation takes effect */
+    uint32_t state_shown; /* entries of `states` */
+    char **states;        /* the first of these states, in words */
     /* A queue or a stack: values whose operations alone have no order; the members above do not matter then. Those that
      * found nothing count only if they are among the witness's transactions. */
     const int64_t *values;
@@ -115,13 +115,14 @@ struct rig_witness {
     uint32_t key;                /* of a non-cyclic anomaly, else UINT32_MAX */
     uint32_t op,
         other_op;        /* of a non-cyclic anomaly: operations of txns[0] and txns[1]; UINT32_MAX where none applies */
-    int64_t value;       /* of a non-cyclic anomaly: the element in question, and */
-    int64_t other_value; /* (dirty-update) the aborted element under it */
+    int64_t value;       /* of a non-cyclic anomaly: the element in question */
+    int64_t other_value; /* of dirty-update: the aborted element under it */
     uint64_t refutes;    /* bits of the levels that this witness alone refutes (closed upward) */
     char *text;          /* the whole witness, several lines, as in the text report, without its running number */
 };
 
-/* Reports show so many transactions and steps from either end of a longer cycle. */
+/* Reports show cycles of up to 256 transactions whole, and 32 transactions and steps from either end of a longer
+ * one. */
 enum { RIG_WITNESS_WHOLE = 256, RIG_WITNESS_ENDS = 32 };
 
 static inline bool rig_witness_is_long(const struct rig_witness *witness)
@@ -146,11 +147,12 @@ struct rig_finding {               /* one anomaly */
 /* The solver's work on a level. */
 struct rig_level_effort {
     int64_t spent_ns;
-    /* For a level that it left open: pairs of transactions that write a common key, and those of them without an order. */
+    /* For a level that it left open: pairs of transactions that write a common key, and those of them without an
+     * order. */
     uint64_t pairs, open_pairs;
-    bool has_example;       /* one of these pairs: */
-    uint32_t first, second; /*   names as in reports, and */
-    char key[24];           /*   a key that both write */
+    bool has_example;       /* the members below name one of these pairs */
+    uint32_t first, second; /* names as in reports */
+    char key[24];           /* a key that both write */
 };
 
 struct rig_level_result {
@@ -192,8 +194,8 @@ struct rig_scope {
     uint64_t observations;                /* of objects: acknowledged operations that show a state */
     const struct rig_fault_event *faults; /* what a nemesis did; times as in the history */
     size_t fault_count;
-    uint64_t apart; /* bits: levels that windows left open, because the orders they chose have no continuation, and */
-    uint64_t unfit; /*   because what these orders keep in memory did not fit */
+    uint64_t apart; /* bits: levels that windows left open, because the orders they chose have no continuation */
+    uint64_t unfit; /* bits: levels that windows left open, because what these orders keep in memory did not fit */
     bool unsettled; /* a transaction of unknown fate counts as committed */
 };
 
@@ -210,9 +212,9 @@ enum rig_sequential_fate {
     RIG_SEQUENTIAL_IMPLIED, /* they are linearizable; or there are no objects */
     RIG_SEQUENTIAL_HELD,
     RIG_SEQUENTIAL_REFUTED,
-    RIG_SEQUENTIAL_SPENT, /* open: the budget is spent, */
-    RIG_SEQUENTIAL_BRIEF, /*   or no level that it decides is requested, so the search was short, */
-    RIG_SEQUENTIAL_PARTS, /*   or the history was checked in windows */
+    RIG_SEQUENTIAL_SPENT, /* open: the budget is spent */
+    RIG_SEQUENTIAL_BRIEF, /* open: no level that it decides is requested, so the search was short */
+    RIG_SEQUENTIAL_PARTS, /* open: the history was checked in windows */
 };
 
 /* Facts about a run that its history does not contain. */
@@ -239,8 +241,8 @@ struct rig_verdict {
     enum rig_lattice lattice;
     uint64_t unproven_levels;  /* bits: those of spent_levels whose proof was too large to be checked */
     uint64_t too_large_levels; /* bits: those of spent_levels whose search takes more memory than the limit */
-    uint64_t spent_levels;     /* bits: levels that the solver left open when its budget was spent, */
-    uint64_t open_objects;     /*   or objects that it had not decided */
+    uint64_t spent_levels;     /* bits: levels that the solver left open when its budget was spent */
+    uint64_t open_objects;     /* objects that were not decided when the budget was spent */
     enum rig_sequential_fate sequential;
     struct rig_level_effort work[RIG_LEVEL_COUNT];
     int64_t budget_ns;

@@ -79,7 +79,7 @@ static enum rig_object_answer decide_key(struct decide *d, uint32_t number,
     const struct rig_object_key key = key_of(d, number);
     struct rig_object_decided decided;
     if (key.count == 0 || (key.past != NULL && key.past->standing != RIG_OBJECT_STANDS))
-        return RIG_OBJECT_LINEARIZABLE; /* or it was counted before */
+        return RIG_OBJECT_LINEARIZABLE; /* it has no operations, or it was counted before */
     rig_object_key_decide(&key, limits, &decided);
     enum rig_object_answer answer = decided.answer;
     bool fits = true;

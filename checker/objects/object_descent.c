@@ -32,8 +32,8 @@ struct descent {
     uint32_t count;
     uint32_t left;         /* operations that completed, and have not taken effect */
     struct ring by_end;    /* those that completed, by their completions */
-    struct ring by_invoke; /* the same, by their invocations; */
-    struct ring unknown;   /* and those of unknown outcome */
+    struct ring by_invoke; /* the same, by their invocations */
+    struct ring unknown;   /* those of unknown outcome */
     struct rig_table seen; /* classes that are candidates of the present level: class -> its stamp */
     uint32_t stamp;
     struct rig_table met; /* configurations */

@@ -1,8 +1,9 @@
 /*
  * The sequential specifications of objects: their states, and what an operation makes of a state.
  *
- * A state is a sequence of bytes, and has a number: equal states have equal numbers. Operations that do the same are one
- * class. Registers and locks need no bytes to step: an operation requires a state or none, and leaves a state or none.
+ * A state is a sequence of bytes, and has a number: equal states have equal numbers. Operations that do the same are
+ * one class. Registers and locks need no bytes to step: an operation requires a state or none, and leaves a state or
+ * none.
  *
  * The initial state is nil for registers, free (0) for locks, empty for queues, stacks and strings.
  *
@@ -37,7 +38,7 @@ struct rig_object_class {
     struct rig_txn_op *ops; /* its micro-operations; keys are not used */
     uint32_t op_count;
     bool observes;          /* it changes no state */
-    bool any;               /* and is possible in each */
+    bool any;               /* it is possible in each state */
     uint32_t needs, leaves; /* states of registers and locks; RIG_OBJECT_NONE: any, or the same */
 };
 

@@ -1,7 +1,8 @@
 /*
- * Carries registers, locks and strings over from one window of a history to the next: each one's configurations at the end of
- * the part that was explained (object_search.h), as bytes, because numbers of states and operations are those of one
- * window. Queues and stacks need nothing of this: windows keep those of their operations that matter (object_done.h).
+ * Carries registers, locks and strings over from one window of a history to the next: each one's configurations at the
+ * end of the part that was explained (object_search.h), as bytes, because numbers of states and operations are those of
+ * one window. Queues and stacks need nothing of this: windows keep those of their operations that matter
+ * (object_done.h).
  *
  * Space: 130 bytes a key, and the states. Threads: one at a time.
  */
@@ -13,7 +14,7 @@
 enum rig_object_standing {
     RIG_OBJECT_STANDS,   /* explained so far */
     RIG_OBJECT_FALLEN,   /* it is not linearizable: its further operations do not matter */
-    RIG_OBJECT_GIVEN_UP, /* it was not decided within the budget; likewise */
+    RIG_OBJECT_GIVEN_UP, /* it was not decided within the budget: its further operations do not matter either */
 };
 
 struct rig_object_past_key {
@@ -35,12 +36,13 @@ struct rig_object_past *rig_object_past_new(void);
 void rig_object_past_free(struct rig_object_past *past);
 size_t rig_object_past_bytes(const struct rig_object_past *past);
 
-/* Makes room for keys 0 to key_count - 1, which keep their numbers from window to window. False when memory runs out. */
+/* Makes room for keys 0 to key_count - 1, which keep their numbers from window to window. False when memory runs
+ * out. */
 bool rig_object_past_widen(struct rig_object_past *past, uint32_t key_count);
 struct rig_object_past_key *rig_object_past_of(struct rig_object_past *past, uint32_t key);
 
-/* The configurations, of operations that are in the order of their invocations and have all those that took effect; *used
- * marks these (`used` per operation, zeroed by the caller). False when memory runs out. */
+/* The configurations, of operations that are in the order of their invocations and have all those that took effect;
+ * *used marks these (`used` per operation, zeroed by the caller). False when memory runs out. */
 bool rig_object_past_begin(const struct rig_object_past_key *key, struct rig_object_model *model,
                            const struct rig_object_op *ops, uint32_t count, struct rig_object_configs *configs,
                            uint8_t *used);

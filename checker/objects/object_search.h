@@ -10,20 +10,20 @@
  *  - of two configurations that differ only in operations of unknown outcome, the one in which fewer took effect;
  *  - of open operations that do the same, the one that completes first takes effect first.
  *
- * A long history is decided in parts: the configurations at the end of one are where the next one begins. A part may end at
- * any completion. An operation of unknown outcome may join at the beginning of a later part, although it was invoked
- * before, if nothing needed its effect so far (object_needed.h).
+ * A long history is decided in parts: the configurations at the end of one are where the next one begins. A part may
+ * end at any completion. An operation of unknown outcome may join at the beginning of a later part, although it was
+ * invoked before, if nothing needed its effect so far (object_needed.h).
  *
  * Strings that no read shows are one state where the model has `strings` (object_strings.h). A part that later
- * ones follow may end before `until` then: at the last completion before which strings became vague, unless those after it
- * leave few configurations.
+ * ones follow may end before `until` then: at the last completion before which strings became vague, unless those after
+ * it leave few configurations.
  *
  * A yes comes with the order in which the operations take effect, a no with the configurations before the completion
  * that none of them explains.
  *
- * Time: exponential in the operations that are open at once in the worst case (the problem is NP-complete), linear in the
- * history for a bounded number of them. Space: the configurations of one event, 8 bytes for each move that led to one of
- * them. Threads: one at a time.
+ * Time: exponential in the operations that are open at once in the worst case (the problem is NP-complete), linear in
+ * the history for a bounded number of them. Space: the configurations of one event, 8 bytes for each move that led to
+ * one of them. Threads: one at a time.
  */
 #ifndef RIG_CHECKER_OBJECTS_OBJECT_SEARCH_H
 #define RIG_CHECKER_OBJECTS_OBJECT_SEARCH_H
@@ -44,13 +44,15 @@ RIG_VEC(uint32_t, rig_object_reached)
 /* Configurations: a state each, and the operations that have taken effect and are still open. */
 struct rig_object_configs {
     struct rig_object_order states; /* one a configuration */
-    struct rig_object_order first; /* and one more: its operations are used.at[first[i]] to used.at[first[i + 1] - 1] */
+    struct rig_object_order
+        first; /* and one more: i has the operations used.at[first[i]] to used.at[first[i + 1] - 1] */
     struct rig_object_order used;
 };
 
 void rig_object_configs_done(struct rig_object_configs *configs);
 
-/* A part of the operations on an object: those that complete after `from`, where configurations of the part before go on. */
+/* A part of the operations on an object: those that complete after `from`, where configurations of the part before go
+ * on. */
 struct rig_object_part {
     const struct rig_object_op *ops; /* in the order of their invocations; none completes at `from` or before */
     uint32_t count;
@@ -61,19 +63,19 @@ struct rig_object_part {
 
 struct rig_object_result {
     struct rig_object_order order; /* LINEARIZABLE, of all operations: the order in which they take effect */
-    struct rig_object_configs end; /*   of a part that is not the last: the configurations after the last completion, */
-    uint32_t end_at;               /*   its position (`from`: there is none), */
-    struct rig_object_order left;  /*   and operations that are open then, which did not take effect in all of them */
-    uint32_t blocked;              /* REFUTED: the operation whose completion no configuration explains; */
-    uint32_t explained;            /*   so many completions before it are explained; */
-    struct rig_object_order open;  /*   operations that are open before it, itself among them; */
-    struct rig_object_reached states; /* the different states then, before any further step */
+    struct rig_object_configs end; /* LINEARIZABLE, unless the part is the last: those after the last completion */
+    uint32_t end_at;               /* the position of the last completion (`from`: there is none) */
+    struct rig_object_order left;  /* operations that are open at `end_at`, and did not take effect in all of `end` */
+    uint32_t blocked;              /* REFUTED: the operation whose completion no configuration explains */
+    uint32_t explained;            /* REFUTED: the completions before `blocked`, which are explained */
+    struct rig_object_order open;  /* REFUTED: operations that are open before `blocked`, itself among them */
+    struct rig_object_reached states; /* REFUTED: the different states then, before any further step */
 };
 
 struct rig_object_search_limits {
     int64_t deadline_ns;
     size_t bytes;   /* 0: none */
-    uint64_t steps; /* likewise: operations tried in a state */
+    uint64_t steps; /* operations tried in a state; 0: no limit */
 };
 
 /* Operations are numbered from 0 in the part. rig_object_result_done() follows in any case. */
@@ -82,8 +84,8 @@ enum rig_object_answer rig_object_search(struct rig_object_model *model, const s
                                          struct rig_object_result *result);
 void rig_object_result_done(struct rig_object_result *result);
 
-/* Marks per operation of the part those that a part from result->end_at on does not have: they completed by then, or took
- * effect in all configurations. */
+/* Marks per operation of the part those that a part from result->end_at on does not have: they completed by then, or
+ * took effect in all configurations. */
 void rig_object_part_done(const struct rig_object_part *part, const struct rig_object_result *result, uint8_t *done);
 
 #endif

@@ -76,7 +76,7 @@ struct joint {
     struct rig_object_sessions sessions;
     uint32_t *place_of; /* per transaction: in sessions.at */
     uint32_t *key_next; /* per key: into its order */
-    uint32_t *next;     /* per session: so many operations took effect */
+    uint32_t *next;     /* per session: operations that took effect */
     uint32_t *open;     /* keys to look at */
     uint32_t open_count, taken;
 };

@@ -1,12 +1,12 @@
 /*
- * Replays the witness of a proof for a refuted level: an impossible read, a cycle, or a proof by cases. Each statement is
- * shown by the raw history; what a database could explain in any way is not accepted.
+ * Replays the witness of a proof for a refuted level: an impossible read, a cycle, or a proof by cases. Each statement
+ * is shown by the raw history; what a database could explain in any way is not accepted.
  *
  * An order of two versions is accepted for these reasons, which hold in each execution at read committed or above:
  * committed reads of a list are prefixes of one order, so what one misses comes later; the initial state comes first; a
- * transaction that reads a version and writes the key comes after it (else its version would precede what it read); and in
- * a proof by cases, what is supposed, or what the opposite supposition refuted. An edge called rw may be ww in truth, if
- * the reader's own version comes before the other one: the cycle is forbidden by the same levels then.
+ * transaction that reads a version and writes the key comes after it (else its version would precede what it read); and
+ * in a proof by cases, what is supposed, or what the opposite supposition refuted. An edge called rw may be ww in
+ * truth, if the reader's own version comes before the other one: the cycle is forbidden by the same levels then.
  *
  * Below read committed, only acknowledged transactions and their reads count, of lists whose reads agree.
  */
@@ -36,9 +36,9 @@
     X(INTERNAL, "internal")                 /* T op U op: the read disagrees with T's own operations */                \
     X(LOST_UPDATE, "lost-update")           /* T op U op: both read one version of a key, and both write it */         \
     X(IMPOSSIBLE_VALUE, "impossible-value") /* T op U op, of counters: no increments sum up to it (U op: ignored) */   \
-    X(BOUNDS, "counter-bounds")             /* T op U op, of counters: less or more than its time allows (likewise) */ \
-    X(NEGATIVE, "negative-balance")         /* T op U op, of accounts: below 0 (likewise) */                           \
-    X(TOTAL, "wrong-total")                 /* T op U op, of accounts: another total than U read; U is T: as assumed */
+    X(BOUNDS, "counter-bounds")     /* T op U op, of counters: less or more than its time allows (U op: ignored) */    \
+    X(NEGATIVE, "negative-balance") /* T op U op, of accounts: below 0 (U op: ignored) */                              \
+    X(TOTAL, "wrong-total")         /* T op U op, of accounts: another total than U read; U is T: as assumed */
 
 enum rig_witness_kind {
 #define RIG_WITNESS_ENUM(id, name) RIG_WITNESS_##id,
@@ -72,7 +72,8 @@ struct rig_witness_line {
 
 RIG_VEC(struct rig_witness_line, rig_witness_lines)
 
-/* `levels`: bits; `assumed`: RIG_ASSUMES() of the assumptions that may be made. RIG_OK: the witness refutes them all. RIG_E_INPUT: it does not. `facts` with rig_facts_witness(). */
+/* `levels`: bits; `assumed`: RIG_ASSUMES() of the assumptions that may be made. RIG_OK: the witness refutes them all.
+ * RIG_E_INPUT: it does not. `facts` with rig_facts_witness(). */
 enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsigned assumed,
                            const struct rig_witness_lines *lines, struct rig_err *err);
 

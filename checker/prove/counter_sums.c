@@ -8,8 +8,8 @@ struct sum {
     uint32_t txn; /* that reads */
     const struct rig_txn_op *read;
     uint32_t read_at;  /* in history->ops */
-    uint32_t other;    /* the other reader, and */
-    uint32_t other_op; /*   its operation, from 0 */
+    uint32_t other;    /* the other reader */
+    uint32_t other_op; /* the operation of `other`, from 0 */
 };
 
 static bool is_known_read(const struct rig_txn_op *op)
@@ -214,9 +214,9 @@ static bool is_true(const struct sum *s, enum rig_witness_kind kind)
 }
 
 /*
- * A value that no increments sum up to is read from no committed state. The bounds need snapshots that keep real time. A
- * balance falls below 0 where an update is lost between a transfer's read and its write. Different totals need snapshots
- * that have one half of a transfer, a cycle with one rw edge.
+ * A value that no increments sum up to is read from no committed state. The bounds need snapshots that keep real time.
+ * A balance falls below 0 where an update is lost between a transfer's read and its write. Different totals need
+ * snapshots that have one half of a transfer, a cycle with one rw edge.
  */
 static bool is_against(enum rig_witness_kind kind, const struct rig_proved_level *level)
 {

@@ -35,8 +35,8 @@ struct unit {
 
 struct group {
     uint32_t first, count; /* its certain units */
-    uint32_t place;        /* in a configuration: how many of them took effect without a gap, and */
-    uint32_t window;       /*   words of bits for those after these */
+    uint32_t place;        /* in a configuration: how many units took effect without a gap */
+    uint32_t window;       /* in a configuration: words of bits for the units after these */
     uint32_t earliest;     /* in the configuration at hand: the first end of one that is left */
 };
 
@@ -436,7 +436,8 @@ static bool go_on(struct searching *s, uint32_t u)
     return true;
 }
 
-/* Goes on with the units of a group that may be next, and observe or not. Gives whether one that observes is possible. */
+/* Goes on with the units of a group that may be next, and observe or not. Gives whether one that observes is
+ * possible. */
 static bool go_on_with(struct searching *s, const struct group *group, bool observing)
 {
     for (uint64_t i = s->from.at[group->place]; i < group->count && !s->no_memory && !s->spent; i++) {
@@ -504,7 +505,8 @@ static uint32_t begin_with(struct searching *s, const char *state, uint32_t numb
     return length;
 }
 
-/* Adds the configurations to begin with that have as many certain units as those of `now`. Gives whether others have more. */
+/* Adds the configurations to begin with that have as many certain units as those of `now`. Gives whether others have
+ * more. */
 static bool begin_length(struct searching *s)
 {
     const struct rig_search_from *from = s->question->from;

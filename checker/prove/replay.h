@@ -1,6 +1,6 @@
 /*
- * Replays the order that a proof gives for a held level: one pass over the transactions, with the versions of each key in
- * the order of their commits.
+ * Replays the order that a proof gives for a held level: one pass over the transactions, with the versions of each key
+ * in the order of their commits.
  *
  * A kind of order says where transactions read, and the levels that it proves:
  *
@@ -8,7 +8,7 @@
  *   serial      stands once: it reads and writes there             levels that forbid all cycles
  *   snapshot    stands once, or where it reads and where it        snapshot isolation (PL-SI); also no other commit of a
  *               commits                                            key that it writes comes between
- *   prefix      likewise                                           prefix consistency
+ *   prefix      as snapshot                                        prefix consistency
  *   operations  stands once, or for each operation and where it    monotonic snapshot reads; no other commit of a key
  *               commits                                            comes between its first write of the key and its commit
  *   items       as serial; reads that found no row, and what      repeatable read (PL-2.99)
@@ -18,9 +18,9 @@
  *   writes      of acknowledged transactions: where it commits     read uncommitted and its forms
  *
  * A topological order of the transactions (and of their reads) exists exactly if the edges have no cycle, which is why
- * these orders prove levels that are defined by cycles. Time: linear, but for the levels of `commits` between read
- * committed and snapshot isolation, which search back from each read of a version that was overwritten; such a search has
- * a limit, and a proof beyond it is undecided. Space: 8 bytes an operation, 24 a transaction, 8 a write, 20 a key.
+ * these orders prove levels that are defined by cycles. Time: linear, except the levels of `commits` between read
+ * committed and snapshot isolation, which search back from each read of a version that was overwritten; such a search
+ * has a limit, and a proof beyond it is undecided. Space: 8 bytes an operation, 24 a transaction, 8 a write, 20 a key.
  */
 #ifndef RIG_CHECKER_PROVE_REPLAY_H
 #define RIG_CHECKER_PROVE_REPLAY_H
@@ -41,8 +41,8 @@ enum rig_order_kind {
 
 extern const char *const rig_order_kinds[RIG_ORDER_KINDS];
 
-/* `events`: transactions (ids) as they stand in the order; `levels`: bits. RIG_OK: each level is proved. RIG_E_INPUT: the
- * order does not explain the history, or proves no such level. RIG_E_LIMIT: it cannot be told. */
+/* `events`: transactions (ids) as they stand in the order; `levels`: bits. RIG_OK: each level is proved. RIG_E_INPUT:
+ * the order does not explain the history, or proves no such level. RIG_E_LIMIT: it cannot be told. */
 enum rig_rc rig_replay(const struct rig_facts *facts, enum rig_order_kind kind, uint32_t levels, const uint32_t *events,
                        size_t count, struct rig_err *err);
 

@@ -17,7 +17,7 @@ struct rig_replay {
     struct rig_fact_write *versions; /* in the order of their commits */
     uint32_t *version; /* per operation that writes: the number of its version from 1; 0: it installs none */
     uint32_t *seen;    /* per operation that reads: the number of the version; RIG_FACT_NONE: nothing to compare */
-    uint32_t *agreed;  /* lists, per key: so many elements of its spine are its first versions */
+    uint32_t *agreed;  /* lists, per key: number of elements of its spine that are its first versions */
     uint32_t *initial; /* registers, per key: one more than a read that shows the initial state; 0: none */
     struct rig_err *err;
 };

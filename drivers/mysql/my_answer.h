@@ -11,8 +11,8 @@
 /* Its rows are read once. */
 struct rig_my_answer {
     uint64_t affected, insert_id;
-    MYSQL_RES *result;     /* of a statement as text, or */
-    MYSQL_STMT *statement; /* of a prepared one; both NULL: it gives no rows */
+    MYSQL_RES *result;     /* of a statement as text; NULL: it gives no rows, or is a prepared one */
+    MYSQL_STMT *statement; /* of a prepared one, in the same way */
 };
 
 void rig_my_answer_release(struct rig_my_answer *answer);

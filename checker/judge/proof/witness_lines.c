@@ -134,8 +134,8 @@ static bool add_lost_append(const struct rig_history *history, const struct rig_
 /* The read of the older version. */
 struct older {
     uint32_t reader, read; /* an acknowledged transaction that began after the write's end, and its operation */
-    int64_t value;         /* that it read, and */
-    uint32_t maker;        /*   the transaction that wrote it; none: it is the initial state */
+    int64_t value;         /* the value that it read */
+    uint32_t maker;        /* the transaction that wrote `value`; none: it is the initial state */
     uint32_t own;          /* the operation of the write's transaction that read the value, too; or none */
     uint32_t before;       /* an acknowledged one that ended before that began, and wrote or read the value; or none */
 };
@@ -179,8 +179,8 @@ static uint32_t first_read(const struct rig_history *history, uint32_t txn, uint
     return none;
 }
 
-/* A cycle of the write's transaction and the reader that missed it. Where the order of the two versions is not known, the other
- * order makes one with the older version's maker. */
+/* A cycle of the write's transaction and the reader that missed it. Where the order of the two versions is not known,
+ * the other order makes one with the older version's maker. */
 static void add_lost_cycles(const struct rig_history *history, uint32_t writer, uint32_t write, uint32_t key,
                             const struct older *o, struct rig_buf *text)
 {

@@ -38,15 +38,15 @@ enum {
     ONE_RW = 1 << 2,
     TWO_STEPS = 1 << 3,
     NO_WW = 1 << 4,
-    NO_WR = 1 << 5, /* and no process or real-time edge */
+    NO_WR = 1 << 5, /* no wr, process or real-time edge */
     ONE_KEY = 1 << 6,
-    SPARSE = 1 << 7,    /* no rw step behind an rw step */
-    BEHIND_WR = 1 << 8, /* no rw step behind an rw or a ww step */
-    ASCENDING = 1 << 9, /* each rw step out of an operation behind that at which the step before arrives */
+    SPARSE = 1 << 7,    /* no rw step directly after an rw step */
+    BEHIND_WR = 1 << 8, /* no rw step directly after an rw or a ww step */
+    ASCENDING = 1 << 9, /* each rw step out of a later operation than that at which the step before arrives */
     ONE_READER = 1 << 10,
     IN_PROCESS = 1 << 11, /* process edges count */
-    IN_TIME = 1 << 12,    /* and real-time edges, too */
-    SNAPSHOTS = 1 << 13,  /* each rw step out of the operation at which the step before arrives, or of one behind it */
+    IN_TIME = 1 << 12,    /* real-time edges count */
+    SNAPSHOTS = 1 << 13,  /* each rw step out of the operation at which the step before arrives, or of a later one */
     OF_ITEMS = 1 << 14,   /* no rw step out of a read that found no row */
 };
 

@@ -9,10 +9,10 @@
 
 /* The reads of committed transactions. Lists by number: the spines of the keys, then the branches. */
 struct list_facts {
-    uint32_t *shown;        /* per list: its leading elements that some committed transaction read, */
-    uint32_t *acknowledged; /*   and that some acknowledged transaction read */
-    uint32_t *first_branch; /* per key: a branch of which elements are shown, or NO_LIST, and */
-    uint32_t *next_branch;  /*   per branch, the next one */
+    uint32_t *shown;        /* per list: its leading elements that some committed transaction read */
+    uint32_t *acknowledged; /* per list: its leading elements that some acknowledged transaction read */
+    uint32_t *first_branch; /* per key: a branch whose elements are shown, or NO_LIST */
+    uint32_t *next_branch;  /* per branch: the next one of its key, or NO_LIST */
 };
 
 static const struct list_facts *facts_of(const struct rig_proof *proof)
@@ -298,8 +298,8 @@ static bool appends_after(const struct rig_history *history, uint32_t txn, uint3
     return false;
 }
 
-/* Both reads show the same list, with elements of the reader's own, too: where it appends these later, they are future reads
- * as well, so the line of a proof, which leaves out what is the reader's own, would not hold. */
+/* Both reads show the same list, with elements of the reader's own, too: where it appends these later, they are future
+ * reads as well, so the line of a proof, which leaves out what is the reader's own, would not hold. */
 static const char *check_lost_update(const struct rig_proof *proof, const struct rig_witness *w)
 {
     const struct rig_history *history = proof->history;
