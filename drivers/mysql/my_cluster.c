@@ -6,8 +6,10 @@
 #include "base/bug.h"
 #include "base/folder.h"
 #include "base/plural.h"
+#include "drivers/mysql/my_fault.h"
 #include "drivers/mysql/my_galera.h"
 #include "drivers/mysql/my_replication.h"
+#include "drivers/sql/sql_cluster.h"
 
 #define STATUS_NS INT64_C(1000000000)
 
@@ -42,13 +44,13 @@ void rig_my_cluster_done(struct rig_my_cluster *cluster)
         rig_local_node_done(&cluster->nodes[i].local);
 }
 
-uint32_t rig_my_cluster_primary(const struct rig_sql_run *run)
+static uint32_t primary(const struct rig_sql_run *run)
 {
     const struct rig_my_cluster *cluster = rig_my_cluster_of(run);
     return rig_my_site_is_galera(&cluster->site) ? UINT32_MAX : atomic_load(&cluster->primary);
 }
 
-uint16_t rig_my_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint)
+static uint16_t node_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint)
 {
     const struct rig_my_cluster *cluster = rig_my_cluster_of(run);
     rig_my_node_socket(&cluster->nodes[node], endpoint);
@@ -128,7 +130,7 @@ static enum rig_rc start_nodes(struct rig_my_cluster *cluster, int64_t deadline_
                   : rig_my_replication_start(cluster, deadline_ns, err);
 }
 
-enum rig_rc rig_my_cluster_start(void *run, struct rig_err *err)
+static enum rig_rc start_cluster(void *run, struct rig_err *err)
 {
     struct rig_my_cluster *cluster = rig_my_cluster_of(run);
     struct rig_my_site *site = &cluster->site;
@@ -155,15 +157,15 @@ enum rig_rc rig_my_cluster_start(void *run, struct rig_err *err)
 
 /* ---- stopping ---- */
 
-void rig_my_cluster_stop(void *run)
+static void stop_cluster(void *run)
 {
     stop_nodes(rig_my_cluster_of(run));
 }
 
 /* ---- status ---- */
 
-enum rig_rc rig_my_cluster_status(struct rig_sql_run *run, uint32_t index, struct rig_node_status *status,
-                                  struct rig_err *err)
+static enum rig_rc node_status(struct rig_sql_run *run, uint32_t index, struct rig_node_status *status,
+                               struct rig_err *err)
 {
     struct rig_my_cluster *cluster = rig_my_cluster_of(run);
     if (index >= cluster->sql.count)
@@ -190,7 +192,7 @@ enum rig_rc rig_my_cluster_status(struct rig_sql_run *run, uint32_t index, struc
 
 /* ---- faults ---- */
 
-enum rig_rc rig_my_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err)
+static enum rig_rc stop_one(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err)
 {
     struct rig_my_cluster *cluster = rig_my_cluster_of(run);
     RIG_REQUIRE(node < cluster->sql.count);
@@ -207,7 +209,7 @@ enum rig_rc rig_my_cluster_empty(struct rig_my_cluster *cluster, struct rig_my_n
     return rig_folder_copy(cluster->pristine, node->local.data, &cluster->site.local.account, err);
 }
 
-enum rig_rc rig_my_cluster_start_node(void *run, uint32_t node, struct rig_err *err)
+static enum rig_rc start_one(void *run, uint32_t node, struct rig_err *err)
 {
     struct rig_my_cluster *cluster = rig_my_cluster_of(run);
     RIG_REQUIRE(node < cluster->sql.count);
@@ -216,7 +218,7 @@ enum rig_rc rig_my_cluster_start_node(void *run, uint32_t node, struct rig_err *
                                                  : rig_my_replication_start_node(cluster, node, deadline_ns, err);
 }
 
-enum rig_rc rig_my_cluster_promote(void *run, uint32_t node, struct rig_err *err)
+static enum rig_rc promote_one(void *run, uint32_t node, struct rig_err *err)
 {
     struct rig_my_cluster *cluster = rig_my_cluster_of(run);
     RIG_REQUIRE(node < cluster->sql.count);
@@ -225,10 +227,34 @@ enum rig_rc rig_my_cluster_promote(void *run, uint32_t node, struct rig_err *err
     return rig_my_replication_promote(cluster, node, start_deadline_ns(cluster), err);
 }
 
-enum rig_rc rig_my_cluster_restore(void *run, struct rig_err *err)
+static enum rig_rc restore_cluster(void *run, struct rig_err *err)
 {
     struct rig_my_cluster *cluster = rig_my_cluster_of(run);
     const int64_t deadline_ns = start_deadline_ns(cluster);
     return rig_my_site_is_galera(&cluster->site) ? rig_my_galera_restore(cluster, deadline_ns, err)
                                                  : rig_my_replication_restore(cluster, deadline_ns, err);
 }
+
+const struct rig_sql_nodes rig_my_nodes = {
+    .primary = primary,
+    .status = node_status,
+    .socket = node_socket,
+};
+
+const struct rig_cluster_ops rig_my_cluster_ops = {
+    .wanted = rig_sql_cluster_wanted,
+    .start = start_cluster,
+    .stop = stop_cluster,
+    .kill_now = rig_sql_cluster_kill_now,
+    .node_count = rig_sql_cluster_node_count,
+    .status = rig_sql_cluster_status,
+    .stop_node = stop_one,
+    .start_node = start_one,
+    .promote = promote_one,
+    .restore = restore_cluster,
+    .processes = rig_sql_cluster_processes,
+    .data_dir = rig_sql_cluster_data_dir,
+    .set_environment = rig_sql_cluster_set_environment,
+    .faults = rig_my_faults,
+    .address = rig_sql_cluster_address,
+};

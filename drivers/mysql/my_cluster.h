@@ -34,19 +34,10 @@ static inline struct rig_my_cluster *rig_my_cluster_of(const void *run)
     return (struct rig_my_cluster *)((const struct rig_sql_run *)run)->cluster;
 }
 
-/* See rig_cluster_ops; `run` is a struct rig_sql_run. */
-enum rig_rc rig_my_cluster_start(void *run, struct rig_err *err);
-void rig_my_cluster_stop(void *run);
-enum rig_rc rig_my_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err);
-enum rig_rc rig_my_cluster_start_node(void *run, uint32_t node, struct rig_err *err);
-enum rig_rc rig_my_cluster_promote(void *run, uint32_t node, struct rig_err *err);
-enum rig_rc rig_my_cluster_restore(void *run, struct rig_err *err);
+extern const struct rig_cluster_ops rig_my_cluster_ops;
 
-/* Functions of struct rig_sql_client. The primary is the node that was made one last; all nodes of Galera take writes. */
-enum rig_rc rig_my_cluster_status(struct rig_sql_run *run, uint32_t node, struct rig_node_status *status,
-                                  struct rig_err *err);
-uint32_t rig_my_cluster_primary(const struct rig_sql_run *run);
-uint16_t rig_my_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint);
+/* The primary is the node that was made one last; all nodes of Galera take writes. */
+extern const struct rig_sql_nodes rig_my_nodes;
 
 /* Kills the node, and replaces its data by those of a server that has never run. */
 enum rig_rc rig_my_cluster_empty(struct rig_my_cluster *cluster, struct rig_my_node *node, struct rig_err *err);

@@ -12,7 +12,7 @@
 
 #include "base/bug.h"
 #include "drivers/mysql/my_tls.h"
-#include "drivers/sql/sql_resolve.h"
+#include "drivers/sql/sql_wait.h"
 
 enum { ANSWER_LEAST = 64 * 1024, QUERY_VALUES = 32, FIRST_CLIENT_ERROR = 2000, LAST_CLIENT_ERROR = 2999 };
 

@@ -2,7 +2,7 @@
  * One connection on libmariadb, used without blocking: every wait is bounded by a deadline and ends when the session is
  * interrupted.
  *
- * Names of hosts are resolved in drivers/sql/sql_resolve.h, because libmariadb would wait for the resolver without a
+ * Names of hosts are resolved in drivers/sql/sql_wait.h, because libmariadb would wait for the resolver without a
  * deadline. libmariadb's functions that wait come in pairs, _start and _cont. When a wait ends early, the socket is shut
  * down and the function runs to its end on it: so nothing of it is left behind, and nothing more is sent.
  *

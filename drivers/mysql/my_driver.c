@@ -19,18 +19,6 @@ static struct rig_my_connection *connection_of(const struct rig_sql_own *own)
     return (struct rig_my_connection *)own->connection;
 }
 
-static enum rig_rc created(struct rig_sql_own *own, struct rig_err *err)
-{
-    struct rig_my_run *run = (struct rig_my_run *)own->run;
-    enum rig_rc rc = RIG_OK;
-    if (run->sql.env->certificate != RIG_CERTIFICATE_NONE)
-        rc = rig_my_certificate_begin(&run->certificate, connection_of(own), own->deadline_ns, err);
-    if (rc == RIG_OK)
-        (void)snprintf(run->sql.server_version, sizeof run->sql.server_version, "%s",
-                       mysql_get_server_info(connection_of(own)->my));
-    return rc;
-}
-
 static enum rig_rc setup(void *object, struct rig_err *err)
 {
     struct rig_my_run *run = object;
@@ -75,50 +63,12 @@ static void settings(void *object, void (*tell)(void *context, const char *name,
     rig_sql_run_tell_settings(object, question, tell, context);
 }
 
-static struct rig_sql_dialect dialect(const struct rig_sql_run *run)
-{
-    return rig_my_schema_dialect(&((const struct rig_my_run *)run)->schema);
-}
-
-static const struct rig_sql_client client = {
-    .area = "mysql",
-    .product = "MySQL",
-    .replica = "replica",
-    .connection_bytes = sizeof(struct rig_my_connection),
-    .share_stream = UINT64_C(1) << 48,
-    .default_port = RIG_MY_DEFAULT_PORT,
-    .outcomes = &rig_my_outcomes,
-    .connect = rig_my_session_connect,
-    .prepare = rig_my_session_prepare,
-    .disconnect = rig_my_session_disconnect,
-    .query = rig_my_session_query,
-    .name = rig_my_tables_name,
-    .run = rig_my_session_run,
-    .begin = rig_my_batch_begin,
-    .execute = rig_my_batch_execute,
-    .commit = rig_my_batch_commit,
-    .settle = rig_my_session_settle,
-    .primary = rig_my_cluster_primary,
-    .node_status = rig_my_cluster_status,
-    .node_socket = rig_my_cluster_socket,
-    .tell_others = rig_my_tables_tell_others,
-    .check_two_phase = rig_my_tables_check_two_phase,
-    .remind = rig_my_tables_remind,
-    .create = rig_my_tables_create,
-    .left_nothing = rig_my_tables_left_nothing,
-    .created = created,
-    .remove_prepared = rig_my_tables_remove_prepared,
-    .drop = rig_my_tables_drop,
-    .remedy = rig_my_tables_remedy,
-    .dialect = dialect,
-};
-
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
 {
     struct rig_my_run *run = object;
     run->options = env->options;
     rig_my_cluster_init(&run->cluster, env, run->options);
-    enum rig_rc rc = rig_sql_run_init(&run->sql, &client, env, &run->cluster.sql, err);
+    enum rig_rc rc = rig_sql_run_init(&run->sql, &rig_my_client, env, &run->cluster.sql, err);
     const bool galera = rig_my_site_is_galera(&run->cluster.site);
     if (rc == RIG_OK && env->rolls_back && rig_my_pipelines(run->options) && galera)
         rc = rig_fail(err, RIG_E_PLAN,
@@ -153,24 +103,6 @@ static void done(void *object)
 static const struct rig_row_ops row_ops = {
     .load = rig_sql_run_load, .run_program = rig_my_session_run_program, .query = rig_sql_run_query};
 
-static const struct rig_cluster_ops cluster_ops = {
-    .wanted = rig_sql_cluster_wanted,
-    .start = rig_my_cluster_start,
-    .stop = rig_my_cluster_stop,
-    .kill_now = rig_sql_cluster_kill_now,
-    .node_count = rig_sql_cluster_node_count,
-    .status = rig_sql_cluster_status,
-    .stop_node = rig_my_cluster_stop_node,
-    .start_node = rig_my_cluster_start_node,
-    .promote = rig_my_cluster_promote,
-    .restore = rig_my_cluster_restore,
-    .processes = rig_sql_cluster_processes,
-    .data_dir = rig_sql_cluster_data_dir,
-    .set_environment = rig_sql_cluster_set_environment,
-    .faults = rig_my_faults,
-    .address = rig_sql_cluster_address,
-};
-
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
@@ -203,7 +135,7 @@ const struct rig_driver rig_driver = {
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) |
                RIG_COLUMN_BIT(RIG_COLUMN_START_TS) | RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
     .settings = settings,
-    .cluster = &cluster_ops,
+    .cluster = &rig_my_cluster_ops,
     .rows = &row_ops,
     .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM) | RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_FULL),
     .certificate_source = "binary log",

@@ -1,6 +1,6 @@
 /*
- * The faults that only MariaDB and Galera have, and their common parts. One file a fault, or a few of one kind:
- * my_fault_<name>.c.
+ * The faults that only MariaDB and Galera have, and their common parts. Faults of one kind share a file,
+ * my_fault_<kind>.c.
  *
  * They work as root by the nodes' private sockets, which no fault of the network reaches. All of their effects are in a
  * server that ends with rig, so that none needs the undo journal.

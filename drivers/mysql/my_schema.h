@@ -6,7 +6,7 @@
  * and stacks are texts as lists are (rig_row_N), locks the number of the holder, from 1, or 0 (rig_lock_N). In a database
  * that the plan names, the tables have the run's name in the place of `rig`. A key without a row is in its initial state.
  *
- * A table of the workload predicate, rig_table_N, has rows (drivers/sql/sql_predicate.h).
+ * A table of the workload predicate, rig_table_N, has rows (drivers/sql/sql_ops.h).
  *
  * A write that compares also counts in `n`, so that a row that it matches is a row that it changes: the server reports
  * changed rows. A value is taken from a queue or stack as the statement's last insert id, which one UPDATE can return.
@@ -19,7 +19,7 @@
 #include "drivers/driver.h"
 #include "drivers/mysql/my_options.h"
 #include "drivers/sql/row_sql.h"
-#include "drivers/sql/sql_predicate.h"
+#include "drivers/sql/sql_ops.h"
 
 enum { RIG_MY_STEM_BYTES = 64, RIG_MY_TABLE_BYTES = RIG_MY_DATABASE_BYTES + RIG_MY_STEM_BYTES + 16 };
 enum { RIG_MY_VALUES_MOST = RIG_ROW_VALUES + RIG_ROW_CONDITIONS };

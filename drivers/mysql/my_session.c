@@ -48,9 +48,9 @@ static enum rig_rc find_target(struct rig_sql_run *run, uint32_t server, struct 
     return rig_my_cluster_endpoint(cluster, server, endpoint, err);
 }
 
-enum rig_rc rig_my_session_connect(struct rig_sql_run *run, uint32_t server, bool for_client,
-                                   struct rig_sql_waiter *waiter, int64_t deadline_ns,
-                                   struct rig_sql_connection *connection, struct rig_err *err)
+static enum rig_rc connect_to_server(struct rig_sql_run *run, uint32_t server, bool for_client,
+                                     struct rig_sql_waiter *waiter, int64_t deadline_ns,
+                                     struct rig_sql_connection *connection, struct rig_err *err)
 {
     struct rig_my_connection *own = my_connection(connection);
     struct rig_sql_endpoint endpoint;
@@ -82,8 +82,8 @@ static enum rig_rc resolve_prepared(struct rig_sql_session *session, struct rig_
     return rc;
 }
 
-enum rig_rc rig_my_session_prepare(struct rig_sql_session *session, struct rig_sql_connection *connection,
-                                   int64_t deadline_ns, struct rig_err *err)
+static enum rig_rc prepare_connection(struct rig_sql_session *session, struct rig_sql_connection *connection,
+                                      int64_t deadline_ns, struct rig_err *err)
 {
     struct rig_buf *request = &((struct rig_my_session *)session)->request;
     rig_buf_clear(request);
@@ -96,13 +96,13 @@ enum rig_rc rig_my_session_prepare(struct rig_sql_session *session, struct rig_s
     return rc;
 }
 
-void rig_my_session_disconnect(struct rig_sql_connection *connection)
+static void disconnect(struct rig_sql_connection *connection)
 {
     rig_my_disconnect(my_connection(connection));
 }
 
-enum rig_rc rig_my_session_query(struct rig_sql_connection *connection, const char *sql, int64_t deadline_ns,
-                                 rig_sql_tell tell, void *context, struct rig_err *err)
+static enum rig_rc run_query(struct rig_sql_connection *connection, const char *sql, int64_t deadline_ns,
+                             rig_sql_tell tell, void *context, struct rig_err *err)
 {
     return tell == NULL ? rig_my_query(my_connection(connection), sql, deadline_ns, NULL, err)
                         : rig_my_query_rows(my_connection(connection), sql, deadline_ns, tell, context, err);
@@ -202,7 +202,7 @@ static bool confirm_failure(struct rig_my_turn *turn)
  * have executed a statement outside of it. So the server has to confirm that it has no further answer. An error that ends a
  * COMMIT without effect does not end a prepared transaction.
  */
-void rig_my_session_settle(struct rig_sql_turn *sql)
+static void settle(struct rig_sql_turn *sql)
 {
     struct rig_my_turn *turn = (struct rig_my_turn *)sql;
     const bool is_in_doubt = sql->prepared && sql->phase == RIG_PHASE_COMMIT;
@@ -212,13 +212,40 @@ void rig_my_session_settle(struct rig_sql_turn *sql)
         rig_sql_turn_lose_step(sql, "after an error the server did not confirm that nothing was committed");
 }
 
-void rig_my_session_run(struct rig_sql_turn *turn)
+static void run_transaction(struct rig_sql_turn *turn)
 {
     if (turn->program != NULL)
         rig_sql_turn_run_program(turn);
     else
         rig_my_batch_run((struct rig_my_turn *)turn);
 }
+
+static struct rig_sql_dialect dialect(const struct rig_sql_run *run)
+{
+    return rig_my_schema_dialect(&((const struct rig_my_run *)run)->schema);
+}
+
+const struct rig_sql_client rig_my_client = {
+    .area = "mysql",
+    .product = "MySQL",
+    .replica = "replica",
+    .connection_bytes = sizeof(struct rig_my_connection),
+    .share_stream = UINT64_C(1) << 48,
+    .default_port = RIG_MY_DEFAULT_PORT,
+    .outcomes = &rig_my_outcomes,
+    .connect = connect_to_server,
+    .prepare = prepare_connection,
+    .disconnect = disconnect,
+    .query = run_query,
+    .run = run_transaction,
+    .begin = rig_my_batch_begin,
+    .execute = rig_my_batch_execute,
+    .commit = rig_my_batch_commit,
+    .settle = settle,
+    .nodes = &rig_my_nodes,
+    .tables = &rig_my_tables,
+    .dialect = dialect,
+};
 
 enum rig_outcome rig_my_session_transact(void *session, struct rig_transaction *transaction)
 {

@@ -58,17 +58,7 @@ static inline struct rig_my_connection *rig_my_connection_of(const struct rig_my
     return connection;
 }
 
-/* Functions of struct rig_sql_client. */
-enum rig_rc rig_my_session_connect(struct rig_sql_run *run, uint32_t server, bool for_client,
-                                   struct rig_sql_waiter *waiter, int64_t deadline_ns,
-                                   struct rig_sql_connection *connection, struct rig_err *err);
-enum rig_rc rig_my_session_prepare(struct rig_sql_session *session, struct rig_sql_connection *connection,
-                                   int64_t deadline_ns, struct rig_err *err);
-void rig_my_session_disconnect(struct rig_sql_connection *connection);
-enum rig_rc rig_my_session_query(struct rig_sql_connection *connection, const char *sql, int64_t deadline_ns,
-                                 rig_sql_tell tell, void *context, struct rig_err *err);
-void rig_my_session_run(struct rig_sql_turn *turn);
-void rig_my_session_settle(struct rig_sql_turn *turn);
+extern const struct rig_sql_client rig_my_client;
 
 /* The driver's hooks. */
 enum rig_rc rig_my_session_open(void *session, void *run, uint32_t client, struct rig_err *err);

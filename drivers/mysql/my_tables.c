@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "drivers/mysql/my_session.h"
-#include "drivers/sql/key_rows.h"
+#include "drivers/sql/row_sql.h"
 #include "drivers/sql/sql_run.h"
 
 #define MARK "rig run " /* the beginning of every run's mark; the run's name follows */
@@ -86,7 +86,7 @@ static void write_creation(const struct rig_my_schema *schema, const struct rig_
     }
 }
 
-enum rig_rc rig_my_tables_create(struct rig_sql_own *own, struct rig_err *err)
+static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
 {
     const struct rig_my_schema *schema = schema_of(own);
     struct rig_buf sql;
@@ -210,7 +210,7 @@ static enum rig_rc drop_database(struct rig_sql_own *own, struct rig_err *err)
     return rc != RIG_OK ? rc : rig_sql_own_query(own, sql, NULL, NULL, err);
 }
 
-enum rig_rc rig_my_tables_drop(struct rig_sql_own *own, struct rig_err *err)
+static enum rig_rc drop_tables(struct rig_sql_own *own, struct rig_err *err)
 {
     const enum rig_rc rc = drop_marked(own, err);
     /* Its name is the run's, which no other run has; a run whose creation failed may have nothing in it. */
@@ -219,7 +219,7 @@ enum rig_rc rig_my_tables_drop(struct rig_sql_own *own, struct rig_err *err)
 
 /* ---- reporting ---- */
 
-void rig_my_tables_remedy(const struct rig_sql_run *run, char *text, size_t size)
+static void write_remedy(const struct rig_sql_run *run, char *text, size_t size)
 {
     const struct rig_my_place *place = &((const struct rig_my_run *)run)->schema.place;
     if (place->own)
@@ -232,11 +232,11 @@ void rig_my_tables_remedy(const struct rig_sql_run *run, char *text, size_t size
                        run->env->run_name);
 }
 
-void rig_my_tables_remind(struct rig_sql_own *own, char *text, size_t size)
+static void remind(struct rig_sql_own *own, char *text, size_t size)
 {
     const struct rig_sql_run *run = own->run;
     char remedy[RIG_SQL_REMEDY_BYTES];
-    rig_my_tables_remedy(run, remedy, sizeof remedy);
+    write_remedy(run, remedy, sizeof remedy);
     (void)snprintf(text, size, "tables of a run are on MySQL at %.250s: %s removes them%s",
                    rig_sql_run_server_name(run, 0), remedy,
                    run->options->two_phase <= 0
@@ -245,7 +245,7 @@ void rig_my_tables_remind(struct rig_sql_own *own, char *text, size_t size)
 }
 
 /* Each statement is a transaction, so some of them may have been executed, or none; the server may not tell. */
-bool rig_my_tables_left_nothing(struct rig_sql_own *own)
+static bool left_nothing(struct rig_sql_own *own)
 {
     const struct rig_my_place *place = &schema_of(own)->place;
     char sql[512];
@@ -259,7 +259,7 @@ bool rig_my_tables_left_nothing(struct rig_sql_own *own)
     return rc == RIG_OK && databases == 0 && marked == 0;
 }
 
-void rig_my_tables_tell_others(struct rig_sql_own *own)
+static void tell_others(struct rig_sql_own *own)
 {
     static const char sql[] = "SELECT GROUP_CONCAT(DISTINCT TABLE_SCHEMA ORDER BY TABLE_SCHEMA SEPARATOR ', ') FROM "
                               "information_schema.TABLES WHERE TABLE_COMMENT LIKE '" MARK "%'";
@@ -273,8 +273,8 @@ void rig_my_tables_tell_others(struct rig_sql_own *own)
 /* ---- commits in two phases ---- */
 
 /* As SQL: 'run','client.number',format. */
-void rig_my_tables_name(const struct rig_run_env *env, uint32_t client, uint64_t number,
-                        char name[static RIG_SQL_NAME_BYTES])
+static void print_name(const struct rig_run_env *env, uint32_t client, uint64_t number,
+                       char name[static RIG_SQL_NAME_BYTES])
 {
     (void)snprintf(name, RIG_SQL_NAME_BYTES, "'%s','%u.%llu',%d", env->run_name, client, (unsigned long long)number,
                    XID_FORMAT);
@@ -361,7 +361,7 @@ static void take_switch(void *context, const char *const *values, uint32_t count
     *on |= count == 2 && values[1] != NULL && (strcmp(values[1], "ON") == 0 || strcmp(values[1], "1") == 0);
 }
 
-enum rig_rc rig_my_tables_check_two_phase(struct rig_sql_own *own, struct rig_err *err)
+static enum rig_rc check_two_phase(struct rig_sql_own *own, struct rig_err *err)
 {
     bool galera = false;
     struct rig_err problem = {.rc = RIG_OK};
@@ -381,7 +381,7 @@ enum rig_rc rig_my_tables_check_two_phase(struct rig_sql_own *own, struct rig_er
     return RIG_OK;
 }
 
-void rig_my_tables_remove_prepared(struct rig_sql_run *run)
+static void remove_prepared(struct rig_sql_run *run)
 {
     static const int64_t patience_ns = INT64_C(5000000000);
     struct rig_sql_own own;
@@ -399,3 +399,30 @@ void rig_my_tables_remove_prepared(struct rig_sql_run *run)
             "ends each",
             run->env->run_name, rc != RIG_OK ? err.text : "their sessions have not ended");
 }
+
+/* ---- the rest of a run on the server ---- */
+
+static enum rig_rc created(struct rig_sql_own *own, struct rig_err *err)
+{
+    struct rig_my_run *run = (struct rig_my_run *)own->run;
+    enum rig_rc rc = RIG_OK;
+    if (run->sql.env->certificate != RIG_CERTIFICATE_NONE)
+        rc = rig_my_certificate_begin(&run->certificate, connection_of(own), own->deadline_ns, err);
+    if (rc == RIG_OK)
+        (void)snprintf(run->sql.server_version, sizeof run->sql.server_version, "%s",
+                       mysql_get_server_info(connection_of(own)->my));
+    return rc;
+}
+
+const struct rig_sql_tables rig_my_tables = {
+    .tell_others = tell_others,
+    .check_two_phase = check_two_phase,
+    .remind = remind,
+    .create = create_tables,
+    .left_nothing = left_nothing,
+    .created = created,
+    .remove_prepared = remove_prepared,
+    .drop = drop_tables,
+    .remedy = write_remedy,
+    .name = print_name,
+};

@@ -19,18 +19,8 @@
 #include "drivers/mysql/my_connection.h"
 #include "drivers/sql/sql_client.h"
 
-/* Functions of struct rig_sql_client. Errors have the remedy, such as a missing GRANT. A part of the tables may exist after
- * `create` failed. */
-enum rig_rc rig_my_tables_create(struct rig_sql_own *own, struct rig_err *err);
-bool rig_my_tables_left_nothing(struct rig_sql_own *own);
-enum rig_rc rig_my_tables_drop(struct rig_sql_own *own, struct rig_err *err);
-void rig_my_tables_tell_others(struct rig_sql_own *own);
-void rig_my_tables_remedy(const struct rig_sql_run *run, char *text, size_t size);
-void rig_my_tables_remind(struct rig_sql_own *own, char *text, size_t size);
-void rig_my_tables_name(const struct rig_run_env *env, uint32_t client, uint64_t number,
-                        char name[static RIG_SQL_NAME_BYTES]);
-enum rig_rc rig_my_tables_check_two_phase(struct rig_sql_own *own, struct rig_err *err);
-void rig_my_tables_remove_prepared(struct rig_sql_run *run);
+/* Errors of `create` have the remedy, such as a missing GRANT; a part of the tables may exist after one. */
+extern const struct rig_sql_tables rig_my_tables;
 
 /* Waits until `server` has the rows that keys have before the load. */
 enum rig_rc rig_my_tables_await_rows(struct rig_sql_run *run, uint32_t server, int64_t timeout_ns, struct rig_err *err);

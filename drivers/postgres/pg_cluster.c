@@ -9,8 +9,10 @@
 #include "base/folder.h"
 #include "base/plural.h"
 #include "drivers/postgres/pg_configuration.h"
+#include "drivers/postgres/pg_fault.h"
 #include "drivers/postgres/pg_replication.h"
 #include "drivers/postgres/pg_template.h"
+#include "drivers/postgres/pg_title.h"
 #include "drivers/sql/sql_cluster.h"
 
 #define SECOND_NS   INT64_C(1000000000)
@@ -53,17 +55,17 @@ void rig_pg_cluster_done(struct rig_pg_cluster *cluster)
     rig_pg_routes_done(&cluster->routes);
 }
 
-uint32_t rig_pg_cluster_primary(const struct rig_sql_run *run)
+static uint32_t primary(const struct rig_sql_run *run)
 {
     return atomic_load(&rig_pg_cluster_of(run)->primary);
 }
 
-bool rig_pg_cluster_holds_back(const struct rig_sql_run *run, uint32_t node)
+static bool holds_back(const struct rig_sql_run *run, uint32_t node)
 {
     return atomic_load(&rig_pg_cluster_of(run)->held_back) == node + 1;
 }
 
-uint16_t rig_pg_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint)
+static uint16_t node_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint)
 {
     const struct rig_pg_cluster *cluster = rig_pg_cluster_of(run);
     rig_pg_node_socket(&cluster->nodes[node], endpoint);
@@ -203,7 +205,7 @@ static enum rig_rc start_nodes(struct rig_pg_cluster *cluster, int64_t deadline_
     return rc != RIG_OK || cluster->sql.count == 1 ? rc : await_followers(cluster, deadline_ns, err);
 }
 
-enum rig_rc rig_pg_cluster_start(void *run, struct rig_err *err)
+static enum rig_rc start_cluster(void *run, struct rig_err *err)
 {
     struct rig_pg_cluster *cluster = rig_pg_cluster_of(run);
     struct rig_pg_site *site = &cluster->site;
@@ -229,12 +231,12 @@ enum rig_rc rig_pg_cluster_start(void *run, struct rig_err *err)
 
 /* ---- stopping ---- */
 
-void rig_pg_cluster_stop(void *run)
+static void stop_cluster(void *run)
 {
     stop_nodes(rig_pg_cluster_of(run));
 }
 
-void rig_pg_cluster_kill_now(void *run)
+static void kill_cluster(void *run)
 {
     rig_sql_cluster_kill_now(run);
     rig_local_node_kill_now(&rig_pg_cluster_of(run)->aside.local);
@@ -273,8 +275,8 @@ static void judge(const struct rig_pg_cluster *cluster, uint32_t node, char *ans
         status->healthy = true;
 }
 
-enum rig_rc rig_pg_cluster_status(struct rig_sql_run *run, uint32_t index, struct rig_node_status *status,
-                                  struct rig_err *err)
+static enum rig_rc node_status(struct rig_sql_run *run, uint32_t index, struct rig_node_status *status,
+                               struct rig_err *err)
 {
     struct rig_pg_cluster *cluster = rig_pg_cluster_of(run);
     if (index >= cluster->sql.count)
@@ -300,7 +302,7 @@ enum rig_rc rig_pg_cluster_status(struct rig_sql_run *run, uint32_t index, struc
 
 /* ---- faults ---- */
 
-enum rig_rc rig_pg_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err)
+static enum rig_rc stop_one(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err)
 {
     struct rig_pg_cluster *cluster = rig_pg_cluster_of(run);
     RIG_REQUIRE(node < cluster->sql.count);
@@ -336,7 +338,7 @@ static enum rig_rc start_node(struct rig_pg_cluster *cluster, uint32_t index, st
     return rc;
 }
 
-enum rig_rc rig_pg_cluster_start_node(void *run, uint32_t node, struct rig_err *err)
+static enum rig_rc start_one(void *run, uint32_t node, struct rig_err *err)
 {
     return start_node(rig_pg_cluster_of(run), node, err);
 }
@@ -365,7 +367,7 @@ static enum rig_rc promote(struct rig_pg_cluster *cluster, uint32_t index, struc
     return point_followers(cluster, old, err);
 }
 
-enum rig_rc rig_pg_cluster_promote(void *run, uint32_t node, struct rig_err *err)
+static enum rig_rc promote_one(void *run, uint32_t node, struct rig_err *err)
 {
     return promote(rig_pg_cluster_of(run), node, err);
 }
@@ -492,7 +494,7 @@ static enum rig_rc reunite_all(struct rig_pg_cluster *cluster, const struct retu
     return rc;
 }
 
-enum rig_rc rig_pg_cluster_restore(void *run, struct rig_err *err)
+static enum rig_rc restore_cluster(void *run, struct rig_err *err)
 {
     struct rig_pg_cluster *cluster = rig_pg_cluster_of(run);
     char position[RIG_PG_ANSWER_BYTES];
@@ -508,3 +510,29 @@ enum rig_rc rig_pg_cluster_restore(void *run, struct rig_err *err)
         rc = rig_pg_node_ask(primary, "SELECT pg_current_wal_lsn()", STATUS_NS, position, err);
     return rc != RIG_OK ? rc : reunite_all(cluster, states, position, deadline_ns, err);
 }
+
+const struct rig_sql_nodes rig_pg_nodes = {
+    .primary = primary,
+    .holds_back = holds_back,
+    .status = node_status,
+    .socket = node_socket,
+};
+
+const struct rig_cluster_ops rig_pg_cluster_ops = {
+    .wanted = rig_sql_cluster_wanted,
+    .start = start_cluster,
+    .stop = stop_cluster,
+    .kill_now = kill_cluster,
+    .node_count = rig_sql_cluster_node_count,
+    .status = rig_sql_cluster_status,
+    .stop_node = stop_one,
+    .start_node = start_one,
+    .promote = promote_one,
+    .restore = restore_cluster,
+    .processes = rig_sql_cluster_processes,
+    .is_session = rig_pg_process_is_session,
+    .data_dir = rig_sql_cluster_data_dir,
+    .set_environment = rig_sql_cluster_set_environment,
+    .faults = rig_pg_faults,
+    .address = rig_sql_cluster_address,
+};

@@ -52,22 +52,11 @@ static inline struct rig_pg_cluster *rig_pg_cluster_of(const void *run)
     return (struct rig_pg_cluster *)((const struct rig_sql_run *)run)->cluster;
 }
 
-/* See rig_cluster_ops; `run` is a struct rig_sql_run. */
-enum rig_rc rig_pg_cluster_start(void *run, struct rig_err *err);
-void rig_pg_cluster_stop(void *run);
-void rig_pg_cluster_kill_now(void *run);
-enum rig_rc rig_pg_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err);
-enum rig_rc rig_pg_cluster_start_node(void *run, uint32_t node, struct rig_err *err);
-enum rig_rc rig_pg_cluster_promote(void *run, uint32_t node, struct rig_err *err);
-enum rig_rc rig_pg_cluster_restore(void *run, struct rig_err *err);
+extern const struct rig_cluster_ops rig_pg_cluster_ops;
 
-/* Functions of struct rig_sql_client. The primary is the node that was made one last; a node is held back while it is being
+/* The primary is the node that was made one last; a node is held back while it is being
  * promoted, and the role hooks were not told. */
-enum rig_rc rig_pg_cluster_status(struct rig_sql_run *run, uint32_t node, struct rig_node_status *status,
-                                  struct rig_err *err);
-uint32_t rig_pg_cluster_primary(const struct rig_sql_run *run);
-bool rig_pg_cluster_holds_back(const struct rig_sql_run *run, uint32_t node);
-uint16_t rig_pg_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint);
+extern const struct rig_sql_nodes rig_pg_nodes;
 
 /* Lets the role hooks read the data of a former primary where they still want it; the node is ended for it. */
 void rig_pg_cluster_read_former(struct rig_pg_cluster *cluster, uint32_t node);

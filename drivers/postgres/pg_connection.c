@@ -7,7 +7,7 @@
 
 #include "base/bug.h"
 #include "drivers/postgres/pg_outcome.h"
-#include "drivers/sql/sql_resolve.h"
+#include "drivers/sql/sql_wait.h"
 
 enum { PARAMETERS_MOST = 64 };
 enum { GREETING_MOST = 1 << 20 }; /* bytes that a server may send until the session is open */

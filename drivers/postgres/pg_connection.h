@@ -2,8 +2,7 @@
  * One connection on libpq, used without blocking: every wait is bounded by a deadline and ends when the session is
  * interrupted.
  *
- * Names of hosts are resolved in drivers/sql/sql_resolve.h, because libpq would wait for the resolver without a
- * deadline.
+ * Names of hosts are resolved in drivers/sql/sql_wait.h, because libpq would wait for the resolver without a deadline.
  *
  * Threads: one a connection. A waiter is shared with the threads that interrupt it.
  */

@@ -18,28 +18,12 @@ static struct rig_pg_connection *connection_of(const struct rig_sql_own *own)
     return (struct rig_pg_connection *)own->connection;
 }
 
-static enum rig_rc created(struct rig_sql_own *own, struct rig_err *err)
-{
-    struct rig_pg_run *run = (struct rig_pg_run *)own->run;
-    enum rig_rc rc = RIG_OK;
-    if (run->sql.env->certificate != RIG_CERTIFICATE_NONE)
-        rc = rig_pg_certificate_begin(&run->certificate, &run->schema, run->sql.env,
-                                      rig_sql_run_is_local(&run->sql) ? rig_pg_cluster_primary(&run->sql) : UINT32_MAX,
-                                      connection_of(own), own->deadline_ns, err);
-    if (rc != RIG_OK)
-        return rc;
-    rig_pg_one_line(run->sql.server_version, sizeof run->sql.server_version,
-                    PQparameterStatus(connection_of(own)->pg, "server_version"));
-    run->sql.server_version[strcspn(run->sql.server_version, " ")] = '\0';
-    return RIG_OK;
-}
-
 static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink, struct rig_err *err)
 {
     struct rig_pg_run *run = object;
     struct rig_sql_own own;
     for (uint32_t node = 0; node < run->cluster.sql.count; node++) {
-        if (node != rig_pg_cluster_primary(&run->sql))
+        if (node != rig_pg_nodes.primary(&run->sql))
             rig_pg_cluster_read_former(&run->cluster, node);
     }
     enum rig_rc rc = rig_sql_own_connect(&own, &run->sql, true, err);
@@ -48,37 +32,6 @@ static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink
                                       sink, err);
     rig_sql_own_disconnect(&own);
     return rc;
-}
-
-/* The slot would fill the server's disk. */
-static void remove_slot(struct rig_pg_run *run)
-{
-    const struct rig_run_env *env = run->sql.env;
-    struct rig_sql_own own;
-    struct rig_err err = {.rc = RIG_OK};
-    if (!run->certificate.made)
-        return;
-    enum rig_rc rc = rig_sql_own_connect(&own, &run->sql, true, &err);
-    if (rc == RIG_OK)
-        rc = rig_pg_certificate_end(env, connection_of(&own), own.deadline_ns, &err);
-    rig_sql_own_disconnect(&own);
-    if (rc == RIG_OK)
-        env->core->forget(run->certificate.reminder);
-    else
-        env->core->log(0, "postgres",
-                       "the run's replication slot remains on the server and keeps its log: %s; `SELECT "
-                       "pg_drop_replication_slot('%s')` and `DROP PUBLICATION %s` remove it",
-                       err.text, env->run_name, env->run_name);
-}
-
-static void release(struct rig_sql_run *sql)
-{
-    struct rig_pg_run *run = (struct rig_pg_run *)sql;
-    if (run->options->deferrable > 0)
-        sql->env->core->log(2, "postgres", "%llu transactions began READ ONLY DEFERRABLE",
-                            (unsigned long long)atomic_load(&run->deferrable_count));
-    if (!rig_sql_run_is_local(sql))
-        remove_slot(run);
 }
 
 static void describe(void *object, char *text, size_t size)
@@ -98,55 +51,12 @@ static void settings(void *object, void (*tell)(void *context, const char *name,
     rig_sql_run_tell_settings(object, question, tell, context);
 }
 
-static struct rig_sql_dialect dialect(const struct rig_sql_run *run)
-{
-    return ((const struct rig_pg_run *)run)->rows.dialect;
-}
-
-static const struct rig_sql_client client = {
-    .area = "postgres",
-    .product = "PostgreSQL",
-    .replica = "standby",
-    .connection_bytes = sizeof(struct rig_pg_connection),
-    .share_stream = UINT64_C(0x7067) << 40,
-    .default_port = 5432, /* libpq's, unless PGPORT is set */
-    .socket_port = 5432,
-    .trusts_single = true,
-    .outcomes = &rig_pg_outcomes,
-    .connect = rig_pg_session_connect,
-    .prepare = rig_pg_session_prepare,
-    .disconnect = rig_pg_session_disconnect,
-    .query = rig_pg_session_query,
-    .name = rig_pg_tables_name,
-    .run = rig_pg_session_run,
-    .begin = rig_pg_statements_begin,
-    .execute = rig_pg_statements_execute,
-    .commit = rig_pg_statements_commit,
-    .settle = rig_pg_session_settle,
-    .rest = rig_pg_session_rest,
-    .primary = rig_pg_cluster_primary,
-    .holds_back = rig_pg_cluster_holds_back,
-    .node_status = rig_pg_cluster_status,
-    .node_socket = rig_pg_cluster_socket,
-    .tell_others = rig_pg_tables_tell_others,
-    .check_two_phase = rig_pg_tables_check_two_phase,
-    .remind = rig_pg_tables_remind,
-    .create = rig_pg_tables_create,
-    .left_nothing = rig_pg_tables_left_nothing,
-    .created = created,
-    .remove_prepared = rig_pg_tables_remove_prepared,
-    .release = release,
-    .drop = rig_pg_tables_drop,
-    .remedy = rig_pg_tables_remedy,
-    .dialect = dialect,
-};
-
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
 {
     struct rig_pg_run *run = object;
     run->options = env->options;
     rig_pg_cluster_init(&run->cluster, env, run->options);
-    enum rig_rc rc = rig_sql_run_init(&run->sql, &client, env, &run->cluster.sql, err);
+    enum rig_rc rc = rig_sql_run_init(&run->sql, &rig_pg_client, env, &run->cluster.sql, err);
     rig_pg_timelines_init(&run->certificate.timelines, env);
     if (env->certificate != RIG_CERTIFICATE_NONE)
         rig_pg_timelines_watch(&run->certificate.timelines, &run->cluster);
@@ -179,25 +89,6 @@ static void done(void *object)
 static const struct rig_row_ops row_ops = {
     .load = rig_sql_run_load, .run_program = rig_pg_session_run_program, .query = rig_sql_run_query};
 
-static const struct rig_cluster_ops cluster_ops = {
-    .wanted = rig_sql_cluster_wanted,
-    .start = rig_pg_cluster_start,
-    .stop = rig_pg_cluster_stop,
-    .kill_now = rig_pg_cluster_kill_now,
-    .node_count = rig_sql_cluster_node_count,
-    .status = rig_sql_cluster_status,
-    .stop_node = rig_pg_cluster_stop_node,
-    .start_node = rig_pg_cluster_start_node,
-    .promote = rig_pg_cluster_promote,
-    .restore = rig_pg_cluster_restore,
-    .processes = rig_sql_cluster_processes,
-    .is_session = rig_pg_process_is_session,
-    .data_dir = rig_sql_cluster_data_dir,
-    .set_environment = rig_sql_cluster_set_environment,
-    .faults = rig_pg_faults,
-    .address = rig_sql_cluster_address,
-};
-
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
@@ -229,7 +120,7 @@ const struct rig_driver rig_driver = {
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) |
                RIG_COLUMN_BIT(RIG_COLUMN_START_TS) | RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
     .settings = settings,
-    .cluster = &cluster_ops,
+    .cluster = &rig_pg_cluster_ops,
     .rows = &row_ops,
     .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM) | RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_FULL),
     .certificate_source = "pgoutput",

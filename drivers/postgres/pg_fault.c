@@ -30,7 +30,7 @@ struct rig_pg_node *rig_pg_fault_node(const struct rig_fault_site *site, uint32_
 struct rig_pg_node *rig_pg_fault_primary(const struct rig_fault_site *site)
 {
     struct rig_pg_run *run = site->run;
-    return &run->cluster.nodes[rig_pg_cluster_primary(&run->sql)];
+    return &run->cluster.nodes[rig_pg_nodes.primary(&run->sql)];
 }
 
 /* ---- sessions ---- */

@@ -1,5 +1,5 @@
 /*
- * The common parts of the PostgreSQL-only faults, and their list. One file a fault: pg_fault_<name>.c.
+ * The common parts of the PostgreSQL-only faults, and their list. Faults of one kind share a file: pg_fault_<kind>.c.
  *
  * They work by SQL through the nodes' private sockets, which no fault of the network reaches, and by signals to server
  * processes of the cluster that rig started. They never strike their own sessions ("rig control"), which never wait for

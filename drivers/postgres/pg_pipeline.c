@@ -1,4 +1,4 @@
-#include "drivers/postgres/pg_pipeline.h"
+#include "drivers/postgres/pg_turn.h"
 
 #include <string.h>
 

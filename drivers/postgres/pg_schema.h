@@ -20,7 +20,6 @@
 #include "drivers/postgres/pg_options.h"
 #include "drivers/sql/row_sql.h"
 #include "drivers/sql/sql_ops.h"
-#include "drivers/sql/sql_predicate.h"
 #include "drivers/sql/sql_values.h"
 
 enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 768, RIG_PG_NUMBERS = 4 };
@@ -67,7 +66,7 @@ enum rig_pg_of_table {
     RIG_PG_COMPARE, /* objects: a write that changes no row unless the value is as expected; a lock is released by it */
     RIG_PG_TAKE,    /* queues and stacks */
     RIG_PG_EXTEND,  /* an append to a string, which changes no row where it is full */
-    RIG_PG_ROWS,    /* of the workload predicate: the first of its statements (drivers/sql/sql_predicate.h) */
+    RIG_PG_ROWS,    /* of the workload predicate: the first of its statements (drivers/sql/sql_ops.h) */
     RIG_PG_OF_TABLE_COUNT = RIG_PG_ROWS + RIG_SQL_PREDICATE_COUNT,
 };
 

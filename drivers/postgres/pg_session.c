@@ -5,7 +5,7 @@
 
 #include "base/bug.h"
 #include "drivers/postgres/pg_join.h"
-#include "drivers/postgres/pg_pipeline.h"
+#include "drivers/postgres/pg_turn.h"
 #include "drivers/postgres/pg_tables.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
@@ -48,9 +48,9 @@ static enum rig_rc find_target(struct rig_sql_run *run, uint32_t server, struct 
     return rig_pg_cluster_endpoint(cluster, server, endpoint, err);
 }
 
-enum rig_rc rig_pg_session_connect(struct rig_sql_run *run, uint32_t server, bool for_client,
-                                   struct rig_sql_waiter *waiter, int64_t deadline_ns,
-                                   struct rig_sql_connection *connection, struct rig_err *err)
+static enum rig_rc connect_to_server(struct rig_sql_run *run, uint32_t server, bool for_client,
+                                     struct rig_sql_waiter *waiter, int64_t deadline_ns,
+                                     struct rig_sql_connection *connection, struct rig_err *err)
 {
     struct rig_pg_connection *own = pg_connection(connection);
     struct rig_sql_endpoint endpoint;
@@ -67,15 +67,15 @@ enum rig_rc rig_pg_session_connect(struct rig_sql_run *run, uint32_t server, boo
     return RIG_OK;
 }
 
-void rig_pg_session_disconnect(struct rig_sql_connection *connection)
+static void disconnect(struct rig_sql_connection *connection)
 {
     rig_pg_disconnect(pg_connection(connection));
 }
 
 enum { QUERY_VALUES = 32 };
 
-enum rig_rc rig_pg_session_query(struct rig_sql_connection *connection, const char *sql, int64_t deadline_ns,
-                                 rig_sql_tell tell, void *context, struct rig_err *err)
+static enum rig_rc run_query(struct rig_sql_connection *connection, const char *sql, int64_t deadline_ns,
+                             rig_sql_tell tell, void *context, struct rig_err *err)
 {
     PGresult *result = NULL;
     const enum rig_rc rc =
@@ -239,8 +239,8 @@ static bool is_own_superuser(const struct rig_sql_run *run)
     return rig_sql_run_is_local(run) && (!rig_sql_given(user) || strcmp(user, RIG_PG_SUPERUSER) == 0);
 }
 
-enum rig_rc rig_pg_session_prepare(struct rig_sql_session *session, struct rig_sql_connection *connection,
-                                   int64_t deadline_ns, struct rig_err *err)
+static enum rig_rc prepare_connection(struct rig_sql_session *session, struct rig_sql_connection *connection,
+                                      int64_t deadline_ns, struct rig_err *err)
 {
     const struct rig_pg_run *run = pg_run(session->run);
     struct rig_pg_connection *own = pg_connection(connection);
@@ -282,10 +282,10 @@ static void run_turn(struct rig_pg_turn *turn)
     else if (is_pipelined(run))
         rig_pg_pipeline_run(turn);
     else
-        rig_pg_statements_run(turn);
+        rig_sql_turn_run_statements(&turn->sql);
 }
 
-void rig_pg_session_run(struct rig_sql_turn *sql)
+static void run_transaction(struct rig_sql_turn *sql)
 {
     struct rig_pg_turn *turn = (struct rig_pg_turn *)sql;
     struct rig_pg_run *run = rig_pg_run_of(turn);
@@ -296,7 +296,7 @@ void rig_pg_session_run(struct rig_sql_turn *sql)
                     run->sql.options->isolation >= RIG_SQL_REPEATABLE_READ, sql->connection->refuses_writes);
 }
 
-void rig_pg_session_settle(struct rig_sql_turn *sql)
+static void settle(struct rig_sql_turn *sql)
 {
     struct rig_pg_turn *turn = (struct rig_pg_turn *)sql;
     sql->session_lost = sql->session_lost || rig_sql_turn_outcome(sql)->session_lost || sql->prepared;
@@ -308,7 +308,7 @@ void rig_pg_session_settle(struct rig_sql_turn *sql)
 }
 
 /* The server may have logged enough errors of the session. */
-bool rig_pg_session_rest(struct rig_sql_turn *sql)
+static bool rest(struct rig_sql_turn *sql)
 {
     const struct rig_pg_turn *turn = (struct rig_pg_turn *)sql;
     struct rig_pg_connection *connection = rig_pg_connection_of(turn);
@@ -322,6 +322,37 @@ bool rig_pg_session_rest(struct rig_sql_turn *sql)
     return ask_for_silence(connection, deadline_ns) &&
            (!is_pipelined(run) || rig_pg_pipeline_enter(connection, &ignored) == RIG_OK);
 }
+
+static struct rig_sql_dialect dialect(const struct rig_sql_run *run)
+{
+    return ((const struct rig_pg_run *)run)->rows.dialect;
+}
+
+const struct rig_sql_client rig_pg_client = {
+    .area = "postgres",
+    .product = "PostgreSQL",
+    .replica = "standby",
+    .connection_bytes = sizeof(struct rig_pg_connection),
+    .share_stream = UINT64_C(0x7067) << 40,
+    .default_port = 5432, /* libpq's, unless PGPORT is set */
+    .socket_port = 5432,
+    .trusts_single = true,
+    .outcomes = &rig_pg_outcomes,
+    .connect = connect_to_server,
+    .prepare = prepare_connection,
+    .disconnect = disconnect,
+    .query = run_query,
+    .run = run_transaction,
+    .begin = rig_pg_statements_begin,
+    .operate = rig_pg_statements_operate,
+    .execute = rig_pg_statements_execute,
+    .commit = rig_pg_statements_commit,
+    .settle = settle,
+    .rest = rest,
+    .nodes = &rig_pg_nodes,
+    .tables = &rig_pg_tables,
+    .dialect = dialect,
+};
 
 enum rig_outcome rig_pg_session_transact(void *session, struct rig_transaction *transaction)
 {

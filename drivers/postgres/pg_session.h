@@ -36,18 +36,7 @@ enum { RIG_PG_ERRORS_LOGGED = 50 };
 /* Counts an error that the server answered. */
 void rig_pg_count_error(struct rig_pg_connection *connection);
 
-/* Functions of struct rig_sql_client. */
-enum rig_rc rig_pg_session_connect(struct rig_sql_run *run, uint32_t server, bool for_client,
-                                   struct rig_sql_waiter *waiter, int64_t deadline_ns,
-                                   struct rig_sql_connection *connection, struct rig_err *err);
-enum rig_rc rig_pg_session_prepare(struct rig_sql_session *session, struct rig_sql_connection *connection,
-                                   int64_t deadline_ns, struct rig_err *err);
-void rig_pg_session_disconnect(struct rig_sql_connection *connection);
-enum rig_rc rig_pg_session_query(struct rig_sql_connection *connection, const char *sql, int64_t deadline_ns,
-                                 rig_sql_tell tell, void *context, struct rig_err *err);
-void rig_pg_session_run(struct rig_sql_turn *turn);
-void rig_pg_session_settle(struct rig_sql_turn *turn);
-bool rig_pg_session_rest(struct rig_sql_turn *turn);
+extern const struct rig_sql_client rig_pg_client;
 
 /* The driver's hooks. */
 enum rig_outcome rig_pg_session_transact(void *session, struct rig_transaction *transaction);

@@ -2,6 +2,10 @@
  * The common parts of a local cluster's nodes beyond drivers/local/local_site.h: PostgreSQL's programs and the
  * superuser's password.
  *
+ * The folder of the programs is given, of a version, or the newest. Versions are found by the names of folders
+ * (drivers/local/local_versions.h) in the plan's `cluster.local.servers`, $RIG_SERVERS, the caches of scripts/servers and
+ * /usr/lib/postgresql.
+ *
  * The sockets in the private folder need no password, since only the account and root reach them: the driver's own
  * connections use them, independent of every route and every fault of the network. On TCP the servers require a random
  * password.
@@ -9,9 +13,14 @@
 #ifndef RIG_DRIVERS_POSTGRES_PG_SITE_H
 #define RIG_DRIVERS_POSTGRES_PG_SITE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
 #include "drivers/local/local_site.h"
-#include "drivers/postgres/pg_binaries.h"
 #include "drivers/postgres/pg_options.h"
+
+enum { RIG_PG_PATH_BYTES = 1024 };
 
 #define RIG_PG_SUPERUSER "postgres"
 
@@ -36,5 +45,15 @@ void rig_pg_site_close(struct rig_pg_site *site);
 /* As rig_local_run(), for one of PostgreSQL's programs; `arguments[0]` is its bare name. */
 enum rig_rc rig_pg_site_run(struct rig_pg_site *site, const char *const *arguments, const char *log_name, bool always,
                             int64_t deadline_ns, struct rig_err *err);
+
+/* Each NULL or empty when the plan has none. */
+struct rig_pg_wish {
+    const char *bin_dir; /* the folder itself */
+    const char *version; /* "14" or "14.3" */
+    const char *servers; /* a folder with servers */
+};
+
+/* RIG_E_CLUSTER with the remedy. Without any wish: the newest below /usr/lib/postgresql, or in PATH. */
+enum rig_rc rig_pg_binaries_find(const struct rig_pg_wish *wish, char *folder, size_t size, struct rig_err *err);
 
 #endif

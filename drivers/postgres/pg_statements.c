@@ -163,8 +163,9 @@ static bool update_or_insert(struct rig_pg_turn *turn, uint32_t op, const struct
     return done;
 }
 
-static bool perform_op(struct rig_pg_turn *turn, uint32_t i)
+bool rig_pg_statements_operate(struct rig_sql_turn *sql, uint32_t i)
 {
+    struct rig_pg_turn *turn = (struct rig_pg_turn *)sql;
     const struct rig_pg_run *run = rig_pg_run_of(turn);
     struct rig_sql_numbers numbers;
     PGresult *result = NULL;
@@ -254,22 +255,6 @@ void rig_pg_statements_commit(struct rig_sql_turn *sql)
     if (answered)
         rig_pg_turn_take_commit(turn, result);
     PQclear(result);
-}
-
-void rig_pg_statements_run(struct rig_pg_turn *turn)
-{
-    const struct rig_transaction *transaction = turn->sql.transaction;
-    if (!rig_pg_statements_begin(&turn->sql))
-        return;
-    for (uint32_t i = 0; i <= transaction->op_count; i++) {
-        if (rig_sql_turn_holds_at(&turn->sql, i))
-            rig_sql_turn_hold(&turn->sql);
-        if (rig_sql_turn_delays_at(&turn->sql, i))
-            rig_sql_turn_delay(&turn->sql);
-        if (i < transaction->op_count && !perform_op(turn, i))
-            return;
-    }
-    rig_pg_statements_commit(&turn->sql);
 }
 
 bool rig_pg_statements_roll_back(struct rig_pg_turn *turn)

@@ -8,7 +8,7 @@
 #include "base/plural.h"
 #include "drivers/postgres/pg_join.h"
 #include "drivers/postgres/pg_session.h"
-#include "drivers/sql/key_rows.h"
+#include "drivers/sql/row_sql.h"
 #include "drivers/sql/sql_run.h"
 
 enum { NAME_MOST = 80 }; /* of a name of a commit in two phases */
@@ -109,7 +109,7 @@ static enum rig_rc explain(const struct rig_pg_schema *schema, const struct rig_
     return rig_fail(err, why->rc, "%.900s", why->text);
 }
 
-enum rig_rc rig_pg_tables_create(struct rig_sql_own *own, struct rig_err *err)
+static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
 {
     struct rig_buf sql;
     struct rig_err problem = {.rc = RIG_OK};
@@ -121,7 +121,7 @@ enum rig_rc rig_pg_tables_create(struct rig_sql_own *own, struct rig_err *err)
     return rc == RIG_OK ? RIG_OK : explain(schema_of(own), connection_of(own), &problem, err);
 }
 
-bool rig_pg_tables_left_nothing(struct rig_sql_own *own)
+static bool left_nothing(struct rig_sql_own *own)
 {
     return connection_of(own)->query_code[0] != '\0';
 }
@@ -171,7 +171,7 @@ static void write_removal(const struct rig_pg_schema *schema, struct rig_buf *sq
         rig_buf_printf(sql, "DROP SCHEMA %s", schema->place.schema);
 }
 
-enum rig_rc rig_pg_tables_drop(struct rig_sql_own *own, struct rig_err *err)
+static enum rig_rc drop_tables(struct rig_sql_own *own, struct rig_err *err)
 {
     const struct rig_pg_schema *schema = schema_of(own);
     int64_t marked = 0;
@@ -193,7 +193,7 @@ enum rig_rc rig_pg_tables_drop(struct rig_sql_own *own, struct rig_err *err)
 
 /* ---- reporting ---- */
 
-void rig_pg_tables_remedy(const struct rig_sql_run *run, char *text, size_t size)
+static void write_remedy(const struct rig_sql_run *run, char *text, size_t size)
 {
     const struct rig_pg_place *place = &((const struct rig_pg_run *)run)->schema.place;
     if (place->own)
@@ -207,12 +207,12 @@ void rig_pg_tables_remedy(const struct rig_sql_run *run, char *text, size_t size
                        run->env->run_name);
 }
 
-void rig_pg_tables_remind(struct rig_sql_own *own, char *text, size_t size)
+static void remind(struct rig_sql_own *own, char *text, size_t size)
 {
     const struct rig_sql_run *run = own->run;
     const PGconn *pg = connection_of(own)->pg;
     char remedy[RIG_SQL_REMEDY_BYTES], prepared[256] = "";
-    rig_pg_tables_remedy(run, remedy, sizeof remedy);
+    write_remedy(run, remedy, sizeof remedy);
     if (run->options->two_phase > 0)
         (void)snprintf(prepared, sizeof prepared,
                        ", after `SELECT format('ROLLBACK PREPARED %%L', gid) FROM pg_prepared_xacts WHERE "
@@ -222,7 +222,7 @@ void rig_pg_tables_remind(struct rig_sql_own *own, char *text, size_t size)
                    PQhost(pg), PQport(pg), PQdb(pg), remedy, prepared);
 }
 
-void rig_pg_tables_tell_others(struct rig_sql_own *own)
+static void tell_others(struct rig_sql_own *own)
 {
     static const char sql[] = "SELECT string_agg(name, ', ' ORDER BY name) FROM"
                               " (SELECT 'SCHEMA ' || quote_ident(nspname) AS name FROM pg_namespace"
@@ -243,13 +243,13 @@ void rig_pg_tables_tell_others(struct rig_sql_own *own)
 
 /* ---- commits in two phases ---- */
 
-void rig_pg_tables_name(const struct rig_run_env *env, uint32_t client, uint64_t number,
-                        char name[static RIG_SQL_NAME_BYTES])
+static void print_name(const struct rig_run_env *env, uint32_t client, uint64_t number,
+                       char name[static RIG_SQL_NAME_BYTES])
 {
     (void)snprintf(name, RIG_SQL_NAME_BYTES, "%s.%u.%llu", env->run_name, client, (unsigned long long)number);
 }
 
-enum rig_rc rig_pg_tables_check_two_phase(struct rig_sql_own *own, struct rig_err *err)
+static enum rig_rc check_two_phase(struct rig_sql_own *own, struct rig_err *err)
 {
     PGresult *result = NULL;
     enum rig_rc rc = rig_pg_query(connection_of(own), "SHOW max_prepared_transactions", own->deadline_ns, &result, err);
@@ -297,7 +297,7 @@ enum rig_rc rig_pg_tables_resolve_prepared(struct rig_sql_run *run, uint32_t cli
     return rc;
 }
 
-void rig_pg_tables_remove_prepared(struct rig_sql_run *run)
+static void remove_prepared(struct rig_sql_run *run)
 {
     struct rig_sql_own own;
     struct rig_err err = {.rc = RIG_OK};
@@ -312,3 +312,66 @@ void rig_pg_tables_remove_prepared(struct rig_sql_run *run)
             "%s; ROLLBACK PREPARED removes each",
             run->env->run_name, err.text);
 }
+
+/* ---- the rest of a run on the server ---- */
+
+static enum rig_rc created(struct rig_sql_own *own, struct rig_err *err)
+{
+    struct rig_pg_run *run = (struct rig_pg_run *)own->run;
+    enum rig_rc rc = RIG_OK;
+    if (run->sql.env->certificate != RIG_CERTIFICATE_NONE)
+        rc = rig_pg_certificate_begin(&run->certificate, &run->schema, run->sql.env,
+                                      rig_sql_run_is_local(&run->sql) ? rig_pg_nodes.primary(&run->sql) : UINT32_MAX,
+                                      connection_of(own), own->deadline_ns, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_pg_one_line(run->sql.server_version, sizeof run->sql.server_version,
+                    PQparameterStatus(connection_of(own)->pg, "server_version"));
+    run->sql.server_version[strcspn(run->sql.server_version, " ")] = '\0';
+    return RIG_OK;
+}
+
+/* The slot would fill the server's disk. */
+static void remove_slot(struct rig_pg_run *run)
+{
+    const struct rig_run_env *env = run->sql.env;
+    struct rig_sql_own own;
+    struct rig_err err = {.rc = RIG_OK};
+    if (!run->certificate.made)
+        return;
+    enum rig_rc rc = rig_sql_own_connect(&own, &run->sql, true, &err);
+    if (rc == RIG_OK)
+        rc = rig_pg_certificate_end(env, connection_of(&own), own.deadline_ns, &err);
+    rig_sql_own_disconnect(&own);
+    if (rc == RIG_OK)
+        env->core->forget(run->certificate.reminder);
+    else
+        env->core->log(0, "postgres",
+                       "the run's replication slot remains on the server and keeps its log: %s; `SELECT "
+                       "pg_drop_replication_slot('%s')` and `DROP PUBLICATION %s` remove it",
+                       err.text, env->run_name, env->run_name);
+}
+
+static void release(struct rig_sql_run *sql)
+{
+    struct rig_pg_run *run = (struct rig_pg_run *)sql;
+    if (run->options->deferrable > 0)
+        sql->env->core->log(2, "postgres", "%llu transactions began READ ONLY DEFERRABLE",
+                            (unsigned long long)atomic_load(&run->deferrable_count));
+    if (!rig_sql_run_is_local(sql))
+        remove_slot(run);
+}
+
+const struct rig_sql_tables rig_pg_tables = {
+    .tell_others = tell_others,
+    .check_two_phase = check_two_phase,
+    .remind = remind,
+    .create = create_tables,
+    .left_nothing = left_nothing,
+    .created = created,
+    .remove_prepared = remove_prepared,
+    .release = release,
+    .drop = drop_tables,
+    .remedy = write_remedy,
+    .name = print_name,
+};

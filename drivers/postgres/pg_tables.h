@@ -19,18 +19,8 @@
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/sql/sql_client.h"
 
-/* Functions of struct rig_sql_client. All tables are made, or none; errors have the remedy, such as a missing GRANT. */
-enum rig_rc rig_pg_tables_create(struct rig_sql_own *own, struct rig_err *err);
-/* They are made in one transaction: an error that the server answered leaves nothing. */
-bool rig_pg_tables_left_nothing(struct rig_sql_own *own);
-enum rig_rc rig_pg_tables_drop(struct rig_sql_own *own, struct rig_err *err);
-void rig_pg_tables_tell_others(struct rig_sql_own *own);
-void rig_pg_tables_remedy(const struct rig_sql_run *run, char *text, size_t size);
-void rig_pg_tables_remind(struct rig_sql_own *own, char *text, size_t size);
-void rig_pg_tables_name(const struct rig_run_env *env, uint32_t client, uint64_t number,
-                        char name[static RIG_SQL_NAME_BYTES]);
-enum rig_rc rig_pg_tables_check_two_phase(struct rig_sql_own *own, struct rig_err *err);
-void rig_pg_tables_remove_prepared(struct rig_sql_run *run);
+/* Errors of `create` have the remedy, such as a missing GRANT; all tables are made, or none. */
+extern const struct rig_sql_tables rig_pg_tables;
 
 /* Rolls back what the client left prepared, or all clients (UINT32_MAX). Outside of a transaction and of pipeline mode.
  * RIG_E_CLUSTER. */

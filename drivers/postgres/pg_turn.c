@@ -5,7 +5,6 @@
 
 #include "drivers/postgres/pg_answer.h"
 #include "drivers/sql/sql_ops.h"
-#include "drivers/sql/sql_predicate.h"
 
 void rig_pg_turn_fail(struct rig_pg_turn *turn, enum rig_phase phase, const char *code, const char *text)
 {

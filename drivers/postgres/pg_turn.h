@@ -54,12 +54,28 @@ void rig_pg_turn_print_ending(const struct rig_pg_turn *turn, const char *statem
 const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_turn *turn);
 
 /* A transaction statement by statement. Each is a round trip; false, and the turn failed, when it did not succeed. */
-void rig_pg_statements_run(struct rig_pg_turn *turn);
 bool rig_pg_statements_begin(struct rig_sql_turn *turn);
+bool rig_pg_statements_operate(struct rig_sql_turn *turn, uint32_t op);
 bool rig_pg_statements_execute(struct rig_sql_turn *turn, uint32_t index, const int64_t *values,
                                struct rig_row_answer *answer);
 void rig_pg_statements_commit(struct rig_sql_turn *turn);
 /* Ends a failed transaction on the server; false when the session cannot be used any more. */
 bool rig_pg_statements_roll_back(struct rig_pg_turn *turn);
+
+/*
+ * A transaction in pipeline mode: BEGIN, the operations and COMMIT leave in one go, with one Sync behind them, and are
+ * answered in one go. A hold or a delay splits it: the earlier part is sent and answered first, with a Sync of its own.
+ *
+ * From the moment COMMIT is given to libpq it may have left. Errors are certain all the same: the server skips
+ * everything between a failed statement and the Sync, so an error answered to a statement before COMMIT excludes the
+ * commit. A server that answers anything else between the two has not skipped it: the outcome is unknown then. Reads are
+ * evidence when all answers up to the Sync, or up to COMMIT's, are in step.
+ */
+/* Puts a fresh connection into pipeline mode. */
+enum rig_rc rig_pg_pipeline_enter(struct rig_pg_connection *connection, struct rig_err *err);
+/* Runs the turn's transaction; the answer is in the turn and its transaction. */
+void rig_pg_pipeline_run(struct rig_pg_turn *turn);
+/* Ends a failed transaction on the server; false when the session cannot be used any more. */
+bool rig_pg_pipeline_rollback(struct rig_pg_turn *turn);
 
 #endif

@@ -25,7 +25,7 @@
 #define RIG_PG_VIEW_OF_SINGLE_WRITE RIG_PG_VIEW_OF_WRITE ", pg_current_snapshot()"
 
 /*
- * The statements of the workload predicate with views (drivers/sql/sql_predicate.h): X(name, SQL before the name of the
+ * The statements of the workload predicate with views (drivers/sql/sql_ops.h): X(name, SQL before the name of the
  * table, and after it). A read has the columns id, version, xmin and snapshot; an update or a delete the transaction's
  * number, too. There is a row, hence a snapshot, even where no row meets the condition. Counts and sums name no xmin, so that they
  * can still use an index alone.

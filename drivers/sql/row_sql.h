@@ -1,12 +1,15 @@
 /*
- * The SQL of the tables and statements of programs (drivers/rows.h), for drivers of SQL databases.
+ * The SQL of tables: of programs (drivers/rows.h) with their statements, and of the rows that keys have before the load, which
+ * are those of accounts (rig_run_env.accounts) and of prefilled keys (rig_run_env.prefilled_keys).
  *
- * Pure functions that add text to a buffer. A table's name is what the dialect writes before the name of the schema.
+ * Space: the text of the keys' rows grows with the logarithm of their number. Pure functions that add text to a buffer. A
+ * table's name is what the dialect writes before the name of the schema.
  */
 #ifndef RIG_DRIVERS_SQL_ROW_SQL_H
 #define RIG_DRIVERS_SQL_ROW_SQL_H
 
 #include "base/buf.h"
+#include "drivers/driver.h"
 #include "drivers/rows.h"
 
 struct rig_sql_dialect {
@@ -28,5 +31,18 @@ void rig_sql_insert_rows(const struct rig_sql_dialect *dialect, const struct rig
                          uint32_t row_count, struct rig_buf *sql);
 /* The query with each `{name}` replaced by the table's name. */
 void rig_sql_query(const struct rig_sql_dialect *dialect, const char *query, struct rig_buf *sql);
+
+/* The tables of a run, of which key k is in table k mod `table_count`. */
+struct rig_sql_key_tables {
+    const struct rig_run_env *env;
+    int64_t table_count;
+};
+
+/* The highest key that has a row in table `number` before the load; -1: none. */
+int64_t rig_sql_last_key_row(const struct rig_sql_key_tables *tables, int64_t number);
+/* Adds the statements that make the rows of table `number`, called `name`, with columns k and v; a semicolon and a space
+ * after each. Nothing where no row is wanted. */
+void rig_sql_add_key_rows(const struct rig_sql_key_tables *tables, int64_t number, const char *name,
+                          struct rig_buf *sql);
 
 #endif

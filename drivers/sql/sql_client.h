@@ -102,7 +102,44 @@ struct rig_sql_own {
 
 typedef void (*rig_sql_tell)(void *context, const char *const *values, uint32_t count);
 
-/* A database's part. Functions that are called optional may be NULL. */
+/* The nodes that rig starts. Functions that are called optional may be NULL. */
+struct rig_sql_nodes {
+    /* The node that takes writes; UINT32_MAX: all do. */
+    uint32_t (*primary)(const struct rig_sql_run *run);
+    /* Optional: whether writers must wait for the node. */
+    bool (*holds_back)(const struct rig_sql_run *run, uint32_t node);
+    enum rig_rc (*status)(struct rig_sql_run *run, uint32_t node, struct rig_node_status *status, struct rig_err *err);
+    /* The node's socket, and its port for clients on TCP, 0 where it has none. */
+    uint16_t (*socket)(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint);
+};
+
+/* The run's tables on the server, and transactions that are prepared there. All but `create` are for hosts that are given, or
+ * for options of their own: NULL where the database has neither. */
+struct rig_sql_tables {
+    /* Logs the tables of other runs on the server. */
+    void (*tell_others)(struct rig_sql_own *own);
+    /* Whether the server allows commits in two phases. RIG_E_CLUSTER. */
+    enum rig_rc (*check_two_phase)(struct rig_sql_own *own, struct rig_err *err);
+    /* For the case that rig is killed before it can remove its tables: where they are, and how to remove them. */
+    void (*remind)(struct rig_sql_own *own, char *text, size_t size);
+    enum rig_rc (*create)(struct rig_sql_own *own, struct rig_err *err);
+    /* Whether `create`, which failed, has left nothing on the server. */
+    bool (*left_nothing)(struct rig_sql_own *own);
+    /* Optional: when the tables are there, the certificate's part, and the server's version. */
+    enum rig_rc (*created)(struct rig_sql_own *own, struct rig_err *err);
+    /* Rolls back what is left prepared, and logs what stays. */
+    void (*remove_prepared)(struct rig_sql_run *run);
+    /* Optional: ends what the run has on the server beside its tables, also where these are kept. */
+    void (*release)(struct rig_sql_run *run);
+    /* RIG_OK also when there are none. RIG_E_CLUSTER names the tables that stay, and the reason. */
+    enum rig_rc (*drop)(struct rig_sql_own *own, struct rig_err *err);
+    /* The SQL that removes the run's tables by hand. */
+    void (*remedy)(const struct rig_sql_run *run, char *text, size_t size);
+    /* The name of a commit in two phases, as the database's SQL has it; `number` is different for each of the run's. */
+    void (*name)(const struct rig_run_env *env, uint32_t client, uint64_t number, char name[static RIG_SQL_NAME_BYTES]);
+};
+
+/* A database's part. */
 struct rig_sql_client {
     const char *area;    /* in rig.log: "postgres" */
     const char *product; /* in messages: "PostgreSQL" */
@@ -131,12 +168,12 @@ struct rig_sql_client {
 
     /* ---- transactions ---- */
 
-    /* The name of a commit in two phases, as the database's SQL has it; `number` is different for each of the run's. */
-    void (*name)(const struct rig_run_env *env, uint32_t client, uint64_t number, char name[static RIG_SQL_NAME_BYTES]);
     /* Runs the turn's operations, or its program by rig_sql_turn_run_program(), to the answer of COMMIT or the first
-     * error. */
+     * error. A client that sends one statement after the other has rig_sql_turn_run_statements() for it. */
     void (*run)(struct rig_sql_turn *turn);
-    /* For programs: opens the transaction; runs statement `index` and fills the answer; commits. False, or a turn that
+    /* Optional, for rig_sql_turn_run_statements(): runs operation `op`, and takes its answer. */
+    bool (*operate)(struct rig_sql_turn *turn, uint32_t op);
+    /* One by one: opens the transaction; of a program runs statement `index` and fills the answer; commits. False, or a turn that
      * failed: there was an error. */
     bool (*begin)(struct rig_sql_turn *turn);
     bool (*execute)(struct rig_sql_turn *turn, uint32_t index, const int64_t *values, struct rig_row_answer *answer);
@@ -147,40 +184,8 @@ struct rig_sql_client {
     /* Optional: between two transactions. False: the connection cannot be used any longer. */
     bool (*rest)(struct rig_sql_turn *turn);
 
-    /* ---- nodes that rig starts ---- */
-
-    /* The node that takes writes; UINT32_MAX: all do. */
-    uint32_t (*primary)(const struct rig_sql_run *run);
-    /* Optional: whether writers must wait for the node. */
-    bool (*holds_back)(const struct rig_sql_run *run, uint32_t node);
-    enum rig_rc (*node_status)(struct rig_sql_run *run, uint32_t node, struct rig_node_status *status,
-                               struct rig_err *err);
-    /* The node's socket, and its port for clients on TCP, 0 where it has none. */
-    uint16_t (*node_socket)(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint);
-
-    /* ---- the run's tables ---- */
-
-    /* The functions down to `remedy` are for hosts that are given, or for options of their own: optional where the
-     * database has neither. `create` is always there. */
-    /* Logs the tables of other runs on the server. */
-    void (*tell_others)(struct rig_sql_own *own);
-    /* Whether the server allows commits in two phases. RIG_E_CLUSTER. */
-    enum rig_rc (*check_two_phase)(struct rig_sql_own *own, struct rig_err *err);
-    /* For the case that rig is killed before it can remove its tables: where they are, and how to remove them. */
-    void (*remind)(struct rig_sql_own *own, char *text, size_t size);
-    enum rig_rc (*create)(struct rig_sql_own *own, struct rig_err *err);
-    /* Whether `create`, which failed, has left nothing on the server. */
-    bool (*left_nothing)(struct rig_sql_own *own);
-    /* Optional: when the tables are there, the certificate's part, and the server's version. */
-    enum rig_rc (*created)(struct rig_sql_own *own, struct rig_err *err);
-    /* Rolls back what is left prepared, and logs what stays. */
-    void (*remove_prepared)(struct rig_sql_run *run);
-    /* Optional: ends what the run has on the server beside its tables, also where these are kept. */
-    void (*release)(struct rig_sql_run *run);
-    /* RIG_OK also when there are none. RIG_E_CLUSTER names the tables that stay, and the reason. */
-    enum rig_rc (*drop)(struct rig_sql_own *own, struct rig_err *err);
-    /* The SQL that removes the run's tables by hand. */
-    void (*remedy)(const struct rig_sql_run *run, char *text, size_t size);
+    const struct rig_sql_nodes *nodes;
+    const struct rig_sql_tables *tables;
     /* The dialect of a program's SQL; borrows the run. */
     struct rig_sql_dialect (*dialect)(const struct rig_sql_run *run);
 };

@@ -68,7 +68,7 @@ enum rig_rc rig_sql_cluster_status(void *object, uint32_t node, struct rig_node_
     struct rig_err attempt = {.rc = RIG_OK};
     struct rig_node_status found = {.healthy = false};
     if (rig_sql_run_is_local(run))
-        return run->client->node_status(run, node, status, err);
+        return run->client->nodes->status(run, node, status, err);
     if (node >= rig_sql_run_server_count(run))
         return rig_fail(err, RIG_E_CLUSTER, "there is no host %u", node + 1);
     (void)snprintf(found.name, sizeof found.name, "%s", rig_sql_run_server_name(run, node));
@@ -97,7 +97,7 @@ enum rig_rc rig_sql_cluster_address(void *object, uint32_t node, struct rig_node
     if (node >= (local ? run->cluster->count : rig_sql_run_server_count(run)))
         return rig_fail(err, RIG_E_CLUSTER, "there is no server %u", node + 1);
     if (local)
-        port = client->node_socket(run, node, &endpoint);
+        port = client->nodes->socket(run, node, &endpoint);
     else
         endpoint = run->hosts.endpoints[node];
     const bool socket = endpoint.host[0] == '/';

@@ -62,8 +62,8 @@ static enum rig_rc open_server(void *context, uint32_t server, int64_t deadline_
     const struct rig_sql_run *run = opening->run;
     const enum rig_rc rc = opening->open(opening->context, opening->connection, server, deadline_ns, err);
     /* Asked once the connection knows its role: a session that is opened in between is refused. */
-    const bool held_back =
-        rig_sql_run_is_local(run) && run->client->holds_back != NULL && run->client->holds_back(run, server);
+    const bool held_back = rig_sql_run_is_local(run) && run->client->nodes->holds_back != NULL &&
+                           run->client->nodes->holds_back(run, server);
     *refuses_writes = opening->connection->refuses_writes || held_back;
     return rc;
 }
@@ -95,7 +95,7 @@ enum rig_rc rig_sql_run_open_writer(struct rig_sql_run *run, uint32_t client, ri
                                     struct rig_sql_connection *connection, uint32_t *server, struct rig_err *err)
 {
     const bool local = rig_sql_run_is_local(run);
-    const uint32_t primary = local ? run->client->primary(run) : UINT32_MAX;
+    const uint32_t primary = local ? run->client->nodes->primary(run) : UINT32_MAX;
     struct opening opening = {run, open, context, connection};
     struct rig_sql_search search = {.want_refusing = false};
     search.count = local ? rig_sql_run_server_count(run) : (uint32_t)run->options->hosts.count;
@@ -179,12 +179,12 @@ static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
     const bool given = !rig_sql_run_is_local(run);
     char text[RIG_ERR_TEXT_BYTES];
     if (given) {
-        run->client->remind(own, text, sizeof text);
+        run->client->tables->remind(own, text, sizeof text);
         run->reminder = run->env->core->remind(text);
     }
     run->created = true;
-    const enum rig_rc rc = run->client->create(own, err);
-    if (rc != RIG_OK && given && run->client->left_nothing(own)) {
+    const enum rig_rc rc = run->client->tables->create(own, err);
+    if (rc != RIG_OK && given && run->client->tables->left_nothing(own)) {
         run->created = false;
         forget_tables(run);
     }
@@ -197,13 +197,13 @@ enum rig_rc rig_sql_run_setup(void *object, struct rig_err *err)
     struct rig_sql_own own;
     enum rig_rc rc = rig_sql_own_connect(&own, run, false, err);
     if (rc == RIG_OK && !rig_sql_run_is_local(run))
-        run->client->tell_others(&own);
+        run->client->tables->tell_others(&own);
     if (rc == RIG_OK && run->options->two_phase > 0)
-        rc = run->client->check_two_phase(&own, err);
+        rc = run->client->tables->check_two_phase(&own, err);
     if (rc == RIG_OK)
         rc = create_tables(&own, err);
-    if (rc == RIG_OK && run->client->created != NULL)
-        rc = run->client->created(&own, err);
+    if (rc == RIG_OK && run->client->tables->created != NULL)
+        rc = run->client->tables->created(&own, err);
     rig_sql_own_disconnect(&own);
     return rc;
 }
@@ -225,7 +225,7 @@ static void drop_tables(struct rig_sql_run *run)
     struct rig_sql_own own;
     struct rig_err err = {.rc = RIG_OK};
     char remedy[RIG_SQL_REMEDY_BYTES];
-    run->client->remedy(run, remedy, sizeof remedy);
+    run->client->tables->remedy(run, remedy, sizeof remedy);
     if (run->options->keep_tables) {
         core->log(2, run->client->area, "the run's tables are kept; %s removes them", remedy);
         core->forget(run->reminder);
@@ -233,7 +233,7 @@ static void drop_tables(struct rig_sql_run *run)
     }
     enum rig_rc rc = rig_sql_own_connect(&own, run, true, &err);
     if (rc == RIG_OK)
-        rc = run->client->drop(&own, &err);
+        rc = run->client->tables->drop(&own, &err);
     rig_sql_own_disconnect(&own);
     if (rc == RIG_OK)
         core->forget(run->reminder);
@@ -249,10 +249,10 @@ void rig_sql_run_teardown(void *object)
         return;
     /* They would block the removal of the tables. */
     if (given && run->options->two_phase > 0)
-        run->client->remove_prepared(run);
+        run->client->tables->remove_prepared(run);
     log_two_phase(run);
-    if (run->client->release != NULL)
-        run->client->release(run);
+    if (run->client->tables->release != NULL)
+        run->client->tables->release(run);
     /* rig's own cluster is removed as a whole. */
     if (given)
         drop_tables(run);

@@ -1,6 +1,7 @@
 /*
  * The servers of a run as a client sees them: those that rig started, or the given hosts followed by the read-only hosts;
- * the search for one that takes writes, and for one that answers reads.
+ * the search for one that takes writes, and for one that answers reads; and how options name servers and settings: "db1",
+ * "db1:5433", "[::1]:5432", "/run/postgresql:5432"; "name=value".
  *
  * Each connect tries the expected server first, then the others. A server in another role is skipped. So clients find the
  * primary again after a failover, and servers that all take writes are used evenly.
@@ -10,8 +11,22 @@
 #ifndef RIG_DRIVERS_SQL_SQL_SERVERS_H
 #define RIG_DRIVERS_SQL_SQL_SERVERS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "drivers/driver.h"
-#include "drivers/sql/sql_endpoint.h"
+
+/* The address of a server. */
+struct rig_sql_endpoint {
+    char host[256]; /* a name, an address, or the path of a socket or of its folder; empty: the library's default */
+    char port[6];   /* empty: the library's default */
+};
+
+/* False when `text` is no endpoint. */
+bool rig_sql_endpoint_parse(const char *text, struct rig_sql_endpoint *endpoint);
+
+/* Splits "name=value"; false when there is no such name. `value` points into `text`. */
+bool rig_sql_setting_split(const char *text, char *name, size_t name_size, const char **value);
 
 /* The server of transactions that only read: indexes into the choices of a driver's option reads-from. */
 enum rig_sql_reads_from { RIG_SQL_READS_AUTO, RIG_SQL_READS_PRIMARY, RIG_SQL_READS_REPLICA, RIG_SQL_READS_ANY };

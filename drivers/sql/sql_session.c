@@ -193,6 +193,23 @@ bool rig_sql_turn_affords(struct rig_sql_turn *turn, uint32_t op)
     return false;
 }
 
+void rig_sql_turn_run_statements(struct rig_sql_turn *turn)
+{
+    const struct rig_sql_client *client = turn->session->run->client;
+    const uint32_t op_count = turn->transaction->op_count;
+    if (!client->begin(turn))
+        return;
+    for (uint32_t i = 0; i <= op_count; i++) {
+        if (rig_sql_turn_holds_at(turn, i))
+            rig_sql_turn_hold(turn);
+        if (rig_sql_turn_delays_at(turn, i))
+            rig_sql_turn_delay(turn);
+        if (i < op_count && !client->operate(turn, i))
+            return;
+    }
+    client->commit(turn);
+}
+
 /* ---- programs ---- */
 
 /* The turn as the program's transaction. */
@@ -310,7 +327,7 @@ static void draw_two_phase(struct rig_sql_turn *turn)
     struct rig_sql_run *run = session->run;
     const double share = run->options->two_phase;
     if (share > 0 && !turn->transaction->read_only && rig_rng_unit(&session->rng) < share)
-        run->client->name(run->env, session->client, atomic_fetch_add(&run->two_phase.begun, 1), turn->name);
+        run->client->tables->name(run->env, session->client, atomic_fetch_add(&run->two_phase.begun, 1), turn->name);
 }
 
 static void run_turn(struct rig_sql_turn *turn)

@@ -48,6 +48,8 @@ void rig_sql_turn_hold_prepared(struct rig_sql_turn *turn);
 /* False, and the turn failed: the operation would take more from an account than there is. The read that it builds on was
  * answered. */
 bool rig_sql_turn_affords(struct rig_sql_turn *turn, uint32_t op);
+/* Runs the turn's operations one by one, by the client's begin, operate and commit, with the pauses that the plan wants. */
+void rig_sql_turn_run_statements(struct rig_sql_turn *turn);
 /* Runs the turn's program by the client's begin, execute and commit. */
 void rig_sql_turn_run_program(struct rig_sql_turn *turn);
 

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/folder.h"
+#include "drivers/sql/sql_cluster.h"
 
 #define PROGRAM "rig-sqlite-server"
 
@@ -130,7 +131,7 @@ enum rig_rc rig_sqlite_cluster_embed(struct rig_sqlite_cluster *cluster, struct 
     return rig_local_make_folder(&cluster->site, cluster->node.data, err);
 }
 
-enum rig_rc rig_sqlite_cluster_start(void *run, struct rig_err *err)
+static enum rig_rc start_cluster(void *run, struct rig_err *err)
 {
     struct rig_sqlite_cluster *cluster = rig_sqlite_cluster_of(run);
     enum rig_rc rc = rig_sqlite_cluster_embed(cluster, err);
@@ -142,19 +143,19 @@ enum rig_rc rig_sqlite_cluster_start(void *run, struct rig_err *err)
     return rc == RIG_OK ? launch(cluster, false, err) : rc;
 }
 
-void rig_sqlite_cluster_stop(void *run)
+static void stop_cluster(void *run)
 {
     stop(rig_sqlite_cluster_of(run));
 }
 
-enum rig_rc rig_sqlite_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err)
+static enum rig_rc stop_one(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err)
 {
     struct rig_sqlite_cluster *cluster = rig_sqlite_cluster_of(run);
     (void)node; /* the only one */
     return rig_local_node_stop(&cluster->node, how, cluster->options->sql.stop_timeout_ns, err);
 }
 
-enum rig_rc rig_sqlite_cluster_start_node(void *run, uint32_t node, struct rig_err *err)
+static enum rig_rc start_one(void *run, uint32_t node, struct rig_err *err)
 {
     struct rig_sqlite_cluster *cluster = rig_sqlite_cluster_of(run);
     (void)node;
@@ -165,13 +166,13 @@ enum rig_rc rig_sqlite_cluster_start_node(void *run, uint32_t node, struct rig_e
     return rc == RIG_OK ? launch(cluster, true, err) : rc;
 }
 
-enum rig_rc rig_sqlite_cluster_restore(void *run, struct rig_err *err)
+static enum rig_rc restore_cluster(void *run, struct rig_err *err)
 {
-    return rig_sqlite_cluster_start_node(run, 0, err);
+    return start_one(run, 0, err);
 }
 
-enum rig_rc rig_sqlite_cluster_status(struct rig_sql_run *run, uint32_t node, struct rig_node_status *status,
-                                      struct rig_err *err)
+static enum rig_rc node_status(struct rig_sql_run *run, uint32_t node, struct rig_node_status *status,
+                               struct rig_err *err)
 {
     struct rig_sqlite_cluster *cluster = rig_sqlite_cluster_of(run);
     (void)node, (void)err;
@@ -184,13 +185,13 @@ enum rig_rc rig_sqlite_cluster_status(struct rig_sql_run *run, uint32_t node, st
     return RIG_OK;
 }
 
-uint32_t rig_sqlite_cluster_primary(const struct rig_sql_run *run)
+static uint32_t primary(const struct rig_sql_run *run)
 {
     (void)run;
     return 0;
 }
 
-uint16_t rig_sqlite_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint)
+static uint16_t node_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint)
 {
     (void)node;
     (void)snprintf(endpoint->host, sizeof endpoint->host, "%s", rig_sqlite_cluster_of(run)->socket);
@@ -209,3 +210,32 @@ bool rig_sqlite_process_is_session(pid_t pid)
     (void)close(fd);
     return got > 0 && strcmp(name, "rig-sqlite-ses\n") == 0;
 }
+
+const struct rig_sql_nodes rig_sqlite_nodes = {
+    .primary = primary,
+    .status = node_status,
+    .socket = node_socket,
+};
+
+static bool cluster_wanted(const void *options)
+{
+    return !((const struct rig_sqlite_options *)options)->embedded; /* a server of rig's own is the only one */
+}
+
+const struct rig_cluster_ops rig_sqlite_cluster_ops = {
+    .wanted = cluster_wanted,
+    .start = start_cluster,
+    .stop = stop_cluster,
+    .kill_now = rig_sql_cluster_kill_now,
+    .node_count = rig_sql_cluster_node_count,
+    .status = rig_sql_cluster_status,
+    .stop_node = stop_one,
+    .start_node = start_one,
+    .restore = restore_cluster,
+    .processes = rig_sql_cluster_processes,
+    .is_session = rig_sqlite_process_is_session,
+    .data_dir = rig_sql_cluster_data_dir,
+    .set_environment = rig_sql_cluster_set_environment,
+    .address = rig_sql_cluster_address,
+    .faults = rig_sqlite_faults,
+};

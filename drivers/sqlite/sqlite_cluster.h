@@ -32,19 +32,12 @@ static inline struct rig_sqlite_cluster *rig_sqlite_cluster_of(const void *run)
     return (struct rig_sqlite_cluster *)((const struct rig_sql_run *)run)->cluster;
 }
 
-/* See rig_cluster_ops; `run` is a struct rig_sql_run. */
-enum rig_rc rig_sqlite_cluster_start(void *run, struct rig_err *err);
-void rig_sqlite_cluster_stop(void *run);
-enum rig_rc rig_sqlite_cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err);
-enum rig_rc rig_sqlite_cluster_start_node(void *run, uint32_t node, struct rig_err *err);
-enum rig_rc rig_sqlite_cluster_restore(void *run, struct rig_err *err);
+extern const struct rig_cluster_ops rig_sqlite_cluster_ops;
 
-/* Functions of struct rig_sql_client. */
-enum rig_rc rig_sqlite_cluster_status(struct rig_sql_run *run, uint32_t node, struct rig_node_status *status,
-                                      struct rig_err *err);
-uint32_t rig_sqlite_cluster_primary(const struct rig_sql_run *run);
-uint16_t rig_sqlite_cluster_socket(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint);
+extern const struct rig_sql_nodes rig_sqlite_nodes;
 
+/* Ended by NULL. The `run` of their site is a struct rig_sqlite_run. */
+extern const struct rig_fault *const rig_sqlite_faults[];
 /* Whether the process is one of a session, by its name. */
 bool rig_sqlite_process_is_session(pid_t pid);
 

@@ -6,46 +6,8 @@
 
 #include "drivers/sql/sql_cluster.h"
 #include "drivers/sql/sql_run.h"
-#include "drivers/sqlite/sqlite_fault.h"
 #include "drivers/sqlite/sqlite_outcome.h"
 #include "drivers/sqlite/sqlite_session.h"
-
-/* SQLite keeps the journal mode that it had where it cannot change it, and reports that one. */
-static enum rig_rc check_journal(const struct rig_sql_own *own, struct rig_err *err)
-{
-    const struct rig_sqlite_run *run = (const struct rig_sqlite_run *)own->run;
-    struct rig_sqlite_link *link = rig_sqlite_link_of(own->connection);
-    const struct rig_sqlite_patience patience = rig_sqlite_own_patience(own);
-    const char *wanted = rig_sqlite_journal_words[run->options->journal];
-    const enum rig_rc rc = rig_sqlite_link_run(link, "PRAGMA journal_mode", &patience, err);
-    if (rc != RIG_OK)
-        return rc;
-    struct rig_sqlite_cursor cursor = rig_sqlite_link_results(link);
-    struct rig_sqlite_rows rows;
-    struct rig_sqlite_cell cell = {0};
-    if (rig_sqlite_next_rows(&cursor, &rows) && rows.row_count == 1 && rig_sqlite_next_cell(&cursor, &cell) &&
-        cell.length == strlen(wanted) && memcmp(cell.text, wanted, cell.length) == 0)
-        return RIG_OK;
-    return rig_fail(err, RIG_E_CLUSTER, "SQLite: the journal mode is %.*s, not %s: this file system does not allow it",
-                    (int)cell.length, cell.length == 0 ? "" : cell.text, wanted);
-}
-
-static enum rig_rc create(struct rig_sql_own *own, struct rig_err *err)
-{
-    struct rig_sqlite_run *run = (struct rig_sqlite_run *)own->run;
-    struct rig_buf sql;
-    (void)snprintf(run->sql.server_version, sizeof run->sql.server_version, "%.31s",
-                   rig_sqlite_link_of(own->connection)->answer.text);
-    enum rig_rc rc = check_journal(own, err);
-    if (rc != RIG_OK)
-        return rc;
-    rig_buf_init(&sql, 0);
-    rig_sqlite_schema_create(&run->schema, &sql);
-    rc = sql.failed ? rig_no_memory(err, "the run's tables")
-                    : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
-    rig_buf_done(&sql);
-    return rc;
-}
 
 static enum rig_rc setup(void *object, struct rig_err *err)
 {
@@ -62,40 +24,13 @@ static void describe(void *object, char *text, size_t size)
                    run->options->embedded ? ", embedded" : "");
 }
 
-static struct rig_sql_dialect dialect(const struct rig_sql_run *run)
-{
-    return ((const struct rig_sqlite_run *)run)->schema.dialect;
-}
-
-static const struct rig_sql_client client = {
-    .area = "sqlite",
-    .product = "SQLite",
-    .connection_bytes = sizeof(struct rig_sqlite_connection),
-    .trusts_single = true,
-    .outcomes = &rig_sqlite_outcomes,
-    .connect = rig_sqlite_session_connect,
-    .prepare = rig_sqlite_session_prepare,
-    .disconnect = rig_sqlite_session_disconnect,
-    .query = rig_sqlite_session_query,
-    .run = rig_sqlite_session_run,
-    .begin = rig_sqlite_session_begin,
-    .execute = rig_sqlite_session_execute,
-    .commit = rig_sqlite_session_commit,
-    .settle = rig_sqlite_session_settle,
-    .primary = rig_sqlite_cluster_primary,
-    .node_status = rig_sqlite_cluster_status,
-    .node_socket = rig_sqlite_cluster_socket,
-    .create = create,
-    .dialect = dialect,
-};
-
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
 {
     struct rig_sqlite_run *run = object;
     run->options = env->options;
     rig_sqlite_cluster_init(&run->cluster, env);
     rig_buf_init(&run->pragmas, 0);
-    enum rig_rc rc = rig_sql_run_init(&run->sql, &client, env, &run->cluster.sql, err);
+    enum rig_rc rc = rig_sql_run_init(&run->sql, &rig_sqlite_client, env, &run->cluster.sql, err);
     if (rc == RIG_OK)
         rc = rig_sqlite_schema_init(&run->schema, env, err);
     if (rc == RIG_OK)
@@ -116,29 +51,6 @@ static void done(void *object)
 
 static const struct rig_row_ops row_ops = {
     .load = rig_sql_run_load, .run_program = rig_sqlite_session_run_program, .query = rig_sql_run_query};
-
-static bool cluster_wanted(const void *options)
-{
-    return !((const struct rig_sqlite_options *)options)->embedded; /* a server of rig's own is the only one */
-}
-
-static const struct rig_cluster_ops cluster_ops = {
-    .wanted = cluster_wanted,
-    .start = rig_sqlite_cluster_start,
-    .stop = rig_sqlite_cluster_stop,
-    .kill_now = rig_sql_cluster_kill_now,
-    .node_count = rig_sql_cluster_node_count,
-    .status = rig_sql_cluster_status,
-    .stop_node = rig_sqlite_cluster_stop_node,
-    .start_node = rig_sqlite_cluster_start_node,
-    .restore = rig_sqlite_cluster_restore,
-    .processes = rig_sql_cluster_processes,
-    .is_session = rig_sqlite_process_is_session,
-    .data_dir = rig_sql_cluster_data_dir,
-    .set_environment = rig_sql_cluster_set_environment,
-    .address = rig_sql_cluster_address,
-    .faults = rig_sqlite_faults,
-};
 
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
@@ -167,6 +79,6 @@ const struct rig_driver rig_driver = {
     .close = rig_sql_session_close,
     .describe = describe,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND),
-    .cluster = &cluster_ops,
+    .cluster = &rig_sqlite_cluster_ops,
     .rows = &row_ops,
 };

@@ -7,8 +7,6 @@
  *
  * Evidence: SQLite reports success; VACUUM changes the schema's version, and a checkpoint reports that nothing stopped it.
  */
-#include "drivers/sqlite/sqlite_fault.h"
-
 #include <inttypes.h>
 #include <string.h>
 

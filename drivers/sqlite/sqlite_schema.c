@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "drivers/sql/key_rows.h"
+#include "drivers/sql/row_sql.h"
 #include "drivers/sql/sql_ops.h"
-#include "drivers/sql/sql_predicate.h"
 #include "drivers/sql/sql_values.h"
 
 /* The statements of each table, behind those of every run. */

@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "drivers/sql/sql_ops.h"
+#include "drivers/sql/sql_run.h"
 #include "drivers/sqlite/sqlite_outcome.h"
 
 enum { NS_PER_MS = 1000000 };
@@ -22,9 +23,9 @@ struct rig_sqlite_link *rig_sqlite_link_of(struct rig_sql_connection *connection
 
 /* ---- connections ---- */
 
-enum rig_rc rig_sqlite_session_connect(struct rig_sql_run *sql, uint32_t server, bool for_client,
-                                       struct rig_sql_waiter *waiter, int64_t deadline_ns,
-                                       struct rig_sql_connection *connection, struct rig_err *err)
+static enum rig_rc connect_to_server(struct rig_sql_run *sql, uint32_t server, bool for_client,
+                                     struct rig_sql_waiter *waiter, int64_t deadline_ns,
+                                     struct rig_sql_connection *connection, struct rig_err *err)
 {
     const struct rig_sqlite_run *run = sqlite_run(sql);
     struct rig_sqlite_link *link = rig_sqlite_link_of(connection);
@@ -44,14 +45,14 @@ enum rig_rc rig_sqlite_session_connect(struct rig_sql_run *sql, uint32_t server,
     return rc;
 }
 
-enum rig_rc rig_sqlite_session_prepare(struct rig_sql_session *session, struct rig_sql_connection *connection,
-                                       int64_t deadline_ns, struct rig_err *err)
+static enum rig_rc prepare_connection(struct rig_sql_session *session, struct rig_sql_connection *connection,
+                                      int64_t deadline_ns, struct rig_err *err)
 {
     (void)session, (void)connection, (void)deadline_ns, (void)err; /* its statements were prepared with it */
     return RIG_OK;
 }
 
-void rig_sqlite_session_disconnect(struct rig_sql_connection *connection)
+static void disconnect(struct rig_sql_connection *connection)
 {
     rig_sqlite_link_close(rig_sqlite_link_of(connection));
     rig_buf_done(&((struct rig_sqlite_connection *)connection)->sent);
@@ -92,8 +93,8 @@ static enum rig_rc tell_row(struct rig_sqlite_cursor *cursor, uint32_t column_co
     return good ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "SQLite: a malformed answer to a query");
 }
 
-enum rig_rc rig_sqlite_session_query(struct rig_sql_connection *connection, const char *sql, int64_t deadline_ns,
-                                     rig_sql_tell tell, void *context, struct rig_err *err)
+static enum rig_rc run_query(struct rig_sql_connection *connection, const char *sql, int64_t deadline_ns,
+                             rig_sql_tell tell, void *context, struct rig_err *err)
 {
     struct rig_sqlite_link *link = rig_sqlite_link_of(connection);
     const struct rig_sqlite_patience patience = {.core = link->core, .deadline_ns = deadline_ns};
@@ -374,14 +375,14 @@ static bool take_rows(struct turn *turn, const struct rig_row_table *table, stru
 }
 
 /* The first message has it. */
-bool rig_sqlite_session_begin(struct rig_sql_turn *turn)
+static bool begin_program(struct rig_sql_turn *turn)
 {
     (void)turn;
     return true;
 }
 
-bool rig_sqlite_session_execute(struct rig_sql_turn *sql, uint32_t index, const int64_t *values,
-                                struct rig_row_answer *answer)
+static bool execute_statement(struct rig_sql_turn *sql, uint32_t index, const int64_t *values,
+                              struct rig_row_answer *answer)
 {
     struct turn *turn = (struct turn *)sql;
     const struct rig_sqlite_schema *schema = &sqlite_run(sql->session->run)->schema;
@@ -396,14 +397,14 @@ bool rig_sqlite_session_execute(struct rig_sql_turn *sql, uint32_t index, const 
     return taken;
 }
 
-void rig_sqlite_session_commit(struct rig_sql_turn *turn)
+static void commit_program(struct rig_sql_turn *turn)
 {
     turn->committed = exchange((struct turn *)turn, RIG_SQLITE_COMMITS);
 }
 
 /* ---- the transaction ---- */
 
-void rig_sqlite_session_run(struct rig_sql_turn *sql)
+static void run_transaction(struct rig_sql_turn *sql)
 {
     struct turn *turn = (struct turn *)sql;
     rig_sqlite_link_open_transaction(link_of(turn));
@@ -415,11 +416,77 @@ void rig_sqlite_session_run(struct rig_sql_turn *sql)
 }
 
 /* After a failure that the client alone knows of the transaction is still open on the server. */
-void rig_sqlite_session_settle(struct rig_sql_turn *sql)
+static void settle(struct rig_sql_turn *sql)
 {
     if (!rig_sql_turn_outcome(sql)->session_lost)
         roll_back((struct turn *)sql);
 }
+
+/* ---- the run's tables ---- */
+
+/* SQLite keeps the journal mode that it had where it cannot change it, and reports that one. */
+static enum rig_rc check_journal(const struct rig_sql_own *own, struct rig_err *err)
+{
+    const struct rig_sqlite_run *run = (const struct rig_sqlite_run *)own->run;
+    struct rig_sqlite_link *link = rig_sqlite_link_of(own->connection);
+    const struct rig_sqlite_patience patience = rig_sqlite_own_patience(own);
+    const char *wanted = rig_sqlite_journal_words[run->options->journal];
+    const enum rig_rc rc = rig_sqlite_link_run(link, "PRAGMA journal_mode", &patience, err);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_sqlite_cursor cursor = rig_sqlite_link_results(link);
+    struct rig_sqlite_rows rows;
+    struct rig_sqlite_cell cell = {0};
+    if (rig_sqlite_next_rows(&cursor, &rows) && rows.row_count == 1 && rig_sqlite_next_cell(&cursor, &cell) &&
+        cell.length == strlen(wanted) && memcmp(cell.text, wanted, cell.length) == 0)
+        return RIG_OK;
+    return rig_fail(err, RIG_E_CLUSTER, "SQLite: the journal mode is %.*s, not %s: this file system does not allow it",
+                    (int)cell.length, cell.length == 0 ? "" : cell.text, wanted);
+}
+
+static enum rig_rc create(struct rig_sql_own *own, struct rig_err *err)
+{
+    struct rig_sqlite_run *run = (struct rig_sqlite_run *)own->run;
+    struct rig_buf sql;
+    (void)snprintf(run->sql.server_version, sizeof run->sql.server_version, "%.31s",
+                   rig_sqlite_link_of(own->connection)->answer.text);
+    enum rig_rc rc = check_journal(own, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_buf_init(&sql, 0);
+    rig_sqlite_schema_create(&run->schema, &sql);
+    rc = sql.failed ? rig_no_memory(err, "the run's tables")
+                    : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
+    rig_buf_done(&sql);
+    return rc;
+}
+
+static const struct rig_sql_tables tables = {.create = create};
+
+static struct rig_sql_dialect dialect(const struct rig_sql_run *run)
+{
+    return ((const struct rig_sqlite_run *)run)->schema.dialect;
+}
+
+const struct rig_sql_client rig_sqlite_client = {
+    .area = "sqlite",
+    .product = "SQLite",
+    .connection_bytes = sizeof(struct rig_sqlite_connection),
+    .trusts_single = true,
+    .outcomes = &rig_sqlite_outcomes,
+    .connect = connect_to_server,
+    .prepare = prepare_connection,
+    .disconnect = disconnect,
+    .query = run_query,
+    .run = run_transaction,
+    .begin = begin_program,
+    .execute = execute_statement,
+    .commit = commit_program,
+    .settle = settle,
+    .nodes = &rig_sqlite_nodes,
+    .tables = &tables,
+    .dialect = dialect,
+};
 
 enum rig_outcome rig_sqlite_session_transact(void *session, struct rig_transaction *transaction)
 {

@@ -25,21 +25,7 @@ struct rig_sqlite_connection {
     struct rig_buf sent; /* the operations of the steps of a message, as uint32_t */
 };
 
-/* Functions of struct rig_sql_client. */
-enum rig_rc rig_sqlite_session_connect(struct rig_sql_run *run, uint32_t server, bool for_client,
-                                       struct rig_sql_waiter *waiter, int64_t deadline_ns,
-                                       struct rig_sql_connection *connection, struct rig_err *err);
-enum rig_rc rig_sqlite_session_prepare(struct rig_sql_session *session, struct rig_sql_connection *connection,
-                                       int64_t deadline_ns, struct rig_err *err);
-void rig_sqlite_session_disconnect(struct rig_sql_connection *connection);
-enum rig_rc rig_sqlite_session_query(struct rig_sql_connection *connection, const char *sql, int64_t deadline_ns,
-                                     rig_sql_tell tell, void *context, struct rig_err *err);
-void rig_sqlite_session_run(struct rig_sql_turn *turn);
-bool rig_sqlite_session_begin(struct rig_sql_turn *turn);
-bool rig_sqlite_session_execute(struct rig_sql_turn *turn, uint32_t index, const int64_t *values,
-                                struct rig_row_answer *answer);
-void rig_sqlite_session_commit(struct rig_sql_turn *turn);
-void rig_sqlite_session_settle(struct rig_sql_turn *turn);
+extern const struct rig_sql_client rig_sqlite_client;
 
 /* The driver's hooks. */
 enum rig_outcome rig_sqlite_session_transact(void *session, struct rig_transaction *transaction);
