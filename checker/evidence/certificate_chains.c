@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "base/table.h"
 
 bool rig_certificate_number_keys(const struct rig_history *history, struct rig_table *numbers)
@@ -34,6 +35,7 @@ static bool make_room(const struct rig_certificate *certificate, const struct ri
         return false;
     for (size_t i = 0; i < certificate->changes.count; i++) {
         const uint32_t key = rig_table_get(numbers, (uint64_t)certificate->changes.at[i].key);
+        RIG_INVARIANT(key == RIG_TABLE_NONE || key < key_count);
         if (key != RIG_TABLE_NONE)
             rooms[key] += certificate->changes.at[i].count;
     }
@@ -49,6 +51,7 @@ static bool make_room(const struct rig_certificate *certificate, const struct ri
 static bool follow(struct rig_certificate_chains *chains, const struct rig_certificate *certificate, bool is_list,
                    const struct rig_change *change, uint32_t key, uint32_t *length, uint32_t commit)
 {
+    RIG_REQUIRE((size_t)change->first + change->count <= certificate->elements.count);
     struct rig_certificate_chain *chain = &chains->keys[key];
     const bool regular =
         !change->removed && (is_list ? change->kept == *length : change->kept == 0 && change->count == 1);
@@ -60,12 +63,14 @@ static bool follow(struct rig_certificate_chains *chains, const struct rig_certi
     }
     *length = change->kept + change->count;
     chain->irregular |= !regular;
+    RIG_INVARIANT(chain->irregular || chain->count == *length || !is_list);
     return regular;
 }
 
 static void note_irregular(struct rig_certificate_chains *chains, uint32_t commit)
 {
     const uint32_t count = chains->irregular_count;
+    RIG_REQUIRE(count == 0 || chains->commits[count - 1] <= commit);
     if (count == 0 || chains->commits[count - 1] != commit)
         chains->commits[chains->irregular_count++] = commit;
 }
@@ -76,6 +81,7 @@ static void sort_slots(struct rig_certificate_chains *chains)
         qsort(chains->slots, chains->slot_count, sizeof *chains->slots, compare_slots);
     for (size_t i = 1; i < chains->slot_count; i++) {
         const struct rig_certificate_slot *a = &chains->slots[i - 1], *b = a + 1;
+        RIG_INVARIANT(compare_slots(a, b) < 0);
         if (a->key == b->key && a->value == b->value)
             chains->keys[a->key].irregular = true;
     }
@@ -103,6 +109,8 @@ static bool build(const struct rig_history *history, const struct rig_certificat
                 note_irregular(chains, commit);
         }
     }
+    RIG_INVARIANT(chains->slot_count <= certificate->elements.count &&
+                  chains->irregular_count <= certificate->commits.count);
     sort_slots(chains);
     return true;
 }
@@ -110,6 +118,7 @@ static bool build(const struct rig_history *history, const struct rig_certificat
 bool rig_certificate_chains_build(const struct rig_history *history, const struct rig_certificate *certificate,
                                   struct rig_arena *arena, struct rig_certificate_chains *chains)
 {
+    RIG_REQUIRE(certificate == history->certificate || certificate == history->certificate->lost);
     struct rig_table numbers;
     *chains = (struct rig_certificate_chains){0};
     rig_table_init(&numbers);
@@ -122,6 +131,7 @@ bool rig_certificate_chains_build(const struct rig_history *history, const struc
 const struct rig_certificate_slot *rig_certificate_find(const struct rig_certificate_chains *chains, uint32_t key,
                                                         int64_t value)
 {
+    RIG_REQUIRE(chains->slots != NULL || chains->slot_count == 0);
     size_t low = 0, high = chains->slot_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -137,6 +147,7 @@ const struct rig_certificate_slot *rig_certificate_find(const struct rig_certifi
 
 bool rig_certificate_hides(const struct rig_history *history, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(op < rig_txn_op_count(history, txn) && !rig_op_reads(rig_txn_ops(history, txn)[op].kind));
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     if (!history->certificate->last_only || rig_workload_has_sequences(history->workload))
         return false;
@@ -149,6 +160,7 @@ bool rig_certificate_hides(const struct rig_history *history, uint32_t txn, uint
 
 const struct rig_txn_op *rig_certificate_own_write(const struct rig_history *history, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(txn < history->txn_count && op < rig_txn_op_count(history, txn));
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = op; i-- > 0;) {
         if (ops[i].key == ops[op].key && !rig_op_reads(ops[i].kind))

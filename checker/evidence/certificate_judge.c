@@ -1,5 +1,6 @@
 #include "checker/evidence/certificate_judge.h"
 
+#include "base/bug.h"
 #include "history/types/types.h"
 
 struct comparison {
@@ -16,6 +17,8 @@ struct comparison {
 bool rig_discrepancy_note(struct rig_certified *certified, const struct rig_history *history,
                           const struct rig_discrepancy *found)
 {
+    RIG_REQUIRE(found->kind < RIG_DISCREPANCY_COUNT && found->txn < history->txn_count);
+    RIG_REQUIRE(found->of_lost || found->commit == UINT32_MAX || found->commit < history->certificate->commits.count);
     const enum rig_discrepancy_kind kind = found->kind;
     const uint64_t at = certified->counts[kind]++;
     if (at >= RIG_DISCREPANCIES_KEPT)
@@ -33,6 +36,7 @@ bool rig_discrepancy_note(struct rig_certified *certified, const struct rig_hist
 /* A write that the stream does not have, and that a lost commit has; false: none does. */
 static bool note_lost(struct comparison *c, enum rig_discrepancy_kind kind, uint32_t txn)
 {
+    RIG_REQUIRE(kind == RIG_DISCREPANCY_LOST_COMMIT || kind == RIG_DISCREPANCY_RESURRECTED_ABORT);
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
     const struct rig_certificate_slot *slot = NULL;
     uint32_t op = 0;
@@ -44,6 +48,7 @@ static bool note_lost(struct comparison *c, enum rig_discrepancy_kind kind, uint
     }
     if (slot == NULL)
         return false;
+    RIG_INVARIANT(slot->commit < c->history->certificate->lost->commits.count);
     const struct rig_discrepancy found = {.kind = kind,
                                           .txn = txn,
                                           .op = op,
@@ -100,12 +105,14 @@ static struct found find_writes(const struct comparison *c, uint32_t txn)
         }
         found.one_commit &= slot->commit == found.commit;
     }
+    RIG_INVARIANT(found.present <= found.writes && (found.present == 0) == (found.commit == UINT32_MAX));
     return found;
 }
 
 /* Whether the commit drops elements, or removes a key. */
 static bool is_irregular(const struct comparison *c, uint32_t commit)
 {
+    RIG_REQUIRE(commit < c->history->certificate->commits.count);
     uint32_t low = 0, high = c->chains->irregular_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -120,6 +127,7 @@ static bool is_irregular(const struct comparison *c, uint32_t commit)
 /* Whether the writes of the transaction to the key of the change are its elements, in this order. */
 static bool is_change(const struct comparison *c, uint32_t txn, const struct rig_change *change)
 {
+    RIG_REQUIRE((size_t)change->first + change->count <= c->history->certificate->elements.count);
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
     uint32_t same = 0;
     for (uint32_t i = 0; i < rig_txn_op_count(c->history, txn); i++) {
@@ -149,6 +157,7 @@ static bool has_last_versions(const struct comparison *c, uint32_t txn, uint32_t
 /* Whether the commit has exactly the transaction's writes, in its order. */
 static bool is_exact(const struct comparison *c, uint32_t txn, uint32_t commit)
 {
+    RIG_REQUIRE(txn < c->history->txn_count && commit < c->history->certificate->commits.count);
     const struct rig_certificate *certificate = c->history->certificate;
     const struct rig_change *changes = rig_commit_changes(certificate, commit);
     const struct rig_txn_op *op = rig_txn_ops(c->history, txn), *end = op + rig_txn_op_count(c->history, txn);
@@ -169,6 +178,7 @@ static bool is_exact(const struct comparison *c, uint32_t txn, uint32_t commit)
 
 static void compare_unknown(struct comparison *c, const struct found *found, bool exact, uint8_t *never)
 {
+    RIG_REQUIRE(!exact || found->present > 0);
     const bool complete = c->history->certificate->complete;
     c->into->resolved_ok += exact;
     c->into->resolved_fail += found->present == 0 && complete;
@@ -184,6 +194,7 @@ static void compare_writes(struct comparison *c, uint32_t txn, uint8_t *never)
     const bool exact = found.present == found.writes && found.one_commit &&
                        (c->history->certificate->last_only ? has_last_versions(c, txn, found.commit, found.writes)
                                                            : is_exact(c, txn, found.commit));
+    RIG_INVARIANT(!exact || found.commit < c->history->certificate->commits.count);
     if (exact)
         c->writers[found.commit] = txn;
     switch ((int)c->history->txns[txn].outcome) {
@@ -212,6 +223,7 @@ static void compare_writes(struct comparison *c, uint32_t txn, uint8_t *never)
 uint32_t rig_certificate_common(const struct rig_history *history, const struct rig_certificate_chains *chains,
                                 uint32_t key)
 {
+    RIG_REQUIRE(key < history->key_count);
     const struct rig_list *spine = &history->spines[key];
     const struct rig_certificate_chain *chain = &chains->keys[key];
     uint32_t common = 0;
@@ -227,6 +239,7 @@ static bool is_prefix(const struct comparison *c, const struct rig_txn_op *op)
     const struct rig_certificate_chain *chain = &c->chains->keys[op->key];
     const uint32_t most = list.count < chain->count ? list.count : chain->count;
     uint32_t same = list.shared < c->common[op->key] ? list.shared : c->common[op->key];
+    RIG_INVARIANT(same <= most);
     while (same < most && rig_read_element(&list, same) == chain->at[same])
         same++;
     return same == list.count || (same == chain->count && !c->history->certificate->complete);
@@ -247,6 +260,7 @@ static bool fits(const struct comparison *c, uint32_t txn, uint32_t at)
 
 static void compare_reads(struct comparison *c, uint32_t txn)
 {
+    RIG_REQUIRE(c->history->txns[txn].outcome == RIG_OUTCOME_OK);
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(c->history, txn); i++) {
         if (rig_op_reads(ops[i].kind) && !fits(c, txn, i))
@@ -259,6 +273,7 @@ static void compare_reads(struct comparison *c, uint32_t txn)
 bool rig_certificate_judge(const struct rig_history *history, const struct rig_certificate_chains *chains,
                            uint8_t *never, uint32_t *writers, struct rig_certified *certified)
 {
+    RIG_REQUIRE(history->certificate != NULL && chains->keys != NULL);
     struct comparison c = {.history = history, .chains = chains, .into = certified, .writers = writers};
     for (size_t i = 0; i < history->certificate->commits.count; i++)
         writers[i] = UINT32_MAX;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/buf.h"
 #include "checker/evidence/claims_private.h"
 #include "checker/model/verdict_storage.h"
@@ -31,6 +32,8 @@ bool rig_claims_given(const struct rig_history *history)
 void rig_claim_note(struct rig_claiming *c, enum rig_order_claim kind, uint32_t txn, uint32_t op, uint32_t other,
                     int64_t value)
 {
+    RIG_REQUIRE(kind < RIG_CLAIM_COUNT && txn < c->history->txn_count);
+    RIG_REQUIRE(other == UINT32_MAX || (other != txn && other < c->history->txn_count));
     struct rig_order_claims *into = c->into;
     const uint64_t at = into->counts[kind]++;
     if (at >= RIG_CLAIMS_KEPT)
@@ -54,6 +57,7 @@ void rig_claim_note(struct rig_claiming *c, enum rig_order_claim kind, uint32_t 
 /* Where the certificate has the transaction of unknown outcome; RIG_NO_PLACE: nowhere. */
 static int64_t certified_place(const struct rig_claiming *c, const struct rig_certificate_chains *chains, uint32_t txn)
 {
+    RIG_REQUIRE(c->history->certificate != NULL);
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(c->history, txn); i++) {
         const struct rig_certificate_slot *slot =
@@ -85,6 +89,7 @@ static struct rig_claim_place place_of(const struct rig_claiming *c, const struc
         place.start = rig_history_column(history, txn, RIG_COLUMN_START_TS);
         place.commit = place.writes ? rig_history_column(history, txn, RIG_COLUMN_COMMIT_TS) : RIG_NO_PLACE;
     }
+    RIG_INVARIANT(place.writes || place.commit == RIG_NO_PLACE);
     return place;
 }
 
@@ -150,6 +155,7 @@ static bool find_writes(struct rig_claiming *c)
                 c->excluded[ops[i].key] = 1;
         }
     }
+    RIG_INVARIANT(c->write_count <= history->op_count);
     if (c->write_count > 0)
         qsort(c->writes, c->write_count, sizeof *c->writes, compare_writes);
     for (size_t i = 1; i < c->write_count; i++) {
@@ -205,6 +211,7 @@ static bool find_events(struct rig_claiming *c)
             c->events[c->event_count++] =
                 (struct rig_claim_event){.place = place->commit, .txn = txn, .turn = RIG_TURN_WRITES};
     }
+    RIG_INVARIANT(c->event_count <= 2 * (size_t)count);
     if (c->event_count > 0)
         qsort(c->events, c->event_count, sizeof *c->events, compare_events);
     return true;

@@ -1,5 +1,6 @@
 #include "checker/evidence/claims_private.h"
 
+#include "base/bug.h"
 #include "base/vec.h"
 #include "history/types/types.h"
 
@@ -24,6 +25,7 @@ struct replay {
 /* The transaction's writes to the key before operation `op`. */
 static uint32_t count_own(const struct replay *r, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(op < rig_txn_op_count(r->c->history, txn));
     const struct rig_txn_op *ops = rig_txn_ops(r->c->history, txn);
     uint32_t count = 0;
     for (uint32_t i = 0; i < op; i++)
@@ -72,6 +74,7 @@ static void compare_list(struct replay *r, uint32_t txn, uint32_t op)
     const uint32_t count = list.count - own, most = count < state->list.count ? count : (uint32_t)state->list.count;
     uint32_t same = list.shared < state->common ? list.shared : state->common;
     same = same < most ? same : most;
+    RIG_INVARIANT(same <= most && state->common <= state->list.count);
     while (same < most && rig_read_element(&list, same) == state->list.at[same])
         same++;
     if (same < count && same < state->list.count) {
@@ -87,6 +90,7 @@ static void compare_list(struct replay *r, uint32_t txn, uint32_t op)
 
 static void compare_register(struct replay *r, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(!r->is_list);
     struct rig_claiming *c = r->c;
     const struct rig_txn_op *read = rig_txn_ops(c->history, txn) + op;
     const struct state *state = &r->states[read->key];
@@ -120,12 +124,14 @@ static void compare_reads(struct replay *r, uint32_t txn)
 /* A new version of the key: another transaction's version before it must not be later than the start. */
 static void compare_versions(struct replay *r, uint32_t txn, uint32_t op, int64_t place)
 {
+    RIG_REQUIRE(place != RIG_NO_PLACE);
     struct rig_claiming *c = r->c;
     const uint32_t key = rig_txn_ops(c->history, txn)[op].key;
     const struct state *state = &r->states[key];
     const int64_t start = c->places[txn].start;
     if (state->last_place == RIG_NO_PLACE || state->last_txn == txn)
         return;
+    RIG_INVARIANT(state->list.count > 0 && state->last_txn < c->history->txn_count);
     if (state->last_place == place)
         c->excluded[key] = 1; /* the order of two versions is not claimed */
     else if (!c->into->is_order && start != RIG_NO_PLACE && state->last_place > start)
@@ -165,6 +171,7 @@ bool rig_claims_replay(struct rig_claiming *c)
         r.states[key].last_place = RIG_NO_PLACE;
     for (size_t i = 0; done && i < c->event_count; i++) {
         const struct rig_claim_event *event = &c->events[i];
+        RIG_INVARIANT(i == 0 || c->events[i - 1].place <= event->place);
         if (event->turn == RIG_TURN_WRITES)
             done = write_all(&r, event->txn, event->place);
         else

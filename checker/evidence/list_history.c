@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "checker/evidence/certificate_judge.h"
 #include "history/types/types.h"
 
 /* Whether the key's versions are those of its chain. */
 static bool is_certified(const struct rig_history *history, const struct rig_certificate_chains *chains, uint32_t key)
 {
+    RIG_REQUIRE(key < history->key_count);
     const struct rig_certificate_chain *chain = &chains->keys[key];
     return !chain->irregular && chain->count > 0 &&
            (history->workload != RIG_WORKLOAD_LIST_APPEND ||
@@ -21,6 +23,7 @@ static bool is_certified(const struct rig_history *history, const struct rig_cer
 static bool show_chain(const struct rig_history *history, const struct rig_certificate_chains *chains, uint32_t txn,
                        uint32_t op, struct rig_txn_op *into)
 {
+    RIG_REQUIRE(rig_op_reads(rig_txn_ops(history, txn)[op].kind));
     const struct rig_txn_op *own = rig_certificate_own_write(history, txn, op);
     const struct rig_txn_op read = rig_txn_ops(history, txn)[op];
     into->kind = RIG_OP_READ_LIST;
@@ -35,6 +38,7 @@ static bool show_chain(const struct rig_history *history, const struct rig_certi
         return false;
     const struct rig_certificate_slot *slot = rig_certificate_find(chains, read.key, read.value);
     into->count = slot == NULL ? 0 : slot->place + 1;
+    RIG_INVARIANT(into->count <= chains->keys[read.key].count);
     return slot != NULL;
 }
 
@@ -55,6 +59,7 @@ static void turn_into_lists(struct rig_history *history, const struct rig_certif
         }
         history->txns[txn].first_op = first; /* the next one's is still that of its own operations */
     }
+    RIG_INVARIANT(kept <= history->op_count);
     memcpy(history->ops, scratch, kept * sizeof *scratch);
     history->txns[history->txn_count].first_op = kept;
     history->op_count = kept;
@@ -86,6 +91,7 @@ static void last_names(const struct rig_history *history, uint32_t *position, in
 /* Puts a read of each certified key behind the completed transactions; `count` of them. */
 static bool add_reads(struct rig_history *history, const uint8_t *certified, uint32_t count)
 {
+    RIG_REQUIRE(count <= history->key_count);
     const uint32_t completed = count_completed(history), rest = history->txn_count - completed;
     const uint32_t first_op = history->txns[completed].first_op, later_ops = history->op_count - first_op;
     uint32_t position = 0, at = completed;
@@ -121,6 +127,7 @@ static bool add_reads(struct rig_history *history, const uint8_t *certified, uin
                                                      .count = history->spines[key].count};
         at++;
     }
+    RIG_INVARIANT(at == completed + count);
     history->txn_count += count;
     history->op_count += count;
     return rig_history_insert_columns(history, completed, count);
@@ -129,6 +136,7 @@ static bool add_reads(struct rig_history *history, const uint8_t *certified, uin
 bool rig_certificate_extend(struct rig_history *history, const struct rig_certificate_chains *chains,
                             const uint8_t *never)
 {
+    RIG_REQUIRE(history->certificate != NULL && chains->keys != NULL);
     uint32_t count = 0;
     const bool is_list = history->workload == RIG_WORKLOAD_LIST_APPEND;
     uint8_t *certified = calloc((size_t)history->key_count + 1, 1);

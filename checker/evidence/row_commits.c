@@ -19,15 +19,18 @@ static bool is_insert(const struct rig_row_write *statement)
 
 int64_t rig_row_commits_replaced(const struct rig_row_chains *rows, uint32_t version)
 {
+    RIG_REQUIRE(version < rows->version_count && rows->versions[version].statement < rows->statement_count);
     const struct rig_row_write *of = &rows->statements[rows->versions[version].statement];
     if (is_insert(of))
         return 0;
+    RIG_INVARIANT(of->op > 0 && version >= of->first_version && version < of->first_version + of->version_count);
     const struct rig_read_list list = rig_txn_op_list(rows->history, rig_txn_ops(rows->history, of->txn) + of->op - 1);
     return rig_read_element(&list, 2 * (version - of->first_version) + 1);
 }
 
 uint32_t rig_row_commits_removals(const struct rig_row_commits *commits, uint32_t insert)
 {
+    RIG_REQUIRE(insert < commits->rows->statement_count);
     uint32_t count = 0;
     for (uint32_t at = commits->last[insert]; at != NONE; at = commits->changes[at].before)
         count += commits->changes[at].version == 0;
@@ -36,6 +39,7 @@ uint32_t rig_row_commits_removals(const struct rig_row_commits *commits, uint32_
 
 uint32_t rig_row_commits_removers(const struct rig_row_commits *commits, uint32_t insert, bool acknowledged)
 {
+    RIG_REQUIRE(insert < commits->rows->statement_count);
     const struct rig_row_chains *rows = commits->rows;
     uint32_t count = 0, last = NONE; /* a result may show a row twice */
     for (uint32_t at = commits->deletes[insert]; at != NONE; at = commits->more[at]) {
@@ -81,6 +85,7 @@ static void find_change(struct matching *m, struct rig_row_change *change)
         change->row = NONE;
     if (change->version != 0)
         change->statement = rig_rows_statement(rows, change->key, change->version);
+    RIG_INVARIANT(change->statement == NONE || change->statement < rows->statement_count);
     if (change->statement != NONE)
         change->made = rig_rows_version(rows, change->statement, change->id);
 }
@@ -120,6 +125,7 @@ static bool list_changes(struct matching *m, const struct rig_table *numbers, st
             into->last[change->row] = at - 1;
         }
     }
+    RIG_INVARIANT(at == certificate->changes.count);
     into->first[certificate->commits.count] = at;
     return true;
 }
@@ -129,6 +135,7 @@ static bool list_changes(struct matching *m, const struct rig_table *numbers, st
 /* The delete of the transaction that shows the removed row, as its version; NONE. */
 static uint32_t find_removal(const struct matching *m, const struct rig_row_change *change, uint32_t txn)
 {
+    RIG_REQUIRE(txn < m->history->txn_count);
     uint32_t at = change->row == NONE ? NONE : m->into->deletes[change->row];
     while (at != NONE && rig_rows_writer(m->rows, at) != txn)
         at = m->into->more[at];
@@ -159,6 +166,7 @@ static uint32_t find_open_delete(const struct matching *m, uint32_t txn, uint32_
         if (!rig_row_writes(&ops[i]) || ops[i].key != key || rig_row_action(ops[i].value) != RIG_ROWS_DELETE ||
             m->rows->statements[rig_rows_statement(m->rows, key, ops[i].value)].rows_known)
             continue;
+        RIG_INVARIANT(i > 0);
         const struct rig_row_where condition = rig_row_condition_at(ops, i - 1);
         if (before != 0 && rig_row_matches(&condition, change->id, before))
             return i;
@@ -170,6 +178,7 @@ static uint32_t find_open_delete(const struct matching *m, uint32_t txn, uint32_
  * its statement's. */
 static bool is_change_of(const struct matching *m, uint32_t at, uint32_t txn, uint32_t *op)
 {
+    RIG_REQUIRE(*op <= rig_txn_op_count(m->history, txn));
     const struct rig_row_change *change = &m->into->changes[at];
     const uint32_t made = change->version == 0 ? find_removal(m, change, txn) : change->made;
     const uint32_t statement = made == NONE ? change->statement : m->rows->versions[made].statement;
@@ -181,6 +190,7 @@ static bool is_change_of(const struct matching *m, uint32_t at, uint32_t txn, ui
     if (statement == NONE || change->row == NONE || m->rows->statements[statement].txn != txn)
         return false;
     const struct rig_row_write *of = &m->rows->statements[statement];
+    RIG_INVARIANT(of->op < rig_txn_op_count(m->history, txn));
     *op = of->op;
     if (made == NONE)
         return !of->rows_known;
@@ -191,6 +201,7 @@ static bool is_change_of(const struct matching *m, uint32_t at, uint32_t txn, ui
 
 static bool is_exact(const struct matching *m, uint32_t commit, uint32_t txn)
 {
+    RIG_REQUIRE(commit < m->into->certificate->commits.count && txn < m->history->txn_count);
     const struct rig_row_commits *into = m->into;
     const uint32_t rows = count_rows(m, txn);
     uint32_t op = 0, count = 0;
@@ -213,6 +224,7 @@ static bool is_exact(const struct matching *m, uint32_t commit, uint32_t txn)
 /* The transaction that a commit of removals fits best. */
 static uint32_t find_remover(const struct matching *m, uint32_t commit)
 {
+    RIG_REQUIRE(commit < m->into->certificate->commits.count);
     const struct rig_row_commits *into = m->into;
     uint32_t best = NONE;
     for (uint32_t i = into->first[commit]; i < into->first[commit + 1]; i++) {

@@ -32,6 +32,7 @@ struct judging {
 static void note(struct judging *j, enum rig_discrepancy_kind kind, uint32_t txn, uint32_t op, uint32_t commit,
                  uint32_t snapshot, int64_t row)
 {
+    RIG_REQUIRE(txn < j->history->txn_count && (commit == NONE || commit < j->certificate->commits.count));
     const struct rig_discrepancy found = {.kind = kind,
                                           .txn = txn,
                                           .op = op,
@@ -53,6 +54,7 @@ static uint32_t first_write(const struct judging *j, uint32_t txn, uint32_t comm
         if (!rig_row_writes(&ops[i]))
             continue;
         const uint32_t at = rig_rows_statement(j->rows, ops[i].key, ops[i].value);
+        RIG_INVARIANT(at != NONE);
         const struct rig_row_write *of = &j->rows->statements[at];
         if (commit == NONE && of->version_count > 0)
             return i;
@@ -96,9 +98,11 @@ static bool is_marked(const struct judging *j, uint32_t commit, uint32_t stateme
  * names no statement, unless it has a mark. */
 static bool is_proof(const struct judging *j, uint32_t txn, uint32_t op, bool lost)
 {
+    RIG_REQUIRE(op < rig_txn_op_count(j->history, txn) && rig_row_writes(rig_txn_ops(j->history, txn) + op));
     const struct rig_txn_op *of = rig_txn_ops(j->history, txn) + op;
     const uint32_t at = rig_rows_statement(j->rows, of->key, of->value);
     const struct rig_row_write *statement = &j->rows->statements[at];
+    RIG_INVARIANT(at != NONE && statement->txn == txn);
     if (!lost && is_marked(j, j->commits.commit_of[txn], at))
         return true;
     return statement->version_count > 0 &&
@@ -118,6 +122,7 @@ static uint32_t lost_write(const struct judging *j, uint32_t txn)
 
 static void compare_unknown(struct judging *j, bool exact, bool present, uint8_t *never)
 {
+    RIG_REQUIRE(!exact || present);
     const bool cannot = !present && j->certificate->complete && !j->open;
     j->into->resolved_ok += exact;
     j->into->resolved_fail += cannot;
@@ -190,6 +195,7 @@ static void compare_shown(struct judging *j, uint32_t txn, uint32_t op)
 
 static uint32_t change_commit(const struct judging *j, uint32_t version)
 {
+    RIG_REQUIRE(version < j->rows->version_count);
     const uint32_t change = j->commits.change_of[version];
     return change == NONE ? NONE : j->commits.changes[change].commit;
 }
@@ -197,6 +203,7 @@ static uint32_t change_commit(const struct judging *j, uint32_t version)
 /* The row's last change among the first `seen` commits; RIG_ROW_NONE: it was not inserted. */
 static uint32_t seen_change(const struct judging *j, uint32_t insert, uint32_t seen)
 {
+    RIG_REQUIRE(j->visibility.places != NULL && insert < j->rows->statement_count);
     uint32_t at = j->commits.last[insert];
     while (at != RIG_ROW_NONE && j->visibility.places[j->commits.changes[at].commit] >= seen)
         at = j->commits.changes[at].before;
@@ -239,6 +246,7 @@ struct sum {
 static bool compare_row(struct judging *j, uint32_t txn, uint32_t op, uint32_t snapshot, uint32_t insert,
                         const struct rig_row_where *condition, struct sum *sum)
 {
+    RIG_REQUIRE(insert < j->rows->statement_count && rig_row_inserts(j->rows->statements[insert].number));
     const struct rig_row_write *row = &j->rows->statements[insert];
     const uint32_t own = own_version(j, txn, op, row->number);
     const uint32_t change =
@@ -311,8 +319,10 @@ static void compare_writers(struct judging *j, uint32_t txn, uint32_t op)
     const struct rig_read_list list = rig_txn_op_list(j->history, read);
     uint32_t count;
     const struct rig_txn_view_row *rows = rig_visibility_rows(&j->visibility, txn, op, &count);
-    for (uint32_t i = 0; count * 2 == list.count && i < count; i++)
+    for (uint32_t i = 0; count * 2 == list.count && i < count; i++) {
+        RIG_INVARIANT(rows[i].op == op);
         compare_writer(j, txn, op, rig_read_element(&list, 2 * i), rig_read_element(&list, 2 * i + 1), rows[i].version);
+    }
 }
 
 static void compare_number(struct judging *j, uint32_t txn)
@@ -425,6 +435,7 @@ static void take_writers(struct judging *j, uint32_t *writers, const char **lack
     for (uint32_t commit = 0; commit < j->certificate->commits.count; commit++) {
         const uint8_t match = j->commits.matches[commit];
         writers[commit] = match == RIG_ROW_COMMIT_EXACT ? j->commits.writers[commit] : NONE;
+        RIG_INVARIANT(match != RIG_ROW_COMMIT_EXACT || writers[commit] < j->history->txn_count);
         j->into->foreign_count += match == RIG_ROW_COMMIT_FOREIGN;
         j->open |= match == RIG_ROW_COMMIT_OPEN;
         if (match == RIG_ROW_COMMIT_EXACT && j->commits.is_partly_known[writers[commit]])

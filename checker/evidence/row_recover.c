@@ -37,6 +37,7 @@ static bool any_is_lost(const struct rig_history *history)
 /* Puts pairs of a row's id and its version before into the read at `op`; they leave the spine of its table. */
 static bool show(struct recovering *r, uint32_t txn, uint32_t op, const int64_t *rows, uint32_t count)
 {
+    RIG_REQUIRE(is_lost(r->history, txn, op));
     struct rig_history *history = r->history;
     struct rig_txn_op *read = history->ops + history->txns[txn].first_op + op;
     if (history->branch_count >= RIG_LIST_BRANCH - 1)
@@ -58,6 +59,7 @@ static bool show(struct recovering *r, uint32_t txn, uint32_t op, const int64_t 
 /* The rows that the commit changed by the statement at operation `write`. */
 static bool recover_statement(struct recovering *r, uint32_t commit, uint32_t txn, uint32_t write)
 {
+    RIG_REQUIRE(write > 0 && is_lost(r->history, txn, write - 1));
     const struct rig_row_commits *commits = r->commits;
     const uint32_t end = commits->first[commit + 1];
     uint32_t count = 0;
@@ -86,6 +88,7 @@ static bool replaces(const struct rig_row_commits *commits, uint32_t commit, con
         const struct rig_row_change *change = &commits->changes[at];
         if (change->op == NONE || change->op == 0 || !is_lost(history, txn, change->op - 1))
             continue;
+        RIG_INVARIANT(change->op < rig_txn_op_count(history, txn));
         const struct rig_row_where condition = rig_row_condition_at(rig_txn_ops(history, txn), change->op - 1);
         all = change->before != NONE && commits->changes[change->before].version != 0 &&
               rig_row_matches(&condition, change->id, commits->changes[change->before].version);
@@ -101,6 +104,7 @@ static bool recover_commits(struct recovering *r)
         if (txn == NONE || commits->matches[commit] != RIG_ROW_COMMIT_EXACT || !commits->is_partly_known[txn] ||
             r->history->txns[txn].outcome != RIG_OUTCOME_INFO || !replaces(commits, commit, r->history, txn))
             continue;
+        RIG_INVARIANT(txn < r->history->txn_count);
         for (uint32_t op = 0; op < rig_txn_op_count(r->history, txn); op++) {
             if (is_lost(r->history, txn, op) && !recover_statement(r, commit, txn, op + 1))
                 return false;

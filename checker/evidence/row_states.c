@@ -1,5 +1,7 @@
 #include "checker/evidence/row_states.h"
 
+#include "base/bug.h"
+
 #define NONE UINT32_MAX
 
 struct total {
@@ -86,6 +88,7 @@ static bool list_reads(struct states *s, const uint32_t *seen, struct rig_arena 
             s->reads_at[seen[op]] = op;
         }
     }
+    RIG_INVARIANT(s->reads_at[commits] == NONE || s->reads_at[commits] < history->op_count);
     return true;
 }
 
@@ -99,8 +102,10 @@ static bool is_there(int64_t version)
 /* Adds a row of that version, or takes it away. */
 static void count_row(struct states *s, uint32_t key, uint32_t rank, int64_t version, bool adds)
 {
+    RIG_REQUIRE(is_there(version) && rank > 0);
     const uint32_t base = s->rows->insert_first[key] + key;
     const uint32_t rows = s->rows->insert_first[key + 1] - s->rows->insert_first[key];
+    RIG_INVARIANT(rank <= rows && (uint32_t)rig_row_class(version) < s->class_first[key + 1] - s->class_first[key]);
     const struct total by =
         adds ? (struct total){1, (uint64_t)version} : (struct total){-UINT64_C(1), 0 - (uint64_t)version};
     struct total *of_class = &s->of_class[s->class_first[key] + (uint32_t)rig_row_class(version)];
@@ -115,6 +120,7 @@ static void count_row(struct states *s, uint32_t key, uint32_t rank, int64_t ver
 /* The rows of the table up to that rank. */
 static struct total until(const struct states *s, uint32_t key, uint32_t rank)
 {
+    RIG_REQUIRE(rank <= s->rows->insert_first[key + 1] - s->rows->insert_first[key]);
     const uint32_t base = s->rows->insert_first[key] + key;
     struct total all = {0};
     for (uint32_t at = rank; at > 0; at &= at - 1) {
@@ -132,6 +138,7 @@ static struct total total_of(const struct states *s, uint32_t key, const struct 
         const uint32_t first = s->rows->insert_first[key];
         if (begin >= end)
             return all;
+        RIG_INVARIANT(begin >= first && end <= s->rows->insert_first[key + 1]);
         const struct total before = until(s, key, begin - first);
         all = until(s, key, end - first);
         all.count -= before.count;
@@ -152,6 +159,7 @@ static void take_change(struct states *s, const struct rig_row_change *change)
     if (change->row == NONE || s->odd[change->key])
         return;
     struct row *row = &s->at[change->row];
+    RIG_INVARIANT(row->rank > 0);
     if (is_there(row->version))
         count_row(s, change->key, row->rank, row->version, false);
     row->version = change->version;
@@ -191,10 +199,12 @@ static void take_own(struct states *s, uint32_t txn, uint32_t op, const struct r
 
 static bool shows_state(struct states *s, uint32_t at)
 {
+    RIG_REQUIRE(at < s->history->op_count && s->txn_of[at] < s->history->txn_count);
     const uint32_t txn = s->txn_of[at], op = at - s->history->txns[txn].first_op;
     const struct rig_txn_op *ops = rig_txn_ops(s->history, txn);
     const struct rig_row_where condition = rig_row_condition_at(ops, op);
     const struct rig_read_list list = rig_txn_op_list(s->history, &ops[op]);
+    RIG_INVARIANT(op < rig_txn_op_count(s->history, txn));
     if (s->odd[ops[op].key] || (condition.column != RIG_ROW_BY_ID && condition.column != RIG_ROW_BY_CLASS))
         return false;
     struct total total = total_of(s, ops[op].key, &condition);
@@ -220,6 +230,7 @@ static bool shows_state(struct states *s, uint32_t at)
 bool rig_row_states_compare(const struct rig_row_commits *commits, const struct rig_visibility *visibility,
                             const uint32_t *seen, struct rig_arena *arena, uint8_t *same)
 {
+    RIG_REQUIRE(visibility->order != NULL && commits->rows != NULL);
     struct states s = {.commits = commits, .rows = commits->rows, .history = commits->rows->history};
     const uint32_t count = (uint32_t)commits->certificate->commits.count;
     if (!make_classes(&s, arena) || !make_rows(&s, arena) || !list_reads(&s, seen, arena))

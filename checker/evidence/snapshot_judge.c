@@ -1,5 +1,6 @@
 #include "checker/evidence/snapshot_judge.h"
 
+#include "base/bug.h"
 #include "checker/evidence/certificate_judge.h"
 #include "checker/evidence/visibility.h"
 #include "history/types/types.h"
@@ -44,13 +45,17 @@ static uint32_t op_of(const struct comparison *c, uint32_t snapshot)
 {
     const uint32_t view = certificate_of(c)->views.snapshots.at[snapshot].view;
     const struct rig_txn_view_row *rows = rig_txn_view_rows(&certificate_of(c)->views, view);
-    while (rows->snapshot != snapshot)
+    const struct rig_txn_view_row *end = rows + rig_txn_view_row_count(&certificate_of(c)->views, view);
+    while (rows < end && rows->snapshot != snapshot)
         rows++;
+    RIG_INVARIANT(rows < end); /* each snapshot was taken for an operation */
     return rows->op;
 }
 
 static struct rig_discrepancy of_snapshot(const struct comparison *c, enum rig_discrepancy_kind kind, uint32_t snapshot)
 {
+    RIG_REQUIRE(snapshot < certificate_of(c)->views.snapshots.count &&
+                c->visibility.shown[snapshot].txn != RIG_VIEW_NONE);
     return (struct rig_discrepancy){.kind = kind,
                                     .txn = c->visibility.shown[snapshot].txn,
                                     .op = op_of(c, snapshot),
@@ -77,8 +82,10 @@ static bool find_commits(struct comparison *c)
         c->commits[key] = all;
         all += chains->keys[key].count;
     }
-    for (size_t i = 0; i < chains->slot_count; i++)
+    for (size_t i = 0; i < chains->slot_count; i++) {
+        RIG_INVARIANT(chains->slots[i].place < chains->keys[chains->slots[i].key].count);
         c->commits[chains->slots[i].key][chains->slots[i].place] = chains->slots[i].commit;
+    }
     for (uint32_t txn = 0; txn < c->history->txn_count; txn++)
         c->commit_of[txn] = NONE;
     for (uint32_t commit = 0; commit < certificate_of(c)->commits.count; commit++) {
@@ -90,12 +97,14 @@ static bool find_commits(struct comparison *c)
 
 static uint32_t acknowledged_at(const struct comparison *c, uint32_t commit)
 {
+    RIG_REQUIRE(commit == NONE || commit < certificate_of(c)->commits.count);
     const uint32_t txn = commit == NONE ? RIG_VIEW_NONE : c->writers[commit];
     return txn == RIG_VIEW_NONE ? RIG_POSITION_NONE : rig_txn_end(c->history, txn);
 }
 
 static bool find_soonest(struct comparison *c)
 {
+    RIG_REQUIRE(c->visibility.order != NULL);
     const uint32_t count = (uint32_t)certificate_of(c)->commits.count;
     c->soonest = rig_arena_array(&c->into->arena, (size_t)count + 1, sizeof *c->soonest);
     if (c->soonest == NULL)
@@ -121,6 +130,7 @@ static void note_forks(struct comparison *c)
         found.commit = commit;
         found.other_snapshot = v->chain[i + 1];
         found.other_commit = rig_visibility_difference(v, v->chain[i + 1], v->chain[i]);
+        RIG_INVARIANT(found.other_commit != RIG_COMMIT_NONE);
         note(c, found);
     }
 }
@@ -134,6 +144,7 @@ static void compare_orders(struct comparison *c)
             const uint32_t before = c->commits[key][i - 1], commit = c->commits[key][i];
             if (v->first[commit] >= v->first[before])
                 continue;
+            RIG_INVARIANT(v->first[commit] < v->chain_count);
             c->inverted[key] = 1;
             struct rig_discrepancy found =
                 of_snapshot(c, RIG_DISCREPANCY_VERSION_INVERSION, v->chain[v->first[commit]]);
@@ -164,6 +175,7 @@ static void find_stale(struct comparison *c)
 /* The elements of the key's chain up to the last one that a snapshot shows. */
 static uint32_t count_shown(const struct comparison *c, uint32_t key, uint32_t snapshot)
 {
+    RIG_REQUIRE(is_usable(c, snapshot));
     uint32_t low = 0, high = c->chains->keys[key].count;
     while (c->inverted[key] && high > 0 && !rig_visibility_sees(&c->visibility, snapshot, c->commits[key][high - 1]))
         high--;
@@ -175,6 +187,7 @@ static uint32_t count_shown(const struct comparison *c, uint32_t key, uint32_t s
         else
             high = middle;
     }
+    RIG_INVARIANT(low <= c->chains->keys[key].count);
     return low;
 }
 
@@ -210,11 +223,13 @@ static uint32_t count_expected(const struct comparison *c, uint32_t txn, uint32_
     if (own == NULL)
         return is_usable(c, snapshot) ? count_shown(c, op->key, snapshot) : NONE;
     const struct rig_certificate_slot *slot = rig_certificate_find(c->chains, op->key, own->value);
+    RIG_INVARIANT(slot == NULL || slot->place < c->chains->keys[op->key].count);
     return slot == NULL || slot->commit != c->commit_of[txn] ? NONE : slot->place + 1;
 }
 
 static void compare_state(struct comparison *c, uint32_t txn, uint32_t at, uint32_t snapshot)
 {
+    RIG_REQUIRE(rig_op_reads(rig_txn_ops(c->history, txn)[at].kind));
     const struct rig_txn_op *op = rig_txn_ops(c->history, txn) + at;
     const uint32_t expected = count_expected(c, txn, at, snapshot), shown = count_read(c, op);
     if (expected == NONE || shown == NONE)
@@ -279,8 +294,9 @@ static void compare_number(struct comparison *c, uint32_t txn, uint32_t view)
     if (commit == NONE || id == 0 || c->chains->slot_count == 0 || certificate_of(c)->commits.at[commit].id == id)
         return;
     uint32_t op = 0;
-    while (rig_op_reads(rig_txn_ops(c->history, txn)[op].kind))
+    while (op < rig_txn_op_count(c->history, txn) && rig_op_reads(rig_txn_ops(c->history, txn)[op].kind))
         op++;
+    RIG_INVARIANT(op < rig_txn_op_count(c->history, txn)); /* it made a commit */
     note(c, (struct rig_discrepancy){.kind = RIG_DISCREPANCY_NUMBER_MISMATCH,
                                      .txn = txn,
                                      .op = op,
@@ -293,6 +309,7 @@ static void compare_number(struct comparison *c, uint32_t txn, uint32_t view)
 /* Whether the one snapshot shows each version that the transaction overwrites. */
 static void compare_overwritten(struct comparison *c, uint32_t txn, uint32_t snapshot)
 {
+    RIG_REQUIRE(is_usable(c, snapshot));
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(c->history, txn); i++) {
         const struct rig_certificate_slot *slot =
@@ -317,6 +334,7 @@ static void compare_overwritten(struct comparison *c, uint32_t txn, uint32_t sna
 /* All reads at a standby fit one prefix of the stream within what the snapshot allows. */
 static void compare_standby(struct comparison *c, uint32_t txn, uint32_t op, uint32_t snapshot)
 {
+    RIG_REQUIRE(snapshot < certificate_of(c)->views.snapshots.count && op < rig_txn_op_count(c->history, txn));
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
     uint32_t least, most;
     bool fits = rig_visibility_bounds(&c->visibility, snapshot, &least, &most);
@@ -370,6 +388,7 @@ static void compare_rows(struct comparison *c, uint32_t txn, uint32_t view)
 /* Whether the one snapshot of the transaction is known; false for what is left out. */
 static bool compare_txn(struct comparison *c, uint32_t txn)
 {
+    RIG_REQUIRE(c->history->txns[txn].outcome == RIG_OUTCOME_OK);
     const uint32_t view = c->visibility.view_of[txn];
     if (view == RIG_VIEW_NONE)
         return false;
@@ -395,6 +414,7 @@ static bool is_clean(const struct rig_certified *certified)
 bool rig_snapshot_judge(const struct rig_history *history, const struct rig_certificate_chains *chains,
                         const uint32_t *writers, struct rig_certified *certified)
 {
+    RIG_REQUIRE(history->certificate != NULL);
     struct comparison c = {.history = history, .chains = chains, .writers = writers, .into = certified};
     bool single = true;
     certified->view_count = history->certificate->views.views.count;

@@ -45,6 +45,7 @@ static bool index_ids(struct rig_visibility *v, uint32_t count, struct rig_arena
     }
     while (step <= v->step_count)
         v->steps[step++] = count;
+    RIG_INVARIANT(step == v->step_count + 1);
     return true;
 }
 
@@ -63,6 +64,7 @@ static bool rank_commits(struct rig_visibility *v, struct rig_arena *arena, bool
     qsort(sorted, commits->count, sizeof *sorted, compare_numbered);
     *distinct = commits->count == 0 || sorted[0].id != 0;
     for (uint32_t rank = 0; rank < commits->count; rank++) {
+        RIG_INVARIANT(rank == 0 || sorted[rank - 1].id <= sorted[rank].id);
         v->by_rank[rank] = sorted[rank].commit;
         v->ids[rank] = sorted[rank].id;
         v->ranks[sorted[rank].commit] = rank;
@@ -86,6 +88,8 @@ static uint32_t rank_of(const struct rig_visibility *v, uint64_t id)
         else
             high = middle;
     }
+    RIG_INVARIANT(low == count || v->ids[low] >= id);
+    RIG_INVARIANT(low == 0 || v->ids[low - 1] < id);
     return low;
 }
 
@@ -94,6 +98,7 @@ static uint32_t rank_of(const struct rig_visibility *v, uint64_t id)
 /* A view of operations that the transaction does not have is not its own. */
 static bool is_view_of(const struct rig_history *history, uint32_t view, uint32_t txn)
 {
+    RIG_REQUIRE(view < history->certificate->views.views.count && txn < history->txn_count);
     const struct rig_txn_views *views = &history->certificate->views;
     const uint32_t rows = rig_txn_view_row_count(views, view);
     return rows > 0 && rig_txn_view_rows(views, view)[rows - 1].op < rig_txn_op_count(history, txn);
@@ -136,6 +141,7 @@ static void add_hole(struct rig_visibility *v, struct rig_shown *shown, uint64_t
 /* The transactions in progress, and the snapshot's own. */
 static void show(struct rig_visibility *v, uint32_t snapshot, uint32_t first_hole)
 {
+    RIG_REQUIRE(snapshot < views_of(v)->snapshots.count);
     const struct rig_snapshot *of = &views_of(v)->snapshots.at[snapshot];
     const uint64_t own = views_of(v)->views.at[of->view].id;
     struct rig_shown *shown = &v->shown[snapshot];
@@ -153,6 +159,7 @@ static void show(struct rig_visibility *v, uint32_t snapshot, uint32_t first_hol
     }
     if (!added)
         add_hole(v, shown, own);
+    RIG_INVARIANT(shown->hole_count <= of->active_count + 1);
 }
 
 /* Per rank the last invocation among the writers up to it. */
@@ -163,6 +170,7 @@ static uint32_t *find_last_invocations(const struct rig_visibility *v, const uin
     uint32_t latest = 0;
     for (size_t rank = 0; last != NULL && rank < count; rank++) {
         const uint32_t txn = writers[v->by_rank[rank]];
+        RIG_REQUIRE(txn == RIG_VIEW_NONE || txn < v->history->txn_count);
         const uint32_t at = txn == RIG_VIEW_NONE ? 0 : v->history->txns[txn].invoke_at;
         latest = at != RIG_POSITION_NONE && at > latest ? at : latest;
         last[rank] = latest;
@@ -202,6 +210,7 @@ static bool show_all(struct rig_visibility *v, const uint32_t *writers, struct r
         if (shown->usable)
             v->chain[v->chain_count++] = i;
     }
+    RIG_INVARIANT(v->chain_count <= views->snapshots.count);
     return true;
 }
 
@@ -245,8 +254,10 @@ static bool sort_chain(struct rig_visibility *v, struct rig_arena *arena)
     for (uint32_t i = 0; i < v->chain_count; i++)
         sized[i] = (struct sized){.prefix = rig_visibility_prefix(v, v->chain[i]), .snapshot = v->chain[i]};
     qsort(sized, v->chain_count, sizeof *sized, compare_sized);
-    for (uint32_t i = 0; i < v->chain_count; i++)
+    for (uint32_t i = 0; i < v->chain_count; i++) {
+        RIG_INVARIANT(i == 0 || sized[i - 1].prefix <= sized[i].prefix);
         v->chain[i] = sized[i].snapshot;
+    }
     return true;
 }
 
@@ -270,11 +281,13 @@ static uint32_t find_first(const struct rig_visibility *v, uint32_t commit)
         else
             low = middle + 1;
     }
+    RIG_INVARIANT(low == v->chain_count || rig_visibility_sees(v, v->chain[low], commit));
     return low;
 }
 
 static bool order_commits(struct rig_visibility *v, struct rig_arena *arena)
 {
+    RIG_REQUIRE(v->forks == 0);
     const uint32_t count = (uint32_t)certificate_of(v)->commits.count;
     uint32_t *starts = rig_arena_array(arena, (size_t)v->chain_count + 2, sizeof *starts);
     v->first = rig_arena_array(arena, (size_t)count + 1, sizeof *v->first);
@@ -288,6 +301,7 @@ static bool order_commits(struct rig_visibility *v, struct rig_arena *arena)
         starts[i] += starts[i - 1];
     for (uint32_t commit = 0; commit < count; commit++) {
         v->places[commit] = starts[v->first[commit]]++;
+        RIG_INVARIANT(v->places[commit] < count);
         v->order[v->places[commit]] = commit;
     }
     return true;
@@ -319,6 +333,7 @@ bool rig_visibility_build(const struct rig_history *history, const uint32_t *wri
 const struct rig_txn_view_row *rig_visibility_rows(const struct rig_visibility *visibility, uint32_t txn, uint32_t op,
                                                    uint32_t *count)
 {
+    RIG_REQUIRE(txn < visibility->history->txn_count);
     const struct rig_txn_views *views = views_of(visibility);
     const uint32_t view = visibility->view_of[txn],
                    rows = view == RIG_VIEW_NONE ? 0 : rig_txn_view_row_count(views, view);
@@ -340,6 +355,8 @@ uint32_t rig_visibility_snapshot(const struct rig_visibility *visibility, uint32
 
 bool rig_visibility_sees(const struct rig_visibility *visibility, uint32_t snapshot, uint32_t commit)
 {
+    RIG_REQUIRE(snapshot < views_of(visibility)->snapshots.count && visibility->shown[snapshot].usable);
+    RIG_REQUIRE(commit < certificate_of(visibility)->commits.count);
     const struct rig_shown *shown = &visibility->shown[snapshot];
     const uint32_t rank = visibility->ranks[commit];
     const uint32_t *holes = visibility->holes + shown->first_hole;
@@ -358,12 +375,16 @@ bool rig_visibility_sees(const struct rig_visibility *visibility, uint32_t snaps
 
 uint32_t rig_visibility_prefix(const struct rig_visibility *visibility, uint32_t snapshot)
 {
+    RIG_REQUIRE(snapshot < views_of(visibility)->snapshots.count);
     const struct rig_shown *shown = &visibility->shown[snapshot];
+    RIG_INVARIANT(shown->hole_count <= shown->limit);
     return shown->limit - shown->hole_count;
 }
 
 uint32_t rig_visibility_difference(const struct rig_visibility *visibility, uint32_t a, uint32_t b)
 {
+    RIG_REQUIRE(a < views_of(visibility)->snapshots.count && b < views_of(visibility)->snapshots.count);
+    RIG_REQUIRE(visibility->shown[a].usable && visibility->shown[b].usable);
     const struct rig_shown *of = &visibility->shown[a], *other = &visibility->shown[b];
     const uint32_t *holes = visibility->holes + of->first_hole, *others = visibility->holes + other->first_hole;
     uint32_t at = 0;
@@ -406,6 +427,7 @@ static uint32_t find_least(const uint64_t *values, uint32_t count, uint64_t id)
 /* Commits below xmin had ended when the standby showed them; those from xmax on it did not know. */
 bool rig_visibility_bounds(const struct rig_visibility *visibility, uint32_t snapshot, uint32_t *least, uint32_t *most)
 {
+    RIG_REQUIRE(snapshot < views_of(visibility)->snapshots.count);
     const struct rig_snapshot *of = &views_of(visibility)->snapshots.at[snapshot];
     const uint32_t count = (uint32_t)certificate_of(visibility)->commits.count;
     *least = find_least(visibility->least_after, count, of->xmin);
