@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bug.h"
 #include "checker/prove/impossible.h"
 #include "checker/prove/counter_sums.h"
 
@@ -40,17 +41,20 @@ struct proof {
 
 static const struct rig_txn_op *op_of(const struct proof *p, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(txn < p->history->txn_count);
     return op < rig_txn_op_count(p->history, txn) ? rig_txn_ops(p->history, txn) + op : NULL;
 }
 
 static enum rig_rc refuse(const struct proof *p, const struct rig_witness_line *line, const char *what)
 {
+    RIG_REQUIRE(line->kind < RIG_WITNESS_KINDS && what != NULL);
     return rig_fail(p->err, RIG_E_INPUT, "%s of T%u and T%u: %s", rig_witness_kinds[line->kind],
                     rig_txn_name(p->history, line->from), rig_txn_name(p->history, line->to), what);
 }
 
 static bool writes(const struct proof *p, uint32_t txn, uint32_t key)
 {
+    RIG_REQUIRE(txn < p->history->txn_count && (key == RIG_FACT_NONE || key < p->history->key_count));
     for (uint32_t op = 0; op < rig_txn_op_count(p->history, txn); op++) {
         const struct rig_txn_op *at = op_of(p, txn, op);
         if (!rig_op_reads(at->kind) && (key == RIG_FACT_NONE || at->key == key))
@@ -66,6 +70,7 @@ static bool list_shows(const struct proof *p, uint32_t read, int64_t first, int6
 {
     if (read == RIG_FACT_NONE)
         return false;
+    RIG_REQUIRE(read < p->history->op_count && rig_op_reads_sequence(p->history->ops[read].kind));
     const struct rig_read_list list = rig_txn_op_list(p->history, &p->history->ops[read]);
     bool met = false;
     for (uint32_t i = 0; i < list.count; i++) {
@@ -80,15 +85,18 @@ static bool list_shows(const struct proof *p, uint32_t read, int64_t first, int6
 /* The last write of the key by the transaction, in history->ops, or RIG_FACT_NONE. */
 static uint32_t last_write(const struct proof *p, uint32_t txn, uint32_t key)
 {
+    RIG_REQUIRE(txn < p->history->txn_count && key < p->history->key_count);
     uint32_t last = RIG_FACT_NONE;
     for (uint32_t op = p->history->txns[txn].first_op; op < p->history->txns[txn + 1].first_op; op++)
         last = !rig_op_reads(p->history->ops[op].kind) && p->history->ops[op].key == key ? op : last;
+    RIG_INVARIANT(last == RIG_FACT_NONE || p->history->ops[last].key == key);
     return last;
 }
 
 /* The write behind the read with which the transaction begins on the key; RIG_FACT_NONE: it begins otherwise. */
 static uint32_t first_met(const struct proof *p, uint32_t txn, uint32_t key)
 {
+    RIG_REQUIRE(txn < p->history->txn_count && p->facts->shape == RIG_RESULT_VALUE);
     const struct rig_txn_op *ops = p->history->ops;
     uint32_t op = p->history->txns[txn].first_op;
     while (op < p->history->txns[txn + 1].first_op && ops[op].key != key)
@@ -105,6 +113,9 @@ static uint32_t first_met(const struct proof *p, uint32_t txn, uint32_t key)
 static bool assumed_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t write,
                           uint32_t key)
 {
+    RIG_REQUIRE(line->reason == RIG_REASON_SEQUENTIAL || line->reason == RIG_REASON_LINEARIZABLE);
+    RIG_REQUIRE(line->left < p->history->txn_count && line->met < p->history->txn_count);
+    RIG_REQUIRE(write >= p->history->txns[before].first_op && write < p->history->txns[before + 1].first_op);
     const struct rig_txn *left = &p->history->txns[line->left], *met = &p->history->txns[line->met];
     const bool invoked = met->invoke_at != RIG_POSITION_NONE, in_process = line->reason == RIG_REASON_SEQUENTIAL;
     const bool in_turn = in_process && p->history->in_turn;
@@ -123,6 +134,7 @@ static bool assumed_order(const struct proof *p, const struct rig_witness_line *
 static bool known_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t write,
                         uint32_t key)
 {
+    RIG_REQUIRE(before < p->history->txn_count && line->to < p->history->txn_count);
     if (line->reason == RIG_REASON_UPDATE) {
         const struct rig_txn_op *read = op_of(p, line->to, line->reason_op);
         const bool known = read != NULL && p->facts->shape == RIG_RESULT_VALUE && rig_op_reads(read->kind) &&
@@ -142,6 +154,7 @@ static bool known_order(const struct proof *p, const struct rig_witness_line *li
 static const char *check_ww(const struct proof *p, const struct rig_witness_line *line, const struct rig_txn_op *from,
                             const struct rig_txn_op *to)
 {
+    RIG_REQUIRE(line->kind == RIG_WITNESS_WW && from->key == to->key);
     if (rig_op_reads(from->kind) || rig_op_reads(to->kind))
         return "not two writes";
     if (p->facts->shape == RIG_RESULT_VALUE || line->reason == RIG_REASON_CASE)
@@ -158,6 +171,7 @@ static const char *check_ww(const struct proof *p, const struct rig_witness_line
 
 static const char *check_wr(const struct proof *p, const struct rig_txn_op *from, const struct rig_txn_op *to)
 {
+    RIG_REQUIRE(from->key == to->key);
     return !rig_op_reads(from->kind) && rig_op_reads(to->kind) && rig_shows(p->history, to, from->value)
                ? NULL
                : "the one did not read what the other one wrote";
@@ -166,6 +180,7 @@ static const char *check_wr(const struct proof *p, const struct rig_txn_op *from
 static const char *check_rw(const struct proof *p, const struct rig_witness_line *line, const struct rig_txn_op *from,
                             const struct rig_txn_op *to)
 {
+    RIG_REQUIRE(line->kind == RIG_WITNESS_RW && from->key == to->key);
     if (!rig_op_reads(from->kind) || rig_op_reads(to->kind) || from->read_state == RIG_READ_UNKNOWN)
         return "not a known read and a write";
     if (p->facts->shape != RIG_RESULT_VALUE)
@@ -186,6 +201,7 @@ static const char *check_rw(const struct proof *p, const struct rig_witness_line
 
 static const char *check_time(const struct proof *p, const struct rig_witness_line *line)
 {
+    RIG_REQUIRE(line->kind == RIG_WITNESS_PROCESS || line->kind == RIG_WITNESS_REALTIME);
     const struct rig_txn *from = &p->history->txns[line->from], *to = &p->history->txns[line->to];
     const bool invoked = to->invoke_at != RIG_POSITION_NONE, in_process = line->kind == RIG_WITNESS_PROCESS;
     const bool in_turn = in_process && p->history->in_turn; /* processes complete in their order */
@@ -198,6 +214,7 @@ static const char *check_time(const struct proof *p, const struct rig_witness_li
 
 static enum rig_rc check_step(const struct proof *p, const struct rig_witness_line *line)
 {
+    RIG_REQUIRE(line->from < p->history->txn_count && line->to < p->history->txn_count);
     const struct rig_txn_op *from = op_of(p, line->from, line->from_op), *to = op_of(p, line->to, line->to_op);
     const char *lack = NULL;
     if (!p->facts->committed[line->from] || !p->facts->committed[line->to] || line->from == line->to)
@@ -216,6 +233,7 @@ static enum rig_rc check_step(const struct proof *p, const struct rig_witness_li
 /* Whether acknowledged reads, or an assumption, order the versions of a ww step below read committed, too. */
 static bool is_acknowledged(const struct proof *p, const struct rig_witness_line *step)
 {
+    RIG_REQUIRE(p->facts->committed[step->from] && p->facts->committed[step->to]);
     if (p->history->txns[step->from].outcome != RIG_OUTCOME_OK || p->history->txns[step->to].outcome != RIG_OUTCOME_OK)
         return false;
     if (step->kind != RIG_WITNESS_WW)
@@ -253,6 +271,7 @@ static bool shows_version(const struct proof *p, const struct rig_witness_line *
     const uint32_t read = p->history->txns[step->to].first_op + step->to_op;
     if (step->kind != RIG_WITNESS_WR || p->facts->shape != RIG_RESULT_LIST)
         return true;
+    RIG_INVARIANT(read < p->history->txns[step->to + 1].first_op);
     const struct rig_read_list list = rig_facts_external(p->facts, step->to, read);
     const struct rig_fact_write *write = list.count == 0 ? NULL
                                                          : rig_facts_writer(p->facts, p->history->ops[read].key,
@@ -269,6 +288,7 @@ static uint32_t entered_op(const struct proof *p, const struct rig_witness_line 
     while (op < step->to_op &&
            (step->kind != RIG_WITNESS_WW || rig_op_reads(ops[op].kind) || !writes(p, step->from, ops[op].key)))
         op++;
+    RIG_INVARIANT(op <= step->to_op);
     return op;
 }
 
@@ -308,11 +328,15 @@ static struct shape shape_of(const struct proof *p, const struct rig_witness_lin
         s.ascending = s.ascending && enters && entered_op(p, last) < step->from_op;
         s.snapshots = s.snapshots && enters && entered_op(p, last) <= step->from_op;
     }
+    RIG_INVARIANT(s.ww + s.wr + s.rw + s.process + s.realtime == count && s.silent <= count);
+    RIG_INVARIANT(s.rw > 0 || (!s.adjacent && !s.by_predicate));
+    RIG_INVARIANT(s.snapshots || !s.ascending);
     return s;
 }
 
 static bool is_forbidden(const struct shape *s, const struct rig_proved_level *level)
 {
+    RIG_REQUIRE(s->count >= 2 && level->forbids <= RIG_FORBIDS_ANY);
     if ((s->process > 0 && level->keeps == RIG_KEEPS_NOTHING) || (s->realtime > 0 && level->keeps != RIG_KEEPS_TIME))
         return false;
     if (level->forbids == RIG_FORBIDS_WRITES)
@@ -359,6 +383,8 @@ static uint32_t levels_forbidding(const struct shape *s)
     uint32_t levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++)
         levels |= (uint32_t)is_forbidden(s, &rig_proved_levels[i]) << i;
+    /* What a level forbids, each stronger one forbids. */
+    RIG_INVARIANT((rig_proved_levels_above(levels) & ~levels) == 0);
     return levels;
 }
 
@@ -381,6 +407,7 @@ static enum rig_rc check_cycle(struct proof *p, const struct rig_witness_line *s
 
 static enum rig_rc suppose(struct proof *p, const struct rig_witness_line *line)
 {
+    RIG_REQUIRE(line->kind == RIG_WITNESS_SUPPOSE);
     const struct order supposed = {line->from, line->to};
     if (p->facts->shape == RIG_RESULT_SET || line->from == line->to || !p->facts->committed[line->from] ||
         !p->facts->committed[line->to])
@@ -396,6 +423,7 @@ static enum rig_rc conclude(struct proof *p, bool is_last)
     if (p->open.count == 0)
         return is_last ? RIG_OK : rig_fail(p->err, RIG_E_INPUT, "the witness goes on behind its last cycle");
     const struct open_case closed = p->open.at[--p->open.count];
+    RIG_INVARIANT(closed.order_count < p->orders.count);
     p->orders.count = closed.order_count;
     p->orders.at[p->orders.count++] = (struct order){closed.supposed.after, closed.supposed.before};
     return is_last ? rig_fail(p->err, RIG_E_INPUT, "the witness ends within a case") : RIG_OK;
@@ -421,12 +449,15 @@ static enum rig_rc check_lines(struct proof *p)
     }
     if (rc == RIG_OK && (p->count == 0 || p->lines[p->count - 1].kind != RIG_WITNESS_CYCLE))
         rc = rig_fail(p->err, RIG_E_INPUT, "the witness does not end with a cycle");
+    RIG_INVARIANT(rc != RIG_OK || p->open.count == 0);
     return rc;
 }
 
 enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsigned assumed,
                            const struct rig_witness_lines *lines, struct rig_err *err)
 {
+    RIG_REQUIRE(levels != 0 && levels >> RIG_PROVED_LEVELS == 0);
+    RIG_REQUIRE(facts->form != RIG_FACTS_VERSIONS || facts->committed != NULL);
     struct proof p = {.facts = facts,
                       .history = facts->history,
                       .lines = lines->at,

@@ -56,6 +56,7 @@ bool rig_sums_reach(const struct rig_history *history, uint32_t key, int64_t val
 /* All that the transaction adds to the key with operations before `end`. False: it is beyond 64 bits. */
 static bool net_of(const struct rig_history *history, uint32_t txn, uint32_t key, uint32_t end, int64_t *net)
 {
+    RIG_REQUIRE(txn < history->txn_count && key < history->key_count);
     *net = 0;
     for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op && op < end; op++) {
         if (history->ops[op].kind == RIG_OP_INCREMENT && history->ops[op].key == key &&
@@ -93,6 +94,7 @@ bool rig_sums_by(const struct rig_history *history, uint32_t reader_txn, uint32_
 
 static bool is_out_of_bounds(const struct sum *s)
 {
+    RIG_REQUIRE(s->history->workload == RIG_WORKLOAD_COUNTER);
     int64_t least, most;
     return rig_sums_by(s->history, s->txn, s->read_at, &least, &most) &&
            (shown(s->read) < least || shown(s->read) > most);
@@ -101,6 +103,7 @@ static bool is_out_of_bounds(const struct sum *s)
 /* An account that both transactions read cannot have begun with a balance that explains both. */
 static bool is_contradiction(const struct sum *s)
 {
+    RIG_REQUIRE(s->history->workload == RIG_WORKLOAD_BANK && s->other < s->history->txn_count);
     const struct rig_history *history = s->history;
     if (s->other_op >= rig_txn_op_count(history, s->other) || history->txns[s->other].outcome != RIG_OUTCOME_OK)
         return false;
@@ -145,6 +148,7 @@ bool rig_sums_total(const struct rig_history *history, uint32_t txn, int64_t *to
 /* Whether no transaction that may have committed changes the total of the accounts that `reader` reads. */
 static bool keep_total(const struct rig_history *history, uint32_t reader)
 {
+    RIG_REQUIRE(reader < history->txn_count);
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         int64_t sum = 0;
         for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++) {
@@ -181,6 +185,7 @@ static bool reads_changed(const struct rig_history *history, uint32_t txn, uint3
 /* Compared with another read of the same accounts; of itself, with the total that is assumed. */
 static bool is_wrong_total(const struct sum *s)
 {
+    RIG_REQUIRE(s->txn < s->history->txn_count && s->other < s->history->txn_count);
     const struct rig_history *history = s->history;
     int64_t total, other;
     if (!rig_sums_total(history, s->txn, &total) || !keep_total(history, s->txn))
@@ -237,6 +242,8 @@ static bool is_against(enum rig_witness_kind kind, const struct rig_proved_level
 enum rig_rc rig_impossible_sum(const struct rig_facts *facts, const struct rig_witness_line *line, uint32_t *levels,
                                struct rig_err *err)
 {
+    RIG_REQUIRE(facts->form == RIG_FACTS_SUMS && line->from < facts->history->txn_count &&
+                line->to < facts->history->txn_count);
     const struct rig_history *history = facts->history;
     struct sum s = {.facts = facts, .history = history, .txn = line->from, .other = line->to, .other_op = line->to_op};
     s.read_at = history->txns[line->from].first_op + line->from_op;
@@ -249,5 +256,6 @@ enum rig_rc rig_impossible_sum(const struct rig_facts *facts, const struct rig_w
     *levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++)
         *levels |= (uint32_t)is_against(line->kind, &rig_proved_levels[i]) << i;
+    RIG_INVARIANT(*levels >> RIG_PROVED_LEVELS == 0);
     return RIG_OK;
 }

@@ -19,6 +19,7 @@ void rig_facts_done(struct rig_facts *facts)
 /* Fibonacci hashing of both. */
 static uint64_t slot_of(const struct rig_facts *facts, uint32_t key, int64_t value)
 {
+    RIG_REQUIRE((facts->mask & (facts->mask + 1)) == 0);
     const uint64_t mixed = ((uint64_t)key << 32 ^ (uint64_t)value) * UINT64_C(0x9e3779b97f4a7c15);
     return (mixed ^ mixed >> 29) & facts->mask;
 }
@@ -74,6 +75,7 @@ static enum rig_rc index_writes(struct rig_facts *facts, struct rig_err *err)
     uint64_t slots = 16;
     while (slots < 2 * (uint64_t)history->op_count + 2)
         slots *= 2;
+    RIG_INVARIANT(slots > 2 * (uint64_t)history->op_count && (slots & (slots - 1)) == 0);
     facts->mask = slots - 1;
     facts->writes = malloc(slots * sizeof facts->writes[0]);
     if (facts->writes == NULL)
@@ -99,6 +101,7 @@ static enum rig_rc index_writes(struct rig_facts *facts, struct rig_err *err)
 
 enum rig_rc rig_facts_init(struct rig_facts *facts, const struct rig_history *history, struct rig_err *err)
 {
+    RIG_REQUIRE((unsigned)history->workload < RIG_WORKLOAD_COUNT);
     const enum rig_workload workload = history->workload;
     const bool is_register = ((unsigned)RIG_WORKLOADS_OF_REGISTERS >> workload & 1) != 0;
     *facts = (struct rig_facts){.history = history, .shape = rig_data_types[workload].shape};
@@ -112,12 +115,14 @@ enum rig_rc rig_facts_init(struct rig_facts *facts, const struct rig_history *hi
         return rig_fail(err, RIG_E_LIMIT, "the history omits operations that may have read or written");
     while (facts->completed < history->txn_count && history->txns[facts->completed].complete_at != RIG_POSITION_NONE)
         facts->completed++;
+    RIG_INVARIANT(facts->completed <= history->txn_count);
     return facts->form == RIG_FACTS_VERSIONS ? index_writes(facts, err) : RIG_OK;
 }
 
 /* Names ascend among the transactions with a completion, and among the others. */
 uint32_t rig_facts_named(const struct rig_facts *facts, uint32_t name)
 {
+    RIG_REQUIRE(facts->completed <= facts->history->txn_count);
     const uint32_t begins[] = {0, facts->completed, facts->history->txn_count};
     for (int part = 0; part < 2; part++) {
         uint32_t low = begins[part], high = begins[part + 1];
@@ -136,6 +141,9 @@ uint32_t rig_facts_named(const struct rig_facts *facts, uint32_t name)
 
 struct rig_read_list rig_facts_external(const struct rig_facts *facts, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(txn < facts->history->txn_count && op >= facts->history->txns[txn].first_op &&
+                op < facts->history->txns[txn + 1].first_op);
+    RIG_REQUIRE(rig_op_reads_sequence(facts->history->ops[op].kind));
     const struct rig_history *history = facts->history;
     struct rig_read_list list = rig_txn_op_list(history, &history->ops[op]);
     bool appends = false;
@@ -148,6 +156,7 @@ struct rig_read_list rig_facts_external(const struct rig_facts *facts, uint32_t 
         list.count--;
     }
     list.shared = list.count < list.shared ? list.count : list.shared;
+    RIG_INVARIANT(list.shared <= list.count);
     return list;
 }
 
@@ -165,12 +174,14 @@ static bool lists_disagree(const struct rig_read_list *a, const struct rig_read_
 
 static void note_longest(struct rig_facts *facts, uint32_t *longest, uint32_t op)
 {
+    RIG_REQUIRE(rig_op_reads_sequence(facts->history->ops[op].kind));
     const uint32_t key = facts->history->ops[op].key;
     const struct rig_read_list list = rig_txn_op_list(facts->history, &facts->history->ops[op]);
     if (longest[key] == RIG_FACT_NONE) {
         longest[key] = op;
         return;
     }
+    RIG_INVARIANT(facts->history->ops[longest[key]].key == key);
     const struct rig_read_list most = rig_txn_op_list(facts->history, &facts->history->ops[longest[key]]);
     if (lists_disagree(&list, &most))
         facts->contested[key] = 1;
@@ -211,6 +222,7 @@ enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err)
         return rig_no_memory(err, "the history");
     memset(facts->longest, 0xff, keys * sizeof facts->longest[0]);
     memset(facts->longest_acknowledged, 0xff, keys * sizeof facts->longest[0]);
+    RIG_INVARIANT(facts->writes != NULL);
     if (facts->shape == RIG_RESULT_LIST)
         find_longest(facts);
     return RIG_OK;
@@ -218,6 +230,7 @@ enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err)
 
 bool rig_facts_found_no_row(const struct rig_facts *facts, uint32_t op)
 {
+    RIG_REQUIRE(op < facts->history->op_count);
     const struct rig_txn_op *at = &facts->history->ops[op];
     if (facts->prefilled || !rig_op_reads(at->kind) || at->read_state == RIG_READ_UNKNOWN)
         return false;

@@ -14,6 +14,7 @@ struct claim {
 
 bool rig_shows(const struct rig_history *history, const struct rig_txn_op *read, int64_t value)
 {
+    RIG_REQUIRE(rig_op_reads(read->kind));
     if (read->read_state != RIG_READ_SEEN || !rig_op_reads_sequence(read->kind))
         return read->read_state == RIG_READ_SEEN && read->value == value;
     const struct rig_read_list list = rig_txn_op_list(history, read);
@@ -27,6 +28,7 @@ bool rig_shows(const struct rig_history *history, const struct rig_txn_op *read,
 /* The elements of a read; none of a register. */
 static struct rig_read_list list_of(const struct claim *c, const struct rig_txn_op *read)
 {
+    RIG_REQUIRE(rig_op_reads(read->kind));
     return c->facts->shape == RIG_RESULT_VALUE ? (struct rig_read_list){0} : rig_txn_op_list(c->history, read);
 }
 
@@ -43,18 +45,21 @@ static uint32_t write_in(const struct claim *c, uint32_t txn, int64_t value)
 
 static bool is_initial(const struct claim *c, const struct rig_txn_op *read)
 {
+    RIG_REQUIRE(c->facts->shape == RIG_RESULT_VALUE);
     return read->read_state == RIG_READ_NIL ||
            (read->read_state == RIG_READ_SEEN && !rig_facts_is_written(c->facts, read->key, read->value));
 }
 
 static bool is_same_version(const struct rig_txn_op *a, const struct rig_txn_op *b)
 {
+    RIG_REQUIRE(a->key == b->key);
     return a->read_state == b->read_state && (a->read_state != RIG_READ_SEEN || a->value == b->value);
 }
 
 /* Whether the transaction writes the key with an operation behind this one. */
 static bool writes_after(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t key)
 {
+    RIG_REQUIRE(op >= history->txns[txn].first_op && op < history->txns[txn + 1].first_op);
     for (uint32_t i = op + 1; i < history->txns[txn + 1].first_op; i++) {
         if (!rig_op_reads(history->ops[i].kind) && history->ops[i].key == key)
             return true;
@@ -149,6 +154,7 @@ static bool is_future(const struct claim *c)
 static bool is_changed(const struct claim *c, const struct rig_txn_op *in, const struct rig_txn_op *missing_in,
                        bool own)
 {
+    RIG_REQUIRE(c->facts->shape == RIG_RESULT_SET && in->key == missing_in->key);
     const struct rig_read_list list = list_of(c, in);
     for (uint32_t i = 0; i < list.count; i++) {
         const int64_t value = rig_read_element(&list, i);
@@ -232,6 +238,7 @@ static bool is_lost_update(const struct claim *c)
 
 static bool is_true(const struct claim *c, uint32_t *against)
 {
+    RIG_REQUIRE(c->read->key == c->other->key && c->facts->committed[c->line->from]);
     switch ((int)c->line->kind) {
     case RIG_WITNESS_G1A:
         return !rig_op_reads(c->other->kind) && c->history->txns[c->line->to].outcome == RIG_OUTCOME_FAIL &&
@@ -268,6 +275,7 @@ static bool forbids_lost_update(enum rig_forbids forbids)
 /* Whether the transaction wrote the key before operation `op` (of the history). */
 static bool wrote_before(const struct claim *c, uint32_t op)
 {
+    RIG_REQUIRE(op >= c->history->txns[c->line->from].first_op && op < c->history->txns[c->line->from + 1].first_op);
     bool wrote = false;
     for (uint32_t i = c->history->txns[c->line->from].first_op; i < op; i++)
         wrote |= !rig_op_reads(c->history->ops[i].kind) && c->history->ops[i].key == c->read->key;
@@ -277,6 +285,7 @@ static bool wrote_before(const struct claim *c, uint32_t op)
 /* Whether the disagreement of reads of a set is about elements of others. */
 static bool is_about_others(const struct claim *c)
 {
+    RIG_REQUIRE(c->facts->shape == RIG_RESULT_SET);
     bool others = c->value == NULL || write_in(c, c->line->from, *c->value) == RIG_FACT_NONE;
     for (uint32_t i = c->history->txns[c->line->from].first_op; i < c->read_at && c->value == NULL; i++) {
         const struct rig_txn_op *op = &c->history->ops[i];
@@ -289,6 +298,7 @@ static bool is_about_others(const struct claim *c)
  * had not made itself; of a set, only in elements of others. */
 static bool is_phantom(const struct claim *c)
 {
+    RIG_REQUIRE(c->line->kind == RIG_WITNESS_INTERNAL);
     const struct rig_read_list list = list_of(c, c->read);
     uint32_t left = list.count;
     if (c->facts->prefilled || c->facts->shape == RIG_RESULT_SET)
@@ -331,6 +341,8 @@ static uint32_t levels_against(const struct claim *c, bool by_predicate)
         against = against && !(by_predicate && rig_forbids_items_alone(level->forbids));
         levels |= (uint32_t)against << i;
     }
+    RIG_INVARIANT(levels >> RIG_PROVED_LEVELS == 0);
+    RIG_INVARIANT(!by_predicate || c->line->kind == RIG_WITNESS_INTERNAL || c->line->kind == RIG_WITNESS_LOST_UPDATE);
     return levels;
 }
 

@@ -37,6 +37,7 @@ static int64_t value_of(const struct claim *c, const struct rig_txn_op *op)
 /* Whether a named operation adds or takes the same value; of a register, observes it. */
 static bool is_named_value(const struct claim *c, const struct rig_txn_op *left_out)
 {
+    RIG_REQUIRE(left_out->key < c->history->key_count);
     for (size_t u = 0; u < c->units.count; u++) {
         for (uint32_t i = c->units.at[u].first_op; i < c->units.at[u].end_op; i++) {
             const struct rig_txn_op *op = &c->history->ops[i];
@@ -52,6 +53,7 @@ static bool is_named_value(const struct claim *c, const struct rig_txn_op *left_
 /* One operation of a transaction that is not named: without what began after the end. */
 static bool may_leave_out(const struct claim *c, const struct rig_txn_op *op)
 {
+    RIG_REQUIRE(op->key < c->history->key_count);
     if (rig_op_observes(op) || !c->has_key[op->key])
         return true;
     if (rig_replay_object_takes(op) && op->read_state == RIG_READ_UNKNOWN)
@@ -72,6 +74,7 @@ static bool is_left_out(struct claim *c, uint32_t txn)
         may = may_leave_out(c, &history->ops[op]);
         c->steps += c->units.count;
     }
+    RIG_INVARIANT(first < end);
     return may;
 }
 
@@ -96,6 +99,7 @@ static enum rig_rc check_left_out(struct claim *c)
         unit->certain = unit->certain && unit->end < cut;
         unit->end = unit->certain ? unit->end : RIG_POSITION_NONE;
     }
+    RIG_INVARIANT(c->keeps == RIG_KEEPS_TIME || cut == RIG_POSITION_NONE);
     return RIG_OK;
 }
 
@@ -114,6 +118,7 @@ static uint32_t begin_of(const struct claim *c, const struct rig_txn *txn)
 /* Values that may have been added to the object: a drain of unknown outcome may have taken each of them. */
 static uint32_t count_additions(const struct rig_history *history, uint32_t key)
 {
+    RIG_REQUIRE(key < history->key_count);
     uint32_t additions = 0;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++)
@@ -127,6 +132,7 @@ static uint32_t count_additions(const struct rig_history *history, uint32_t key)
  * values that are left out with all of their operations. */
 static bool is_of_left_out_value(const struct claim *c, const struct rig_txn_op *take)
 {
+    RIG_REQUIRE(rig_replay_object_takes(take));
     const struct rig_history *history = c->history;
     bool left_out = false;
     if (take->read_state != RIG_READ_SEEN)
@@ -147,11 +153,13 @@ static bool is_of_left_out_value(const struct claim *c, const struct rig_txn_op 
 
 static bool add_units(struct claim *c, uint32_t txn, uint32_t group)
 {
+    RIG_REQUIRE(c->named[txn] != 0 && group < c->groups && rig_txn_op_count(c->history, txn) > 0);
     const struct rig_history *history = c->history;
     const uint32_t first = history->txns[txn].first_op, end = history->txns[txn + 1].first_op;
     const bool open_drain = rig_replay_object_is_open_drain(history, txn);
     const uint32_t step = rig_replay_object_is_drain(history, txn) ? 1 : end - first;
     const uint32_t units = open_drain ? count_additions(history, history->ops[first].key) : (end - first) / step;
+    RIG_INVARIANT(step > 0 && (end - first) % step == 0);
     for (uint32_t unit = 0; unit < units; unit++) {
         const uint32_t op = open_drain ? first : first + unit * step;
         if (units > 1 && !open_drain && is_of_left_out_value(c, &history->ops[op]))
@@ -199,6 +207,7 @@ static enum rig_rc make_units(struct claim *c, const uint32_t *txns, size_t coun
         if (!add_units(c, txns[i], rig_table_get(&groups, process)))
             rc = rig_no_memory(c->err, "the search for an order");
     }
+    RIG_INVARIANT(rc != RIG_OK || count == 0 || c->groups > 0);
     rig_table_done(&groups);
     return rc;
 }
@@ -248,6 +257,7 @@ static enum rig_rc least_kept(struct claim *c, uint32_t levels)
 enum rig_rc rig_no_order(const struct rig_facts *facts, uint32_t levels, const uint32_t *txns, size_t count,
                          struct rig_err *err)
 {
+    RIG_REQUIRE(levels != 0 && levels >> RIG_PROVED_LEVELS == 0);
     struct claim c = {.facts = facts, .history = facts->history, .err = err};
     enum rig_rc rc = least_kept(&c, levels);
     if (rc != RIG_OK)
@@ -260,6 +270,7 @@ enum rig_rc rig_no_order(const struct rig_facts *facts, uint32_t levels, const u
         rc = make_units(&c, txns, count);
     if (rc == RIG_OK)
         rc = check_left_out(&c);
+    RIG_INVARIANT(rc != RIG_OK || facts->form == RIG_FACTS_OBJECTS);
     if (rc == RIG_OK)
         rc = search(&c);
     free(c.named);

@@ -424,6 +424,7 @@ static bool lacks_value(struct searching *s)
 /* Adds the configuration s->from with the unit. False: it is impossible there. */
 static bool go_on(struct searching *s, uint32_t u)
 {
+    RIG_REQUIRE(u < s->count && is_left(s, s->from.at, u));
     const struct unit *unit = &s->units[u];
     uint32_t after;
     if (!apply(s, unit, (uint32_t)s->from.at[unit->object], &after))
@@ -502,6 +503,7 @@ static uint32_t begin_with(struct searching *s, const char *state, uint32_t numb
             note_effect(s, s->scratch.at, certain < s->certain ? certain : unknown);
         length += certain < s->certain;
     }
+    RIG_INVARIANT(length <= s->certain);
     return length;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "history/model/fingerprint.h"
 #include "checker/prove/contradiction.h"
 #include "checker/prove/object_orders.h"
@@ -34,17 +35,20 @@ static enum rig_rc refuse(const struct reading *r, const char *what)
 /* The next word of the line; empty at its end. Words are separated by single blanks. */
 static struct word next_word(struct reading *r)
 {
+    RIG_REQUIRE(r->at <= r->end);
     struct word word = {.at = r->at};
     while (r->at < r->end && *r->at != ' ' && *r->at != '\n')
         r->at++;
     word.size = (size_t)(r->at - word.at);
     r->at += r->at < r->end && *r->at == ' ';
+    RIG_INVARIANT(word.at + word.size <= r->at);
     return word;
 }
 
 /* Steps over the end of the line. False if something is left on it, or the file ends within it. */
 static bool end_line(struct reading *r)
 {
+    RIG_REQUIRE(r->at <= r->end && r->line > 0);
     if (r->at >= r->end || *r->at != '\n')
         return false;
     r->at++;
@@ -76,6 +80,7 @@ static bool read_txn(struct reading *r, uint32_t *txn)
     if (!read_number(r, &name))
         return false;
     *txn = rig_facts_named(r->facts, name);
+    RIG_INVARIANT(*txn == RIG_FACT_NONE || rig_txn_name(r->facts->history, *txn) == name);
     return *txn != RIG_FACT_NONE;
 }
 
@@ -87,6 +92,7 @@ static enum rig_rc read_levels(struct reading *r, uint32_t *levels)
         const int level = rig_proved_level_find(word.at, word.size);
         if (level < 0)
             return refuse(r, "no such level");
+        RIG_INVARIANT(level < RIG_PROVED_LEVELS);
         *levels |= UINT32_C(1) << level;
     }
     return *levels != 0 && end_line(r) ? RIG_OK : refuse(r, "a claim without levels");
@@ -96,6 +102,7 @@ static enum rig_rc read_levels(struct reading *r, uint32_t *levels)
 
 static bool at_stop(struct reading *r)
 {
+    RIG_REQUIRE(r->at <= r->end);
     if (r->end - r->at < 2 || r->at[0] != '.' || r->at[1] != '\n')
         return false;
     r->at += 2;
@@ -112,6 +119,7 @@ static enum rig_rc read_held(struct reading *r)
         kind++;
     if (kind == RIG_ORDER_KINDS)
         return refuse(r, "no such kind of order");
+    RIG_INVARIANT(kind < RIG_ORDER_KINDS);
     enum rig_rc rc = read_levels(r, &levels);
     r->events.count = 0;
     while (rc == RIG_OK && !at_stop(r)) {
@@ -125,6 +133,7 @@ static enum rig_rc read_held(struct reading *r)
     }
     if (rc == RIG_OK)
         rc = rig_replay(r->facts, (enum rig_order_kind)kind, levels, r->events.at, r->events.count, r->err);
+    RIG_INVARIANT(rc != RIG_OK || levels != 0);
     if (rc == RIG_OK)
         r->claims->held |= rig_proved_levels_below(levels);
     return rc;
@@ -196,6 +205,7 @@ static enum rig_rc read_refuted(struct reading *r)
         rc = read_line(r);
     if (rc == RIG_OK)
         rc = rig_facts_witness(r->facts, r->err);
+    RIG_INVARIANT(rc != RIG_OK || levels != 0);
     if (rc == RIG_OK)
         rc = rig_contradict(r->facts, levels, r->claims->assumed, &r->lines, r->err);
     if (rc == RIG_OK)
@@ -295,8 +305,12 @@ static enum rig_rc read_claims(struct reading *r)
 enum rig_rc rig_claims_prove(struct rig_facts *facts, const char *text, size_t size, struct rig_proved *claims,
                              struct rig_err *err)
 {
+    RIG_REQUIRE(text != NULL || size == 0);
+    RIG_REQUIRE(claims->count == 0 && claims->held == 0 && claims->refuted == 0);
     struct reading r = {.facts = facts, .claims = claims, .at = text, .end = text + size, .line = 1, .err = err};
     enum rig_rc rc = read_claims(&r);
+    RIG_INVARIANT(rig_proved_levels_below(claims->held) == claims->held);
+    RIG_INVARIANT(rig_proved_levels_above(claims->refuted) == claims->refuted);
     if (rc == RIG_OK && (claims->held & claims->refuted) != 0)
         rc = rig_fail(err, RIG_E_BUG, "a level is proved both held and refuted: please report this history and proof");
     events_done(&r.events);

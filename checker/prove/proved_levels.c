@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/bug.h"
+
 const struct rig_proved_level rig_proved_levels[RIG_PROVED_LEVELS] = {
     {"read-uncommitted", RIG_FORBIDS_WRITES, RIG_KEEPS_NOTHING, false, {NULL}},
     {"strong-session-read-uncommitted", RIG_FORBIDS_WRITES, RIG_KEEPS_PROCESSES, false, {"read-uncommitted"}},
@@ -86,15 +88,19 @@ uint32_t rig_proved_levels_by_operations(void)
             forbids == RIG_FORBIDS_MONOTONIC_READS)
             levels |= UINT32_C(1) << i;
     }
+    RIG_INVARIANT(levels != 0);
     return levels;
 }
 
 static uint32_t directly_below(int level)
 {
+    RIG_REQUIRE(level >= 0 && level < RIG_PROVED_LEVELS);
     uint32_t below = 0;
     for (int i = 0; i < 4 && rig_proved_levels[level].below[i] != NULL; i++) {
         const char *name = rig_proved_levels[level].below[i];
-        below |= UINT32_C(1) << rig_proved_level_find(name, strlen(name));
+        const int index = rig_proved_level_find(name, strlen(name));
+        RIG_INVARIANT(index >= 0 && index < level); /* weaker levels come first */
+        below |= UINT32_C(1) << index;
     }
     return below;
 }
@@ -102,6 +108,7 @@ static uint32_t directly_below(int level)
 /* Weaker levels come first, so one pass in either direction closes a set. */
 uint32_t rig_proved_levels_below(uint32_t set)
 {
+    RIG_REQUIRE(set >> RIG_PROVED_LEVELS == 0);
     for (int i = RIG_PROVED_LEVELS - 1; i >= 0; i--)
         set |= (set >> i & 1) != 0 ? directly_below(i) : 0;
     return set;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "base/table.h"
 #include "checker/prove/replay_private.h"
 
@@ -46,6 +47,7 @@ static uint32_t op_count(const struct rig_replay *r, uint32_t txn)
 /* How often a transaction may stand in the order. */
 static bool may_stand(const struct rig_replay *r, uint32_t txn, uint32_t times)
 {
+    RIG_REQUIRE(txn < r->history->txn_count);
     if (times <= 1 || r->kind == RIG_ORDER_SERIAL || r->kind == RIG_ORDER_ITEMS || r->kind == RIG_ORDER_COMMITS ||
         r->kind == RIG_ORDER_WRITES)
         return times == 1;
@@ -70,12 +72,14 @@ static enum rig_rc place_all(struct rig_replay *r)
         if (!may_stand(r, txn, r->times[txn]))
             return rig_fail(r->err, RIG_E_INPUT, "T%u stands %u times in the order", name, r->times[txn]);
     }
+    RIG_INVARIANT(r->count == 0 || r->events[r->at[r->events[0]] - 1] == r->events[0]);
     return RIG_OK;
 }
 
 /* A transaction installs every append of a list and every element of a set, but only the last write of a register. */
 static bool installs(const struct rig_replay *r, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(op >= r->history->txns[txn].first_op && op < r->history->txns[txn + 1].first_op);
     const struct rig_txn_op *ops = r->history->ops;
     if (rig_op_reads(ops[op].kind))
         return false;
@@ -109,9 +113,12 @@ static enum rig_rc order_versions(struct rig_replay *r)
         }
     }
     for (uint32_t key = 0; key < history->key_count; key++) {
-        for (uint32_t number = 1; number <= rig_replay_version_count(r, key); number++)
+        for (uint32_t number = 1; number <= rig_replay_version_count(r, key); number++) {
+            RIG_INVARIANT(history->ops[rig_replay_version(r, key, number)->op].key == key);
             r->version[rig_replay_version(r, key, number)->op] = number;
+        }
     }
+    RIG_INVARIANT(r->first_version[history->key_count] <= history->op_count);
     return RIG_OK;
 }
 
@@ -143,6 +150,7 @@ static enum rig_rc keep_order(const struct rig_replay *r, bool processes)
             rc = rig_no_memory(r->err, "the replay");
             break;
         }
+        RIG_INVARIANT(stands[txn] < r->times[txn]);
         const uint32_t begin = begins(r->history, t, processes);
         if (stands[txn]++ == 0 && (*most == RIG_TABLE_NONE || *most < begin))
             *most = begin;
@@ -176,9 +184,11 @@ struct execution {
 
 static enum rig_rc read_now(struct rig_replay *r, const struct execution *x, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(op >= r->history->txns[txn].first_op && op < r->history->txns[txn + 1].first_op);
     const struct rig_txn_op *at = &r->history->ops[op];
     if (!rig_op_reads(at->kind))
         return RIG_OK;
+    RIG_INVARIANT(x->current[at->key] <= rig_replay_version_count(r, at->key));
     if (r->facts->shape == RIG_RESULT_SET)
         return rig_replay_see_set(r, txn, op, x->current[at->key]);
     if (r->seen[op] == RIG_FACT_NONE || r->seen[op] == x->current[at->key] ||
@@ -193,6 +203,7 @@ static enum rig_rc read_now(struct rig_replay *r, const struct execution *x, uin
 /* No other commit of the key since the transaction's start, or since its first write of the key. */
 static bool may_commit(const struct rig_replay *r, const struct execution *x, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(r->version[op] > 0 && x->changed[r->history->ops[op].key] <= r->count);
     const uint32_t key = r->history->ops[op].key, last = x->changed[key];
     if (r->facts->shape == RIG_RESULT_SET || last == 0 || r->events[last - 1] == txn || r->times[txn] == 1 ||
         r->kind == RIG_ORDER_PREFIX)
@@ -219,6 +230,7 @@ static enum rig_rc commit_now(const struct rig_replay *r, const struct execution
                             rig_txn_name(r->history, txn), text);
         }
         x->current[key]++;
+        RIG_INVARIANT(x->current[key] == r->version[op]);
         x->changed[key] = event + 1;
     }
     return RIG_OK;
@@ -226,7 +238,9 @@ static enum rig_rc commit_now(const struct rig_replay *r, const struct execution
 
 static enum rig_rc execute_event(struct rig_replay *r, const struct execution *x, uint32_t event)
 {
+    RIG_REQUIRE(event < r->count);
     const uint32_t txn = r->events[event], stood = x->stood[txn]++;
+    RIG_INVARIANT(stood < r->times[txn]);
     const uint32_t first = r->history->txns[txn].first_op, end = r->history->txns[txn + 1].first_op;
     const bool single = r->kind == RIG_ORDER_OPERATIONS && r->times[txn] > 1;
     enum rig_rc rc = RIG_OK;
@@ -306,6 +320,7 @@ static enum rig_rc replay_versions(struct rig_replay *r)
 /* Increments alone: any order explains them. */
 static enum rig_rc replay_sums(struct rig_replay *r)
 {
+    RIG_REQUIRE(r->kind == RIG_ORDER_SERIAL);
     const enum rig_rc rc = place_all(r);
     for (size_t e = 0; rc == RIG_OK && e < r->count; e++) {
         const struct rig_txn *txn = &r->history->txns[r->events[e]];
@@ -338,6 +353,8 @@ static enum rig_rc prove(struct rig_replay *r, uint32_t levels)
 enum rig_rc rig_replay(const struct rig_facts *facts, enum rig_order_kind kind, uint32_t levels, const uint32_t *events,
                        size_t count, struct rig_err *err)
 {
+    RIG_REQUIRE(levels != 0 && levels >> RIG_PROVED_LEVELS == 0 && kind < RIG_ORDER_KINDS);
+    RIG_REQUIRE(count < UINT32_MAX);
     struct rig_replay r = {
         .facts = facts, .history = facts->history, .kind = kind, .events = events, .count = count, .err = err};
     for (int level = 0; level < RIG_PROVED_LEVELS; level++) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "checker/prove/replay_private.h"
 
 static const char behind[] = "read a version that stands behind it in the order";
@@ -17,6 +18,7 @@ static enum rig_rc refuse(const struct rig_replay *r, uint32_t txn, const char *
  * transaction's last read of the set before it. `others`: how many it shows. */
 static enum rig_rc agree_within(const struct rig_replay *r, uint32_t txn, uint32_t op, uint32_t others)
 {
+    RIG_REQUIRE(r->facts->shape == RIG_RESULT_SET && r->internal);
     const struct rig_txn_op *ops = r->history->ops;
     bool agrees = true, compared = false;
     for (uint32_t i = op; i-- > r->history->txns[txn].first_op;) {
@@ -54,12 +56,14 @@ static enum rig_rc flow_set(const struct rig_replay *r, uint32_t txn, uint32_t o
             return refuse(r, txn, behind);
         others += write->txn != txn;
     }
+    RIG_INVARIANT(others <= list.count);
     return r->internal && r->history->ops[op].read_state != RIG_READ_UNKNOWN ? agree_within(r, txn, op, others)
                                                                              : RIG_OK;
 }
 
 enum rig_rc rig_replay_flow(struct rig_replay *r)
 {
+    RIG_REQUIRE(r->kind == RIG_ORDER_COMMITS);
     const struct rig_history *history = r->history;
     enum rig_rc rc = RIG_OK;
     for (uint32_t txn = 0; rc == RIG_OK && txn < history->txn_count; txn++) {
@@ -82,6 +86,7 @@ enum rig_rc rig_replay_flow(struct rig_replay *r)
 
 static enum rig_rc writes_of_read(struct rig_replay *r, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(rig_op_reads(r->history->ops[op].kind));
     const struct rig_txn_op *at = &r->history->ops[op];
     const struct rig_read_list list = rig_facts_external(r->facts, txn, op);
     uint32_t number = 0;
@@ -100,6 +105,7 @@ static enum rig_rc writes_of_read(struct rig_replay *r, uint32_t txn, uint32_t o
 
 enum rig_rc rig_replay_writes(struct rig_replay *r)
 {
+    RIG_REQUIRE(r->kind == RIG_ORDER_WRITES);
     const struct rig_history *history = r->history;
     enum rig_rc rc = RIG_OK;
     for (uint32_t txn = 0; rc == RIG_OK && txn < history->txn_count; txn++) {
@@ -148,10 +154,12 @@ static void step(struct search *s)
 
 static void meet(struct search *s, uint32_t txn, uint32_t start)
 {
+    RIG_REQUIRE(txn < s->r->history->txn_count && start < s->r->history->txn_count);
     step(s);
     if (s->r->at[txn] < s->least || txn == start || s->mark[txn] == start + 1)
         return;
     s->mark[txn] = start + 1;
+    RIG_INVARIANT(s->waiting_count < s->r->history->txn_count);
     s->waiting[s->waiting_count++] = txn;
 }
 
@@ -172,6 +180,7 @@ static void follow_write(struct search *s, uint32_t op, uint32_t start)
     if (number == 0 || !(is_chained(s) || s->forbids == RIG_FORBIDS_UPDATE_ATOMIC))
         return;
     const uint32_t writer = rig_replay_version(r, key, number)->txn;
+    RIG_INVARIANT(number <= rig_replay_version_count(r, key));
     for (uint32_t n = set ? 0 : number; n-- > 1 && s->steps_left > 0;) {
         const uint32_t txn = rig_replay_version(r, key, n)->txn;
         if (r->at[txn] < s->least)
@@ -193,6 +202,7 @@ static void follow_write(struct search *s, uint32_t op, uint32_t start)
  * element made. The other elements of a list come with it, over the ww edges to this version. */
 static void follow_read(struct search *s, uint32_t op, uint32_t start)
 {
+    RIG_REQUIRE(rig_op_reads(s->r->history->ops[op].kind));
     const struct rig_replay *r = s->r;
     const struct rig_txn_op *at = &r->history->ops[op];
     if (r->facts->shape == RIG_RESULT_SET) {
@@ -227,6 +237,7 @@ static void follow_all(struct search *s, uint32_t start)
 /* The transactions before the reader in the order whose versions the read misses, in the order of the versions. */
 static void find_missed(struct search *s, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(op >= s->r->history->txns[txn].first_op && op < s->r->history->txns[txn + 1].first_op);
     struct rig_replay *r = s->r;
     const struct rig_txn_op *at = &r->history->ops[op];
     const bool set = r->facts->shape == RIG_RESULT_SET;
@@ -269,6 +280,7 @@ static bool writes(const struct rig_replay *r, uint32_t txn, uint32_t key)
  * nothing; one that writes must miss nothing). */
 static bool search_txn(struct search *s, uint32_t txn)
 {
+    RIG_REQUIRE(s->r->at[txn] > 0 && s->waiting_count == 0);
     const struct rig_replay *r = s->r;
     const uint32_t first = r->history->txns[txn].first_op, end = r->history->txns[txn + 1].first_op;
     const bool ascends = s->forbids == RIG_FORBIDS_ATOMIC_LATER || s->forbids == RIG_FORBIDS_MONOTONIC_VIEW;
@@ -305,6 +317,7 @@ static bool search_txn(struct search *s, uint32_t txn)
  * first one: those before an addition miss it, because transactions that write miss nothing before them. */
 static bool index_readers(struct search *s)
 {
+    RIG_REQUIRE(s->forbids == RIG_FORBIDS_UPDATES);
     const struct rig_history *history = s->r->history;
     const bool set = s->r->facts->shape == RIG_RESULT_SET;
     s->first_reader = calloc((size_t)history->op_count + history->key_count + 3, sizeof s->first_reader[0]);
@@ -332,6 +345,7 @@ static bool index_readers(struct search *s)
 
 enum rig_rc rig_replay_single(struct rig_replay *r, enum rig_forbids forbids)
 {
+    RIG_REQUIRE(r->kind == RIG_ORDER_COMMITS && forbids != RIG_FORBIDS_FLOW);
     const size_t txns = (size_t)r->history->txn_count + 1;
     struct search s = {.r = r,
                        .forbids = forbids,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bug.h"
 #include "history/model/value_texts.h"
 
 bool rig_replay_object_nil(enum rig_workload workload, int64_t *nil)
@@ -29,6 +30,7 @@ void rig_replay_object_done(struct rig_replay_object *state)
 
 bool rig_replay_object_is_drain(const struct rig_history *history, uint32_t txn)
 {
+    RIG_REQUIRE(txn < history->txn_count);
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const uint32_t count = rig_txn_op_count(history, txn);
     for (uint32_t i = 0; i < count; i++) {
@@ -48,6 +50,7 @@ bool rig_replay_object_is_open_drain(const struct rig_history *history, uint32_t
 
 static bool use_value(struct rig_replay_object *state, int64_t nil, const struct rig_txn_op *op)
 {
+    RIG_REQUIRE(!rig_replay_object_takes(op));
     const int64_t value = op->read_state == RIG_READ_NIL ? nil : op->value;
     if (op->kind == RIG_OP_WRITE)
         state->value = value;
@@ -82,6 +85,7 @@ static bool use_text(struct rig_replay_object *state, const struct rig_txn_op *o
 
 bool rig_replay_object_can_take(const struct rig_replay_object *state, const struct rig_txn_op *op)
 {
+    RIG_REQUIRE(rig_replay_object_takes(op) && state->from <= state->row.count);
     const bool empty = state->from == state->row.count;
     if (op->read_state != RIG_READ_SEEN)
         return op->read_state == RIG_READ_UNKNOWN || empty;
@@ -97,6 +101,7 @@ static bool take(struct rig_replay_object *state, const struct rig_txn_op *op)
         state->from++;
     else if (state->from < state->row.count)
         state->row.count--;
+    RIG_INVARIANT(state->from <= state->row.count);
     return true;
 }
 

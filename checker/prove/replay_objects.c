@@ -1,6 +1,7 @@
 /* Objects: each operation is possible in the state that those before it in the order leave (replay_object.h). */
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "checker/prove/replay_object.h"
 #include "checker/prove/replay_private.h"
 
@@ -14,6 +15,7 @@ struct objects {
 /* The take of a drain that is possible now, one of a known value before one of an unknown one. */
 static bool take_one_of(struct objects *o, uint32_t txn)
 {
+    RIG_REQUIRE(rig_replay_object_is_drain(o->r->history, txn));
     const struct rig_history *history = o->r->history;
     uint32_t chosen = RIG_FACT_NONE;
     if (rig_replay_object_is_open_drain(history, txn))
@@ -27,6 +29,7 @@ static bool take_one_of(struct objects *o, uint32_t txn)
     }
     if (chosen == RIG_FACT_NONE)
         return false;
+    RIG_INVARIANT(!o->used[chosen]);
     o->used[chosen] = 1;
     return rig_replay_object_apply(&o->at[history->ops[chosen].key], history->workload, o->nil, &history->ops[chosen]);
 }
@@ -52,6 +55,7 @@ static enum rig_rc execute_all(struct objects *o)
         if (!execute(o, txn))
             return rig_fail(r->err, RIG_E_INPUT, "T%u is not possible at its place in the order",
                             rig_txn_name(r->history, txn));
+        RIG_INVARIANT(rig_txn_op_count(r->history, txn) > 0);
         if (o->at[r->history->ops[r->history->txns[txn].first_op].key].no_memory)
             return rig_no_memory(r->err, "the replay");
     }
@@ -84,6 +88,7 @@ static enum rig_rc place_all(const struct rig_replay *r)
 
 enum rig_rc rig_replay_objects(struct rig_replay *r)
 {
+    RIG_REQUIRE(r->facts->form == RIG_FACTS_OBJECTS && r->kind == RIG_ORDER_SERIAL);
     struct objects o = {.r = r,
                         .at = calloc((size_t)r->history->key_count + 1, sizeof *o.at),
                         .used = calloc((size_t)r->history->op_count + 1, 1)};

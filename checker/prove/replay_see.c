@@ -1,6 +1,8 @@
 /* Which version each read shows, by the versions of the order; and what reads of sets show. */
 #include "checker/prove/replay_private.h"
 
+#include "base/bug.h"
+
 struct seeing {
     struct rig_replay *r;
     uint32_t txn, op; /* op: in the history */
@@ -8,6 +10,7 @@ struct seeing {
 
 static enum rig_rc refuse(const struct seeing *s, const char *what)
 {
+    RIG_REQUIRE(s->op >= s->r->history->txns[s->txn].first_op && s->op < s->r->history->txns[s->txn + 1].first_op);
     char key[64];
     rig_history_key_name(s->r->history, s->r->history->ops[s->op].key, key, sizeof key);
     return rig_fail(s->r->err, RIG_E_INPUT, "T%u, operation %u: the read of key %s %s",
@@ -20,6 +23,7 @@ static enum rig_rc refuse(const struct seeing *s, const char *what)
  * because a version shows what it was made from; for internal consistency, all that it appended before. */
 static enum rig_rc see_own(const struct seeing *s, uint32_t count)
 {
+    RIG_REQUIRE(s->r->facts->shape == RIG_RESULT_LIST);
     const struct rig_txn_op *ops = s->r->history->ops;
     const struct rig_read_list list = rig_txn_op_list(s->r->history, &ops[s->op]);
     uint32_t next = count;
@@ -46,6 +50,7 @@ static enum rig_rc see_list(const struct seeing *s, uint32_t *seen)
     const struct rig_read_list list = rig_facts_external(r->facts, s->txn, s->op);
     const uint32_t known = rig_replay_version_count(r, op->key);
     const bool of_spine = op->read_state != RIG_READ_SEEN || !rig_txn_op_is_branch(op);
+    RIG_INVARIANT(r->agreed[op->key] <= known);
     for (uint32_t i = of_spine && list.count <= r->agreed[op->key] ? list.count : 0; i < list.count; i++) {
         if (i >= known ||
             r->history->ops[rig_replay_version(r, op->key, i + 1)->op].value != rig_read_element(&list, i))
@@ -54,6 +59,7 @@ static enum rig_rc see_list(const struct seeing *s, uint32_t *seen)
     if (list.count > 0 && list.count < known &&
         rig_replay_version(r, op->key, list.count)->txn == rig_replay_version(r, op->key, list.count + 1)->txn)
         return refuse(s, "shows some appends of a transaction and not the later ones");
+    RIG_INVARIANT(list.count <= known);
     *seen = list.count;
     return see_own(s, list.count);
 }
@@ -80,6 +86,7 @@ static enum rig_rc see_initial(const struct seeing *s, uint32_t *seen)
     const struct rig_txn_op *other = *first == 0 ? op : &s->r->history->ops[*first - 1];
     if (other->read_state != op->read_state || (op->read_state == RIG_READ_SEEN && other->value != op->value))
         return refuse(s, "shows another initial state than an earlier read");
+    RIG_INVARIANT(other->key == op->key);
     *first = s->op + 1;
     *seen = 0;
     return RIG_OK;
@@ -102,6 +109,7 @@ static enum rig_rc see_register(const struct seeing *s, uint32_t *seen)
         return write->op < s->op ? RIG_OK : refuse(s, "shows a value that the transaction writes later");
     if (r->version[write->op] == 0)
         return refuse(s, "shows a value that is no final one of a transaction in the order");
+    RIG_INVARIANT(write->txn < r->history->txn_count);
     *seen = r->version[write->op];
     return RIG_OK;
 }
@@ -111,6 +119,7 @@ static enum rig_rc see_register(const struct seeing *s, uint32_t *seen)
 /* For internal consistency: what the transaction read of the key before. Orders with events see to it themselves. */
 static bool repeats(const struct seeing *s, uint32_t seen)
 {
+    RIG_REQUIRE(seen != RIG_FACT_NONE);
     const struct rig_txn_op *ops = s->r->history->ops;
     for (uint32_t i = s->op; i-- > s->r->history->txns[s->txn].first_op;) {
         if (rig_op_reads(ops[i].kind) && ops[i].key == ops[s->op].key && s->r->seen[i] != RIG_FACT_NONE)
@@ -158,6 +167,7 @@ enum rig_rc rig_replay_see(struct rig_replay *r)
  * holds no element twice: so it shows the whole set if it shows as many as there are. */
 enum rig_rc rig_replay_see_set(struct rig_replay *r, uint32_t txn, uint32_t op, uint32_t current)
 {
+    RIG_REQUIRE(r->facts->shape == RIG_RESULT_SET && rig_op_reads(r->history->ops[op].kind));
     const struct seeing s = {r, txn, op};
     const struct rig_txn_op *ops = r->history->ops;
     if (ops[op].read_state == RIG_READ_UNKNOWN)
@@ -180,6 +190,7 @@ enum rig_rc rig_replay_see_set(struct rig_replay *r, uint32_t txn, uint32_t op, 
     }
     for (uint32_t i = r->history->txns[txn].first_op; i < op; i++)
         owned += !rig_op_reads(ops[i].kind) && ops[i].key == ops[op].key;
+    RIG_INVARIANT(shown + own == list.count && shown <= current);
     const bool may_miss = r->kind == RIG_ORDER_ITEMS && rig_facts_found_no_row(r->facts, op);
     if (shown != current && !may_miss)
         return refuse(&s, "misses an element that is committed");
