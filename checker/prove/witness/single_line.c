@@ -24,6 +24,7 @@ uint32_t rig_write_of(const struct rig_history *history, uint32_t txn, uint32_t 
 
 bool rig_takes_total(const struct rig_history *history, const struct rig_witness *witness)
 {
+    RIG_REQUIRE(witness->txn_count > 0);
     if (witness->anomaly != RIG_ANOMALY_WRONG_TOTAL || witness->txn_count < 2)
         return witness->anomaly == RIG_ANOMALY_WRONG_TOTAL;
     const struct rig_txn_op *ops = rig_txn_ops(history, witness->txns[1]);
@@ -48,6 +49,7 @@ static enum rig_witness_kind kind_of(enum rig_anomaly anomaly)
 bool rig_single_line(const struct rig_history *history, const struct rig_witness *witness,
                      struct rig_witness_line *line)
 {
+    RIG_REQUIRE(witness->txn_count > 0 && witness->txns[0] < history->txn_count);
     const uint32_t first = witness->txns[0];
     uint32_t second = witness->txns[witness->txn_count > 1 ? 1 : 0], other = witness->other_op;
     const enum rig_witness_kind kind = kind_of(witness->anomaly);
@@ -101,6 +103,7 @@ static bool names_value(enum rig_witness_kind kind, enum rig_result_shape shape)
 
 const char *rig_verify_single(const struct rig_proof *proof, const struct rig_witness *witness)
 {
+    RIG_REQUIRE(proof->raw.form == RIG_FACTS_VERSIONS && proof->raw.committed == proof->committed);
     const struct rig_history *history = proof->history;
     const uint32_t txn = witness->txns[0];
     struct rig_witness_line line;

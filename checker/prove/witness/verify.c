@@ -17,6 +17,7 @@ struct rig_verifier {
 static enum rig_rc refuse(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn,
                           const char *lacks, struct rig_err *err)
 {
+    RIG_REQUIRE(txn < history->txn_count && lacks != NULL);
     return rig_fail(err, RIG_E_BUG, "a witness of %s does not hold: T%" PRIu32 " %s; please report this history",
                     rig_anomaly_info(witness->anomaly)->name, rig_txn_name(history, txn), lacks);
 }
@@ -56,6 +57,8 @@ void rig_verifier_free(struct rig_verifier *verifier)
 
 const char *rig_verify_precedence(const struct rig_history *history, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->from < history->txn_count && step->to < history->txn_count);
+    RIG_REQUIRE(step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME);
     const struct rig_txn *from = &history->txns[step->from], *to = &history->txns[step->to];
     if (step->kind == RIG_EDGE_PROCESS && from->process != to->process)
         return "has another process than the next one";
@@ -72,6 +75,7 @@ const char *rig_verify_precedence(const struct rig_history *history, const struc
 
 bool rig_verify_found_no_row(const struct rig_proof *proof, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(txn < proof->history->txn_count);
     if (proof->prefilled || op >= rig_txn_op_count(proof->history, txn))
         return false;
     const struct rig_txn_op *read = rig_txn_ops(proof->history, txn) + op;
@@ -93,6 +97,7 @@ bool rig_verify_found_no_row(const struct rig_proof *proof, uint32_t txn, uint32
 
 static const char *check_rw(const struct rig_verifier *verifier, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->kind == RIG_EDGE_RW);
     const bool has_rows = rig_data_types[verifier->proof.history->workload].shape == RIG_RESULT_ROWS;
     const char *lacks = verifier->type->check_step(&verifier->proof, step);
     if (lacks == NULL && !has_rows &&
@@ -103,6 +108,10 @@ static const char *check_rw(const struct rig_verifier *verifier, const struct ri
 
 static const char *check_step(const struct rig_verifier *verifier, const struct rig_step *step)
 {
+    const bool orders = step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME;
+    if (step->from >= verifier->proof.history->txn_count || step->to >= verifier->proof.history->txn_count ||
+        (!orders && step->key >= verifier->proof.history->key_count))
+        return "is in a step that names no transaction or no key";
     switch (step->kind) {
     case RIG_EDGE_WW:
     case RIG_EDGE_WR:
@@ -141,6 +150,8 @@ static struct shape shape_of(const struct rig_verifier *verifier, const struct r
         shape.process |= kind == RIG_EDGE_PROCESS;
         shape.realtime |= kind == RIG_EDGE_REALTIME;
     }
+    RIG_INVARIANT(shape.rw <= witness->step_count && (shape.rw > 0 || !shape.adjacent));
+    RIG_INVARIANT(shape.rw > 0 || !shape.by_predicate);
     return shape;
 }
 
@@ -154,6 +165,7 @@ static bool has_shape(const struct rig_verifier *verifier, const struct rig_witn
     bool in_process = s.process && !s.realtime;
     bool g0 = s.rw == 0 && !s.wr && s.settled, g1c = s.rw == 0 && !g0, single = s.rw == 1;
     bool nonadjacent = s.rw > 1 && !s.adjacent, g2 = s.rw > 1 && s.adjacent;
+    RIG_INVARIANT(g0 + g1c + single + nonadjacent + g2 == 1);
     switch ((int)item) {
     case RIG_ANOMALY_G0:
         return plain && g0;
@@ -199,6 +211,7 @@ static int compare_txns(const void *left, const void *right)
 /* Whether no transaction stands in the cycle twice; false when memory runs out. */
 static bool find_repetition(const struct rig_witness *witness, bool *distinct)
 {
+    RIG_REQUIRE(witness->txn_count > 0);
     uint32_t *txns = malloc(witness->txn_count * sizeof *txns);
     if (txns == NULL)
         return false;
@@ -240,6 +253,7 @@ static enum rig_rc verify_cycle(const struct rig_verifier *verifier, const struc
 static enum rig_rc verify_cases(const struct rig_verifier *verifier, const struct rig_witness *witness,
                                 struct rig_err *err)
 {
+    RIG_REQUIRE(witness->cases != NULL && witness->txn_count > 0);
     struct rig_cases_lack lack;
     if (witness->anomaly != RIG_ANOMALY_NO_VERSION_ORDER || witness->step_count > 0)
         return refuse(verifier->proof.history, witness, witness->txns[0], "is in a proof of another anomaly", err);
@@ -251,6 +265,7 @@ static enum rig_rc verify_cases(const struct rig_verifier *verifier, const struc
 enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct rig_witness *witness,
                                struct rig_err *err)
 {
+    RIG_REQUIRE(witness->txn_count > 0 && (unsigned)witness->anomaly < RIG_ANOMALY_COUNT);
     if (witness->cases != NULL)
         return verify_cases(verifier, witness, err);
     if (witness->step_count > 0)

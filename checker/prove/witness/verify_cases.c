@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/vec.h"
 
 /* The version of `before` comes before that of `after`. */
@@ -81,6 +82,7 @@ static const unsigned limits[RIG_LEVEL_COUNT] = {
 
 static bool writes_key(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
+    RIG_REQUIRE(txn < history->txn_count);
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (!rig_op_reads(ops[i].kind) && (key == UINT32_MAX || ops[i].key == key))
@@ -112,11 +114,13 @@ static unsigned broken_limits(const struct rig_proof *proof, const struct rig_st
         broken |= last->to_op == UINT32_MAX || last->to_op >= step->from_op ? ASCENDING : 0;
         broken |= last->to_op == UINT32_MAX || last->to_op > step->from_op ? SNAPSHOTS : 0;
     }
+    RIG_INVARIANT(rw <= count && readers <= count);
     return broken | (rw > 0 ? NO_RW : 0) | (rw > 1 ? ONE_RW : 0) | (readers > 1 ? ONE_READER : 0);
 }
 
 static bool forbids(unsigned level_limits, unsigned broken)
 {
+    RIG_REQUIRE(level_limits >> 15 == 0);
     const unsigned orders = IN_PROCESS | IN_TIME;
     if ((broken & orders & ~level_limits) != 0)
         return false;
@@ -138,6 +142,7 @@ static uint64_t levels_forbidding(unsigned broken)
 /* The transaction's last write of the key is of this value. */
 static bool installed(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
 {
+    RIG_REQUIRE(txn < history->txn_count);
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = rig_txn_op_count(history, txn); i-- > 0;) {
         if (!rig_op_reads(ops[i].kind) && ops[i].key == key)
@@ -149,6 +154,7 @@ static bool installed(const struct rig_history *history, uint32_t txn, uint32_t 
 /* ww: of `from`; rw: of the writer of the version that `from` read. */
 static bool is_in_case(const struct proving *p, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->kind == RIG_EDGE_WW || step->kind == RIG_EDGE_RW);
     for (size_t i = 0; i < p->orders.count; i++) {
         const struct known_order *known = &p->orders.at[i];
         if (known->after != step->to)
@@ -163,6 +169,7 @@ static bool is_in_case(const struct proving *p, const struct rig_step *step)
 /* `to` read the earlier version; at read committed and above, its own comes later. */
 static const char *check_update(const struct proving *p, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->order == RIG_ORDER_UPDATE);
     struct rig_proved_read read;
     if (step->order_txn != step->to || !p->type->read_version(p->proof, step->order_txn, step->order_op, &read) ||
         read.key != step->key || read.initial)
@@ -174,6 +181,7 @@ static const char *check_update(const struct proving *p, const struct rig_step *
 
 static const char *check_order(const struct proving *p, const struct rig_step *step)
 {
+    RIG_REQUIRE(p->proof->committed[step->from] && p->proof->committed[step->to]);
     if (step->order == RIG_ORDER_CASE)
         return is_in_case(p, step) ? NULL : "has a version whose order no case in scope gives";
     if (step->order == RIG_ORDER_UPDATE)
@@ -185,6 +193,7 @@ static const char *check_order(const struct proving *p, const struct rig_step *s
 
 static const char *check_wr(const struct proving *p, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->kind == RIG_EDGE_WR && step->to < p->proof->history->txn_count);
     struct rig_proved_read read;
     if (!p->type->read_version(p->proof, step->to, step->to_op, &read) || read.key != step->key)
         return "is followed by one that made no such read";
@@ -208,6 +217,7 @@ static bool names_writer(const struct proving *p, const struct rig_step *step)
 
 static const char *check_rw(const struct proving *p, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->kind == RIG_EDGE_RW && step->to < p->proof->history->txn_count);
     struct rig_proved_read read;
     if (!p->type->read_version(p->proof, step->from, step->from_op, &read) || read.key != step->key)
         return "made no such read";
@@ -222,6 +232,7 @@ static const char *check_rw(const struct proving *p, const struct rig_step *step
 
 static const char *check_ww(const struct proving *p, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->kind == RIG_EDGE_WW && step->to < p->proof->history->txn_count);
     const struct rig_history *history = p->proof->history;
     if (!writes_key(history, step->from, step->key) || !writes_key(history, step->to, step->key))
         return "did not write a key that the next one wrote";
@@ -269,6 +280,7 @@ static bool stands(struct proving *p, uint32_t txn)
 
 static const char *open_case(struct proving *p, const struct rig_case *line, bool *has_memory)
 {
+    RIG_REQUIRE(line->kind == RIG_CASE_SUPPOSE);
     if (!stands(p, line->before) || !stands(p, line->after) || line->before == line->after)
         return "is in a case, and is not two committed transactions of the witness";
     if (line->step_count != 0)
@@ -285,6 +297,7 @@ static const char *open_case(struct proving *p, const struct rig_case *line, boo
 /* After the cycle of a line. */
 static const char *close_case(struct proving *p, const struct rig_case *line, bool is_last)
 {
+    RIG_REQUIRE(line->kind == RIG_CASE_CYCLE);
     const uint32_t none = UINT32_MAX;
     if (p->open.count == 0)
         return is_last && line->before == none && line->after == none && line->key == none
@@ -293,6 +306,7 @@ static const char *close_case(struct proving *p, const struct rig_case *line, bo
     const struct open_case closed = p->open.at[--p->open.count];
     if (closed.before != line->before || closed.after != line->after || closed.key != line->key)
         return "is in a cycle that closes another case";
+    RIG_INVARIANT(closed.order_count < p->orders.count);
     p->orders.count = closed.order_count;
     p->orders.at[p->orders.count++] = (struct known_order){closed.after, closed.before};
     return is_last ? "is in a case whose end is missing" : NULL;
@@ -318,6 +332,7 @@ static const char *check_cycle(struct proving *p, const struct rig_case *line)
         if (lacks != NULL)
             return lacks;
     }
+    RIG_INVARIANT(line->step_count >= 2 && line->first_step + line->step_count <= cases->step_count);
     p->forbidding &= levels_forbidding(broken_limits(p->proof, steps, line->step_count));
     return (p->forbidding & RIG_LEVEL_BIT(cases->level)) != 0 ? NULL : "is in a cycle that the level allows";
 }
@@ -336,12 +351,14 @@ static const char *check_lines(struct proving *p, bool *has_memory)
         if (lacks == NULL)
             lacks = close_case(p, line, i + 1 == cases->line_count);
     }
+    RIG_INVARIANT(lacks != NULL || !*has_memory || p->open.count == 0);
     return lacks;
 }
 
 /* Each level that the witness refutes is, or is stronger than, one that forbids all cycles. */
 static const char *check_refuted(const struct proving *p)
 {
+    RIG_REQUIRE(p->open.count == 0);
     const uint64_t refutes = p->witness->refutes;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if ((refutes & RIG_LEVEL_BIT(level)) != 0 &&
@@ -382,6 +399,7 @@ static const char *check_names(struct proving *p)
 bool rig_verify_cases(const struct rig_proof *proof, const struct rig_type_verifier *type,
                       const struct rig_witness *witness, struct rig_cases_lack *lack)
 {
+    RIG_REQUIRE(witness->cases != NULL && witness->txn_count > 0);
     struct proving p = {
         .proof = proof, .type = type, .witness = witness, .forbidding = ~UINT64_C(0), .txn = witness->txns[0]};
     bool has_memory = true;

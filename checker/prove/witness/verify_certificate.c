@@ -2,12 +2,14 @@
 
 #include <string.h>
 
+#include "base/bug.h"
 #include "checker/prove/witness/verify_snapshot.h"
 #include "checker/prove/witness/verify_type.h"
 
 /* Whether a change of some commit, or of the one given, has the value. */
 static bool has_value(const struct rig_certificate *certificate, uint32_t commit, int64_t key, int64_t value)
 {
+    RIG_REQUIRE(commit == UINT32_MAX || commit < certificate->commits.count);
     const size_t begin = commit == UINT32_MAX ? 0 : certificate->commits.at[commit].first_change;
     const size_t end =
         commit == UINT32_MAX ? certificate->changes.count : begin + rig_commit_change_count(certificate, commit);
@@ -33,6 +35,7 @@ static const struct rig_txn_op *op_of(const struct rig_history *history, const s
 /* The changes of a commit, written one after the other, against the writes of the transaction. */
 static bool differs(const struct rig_history *history, uint32_t txn, uint32_t commit)
 {
+    RIG_REQUIRE(commit < history->certificate->commits.count);
     const struct rig_certificate *certificate = history->certificate;
     const struct rig_change *change = rig_commit_changes(certificate, commit);
     uint32_t changes_left = rig_commit_change_count(certificate, commit), at = 0;
@@ -62,6 +65,7 @@ static bool differs(const struct rig_history *history, uint32_t txn, uint32_t co
  * other elements than its change, or the transaction writes a key that the commit does not have. */
 static bool differs_at_last(const struct rig_history *history, uint32_t txn, uint32_t commit)
 {
+    RIG_REQUIRE(commit < history->certificate->commits.count);
     const struct rig_certificate *certificate = history->certificate;
     const struct rig_change *changes = rig_commit_changes(certificate, commit);
     const uint32_t change_count = rig_commit_change_count(certificate, commit);
@@ -95,6 +99,7 @@ static bool differs_at_last(const struct rig_history *history, uint32_t txn, uin
  * whether it makes no new value. */
 static bool drops(const struct rig_history *history, uint32_t commit)
 {
+    RIG_REQUIRE(commit < history->certificate->commits.count);
     const struct rig_certificate *certificate = history->certificate;
     const bool is_list = rig_workload_has_sequences(history->workload);
     const uint32_t first = certificate->commits.at[commit].first_change;
@@ -115,6 +120,7 @@ static bool drops(const struct rig_history *history, uint32_t commit)
 static const char *check_lost(const struct rig_history *history, const struct rig_discrepancy *found,
                               const struct rig_txn_op *op)
 {
+    RIG_REQUIRE(!rig_op_reads(op->kind));
     const struct rig_certificate *certificate = history->certificate, *lost = certificate->lost;
     const int64_t key = history->keys[op->key];
     bool past = false;
@@ -160,6 +166,7 @@ static const char *check_writes(const struct rig_history *history, const struct 
 /* Whether the list is a state of the key, or continues the last state of a certificate that may go on. */
 static bool is_state(const struct rig_history *history, const struct rig_txn_op *read)
 {
+    RIG_REQUIRE(rig_op_reads(read->kind) && read->read_state == RIG_READ_SEEN);
     const struct rig_certificate *certificate = history->certificate;
     const struct rig_read_list list = rig_txn_op_list(history, read);
     const bool is_list = rig_op_reads_sequence(read->kind);
@@ -188,6 +195,7 @@ static bool is_state(const struct rig_history *history, const struct rig_txn_op 
 
 const char *rig_verify_discrepancy(const struct rig_history *history, const struct rig_discrepancy *found)
 {
+    RIG_REQUIRE(history->certificate != NULL && found->txn < history->txn_count);
     const struct rig_type_verifier *type = rig_type_verifier(history->workload);
     if (type->check_discrepancy != NULL)
         return type->check_discrepancy(history, found);

@@ -2,11 +2,14 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
+
 #define NONE INT64_MIN
 
 /* The place of the first commit that has one of the transaction's writes; NONE: there is none. */
 static int64_t place_in_certificate(const struct rig_history *history, uint32_t txn)
 {
+    RIG_REQUIRE(txn < history->txn_count);
     const struct rig_certificate *certificate = history->certificate;
     for (uint32_t i = 0; certificate != NULL && i < rig_txn_op_count(history, txn); i++) {
         const struct rig_txn_op *op = rig_txn_ops(history, txn) + i;
@@ -59,6 +62,7 @@ static bool has_write(const struct rig_history *history, uint32_t txn, uint32_t 
 
 static bool shows(const struct rig_history *history, const struct rig_txn_op *read, int64_t value)
 {
+    RIG_REQUIRE(rig_op_reads(read->kind));
     const struct rig_read_list list = rig_txn_op_list(history, read);
     if (!rig_op_reads_sequence(read->kind))
         return read->read_state == RIG_READ_SEEN && read->value == value;
@@ -90,6 +94,7 @@ static int compare_versions(const void *left, const void *right)
 static size_t find_versions(const struct rig_history *history, uint32_t reader, uint32_t key, bool is_order,
                             struct version *into)
 {
+    RIG_REQUIRE(key < history->key_count && reader < history->txn_count);
     const int64_t start = start_of(history, reader, is_order);
     const bool before = is_order && writes_any(history, reader);
     size_t count = 0;
@@ -106,6 +111,7 @@ static size_t find_versions(const struct rig_history *history, uint32_t reader, 
                 into[count++] = (struct version){.place = place, .value = op->value, .txn = txn, .op = i};
         }
     }
+    RIG_INVARIANT(count <= history->op_count);
     if (count > 0)
         qsort(into, count, sizeof *into, compare_versions);
     return count;
@@ -159,6 +165,7 @@ static const char *check_replay(const struct rig_history *history, const struct 
 
 static const char *check_stale(const struct rig_history *history, const struct rig_claim_case *found, bool is_order)
 {
+    RIG_REQUIRE(found->other < history->txn_count);
     const struct rig_txn *txn = &history->txns[found->txn], *other = &history->txns[found->other];
     const int64_t commit = commit_of(history, found->other, is_order),
                   start = start_of(history, found->other, is_order);
@@ -194,6 +201,7 @@ static const char *check_timestamps(const struct rig_history *history, const str
 
 const char *rig_verify_claim(const struct rig_history *history, const struct rig_claim_case *found, bool is_order)
 {
+    RIG_REQUIRE(found->txn < history->txn_count);
     if (history->txns[found->txn].outcome != RIG_OUTCOME_OK)
         return "was not acknowledged";
     if (found->kind == RIG_CLAIM_STALE_SNAPSHOT)

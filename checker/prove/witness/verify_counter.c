@@ -3,6 +3,8 @@
  * increment.
  */
 #include "checker/prove/counter_sums.h"
+
+#include "base/bug.h"
 #include "checker/prove/witness/single_line.h"
 #include "checker/prove/witness/verify_type.h"
 
@@ -31,6 +33,7 @@ static const struct rig_txn_op *known_read(const struct rig_history *history, ui
 /* All that a transaction adds to the key. */
 static int64_t net_of(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
+    RIG_REQUIRE(txn < history->txn_count);
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     int64_t net = 0;
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++)
@@ -44,6 +47,7 @@ static const char unexplained[] = "is not explained by the failed transaction";
  * itself where that transaction cannot. */
 static bool has_undone(const struct rig_history *history, const struct rig_witness *w, int64_t value, int64_t *rest)
 {
+    RIG_REQUIRE(w->txn_count > 0);
     if (w->txn_count == 1)
         return false;
     const struct rig_txn *undone = &history->txns[w->txns[1]], *reader = &history->txns[w->txns[0]];
@@ -58,6 +62,7 @@ static bool has_undone(const struct rig_history *history, const struct rig_witne
 static const char *check_balances(const struct rig_history *history, const struct rig_witness *w,
                                   const struct rig_txn_op *read)
 {
+    RIG_REQUIRE(w->txn_count == 2 && history->workload == RIG_WORKLOAD_BANK);
     const struct rig_txn_op *other = known_read(history, w->txns[1], w->other_op);
     int64_t least, most, other_least, other_most;
     if (other == NULL)
@@ -99,6 +104,7 @@ static const char *check_impossible(const struct rig_history *history, const str
 /* A failed transaction that would explain the whole difference, if it had taken effect. */
 static const char *check_undone(const struct rig_history *history, const struct rig_witness *w, uint32_t txn)
 {
+    RIG_REQUIRE(history->txns[txn].outcome == RIG_OUTCOME_FAIL);
     const struct rig_txn *t = &history->txns[txn], *reader = &history->txns[w->txns[0]];
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     int64_t sum = 0;
@@ -127,6 +133,7 @@ static const char *check_half(const struct rig_history *history, const struct ri
         deposits += ops[i].value > 0;
         withdrawals += ops[i].value < 0;
     }
+    RIG_INVARIANT(deposits + withdrawals <= rig_txn_op_count(history, txn));
     if (t->outcome == RIG_OUTCOME_FAIL || deposits != 1 || withdrawals != 1 || sum != 0)
         return "is not explained by the transfer";
     if (history->has_invocations && t->invoke_at != RIG_POSITION_NONE && t->invoke_at > reader->complete_at)
@@ -137,6 +144,7 @@ static const char *check_half(const struct rig_history *history, const struct ri
 /* Whether one side of each amount adds up to the difference. */
 static bool add_up(const int64_t *amounts, uint32_t count, int64_t difference)
 {
+    RIG_REQUIRE(count <= 3);
     return count == 0 ? difference == 0
                       : add_up(amounts + 1, count - 1, difference - *amounts) ||
                             add_up(amounts + 1, count - 1, difference + *amounts);
@@ -175,6 +183,7 @@ static const char *check_halves(const struct rig_history *history, const struct 
         if (why != NULL)
             return why;
     }
+    RIG_INVARIANT(*readers >= 1 && *readers <= w->txn_count);
     return count == 0 || add_up(amounts, count, w->value - w->other_value) ? NULL : "is not explained by the transfers";
 }
 
@@ -195,6 +204,7 @@ static const char *check_total(const struct rig_history *history, const struct r
 /* The line of a proof shows the anomaly; the rest are the amounts of the witness and what explains them. */
 static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *w)
 {
+    RIG_REQUIRE(w->txn_count > 0);
     const struct rig_history *history = proof->history;
     const struct rig_txn_op *read = known_read(history, w->txns[0], w->op);
     const struct rig_facts facts = {.history = history,

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "checker/prove/commits.h"
 #include "checker/prove/witness/single_line.h"
 #include "checker/prove/witness/verify_type.h"
@@ -41,6 +42,7 @@ static uint32_t place_in_read(const struct rig_history *history, const struct ri
 /* The operation of `txn` that appends `value` to `key`, or UINT32_MAX. */
 static uint32_t find_append(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
 {
+    RIG_REQUIRE(txn < history->txn_count);
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind == RIG_OP_APPEND && ops[i].key == key && ops[i].value == value)
@@ -60,20 +62,24 @@ static const struct rig_txn_op *known_read(const struct rig_history *history, ui
 
 static uint32_t list_id(const struct rig_history *history, const struct rig_txn_op *op)
 {
+    RIG_REQUIRE(op->kind == RIG_OP_READ_LIST && op->read_state == RIG_READ_SEEN);
     return rig_txn_op_is_branch(op) ? history->key_count + rig_txn_op_branch(op) : op->key;
 }
 
 /* Iterates over the lists of `key` that committed transactions read, starting with the key; NO_LIST at the end. */
 static uint32_t list_after(const struct rig_proof *proof, uint32_t key, uint32_t list)
 {
+    RIG_REQUIRE(key < proof->history->key_count && list < proof->history->key_count + proof->history->branch_count);
     uint32_t key_count = proof->history->key_count;
     return list < key_count ? facts_of(proof)->first_branch[key] : facts_of(proof)->next_branch[list - key_count];
 }
 
 static struct rig_read_list shown_list(const struct rig_proof *proof, uint32_t list)
 {
+    RIG_REQUIRE(list < proof->history->key_count + proof->history->branch_count);
     const struct rig_history *history = proof->history;
     uint32_t count = facts_of(proof)->shown[list];
+    RIG_INVARIANT(list >= history->key_count || count <= history->spines[list].count);
     return list < history->key_count ? rig_read_of(history->spines[list], count)
                                      : rig_read_of_branch(history, list - history->key_count, count);
 }
@@ -92,6 +98,7 @@ static bool is_shown(const struct rig_proof *proof, uint32_t key, int64_t value)
 /* Notes the reads of a committed transaction. */
 static bool follow_reads(struct rig_commits *commits, uint32_t txn)
 {
+    RIG_REQUIRE(commits->committed[txn]);
     const struct rig_history *history = commits->history;
     struct list_facts *facts = commits->context;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
@@ -108,6 +115,7 @@ static bool follow_reads(struct rig_commits *commits, uint32_t txn)
             facts->next_branch[id - history->key_count] = facts->first_branch[key];
             facts->first_branch[key] = id;
         }
+        RIG_INVARIANT(id < history->key_count + history->branch_count && facts->acknowledged[id] <= list.count);
         facts->shown[id] = list.count;
         for (uint32_t j = from; commits->claims.count > 0 && j < list.count; j++) {
             if (!rig_commits_show(commits, key, rig_read_element(&list, j)))
@@ -187,6 +195,7 @@ static const char *check_wr(const struct rig_proof *proof, const struct rig_step
 static bool appended_any(const struct rig_history *history, uint32_t txn, uint32_t key, struct rig_read_list list,
                          uint32_t begin, uint32_t end)
 {
+    RIG_REQUIRE(end <= list.count);
     for (uint32_t i = begin; i < end; i++) {
         if (find_append(history, txn, key, rig_read_element(&list, i)) != UINT32_MAX)
             return true;
@@ -198,6 +207,7 @@ static bool appended_any(const struct rig_history *history, uint32_t txn, uint32
 static const char *check_overwritten(const struct rig_proof *proof, const struct rig_step *step,
                                      const struct rig_txn_op *read)
 {
+    RIG_REQUIRE(rig_op_reads(read->kind) && read->key == step->key);
     const struct rig_history *history = proof->history;
     if (step->order_txn == UINT32_MAX)
         return is_shown(proof, step->key, step->to_value) ? "missed a value that reads show, without an order" : NULL;
@@ -229,6 +239,7 @@ static const char *check_rw(const struct rig_proof *proof, const struct rig_step
 
 static const char *check_step(const struct rig_proof *proof, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->kind == RIG_EDGE_WW || step->kind == RIG_EDGE_WR || step->kind == RIG_EDGE_RW);
     return step->kind == RIG_EDGE_WW   ? check_ww(proof, step)
            : step->kind == RIG_EDGE_WR ? check_wr(proof, step)
                                        : check_rw(proof, step);
@@ -249,12 +260,14 @@ static bool read_version(const struct rig_proof *proof, uint32_t txn, uint32_t o
         if (find_append(history, txn, known->key, read->value) == UINT32_MAX)
             return true;
     }
+    RIG_INVARIANT(read->key < history->key_count);
     return read->initial;
 }
 
 /* rw: an element that `to` appended is not in what `from` read, or the read would not be of an earlier version. */
 static bool saw_any(const struct rig_history *history, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->kind == RIG_EDGE_RW);
     const struct rig_txn_op *read = known_read(history, step->from, step->from_op);
     if (read == NULL)
         return true;
@@ -276,6 +289,7 @@ static const char *check_known(const struct rig_proof *proof, const struct rig_s
 /* Whether reads of acknowledged transactions show the order of a ww step by themselves. */
 static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->kind == RIG_EDGE_WW);
     for (uint32_t id = step->key; id != NO_LIST; id = list_after(proof, step->key, id)) {
         struct rig_read_list list = shown_list(proof, id);
         list.count = facts_of(proof)->acknowledged[id];
@@ -290,6 +304,7 @@ static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step
 
 static bool appends_after(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t key)
 {
+    RIG_REQUIRE(op < rig_txn_op_count(history, txn));
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = op + 1; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind == RIG_OP_APPEND && ops[i].key == key)
@@ -344,6 +359,7 @@ static const char *check_dirty_update(const struct rig_proof *proof, const struc
 static bool read_shows(const struct rig_history *history, const struct rig_txn_op *read, uint32_t in_spine,
                        int64_t value)
 {
+    RIG_REQUIRE(read->kind == RIG_OP_READ_LIST);
     const struct rig_read_list list = rig_txn_op_list(history, read);
     if (in_spine < list.shared)
         return true;
@@ -357,6 +373,7 @@ static bool read_shows(const struct rig_history *history, const struct rig_txn_o
 /* The last completion of an acknowledged read that shows the value, in a transaction other than `txn`; 0: none. */
 static uint32_t shown_until(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
 {
+    RIG_REQUIRE(txn < history->txn_count && key < history->key_count);
     const uint32_t in_spine = place_in_list(rig_read_of(history->spines[key], history->spines[key].count), value);
     uint32_t until = 0;
     for (uint32_t t = 0; t < history->txn_count; t++) {
@@ -373,6 +390,7 @@ static uint32_t shown_until(const struct rig_history *history, uint32_t txn, uin
 /* Whether a read shows an append that was requested after the position, by a transaction that did not fail. */
 static bool shows_later_append(const struct rig_history *history, const struct rig_txn_op *read, uint32_t after)
 {
+    RIG_REQUIRE(read->kind == RIG_OP_READ_LIST);
     for (uint32_t t = 0; t < history->txn_count; t++) {
         const struct rig_txn *txn = &history->txns[t];
         const struct rig_txn_op *ops = rig_txn_ops(history, t);

@@ -24,6 +24,7 @@ const char rig_verify_spent[] = "could not be proved within the time for a proof
 const char *rig_verify_units(const struct rig_history *history, struct rig_order_units *units, uint32_t group_count,
                              const struct rig_search_from *from, const char *has_order)
 {
+    RIG_REQUIRE(rig_workload_is_object(history->workload));
     enum { MOST_SECONDS = 20, MOST_WORDS = 1 << 26 };
     const struct rig_order_search question = {.history = history,
                                               .units = units,
@@ -56,6 +57,7 @@ static bool finds_unknown(const struct rig_txn_op *op)
  * stack into a legal one. A take of unknown result may have taken any value. */
 static bool counts(const struct rig_witness *w, uint32_t txn, const struct rig_txn_op *op)
 {
+    RIG_REQUIRE(w->blocked != NULL);
     bool named = false;
     if (w->blocked->value_count == 0 || finds_unknown(op))
         return true;
@@ -72,6 +74,7 @@ static bool counts(const struct rig_witness *w, uint32_t txn, const struct rig_t
 /* Values that may have been added, which a drain of unknown outcome may have taken. */
 static uint32_t count_additions(const struct rig_history *history, const struct rig_witness *w)
 {
+    RIG_REQUIRE(w->key < history->key_count);
     uint32_t additions = 0;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn_op *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
@@ -86,6 +89,7 @@ static uint32_t count_additions(const struct rig_history *history, const struct 
 static bool add_txn(const struct rig_history *history, const struct rig_witness *w, uint32_t txn, uint32_t last,
                     struct rig_order_units *units)
 {
+    RIG_REQUIRE(txn < history->txn_count && w->blocked != NULL);
     const struct rig_txn *t = &history->txns[txn];
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const uint32_t count = rig_txn_op_count(history, txn), end = rig_txn_end(history, txn);
@@ -179,11 +183,13 @@ static struct element *element_of(struct elements *e, int64_t value)
     if (place == NULL || (*place == RIG_TABLE_NONE && !element_vec_add(&e->at, (struct element){0})))
         return NULL;
     *place = *place == RIG_TABLE_NONE ? (uint32_t)(e->at.count - 1) : *place;
+    RIG_INVARIANT(*place < e->at.count);
     return &e->at.at[*place];
 }
 
 static bool count_operation(struct elements *e, uint32_t txn, const struct rig_txn_op *op)
 {
+    RIG_REQUIRE(op->key == e->key && e->history->txns[txn].outcome != RIG_OUTCOME_FAIL);
     const struct rig_history *history = e->history;
     const bool takes = rig_op_reads(op->kind), is_ok = history->txns[txn].outcome == RIG_OUTCOME_OK;
     const bool gives = takes && is_ok && op->read_state != RIG_READ_UNKNOWN;
@@ -221,6 +227,7 @@ static bool count_elements(struct elements *e)
 /* The values that were added by then and are missing for good: `nothing` contradicts all but those of unknown takes. */
 static const char *check_lost_element(const struct elements *e, const struct element *own, uint64_t wanted)
 {
+    RIG_REQUIRE(e->nothing < e->history->txn_count);
     uint64_t missing = 0;
     for (size_t i = 0; i < e->at.count; i++) {
         const struct element *one = &e->at.at[i];
@@ -233,6 +240,7 @@ static const char *check_lost_element(const struct elements *e, const struct ele
 
 static bool found_nothing(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
+    RIG_REQUIRE(txn < history->txn_count);
     const uint32_t count = rig_txn_op_count(history, txn);
     const struct rig_txn_op *op =
         rig_txn_ops(history, txn) + (count == 0 ? 0 : count - 1); /* the last one of a drain */

@@ -37,6 +37,7 @@ struct proving {
 
 static bool is_in_scope(const struct proving *p, uint32_t txn)
 {
+    RIG_REQUIRE(txn < p->history->txn_count);
     const struct rig_txn *t = &p->history->txns[txn];
     return t->outcome != RIG_OUTCOME_FAIL && rig_txn_op_count(p->history, txn) > 0 &&
            (p->witness->key == UINT32_MAX || rig_txn_ops(p->history, txn)->key == p->witness->key);
@@ -44,12 +45,14 @@ static bool is_in_scope(const struct proving *p, uint32_t txn)
 
 static bool only_observes(const struct rig_history *history, uint32_t txn)
 {
+    RIG_REQUIRE(rig_txn_op_count(history, txn) > 0);
     return rig_ops_observe(history, history->txns[txn].first_op, history->txns[txn + 1].first_op);
 }
 
 /* Whether an operation that the witness keeps begins with a read or an expectation of what this one writes. */
 static bool is_observed(const struct proving *p, const struct rig_txn_op *write)
 {
+    RIG_REQUIRE(write->kind == RIG_OP_WRITE);
     for (size_t i = 0; i < p->ops.count; i++) {
         const struct rig_txn_op *op = rig_txn_ops(p->history, p->ops.at[i].txn);
         const int64_t value = op->read_state == RIG_READ_NIL ? rig_object_nil(p->history->workload) : op->value;
@@ -87,6 +90,7 @@ static int compare_ops(const void *left, const void *right)
  * those that its process completed before. */
 static bool add_unit(struct proving *p, size_t number)
 {
+    RIG_REQUIRE(number < p->ops.count && p->units.count == number);
     const struct step_op *op = &p->ops.at[number];
     const struct rig_txn *txn = &p->history->txns[op->txn];
     struct rig_order_unit unit = {
@@ -102,6 +106,7 @@ static bool add_unit(struct proving *p, size_t number)
             unit.begin += p->history->txns[other->txn].complete_at < op->at;
     }
     unit.end = op->unknown ? UINT32_MAX : unit.begin;
+    RIG_INVARIANT(unit.group <= p->group_count && unit.begin <= unit.end);
     p->group_count += unit.group == p->group_count;
     return rig_order_units_add(&p->units, unit);
 }

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "checker/prove/commits.h"
 #include "checker/prove/witness/single_line.h"
 #include "checker/prove/witness/verify_type.h"
@@ -51,12 +52,14 @@ static bool list_ops(struct rig_proof *proof)
         f->first[key + 2] += f->first[key + 1];
     for (uint32_t op = 0; op < history->op_count; op++)
         f->ops[f->first[history->ops[op].key + 1]++] = op;
+    RIG_INVARIANT(f->first[proof->history->key_count] == history->op_count);
     return true;
 }
 
 /* No transaction wrote the value, whatever became of it. */
 static bool is_unwritten(const struct rig_proof *proof, uint32_t key, int64_t value)
 {
+    RIG_REQUIRE(key < proof->history->key_count);
     const struct facts *f = proof->facts;
     bool written = false;
     for (uint32_t i = f->first[key]; !written && i < f->first[key + 1]; i++) {
@@ -78,6 +81,7 @@ static bool prove_committed(struct rig_proof *proof)
 
 static bool wrote(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
 {
+
     if (txn >= history->txn_count)
         return false;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
@@ -90,6 +94,7 @@ static bool wrote(const struct rig_history *history, uint32_t txn, uint32_t key,
 
 static struct seen seen_by(const struct rig_txn_op *op)
 {
+    RIG_REQUIRE(op->kind == RIG_OP_WRITE || op->kind == RIG_OP_READ_REGISTER);
     if (op->kind == RIG_OP_WRITE)
         return (struct seen){.known = true, .value = op->value};
     return (struct seen){.known = op->read_state != RIG_READ_UNKNOWN,
@@ -100,6 +105,7 @@ static struct seen seen_by(const struct rig_txn_op *op)
 /* The version that the transaction read first, unless it wrote before; and the last one that it wrote. */
 static struct seen first_read(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
+    RIG_REQUIRE(txn < history->txn_count);
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].key == key)
@@ -110,6 +116,7 @@ static struct seen first_read(const struct rig_history *history, uint32_t txn, u
 
 static struct seen last_write(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
+    RIG_REQUIRE(txn < history->txn_count);
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = rig_txn_op_count(history, txn); i-- > 0;) {
         if (ops[i].key == key && ops[i].kind == RIG_OP_WRITE)
@@ -204,6 +211,7 @@ static bool read_version(const struct rig_proof *proof, uint32_t txn, uint32_t o
 
 static const char *check_known(const struct rig_proof *proof, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->kind == RIG_EDGE_WW || step->kind == RIG_EDGE_RW);
     const struct seen from = {.known = true, .value = step->from_value};
     const struct seen to = last_write(proof->history, step->to, step->key);
     if (to.value != step->to_value ||

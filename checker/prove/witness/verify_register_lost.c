@@ -60,6 +60,7 @@ static bool list_values(struct loss *l)
         else
             l->facts[kept - 1].written |= l->facts[i].written;
     }
+    RIG_INVARIANT(kept <= l->count);
     l->count = kept;
     return true;
 }
@@ -79,6 +80,7 @@ static bool is_older(const struct loss *l, const struct rig_txn_op *op)
 
 static bool is_acknowledged(const struct loss *l, uint32_t txn)
 {
+    RIG_REQUIRE(txn < l->history->txn_count);
     return l->history->txns[txn].outcome == RIG_OUTCOME_OK;
 }
 
@@ -90,6 +92,7 @@ static uint32_t invoked(const struct rig_txn *txn)
 /* The last write of the key in the transaction, or NULL. */
 static const struct rig_txn_op *last_write(const struct loss *l, uint32_t txn)
 {
+    RIG_REQUIRE(txn < l->history->txn_count);
     const struct rig_txn_op *ops = rig_txn_ops(l->history, txn);
     for (uint32_t i = rig_txn_op_count(l->history, txn); i-- > 0;) {
         if (ops[i].key == l->w->key && ops[i].kind == RIG_OP_WRITE)
@@ -100,6 +103,7 @@ static const struct rig_txn_op *last_write(const struct loss *l, uint32_t txn)
 
 static bool same_state(const struct rig_txn_op *a, const struct rig_txn_op *b)
 {
+    RIG_REQUIRE(a->read_state != RIG_READ_UNKNOWN && b->read_state != RIG_READ_UNKNOWN);
     return a->read_state == b->read_state && (a->read_state == RIG_READ_NIL || a->value == b->value);
 }
 
@@ -138,6 +142,7 @@ static void mark_older(struct loss *l)
     const struct rig_txn_op *read = read_before_write(l, l->w->txns[0]);
     if (read != NULL && read->read_state == RIG_READ_SEEN)
         fact_of(l, read->value)->older = true;
+    RIG_INVARIANT(l->count > 0);
     fact_of(l, l->w->value)->older = false;
 }
 
@@ -190,12 +195,14 @@ static bool reads_agree(struct loss *l)
                 return false;
         }
     }
+    RIG_INVARIANT(l->shown_until >= l->writer->complete_at);
     return true;
 }
 
 /* Another write, invoked before the position, that may have come after the one in question. */
 static bool may_be_overwritten(const struct loss *l, uint32_t position)
 {
+    RIG_REQUIRE(position > l->writer->complete_at);
     for (uint32_t txn = 0; txn < l->history->txn_count; txn++) {
         const struct rig_txn *t = &l->history->txns[txn];
         const struct rig_txn_op *last = last_write(l, txn);

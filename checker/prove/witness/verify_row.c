@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "checker/prove/commits.h"
 #include "checker/prove/witness/verify_row_turn.h"
 #include "checker/prove/witness/verify_type.h"
@@ -22,6 +23,7 @@ static bool is_write(const struct rig_txn_op *op)
 
 static struct rig_row_where condition_at(const struct rig_txn_op *ops, uint32_t op)
 {
+    RIG_REQUIRE(ops[op].kind == RIG_OP_READ_WHERE);
     struct rig_row_where condition = rig_row_all();
     if (op > 0 && ops[op - 1].kind == RIG_OP_ROW && ops[op - 1].key == ops[op].key)
         (void)rig_row_condition_of(ops[op - 1].value, &condition);
@@ -44,6 +46,7 @@ static const struct rig_txn_op *known_read(const struct rig_history *history, ui
 static uint32_t count_shown(const struct rig_history *history, const struct rig_txn_op *read, const int64_t *id,
                             const int64_t *version)
 {
+    RIG_REQUIRE(read->kind == RIG_OP_READ_WHERE);
     const struct rig_read_list list = rig_txn_op_list(history, read);
     uint32_t count = 0;
     for (uint32_t at = 0; at + 1 < list.count; at += 2)
@@ -55,6 +58,7 @@ static uint32_t count_shown(const struct rig_history *history, const struct rig_
 /* The place of the statement in its transaction, or UINT32_MAX. */
 static uint32_t statement_in(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t number)
 {
+
     if (txn >= history->txn_count)
         return UINT32_MAX;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
@@ -76,6 +80,7 @@ static const struct rig_txn_op *replacing_read(const struct rig_history *history
 
 static bool follow_reads(struct rig_commits *commits, uint32_t txn)
 {
+    RIG_REQUIRE(commits->committed[txn]);
     const struct rig_history *history = commits->history;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; commits->claims.count > 0 && i < rig_txn_op_count(history, txn); i++) {
@@ -107,6 +112,7 @@ RIG_VEC(struct touch, touches)
 /* Adds what the statement at `op` did to the row. Gives the reason why the row's versions are not all known, or NULL. */
 static const char *add_touch(const struct rig_proof *proof, uint32_t txn, uint32_t op, int64_t id, struct touches *all)
 {
+    RIG_REQUIRE(is_write(rig_txn_ops(proof->history, txn) + op));
     const struct rig_history *history = proof->history;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const bool inserts = rig_row_inserts(ops[op].value);
@@ -136,6 +142,7 @@ static const char *add_touch(const struct rig_proof *proof, uint32_t txn, uint32
 /* "" when memory runs out. */
 static const char *collect_touches(const struct rig_proof *proof, uint32_t key, int64_t id, struct touches *all)
 {
+    RIG_REQUIRE(all->count == 0);
     const struct rig_history *history = proof->history;
     const char *lacks = NULL;
     for (uint32_t txn = 0; lacks == NULL && txn < history->txn_count; txn++) {
@@ -152,6 +159,7 @@ static const char *collect_touches(const struct rig_proof *proof, uint32_t key, 
 /* The version that replaced this one; 0: none, or `lacks` says what is wrong. */
 static int64_t version_after(const struct touches *all, int64_t version, const char **lacks)
 {
+    RIG_REQUIRE(*lacks == NULL);
     int64_t next = 0;
     for (size_t i = 0; i < all->count; i++) {
         if (all->at[i].replaced == version && next != 0)
@@ -232,6 +240,7 @@ static const char *check_absent(const struct rig_history *history, uint32_t txn,
 
 static const char *check_missed(const struct rig_proof *proof, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->kind == RIG_EDGE_RW && step->absent);
     const struct rig_history *history = proof->history;
     const char *lacks = check_absent(history, step->from, step->from_op, step->key, step->from_value);
     if (lacks != NULL)
@@ -269,6 +278,7 @@ static const char *check_gone(const struct rig_proof *proof, uint32_t txn, uint3
 
 static const char *check_replaced(const struct rig_proof *proof, const struct rig_step *step)
 {
+    RIG_REQUIRE(step->kind == RIG_EDGE_RW && !step->absent);
     const struct rig_history *history = proof->history;
     const struct rig_txn_op *read = known_read(history, step->from, step->from_op, step->key, false);
     const struct rig_txn_op *replaces = replacing_read(history, step->to, step->to_op, step->key, step->to_value);

@@ -3,12 +3,15 @@
  * changes are read one after the other, and the state of a row or of a table is built again.
  */
 #include "checker/model/certified.h"
+
+#include "base/bug.h"
 #include "checker/prove/witness/verify_row_changes.h"
 #include "checker/prove/witness/verify_snapshot.h"
 #include "checker/prove/witness/verify_type.h"
 
 static const struct rig_txn_op *op_of(const struct rig_history *history, const struct rig_discrepancy *found)
 {
+    RIG_REQUIRE(found->txn < history->txn_count && found->op < rig_txn_op_count(history, found->txn));
     return rig_txn_ops(history, found->txn) + found->op;
 }
 
@@ -19,6 +22,7 @@ static bool is_known_read(const struct rig_txn_op *op)
 
 static bool is_by(const struct rig_row_changed *change, int64_t number)
 {
+    RIG_REQUIRE(number > 0);
     return rig_row_action(number) == RIG_ROWS_DELETE ? change->version == 0 : change->version == number;
 }
 
@@ -29,6 +33,7 @@ static bool is_by(const struct rig_row_changed *change, int64_t number)
 static bool has_changes(const struct rig_history *history, const struct rig_row_changes *changes, uint32_t txn,
                         uint32_t op, uint32_t commit)
 {
+    RIG_REQUIRE(op < rig_txn_op_count(history, txn));
     const struct rig_txn_op *of = rig_txn_ops(history, txn) + op;
     int64_t number = 0;
     if (of->kind == RIG_OP_ROW && rig_row_is_marked(history, of->key, of->value, commit))
@@ -115,6 +120,7 @@ static const char *check_resurrected(const struct rig_history *history, const st
 /* The row's version before the change at `at`; 0: none, -1: it was removed. */
 static int64_t version_before(const struct rig_row_changes *changes, size_t at)
 {
+    RIG_REQUIRE(at < changes->count);
     for (size_t i = at; i-- > 0;) {
         if (changes->at[i].id == changes->at[at].id)
             return changes->at[i].version == 0 ? -1 : changes->at[i].version;
@@ -138,6 +144,7 @@ static bool is_inserted(const struct rig_history *history, uint32_t key, int64_t
 static uint32_t find_maker(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t key,
                            const struct rig_row_changes *changes, size_t at)
 {
+    RIG_REQUIRE(at < changes->count && txn < history->txn_count);
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const struct rig_row_changed *change = &changes->at[at];
     for (uint32_t i = op; i < rig_txn_op_count(history, txn); i++) {
@@ -225,6 +232,7 @@ static bool differs(const struct rig_history *history, const struct rig_discrepa
 /* Whether the commit changes the tables in another order than the transaction's statements, or a table that it did not. */
 static bool mixes_tables(const struct rig_history *history, const struct rig_discrepancy *found)
 {
+    RIG_REQUIRE(found->commit < history->certificate->commits.count);
     const struct rig_txn_op *ops = rig_txn_ops(history, found->txn);
     const struct rig_change *changes = rig_commit_changes(history->certificate, found->commit);
     uint32_t op = 0;
@@ -259,6 +267,7 @@ static const char *check_torn(const struct rig_history *history, const struct ri
 static bool shows_otherwise(const struct rig_history *history, const struct rig_txn_op *read, int64_t id,
                             int64_t version)
 {
+    RIG_REQUIRE(is_known_read(read));
     const struct rig_read_list list = rig_txn_op_list(history, read);
     bool shown = false;
     for (uint32_t at = 0; at + 1 < list.count; at += 2) {
@@ -372,6 +381,7 @@ static uint64_t writer_at(const struct rig_history *history, uint32_t txn, uint3
 static const char *check_writer_of(const struct rig_history *history, const struct rig_discrepancy *found,
                                    const struct rig_row_changes *changes, int64_t version, uint64_t writer)
 {
+    RIG_REQUIRE(found->commit < history->certificate->commits.count);
     bool made = false, known = false;
     for (size_t i = 0; i < changes->count; i++)
         made |= changes->at[i].id == found->row && changes->at[i].version == version &&

@@ -1,9 +1,12 @@
 #include "checker/prove/witness/verify_row_changes.h"
 
+#include "base/bug.h"
+
 /* Appends the changes of the table that are marks, or those that are not. */
 static bool find(const struct rig_history *history, uint32_t key, int64_t id, bool marks,
                  struct rig_row_changes *changes)
 {
+    RIG_REQUIRE(history->certificate != NULL && key < history->key_count);
     const struct rig_certificate *certificate = history->certificate;
     int64_t last = 0, number = 0; /* a change may share the id of the one before it, or all of it */
     for (uint32_t commit = 0; commit < certificate->commits.count; commit++) {
@@ -47,6 +50,7 @@ bool rig_row_is_marked(const struct rig_history *history, uint32_t key, int64_t 
 
 bool rig_row_snapshot_shows(const struct rig_history *history, uint32_t snapshot, uint32_t commit)
 {
+    RIG_REQUIRE(snapshot < history->certificate->views.snapshots.count && commit < history->certificate->commits.count);
     const struct rig_txn_views *views = &history->certificate->views;
     const struct rig_snapshot *of = &views->snapshots.at[snapshot];
     const uint64_t id = history->certificate->commits.at[commit].id;
@@ -83,6 +87,7 @@ struct rig_row_where rig_row_condition_before(const struct rig_txn_op *ops, uint
 
 bool rig_row_changed_by(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t id, int64_t *number)
 {
+    RIG_REQUIRE(txn < history->txn_count);
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     if (op >= rig_txn_op_count(history, txn) || ops[op].kind != RIG_OP_ROW || ops[op].value <= 0)
         return false;
@@ -101,6 +106,7 @@ bool rig_row_changed_by(const struct rig_history *history, uint32_t txn, uint32_
 
 int64_t rig_row_left(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t key, int64_t id)
 {
+    RIG_REQUIRE(op <= rig_txn_op_count(history, txn));
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = op; i-- > 0;) {
         int64_t number;

@@ -5,12 +5,15 @@
  * the addition rests on the type: elements never go away.
  */
 #include "checker/prove/commits.h"
+
+#include "base/bug.h"
 #include "checker/prove/witness/single_line.h"
 #include "checker/prove/witness/verify_type.h"
 
 /* How often the operation's result shows the value. */
 static uint32_t count_shown(const struct rig_history *history, const struct rig_txn_op *read, int64_t value)
 {
+    RIG_REQUIRE(read->kind == RIG_OP_READ_SET);
     const struct rig_read_list list = rig_txn_op_list(history, read);
     uint32_t count = 0;
     for (uint32_t i = 0; i < list.count; i++)
@@ -21,6 +24,7 @@ static uint32_t count_shown(const struct rig_history *history, const struct rig_
 /* The place of the addition in its transaction, or UINT32_MAX. */
 static uint32_t addition_in(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
 {
+
     if (txn >= history->txn_count)
         return UINT32_MAX;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
@@ -68,6 +72,7 @@ static const char *check_step(const struct rig_proof *proof, const struct rig_st
 /* The operation that the read disagrees with: the addition of the element, or an earlier read. */
 static const char *check_cited(const struct rig_history *history, const struct rig_witness *w)
 {
+    RIG_REQUIRE(w->txns[0] < history->txn_count);
     const struct rig_txn_op *read = known_read(history, w->txns[0], w->op, w->key);
     const uint32_t own = addition_in(history, w->txns[0], w->key, w->value);
     if (w->other_op >= w->op || read == NULL)

@@ -1,5 +1,7 @@
 #include "checker/prove/witness/verify_snapshot.h"
 
+#include "base/bug.h"
+
 static const struct rig_txn_views *views_of(const struct rig_history *history)
 {
     return &history->certificate->views;
@@ -8,6 +10,7 @@ static const struct rig_txn_views *views_of(const struct rig_history *history)
 /* By what the database said; its own number is in no snapshot of a transaction. */
 static bool shows(const struct rig_history *history, uint32_t snapshot, uint32_t commit)
 {
+    RIG_REQUIRE(snapshot < views_of(history)->snapshots.count && commit < history->certificate->commits.count);
     const struct rig_txn_views *views = views_of(history);
     const struct rig_snapshot *of = &views->snapshots.at[snapshot];
     const uint64_t id = history->certificate->commits.at[commit].id;
@@ -44,6 +47,7 @@ static bool is_commit(const struct rig_history *history, uint32_t commit)
 
 static const struct rig_change *find_change(const struct rig_history *history, uint32_t commit, int64_t key)
 {
+    RIG_REQUIRE(is_commit(history, commit));
     const struct rig_change *changes = rig_commit_changes(history->certificate, commit), *found = NULL;
     for (uint32_t i = 0; i < rig_commit_change_count(history->certificate, commit); i++)
         found = changes[i].key == key ? &changes[i] : found;
@@ -53,6 +57,7 @@ static const struct rig_change *find_change(const struct rig_history *history, u
 /* Whether the commit has the value of the key. */
 static bool makes(const struct rig_history *history, uint32_t commit, int64_t key, int64_t value)
 {
+    RIG_REQUIRE(is_commit(history, commit));
     const struct rig_certificate *certificate = history->certificate;
     const struct rig_change *changes = rig_commit_changes(certificate, commit);
     for (uint32_t i = 0; i < rig_commit_change_count(certificate, commit); i++) {
@@ -125,6 +130,7 @@ static const char *check_unsteady(const struct rig_history *history, const struc
 /* The last write of the transaction to the key before the operation; NULL: none. */
 static const struct rig_txn_op *own_write(const struct rig_history *history, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(op < rig_txn_op_count(history, txn));
     const struct rig_txn_op *ops = rig_txn_ops(history, txn), *own = NULL;
     for (uint32_t i = 0; i < op; i++)
         own = ops[i].key == ops[op].key && !rig_op_reads(ops[i].kind) ? &ops[i] : own;
@@ -174,6 +180,7 @@ static const char *check_state(const struct rig_history *history, const struct r
 /* The state that each prefix of the stream has, within the numbers of the snapshot: none gives all reads. */
 static bool fits_prefix(const struct rig_history *history, const struct rig_discrepancy *found, uint32_t prefix)
 {
+    RIG_REQUIRE(prefix <= history->certificate->commits.count);
     const struct rig_certificate *certificate = history->certificate;
     const struct rig_txn_views *views = views_of(history);
     const struct rig_snapshot *of = &views->snapshots.at[found->snapshot];
@@ -232,6 +239,7 @@ static const struct rig_txn_view *view_of(const struct rig_history *history, uin
 /* The writer that the row of the operation names; 0: none. */
 static uint64_t version_of(const struct rig_history *history, uint32_t txn, uint32_t op)
 {
+    RIG_REQUIRE(txn < history->txn_count);
     const struct rig_txn_view *view = view_of(history, txn);
     uint64_t version = 0;
     if (view == NULL)
