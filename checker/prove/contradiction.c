@@ -383,7 +383,7 @@ static uint32_t levels_forbidding(const struct shape *s)
     uint32_t levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++)
         levels |= (uint32_t)is_forbidden(s, &rig_proved_levels[i]) << i;
-    /* What a level forbids, each stronger one forbids. */
+    /* Each stronger level forbids it, too. */
     RIG_INVARIANT((rig_proved_levels_above(levels) & ~levels) == 0);
     return levels;
 }

@@ -4,7 +4,7 @@
 
 #include "base/bug.h"
 #include "base/table.h"
-#include "checker/prove/operation_order.h"
+#include "checker/prove/object_order_search.h"
 #include "checker/prove/replay_object.h"
 
 enum { MOST_STEPS = 1 << 28, MOST_WORDS = 1 << 24 };

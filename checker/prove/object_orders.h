@@ -11,7 +11,7 @@
  * - in real time, comes after the operations that the refutation needs: those that ended before the first of these began. The
  *   other named ones may have taken effect, and need not.
  *
- * Then the operations have no order at all (operation_order.h), up to MOST_STEPS and MOST_WORDS; beyond, the answer is
+ * Then the operations have no order at all (object_order_search.h), up to MOST_STEPS and MOST_WORDS; beyond, the answer is
  * RIG_E_LIMIT.
  */
 #ifndef RIG_CHECKER_PROVE_OBJECT_ORDERS_H

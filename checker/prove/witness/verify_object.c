@@ -1,7 +1,7 @@
 /*
  * The verifier of objects (verify_type.h): proves again that a prefix of the operations on one object has no order, and that
  * elements were lost, given twice or never added. It shares no code with the search (objects/): the orders are searched anew
- * (operation_order.h), and nothing follows the events of the history.
+ * (object_order_search.h), and nothing follows the events of the history.
  *
  * A history that was checked in windows has forgotten what completed before some position, and of a long one no search may
  * explore all orders. The witness then has the configurations that were possible at a position, as the search found them,
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/table.h"
 #include "base/vec.h"
-#include "checker/prove/operation_order.h"
+#include "checker/prove/object_order_search.h"
 #include "checker/prove/replay_object.h"
 #include "checker/prove/witness/verify_object.h"
 #include "checker/prove/witness/verify_type.h"

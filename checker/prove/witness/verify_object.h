@@ -2,7 +2,7 @@
 #ifndef RIG_CHECKER_PROVE_WITNESS_VERIFY_OBJECT_H
 #define RIG_CHECKER_PROVE_WITNESS_VERIFY_OBJECT_H
 
-#include "checker/prove/operation_order.h"
+#include "checker/prove/object_order_search.h"
 
 /* Proves that the units have no order. Gives what the proof lacks, `has_order` where they have one; NULL: nothing. */
 const char *rig_verify_units(const struct rig_history *history, struct rig_order_units *units, uint32_t group_count,

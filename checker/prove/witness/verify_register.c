@@ -81,7 +81,6 @@ static bool prove_committed(struct rig_proof *proof)
 
 static bool wrote(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
 {
-
     if (txn >= history->txn_count)
         return false;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);

@@ -58,7 +58,6 @@ static uint32_t count_shown(const struct rig_history *history, const struct rig_
 /* The place of the statement in its transaction, or UINT32_MAX. */
 static uint32_t statement_in(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t number)
 {
-
     if (txn >= history->txn_count)
         return UINT32_MAX;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);

@@ -1,4 +1,4 @@
-#include "checker/prove/operation_order.h"
+#include "checker/prove/object_order_search.h"
 
 #include <stdlib.h>
 #include <string.h>
