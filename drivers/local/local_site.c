@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -196,4 +197,14 @@ enum rig_rc rig_local_run(struct rig_local_site *site, const char *const *argume
     rig_local_log_tail(site, log_name, tail);
     return rig_fail(err, RIG_E_CLUSTER, "%s %s; its log %s ends: %s", arguments[0],
                     ended ? "failed" : "did not end within start-timeout", log_name, tail);
+}
+
+enum rig_rc rig_local_make_password(char password[static 33], struct rig_err *err)
+{
+    unsigned char bytes[16];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return rig_fail(err, RIG_E_CLUSTER, "no random bytes for a password: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        (void)snprintf(password + 2 * i, 3, "%02x", bytes[i]);
+    return RIG_OK;
 }

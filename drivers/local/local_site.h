@@ -56,6 +56,9 @@ enum rig_rc rig_local_make_folder(const struct rig_local_site *site, const char 
 enum rig_rc rig_local_write(const struct rig_local_site *site, const char *path, int flags, const char *text,
                             struct rig_err *err);
 
+/* A random password for servers of one run: 32 characters. RIG_E_CLUSTER. */
+enum rig_rc rig_local_make_password(char password[static 33], struct rig_err *err);
+
 /* Opens a log in the run's folder for appending; the caller closes it. -1 and RIG_E_CLUSTER in `err` on failure. */
 int rig_local_open_log(const struct rig_local_site *site, const char *name, struct rig_err *err);
 /* The end of a log as one line, for an error; empty when it cannot be read. */

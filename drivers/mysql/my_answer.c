@@ -46,11 +46,11 @@ static enum rig_my_cell next_prepared(struct rig_buf *cell, MYSQL_STMT *statemen
     return RIG_MY_CELL_TEXT;
 }
 
-enum rig_my_cell rig_my_answer_cell(struct rig_my_session *session, const struct rig_my_answer *answer,
+enum rig_my_cell rig_my_answer_cell(struct rig_my_connection *connection, const struct rig_my_answer *answer,
                                     const char **text, size_t *length)
 {
     if (answer->statement != NULL)
-        return next_prepared(&session->cell, answer->statement, text, length);
+        return next_prepared(&connection->cell, answer->statement, text, length);
     if (answer->result == NULL || mysql_num_fields(answer->result) != 1)
         return RIG_MY_CELL_BAD;
     MYSQL_ROW row = mysql_fetch_row(answer->result);
@@ -74,7 +74,7 @@ static void take_sequence(struct rig_my_turn *turn, uint32_t op, const struct ri
     size_t length = 0;
     enum rig_my_cell cell;
     for (uint32_t rows = 0;
-         (cell = rig_my_answer_cell(rig_my_session_of(turn), answer, &text, &length)) != RIG_MY_CELL_NONE; rows++) {
+         (cell = rig_my_answer_cell(rig_my_connection_of(turn), answer, &text, &length)) != RIG_MY_CELL_NONE; rows++) {
         if (cell == RIG_MY_CELL_NULL && rows == 0 && rig_my_run_of(turn)->schema.prefilled) {
             read.state = RIG_READ_SEEN; /* a list without elements */
             continue;
@@ -100,10 +100,10 @@ static void take_number(struct rig_my_turn *turn, uint32_t op, const struct rig_
     const char *text = NULL;
     size_t length = 0;
     int64_t value = 0;
-    enum rig_my_cell cell = rig_my_answer_cell(rig_my_session_of(turn), answer, &text, &length);
+    enum rig_my_cell cell = rig_my_answer_cell(rig_my_connection_of(turn), answer, &text, &length);
     if (cell == RIG_MY_CELL_NULL &&
         rig_my_run_of(turn)->schema.prefilled) /* a row without a value is the only one, too */
-        cell = rig_my_answer_cell(rig_my_session_of(turn), answer, &text, &length) == RIG_MY_CELL_NONE
+        cell = rig_my_answer_cell(rig_my_connection_of(turn), answer, &text, &length) == RIG_MY_CELL_NONE
                    ? RIG_MY_CELL_NONE
                    : RIG_MY_CELL_BAD;
     if (cell == RIG_MY_CELL_NONE) {
@@ -115,7 +115,7 @@ static void take_number(struct rig_my_turn *turn, uint32_t op, const struct rig_
                           "a value that this driver cannot have written");
     else if (cell != RIG_MY_CELL_TEXT)
         rig_sql_turn_lose_step(&turn->sql, "a read needs a value as its answer");
-    else if (rig_my_answer_cell(rig_my_session_of(turn), answer, &text, &length) != RIG_MY_CELL_NONE)
+    else if (rig_my_answer_cell(rig_my_connection_of(turn), answer, &text, &length) != RIG_MY_CELL_NONE)
         rig_sql_turn_lose_step(&turn->sql, "a read needs one row or none as its answer");
     else
         *read = (struct rig_read){.state = RIG_READ_SEEN, .value = value};

@@ -20,7 +20,7 @@ void rig_my_answer_release(struct rig_my_answer *answer);
 enum rig_my_cell { RIG_MY_CELL_NONE, RIG_MY_CELL_NULL, RIG_MY_CELL_TEXT, RIG_MY_CELL_BAD };
 
 /* The value of the answer's next row, which has one. */
-enum rig_my_cell rig_my_answer_cell(struct rig_my_session *session, const struct rig_my_answer *answer,
+enum rig_my_cell rig_my_answer_cell(struct rig_my_connection *connection, const struct rig_my_answer *answer,
                                     const char **text, size_t *length);
 /* Takes it as that of operation `op`. */
 void rig_my_answer_take(struct rig_my_turn *turn, uint32_t op, const struct rig_my_answer *answer);

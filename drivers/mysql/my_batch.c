@@ -42,7 +42,7 @@ static bool next_answer(struct rig_my_turn *turn, bool *sent, enum rig_phase ans
                         struct rig_my_answer *answer)
 {
     struct rig_my_connection *connection = rig_my_connection_of(turn);
-    const struct rig_buf *sql = &rig_my_session_of(turn)->request;
+    const struct rig_buf *sql = &rig_my_connection_of(turn)->request;
     *answer = (struct rig_my_answer){0};
     bool there = !*sent || mysql_more_results(connection->my);
     if (!there) {
@@ -100,9 +100,9 @@ static void run_savepoint(struct rig_my_turn *turn, uint32_t op)
     if (savepoint == NULL || rig_my_pipelines(rig_my_run_of(turn)->options))
         return;
     turn->sql.phase = RIG_PHASE_OPERATION;
-    rig_buf_clear(&rig_my_session_of(turn)->request);
-    rig_my_session_of(turn)->request.failed = false;
-    rig_buf_add_text(&rig_my_session_of(turn)->request, savepoint);
+    rig_buf_clear(&rig_my_connection_of(turn)->request);
+    rig_my_connection_of(turn)->request.failed = false;
+    rig_buf_add_text(&rig_my_connection_of(turn)->request, savepoint);
     if (next_answer(turn, &sent, RIG_PHASE_OPERATION, NO_ROWS, &answer))
         rig_my_answer_release(&answer);
 }
@@ -110,9 +110,9 @@ static void run_savepoint(struct rig_my_turn *turn, uint32_t op)
 /* Writes the request. False, and the turn failed, when it must not be sent. */
 static bool compose(struct rig_my_turn *turn, const struct batch *batch)
 {
-    struct rig_my_session *session = rig_my_session_of(turn);
+    struct rig_my_connection *connection = rig_my_connection_of(turn);
     const struct rig_my_schema *schema = &rig_my_run_of(turn)->schema;
-    struct rig_buf *sql = &session->request;
+    struct rig_buf *sql = &connection->request;
     rig_buf_clear(sql);
     sql->failed = false;
     if (batch->begins && turn->sql.name[0] != '\0')
@@ -166,7 +166,7 @@ static void take_preparation(struct rig_my_turn *turn, bool *sent)
 static void commit_prepared(struct rig_my_turn *turn)
 {
     struct rig_my_answer answer;
-    struct rig_buf *sql = &rig_my_session_of(turn)->request;
+    struct rig_buf *sql = &rig_my_connection_of(turn)->request;
     bool sent = false;
     rig_buf_clear(sql);
     sql->failed = false;
@@ -203,7 +203,7 @@ static void run_texts(struct rig_my_turn *turn, const struct batch *batch)
 {
     struct rig_my_answer answer;
     bool sent = false;
-    if (!compose(turn, batch) || rig_my_session_of(turn)->request.size == 0)
+    if (!compose(turn, batch) || rig_my_connection_of(turn)->request.size == 0)
         return;
     const bool decides = batch->commits && turn->sql.name[0] == '\0';
     turn->sql.may_commit = turn->sql.may_commit || batch->commits || batch->to > batch->from;
@@ -269,17 +269,17 @@ static bool perform_prepared(struct rig_my_turn *turn, uint32_t number, const in
 /* Runs statement `number` of the schema with its values; false, and the turn failed, on an error. Release the answer. */
 static bool perform(struct rig_my_turn *turn, uint32_t number, const int64_t *values, struct rig_my_answer *answer)
 {
-    struct rig_my_session *session = rig_my_session_of(turn);
+    struct rig_my_connection *connection = rig_my_connection_of(turn);
     bool sent = false;
     *answer = (struct rig_my_answer){0};
     turn->sql.phase = RIG_PHASE_OPERATION;
     turn->sql.may_commit = true;
     if (rig_my_run_of(turn)->options->sql.prepared)
         return perform_prepared(turn, number, values, answer);
-    rig_buf_clear(&session->request);
-    session->request.failed = false;
-    rig_my_statement_print(&rig_my_run_of(turn)->schema.statements[number], values, &session->request);
-    if (session->request.failed) {
+    rig_buf_clear(&connection->request);
+    connection->request.failed = false;
+    rig_my_statement_print(&rig_my_run_of(turn)->schema.statements[number], values, &connection->request);
+    if (connection->request.failed) {
         rig_sql_turn_fail(&turn->sql, RIG_PHASE_OPERATION, RIG_MY_TOO_LONG, NULL);
         return false;
     }
@@ -360,12 +360,12 @@ static void take_timestamp(struct rig_my_turn *turn, const char *sql, enum rig_c
     size_t length = 0;
     if (sql == NULL || sql[0] == '\0')
         return;
-    rig_buf_clear(&rig_my_session_of(turn)->request);
-    rig_my_session_of(turn)->request.failed = false;
-    rig_buf_add_text(&rig_my_session_of(turn)->request, sql);
+    rig_buf_clear(&rig_my_connection_of(turn)->request);
+    rig_my_connection_of(turn)->request.failed = false;
+    rig_buf_add_text(&rig_my_connection_of(turn)->request, sql);
     if (!next_answer(turn, &sent, answered, ANY_FORM, &answer))
         return;
-    const bool one = rig_my_answer_cell(rig_my_session_of(turn), &answer, &text, &length) == RIG_MY_CELL_TEXT;
+    const bool one = rig_my_answer_cell(rig_my_connection_of(turn), &answer, &text, &length) == RIG_MY_CELL_TEXT;
     (void)rig_sql_turn_take_timestamp(&turn->sql, column, one ? text : NULL, length);
     rig_my_answer_release(&answer);
 }
@@ -376,9 +376,9 @@ static void take_timestamp(struct rig_my_turn *turn, const char *sql, enum rig_c
 static bool ask(struct rig_my_turn *turn, const char *sql, enum rig_phase answered, struct rig_my_answer *answer)
 {
     bool sent = false;
-    rig_buf_clear(&rig_my_session_of(turn)->request);
-    rig_my_session_of(turn)->request.failed = false;
-    rig_buf_add_text(&rig_my_session_of(turn)->request, sql);
+    rig_buf_clear(&rig_my_connection_of(turn)->request);
+    rig_my_connection_of(turn)->request.failed = false;
+    rig_buf_add_text(&rig_my_connection_of(turn)->request, sql);
     return next_answer(turn, &sent, answered, ANY_FORM, answer);
 }
 
@@ -389,7 +389,7 @@ static bool take_gtid(struct rig_my_turn *turn, const char *sql, enum rig_phase 
     size_t length = 0;
     if (!ask(turn, sql, answered, &answer))
         return false;
-    const bool given = rig_my_answer_cell(rig_my_session_of(turn), &answer, &text, &length) == RIG_MY_CELL_TEXT &&
+    const bool given = rig_my_answer_cell(rig_my_connection_of(turn), &answer, &text, &length) == RIG_MY_CELL_TEXT &&
                        rig_my_gtid_parse(text, length, number);
     rig_my_answer_release(&answer);
     return given;
@@ -405,15 +405,15 @@ static void take_last_commit(struct rig_my_turn *turn)
  * changed nothing. */
 static void take_view(struct rig_my_turn *turn)
 {
-    struct rig_my_session *session = rig_my_session_of(turn);
+    struct rig_my_connection *connection = rig_my_connection_of(turn);
     uint64_t number = 0;
-    if (!turn->sql.committed || !turn->has_last || turn->sql.connection != session->sql.main)
+    if (!turn->sql.committed || !turn->has_last || turn->sql.connection != turn->sql.session->main)
         return;
     if (!take_gtid(turn, "SELECT @@last_gtid", RIG_PHASE_COMMIT, &number) && turn->sql.session_lost)
         return;
-    const bool own = number > session->last_gtid;
-    session->last_gtid = own ? number : session->last_gtid;
-    rig_my_view_take(&rig_my_run_of(turn)->views, session->sql.client, turn->sql.transaction, turn->last,
+    const bool own = number > connection->last_gtid;
+    connection->last_gtid = own ? number : connection->last_gtid;
+    rig_my_view_take(&rig_my_run_of(turn)->views, turn->sql.session->client, turn->sql.transaction, turn->last,
                      own ? number : 0);
 }
 
@@ -533,7 +533,7 @@ bool rig_my_batch_execute(struct rig_sql_turn *sql, uint32_t index, const int64_
 static bool end_by(struct rig_my_turn *turn, const char *statement)
 {
     struct rig_my_connection *connection = rig_my_connection_of(turn);
-    struct rig_buf *sql = &rig_my_session_of(turn)->request;
+    struct rig_buf *sql = &rig_my_connection_of(turn)->request;
     rig_buf_clear(sql);
     sql->failed = false;
     rig_buf_printf(sql, "%s%s%s", statement, turn->sql.name[0] != '\0' ? " " : "", turn->sql.name);
@@ -559,7 +559,7 @@ bool rig_my_turn_is_in_step(struct rig_my_turn *turn)
     size_t length = 0;
     const bool answered = rig_my_send(rig_my_connection_of(turn), question, sizeof question - 1) &&
                           rig_my_rows(rig_my_connection_of(turn), &answer.result) &&
-                          rig_my_answer_cell(rig_my_session_of(turn), &answer, &text, &length) == RIG_MY_CELL_TEXT &&
+                          rig_my_answer_cell(rig_my_connection_of(turn), &answer, &text, &length) == RIG_MY_CELL_TEXT &&
                           length == strlen("rig asks") && memcmp(text, "rig asks", length) == 0;
     rig_my_answer_release(&answer);
     return answered && !mysql_more_results(rig_my_connection_of(turn)->my) &&

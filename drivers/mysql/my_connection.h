@@ -13,6 +13,7 @@
 
 #include <mysql.h>
 
+#include "base/buf.h"
 #include "drivers/sql/sql_client.h"
 
 enum { RIG_MY_ANSWER_BYTES = 256 };
@@ -35,6 +36,9 @@ struct rig_my_connection {
     const char *reason;      /* why a wait ended early (RIG_SQL_TIMEOUT, ...): the connection is shut down; or NULL */
     MYSQL_STMT **statements; /* owned: prepared on this connection, by number; NULL: not yet */
     uint32_t statement_count;
+    struct rig_buf request; /* of a session */
+    struct rig_buf cell;    /* of a prepared statement's answer */
+    uint64_t last_gtid;     /* the last commit on it that changed anything, of views */
 };
 
 /* Leaves the connection safe for rig_my_disconnect() also on failure. RIG_E_CLUSTER, naming the server. */

@@ -11,6 +11,7 @@
 #include "drivers/mysql/my_tls.h"
 #include "drivers/sql/sql_cluster.h"
 #include "drivers/sql/sql_run.h"
+#include "drivers/sql/sql_session.h"
 
 static const int64_t setup_ns = INT64_C(30000000000);
 
@@ -101,7 +102,7 @@ static void done(void *object)
 }
 
 static const struct rig_row_ops row_ops = {
-    .load = rig_sql_run_load, .run_program = rig_my_session_run_program, .query = rig_sql_run_query};
+    .load = rig_sql_run_load, .run_program = rig_sql_session_run_program, .query = rig_sql_run_query};
 
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
@@ -110,27 +111,22 @@ const struct rig_driver rig_driver = {
     .name = "mysql",
     .summary =
         "MariaDB and MySQL, through libmariadb: servers that rig starts, also replicas or Galera, or existing ones",
-    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOADS_OF_REGISTERS |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_CAS_REGISTER) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_PREDICATE),
+    .workloads = RIG_SQL_WORKLOADS,
     .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_JOINS |
                 RIG_DRIVER_PREFILLS,
     .options = rig_my_option_table,
     .options_size = sizeof(struct rig_my_options),
     .run_size = sizeof(struct rig_my_run),
-    .session_size = sizeof(struct rig_my_session),
+    .session_size = sizeof(struct rig_sql_session),
     .check = rig_my_options_check,
     .init = init,
     .done = done,
     .setup = setup,
     .teardown = rig_sql_run_teardown,
-    .open = rig_my_session_open,
-    .transact = rig_my_session_transact,
+    .open = rig_sql_session_open,
+    .transact = rig_sql_session_transact,
     .interrupt = rig_sql_session_interrupt,
-    .close = rig_my_session_close,
+    .close = rig_sql_session_close,
     .describe = describe,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) |
                RIG_COLUMN_BIT(RIG_COLUMN_START_TS) | RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),

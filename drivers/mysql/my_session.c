@@ -85,8 +85,9 @@ static enum rig_rc resolve_prepared(struct rig_sql_session *session, struct rig_
 static enum rig_rc prepare_connection(struct rig_sql_session *session, struct rig_sql_connection *connection,
                                       int64_t deadline_ns, struct rig_err *err)
 {
-    struct rig_buf *request = &((struct rig_my_session *)session)->request;
-    rig_buf_clear(request);
+    struct rig_buf *request = &my_connection(connection)->request;
+    rig_buf_init(request, RIG_MY_REQUEST_MOST);
+    rig_buf_init(&my_connection(connection)->cell, 0);
     rig_my_schema_session(&my_run(session->run)->schema, request);
     if (request->failed)
         return rig_no_memory(err, "a session's settings");
@@ -98,6 +99,8 @@ static enum rig_rc prepare_connection(struct rig_sql_session *session, struct ri
 
 static void disconnect(struct rig_sql_connection *connection)
 {
+    rig_buf_done(&my_connection(connection)->request);
+    rig_buf_done(&my_connection(connection)->cell);
     rig_my_disconnect(my_connection(connection));
 }
 
@@ -106,22 +109,6 @@ static enum rig_rc run_query(struct rig_sql_connection *connection, const char *
 {
     return tell == NULL ? rig_my_query(my_connection(connection), sql, deadline_ns, NULL, err)
                         : rig_my_query_rows(my_connection(connection), sql, deadline_ns, tell, context, err);
-}
-
-enum rig_rc rig_my_session_open(void *object, void *run, uint32_t client, struct rig_err *err)
-{
-    struct rig_my_session *session = object;
-    rig_buf_init(&session->request, RIG_MY_REQUEST_MOST);
-    rig_buf_init(&session->cell, 0);
-    return rig_sql_session_open(object, run, client, err);
-}
-
-void rig_my_session_close(void *object, bool last)
-{
-    struct rig_my_session *session = object;
-    rig_sql_session_close(object, last);
-    rig_buf_done(&session->request);
-    rig_buf_done(&session->cell);
 }
 
 /* ---- errors ---- */
@@ -230,6 +217,7 @@ const struct rig_sql_client rig_my_client = {
     .product = "MySQL",
     .replica = "replica",
     .connection_bytes = sizeof(struct rig_my_connection),
+    .turn_bytes = sizeof(struct rig_my_turn),
     .share_stream = UINT64_C(1) << 48,
     .default_port = RIG_MY_DEFAULT_PORT,
     .outcomes = &rig_my_outcomes,
@@ -246,15 +234,3 @@ const struct rig_sql_client rig_my_client = {
     .tables = &rig_my_tables,
     .dialect = dialect,
 };
-
-enum rig_outcome rig_my_session_transact(void *session, struct rig_transaction *transaction)
-{
-    return rig_my_session_run_program(session, transaction, NULL);
-}
-
-enum rig_outcome rig_my_session_run_program(void *session, struct rig_transaction *transaction,
-                                            struct rig_row_program *program)
-{
-    struct rig_my_turn turn = {.ending = false};
-    return rig_sql_session_run(session, &turn.sql, transaction, program);
-}

@@ -1,5 +1,5 @@
 /*
- * The run, session and turn objects; the connections of sessions, and errors of transactions.
+ * The run and turn objects; the connections of sessions, and errors of transactions.
  *
  * A transaction is a sequence of requests (my_batch.h), which fills the answer of the transaction and leaves its outcome to
  * the table of my_outcome.h.
@@ -26,24 +26,12 @@ struct rig_my_run {
     atomic_ullong interrupted; /* statements of clients that were answered with error 1317 */
 };
 
-struct rig_my_session {
-    struct rig_sql_session sql;
-    struct rig_buf request;
-    struct rig_buf cell; /* of a prepared statement's answer */
-    uint64_t last_gtid;  /* of the main connection: its last commit that changed anything, of views */
-};
-
 struct rig_my_turn {
     struct rig_sql_turn sql; /* .may_commit: more than the beginning was sent */
     bool ending;             /* XA END and XA PREPARE are on their way: the server's status means nothing */
     bool has_last;           /* of views: `last` is the number of the last commit before the own one */
     uint64_t last;
 };
-
-static inline struct rig_my_session *rig_my_session_of(const struct rig_my_turn *turn)
-{
-    return (struct rig_my_session *)turn->sql.session;
-}
 
 static inline struct rig_my_run *rig_my_run_of(const struct rig_my_turn *turn)
 {
@@ -59,13 +47,6 @@ static inline struct rig_my_connection *rig_my_connection_of(const struct rig_my
 }
 
 extern const struct rig_sql_client rig_my_client;
-
-/* The driver's hooks. */
-enum rig_rc rig_my_session_open(void *session, void *run, uint32_t client, struct rig_err *err);
-enum rig_outcome rig_my_session_transact(void *session, struct rig_transaction *transaction);
-enum rig_outcome rig_my_session_run_program(void *session, struct rig_transaction *transaction,
-                                            struct rig_row_program *program);
-void rig_my_session_close(void *session, bool last);
 
 /* Whether the server waits for a request. False: it sent more than the answers, and the turn lost step. */
 bool rig_my_turn_check_quiet(struct rig_my_turn *turn);

@@ -1,10 +1,8 @@
 #include "drivers/mysql/my_site.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/folder.h"
@@ -124,16 +122,6 @@ static enum rig_rc find_provider(struct rig_my_site *site, struct rig_err *err)
 
 /* ---- the site ---- */
 
-static enum rig_rc make_password(struct rig_my_site *site, struct rig_err *err)
-{
-    unsigned char bytes[16];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return rig_fail(err, RIG_E_CLUSTER, "no random bytes for a password: %s", strerror(errno));
-    for (size_t i = 0; i < sizeof bytes; i++)
-        (void)snprintf(site->password + 2 * i, 3, "%02x", bytes[i]);
-    return RIG_OK;
-}
-
 enum rig_rc rig_my_site_open(struct rig_my_site *site, struct rig_err *err)
 {
     const struct rig_core *core = site->local.env->core;
@@ -149,7 +137,7 @@ enum rig_rc rig_my_site_open(struct rig_my_site *site, struct rig_err *err)
     if (rc == RIG_OK && rig_my_site_is_galera(site))
         rc = find_provider(site, err);
     if (rc == RIG_OK)
-        rc = make_password(site, err);
+        rc = rig_local_make_password(site->password, err);
     return rc == RIG_OK ? rig_local_site_open(&site->local, options->sql.run_as, err) : rc;
 }
 

@@ -10,6 +10,7 @@
 #include "drivers/postgres/pg_turn.h"
 #include "drivers/sql/sql_cluster.h"
 #include "drivers/sql/sql_run.h"
+#include "drivers/sql/sql_session.h"
 
 /* ---- the run ---- */
 
@@ -87,7 +88,7 @@ static void done(void *object)
 }
 
 static const struct rig_row_ops row_ops = {
-    .load = rig_sql_run_load, .run_program = rig_pg_session_run_program, .query = rig_sql_run_query};
+    .load = rig_sql_run_load, .run_program = rig_sql_session_run_program, .query = rig_sql_run_query};
 
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
@@ -95,12 +96,7 @@ const struct rig_driver rig_driver = {
     .struct_size = sizeof(struct rig_driver),
     .name = "postgres",
     .summary = "PostgreSQL, through libpq: a server or a cluster that rig starts, or existing servers",
-    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOADS_OF_REGISTERS |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_CAS_REGISTER) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_PREDICATE),
+    .workloads = RIG_SQL_WORKLOADS,
     .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_JOINS |
                 RIG_DRIVER_PREFILLS,
     .options = rig_pg_option_table,
@@ -113,7 +109,7 @@ const struct rig_driver rig_driver = {
     .setup = rig_sql_run_setup,
     .teardown = rig_sql_run_teardown,
     .open = rig_sql_session_open,
-    .transact = rig_pg_session_transact,
+    .transact = rig_sql_session_transact,
     .interrupt = rig_sql_session_interrupt,
     .close = rig_sql_session_close,
     .describe = describe,

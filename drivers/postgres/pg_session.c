@@ -333,6 +333,7 @@ const struct rig_sql_client rig_pg_client = {
     .product = "PostgreSQL",
     .replica = "standby",
     .connection_bytes = sizeof(struct rig_pg_connection),
+    .turn_bytes = sizeof(struct rig_pg_turn),
     .share_stream = UINT64_C(0x7067) << 40,
     .default_port = 5432, /* libpq's, unless PGPORT is set */
     .socket_port = 5432,
@@ -353,15 +354,3 @@ const struct rig_sql_client rig_pg_client = {
     .tables = &rig_pg_tables,
     .dialect = dialect,
 };
-
-enum rig_outcome rig_pg_session_transact(void *session, struct rig_transaction *transaction)
-{
-    return rig_pg_session_run_program(session, transaction, NULL);
-}
-
-enum rig_outcome rig_pg_session_run_program(void *session, struct rig_transaction *transaction,
-                                            struct rig_row_program *program)
-{
-    struct rig_pg_turn turn = {.aborted = false};
-    return rig_sql_session_run(session, &turn.sql, transaction, program);
-}

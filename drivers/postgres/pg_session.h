@@ -38,9 +38,4 @@ void rig_pg_count_error(struct rig_pg_connection *connection);
 
 extern const struct rig_sql_client rig_pg_client;
 
-/* The driver's hooks. */
-enum rig_outcome rig_pg_session_transact(void *session, struct rig_transaction *transaction);
-enum rig_outcome rig_pg_session_run_program(void *session, struct rig_transaction *transaction,
-                                            struct rig_row_program *program);
-
 #endif

@@ -1,11 +1,9 @@
 #include "drivers/postgres/pg_site.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/bug.h"
 #include "base/run_files.h"
@@ -30,16 +28,6 @@ void rig_pg_site_init(struct rig_pg_site *site, const struct rig_run_env *env, c
 {
     *site = (struct rig_pg_site){.options = options};
     rig_local_site_init(&site->local, &kind, env);
-}
-
-static enum rig_rc make_password(struct rig_pg_site *site, struct rig_err *err)
-{
-    unsigned char bytes[16];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return rig_fail(err, RIG_E_CLUSTER, "no random bytes for a password: %s", strerror(errno));
-    for (size_t i = 0; i < sizeof bytes; i++)
-        (void)snprintf(site->password + 2 * i, 3, "%02x", bytes[i]);
-    return RIG_OK;
 }
 
 static enum rig_rc find_programs(struct rig_pg_site *site, struct rig_err *err)
@@ -121,7 +109,7 @@ enum rig_rc rig_pg_site_open(struct rig_pg_site *site, struct rig_err *err)
     site->tcp = site->options->sql.listen == RIG_SQL_LISTEN_TCP || (core->routed != NULL && core->routed());
     enum rig_rc rc = find_programs(site, err);
     if (rc == RIG_OK)
-        rc = make_password(site, err);
+        rc = rig_local_make_password(site->password, err);
     if (rc == RIG_OK)
         rc = rig_local_site_open(&site->local, site->options->sql.run_as, err);
     return rc == RIG_OK ? check_programs(site, err) : rc;

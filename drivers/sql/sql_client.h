@@ -73,7 +73,7 @@ struct rig_sql_session {
     uint32_t main_server, reader_server, visit_server;
 };
 
-enum { RIG_SQL_NAME_BYTES = 128 };
+enum { RIG_SQL_NAME_BYTES = 128, RIG_SQL_TURN_BYTES = 512 };
 
 /* A transaction in progress: the state that its statements share. */
 struct rig_sql_turn {
@@ -99,6 +99,14 @@ struct rig_sql_own {
     struct rig_sql_connection *connection; /* owned */
     int64_t deadline_ns;                   /* of the purpose of the connection */
 };
+
+/* The workloads that a driver of a SQL database runs. */
+#define RIG_SQL_WORKLOADS                                                                                              \
+    (RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOADS_OF_REGISTERS | RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET) |    \
+     RIG_WORKLOAD_BIT(RIG_WORKLOAD_CAS_REGISTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) |                              \
+     RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) |                                     \
+     RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) |                         \
+     RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_PREDICATE))
 
 typedef void (*rig_sql_tell)(void *context, const char *const *values, uint32_t count);
 
@@ -141,10 +149,10 @@ struct rig_sql_tables {
 
 /* A database's part. */
 struct rig_sql_client {
-    const char *area;    /* in rig.log: "postgres" */
-    const char *product; /* in messages: "PostgreSQL" */
-    const char *replica; /* a server that refuses writes: "standby" */
-    size_t connection_bytes;
+    const char *area;                    /* in rig.log: "postgres" */
+    const char *product;                 /* in messages: "PostgreSQL" */
+    const char *replica;                 /* a server that refuses writes: "standby" */
+    size_t connection_bytes, turn_bytes; /* of the driver's own, at most RIG_SQL_TURN_BYTES */
     uint64_t share_stream; /* of the seed, for shares of transactions; other streams are numbered by client */
     uint16_t default_port, socket_port;
     bool trusts_single; /* a single server is used whether or not it refuses writes */

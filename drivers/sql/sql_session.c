@@ -1,7 +1,9 @@
 #include "drivers/sql/sql_session.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "drivers/sql/sql_ops.h"
@@ -341,10 +343,20 @@ static void run_turn(struct rig_sql_turn *turn)
     RIG_INVARIANT(turn->failed != turn->committed);
 }
 
-enum rig_outcome rig_sql_session_run(struct rig_sql_session *session, struct rig_sql_turn *turn,
-                                     struct rig_transaction *transaction, struct rig_row_program *program)
+enum rig_outcome rig_sql_session_transact(void *session, struct rig_transaction *transaction)
 {
+    return rig_sql_session_run_program(session, transaction, NULL);
+}
+
+enum rig_outcome rig_sql_session_run_program(void *object, struct rig_transaction *transaction,
+                                             struct rig_row_program *program)
+{
+    struct rig_sql_session *session = object;
     const struct rig_sql_run *run = session->run;
+    _Alignas(max_align_t) unsigned char room[RIG_SQL_TURN_BYTES];
+    struct rig_sql_turn *turn = (void *)room;
+    RIG_REQUIRE(run->client->turn_bytes <= sizeof room);
+    memset(room, 0, run->client->turn_bytes);
     struct rig_err err = {.rc = RIG_OK};
     enum rig_outcome outcome = RIG_OUTCOME_OK;
     turn->session = session;

@@ -18,9 +18,10 @@ enum rig_rc rig_sql_session_open(void *session, void *run, uint32_t client, stru
 void rig_sql_session_interrupt(void *session);
 void rig_sql_session_close(void *session, bool last);
 
-/* Runs a transaction, or with `program` that one's; `turn` is zeroed, and the driver's. */
-enum rig_outcome rig_sql_session_run(struct rig_sql_session *session, struct rig_sql_turn *turn,
-                                     struct rig_transaction *transaction, struct rig_row_program *program);
+enum rig_outcome rig_sql_session_transact(void *session, struct rig_transaction *transaction);
+/* Hook of rig_row_ops; `program` NULL: the transaction's operations. */
+enum rig_outcome rig_sql_session_run_program(void *session, struct rig_transaction *transaction,
+                                             struct rig_row_program *program);
 
 /* ---- errors of a turn ---- */
 

@@ -6,6 +6,7 @@
 
 #include "drivers/sql/sql_cluster.h"
 #include "drivers/sql/sql_run.h"
+#include "drivers/sql/sql_session.h"
 #include "drivers/sqlite/sqlite_outcome.h"
 #include "drivers/sqlite/sqlite_session.h"
 
@@ -50,7 +51,7 @@ static void done(void *object)
 }
 
 static const struct rig_row_ops row_ops = {
-    .load = rig_sql_run_load, .run_program = rig_sqlite_session_run_program, .query = rig_sql_run_query};
+    .load = rig_sql_run_load, .run_program = rig_sql_session_run_program, .query = rig_sql_run_query};
 
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
@@ -58,12 +59,7 @@ const struct rig_driver rig_driver = {
     .struct_size = sizeof(struct rig_driver),
     .name = "sqlite",
     .summary = "SQLite: a database file of rig's own, with a process for each client or embedded in rig",
-    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOADS_OF_REGISTERS |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_CAS_REGISTER) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_PREDICATE),
+    .workloads = RIG_SQL_WORKLOADS,
     .features = RIG_DRIVER_HOLDS | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_PREFILLS,
     .options = rig_sqlite_option_table,
     .options_size = sizeof(struct rig_sqlite_options),
@@ -74,7 +70,7 @@ const struct rig_driver rig_driver = {
     .done = done,
     .setup = setup,
     .open = rig_sql_session_open,
-    .transact = rig_sqlite_session_transact,
+    .transact = rig_sql_session_transact,
     .interrupt = rig_sql_session_interrupt,
     .close = rig_sql_session_close,
     .describe = describe,

@@ -472,6 +472,7 @@ const struct rig_sql_client rig_sqlite_client = {
     .area = "sqlite",
     .product = "SQLite",
     .connection_bytes = sizeof(struct rig_sqlite_connection),
+    .turn_bytes = sizeof(struct turn),
     .trusts_single = true,
     .outcomes = &rig_sqlite_outcomes,
     .connect = connect_to_server,
@@ -487,15 +488,3 @@ const struct rig_sql_client rig_sqlite_client = {
     .tables = &tables,
     .dialect = dialect,
 };
-
-enum rig_outcome rig_sqlite_session_transact(void *session, struct rig_transaction *transaction)
-{
-    return rig_sqlite_session_run_program(session, transaction, NULL);
-}
-
-enum rig_outcome rig_sqlite_session_run_program(void *session, struct rig_transaction *transaction,
-                                                struct rig_row_program *program)
-{
-    struct turn turn = {.begun = false};
-    return rig_sql_session_run(session, &turn.sql, transaction, program);
-}

@@ -27,11 +27,6 @@ struct rig_sqlite_connection {
 
 extern const struct rig_sql_client rig_sqlite_client;
 
-/* The driver's hooks. */
-enum rig_outcome rig_sqlite_session_transact(void *session, struct rig_transaction *transaction);
-enum rig_outcome rig_sqlite_session_run_program(void *session, struct rig_transaction *transaction,
-                                                struct rig_row_program *program);
-
 struct rig_sqlite_link *rig_sqlite_link_of(struct rig_sql_connection *connection);
 /* The time limit of a connection of the run's own. */
 struct rig_sqlite_patience rig_sqlite_own_patience(const struct rig_sql_own *own);
