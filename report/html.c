@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/explain/answered.h"
 #include "report/certificate_report.h"
 #include "report/charts.h"
 #include "report/claims_report.h"
@@ -137,52 +136,15 @@ static void add_elements(const struct page *page)
     rig_buf_done(&lines);
 }
 
-static void add_fact(struct rig_buf *out, const char *name, const char *value)
-{
-    if (value == NULL || *value == '\0')
-        return;
-    rig_tell(out, "<dt>%s</dt><dd>%h</dd>\n", name, value);
-}
-
-static void add_outcomes(const struct page *page)
-{
-    const struct rig_verdict *verdict = page->verdict;
-    struct rig_buf *out = page->out;
-    uint64_t all = verdict->ok_count + verdict->fail_count + verdict->info_count;
-    rig_tell(out, "<dt>Transactions</dt><dd>%n: %n ok, %n fail, %n info (", all, verdict->ok_count, verdict->fail_count,
-             verdict->info_count);
-    rig_words_share(out, verdict->info_count, all);
-    rig_buf_add_text(out, " of unknown fate)</dd>\n");
-    if (verdict->scope.skipped_count > 0) {
-        rig_buf_add_text(out, "<dt>Omitted</dt><dd>");
-        rig_words_left_out(&verdict->scope, out);
-        rig_buf_add_text(out, "</dd>\n");
-    }
-    if (verdict->scope.ranks.count > 0) {
-        rig_buf_add_text(out, "<dt>Ranks</dt><dd>");
-        rig_words_ranks(&verdict->scope, out);
-        rig_buf_add_text(out, "</dd>\n");
-    }
-    if (verdict->scope.sorted)
-        rig_buf_printf(out, "<dt>Warning</dt><dd>%s</dd>\n", rig_words_sorted(&verdict->scope));
-    if (verdict->scope.reused_count > 0) {
-        rig_buf_add_text(out, "<dt>Warning</dt><dd>");
-        rig_words_reused(&verdict->scope, out);
-        rig_buf_add_text(out, "</dd>\n");
-    }
-}
-
-static void add_facts(const struct page *page)
+static void add_lines(const struct page *page, const struct rig_run_line *lines, size_t count)
 {
     struct rig_buf line;
     rig_buf_init(&line, 0);
-    for (size_t i = 0; i < RIG_RUN_LINES; i++) {
-        const struct rig_run_line *fact = &rig_run_lines[i];
-        if (fact->html_label == NULL)
-            continue;
+    for (size_t i = 0; i < count; i++) {
         rig_buf_clear(&line);
-        fact->write(&line, page->verdict, page->run);
-        add_fact(page->out, fact->html_label, rig_buf_text(&line));
+        lines[i].write(&line, page->verdict, page->run);
+        if (lines[i].html_label != NULL && line.size > 0)
+            rig_tell(page->out, "<dt>%s</dt><dd>%h</dd>\n", lines[i].html_label, rig_buf_text(&line));
     }
     rig_buf_done(&line);
 }
@@ -249,16 +211,12 @@ static void add_run(const struct page *page)
 {
     const struct rig_report_run *run = page->run;
     struct rig_buf *out = page->out;
-    char utc[RIG_UTC_BYTES];
     rig_html_fold(out, "run", run == NULL ? "History" : "Run",
                   run == NULL ? "" : "machine, load, latencies and errors");
     rig_buf_add_text(out, "<dl>\n");
-    if (run != NULL) {
-        add_facts(page);
-    } else if (rig_answered_utc(page->verdict->scope.start_utc_ns, 0, utc)) {
-        add_fact(out, "Recorded from", utc);
-    }
-    add_outcomes(page);
+    if (run != NULL)
+        add_lines(page, rig_run_lines, RIG_RUN_LINES);
+    add_lines(page, rig_history_lines, RIG_HISTORY_LINES);
     rig_buf_add_text(out, "</dl>\n");
     if (run != NULL) {
         add_latencies(page);

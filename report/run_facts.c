@@ -1,9 +1,10 @@
 #include "report/run_facts.h"
-#include "report/tell.h"
 
 #include <inttypes.h>
 
 #include "base/plural.h"
+#include "checker/explain/answered.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
@@ -38,17 +39,19 @@ static void write_host(struct rig_buf *line, const struct rig_verdict *verdict, 
 static void write_rig(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
 {
     (void)verdict;
-    const struct rig_report_provenance *facts = &run->provenance;
-    if (facts->version != NULL)
-        rig_buf_printf(line, "%s (%s)", facts->version, facts->commit == NULL ? "unknown" : facts->commit);
+    if (run->provenance.version != NULL)
+        rig_tell(line, "%s (%s)", run->provenance.version,
+                 run->provenance.commit == NULL ? "unknown" : run->provenance.commit);
 }
 
 static void write_settings(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
 {
     (void)verdict;
-    const struct rig_report_provenance *facts = &run->provenance;
-    for (uint32_t i = 0; facts->version != NULL && i < facts->setting_count; i++)
-        rig_buf_printf(line, "%s%s=%s", i == 0 ? "" : "; ", facts->settings[i].name, facts->settings[i].value);
+    if (run->provenance.version == NULL)
+        return;
+    for (uint32_t i = 0; i < run->provenance.setting_count; i++)
+        rig_tell(line, "%s%s=%s", i == 0 ? "" : "; ", run->provenance.settings[i].name,
+                 run->provenance.settings[i].value);
 }
 
 static void write_load(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
@@ -59,9 +62,9 @@ static void write_load(struct rig_buf *line, const struct rig_verdict *verdict, 
     if (run->load_s > 0)
         rig_tell(line, ", %n ok a second", (uint64_t)((double)ok / run->load_s + 0.5));
     if (run->stopped_by != NULL)
-        rig_buf_printf(line, ", stopped at the first %s", run->stopped_by);
+        rig_tell(line, ", stopped at the first %s", run->stopped_by);
     if (run->final_reads > 0)
-        rig_tell(line, ", and %n%s", run->final_reads, run->final_reads == 1 ? " final read" : " final reads");
+        rig_tell(line, ", and %n final read%p", run->final_reads, run->final_reads);
 }
 
 static void write_evidence(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
@@ -80,7 +83,49 @@ static void write_unread(struct rig_buf *line, const struct rig_verdict *verdict
 static void write_seed(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
 {
     (void)verdict;
-    rig_buf_printf(line, "%" PRIu64, run->seed);
+    rig_tell(line, "%d", run->seed);
+}
+
+/* A run has the time of its own start. */
+static void write_recorded(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    char utc[RIG_UTC_BYTES];
+    if (run == NULL && rig_answered_utc(verdict->scope.start_utc_ns, 0, utc))
+        rig_buf_add_text(line, utc);
+}
+
+static void write_outcomes(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    const uint64_t all = verdict->ok_count + verdict->fail_count + verdict->info_count;
+    (void)run;
+    rig_tell(line, "%n: %n ok, %n fail, %n info (", all, verdict->ok_count, verdict->fail_count, verdict->info_count);
+    rig_words_share(line, verdict->info_count, all);
+    rig_tell(line, " of unknown fate)");
+}
+
+static void write_omitted(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    (void)run;
+    rig_words_left_out(&verdict->scope, line);
+}
+
+static void write_ranks(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    (void)run;
+    rig_words_ranks(&verdict->scope, line);
+}
+
+static void write_reused(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    (void)run;
+    rig_words_reused(&verdict->scope, line);
+}
+
+static void write_sorted(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    (void)run;
+    if (verdict->scope.sorted)
+        rig_buf_add_text(line, rig_words_sorted(&verdict->scope));
 }
 
 const struct rig_run_line rig_run_lines[RIG_RUN_LINES] = {
@@ -97,6 +142,16 @@ const struct rig_run_line rig_run_lines[RIG_RUN_LINES] = {
     {"evidence", "Evidence", write_evidence},
     {"final reads", "Final reads", write_unread},
     {"seed", "Seed", write_seed},
+};
+
+const struct rig_run_line rig_history_lines[RIG_HISTORY_LINES] = {
+    {"recorded from", "Recorded from", write_recorded},
+    {"transactions", "Transactions", write_outcomes},
+    {"omitted", "Omitted", write_omitted},
+    {"ranks", "Ranks", write_ranks},
+    {"warning", NULL, write_reused},
+    {"warning", "Warning", write_sorted},
+    {NULL, "Warning", write_reused},
 };
 
 /* -- fields -------------------------------------------------------------------------------------------------------- */

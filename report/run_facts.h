@@ -11,16 +11,18 @@
 #include "base/json_write.h"
 #include "report/report.h"
 
-/* One line of the section "Run", in order. */
+/* One line of the section "Run" or "History", in order. */
 struct rig_run_line {
-    const char *label;      /* in text */
+    const char *label;      /* in text; NULL: in HTML only */
     const char *html_label; /* NULL: in text only */
     /* Writes the line's text; nothing: there is no such line. */
     void (*write)(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run);
 };
 
-enum { RIG_RUN_LINES = 13 };
+/* Of a run; and of a history, with `run` or NULL, which come after the lines of the run. */
+enum { RIG_RUN_LINES = 13, RIG_HISTORY_LINES = 7 };
 extern const struct rig_run_line rig_run_lines[RIG_RUN_LINES];
+extern const struct rig_run_line rig_history_lines[RIG_HISTORY_LINES];
 
 enum rig_run_field_type {
     RIG_RUN_FIELD_TEXT,   /* const char *: a string or null */

@@ -7,7 +7,6 @@
 
 #include "base/bug.h"
 #include "base/printable.h"
-#include "checker/explain/answered.h"
 #include "report/certificate_report.h"
 #include "report/claims_report.h"
 #include "report/conditions.h"
@@ -641,32 +640,26 @@ static void add_errors(const struct page *page)
     }
 }
 
-static void add_outcomes(const struct page *page)
+static void add_run_lines(const struct page *page, const struct rig_run_line *lines, size_t count)
 {
-    const struct rig_verdict *verdict = page->verdict;
-    uint64_t all = verdict->ok_count + verdict->fail_count + verdict->info_count;
     struct rig_buf line;
     rig_buf_init(&line, 0);
-    rig_tell(&line, "%n: %n ok, %n fail, %n info (", all, verdict->ok_count, verdict->fail_count, verdict->info_count);
-    rig_words_share(&line, verdict->info_count, all);
-    rig_buf_add_text(&line, " of unknown fate)");
-    wrapped_line(page, "transactions", rig_buf_text(&line));
-    rig_buf_clear(&line);
-    rig_words_left_out(&verdict->scope, &line);
-    if (line.size > 0)
-        wrapped_line(page, "omitted", rig_buf_text(&line));
-    rig_buf_clear(&line);
-    rig_words_ranks(&verdict->scope, &line);
-    if (line.size > 0)
-        wrapped_line(page, "ranks", rig_buf_text(&line));
-    rig_buf_clear(&line);
-    rig_words_reused(&verdict->scope, &line);
-    if (line.size > 0)
-        wrapped_line(page, "warning", rig_buf_text(&line));
-    if (verdict->scope.sorted)
-        wrapped_line(page, "warning", rig_words_sorted(&verdict->scope));
+    for (size_t i = 0; i < count; i++) {
+        rig_buf_clear(&line);
+        lines[i].write(&line, page->verdict, page->run);
+        if (lines[i].label != NULL && line.size > 0)
+            wrapped_line(page, lines[i].label, rig_buf_text(&line));
+    }
     rig_buf_done(&line);
-    if (rig_words_blunt(verdict)) {
+}
+
+static void add_run(const struct page *page)
+{
+    heading(page, page->run == NULL ? "History" : "Run");
+    if (page->run != NULL)
+        add_run_lines(page, rig_run_lines, RIG_RUN_LINES);
+    add_run_lines(page, rig_history_lines, RIG_HISTORY_LINES);
+    if (rig_words_blunt(page->verdict)) {
         label(page, "");
         paint_line(page, YELLOW,
                    "warning: more than 5 % of those that did not fail have an unknown fate: their writes");
@@ -674,40 +667,8 @@ static void add_outcomes(const struct page *page)
         paint_line(page, YELLOW,
                    "count only if they were read, which weakens the check. The errors may show the cause.");
     }
-}
-
-static void text_line(const struct page *page, const char *name, const char *text)
-{
-    if (text != NULL && *text != '\0')
-        wrapped_line(page, name, text);
-}
-
-static void add_facts(const struct page *page)
-{
-    struct rig_buf line;
-    rig_buf_init(&line, 0);
-    for (size_t i = 0; i < RIG_RUN_LINES; i++) {
-        rig_buf_clear(&line);
-        rig_run_lines[i].write(&line, page->verdict, page->run);
-        text_line(page, rig_run_lines[i].label, rig_buf_text(&line));
-    }
-    rig_buf_done(&line);
-}
-
-static void add_run(const struct page *page)
-{
-    const struct rig_report_run *run = page->run;
-    if (run == NULL) {
-        heading(page, "History");
-        char utc[RIG_UTC_BYTES];
-        if (rig_answered_utc(page->verdict->scope.start_utc_ns, 0, utc))
-            text_line(page, "recorded from", utc);
-        add_outcomes(page);
+    if (page->run == NULL)
         return;
-    }
-    heading(page, "Run");
-    add_facts(page);
-    add_outcomes(page);
     add_latencies(page);
     add_errors(page);
 }

@@ -19,7 +19,4 @@
 enum rig_rc rig_explain_proof(const struct rig_inference *inference, const struct rig_case_proof *proof,
                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
 
-/* For lists: the values and the read that show the order of the two versions of a ww or rw step, which is known. */
-void rig_list_explain_order(const struct rig_inference *inference, struct rig_step *step);
-
 #endif

@@ -43,7 +43,7 @@ static bool is_shared(const struct rig_history *history, uint32_t txn, uint32_t 
 
 void rig_sentence_order(const struct rig_history *history, uint32_t before, uint32_t after, struct rig_buf *text)
 {
-    const struct rig_type_sentences *words = rig_type_words(history->workload)->sentences;
+    const struct rig_type_words *words = rig_type_words(history->workload);
     /* The same order of keys both ways. */
     const uint32_t one = before < after ? before : after, other = before < after ? after : before;
     const uint32_t op_count = rig_txn_op_count(history, one);

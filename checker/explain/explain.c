@@ -34,7 +34,9 @@ static struct rig_step open_step(uint32_t from, uint32_t to, enum rig_edge_kind 
 static bool prove_step(const struct rig_inference *inference, struct rig_step *step)
 {
     const struct rig_history *history = inference->history;
-    const bool proved = !is_dependency(step->kind) || rig_type_words(history->workload)->explain_step(inference, step);
+    const struct rig_type_words *type = rig_type_words(history->workload);
+    const bool proved =
+        !is_dependency(step->kind) || (type->explain_step != NULL && type->explain_step(inference, step));
     if (proved && step->kind == RIG_EDGE_RW)
         step->by_predicate |= rig_type_found_no_row(history, inference->prefilled, step->from, step->from_op);
     return proved;

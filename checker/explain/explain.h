@@ -23,17 +23,4 @@ enum rig_rc rig_explain_arcs(const struct rig_inference *inference, const struct
 enum rig_rc rig_explain_noncyclic(const struct rig_noncyclic *found, struct rig_arena *arena,
                                   struct rig_witness *witness, struct rig_err *err);
 
-/* Finds, for lists and for registers, the operations that prove a ww, wr or rw step between two transactions, and the
- * evidence for the order of the versions. Where the step names a key or the operation that reads, these are taken;
- * UINT32_MAX leaves the choice. False: there are none. */
-bool rig_list_explain_step(const struct rig_inference *inference, struct rig_step *step);
-bool rig_register_explain_step(const struct rig_inference *inference, struct rig_step *step);
-bool rig_set_explain_step(const struct rig_inference *inference, struct rig_step *step);
-bool rig_row_explain_step(const struct rig_inference *inference, struct rig_step *step);
-/* Objects have no steps. */
-bool rig_object_explain_step(const struct rig_inference *inference, struct rig_step *step);
-bool rig_counter_explain_step(const struct rig_inference *inference, struct rig_step *step);
-/* The last element of a list that the reader did not append itself; false: there is none. */
-bool rig_list_version_read(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value);
-
 #endif

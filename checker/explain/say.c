@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/explain/sentence.h"
 #include "checker/explain/type_words.h"
 #include "checker/model/certified.h"
 #include "checker/model/object_words.h"
@@ -172,7 +171,7 @@ static void say_row(const void *context, const struct rig_said *words, struct ri
 static void say_query(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
     const struct rig_history *history = context;
-    const struct rig_type_sentences *type = rig_type_words(history->workload)->sentences;
+    const struct rig_type_words *type = rig_type_words(history->workload);
     RIG_REQUIRE(type->add_query != NULL);
     type->add_query(history, (uint32_t)words[0].is.count, (uint32_t)words[1].is.count, text);
 }

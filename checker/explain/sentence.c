@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "checker/explain/answered.h"
 #include "checker/explain/say.h"
 #include "checker/explain/type_words.h"
@@ -82,7 +83,8 @@ void rig_sentence_add_step(const struct rig_history *history, const struct rig_s
     case RIG_EDGE_WW:
     case RIG_EDGE_WR:
     case RIG_EDGE_RW:
-        rig_type_words(history->workload)->sentences->add_step(history, step, text);
+        RIG_REQUIRE(rig_type_words(history->workload)->add_step != NULL);
+        rig_type_words(history->workload)->add_step(history, step, text);
         break;
     case RIG_EDGE_PROCESS:
         rig_say(history, text, ": process %d ran it first.", history->txns[step->from].process);
@@ -238,7 +240,7 @@ static char *word_witness(const struct rig_history *history, const struct rig_wi
     } else if (witness->cases != NULL) {
         add_cases(history, witness, &text);
     } else {
-        rig_type_words(history->workload)->sentences->add_noncyclic(history, witness, &text);
+        rig_type_words(history->workload)->add_noncyclic(history, witness, &text);
         for (uint32_t i = 0; i < witness->txn_count; i++)
             add_txn_line(history, witness, witness->txns[i], &text);
         rig_buf_add_text(&text, "\n  ");

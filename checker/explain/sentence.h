@@ -10,21 +10,6 @@
 #include "base/buf.h"
 #include "checker/model/verdict.h"
 
-/* The sentences of one data type. */
-struct rig_type_sentences {
-    const char *write, *writes; /* "append to key", "appends to keys" */
-    /* Adds the reason of a ww, wr or rw step, after "T17 before T23". Without the full stop where the order of the
-     * versions is that of a case. */
-    void (*add_step)(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text);
-    /* Adds what %Q of say.h says of a read by a condition; NULL: the type has none. */
-    void (*add_query)(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text);
-    /* Adds the text of a non-cyclic anomaly, after its name. */
-    void (*add_noncyclic)(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text);
-};
-
-extern const struct rig_type_sentences rig_list_sentences, rig_register_sentences, rig_set_sentences,
-    rig_object_sentences, rig_counter_sentences, rig_row_sentences;
-
 /* "T17 before T23: ..." */
 void rig_sentence_add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text);
 

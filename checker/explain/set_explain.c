@@ -1,6 +1,11 @@
-/* The operations that prove edges between transactions on sets (explain.h). */
+/* Witnesses over sets (type_words.h): the operations that prove the steps, and the sentences. */
 #include "base/bug.h"
-#include "checker/explain/explain.h"
+#include "checker/explain/say.h"
+#include "checker/explain/type_words.h"
+#include "checker/infer/inference.h"
+#include "checker/model/verdict.h"
+
+/* ---- steps ---- */
 
 static bool shows(const struct rig_history *history, const struct rig_txn_op *read, int64_t value)
 {
@@ -26,7 +31,7 @@ static uint32_t find_read(const struct rig_history *history, uint32_t txn, uint3
     return UINT32_MAX;
 }
 
-bool rig_set_explain_step(const struct rig_inference *inference, struct rig_step *step)
+static bool explain_step(const struct rig_inference *inference, struct rig_step *step)
 {
     const struct rig_history *history = inference->history;
     const bool wr = step->kind == RIG_EDGE_WR;
@@ -48,3 +53,58 @@ bool rig_set_explain_step(const struct rig_inference *inference, struct rig_step
     }
     return false;
 }
+
+/* ---- sentences ---- */
+
+static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    const char *end = step->by_predicate ? ": a phantom." : ".";
+    RIG_REQUIRE(step->kind == RIG_EDGE_WR || step->kind == RIG_EDGE_RW);
+    if (step->kind == RIG_EDGE_WR)
+        rig_say(history, text, ": %R, with %V, which %T added%s", step->to, step->to_op, step->to_value, step->from,
+                end);
+    else
+        rig_say(history, text, ": %R, without %V, which %T added%s", step->from, step->from_op, step->to_value,
+                step->to, end);
+}
+
+static void add_internal(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    if (rig_txn_ops(history, w->txns[0])[w->other_op].kind == RIG_OP_ADD)
+        rig_say(history, text, "without %V, which it had added itself before.", w->value);
+    else if (shows(history, rig_txn_ops(history, w->txns[0]) + w->op, w->value))
+        rig_say(history, text, "with %V, which its earlier read of the key did not show.", w->value);
+    else
+        rig_say(history, text, "without %V, which its earlier read of the key had shown.", w->value);
+}
+
+static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    rig_say(history, text, "%R, ", w->txns[0], w->op);
+    switch ((int)w->anomaly) {
+    case RIG_ANOMALY_INTERNAL:
+    case RIG_ANOMALY_INTERNAL_PREDICATE:
+        add_internal(history, w, text);
+        return;
+    case RIG_ANOMALY_DUPLICATE_ELEMENTS:
+        rig_say(history, text, "with %V twice.", w->value);
+        return;
+    case RIG_ANOMALY_GARBAGE_READ:
+        rig_say(history, text, "with %V, which no transaction added%E.", w->value);
+        return;
+    case RIG_ANOMALY_FUTURE_READ:
+        rig_say(history, text, "with %V, which it added itself only later.", w->value);
+        return;
+    default:
+        RIG_REQUIRE(w->anomaly == RIG_ANOMALY_G1A && w->txn_count == 2);
+        rig_say(history, text, "with %V, which %T added, which failed.", w->value, w->txns[1]);
+    }
+}
+
+const struct rig_type_words rig_set_words = {
+    .explain_step = explain_step,
+    .write = "addition to key",
+    .writes = "additions to keys",
+    .add_step = add_step,
+    .add_noncyclic = add_noncyclic,
+};

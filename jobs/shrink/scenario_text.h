@@ -3,7 +3,7 @@
  *
  * A key is a row of a table, whose value is that of the last version: an append becomes an update, and a read of a list
  * selects the row and expects the last element. The dependencies of the transactions are the same, and the anomaly is to show in these
- * values alone (last_values.h). The scenario shows
+ * values alone. The scenario shows
  * the anomaly if each acknowledged transaction commits and each of its reads has its result.
  */
 #ifndef RIG_JOBS_SHRINK_SCENARIO_TEXT_H

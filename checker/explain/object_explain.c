@@ -1,22 +1,10 @@
-/* Witnesses over objects in words (sentence.h). */
+/* Witnesses over objects in words (type_words.h); they have no steps. */
 #include "base/plural.h"
-#include "checker/infer/inference.h"
-#include "checker/explain/explain.h"
 #include "checker/explain/say.h"
-#include "checker/explain/sentence.h"
+#include "checker/explain/type_words.h"
+#include "checker/model/verdict.h"
 #include "checker/model/object_words.h"
 #include "history/types/types.h"
-
-bool rig_object_explain_step(const struct rig_inference *inference, struct rig_step *step)
-{
-    (void)inference, (void)step;
-    return false;
-}
-
-static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
-{
-    (void)history, (void)step, (void)text;
-}
 
 /* " T3 (enqueue 1), T5 (dequeue 1)": the witness's operations from the first on. */
 static void add_operations(const struct rig_history *history, const struct rig_witness *w, uint32_t first,
@@ -168,5 +156,5 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     add_initial(history, w, text);
 }
 
-const struct rig_type_sentences rig_object_sentences = {
-    .write = "operation on key", .writes = "operations on keys", .add_step = add_step, .add_noncyclic = add_noncyclic};
+const struct rig_type_words rig_object_words = {
+    .write = "operation on key", .writes = "operations on keys", .add_noncyclic = add_noncyclic};

@@ -1,23 +1,8 @@
-/* Witnesses over counters and banks in words (sentence.h); and their steps, which there are none (explain.h). */
+/* Witnesses over counters and banks in words (type_words.h); they have no steps. */
 #include "base/bug.h"
-#include "checker/explain/explain.h"
 #include "checker/explain/say.h"
-#include "checker/explain/sentence.h"
-
-bool rig_counter_explain_step(const struct rig_inference *inference, struct rig_step *step)
-{
-    (void)inference;
-    (void)step;
-    return false;
-}
-
-static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
-{
-    (void)history;
-    (void)step;
-    (void)text;
-    RIG_REQUIRE(false && "counters have no dependencies");
-}
+#include "checker/explain/type_words.h"
+#include "checker/model/verdict.h"
 
 /* All increments of the transaction; of one key, or of any (UINT32_MAX). */
 static int64_t net_of(const struct rig_history *history, uint32_t txn, uint32_t key)
@@ -157,5 +142,5 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     rig_say(history, text, "; with its increment of %d the value is possible.", net_of(history, w->txns[1], w->key));
 }
 
-const struct rig_type_sentences rig_counter_sentences = {
-    .write = "increment of key", .writes = "increments of keys", .add_step = add_step, .add_noncyclic = add_noncyclic};
+const struct rig_type_words rig_counter_words = {
+    .write = "increment of key", .writes = "increments of keys", .add_noncyclic = add_noncyclic};
