@@ -36,11 +36,12 @@ static void add_balances(const struct rig_history *history, const struct rig_wit
 {
     const bool above = w->value > w->other_value;
     static const char *const limits[] = {"at most", "at least"};
+    const uint32_t other = w->txns[w->txn_count - 1]; /* or a read of the same transaction */
     rig_say(
         history, text,
         ": by the transfers that it can have seen, the account began with %s %d. %R: by those that this one can have "
         "seen, with %s %d.",
-        limits[above], w->value, w->txns[1], w->other_op, limits[!above], w->other_value);
+        limits[above], w->value, other, w->other_op, limits[!above], w->other_value);
 }
 
 static const struct rig_txn_op *increment_of(const struct rig_history *history, uint32_t txn, bool up)

@@ -62,13 +62,14 @@ static bool has_undone(const struct rig_history *history, const struct rig_witne
 static const char *check_balances(const struct rig_history *history, const struct rig_witness *w,
                                   const struct rig_txn_op *read)
 {
-    RIG_REQUIRE(w->txn_count == 2 && history->workload == RIG_WORKLOAD_BANK);
-    const struct rig_txn_op *other = known_read(history, w->txns[1], w->other_op);
+    RIG_REQUIRE(w->txn_count <= 2 && history->workload == RIG_WORKLOAD_BANK);
+    const uint32_t other_txn = w->txns[w->txn_count - 1]; /* or a read of the same transaction */
+    const struct rig_txn_op *other = known_read(history, other_txn, w->other_op);
     int64_t least, most, other_least, other_most;
-    if (other == NULL)
+    if (other == NULL || other->key != read->key)
         return "is not compared with a read of the account";
     if (!rig_sums_by(history, w->txns[0], history->txns[w->txns[0]].first_op + w->op, &least, &most) ||
-        !rig_sums_by(history, w->txns[1], history->txns[w->txns[1]].first_op + w->other_op, &other_least, &other_most))
+        !rig_sums_by(history, other_txn, history->txns[other_txn].first_op + w->other_op, &other_least, &other_most))
         return "has no time";
     const bool above = w->value > w->other_value;
     return w->value == read->value - (above ? most : least) &&
@@ -82,7 +83,7 @@ static const char *check_bounds(const struct rig_history *history, const struct 
 {
     int64_t least, most, rest;
     if (history->workload == RIG_WORKLOAD_BANK)
-        return w->txn_count == 2 ? check_balances(history, w, read) : "is not compared with a read of the account";
+        return w->txn_count <= 2 ? check_balances(history, w, read) : "is not compared with a read of the account";
     if (!has_undone(history, w, read->read_state == RIG_READ_SEEN ? read->value : 0, &rest))
         return NULL;
     return rig_sums_by(history, w->txns[0], history->txns[w->txns[0]].first_op + w->op, &least, &most) &&
