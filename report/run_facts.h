@@ -19,7 +19,7 @@ struct rig_run_line {
     void (*write)(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run);
 };
 
-/* Of a run; and of a history, with `run` or NULL, which come after the lines of the run. */
+/* The lines of a run, and those of a history, which come after them and take `run` or NULL. */
 enum { RIG_RUN_LINES = 13, RIG_HISTORY_LINES = 7 };
 extern const struct rig_run_line rig_run_lines[RIG_RUN_LINES];
 extern const struct rig_run_line rig_history_lines[RIG_HISTORY_LINES];
