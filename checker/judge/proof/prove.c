@@ -7,7 +7,6 @@
 #include "checker/infer/type_inference.h"
 #include "checker/judge/judge.h"
 #include "checker/objects/object_order.h"
-#include "checker/judge/proof/object_lines.h"
 #include "checker/judge/proof/prove_order.h"
 #include "checker/judge/proof/witness_lines.h"
 #include "checker/prove/witness/single_line.h"
@@ -236,8 +235,7 @@ static bool write_witness(struct proving *p, enum rig_level level, const struct 
         p->has_total = true;
     }
     rig_buf_printf(p->text, "refuted %s\n", rig_level_info(level)->name);
-    if (rig_workload_is_object(p->history->workload) ? rig_prove_object_line(p->history, witness, p->text)
-                                                     : rig_prove_witness(p->history, witness, p->text)) {
+    if (rig_prove_witness(p->history, witness, p->text)) {
         rig_buf_add_text(p->text, ".\n");
         return true;
     }

@@ -2,9 +2,107 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "checker/judge/stream/list_unread_chain.h"
+#include "checker/infer/inference.h"
 #include "checker/judge/stream/retired_private.h"
 #include "history/model/window_view.h"
+
+/* ---- unread appends ---- */
+
+/*
+ * The unread appends to a key, in the only order in which a read can show them without an anomaly: each was made by the
+ * same transaction as the one before it, or by one that was invoked after the writer before it had completed.
+ *
+ * A read may still show another order. But when a window was judged and has no cycle, real time included, no later one
+ * of these writers comes before an earlier one; so a read that shows this order adds no edge that could close a cycle
+ * (docs/checker/windows-memory.md).
+ *
+ * Time: linear in the key's appends and in the operations of the writers.
+ */
+enum { UNREAD_MOST = 32 };
+
+struct unread_chain {
+    int64_t values[UNREAD_MOST];
+    uint32_t count;
+};
+
+struct writers {
+    uint32_t txns[UNREAD_MOST]; /* by completion: transactions are numbered so */
+    uint32_t count;
+};
+
+/* Adds the writer at its place in completion order, once. False when there are too many. */
+static bool add_writer(struct writers *writers, uint32_t txn)
+{
+    uint32_t place = writers->count;
+    while (place > 0 && writers->txns[place - 1] > txn)
+        place--;
+    if (place > 0 && writers->txns[place - 1] == txn)
+        return true;
+    if (writers->count == UNREAD_MOST)
+        return false;
+    for (uint32_t i = writers->count; i > place; i--)
+        writers->txns[i] = writers->txns[i - 1];
+    writers->txns[place] = txn;
+    writers->count++;
+    return true;
+}
+
+static bool find_writers(const struct rig_inference *inference, uint32_t key, const uint8_t *judged,
+                         struct writers *writers)
+{
+    const struct rig_versions *versions = &inference->versions;
+    const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
+    writers->count = 0;
+    for (uint32_t i = 0; i < versions->keys[key].slot_count; i++) {
+        uint32_t txn = slots[i].writer;
+        if (txn == RIG_TXN_NONE || slots[i].position != RIG_VERSION_NONE || (judged != NULL && !judged[txn]) ||
+            inference->history->txns[txn].outcome == RIG_OUTCOME_FAIL)
+            continue;
+        if (inference->history->txns[txn].outcome != RIG_OUTCOME_OK || !add_writer(writers, txn))
+            return false;
+    }
+    return true;
+}
+
+/* The values of the writer's unread appends to the key. */
+static bool add_values(const struct rig_inference *inference, uint32_t key, uint32_t txn, struct unread_chain *chain)
+{
+    const struct rig_history *history = inference->history;
+    const struct rig_txn_op *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
+    for (; op < end; op++) {
+        if (op->kind != RIG_OP_APPEND || op->key != key ||
+            rig_versions_append(&inference->versions, key, op->value)->position != RIG_VERSION_NONE)
+            continue;
+        if (chain->count == UNREAD_MOST)
+            return false;
+        chain->values[chain->count++] = op->value;
+    }
+    return true;
+}
+
+/*
+ * Finds the chain of the key's unread appends that did not fail; `judged` (NULL: all) selects their transactions. False
+ * when there are too many, they have no such order, or one of them was not acknowledged.
+ */
+static bool find_unread_chain(const struct rig_inference *inference, uint32_t key, const uint8_t *judged,
+                              struct unread_chain *chain)
+{
+    const struct rig_history *history = inference->history;
+    struct writers writers;
+    chain->count = 0;
+    if (!history->has_invocations || !find_writers(inference, key, judged, &writers))
+        return false;
+    for (uint32_t i = 0; i < writers.count; i++) {
+        uint32_t txn = writers.txns[i];
+        if (i > 0 && history->txns[writers.txns[i - 1]].complete_at >= history->txns[txn].invoke_at)
+            return false;
+        if (!add_values(inference, key, txn, chain))
+            return false;
+    }
+    return true;
+}
+
+/* ---- finished keys ---- */
 
 /* The facts about a key in one judgement. */
 struct shown {
@@ -100,7 +198,7 @@ static void note_values(struct retired_key *kept, const struct rig_inference *in
 
 /* Takes over the order of the key, and after it the unread appends when their order is known. */
 static void set_list(struct rig_retired *retired, struct retired_key *key, const struct rig_key_versions *versions,
-                     const struct shown *shown, const struct rig_unread_chain *unread, bool dropped)
+                     const struct shown *shown, const struct unread_chain *unread, bool dropped)
 {
     key->count = key->cut + versions->order.count;
     const struct rig_read_list order = rig_read_of(versions->order, versions->order.count);
@@ -130,20 +228,20 @@ static void set_list(struct rig_retired *retired, struct retired_key *key, const
 }
 
 /* The unread appends of judged transactions, in the order that reads have to show; NULL: any order is possible. */
-static const struct rig_unread_chain *order_unread(const struct rig_inference *inference, uint32_t key,
-                                                   const struct shown *shown, const uint8_t *judged, bool clean,
-                                                   struct rig_unread_chain *room)
+static const struct unread_chain *order_unread(const struct rig_inference *inference, uint32_t key,
+                                               const struct shown *shown, const uint8_t *judged, bool clean,
+                                               struct unread_chain *room)
 {
     room->count = 0;
     if (shown->unread == 0)
         return room;
-    bool is_known = rig_unread_chain_find(inference, key, judged, room) && room->count == shown->unread;
+    bool is_known = find_unread_chain(inference, key, judged, room) && room->count == shown->unread;
     return is_known && (clean || shown->unread == 1) ? room : NULL;
 }
 
 static bool remember(const struct rig_retiring *r, uint32_t key, bool dropped)
 {
-    struct rig_unread_chain room;
+    struct unread_chain room;
     const struct rig_history *history = r->inference->history;
     const struct rig_key_versions *versions = &r->inference->versions.keys[key];
     const uint8_t *whose = dropped ? NULL : r->judged; /* all that used it are judged */
@@ -171,7 +269,7 @@ static bool is_unordered(const struct rig_inference *inference, uint32_t key)
 
 static bool is_settled(const struct rig_inference *inference, uint32_t key, bool clean)
 {
-    struct rig_unread_chain chain;
+    struct unread_chain chain;
     const struct rig_versions *versions = &inference->versions;
     const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
     uint32_t unread = 0;
@@ -179,7 +277,7 @@ static bool is_settled(const struct rig_inference *inference, uint32_t key, bool
         bool is_unread = slots[i].writer != RIG_TXN_NONE && slots[i].position == RIG_VERSION_NONE;
         unread += is_unread && inference->history->txns[slots[i].writer].outcome != RIG_OUTCOME_FAIL;
     }
-    return unread <= 1 || (clean && rig_unread_chain_find(inference, key, NULL, &chain));
+    return unread <= 1 || (clean && find_unread_chain(inference, key, NULL, &chain));
 }
 
 const struct rig_type_retired rig_list_retired = {

@@ -305,7 +305,7 @@ static int64_t version_at(const struct rig_history *history, const struct rig_di
     if (own != 0)
         return rig_row_action(own) == RIG_ROWS_DELETE ? 0 : own;
     for (size_t i = 0; i < changes->count; i++) {
-        if (changes->at[i].id == id && rig_row_snapshot_shows(history, found->snapshot, changes->at[i].commit))
+        if (changes->at[i].id == id && rig_snapshot_shows(history, found->snapshot, changes->at[i].commit))
             version = changes->at[i].version;
     }
     return version;
@@ -445,7 +445,7 @@ static bool is_own_snapshot(const struct rig_history *history, const struct rig_
 static const char *check_stale(const struct rig_history *history, const struct rig_discrepancy *found)
 {
     bool done = true;
-    if (!is_own_snapshot(history, found) || rig_row_snapshot_shows(history, found->snapshot, found->commit))
+    if (!is_own_snapshot(history, found) || rig_snapshot_shows(history, found->snapshot, found->commit))
         return "has a snapshot that shows the commit";
     for (uint32_t key = 0; key < history->key_count && done; key++) {
         struct rig_row_changes changes = {0};
@@ -486,8 +486,8 @@ static const char *check_inversion(const struct rig_history *history, const stru
         both = change_both(history, found, key);
     if (!both || found->other_commit >= found->commit || !is_own_snapshot(history, found))
         return "names no two versions of a row and a snapshot";
-    return rig_row_snapshot_shows(history, found->snapshot, found->commit) &&
-                   !rig_row_snapshot_shows(history, found->snapshot, found->other_commit)
+    return rig_snapshot_shows(history, found->snapshot, found->commit) &&
+                   !rig_snapshot_shows(history, found->snapshot, found->other_commit)
                ? NULL
                : "has a snapshot that shows the earlier commit";
 }

@@ -48,18 +48,6 @@ bool rig_row_is_marked(const struct rig_history *history, uint32_t key, int64_t 
     return found;
 }
 
-bool rig_row_snapshot_shows(const struct rig_history *history, uint32_t snapshot, uint32_t commit)
-{
-    RIG_REQUIRE(snapshot < history->certificate->views.snapshots.count && commit < history->certificate->commits.count);
-    const struct rig_txn_views *views = &history->certificate->views;
-    const struct rig_snapshot *of = &views->snapshots.at[snapshot];
-    const uint64_t id = history->certificate->commits.at[commit].id;
-    bool shown = id < of->xmax && id != views->views.at[of->view].id;
-    for (uint32_t i = 0; i < of->active_count; i++)
-        shown &= views->active.at[of->first_active + i] != id;
-    return shown;
-}
-
 uint32_t rig_row_snapshot_of(const struct rig_history *history, uint32_t txn, uint32_t op)
 {
     const struct rig_txn_views *views = &history->certificate->views;

@@ -24,9 +24,6 @@ bool rig_row_changes_find(const struct rig_history *history, uint32_t key, int64
 bool rig_row_marks_find(const struct rig_history *history, uint32_t key, int64_t number, struct rig_row_changes *marks);
 /* Whether the commit, or with UINT32_MAX any, has the mark of that delete. False also when memory runs out. */
 bool rig_row_is_marked(const struct rig_history *history, uint32_t key, int64_t number, uint32_t commit);
-/* Whether the snapshot shows the commit, by what the database said; its own number is in no snapshot of a
- * transaction. */
-bool rig_row_snapshot_shows(const struct rig_history *history, uint32_t snapshot, uint32_t commit);
 /* The snapshot that the operation read at a server that takes writes; RIG_SNAPSHOT_NONE. */
 uint32_t rig_row_snapshot_of(const struct rig_history *history, uint32_t txn, uint32_t op);
 

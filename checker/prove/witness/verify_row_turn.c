@@ -1,6 +1,7 @@
 #include "checker/prove/witness/verify_row_turn.h"
 
 #include "checker/prove/witness/verify_row_changes.h"
+#include "checker/prove/witness/verify_snapshot.h"
 #include "history/model/window_view.h"
 
 struct turn {
@@ -31,7 +32,7 @@ static const char *check_changes(const struct rig_history *history, const struct
     bool met = false, hidden = false, found = false;
     for (size_t i = 0; i < changes->count; i++) {
         const struct rig_row_changed *change = &changes->at[i];
-        const bool shows = rig_row_snapshot_shows(history, snapshot, change->commit);
+        const bool shows = rig_snapshot_shows(history, snapshot, change->commit);
         const bool meets = change->version != 0 && rig_row_matches(condition, turn->id, change->version);
         if (shows && hidden)
             return "has a snapshot that shows a version of the row, and not the one before it";

@@ -7,8 +7,7 @@ static const struct rig_txn_views *views_of(const struct rig_history *history)
     return &history->certificate->views;
 }
 
-/* By what the database said; its own number is in no snapshot of a transaction. */
-static bool shows(const struct rig_history *history, uint32_t snapshot, uint32_t commit)
+bool rig_snapshot_shows(const struct rig_history *history, uint32_t snapshot, uint32_t commit)
 {
     RIG_REQUIRE(snapshot < views_of(history)->snapshots.count && commit < history->certificate->commits.count);
     const struct rig_txn_views *views = views_of(history);
@@ -76,9 +75,10 @@ static const char *check_fork(const struct rig_history *history, const struct ri
     if (found->other_snapshot >= views_of(history)->snapshots.count || !is_commit(history, found->other_commit) ||
         !is_acknowledged(history, found->other_snapshot))
         return "names no two snapshots of acknowledged transactions";
-    return shows(history, found->snapshot, found->commit) && !shows(history, found->other_snapshot, found->commit) &&
-                   shows(history, found->other_snapshot, found->other_commit) &&
-                   !shows(history, found->snapshot, found->other_commit)
+    return rig_snapshot_shows(history, found->snapshot, found->commit) &&
+                   !rig_snapshot_shows(history, found->other_snapshot, found->commit) &&
+                   rig_snapshot_shows(history, found->other_snapshot, found->other_commit) &&
+                   !rig_snapshot_shows(history, found->snapshot, found->other_commit)
                ? NULL
                : "has snapshots of which one contains the other";
 }
@@ -87,7 +87,8 @@ static const char *check_inversion(const struct rig_history *history, const stru
 {
     if (!is_commit(history, found->other_commit) || found->other_commit >= found->commit)
         return "names no earlier commit";
-    if (!shows(history, found->snapshot, found->commit) || shows(history, found->snapshot, found->other_commit))
+    if (!rig_snapshot_shows(history, found->snapshot, found->commit) ||
+        rig_snapshot_shows(history, found->snapshot, found->other_commit))
         return "has a snapshot that shows the earlier commit";
     for (uint32_t key = 0; key < history->key_count; key++) {
         if (find_change(history, found->commit, history->keys[key]) != NULL &&
@@ -101,7 +102,7 @@ static const char *check_inversion(const struct rig_history *history, const stru
 static const char *check_stale(const struct rig_history *history, const struct rig_discrepancy *found)
 {
     const uint32_t begin = history->txns[found->txn].invoke_at;
-    if (shows(history, found->snapshot, found->commit))
+    if (rig_snapshot_shows(history, found->snapshot, found->commit))
         return "has a snapshot that shows the commit";
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(history, txn);
@@ -161,7 +162,7 @@ static bool reads_state(const struct rig_history *history, const struct rig_disc
                     same++;
                 const bool is_right = is_list ? same == list.count && list.count == change->kept + j + 1
                                               : read->read_state == RIG_READ_SEEN && read->value == element;
-                if (own != NULL ? element == own->value : shows(history, found->snapshot, commit))
+                if (own != NULL ? element == own->value : rig_snapshot_shows(history, found->snapshot, commit))
                     right = is_right;
             }
         }
@@ -294,7 +295,7 @@ static const char *check_overwrite(const struct rig_history *history, const stru
     const struct rig_txn_op *write = rig_txn_ops(history, found->txn) + found->op;
     const int64_t key = history->keys[write->key];
     uint32_t before = UINT32_MAX, last = UINT32_MAX;
-    if (shows(history, found->snapshot, found->commit))
+    if (rig_snapshot_shows(history, found->snapshot, found->commit))
         return "has a snapshot that shows the overwritten version";
     for (uint32_t commit = 0; commit < history->certificate->commits.count; commit++) {
         if (find_change(history, commit, key) == NULL)
