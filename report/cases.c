@@ -18,7 +18,7 @@ struct visitor {
 static void show(struct visitor *visitor, const struct rig_report_case *test_case)
 {
     RIG_INVARIANT(test_case->state == RIG_CASE_PASSED || (test_case->type != NULL && test_case->message != NULL));
-    visitor->all_passed &= rig_report_case_passes(test_case->state);
+    visitor->all_passed &= (test_case->state == RIG_CASE_PASSED || test_case->state == RIG_CASE_KNOWN);
     visitor->visit(test_case, visitor->context);
 }
 

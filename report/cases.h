@@ -15,11 +15,6 @@
 /* KNOWN: refuted, and explained by known issues. It counts as passed. */
 enum rig_report_case_state { RIG_CASE_PASSED, RIG_CASE_KNOWN, RIG_CASE_FAILED, RIG_CASE_OPEN };
 
-static inline bool rig_report_case_passes(enum rig_report_case_state state)
-{
-    return state == RIG_CASE_PASSED || state == RIG_CASE_KNOWN;
-}
-
 /* All texts are borrowed for the time of the visit. */
 struct rig_report_case {
     enum rig_report_case_state state;

@@ -254,7 +254,8 @@ static struct rig_course_slot *slot_at(struct rig_course *course, int64_t at_ns)
     return &course->slots[slot];
 }
 
-uint32_t rig_course_client(const struct rig_course *course, int32_t process)
+/* The client of a process, or the process where the number of clients is not known. */
+static uint32_t client_of(const struct rig_course *course, int32_t process)
 {
     const uint32_t number = process < 0 ? 0 : (uint32_t)process;
     return course->client_count > 0 ? number % course->client_count : number;
@@ -262,12 +263,12 @@ uint32_t rig_course_client(const struct rig_course *course, int32_t process)
 
 uint32_t rig_course_row(const struct rig_course *course, int32_t process)
 {
-    return rig_course_client(course, process) % RIG_COURSE_ROWS;
+    return client_of(course, process) % RIG_COURSE_ROWS;
 }
 
 static struct rig_course_row *note_client(struct rig_course *course, int32_t process)
 {
-    const uint32_t client = rig_course_client(course, process);
+    const uint32_t client = client_of(course, process);
     struct rig_course_row *row = &course->rows[client % RIG_COURSE_ROWS];
     row->least = client < row->least ? client : row->least;
     row->most = client > row->most ? client : row->most;

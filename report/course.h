@@ -107,8 +107,7 @@ enum rig_rc rig_course_read(const char *const *paths, size_t path_count, const s
 /* Takes NULL. */
 void rig_course_free(struct rig_course *course);
 
-/* The client of a process, or the process where the number of clients is not known; and the row that shows it. */
-uint32_t rig_course_client(const struct rig_course *course, int32_t process);
+/* The row that shows the client of a process, or the process where the number of clients is not known. */
 uint32_t rig_course_row(const struct rig_course *course, int32_t process);
 /* 0 to 1, the same of every reading, by the transaction's name: what is below a share makes a sample. */
 double rig_course_chance(uint32_t name);
