@@ -11,7 +11,7 @@
 
 #include "base/output_file.h"
 #include "base/run_files.h"
-#include "history/import/cobra_folder.h"
+#include "history/import/cobra_logs.h"
 
 static enum rig_rc join(const char *folder, const char *name, char path[RIG_CLI_PATH_BYTES], struct rig_err *err)
 {

@@ -28,7 +28,7 @@
 
 #include "base/vec.h"
 #include "generator/generator.h"
-#include "generator/weighted_choice.h"
+#include "generator/keys.h"
 #include "history/types/types.h"
 
 enum { RIG_APP_TABLES = 8, RIG_APP_UNITS = 8, RIG_APP_DECK = 64 };

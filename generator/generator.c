@@ -5,8 +5,43 @@
 
 #include "base/bug.h"
 #include "generator/generator_types.h"
-#include "generator/pair_ops.h"
 #include "generator/workload.h"
+
+/*
+ * Operations in pairs: a read of one key, then a write of another key, whose own readers write the first one. Two
+ * transactions that do so from both sides at a time are a write skew (Berenson et al. 1995): each misses the write of the
+ * other. Every isolation level below serializability allows it, and a serializable one has to abort one of the two.
+ *
+ * Two neighbouring slots of the key pool are a pair, so that the number of active keys is even. With many pairs a key is
+ * written seldom, and the transactions of other pairs have no conflict with these two.
+ */
+
+/* Writes one operation; true when it reads. The first, third, ... of a transaction reads a key; the one behind it writes
+ * the other key of that pair or, with the chance `reads`, reads it. */
+static bool pair_op(struct rig_generator *generator, struct rig_op *op)
+{
+    struct rig_key_slot *slot = generator->partner;
+    if (slot == NULL) {
+        slot = rig_key_pool_draw(&generator->keys, &generator->rng);
+        generator->partner = generator->keys.slots + ((size_t)(slot - generator->keys.slots) ^ 1);
+        *op = rig_generator_op(generator, slot, true);
+        return true;
+    }
+    generator->partner = NULL;
+    const bool reads = rig_generator_reads(generator);
+    *op = rig_generator_op(generator, slot, reads);
+    return reads;
+}
+
+/* Writing operations of a transaction, on average. */
+static double pair_writes(const struct rig_generator_options *options)
+{
+    double pairs = 0;
+    for (int64_t count = options->min_operations; count <= options->max_operations; count++)
+        pairs += (double)(count / 2);
+    return pairs / (double)(options->max_operations - options->min_operations + 1) * (1 - options->reads) *
+           (1 - options->read_only);
+}
 
 /* Applications read many short rows, most of which are written once. */
 enum { KEYS_A_READ = 4, LEAST_DRAINED = 1000 };
@@ -76,7 +111,7 @@ static double turns(const struct rig_generator_options *options, uint32_t client
     const struct rig_generator_type *type = &rig_generator_types[options->type];
     const double writes = type->writes != NULL ? type->writes(options)
                           : options->shape == RIG_LOAD_PAIRS
-                              ? rig_pair_writes(options)
+                              ? pair_writes(options)
                               : operations * (1 - options->reads) * (1 - options->read_only);
     return writes * client_count / (double)options->appends_per_key;
 }
@@ -121,7 +156,7 @@ enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint6
     }
     *made = (struct rig_generator){.options = *options,
                                    .type = &rig_data_types[options->type],
-                                   .draw = options->shape == RIG_LOAD_PAIRS ? rig_pair_op
+                                   .draw = options->shape == RIG_LOAD_PAIRS ? pair_op
                                                                             : rig_generator_types[options->type].draw,
                                    .client = client,
                                    .client_count = client_count,

@@ -21,6 +21,9 @@
 #include "drivers/driver.h"
 #include "history/model/transaction.h"
 
+struct rig_key_pool;
+struct rig_generator;
+
 enum rig_key_distribution { RIG_KEYS_UNIFORM, RIG_KEYS_EXPONENTIAL, RIG_KEYS_ZIPF, RIG_KEYS_HOT_COLD };
 
 /* The distribution of pauses with a mean. */
@@ -143,12 +146,9 @@ bool rig_generator_drains(const struct rig_generator_options *options);
 /*   and how often at most: more than any key was given, for a database that always gives something. */
 uint32_t rig_generator_most_drained(const struct rig_generator_options *options);
 
-struct rig_key_pool;
 /* The pool of a load without an application: moves such that each key gets its writes from all clients together. */
 enum rig_rc rig_generator_pool_init(struct rig_key_pool *pool, const struct rig_generator_options *options,
                                     uint32_t client_count, struct rig_err *err);
-
-struct rig_generator;
 
 enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint64_t seed, uint32_t client,
                               uint32_t client_count, struct rig_generator **generator, struct rig_err *err);

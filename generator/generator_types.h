@@ -13,6 +13,15 @@
 
 struct rig_key_slot;
 
+/*
+ * Operations that write a value which no other operation writes to the key, and reads of all of a key: for lists, where
+ * a read shows the whole version history of its key, and for registers, which are written blindly (Kingsbury & Alvaro
+ * 2020).
+ */
+
+/* Writes one operation; true when it reads. */
+bool rig_unique_op(struct rig_generator *generator, struct rig_op *op);
+
 struct rig_generator_type {
     /* Writes one operation; true when it reads. NULL: transactions are drawn as a whole, by */
     bool (*draw)(struct rig_generator *generator, struct rig_op *op);
@@ -25,7 +34,7 @@ struct rig_generator_type {
         const struct rig_generator_options *options); /* writes to keys of such a transaction, on average */
     uint32_t (*keys)(const struct rig_generator_options *options); /* the most of a transaction; NULL: most_keys */
     bool stays; /* the keys of the load are 0 to keys() - 1, and none leaves */
-    /* Keys that are in use at a position only (generator/key_schedule.h), without a pool. NULL: there is a pool. */
+    /* Keys that are in use at a position only (generator/load_schedule.h), without a pool. NULL: there is a pool. */
     uint64_t (*leaves_at)(const struct rig_generator_options *options, uint32_t client_count, int64_t key);
     int64_t (*key_bound)(const struct rig_generator_options *options, uint32_t client_count, uint64_t position);
     bool no_final_reads; /* they would show nothing */

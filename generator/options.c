@@ -9,7 +9,6 @@
 #include "generator/application.h"
 #include "generator/generator.h"
 #include "generator/generator_types.h"
-#include "generator/unique_ops.h"
 #include "history/types/types.h"
 
 #define AT(member) offsetof(struct rig_generator_options, member)

@@ -1,5 +1,5 @@
 /*
- * The conditions of a run's program (checker/model/condition.h) in each form of a report.
+ * The conditions of a run's program (checker/model/verdict.h) in each form of a report.
  *
  * Private to report/.
  */

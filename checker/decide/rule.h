@@ -37,8 +37,8 @@
 #include <stdint.h>
 
 #include "checker/model/anomaly.h"
-#include "checker/model/arc.h"
 #include "checker/model/level.h"
+#include "checker/model/verdict.h"
 
 enum rig_rule_form {
     RIG_RULE_WRITES,

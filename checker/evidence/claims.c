@@ -7,8 +7,8 @@
 #include "base/bug.h"
 #include "base/buf.h"
 #include "checker/evidence/claims_private.h"
-#include "checker/model/verdict_storage.h"
 #include "checker/explain/say.h"
+#include "checker/model/verdict.h"
 #include "checker/prove/witness/verify_claims.h"
 #include "history/types/types.h"
 

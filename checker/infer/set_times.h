@@ -1,5 +1,5 @@
 /*
- * When the elements of sets became visible, and for how long they were missing afterwards (element_times.h).
+ * When the elements of sets became visible, and for how long they were missing afterwards (verdict.h).
  *
  * Only acknowledged reads count. A long history is measured in windows: each key once, when all transactions that used it
  * are there and no further one will come. The numbers do not depend on the windows.
@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/histogram.h"
-#include "checker/model/element_times.h"
+#include "checker/model/verdict.h"
 
 struct rig_inference;
 

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/buf.h"
+#include "base/bug.h"
 #include "base/thread.h"
 #include "checker/evidence/certificate_judge.h"
 #include "checker/evidence/claims.h"
 #include "checker/evidence/discrepancy_sentence.h"
 #include "checker/evidence/list_history.h"
-#include "checker/evidence/snapshot_judge.h"
 #include "checker/evidence/row_judge.h"
+#include "checker/evidence/snapshot_judge.h"
 #include "checker/infer/type_inference.h"
-#include "checker/model/verdict_storage.h"
+#include "checker/model/verdict.h"
 #include "checker/prove/witness/verify_certificate.h"
 #include "history/types/types.h"
 

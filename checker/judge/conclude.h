@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "checker/judge/check.h"
 #include "checker/judge/findings.h"
-#include "checker/model/verdict_storage.h"
+#include "checker/model/verdict.h"
 
 enum { RIG_DEFAULT_WITNESSES = 8 };
 

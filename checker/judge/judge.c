@@ -2,7 +2,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "checker/model/graph_audit.h"
+#include "checker/model/graph.h"
 
 void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, struct rig_assumptions assumptions, size_t limit_bytes)
 {

@@ -7,9 +7,9 @@
 #include "base/buf.h"
 #include "base/bug.h"
 #include "base/clock.h"
-#include "checker/model/certified.h"
 #include "checker/infer/type_inference.h"
-#include "checker/model/verdict_storage.h"
+#include "checker/model/certified.h"
+#include "checker/model/verdict.h"
 #include "history/model/history_excerpt.h"
 
 enum { APART_MOST = 32, TXNS_MOST = 16, KNOWN_SETS_MOST = 256, CHECKS_MOST = 2000, WITNESSES_LOOKED_AT = 64 };

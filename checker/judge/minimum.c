@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "base/plural.h"
 #include "checker/judge/known_issues.h"
-#include "checker/model/verdict_storage.h"
+#include "checker/model/verdict.h"
 
 uint64_t rig_scope_faults(const struct rig_scope *scope)
 {

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "generator/programs/program_statement.h"
-#include "generator/programs/programs.h"
 
 static const struct rig_program *const programs[RIG_LOAD_SHAPE_COUNT] = {
     [RIG_LOAD_CART] = &rig_program_cart,

@@ -8,7 +8,7 @@
  *
  * Each row is a register of the history. Its value is that of the column `writer`, which every write sets to a value
  * that no other write of the run has; the column `overwrote` keeps the value before. A row's key in the history packs
- * its table and its primary key (generator/programs/row_key.h). A row as it was loaded, or that is absent and was never inserted,
+ * its table and its primary key (generator/programs/program_call.h). A row as it was loaded, or that is absent and was never inserted,
  * is the initial state.
  *
  *   selection of rows          a read of each row that it gives; without rows nothing, except by the primary key:
@@ -35,6 +35,8 @@
 #include "drivers/rows.h"
 #include "generator/generator.h"
 
+struct rig_program_call;
+
 enum {
     RIG_PROGRAM_CONDITION_COLUMNS = 6,
     RIG_PROGRAM_KEY_COLUMNS = 6,      /* of a primary key at most */
@@ -59,8 +61,6 @@ struct rig_program_update {
     uint8_t columns[RIG_ROW_ASSIGNMENTS - RIG_PROGRAM_OWN_COUNT];
     uint32_t column_count;
 };
-
-struct rig_program_call;
 
 struct rig_program_kind {
     const char *name;
@@ -116,5 +116,45 @@ enum rig_rc rig_program_check(const struct rig_generator_options *options, struc
 enum rig_rc rig_program_schema_new(const struct rig_program *program, struct rig_row_schema **schema,
                                    struct rig_err *err);
 void rig_program_schema_free(struct rig_row_schema *schema);
+
+/*
+ * The programs, one file each.
+ */
+
+extern const struct rig_program rig_program_cart;
+extern const struct rig_program rig_program_courseware;
+extern const struct rig_program rig_program_smallbank;
+extern const struct rig_program rig_program_tpcc;
+
+/*
+ * The numbers of a program's statements: four of each table, then its queries, then two of each update.
+ */
+
+enum rig_program_of_table {
+    RIG_PROGRAM_GET,
+    RIG_PROGRAM_GET_FOR_UPDATE,
+    RIG_PROGRAM_INSERT,
+    RIG_PROGRAM_DELETE,
+    RIG_PROGRAM_OF_TABLE,
+};
+
+enum rig_program_of_update { RIG_PROGRAM_SET, RIG_PROGRAM_ADD, RIG_PROGRAM_OF_UPDATE };
+
+static inline uint32_t rig_program_table_statement(uint32_t table, enum rig_program_of_table which)
+{
+    return table * RIG_PROGRAM_OF_TABLE + (uint32_t)which;
+}
+
+static inline uint32_t rig_program_query_statement(const struct rig_program *program, uint32_t query)
+{
+    return program->table_count * RIG_PROGRAM_OF_TABLE + query;
+}
+
+static inline uint32_t rig_program_update_statement(const struct rig_program *program, uint32_t update,
+                                                    enum rig_program_of_update which)
+{
+    return rig_program_query_statement(program, program->query_count) + update * RIG_PROGRAM_OF_UPDATE +
+           (uint32_t)which;
+}
 
 #endif

@@ -10,10 +10,25 @@
 #ifndef RIG_GENERATOR_PROGRAMS_PROGRAM_CALL_H
 #define RIG_GENERATOR_PROGRAMS_PROGRAM_CALL_H
 
-#include "history/types/types.h"
+#include "base/buf.h"
 #include "generator/programs/program.h"
+#include "history/types/types.h"
 
 struct rig_program_call;
+
+/*
+ * The key of a row in the history: the columns of its primary key and the number of its table, packed into 63 bits.
+ *
+ * Pure functions.
+ */
+
+/* -1 when a column does not fit its bits: it came from a database. */
+int64_t rig_row_key_pack(const struct rig_program *program, uint32_t table, const int64_t *columns);
+/* The table, and the columns of its primary key. */
+uint32_t rig_row_key_unpack(const struct rig_program *program, int64_t key, int64_t columns[RIG_PROGRAM_KEY_COLUMNS]);
+
+/* The line of a record's metadata by which reports name rows (history/types/row_names.h). */
+void rig_row_key_names(const struct rig_program *program, struct rig_buf *line);
 
 /* The place at which a transaction is held open, once. */
 struct rig_program_hold {
@@ -90,4 +105,5 @@ bool rig_program_insert(struct rig_program_call *call, uint32_t table, const int
 bool rig_program_delete(struct rig_program_call *call, uint32_t table, const int64_t *key, bool *found);
 /* Returns false, for the kind to return. */
 bool rig_program_roll_back(struct rig_program_call *call, const char *reason);
+
 #endif

@@ -4,8 +4,8 @@
  *
  * Low numbers of users are the active ones: a user is drawn below a number that was drawn.
  */
+#include "generator/programs/program.h"
 #include "generator/programs/program_call.h"
-#include "generator/programs/programs.h"
 
 enum { CART, LINE };
 enum { CART_USER, LINES };

@@ -6,8 +6,8 @@
  *
  * `users` are the students, `rows` the courses.
  */
+#include "generator/programs/program.h"
 #include "generator/programs/program_call.h"
-#include "generator/programs/programs.h"
 
 enum { STUDENT, COURSE, ROLL, ENROLMENT };
 enum { COURSE_ID, OPEN, CAPACITY };

@@ -5,8 +5,8 @@
  *
  * Nine of ten customers are drawn from a hot spot, one eighteenth of them, as there. Amounts are cents.
  */
+#include "generator/programs/program.h"
 #include "generator/programs/program_call.h"
-#include "generator/programs/programs.h"
 
 enum { ACCOUNT, SAVINGS, CHECKING };
 enum { CUSTOMER, BALANCE };         /* columns of savings and checking */

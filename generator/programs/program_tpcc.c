@@ -10,8 +10,8 @@
  * district, and each delivery finds the oldest new order: what isolation loses there breaks the conditions of clause
  * 3.3.2 (tpcc_tables.c).
  */
+#include "generator/programs/program.h"
 #include "generator/programs/program_call.h"
-#include "generator/programs/programs.h"
 #include "generator/programs/tpcc_tables.h"
 
 enum { NEVER_PERCENT = 1, REMOTE_ITEM_PERCENT = 1, REMOTE_CUSTOMER_PERCENT = 15, BY_NAME_PERCENT = 60 };

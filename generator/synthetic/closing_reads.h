@@ -1,5 +1,5 @@
 /*
- * Finished keys: they have left the load (generator/key_schedule.h), and no transaction that could name them is open. Each is
+ * Finished keys: they have left the load (generator/load_schedule.h), and no transaction that could name them is open. Each is
  * read once more, so that its last versions have a reader, and then its state can be dropped.
  *
  * Questions of the generator are numbered from 0 in the order in which they are issued.
@@ -11,7 +11,7 @@
 #define RIG_GENERATOR_SYNTHETIC_CLOSING_READS_H
 
 #include "base/vec.h"
-#include "generator/key_schedule.h"
+#include "generator/load_schedule.h"
 
 struct rig_left_key {
     int64_t key;

@@ -6,9 +6,9 @@
 
 #include "base/bug.h"
 #include "base/heap.h"
-#include "history/model/certificate_taking.h"
-#include "history/types/types.h"
 #include "generator/synthetic/closing_reads.h"
+#include "history/model/certificate.h"
+#include "history/types/types.h"
 
 enum {
     MOST_ATTEMPTS = 5,     /* of a closing read, as in a run */

@@ -23,8 +23,8 @@
 
 #include "drivers/sim/engine.h"
 #include "generator/generator.h"
+#include "history/merge/rank_facts.h"
 #include "history/source/load.h"
-#include "history/merge/rank_clock.h"
 
 /* X(id, name, how the history is made) */
 #define RIG_SYNTHETIC_SHAPE_TABLE(X)                                                                                   \
@@ -57,9 +57,6 @@ struct rig_synthetic {
     bool has_bug_rate, has_patience, has_clock_error;
     uint8_t run[RIG_RANK_RUN_BYTES]; /* in the records of ranks: other settings are another run */
 };
-
-/* The settings' tables, for help; those of workload and database are the generator's and the simulated database's. */
-extern const struct rig_option rig_synthetic_option_table[];
 
 /* Every setting at its default: 100,000 transactions of 20 clients, seed 1, else those of a plan with the driver `sim`.
  */

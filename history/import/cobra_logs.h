@@ -8,17 +8,26 @@
 #ifndef RIG_HISTORY_IMPORT_COBRA_LOGS_H
 #define RIG_HISTORY_IMPORT_COBRA_LOGS_H
 
-#include "history/import/session_reader.h"
+#include <stdbool.h>
 
-#define RIG_COBRA_MARK "Cobra's logs, read by rig\n"
-enum {
-    RIG_COBRA_MARK_BYTES = sizeof RIG_COBRA_MARK - 1,
-    RIG_COBRA_NAME_BYTES = 255, /* of a log's name, at most */
-};
+#include "base/buf.h"
+#include "history/import/session_reader.h"
 
 extern const struct rig_session_form rig_cobra_form;
 
 /* Whether the bytes begin like the log of one client. */
 bool rig_cobra_single_log(const char *data, size_t size);
+
+/*
+ * Reads a folder with logs of Cobra into the sequence of bytes that history/import/cobra_logs.h describes.
+ */
+
+/* Whether the folder holds such a log: a file `*.log` that begins with a transaction. */
+bool rig_cobra_folder(const char *path);
+/* Calls `visit` with the path of each such file, and of other `*.log`. Paths of more than 4095 bytes are left out. */
+void rig_cobra_folder_visit(const char *path, void (*visit)(const char *log));
+/* Reads all `*.log` of the folder, by name; numbers in names count as numbers. RIG_E_IO, or RIG_E_LIMIT beyond the limit
+ * of the buffer. */
+enum rig_rc rig_cobra_folder_read(const char *path, struct rig_buf *buf, struct rig_err *err);
 
 #endif

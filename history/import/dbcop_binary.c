@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/buf.h"
-#include "history/import/session_writer.h"
+#include "base/bug.h"
+#include "history/import/register_sessions.h"
 
 enum {
     PARAM_COUNT = 5, /* id and four counts */

@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/import/awdit_text.h"
 #include "history/import/cobra_logs.h"
 #include "history/import/dbcop_binary.h"
 #include "history/import/dbcop_json.h"
-#include "history/import/dbcop_text.h"
-#include "history/import/plume_text.h"
+#include "history/import/session_text.h"
 #include "history/types/types.h"
 
 enum {

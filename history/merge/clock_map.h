@@ -1,5 +1,5 @@
 /*
- * Bounds of rank 0's clock at each time of another rank's, from samples of their difference (history/merge/rank_clock.h).
+ * Bounds of rank 0's clock at each time of another rank's, from samples of their difference (history/merge/rank_facts.h).
  *
  * Between two samples the difference is taken to run along the line through both; it may leave that line by the larger
  * error of the two, and by RIG_CLOCK_WANDER for the time to the nearer sample. Before the first and after the last sample it may
@@ -14,7 +14,7 @@
 #define RIG_HISTORY_MERGE_CLOCK_MAP_H
 
 #include "base/err.h"
-#include "history/merge/rank_clock.h"
+#include "history/merge/rank_facts.h"
 
 /* Shares of the time passed: by how much the rates of two clocks may differ, and by how much this difference may change
  * from one sample to the next. Clocks that follow a time server are slewed by at most 500 ppm each. */

@@ -1,5 +1,5 @@
 /*
- * The records of the ranks of one run (history/merge/rank_clock.h), read as one history, window by window.
+ * The records of the ranks of one run (history/merge/rank_facts.h), read as one history, window by window.
  *
  * Each record is a source of its own. Their events are merged by the times of rank 0's clock, as far as these are known: an
  * invocation stands at the earliest possible time, a completion at the latest. So a transaction precedes another by its

@@ -8,9 +8,8 @@
 #include <pthread.h>
 
 #include "history/merge/merge.h"
-#include "history/merge/merge_cuts.h"
 #include "history/merge/merge_output.h"
-#include "history/merge/merge_processes.h"
+#include "history/merge/merge_parts.h"
 
 enum {
     RIG_MERGE_OUTPUTS_MOST = 24, /* so many are merged while a window is judged */

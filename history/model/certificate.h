@@ -17,8 +17,10 @@
 #define RIG_HISTORY_MODEL_CERTIFICATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/table.h"
 #include "base/vec.h"
 #include "history/model/txn_views.h"
@@ -110,5 +112,48 @@ bool rig_certificate_add_commit(struct rig_certificate_builder *builder, uint64_
 /* Adds a version of a key to the last commit: all of its elements, or its removal (NULL). False when memory runs out. */
 bool rig_certificate_add_version(struct rig_certificate_builder *builder, int64_t key, const int64_t *elements,
                                  uint32_t count);
+
+/*
+ * A certificate of lines, as a command of the plan prints them (database.versions-source, docs/certificates.md):
+ *
+ *   PLACE KEY VALUE     a version of a key: a number, or all elements of a list with commas; `-`: the key was removed
+ *   end                 the last line: no version is missing
+ *
+ * Blanks or tabs separate the fields. PLACE is a number that may have a fraction, of the commit that made the version; lines
+ * may come in any order. Versions of one place are one commit, and of several versions of a key at one place the last line
+ * is taken. Commits are numbered from 1 in the order of their places. Empty lines, and lines that begin with #, are nothing.
+ *
+ * Time: sorting the lines. Space: 40 bytes a line beside the text and the certificate. Threads: one.
+ */
+
+/* Fills an empty certificate, which is complete then. RIG_E_INPUT, with the line, when one is not as above or the last one is
+ * missing; RIG_E_LIMIT when memory runs out; the certificate has no commits then. */
+enum rig_rc rig_certificate_of_lines(const char *text, size_t size, struct rig_certificate *certificate,
+                                     struct rig_err *err);
+
+/*
+ * Makes a certificate of what a database says, call by call: the functions of a driver's struct rig_certificate_sink, whose
+ * context is a struct rig_certificate_taking. They return false when memory runs out, or for what is out of order.
+ *
+ * Threads: one.
+ */
+
+struct rig_certificate_taking {
+    struct rig_certificate *certificate;         /* borrowed */
+    struct rig_certificate_builder stream, lost; /* `lost` begins with the first commit that was */
+    struct rig_certificate_builder *at;          /* the one with the last commit */
+};
+
+void rig_certificate_taking_init(struct rig_certificate_taking *taking, struct rig_certificate *certificate);
+void rig_certificate_taking_done(struct rig_certificate_taking *taking);
+
+bool rig_certificate_take_commit(void *context, uint64_t place, uint64_t id, uint32_t timeline);
+bool rig_certificate_take_version(void *context, int64_t key, const int64_t *elements, uint32_t count);
+bool rig_certificate_take_fork(void *context, uint32_t timeline, uint64_t place, uint32_t next);
+bool rig_certificate_take_lost(void *context, uint64_t place, uint64_t id, uint32_t timeline);
+bool rig_certificate_take_view(void *context, uint64_t number, uint64_t id, bool single, bool standby);
+bool rig_certificate_take_snapshot(void *context, uint64_t xmin, uint64_t xmax, const uint64_t *active, uint32_t count);
+bool rig_certificate_take_row(void *context, uint32_t op, uint64_t version, bool with_snapshot);
+void rig_certificate_take_end(void *context, bool complete, const char *why);
 
 #endif

@@ -1,11 +1,11 @@
-#include "history/types/row_names.h"
 #include "history/model/history.h"
+#include "history/types/row_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "history/model/history_storage.h"
+#include "history/model/history_order.h"
 #include "history/model/window_view.h"
 
 void rig_history_free(struct rig_history *history)

@@ -22,10 +22,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "history/merge/rank_facts.h"
 #include "history/model/certificate.h"
 #include "history/model/columns.h"
 #include "history/model/fault_event.h"
-#include "history/merge/rank_clock.h"
 #include "history/model/transaction.h"
 
 #define RIG_POSITION_NONE UINT32_MAX

@@ -5,8 +5,7 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
-#include "history/source/event_order.h"
-#include "history/model/history_storage.h"
+#include "history/source/event_walk.h"
 
 static enum rig_rc no_memory(const struct rig_history *history, struct rig_err *err)
 {

@@ -8,7 +8,28 @@
 #define RIG_HISTORY_MODEL_HISTORY_ORDER_H
 
 #include "base/err.h"
+#include "history/merge/rank_facts.h"
+#include "history/model/certificate.h"
+#include "history/model/columns.h"
+#include "history/model/fault_event.h"
+#include "history/model/growing_list.h"
 #include "history/model/history.h"
+#include "history/text/text_table.h"
+
+/*
+ * The memory that a whole history owns in addition to its arrays.
+ */
+
+struct rig_history_storage {
+    struct rig_list_pool pool; /* of all lists */
+    struct rig_text_table key_texts;
+    struct rig_text_table errors;
+    struct rig_columns columns;
+    struct rig_fault_event_vec faults;
+    struct rig_arena fault_texts;
+    struct rig_certificate certificate;
+    struct rig_clock_samples clock;
+};
 
 /* By the positions. Time: linear if they are in order, else O(n log n). */
 enum rig_rc rig_history_order_by_position(struct rig_history *history, struct rig_err *err);

@@ -2,8 +2,8 @@
 
 #include "base/bug.h"
 #include "history/model/history.h"
+#include "history/record/record_cursor.h"
 #include "history/record/record_encoder_private.h"
-#include "history/record/varint.h"
 
 static const size_t least_block_bytes = (size_t)1 << 20;
 static const size_t least_checkpoint_bytes = (size_t)1 << 16;

@@ -2,8 +2,165 @@
 
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/bug.h"
+#include "history/model/txn_views.h"
 #include "history/record/record_cursor.h"
-#include "history/record/record_views.h"
+
+/*
+ * The views of a certificate in the binary record (docs/history-format.md).
+ */
+
+enum txn_views_decoded { VIEWS_DECODED, VIEWS_DAMAGED, VIEWS_NO_MEMORY };
+
+/* The flags of a view, and those of a row: where its snapshot is. */
+enum { VIEW_SINGLE = 1, VIEW_STANDBY = 2, VIEW_FLAGS = 3 };
+enum { ROW_NO_SNAPSHOT = 0, ROW_LAST_SNAPSHOT = 1, ROW_NEW_SNAPSHOT = 2, ROW_VERSION = 4, ROW_FLAGS = 7 };
+
+/* The numbers that differences are to. */
+struct last {
+    uint64_t number, id, version;
+};
+
+static int64_t minus(uint64_t a, uint64_t b)
+{
+    return rig_difference((int64_t)a, (int64_t)b);
+}
+
+static uint64_t plus(uint64_t a, int64_t b)
+{
+    return (uint64_t)rig_sum((int64_t)a, b);
+}
+
+/* ---- writing ---- */
+
+static void put_snapshot(const struct rig_txn_views *views, uint32_t snapshot, const struct last *last,
+                         struct rig_buf *payload)
+{
+    const struct rig_snapshot *of = &views->snapshots.at[snapshot];
+    uint64_t above = of->xmax;
+    rig_varint_put_signed(payload, minus(of->xmax, last->id));
+    rig_varint_put(payload, of->xmax - of->xmin);
+    rig_varint_put(payload, of->active_count);
+    for (uint32_t i = of->active_count; i-- > 0;) {
+        const uint64_t active = views->active.at[of->first_active + i];
+        rig_varint_put(payload, above - active - 1);
+        above = active;
+    }
+}
+
+static void put_row(const struct rig_txn_views *views, uint32_t row, uint32_t *snapshot, struct last *last,
+                    struct rig_buf *payload)
+{
+    const struct rig_txn_view_row *of = &views->rows.at[row];
+    const unsigned where = of->snapshot == RIG_SNAPSHOT_NONE ? ROW_NO_SNAPSHOT
+                           : of->snapshot == *snapshot       ? ROW_LAST_SNAPSHOT
+                                                             : ROW_NEW_SNAPSHOT;
+    rig_varint_put(payload, of->op);
+    rig_varint_put(payload, where | (of->version != 0 ? ROW_VERSION : 0U));
+    if (where == ROW_NEW_SNAPSHOT)
+        put_snapshot(views, *snapshot = of->snapshot, last, payload);
+    if (of->version != 0) {
+        rig_varint_put_signed(payload, minus(of->version, last->version));
+        last->version = of->version;
+    }
+}
+
+/* Puts views from `*view` on, until the payload has grown by `most_bytes`; advances `*view`. */
+static void txn_views_encode(const struct rig_txn_views *views, uint32_t *view, size_t most_bytes,
+                             struct rig_buf *payload)
+{
+    const size_t begin = payload->size;
+    struct last last = {0};
+    for (; *view < views->views.count && payload->size - begin < most_bytes && !payload->failed; ++*view) {
+        const struct rig_txn_view *of = &views->views.at[*view];
+        const uint32_t rows = rig_txn_view_row_count(views, *view);
+        uint32_t snapshot = RIG_SNAPSHOT_NONE;
+        rig_varint_put(payload, of->number - last.number);
+        rig_varint_put(payload, (of->single ? VIEW_SINGLE : 0U) | (of->standby ? VIEW_STANDBY : 0U));
+        rig_varint_put(payload, of->id == 0 ? 0 : 1);
+        if (of->id != 0) {
+            rig_varint_put_signed(payload, minus(of->id, last.id));
+            last.id = of->id;
+        }
+        rig_varint_put(payload, rows);
+        for (uint32_t i = 0; i < rows; i++)
+            put_row(views, of->first_row + i, &snapshot, &last, payload);
+        last.number = of->number;
+    }
+}
+
+/* ---- reading ---- */
+
+static enum txn_views_decoded get_snapshot(struct rig_record_cursor *cursor, const struct last *last,
+                                           struct rig_txn_views *views)
+{
+    struct rig_id_vec *active = &views->active;
+    const uint64_t xmax = plus(last->id, rig_cursor_signed(cursor)), span = rig_cursor_number(cursor);
+    const uint64_t count = rig_cursor_number(cursor);
+    uint64_t above = xmax;
+    if (cursor->bad != NULL || span > xmax || count > rig_cursor_left(cursor) || active->count + count >= UINT32_MAX)
+        return VIEWS_DAMAGED;
+    if (!rig_txn_views_add_snapshot(views, xmax - span, xmax, NULL, 0) ||
+        !rig_id_vec_reserve(active, active->count + count))
+        return VIEWS_NO_MEMORY;
+    for (uint64_t i = count; i-- > 0;) {
+        const uint64_t below = rig_cursor_number(cursor);
+        if (below >= above || above - below - 1 < xmax - span)
+            return VIEWS_DAMAGED;
+        active->at[active->count + i] = above = above - below - 1;
+    }
+    active->count += count;
+    views->snapshots.at[views->snapshots.count - 1].active_count = (uint32_t)count;
+    return VIEWS_DECODED;
+}
+
+static enum txn_views_decoded get_row(struct rig_record_cursor *cursor, struct last *last, struct rig_txn_views *views)
+{
+    const uint64_t op = rig_cursor_number(cursor), flags = rig_cursor_number(cursor);
+    const uint64_t where = flags & ~(uint64_t)ROW_VERSION;
+    if (cursor->bad != NULL || op >= UINT32_MAX || flags > ROW_FLAGS || where > ROW_NEW_SNAPSHOT)
+        return VIEWS_DAMAGED;
+    const enum txn_views_decoded got = where == ROW_NEW_SNAPSHOT ? get_snapshot(cursor, last, views) : VIEWS_DECODED;
+    if (got != VIEWS_DECODED)
+        return got;
+    if ((flags & ROW_VERSION) != 0)
+        last->version = plus(last->version, rig_cursor_signed(cursor));
+    const uint64_t version = (flags & ROW_VERSION) != 0 ? last->version : 0;
+    return rig_txn_views_add_row(views, (uint32_t)op, version, where != ROW_NO_SNAPSHOT) ? VIEWS_DECODED
+                                                                                         : VIEWS_DAMAGED;
+}
+
+static enum txn_views_decoded get_view(struct rig_record_cursor *cursor, struct last *last, struct rig_txn_views *views)
+{
+    const uint64_t number = last->number + rig_cursor_number(cursor), flags = rig_cursor_number(cursor);
+    const uint64_t has_id = rig_cursor_number(cursor);
+    if (flags > VIEW_FLAGS || has_id > 1)
+        return VIEWS_DAMAGED;
+    if (has_id == 1)
+        last->id = plus(last->id, rig_cursor_signed(cursor));
+    const struct rig_txn_view view = {.number = last->number = number,
+                                      .id = has_id == 1 ? last->id : 0,
+                                      .single = (flags & VIEW_SINGLE) != 0,
+                                      .standby = (flags & VIEW_STANDBY) != 0};
+    const uint64_t rows = rig_cursor_number(cursor);
+    if (cursor->bad != NULL || rows > rig_cursor_left(cursor) || !rig_txn_views_add(views, &view))
+        return VIEWS_DAMAGED;
+    enum txn_views_decoded got = VIEWS_DECODED;
+    for (uint64_t i = 0; i < rows && got == VIEWS_DECODED; i++)
+        got = get_row(cursor, last, views);
+    return got;
+}
+
+/* Adds the views up to the cursor's end. */
+static enum txn_views_decoded txn_views_decode(struct rig_record_cursor *cursor, struct rig_txn_views *views)
+{
+    struct last last = {0};
+    enum txn_views_decoded got = VIEWS_DECODED;
+    while (got == VIEWS_DECODED && cursor->bad == NULL && rig_cursor_left(cursor) > 0)
+        got = get_view(cursor, &last, views);
+    return got == VIEWS_DECODED && cursor->bad != NULL ? VIEWS_DAMAGED : got;
+}
 
 enum { FRAME_BYTES = 1 << 20 };
 
@@ -106,7 +263,7 @@ bool rig_certificate_encode(const struct rig_certificate *certificate, size_t *i
     } else if (*item < views + certificate->views.views.count) {
         uint32_t view = (uint32_t)(*item - views);
         rig_varint_put(payload, PART_VIEWS);
-        rig_txn_views_encode(&certificate->views, &view, FRAME_BYTES, payload);
+        txn_views_encode(&certificate->views, &view, FRAME_BYTES, payload);
         *item = views + view;
     } else {
         put_end(certificate, payload);
@@ -229,8 +386,8 @@ static const char *get_frame(struct decoding *d, const uint8_t *payload, size_t 
     if (d->cursor.bad != NULL || d->ended || part > PART_LOST)
         return damaged;
     if (part == PART_VIEWS) {
-        const enum rig_txn_views_decoded got = rig_txn_views_decode(&d->cursor, &d->into->views);
-        return got == RIG_VIEWS_DECODED ? NULL : got == RIG_VIEWS_DAMAGED ? damaged : no_memory;
+        const enum txn_views_decoded got = txn_views_decode(&d->cursor, &d->into->views);
+        return got == VIEWS_DECODED ? NULL : got == VIEWS_DAMAGED ? damaged : no_memory;
     }
     const char *wrong = part == PART_END     ? get_end(d)
                         : part == PART_FORKS ? get_forks(d)

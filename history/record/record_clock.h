@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "history/merge/rank_clock.h"
+#include "history/merge/rank_facts.h"
 #include "history/record/record_cursor.h"
 #include "history/record/record_file.h"
 

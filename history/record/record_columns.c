@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/record/varint.h"
+#include "history/record/record_cursor.h"
 
 /* From RIG_COLUMN_BIT()s, without those that no record holds. */
 static struct rig_record_columns columns_of(uint32_t bits)

@@ -3,7 +3,7 @@
  * record's readers.
  *
  * A decoder reads frames in the order of the file (record_events.h); between two frames it can go on with another
- * segment. In format version 2 it restarts at each checkpoint (record_checkpoint.h) and needs nothing from before it.
+ * segment. In format version 2 it restarts at each checkpoint (record_file.h) and needs nothing from before it.
  *
  * Keys are numbered by the file in the order of their definition. Each has the spine that the file's reads refer to; a
  * segment gets a copy of it when the segment ends or the spine becomes another list; reads before then name it by the

@@ -5,12 +5,12 @@
 
 #include "base/bug.h"
 #include "history/model/history.h"
-#include "history/types/object_kinds.h"
 #include "history/record/record_certificate.h"
 #include "history/record/record_clock.h"
+#include "history/record/record_cursor.h"
 #include "history/record/record_encoder_private.h"
 #include "history/record/record_texts.h"
-#include "history/record/varint.h"
+#include "history/types/object_kinds.h"
 #include "history/types/types.h"
 
 static const size_t default_state_bytes = (size_t)64 << 20;

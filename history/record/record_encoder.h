@@ -16,11 +16,11 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "history/merge/rank_facts.h"
 #include "history/model/certificate.h"
 #include "history/model/fault_event.h"
-#include "history/merge/rank_clock.h"
-#include "history/record/record_frame.h"
 #include "history/model/transaction.h"
+#include "history/record/record_frame.h"
 
 enum { RIG_ENCODER_MAX_KEYS = 1 << 18 };
 

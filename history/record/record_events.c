@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "history/record/record_annotations.h"
 #include "history/record/record_lists.h"
 
 /*

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "history/record/varint.h"
-#include "history/text/value_reader.h"
 #include "history/model/value_texts.h"
+#include "history/record/record_cursor.h"
+#include "history/text/value_reader.h"
 
 /* ---- Writing ---- */
 

@@ -14,10 +14,10 @@
 #define RIG_HISTORY_RECORD_RECORDER_H
 
 #include "base/err.h"
+#include "history/merge/rank_facts.h"
 #include "history/model/certificate.h"
 #include "history/model/fault_event.h"
 #include "history/model/names.h"
-#include "history/merge/rank_clock.h"
 #include "history/model/transaction.h"
 
 struct rig_recorder;

@@ -1,5 +1,5 @@
 /*
- * The two sides of a recorder: channels, into which clients put events (recorder_channel.c), and the writer, which takes
+ * The two sides of a recorder: channels, into which clients put events (recorder.c), and the writer, which takes
  * them in the order of their times and writes frames (recorder_writer.c). recorder.c opens and closes both.
  *
  * Private to these files.

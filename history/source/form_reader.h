@@ -14,6 +14,8 @@
 #include "base/err.h"
 #include "history/model/segment.h"
 #include "history/source/source.h"
+#include "history/source/source_bytes.h"
+#include "history/text/text_cursor.h"
 
 struct rig_form_reader {
     bool parallel;
@@ -58,5 +60,27 @@ const struct rig_form_reader *rig_form_reader_of(enum rig_form form);
 enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size, const struct rig_form_reader *reader,
                                  const struct rig_source_options *options, struct rig_source **source,
                                  struct rig_err *err);
+
+/*
+ * Texts that a source rewrites before it parses them: lines out of the order of their indices are sorted, and the
+ * operations of Jepsen's classic workloads become transactions. Other texts stay as they are.
+ *
+ * Memory: the rewritten text, at most half of the limit, or of the machine's memory. Threads: none else uses the bytes.
+ */
+
+struct rig_rewritten {
+    struct rig_text_origin origin; /* where the lines were; none: the text is as it was */
+    bool sorted;
+    bool reads_at_once; /* see struct rig_history */
+};
+
+void rig_rewritten_done(struct rig_rewritten *rewritten);
+
+/* Sorts by index where that is what the text lacks; `sorted` says so. The form is JSON lines or EDN. */
+enum rig_rc rig_rewrite_sorted(const char *name, const struct rig_load_options *load, struct rig_source_bytes *bytes,
+                               struct rig_rewritten *rewritten, struct rig_err *err);
+/* Makes transactions of classic operations, in the order of their indices. Texts of other forms are left alone. */
+enum rig_rc rig_rewrite_classic(const char *name, struct rig_load_options *load, struct rig_source_bytes *bytes,
+                                struct rig_rewritten *rewritten, struct rig_err *err);
 
 #endif

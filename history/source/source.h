@@ -14,11 +14,10 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "history/model/certificate.h"
-#include "history/source/load.h"
-#include "history/merge/rank_clock.h"
 #include "history/merge/rank_facts.h"
+#include "history/model/certificate.h"
 #include "history/model/segment.h"
+#include "history/source/load.h"
 
 struct rig_source;
 
@@ -107,7 +106,7 @@ void rig_source_exchange(struct rig_source *source, struct rig_segment *segment)
 enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
 /*
  * For processes that read parts of one history. The places where it can be entered, in order, the first one 0: the beginnings of a
- * record's blocks in its file, or cuts through several records, as if these were one file (history/merge/merge_cuts.h). False where the
+ * record's blocks in its file, or cuts through several records, as if these were one file (history/merge/merge_parts.h). False where the
  * source is read in another way, and for a record that has a certificate.
  */
 bool rig_source_blocks(struct rig_source *source, struct rig_source_offsets *blocks);

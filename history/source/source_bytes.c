@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/machine.h"
-#include "history/import/cobra_folder.h"
+#include "history/import/cobra_logs.h"
 
 static const size_t largest_at_once_bytes = (size_t)32 << 20;
 enum {

@@ -7,11 +7,10 @@
 
 #include <pthread.h>
 
-#include "history/source/form_reader.h"
 #include "history/merge/merge.h"
+#include "history/source/form_reader.h"
 #include "history/source/source.h"
 #include "history/source/source_bytes.h"
-#include "history/source/source_rewrite.h"
 
 enum { RIG_SOURCE_THREADS_MOST = 64 };
 

@@ -4,7 +4,7 @@
 
 #include "history/text/fast/operation_fast.h"
 #include "history/text/operation_parser.h"
-#include "history/text/operation_writer.h"
+#include "history/text/operation_text.h"
 #include "history/text/text_reader.h"
 
 /* The next character that is not a space; 0 at the end. */

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "history/model/value_texts.h"
 #include "history/text/certificate_text.h"
 #include "history/text/object_operation.h"
 #include "history/text/value_reader.h"
 #include "history/types/types.h"
-#include "history/model/value_texts.h"
 
 void rig_operation_parser_init(struct rig_operation_parser *parser, const struct rig_text_syntax *syntax,
                                const char *name, const char *data, size_t size, struct rig_err *err)

@@ -14,6 +14,8 @@
 #define RIG_HISTORY_TEXT_OPERATION_TEXT_H
 
 #include "base/buf.h"
+#include "base/err.h"
+#include "base/output_file.h"
 #include "base/table.h"
 #include "base/vec.h"
 #include "history/model/history.h"
@@ -72,10 +74,16 @@ void rig_operation_text_invoke(struct rig_operation_text *text, const struct rig
 void rig_operation_text_complete(struct rig_operation_text *text, const struct rig_operation_head *head,
                                  const struct rig_op *ops, uint32_t op_count,
                                  const struct rig_record_completion *completion);
-/* The key is no longer used: drops its list. */
-/* Appends the wall clock's time when times were 0 to the operation written last; 0: nothing. */
-void rig_operation_text_start(struct rig_operation_text *text, int64_t start_utc_ns);
 
 void rig_operation_text_forget(struct rig_operation_text *text, int64_t key);
+
+/*
+ * Writes a history as operations, a line each, in a textual form (history/text/operation_text.h).
+ *
+ * Space: about 1 MiB, and 8 bytes a transaction.
+ */
+
+enum rig_rc rig_operation_write(const struct rig_history *history, const struct rig_syntax *dialect,
+                                struct rig_output *output, struct rig_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Names of rows for keys that pack a table and its primary key (generator/programs/row_key.h): `stock(1,88)` for 22530.
+ * Names of rows for keys that pack a table and its primary key (generator/programs/program_call.h): `stock(1,88)` for 22530.
  *
  * A record of a program has them in its metadata, a line after the plan:
  *

@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 
 #include "base/err.h"
-#include "checker/model/condition.h"
 #include "checker/model/verdict.h"
 #include "run/load/online.h"
 #include "run/load/run_measures.h"

@@ -11,8 +11,7 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/secret.h"
-#include "history/model/certificate_lines.h"
-#include "history/model/certificate_taking.h"
+#include "history/model/certificate.h"
 #include "nemesis/command.h"
 #include "run/load/run_state.h"
 

@@ -16,7 +16,7 @@
 #include "base/printable.h"
 #include "base/secret.h"
 #include "base/thread.h"
-#include "generator/programs/row_key.h"
+#include "generator/programs/program_call.h"
 #include "run/load/run_client.h"
 #include "run/load/run_result.h"
 #include "run/load/run_state.h"

@@ -19,7 +19,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "history/merge/rank_clock.h"
+#include "history/merge/rank_facts.h"
 #include "run/load/run_closing.h"
 #include "run/load/run_final.h"
 #include "run/load/run_folder.h"

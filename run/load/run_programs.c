@@ -9,7 +9,7 @@
 #include "base/printable.h"
 #include "base/secret.h"
 #include "checker/model/level.h"
-#include "generator/programs/row_key.h"
+#include "generator/programs/program_call.h"
 #include "run/load/run_state.h"
 
 enum { ROWS_A_BATCH = 1000 };

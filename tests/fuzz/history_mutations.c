@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "history/model/history_storage.h"
-#include "history/source/load.h"
+#include "history/model/history_order.h"
 #include "history/record/packing.h"
 #include "history/record/record_writer.h"
+#include "history/source/load.h"
 #include "tests/fuzz/history_property.h"
 #include "tests/history/history_model.h"
 

@@ -19,10 +19,10 @@
 #include "checker/judge/check_source.h"
 #include "checker/judge/shared/shared_check.h"
 #include "checker/judge/stream/stream_part.h"
+#include "history/record/record_cursor.h"
 #include "history/record/record_file.h"
 #include "history/record/record_frame.h"
 #include "history/record/record_writer.h"
-#include "history/record/varint.h"
 #include "tests/model/sim_history.h"
 #include "tests/model/split_ranks.h"
 

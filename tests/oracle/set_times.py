@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the times of the elements of sets in results (checker/model/element_times.h) with their definition.
+"""Compares the times of the elements of sets in results (checker/model/verdict.h) with their definition.
 
 Each history comes from the simulated database, right and wrong; its elements are judged here read by read, without the
 checker's code.

@@ -21,7 +21,7 @@ struct breach_shape {
 void breach_problem(struct rig_rng *rng, const struct breach_shape *shape, struct rig_problem *problem,
                     uint32_t *place);
 
-/* Whether the edge is one of the problem, by its definition (model/arc.h). */
+/* Whether the edge is one of the problem, by its definition (checker/model/verdict.h). */
 bool breach_arc_holds(const struct rig_problem *problem, const uint32_t *place, const struct rig_arc *arc);
 /* Asserts that the edges form a cycle of distinct transactions that the rule forbids. */
 void breach_check_cycle(const struct rig_problem *problem, const struct rig_rule *rule, const uint32_t *place,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "generator/application.h"
-#include "generator/key_schedule.h"
+#include "generator/load_schedule.h"
 #include "tests/unit/generator_stage.h"
 
 enum { ROUNDS = 6, CLIENTS = 5, SEED = 77, SESSIONS = 20, MOST_VALUE = 1 << 14 };

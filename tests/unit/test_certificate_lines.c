@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "history/model/certificate_lines.h"
+#include "history/model/certificate.h"
 
 static enum rig_rc take(const char *text, struct rig_certificate *certificate, struct rig_err *err)
 {

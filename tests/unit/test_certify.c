@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "checker/judge/certify.h"
-#include "checker/model/certified.h"
 #include "checker/evidence/claims.h"
+#include "checker/judge/certify.h"
 #include "checker/judge/known_issues.h"
-#include "history/model/history_storage.h"
-#include "history/source/load.h"
+#include "checker/model/certified.h"
+#include "history/model/history_order.h"
 #include "history/record/record_writer.h"
+#include "history/source/load.h"
 #include "history/source/source.h"
 #include "report/report.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "generator/generated_questions.h"
-#include "generator/key_schedule.h"
+#include "generator/load_schedule.h"
 #include "tests/unit/generator_stage.h"
 
 /* The same transaction from both. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/key_schedule.h"
+#include "generator/load_schedule.h"
 #include "tests/unit/generator_stage.h"
 
 static struct rig_generator_options object_options(enum rig_workload type)

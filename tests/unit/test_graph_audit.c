@@ -1,7 +1,7 @@
 /* The full checks of graphs find each fault in them. */
 #include "tests/unit/cmocka_first.h"
 
-#include "checker/model/graph_audit.h"
+#include "checker/model/graph.h"
 
 struct fixture {
     struct rig_arena arena;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "history/model/growing_branch.h"
+#include "history/model/growing_list.h"
 #include "history/model/read_list.h"
 
 enum { MOST = 40 };

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "generator/programs/program_call.h"
 #include "generator/programs/program_questions.h"
-#include "generator/programs/row_key.h"
 #include "tests/unit/row_store.h"
 
 enum { CLIENTS = 3 };

@@ -6,14 +6,13 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "history/source/event_order.h"
-#include "history/source/load.h"
+#include "history/model/window.h"
 #include "history/record/packing.h"
 #include "history/record/record_cursor.h"
 #include "history/record/record_encoder.h"
+#include "history/source/event_walk.h"
+#include "history/source/load.h"
 #include "history/source/source.h"
-#include "history/record/varint.h"
-#include "history/model/window.h"
 #include "tests/history/history_model.h"
 
 static struct rig_rng rng;

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/output_file.h"
-#include "history/source/load.h"
 #include "history/record/packing.h"
+#include "history/record/record_cursor.h"
 #include "history/record/record_frame.h"
-#include "history/record/varint.h"
+#include "history/source/load.h"
 #include "tests/unit/counted_heap.h"
 
 enum { MANY = 4 << 20, NO_TIME = RIG_EVENT_NO_TIME };

@@ -5,7 +5,7 @@
 
 #include "base/bug.h"
 #include "base/vec.h"
-#include "checker/model/graph_audit.h"
+#include "checker/model/graph.h"
 
 /* An operation of the core on a key: an append at its place, or a read that shows what stands before `place`. */
 struct use {

@@ -4,10 +4,10 @@
 #ifndef RIG_HISTORY_TEXT_FAST_FAST_FIELDS_H
 #define RIG_HISTORY_TEXT_FAST_FAST_FIELDS_H
 
-#include "history/text/fast/fast_head.h"
 #include "history/text/fast/fast_repeat.h"
+#include "history/text/fast/fast_text.h"
 #include "history/text/fast/fast_txn.h"
-#include "history/text/part/part_processes.h"
+#include "history/text/part/part_keys.h"
 
 /* The position after an ignored field's value (a text, a keyword or a plain number), or NULL. */
 RIG_FAST_RARE const char *rig_fast_skip(const char *at, const char *limit, enum rig_fast_syntax syntax)

@@ -11,9 +11,8 @@
 #ifndef RIG_HISTORY_TEXT_FAST_FAST_REPEAT_H
 #define RIG_HISTORY_TEXT_FAST_FAST_REPEAT_H
 
-#include "history/text/fast/fast_result.h"
+#include "history/text/fast/fast_txn.h"
 #include "history/text/part/part_keys.h"
-#include "history/text/part/part_processes.h"
 
 /* A micro-operation as it is invoked. */
 struct rig_fast_micro {

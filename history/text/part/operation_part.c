@@ -5,7 +5,6 @@
 
 #include "history/text/part/part_keys.h"
 #include "history/text/part/part_lists.h"
-#include "history/text/part/part_processes.h"
 #include "history/text/part/part_take.h"
 
 struct rig_part *rig_part_new(void)

@@ -21,10 +21,10 @@
 #define RIG_HISTORY_TEXT_PART_OPERATION_PART_H
 
 #include "base/table.h"
+#include "history/model/segment.h"
 #include "history/text/operation_parser.h"
 #include "history/text/operation_reader.h"
-#include "history/text/scan/op_names.h"
-#include "history/model/segment.h"
+#include "history/text/scan/text_lanes.h"
 #include "history/text/text_table.h"
 
 enum {

@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "history/text/fault_text.h"
-#include "history/text/scan/number_text.h"
 #include "history/text/part/part_keys.h"
 #include "history/text/part/part_lists.h"
-#include "history/text/part/part_processes.h"
+#include "history/text/scan/number_text.h"
 
 static const uint32_t none = RIG_TABLE_NONE;
 

@@ -7,7 +7,7 @@
 #define RIG_HISTORY_TEXT_PART_PART_TAKE_H
 
 #include "base/bug.h"
-#include "history/text/part/part_processes.h"
+#include "history/text/part/part_keys.h"
 
 /*
  * Takes a complete operation; its `count` micro-operations are after those of the segment. `text` is not NULL if they

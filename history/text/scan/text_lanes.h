@@ -52,8 +52,19 @@
 #include <stdint.h>
 
 #include "history/model/history.h"
+#include "history/types/types.h"
 
-enum { RIG_LANES = 8, RIG_LANES_NONE = UINT8_MAX };
+/*
+ * The names of a data type's operations in JSON lines and EDN, prepared for comparison: eight bytes at a time, or in
+ * lanes.
+ */
+
+/* The text of a micro-operation from behind its bracket up to its key. */
+struct rig_op_name {
+    uint64_t word;  /* the first eight bytes */
+    uint32_t blind; /* number of its last bits that are ignored */
+    uint32_t length;
+};
 
 /* A name with the separator before it, at the end of 16 bytes. */
 struct rig_lane_name {
@@ -73,8 +84,15 @@ struct rig_lane_syntax {
     uint64_t tens, hundreds, myriads, hash, ids;
 };
 
-/* For operations named `write` (at most RIG_LANE_NAME_LETTERS letters) and "r". */
-enum { RIG_LANE_NAME_LETTERS = 11 };
+struct rig_op_names {
+    struct rig_op_name at[2]; /* of what writes, and of what reads */
+    struct rig_lane_syntax lanes;
+};
+
+void rig_op_names_init(struct rig_op_names *names, const struct rig_data_type *type, bool is_edn);
+
+enum { RIG_LANES = 8, RIG_LANES_NONE = UINT8_MAX };
+
 void rig_lane_syntax_init(struct rig_lane_syntax *syntax, const char *write, bool is_edn);
 
 /*

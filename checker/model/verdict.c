@@ -1,6 +1,8 @@
-#include "checker/model/lost.h"
+#include "checker/model/verdict.h"
 
 #include <string.h>
+
+enum { LOST_MOST = 1 << 20 };
 
 static bool make_room(struct rig_lost_rows *rows, struct rig_arena *arena)
 {
@@ -21,7 +23,7 @@ bool rig_lost_add(struct rig_lost_rows *rows, const struct rig_history *history,
                   uint32_t key, int64_t value, struct rig_arena *arena)
 {
     char name[256];
-    if (rows->count == RIG_LOST_MOST)
+    if (rows->count == LOST_MOST)
         return true;
     rig_history_key_name(history, key, name, sizeof name);
     char *copy = rig_arena_text(arena, name, strlen(name));
