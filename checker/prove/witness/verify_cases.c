@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/vec.h"
+#include "checker/prove/proved_levels.h"
 
 /* The version of `before` comes before that of `after`. */
 struct known_order {
@@ -51,34 +52,37 @@ enum {
     OF_ITEMS = 1 << 14,   /* no rw step out of a read that found no row */
 };
 
-static const unsigned limits[RIG_LEVEL_COUNT] = {
-    [RIG_LEVEL_READ_UNCOMMITTED] = WW_ONLY,
-    [RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED] = WW_ONLY | IN_PROCESS,
-    [RIG_LEVEL_STRONG_READ_UNCOMMITTED] = WW_ONLY | IN_PROCESS | IN_TIME,
-    [RIG_LEVEL_READ_COMMITTED] = NO_RW,
-    [RIG_LEVEL_STRONG_SESSION_READ_COMMITTED] = NO_RW | IN_PROCESS,
-    [RIG_LEVEL_STRONG_READ_COMMITTED] = NO_RW | IN_PROCESS | IN_TIME,
-    [RIG_LEVEL_CURSOR_STABILITY] = ONE_RW | TWO_STEPS | NO_WR | ONE_KEY | OF_ITEMS,
-    [RIG_LEVEL_MONOTONIC_VIEW] = ONE_RW | ASCENDING,
-    [RIG_LEVEL_MONOTONIC_SNAPSHOT_READ] = SNAPSHOTS,
-    [RIG_LEVEL_CONSISTENT_VIEW] = ONE_RW,
-    [RIG_LEVEL_FORWARD_CONSISTENT_VIEW] = ONE_RW,
-    [RIG_LEVEL_MONOTONIC_ATOMIC_VIEW] = ONE_RW | TWO_STEPS | NO_WW | ASCENDING,
-    [RIG_LEVEL_READ_ATOMIC] = ONE_RW | TWO_STEPS | NO_WW,
-    [RIG_LEVEL_CAUSAL_CERONE] = ONE_RW | NO_WW,
-    [RIG_LEVEL_UPDATE_ATOMIC] = ONE_RW | TWO_STEPS,
-    [RIG_LEVEL_PREFIX] = SPARSE | BEHIND_WR,
-    [RIG_LEVEL_PARALLEL_SNAPSHOT_ISOLATION] = ONE_RW,
-    [RIG_LEVEL_SNAPSHOT_ISOLATION] = SPARSE,
-    [RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION] = SPARSE | IN_PROCESS,
-    [RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION] = SPARSE | IN_PROCESS | IN_TIME,
-    [RIG_LEVEL_REPEATABLE_READ] = OF_ITEMS,
-    [RIG_LEVEL_UPDATE_SERIALIZABLE] = ONE_READER,
-    [RIG_LEVEL_VIEW_SERIALIZABLE] = 0,
-    [RIG_LEVEL_SERIALIZABLE] = 0,
-    [RIG_LEVEL_STRONG_SESSION_SERIALIZABLE] = IN_PROCESS,
-    [RIG_LEVEL_STRICT_SERIALIZABLE] = IN_PROCESS | IN_TIME,
+static const unsigned limits[] = {
+    [RIG_FORBIDS_WRITES] = WW_ONLY,
+    [RIG_FORBIDS_FLOW] = NO_RW,
+    [RIG_FORBIDS_CURSOR] = ONE_RW | TWO_STEPS | NO_WR | ONE_KEY | OF_ITEMS,
+    [RIG_FORBIDS_ATOMIC_LATER] = ONE_RW | TWO_STEPS | NO_WW | ASCENDING,
+    [RIG_FORBIDS_MONOTONIC_VIEW] = ONE_RW | ASCENDING,
+    [RIG_FORBIDS_MONOTONIC_READS] = SNAPSHOTS,
+    [RIG_FORBIDS_SINGLE] = ONE_RW,
+    [RIG_FORBIDS_ATOMIC] = ONE_RW | TWO_STEPS | NO_WW,
+    [RIG_FORBIDS_CAUSAL] = ONE_RW | NO_WW,
+    [RIG_FORBIDS_UPDATE_ATOMIC] = ONE_RW | TWO_STEPS,
+    [RIG_FORBIDS_PREFIX] = SPARSE | BEHIND_WR,
+    [RIG_FORBIDS_SNAPSHOT] = SPARSE,
+    [RIG_FORBIDS_UPDATES] = ONE_READER,
+    [RIG_FORBIDS_ITEMS] = OF_ITEMS,
+    [RIG_FORBIDS_ANY] = 0,
 };
+
+/* By the levels of the prover, which are not those of the checker (adr 82). */
+static unsigned limits_of(enum rig_level level)
+{
+    const char *name = rig_level_info(level)->name;
+    const int index = rig_proved_level_find(name, strlen(name));
+    RIG_INVARIANT(index >= 0);
+    const struct rig_proved_level *of = &rig_proved_levels[index];
+    const unsigned orders = of->keeps == RIG_KEEPS_TIME        ? IN_PROCESS | IN_TIME
+                            : of->keeps == RIG_KEEPS_PROCESSES ? IN_PROCESS
+                                                               : 0;
+    RIG_INVARIANT((unsigned)of->forbids < sizeof limits / sizeof limits[0]);
+    return limits[of->forbids] | orders;
+}
 
 static bool writes_key(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
@@ -133,7 +137,7 @@ static uint64_t levels_forbidding(unsigned broken)
 {
     uint64_t levels = 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
-        levels |= forbids(limits[level], broken) ? RIG_LEVEL_BIT(level) : 0;
+        levels |= forbids(limits_of((enum rig_level)level), broken) ? RIG_LEVEL_BIT(level) : 0;
     return levels;
 }
 

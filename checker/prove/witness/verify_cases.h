@@ -14,7 +14,7 @@
  * level forbids.
  *
  * Cases must nest, each cycle must be of distinct committed transactions and of a shape that the level forbids, and the
- * last line must close the proof. The table of these shapes is this file's own.
+ * last line must close the proof. The levels and what they forbid are those of rig-verify (proved_levels.h).
  */
 #ifndef RIG_CHECKER_PROVE_WITNESS_VERIFY_CASES_H
 #define RIG_CHECKER_PROVE_WITNESS_VERIFY_CASES_H
