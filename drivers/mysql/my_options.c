@@ -43,7 +43,7 @@ const struct rig_option rig_my_option_table[] = {
      "The lock of these reads: SELECT .. FOR UPDATE, or SELECT .. LOCK IN SHARE MODE, which others may take too.",
      false},
     {"begin-ts", RIG_OPTION_TEXT, AT(sql.begin_ts), NULL, 0, 0, NULL,
-     "A SELECT that runs behind START TRANSACTION and gives the timestamp of the transaction's snapshot (side column "
+     "A SELECT that runs after START TRANSACTION and gives the timestamp of the transaction's snapshot (side column "
      "start-ts), such as SELECT @@tidb_current_ts of TiDB. Needs pipeline: false.",
      false},
     {"commit-ts", RIG_OPTION_TEXT, AT(sql.commit_ts), NULL, 0, 0, NULL,

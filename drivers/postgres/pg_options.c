@@ -60,7 +60,7 @@ const struct rig_option rig_pg_option_table[] = {
     {"lock-mode", RIG_OPTION_CHOICE, AT(sql.lock_mode), "update", 0, 0, rig_sql_lock_words,
      "The lock of these reads: SELECT .. FOR UPDATE, or SELECT .. FOR SHARE, which others may take too.", false},
     {"begin-ts", RIG_OPTION_TEXT, AT(sql.begin_ts), NULL, 0, 0, NULL,
-     "A SELECT that runs behind BEGIN and gives the timestamp of the transaction's snapshot (side column start-ts), "
+     "A SELECT that runs after BEGIN and gives the timestamp of the transaction's snapshot (side column start-ts), "
      "such "
      "as SELECT cluster_logical_timestamp() of CockroachDB. Needs pipeline: false.",
      false},
