@@ -60,8 +60,8 @@ const char *rig_rule_cycles(const struct rig_rule *rule)
         [RIG_RULE_CURSOR] = " without rw edges, or of one rw and one ww edge of the same key",
         [RIG_RULE_MONOTONIC_ATOMIC] = " without rw edges, or of one wr and one rw edge out of a later operation",
         [RIG_RULE_MONOTONIC_VIEW] =
-            " with at most one rw edge, out of an operation behind the one that the cycle enters",
-        [RIG_RULE_MONOTONIC_SNAPSHOT] = " whose rw edges leave operations at or behind those that the cycle enters",
+            " with at most one rw edge, out of an operation after the one that the cycle enters",
+        [RIG_RULE_MONOTONIC_SNAPSHOT] = " whose rw edges leave operations at or after those that the cycle enters",
         [RIG_RULE_CONSISTENT] = " with at most one rw edge",
         [RIG_RULE_READ_ATOMIC] = " without rw edges, or of one rw and one wr edge",
         [RIG_RULE_UPDATE_ATOMIC] = " without rw edges, or of one rw and one other edge",

@@ -421,7 +421,7 @@ static enum rig_rc suppose(struct proof *p, const struct rig_witness_line *line)
 static enum rig_rc conclude(struct proof *p, bool is_last)
 {
     if (p->open.count == 0)
-        return is_last ? RIG_OK : rig_fail(p->err, RIG_E_INPUT, "the witness goes on behind its last cycle");
+        return is_last ? RIG_OK : rig_fail(p->err, RIG_E_INPUT, "the witness goes on after its last cycle");
     const struct open_case closed = p->open.at[--p->open.count];
     RIG_INVARIANT(closed.order_count < p->orders.count);
     p->orders.count = closed.order_count;

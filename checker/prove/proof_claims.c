@@ -185,7 +185,7 @@ static enum rig_rc read_no_order(struct reading *r, uint32_t levels)
             return rig_no_memory(r->err, "the witness");
     } while (r->at < r->end && *r->at != '\n');
     if (!end_line(r) || !at_stop(r))
-        return refuse(r, "the witness does not end behind its line");
+        return refuse(r, "the witness does not end with its line");
     const enum rig_rc rc = rig_no_order(r->facts, levels, r->events.at, r->events.count, r->err);
     if (rc == RIG_OK)
         r->claims->refuted |= rig_proved_levels_above(levels);

@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "checker/prove/replay_private.h"
 
-static const char behind[] = "read a version that stands behind it in the order";
+static const char behind[] = "read a version that stands after it in the order";
 
 static enum rig_rc refuse(const struct rig_replay *r, uint32_t txn, const char *what)
 {

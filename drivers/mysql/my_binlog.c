@@ -231,7 +231,7 @@ enum rig_rc rig_my_binlog_take(struct rig_my_binlog *binlog, const MARIADB_RPL_E
         return is_text(event->event.query.statement, "COMMIT", false) ||
                        is_text(event->event.query.statement, "SAVEPOINT", true)
                    ? RIG_OK
-                   : refuse("a statement other than COMMIT behind rows of the run", err);
+                   : refuse("a statement other than COMMIT after rows of the run", err);
     case INCIDENT_EVENT:
         return refuse("an incident: events are missing", err);
     default:
