@@ -53,7 +53,7 @@ static int64_t any_item(const struct rig_app_layout *layout, struct rig_rng *rng
     return non_uniform(rng, layout->rows, 12);
 }
 
-/* A warehouse, which is another one than `home` in so many of a hundred draws, where there is one. */
+/* A warehouse: in `percent` of a hundred draws another one than `home`, where there is another one. */
 static int64_t maybe_remote(const struct rig_app_layout *layout, struct rig_rng *rng, int64_t home, uint64_t percent)
 {
     if (layout->warehouses == 1 || rig_rng_below(rng, 100) >= percent)

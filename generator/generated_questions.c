@@ -120,7 +120,7 @@ static const struct rig_generated_questions *generated_of(const struct rig_quest
     return (const struct rig_generated_questions *)questions;
 }
 
-/* Phases of the shape `general` write the same keys: each has every so-many-th value. */
+/* Phases of the shape `general` write the same keys: with n of them each has every n-th value. */
 static struct rig_load_turn turn_of(const struct rig_generated_questions *generated, uint32_t phase,
                                     uint32_t client_count)
 {

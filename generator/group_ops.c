@@ -48,7 +48,7 @@ static int64_t value_now(const struct rig_generator *generator)
     return generator->first_value + (int64_t)in_stretch * generator->value_step;
 }
 
-/* Reads of so many of the group's keys, and then writes of one value to the first ones of them. */
+/* Reads of `read` keys of the group, and then writes of one value to the first `written` of them. */
 static uint32_t draw_transaction(struct rig_generator *generator, uint32_t read, uint32_t written, struct rig_op *ops)
 {
     int64_t keys[RIG_GROUP_OPERATIONS / 2];

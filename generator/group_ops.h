@@ -30,11 +30,11 @@ uint32_t rig_whole_group_transaction(struct rig_generator *generator, struct rig
 uint32_t rig_claim_transaction(struct rig_generator *generator, struct rig_op *ops, bool *read_only);
 uint32_t rig_sequence_transaction(struct rig_generator *generator, struct rig_op *ops, bool *read_only);
 
-/* As in struct rig_generator_type: writes to keys of a transaction, on average; */
+/* As in struct rig_generator_type: writes to keys of a transaction, on average. */
 double rig_monotonic_writes(const struct rig_generator_options *options);
 double rig_multi_key_writes(const struct rig_generator_options *options);
 double rig_whole_group_writes(const struct rig_generator_options *options);
-/*   and of groups, of claims, of sequences. */
+/* As in struct rig_generator_type: the keys of groups, of claims and of sequences. */
 uint32_t rig_group_keys(const struct rig_generator_options *options);
 uint64_t rig_group_leaves_at(const struct rig_generator_options *options, uint32_t client_count, int64_t key);
 int64_t rig_group_key_bound(const struct rig_generator_options *options, uint32_t client_count, uint64_t position);

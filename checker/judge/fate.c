@@ -326,7 +326,7 @@ static bool say_sequential(const struct judge *j, struct rig_buf *text)
         rig_buf_printf(
             text,
             ", but within the budget of %g s and the memory allowed no order was found that keeps the order of "
-            "each process, nor was it found that there is none",
+            "each process; it was not shown that there is none, either",
             (double)j->verdict->budget_ns / (double)RIG_NS_PER_S);
         return true;
     case RIG_SEQUENTIAL_BRIEF:

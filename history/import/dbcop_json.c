@@ -22,7 +22,7 @@ struct event {
     int64_t variable, version;
 };
 
-/* Sessions of transactions of events: after at most so many brackets there is an object, a text, or an end. */
+/* Sessions of transactions of events: after at most DEEPEST brackets there is an object, a text, or an end. */
 static bool is_nested_array(const char *data, size_t size)
 {
     enum { DEEPEST = 4 };

@@ -18,7 +18,7 @@ RIG_VEC(uint32_t, rig_merge_ids)
 RIG_VEC(int64_t, rig_merge_times)
 RIG_VEC(uint64_t, rig_merge_order)
 
-/* The operations of a transaction are copied so many at a time; those that are too many are overwritten. */
+/* Operations of a transaction that are copied at a time; surplus copies are overwritten. */
 enum { RIG_MERGE_OPS_AT_ONCE = 5 };
 
 /* The elements and texts of a piece, which outputs show longer than there is the piece: what is merged next takes its memory, while that is in
@@ -37,8 +37,8 @@ struct rig_merge_piece {
     struct rig_segment segment;
     struct rig_merge_times ends;               /* per transaction: the latest time of its completion */
     struct rig_merge_ids start_of, open_start; /* per transaction, and per open one */
-    struct rig_merge_ids starts;               /* those that are new here, in order, and */
-    struct rig_merge_times start_lows;         /*   their earliest times */
+    struct rig_merge_ids starts;               /* those that are new here, in order */
+    struct rig_merge_times start_lows;         /* of `starts`: their earliest times */
     struct rig_merge_ids start_at, end_at;     /* positions in the merged history: per start, and per transaction */
     uint32_t next_end, next_start;
     struct rig_merge_lists *lists;
@@ -51,11 +51,11 @@ struct rig_merge_piece {
 RIG_VEC(struct rig_merge_piece *, rig_merge_pieces)
 
 struct rig_merge_start {
-    struct rig_merge_piece *piece; /* the last one that has the transaction: */
-    uint32_t index;                /*   its number there */
-    bool is_open;                  /*   among the open ones */
-    uint32_t source_at;            /* position in the record, and */
-    uint32_t at;                   /*   in the merged history; RIG_POSITION_NONE: not there yet */
+    struct rig_merge_piece *piece; /* the last one that has the transaction */
+    uint32_t index;                /* its number in `piece` */
+    bool is_open;                  /* it is among the open ones of `piece` */
+    uint32_t source_at;            /* position in the record */
+    uint32_t at;                   /* position in the merged history; RIG_POSITION_NONE: not there yet */
 };
 
 RIG_VEC(struct rig_merge_start, rig_merge_starts)
@@ -73,8 +73,8 @@ struct rig_merge_rank {
     struct rig_merge_lists *idle_lists;
     size_t start_piece, end_piece; /* of the next start and end, in `pieces` */
     struct rig_merge_starts starts;
-    struct rig_merge_ids free; /* starts, in the order in which they became free, */
-    size_t next_free;          /*   from here on: those freed first are used first, so that a piece has neighbours */
+    struct rig_merge_ids free; /* starts, in the order in which they became free */
+    size_t next_free;          /* in `free`: those freed first are used first, so that a piece has neighbours */
     uint32_t positions_end;    /* of the events taken */
     int64_t low_ns, high_ns;   /* bounds of the latest event taken: later ones are not below them */
     int64_t last_low_ns, last_high_ns;

@@ -15,7 +15,7 @@
 #include "history/model/history.h"
 
 struct rig_process_lanes {
-    struct rig_history history; /* shares all but the transactions with the one that it was made of */
+    struct rig_history history; /* shares everything except the transactions with its original */
     uint32_t moved;             /* transactions that got another process */
 };
 

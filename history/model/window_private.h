@@ -17,7 +17,7 @@
 struct rig_window_key {
     struct rig_growing_list spine;
     uint64_t used_at;     /* see rig_window_key_used_at() */
-    uint64_t first_at;    /* likewise for its first use */
+    uint64_t first_at;    /* the same for its first use */
     uint64_t use_count;   /* operations since then */
     uint32_t last_branch; /* the newest branch of this key, or RIG_WINDOW_NONE */
     bool is_open;         /* an open transaction names it */
@@ -85,7 +85,7 @@ struct rig_window {
     uint32_t last_position;                 /* of a completion; RIG_POSITION_NONE at first */
     /* Scratch memory, kept from call to call. */
     struct rig_window_uint32s new_keys;   /* per key of a segment: the window's */
-    struct rig_list_places key_places;    /* and the place of its spine */
+    struct rig_list_places key_places;    /* per key of a segment: the place of its spine */
     struct rig_list_places branch_places; /* per branch of a segment */
     struct rig_window_uint32s good;       /* per branch: elements that transactions read which did not fail */
     struct rig_window_uint32s odd;        /* reads of a segment that may show no prefix of a spine */

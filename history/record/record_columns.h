@@ -50,7 +50,7 @@ bool rig_columns_encoder_put(struct rig_columns_encoder *encoder, uint32_t clien
 struct rig_columns_name {
     const char *text;
     uint32_t length;
-    uint32_t stamp; /* the segment that `number` is of */
+    uint32_t stamp; /* the segment to which `number` belongs */
     int64_t number;
 };
 

@@ -24,7 +24,7 @@ bool rig_record_has_blocks(const struct rig_source_bytes *bytes, size_t most_byt
 /* `state`: of either reader. The beginning of each block, that of the first one as 0, up to a frame that is incomplete. False when memory
  * runs out, and for a record with a certificate. */
 bool rig_record_find_blocks(void *state, const struct rig_source_bytes *bytes, struct rig_source_offsets *blocks);
-/* Likewise, with what the checkpoints say. False also if one is damaged, or if times need not ascend. */
+/* The same with what the checkpoints say. False also if one is damaged, or if times need not ascend. */
 bool rig_record_find_entries(void *state, const struct rig_source_bytes *bytes, struct rig_source_entries *entries);
 /* Before the first part: the first one begins at this block. */
 void rig_record_begin_at(void *state, size_t block);

@@ -35,11 +35,11 @@ struct rig_load_options {
     bool excerpt;            /* the history is part of a longer one: transactions outside it may have read or written */
     bool value_keys;         /* JSON lines and EDN: keys are values of any kind, as keys of several kinds are */
     size_t limit_bytes;      /* 0: none */
-    size_t decode_bytes;     /* set by the source: memory for decoding a part, with its segment; and */
-    size_t segment_bytes;    /* for a segment alone */
+    size_t decode_bytes;     /* set by the source: memory for decoding a part, with its segment */
+    size_t segment_bytes;    /* set by the source: memory for a segment alone */
     size_t part_bytes;       /* read in parts of this size, cut anywhere; 0: chosen by the limit */
-    size_t usual_part_bytes; /* set by the source: otherwise the usual size of parts, */
-    size_t most_part_bytes;  /* and their largest size */
+    size_t usual_part_bytes; /* set by the source: without `part_bytes` the usual size of parts */
+    size_t most_part_bytes;  /* set by the source: without `part_bytes` the largest size of parts */
     unsigned block_set;      /* JSON lines and EDN: use this set of rig_text_blocks(); 0: the fastest */
 };
 

@@ -10,7 +10,7 @@ enum {
     LEAST_SHARES = 3,
     DECODED_PER_BYTE = 1024, /* at most, of a file */
     MORE_SHARE = 4,          /* of a part's memory: others may take more */
-    PASSED_BYTES = 1 << 19   /* pages are released at least so many at a time: each call interrupts all cores */
+    PASSED_BYTES = 1 << 19   /* the least to release at a time: each call interrupts all cores */
 };
 static const size_t least_part_bytes = (size_t)64 << 10;
 static const size_t least_part_decode_bytes = (size_t)2 << 20; /* a short part fits any limit */

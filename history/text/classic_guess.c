@@ -37,8 +37,8 @@ struct evidence {
     struct rig_text_slice last; /* value that was added */
     bool repeats;               /* two additions in a row are of one value: elements of sets are unique */
     bool answers;               /* an increment shows a number that was not asked for */
-    bool subkeys;               /* every read that shows something shows subkeys, */
-    bool has_subkey;            /*   and one of them is there */
+    bool subkeys;               /* every read that shows something shows subkeys */
+    bool has_subkey;            /* some read shows a subkey */
     bool rows_differ;           /* reads show different numbers of rows */
     bool overwritten;           /* two reads show rows with one value in all of them, each another one */
     size_t row_count;           /* of the first read */

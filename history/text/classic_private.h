@@ -59,9 +59,9 @@ struct rig_classic_form {
     bool (*prepare)(struct rig_classic *r);
     /* Whether the item is left out; NULL: none is. */
     bool (*skips)(const struct rig_classic *r, const struct rig_classic_item *item);
-    /* Writes the micro-operations of the item, as one transaction; or else, as several, */
+    /* Writes the micro-operations of the item, as one transaction; NULL: see the next one. */
     enum rig_rc (*put)(struct rig_classic *r, const struct rig_classic_item *item);
-    /*   whole transactions. */
+    /* Writes the item as several whole transactions. */
     enum rig_rc (*put_all)(struct rig_classic *r, const struct rig_classic_item *item);
     /* Frees r->numbers; NULL: there is nothing. */
     void (*done)(struct rig_classic *r);

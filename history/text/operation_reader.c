@@ -439,8 +439,8 @@ struct probe {
     bool decided;
     uint32_t may_be; /* types that the operations so far fit, a bit each; 0: none of them tells */
     enum rig_workload workload;
-    uint64_t sum;    /* of the increments of the operation that was read last, */
-    uint32_t count;  /*   and their number */
+    uint64_t sum;    /* of the increments of the operation that was read last */
+    uint32_t count;  /* number of the increments of the operation that was read last */
     bool has_micros; /* the operation that was read last */
 };
 

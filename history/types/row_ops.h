@@ -23,7 +23,7 @@
  *   insert   row N
  *   select   [row condition] r -> rows          without a condition: all rows
  *   update   row condition, r -> rows, row N    the rows, as they were before, that it gave the version N
- *   delete   row condition, r -> rows, row N    likewise
+ *   delete   row condition, r -> rows, row N    the rows, as they were before, that it removed
  *
  * Rows are pairs of an id and a version.
  *

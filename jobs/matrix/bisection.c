@@ -185,7 +185,7 @@ int rig_bisection_status(const struct rig_bisection *bisection)
 
 /* -- the result ---------------------------------------------------------------------------------------------------- */
 
-/* The chance that so many runs miss an anomaly that a run shows with this share. */
+/* The chance that `runs` runs miss an anomaly that a run shows with this share. */
 static double missed(double share, uint32_t runs)
 {
     return pow(1 - share, runs);

@@ -65,6 +65,15 @@ class Documents(unittest.TestCase):
                     place = os.path.join(ROOT, target)
                     self.assertTrue(os.path.exists(place) or glob.glob(place + ".*"), f"{path}: {target}")
 
+    def test_sources_named_by_the_end_of_their_path_exist(self):
+        known = {path[start:] for path in source_tree.files(ROOT) for start in [0, *(at.end() for at in re.finditer("/", path))]}
+        for path in source_tree.files(ROOT, ".c", ".h"):
+            known.update(re.findall(r"^#include <(.*)>", source_tree.read(ROOT, path), re.MULTILINE))
+        for path, text in self.documents():
+            for target in re.findall(r"`((?:[\w-]+/)*[\w-]+\.(?:[ch]|py))`", text):
+                with self.subTest(document=path, file=target):
+                    self.assertIn(target, known)
+
     def test_decisions_have_one_form_and_one_number_each(self):
         numbers = set()
         for path, text in self.documents():

@@ -9,7 +9,7 @@
 enum { MOST_SEEDS = 4096 /* of a walk that may split into other cycles */ };
 
 /* One shape in one form. */
-struct quest {
+struct existence_search {
     const struct rig_existence *given;
     enum rig_shape shape;
     enum rig_along order;
@@ -36,14 +36,14 @@ static bool is_found(const struct rig_ladder *ladder, uint64_t cases)
     return false;
 }
 
-static struct rig_view view_of(const struct quest *q, unsigned links, bool split)
+static struct rig_view view_of(const struct existence_search *q, unsigned links, bool split)
 {
     return (struct rig_view){
         .graph = q->given->graph, .links = links, .process = q->order != RIG_ALONG_PLAIN, .split = split};
 }
 
 /* A cycle of the shape or of a special case of it. */
-static struct rig_path_rule rule_of(const struct quest *q)
+static struct rig_path_rule rule_of(const struct existence_search *q)
 {
     return (struct rig_path_rule){.links = RIG_LINKS_ALL,
                                   .process = q->order != RIG_ALONG_PLAIN,
@@ -53,7 +53,7 @@ static struct rig_path_rule rule_of(const struct quest *q)
 }
 
 /* Searches without bounds; q->done when the cycle found is one of the cases. */
-static enum rig_rc follow(struct quest *q, struct rig_seed seed, struct rig_region region)
+static enum rig_rc follow(struct existence_search *q, struct rig_seed seed, struct rig_region region)
 {
     const struct rig_path_rule rule = rule_of(q);
     enum rig_anomaly anomaly;
@@ -97,7 +97,7 @@ static bool is_inside(const struct rig_components *components, struct rig_seed s
 }
 
 /* Nonadjacent and G2: an rw edge inside a component, of the split graph or of all edges. */
-static enum rig_rc try_components(struct quest *q, const struct rig_components *components)
+static enum rig_rc try_components(struct existence_search *q, const struct rig_components *components)
 {
     const struct rig_graph *graph = q->given->graph;
     const bool split = components->view.split;
@@ -126,7 +126,7 @@ static enum rig_rc try_components(struct quest *q, const struct rig_components *
 /* ---- exactly one rw edge ---- */
 
 /* Collects the rw edges of the core whose ends may be joined: those within one component of all edges. */
-static bool ask_pairs(const struct quest *q, const struct rig_components *all, struct rig_pairs *pairs)
+static bool ask_pairs(const struct existence_search *q, const struct rig_components *all, struct rig_pairs *pairs)
 {
     const struct rig_graph *graph = q->given->graph;
     struct rig_node_list open = {0};
@@ -145,7 +145,7 @@ static bool ask_pairs(const struct quest *q, const struct rig_components *all, s
     return done;
 }
 
-static enum rig_rc try_pairs(struct quest *q, const struct rig_components *flow)
+static enum rig_rc try_pairs(struct existence_search *q, const struct rig_components *flow)
 {
     struct rig_components all = {0};
     struct rig_pairs pairs = {0};
@@ -220,7 +220,7 @@ static void spread_behind_rw(struct times *t)
 }
 
 /* Nonadjacent and G2: a transaction that completed before an ancestor was invoked, with an rw edge on the path. */
-static enum rig_rc try_violations(struct quest *q, const struct rig_components *components)
+static enum rig_rc try_violations(struct existence_search *q, const struct rig_components *components)
 {
     const struct rig_existence *e = q->given;
     struct rig_realtime realtime;
@@ -249,7 +249,7 @@ static enum rig_rc try_violations(struct quest *q, const struct rig_components *
 }
 
 /* For each node, the first end among the node and its descendants over ww, wr and process order. */
-static bool find_first_ended(const struct quest *q, const struct rig_components *flow, uint32_t *first_ended)
+static bool find_first_ended(const struct existence_search *q, const struct rig_components *flow, uint32_t *first_ended)
 {
     const struct rig_existence *e = q->given;
     const uint32_t count = e->graph->node_count;
@@ -290,7 +290,7 @@ static bool find_first_ended(const struct quest *q, const struct rig_components 
  * G-single: an rw edge a -> b where a descendant of b completed before an ancestor of a was invoked, both over ww, wr
  * and process order. The latest of these invocations is carried through relays.
  */
-static enum rig_rc try_skewed_times(struct quest *q, const struct rig_components *flow)
+static enum rig_rc try_skewed_times(struct existence_search *q, const struct rig_components *flow)
 {
     const struct rig_existence *e = q->given;
     const struct rig_graph *graph = e->graph;
@@ -324,7 +324,7 @@ static enum rig_rc try_skewed_times(struct quest *q, const struct rig_components
 /* ---- one shape in one form ---- */
 
 /* Cycles with real time and without any are both cases of the real-time form. */
-static enum rig_rc try_single(struct quest *q)
+static enum rig_rc try_single(struct existence_search *q)
 {
     struct rig_components flow;
     enum rig_rc rc = rig_components_find(view_of(q, RIG_LINKS_WW | RIG_LINKS_WR, false), &flow, q->err);
@@ -336,7 +336,7 @@ static enum rig_rc try_single(struct quest *q)
     return rc;
 }
 
-static enum rig_rc try_several(struct quest *q)
+static enum rig_rc try_several(struct existence_search *q)
 {
     struct rig_components components;
     enum rig_rc rc =
@@ -350,7 +350,7 @@ static enum rig_rc try_several(struct quest *q)
 }
 
 /* A cycle of ww edges that is not certain at read uncommitted, or a real-time violation over such edges. */
-static enum rig_rc try_open_writes(struct quest *q)
+static enum rig_rc try_open_writes(struct existence_search *q)
 {
     struct rig_components components;
     struct rig_realtime realtime = {0};
@@ -363,7 +363,7 @@ static enum rig_rc try_open_writes(struct quest *q)
     return rc;
 }
 
-static enum rig_rc answer(struct quest *q)
+static enum rig_rc answer(struct existence_search *q)
 {
     switch (q->shape) {
     case RIG_SHAPE_G0:
@@ -387,12 +387,12 @@ enum rig_rc rig_existence_decide(const struct rig_existence *existence, uint64_t
     for (unsigned shape = 0; rc == RIG_OK && shape < RIG_SHAPE_COUNT; shape++) {
         for (unsigned order = 0; rc == RIG_OK && order < RIG_ALONG_COUNT; order++) {
             enum rig_anomaly anomaly = rig_anomaly_of_cycle((enum rig_shape)shape, (enum rig_along)order);
-            struct quest q = {.given = existence,
-                              .shape = (enum rig_shape)shape,
-                              .order = (enum rig_along)order,
-                              .cases = rig_anomaly_cases(anomaly),
-                              .cycle = &cycle,
-                              .err = err};
+            struct existence_search q = {.given = existence,
+                                         .shape = (enum rig_shape)shape,
+                                         .order = (enum rig_along)order,
+                                         .cases = rig_anomaly_cases(anomaly),
+                                         .cycle = &cycle,
+                                         .err = err};
             if ((asked & RIG_ANOMALY_BIT(anomaly)) == 0 || is_found(existence->ladder, q.cases))
                 continue;
             rc = answer(&q);

@@ -7,7 +7,7 @@
 
 enum { LEAVES_MOST = 8, CALLS_A_CLOCK = 32 };
 
-struct hunt {
+struct case_search {
     struct rig_case_graph *graph;
     struct rig_arena *arena;
     uint32_t *cycle;  /* scratch */
@@ -23,7 +23,7 @@ struct hunt {
     bool spent, no_memory;
 };
 
-static bool is_over(struct hunt *h)
+static bool is_over(struct case_search *h)
 {
     if (!h->spent && ++h->calls % CALLS_A_CLOCK == 0)
         h->spent = rig_clock_now_ns() > h->deadline_ns;
@@ -31,7 +31,7 @@ static bool is_over(struct hunt *h)
     return h->spent || h->no_memory || h->given_up || h->model != NULL;
 }
 
-static uint32_t pair_count(const struct hunt *h)
+static uint32_t pair_count(const struct case_search *h)
 {
     return (uint32_t)h->graph->pairs.count;
 }
@@ -41,13 +41,13 @@ static enum rig_case_value reverse(enum rig_case_value value)
     return value == RIG_CASE_FORWARD ? RIG_CASE_BACKWARD : RIG_CASE_FORWARD;
 }
 
-static void put(struct hunt *h, uint32_t pair, enum rig_case_value value)
+static void put(struct case_search *h, uint32_t pair, enum rig_case_value value)
 {
     h->graph->value[pair] = (uint8_t)value;
 }
 
 /* The length of the cycle that this order gives at once, or 0. */
-static uint32_t refuted_by(struct hunt *h, uint32_t pair, enum rig_case_value value)
+static uint32_t refuted_by(struct case_search *h, uint32_t pair, enum rig_case_value value)
 {
     if (is_over(h))
         return 0;
@@ -59,7 +59,7 @@ static uint32_t refuted_by(struct hunt *h, uint32_t pair, enum rig_case_value va
 
 /* ---- trees ---- */
 
-static struct rig_case_node *new_node(struct hunt *h)
+static struct rig_case_node *new_node(struct case_search *h)
 {
     struct rig_case_node *node = rig_arena_alloc(h->arena, sizeof *node);
     h->no_memory |= node == NULL;
@@ -67,7 +67,7 @@ static struct rig_case_node *new_node(struct hunt *h)
 }
 
 /* The shortest cycle through `pair` as it is put, which exists. NULL when memory or the time runs out. */
-static struct rig_case_node *new_leaf(struct hunt *h, uint32_t pair)
+static struct rig_case_node *new_leaf(struct case_search *h, uint32_t pair)
 {
     const uint32_t length = rig_case_graph_cycle(h->graph, pair, h->cycle);
     struct rig_case_node *leaf = length < 2 ? NULL : new_node(h);
@@ -84,7 +84,7 @@ static struct rig_case_node *new_leaf(struct hunt *h, uint32_t pair)
     return leaf;
 }
 
-static struct rig_case_node *leaf_of(struct hunt *h, uint32_t pair, enum rig_case_value value)
+static struct rig_case_node *leaf_of(struct case_search *h, uint32_t pair, enum rig_case_value value)
 {
     put(h, pair, value);
     struct rig_case_node *leaf = new_leaf(h, pair);
@@ -94,7 +94,7 @@ static struct rig_case_node *leaf_of(struct hunt *h, uint32_t pair, enum rig_cas
 
 /* Either case may come first: that in which fewer cases nest does, so that a tree nests at most the logarithm of its
  * leaves. */
-static struct rig_case_node *split(struct hunt *h, uint32_t pair, enum rig_case_value supposed,
+static struct rig_case_node *split(struct case_search *h, uint32_t pair, enum rig_case_value supposed,
                                    struct rig_case_node *first, struct rig_case_node *second)
 {
     struct rig_case_node *node = first == NULL || second == NULL ? NULL : new_node(h);
@@ -109,7 +109,7 @@ static struct rig_case_node *split(struct hunt *h, uint32_t pair, enum rig_case_
     return node;
 }
 
-static struct rig_case_node *split_at_once(struct hunt *h, uint32_t pair)
+static struct rig_case_node *split_at_once(struct case_search *h, uint32_t pair)
 {
     struct rig_case_node *first = leaf_of(h, pair, RIG_CASE_FORWARD);
     return split(h, pair, RIG_CASE_FORWARD, first, leaf_of(h, pair, RIG_CASE_BACKWARD));
@@ -137,7 +137,7 @@ static bool is_used(const uint8_t *used, uint32_t pair, enum rig_case_value valu
 }
 
 /* Adds what the cycle of a leaf rests on. */
-static void mark_leaf(const struct hunt *h, const struct rig_case_node *leaf, uint8_t *used)
+static void mark_leaf(const struct case_search *h, const struct rig_case_node *leaf, uint8_t *used)
 {
     for (uint32_t i = 0; i < leaf->length; i++) {
         const struct rig_case_arc *arc = &h->graph->arcs.at[leaf->cycle[i]];
@@ -146,7 +146,8 @@ static void mark_leaf(const struct hunt *h, const struct rig_case_node *leaf, ui
     }
 }
 
-static bool leaf_uses(const struct hunt *h, const struct rig_case_node *leaf, uint32_t pair, enum rig_case_value value)
+static bool leaf_uses(const struct case_search *h, const struct rig_case_node *leaf, uint32_t pair,
+                      enum rig_case_value value)
 {
     for (uint32_t i = 0; i < leaf->length; i++) {
         const struct rig_case_arc *arc = &h->graph->arcs.at[leaf->cycle[i]];
@@ -162,7 +163,7 @@ struct turn {
     uint8_t *used;
 };
 
-static void mark_turn(const struct hunt *h, const struct turn *turn, uint8_t *used)
+static void mark_turn(const struct case_search *h, const struct turn *turn, uint8_t *used)
 {
     if (turn->used == NULL) {
         mark_leaf(h, turn->node->first, used);
@@ -172,10 +173,10 @@ static void mark_turn(const struct hunt *h, const struct turn *turn, uint8_t *us
         used[pair] |= turn->used[pair];
 }
 
-static struct rig_case_node *prune(struct hunt *h, struct rig_case_node *node, uint8_t *used);
+static struct rig_case_node *prune(struct case_search *h, struct rig_case_node *node, uint8_t *used);
 
 /* Prunes the first case of the turn; whether it rests on what it supposes. */
-static bool prune_first(struct hunt *h, struct turn *turn)
+static bool prune_first(struct case_search *h, struct turn *turn)
 {
     struct rig_case_node *node = turn->node;
     if (node->first->first == NULL)
@@ -192,7 +193,7 @@ static bool prune_first(struct hunt *h, struct turn *turn)
  * The tree without suppositions that its cycles do not rest on. `used`, per pair, gets the bits of the orders that it
  * rests on. Depth: that of first cases in each other, at most RIG_CASE_NESTED_MOST.
  */
-static struct rig_case_node *prune(struct hunt *h, struct rig_case_node *node, uint8_t *used)
+static struct rig_case_node *prune(struct case_search *h, struct rig_case_node *node, uint8_t *used)
 {
     RIG_INVARIANT(node->nested <= RIG_CASE_NESTED_MOST);
     struct rig_case_node *end = node;
@@ -237,7 +238,7 @@ struct conclusion {
 
 RIG_VEC(struct conclusion, conclusions)
 
-static void conclude(struct hunt *h, struct conclusions *made, struct conclusion conclusion)
+static void conclude(struct case_search *h, struct conclusions *made, struct conclusion conclusion)
 {
     if (!conclusions_add(made, conclusion))
         h->no_memory = true;
@@ -246,7 +247,7 @@ static void conclude(struct hunt *h, struct conclusions *made, struct conclusion
 }
 
 /* Takes the conclusions back, the last one first, and adds them to the tree of what followed (NULL: nothing did). */
-static struct rig_case_node *take_back(struct hunt *h, struct conclusions *made, struct rig_case_node *tree)
+static struct rig_case_node *take_back(struct case_search *h, struct conclusions *made, struct rig_case_node *tree)
 {
     for (size_t i = made->count; i-- > 0;) {
         const struct conclusion *c = &made->at[i];
@@ -260,7 +261,7 @@ static struct rig_case_node *take_back(struct hunt *h, struct conclusions *made,
 
 /* Concludes from an order of the pair that gives a cycle. Gives the tree where both do. A pair is only put in an order
  * that gives none with all that is put by then. */
-static struct rig_case_node *test_pair(struct hunt *h, uint32_t pair, struct conclusions *made)
+static struct rig_case_node *test_pair(struct case_search *h, uint32_t pair, struct conclusions *made)
 {
     const bool forward = refuted_by(h, pair, RIG_CASE_FORWARD) > 0;
     const bool backward = refuted_by(h, pair, RIG_CASE_BACKWARD) > 0;
@@ -272,7 +273,7 @@ static struct rig_case_node *test_pair(struct hunt *h, uint32_t pair, struct con
 }
 
 /* Tests the open pairs with arcs that may lie on a cycle through those of `pair`, which has just been put. */
-static struct rig_case_node *test_near(struct hunt *h, uint32_t pair, struct conclusions *made)
+static struct rig_case_node *test_near(struct case_search *h, uint32_t pair, struct conclusions *made)
 {
     const struct rig_case_graph *graph = h->graph;
     struct rig_case_node *tree = NULL;
@@ -292,7 +293,7 @@ static struct rig_case_node *test_near(struct hunt *h, uint32_t pair, struct con
 
 /* Puts each pair whose one order gives a cycle into the other, until none does. Gives the tree where both do. `fresh`:
  * the pair that was put since nothing followed any more; NONE: all pairs are tested. */
-static struct rig_case_node *propagate(struct hunt *h, uint32_t fresh, struct conclusions *made)
+static struct rig_case_node *propagate(struct case_search *h, uint32_t fresh, struct conclusions *made)
 {
     struct rig_case_node *tree = NULL;
     size_t next = made->count;
@@ -307,10 +308,10 @@ static struct rig_case_node *propagate(struct hunt *h, uint32_t fresh, struct co
     return tree;
 }
 
-static struct rig_case_node *saturate(struct hunt *h, uint32_t fresh, struct conclusions *made, uint32_t depth);
+static struct rig_case_node *saturate(struct case_search *h, uint32_t fresh, struct conclusions *made, uint32_t depth);
 
 /* The tree that refutes this order of the pair, or NULL; `followed`: how many pairs it puts. */
-static struct rig_case_node *try_order(struct hunt *h, uint32_t pair, enum rig_case_value value, uint32_t depth,
+static struct rig_case_node *try_order(struct case_search *h, uint32_t pair, enum rig_case_value value, uint32_t depth,
                                        uint32_t *followed)
 {
     struct conclusions made = {0};
@@ -323,7 +324,7 @@ static struct rig_case_node *try_order(struct hunt *h, uint32_t pair, enum rig_c
 }
 
 /* Tries both orders of each open pair, and concludes; gives the tree where something refutes what is put. */
-static struct rig_case_node *try_pairs(struct hunt *h, struct conclusions *made, uint32_t depth)
+static struct rig_case_node *try_pairs(struct case_search *h, struct conclusions *made, uint32_t depth)
 {
     struct rig_case_node *tree = NULL;
     for (uint32_t pair = 0; tree == NULL && pair < pair_count(h) && !is_over(h); pair++) {
@@ -342,7 +343,7 @@ static struct rig_case_node *try_pairs(struct hunt *h, struct conclusions *made,
 }
 
 /* The open pair from whose orders most follows, if they were tried, or that most edges rest on; or NONE. */
-static uint32_t choose(const struct hunt *h, bool tried)
+static uint32_t choose(const struct case_search *h, bool tried)
 {
     uint32_t best = RIG_CASE_NONE;
     uint64_t most = 0;
@@ -357,7 +358,7 @@ static uint32_t choose(const struct hunt *h, bool tried)
     return best;
 }
 
-static void take_model(struct hunt *h)
+static void take_model(struct case_search *h)
 {
     uint8_t *model = rig_arena_alloc(h->arena, pair_count(h) + 1);
     h->no_memory |= model == NULL;
@@ -371,7 +372,7 @@ static void take_model(struct hunt *h)
  * Procedure", FMSD 2000, section 3.2; without what both cases share). Gives the tree where both orders of a pair are
  * refuted. Depth of the recursion: that of the cases.
  */
-static struct rig_case_node *saturate(struct hunt *h, uint32_t fresh, struct conclusions *made, uint32_t depth)
+static struct rig_case_node *saturate(struct case_search *h, uint32_t fresh, struct conclusions *made, uint32_t depth)
 {
     struct rig_case_node *tree = depth == 0 ? propagate(h, fresh, made) : saturate(h, fresh, made, depth - 1);
     for (size_t before = SIZE_MAX; depth > 0 && tree == NULL && before != made->count && !is_over(h);) {
@@ -393,7 +394,7 @@ struct trial {
 RIG_VEC(struct trial, trials)
 
 /* Begins a case. Gives its tree; NULL where it is split, and its first case comes next, or where there is none. */
-static struct rig_case_node *open_trial(struct hunt *h, struct trials *trials, uint32_t depth)
+static struct rig_case_node *open_trial(struct case_search *h, struct trials *trials, uint32_t depth)
 {
     struct trial trial = {.pair = RIG_CASE_NONE};
     const uint32_t fresh = trials->count == 0 ? RIG_CASE_NONE : trials->at[trials->count - 1].pair;
@@ -410,14 +411,15 @@ static struct rig_case_node *open_trial(struct hunt *h, struct trials *trials, u
 }
 
 /* Ends the last case, whose rest this tree proves, or not (NULL): takes its conclusions back, and adds them. */
-static struct rig_case_node *close_trial(struct hunt *h, struct trials *trials, struct rig_case_node *tree)
+static struct rig_case_node *close_trial(struct case_search *h, struct trials *trials, struct rig_case_node *tree)
 {
     struct trial *trial = &trials->at[--trials->count];
     return take_back(h, &trial->made, tree);
 }
 
 /* Takes the tree of a case to those around it, up to one whose second case is next (*more), or the outermost. */
-static struct rig_case_node *ascend(struct hunt *h, struct trials *trials, struct rig_case_node *tree, bool *more)
+static struct rig_case_node *ascend(struct case_search *h, struct trials *trials, struct rig_case_node *tree,
+                                    bool *more)
 {
     tree = close_trial(h, trials, tree);
     for (*more = false; trials->count > 0; tree = close_trial(h, trials, tree)) {
@@ -438,7 +440,7 @@ static struct rig_case_node *ascend(struct hunt *h, struct trials *trials, struc
 
 /* A proof from the pairs as they are put, which give no cycle; NULL: there is none, or turns, time or memory run out.
  * The cases in each other may be as many as the pairs, so they are on a stack in the heap. */
-static struct rig_case_node *attempt(struct hunt *h, uint32_t depth)
+static struct rig_case_node *attempt(struct case_search *h, uint32_t depth)
 {
     struct trials trials = {0};
     struct rig_case_node *tree = NULL;
@@ -460,7 +462,7 @@ static struct rig_case_node *attempt(struct hunt *h, uint32_t depth)
  * Splits go wrong where much must be supposed before anything follows, and a tree of them can be exponential. So an
  * attempt has a limit of second cases, and the next attempt looks deeper before it splits.
  */
-static struct rig_case_node *prove(struct hunt *h)
+static struct rig_case_node *prove(struct case_search *h)
 {
     static const uint64_t turns[] = {8, 1 << 12, 1 << 16};
     const uint32_t count = sizeof turns / sizeof turns[0];
@@ -481,11 +483,11 @@ static struct rig_case_node *prove(struct hunt *h)
 
 /* ---- with the fewest cycles ---- */
 
-static struct rig_case_node *shortest(struct hunt *h, uint32_t leaves, const uint8_t *skipped);
+static struct rig_case_node *shortest(struct case_search *h, uint32_t leaves, const uint8_t *skipped);
 
 /* Fills in which order of each open pair gives a cycle at once; gives the pair of which both do, with the shortest
  * cycles, or NONE. */
-static uint32_t find_forced(struct hunt *h, uint8_t *forced)
+static uint32_t find_forced(struct case_search *h, uint8_t *forced)
 {
     uint32_t best = RIG_CASE_NONE, least = UINT32_MAX;
     for (uint32_t pair = 0; pair < pair_count(h); pair++) {
@@ -504,7 +506,7 @@ static uint32_t find_forced(struct hunt *h, uint8_t *forced)
 }
 
 /* Conclusions commute: after one of them, those before it in number that were there already need no second try. */
-static struct rig_case_node *shortest_by_conclusion(struct hunt *h, uint32_t leaves, const uint8_t *forced,
+static struct rig_case_node *shortest_by_conclusion(struct case_search *h, uint32_t leaves, const uint8_t *forced,
                                                     const uint8_t *skipped, uint8_t *skip)
 {
     struct rig_case_node *found = NULL;
@@ -524,7 +526,7 @@ static struct rig_case_node *shortest_by_conclusion(struct hunt *h, uint32_t lea
     return found;
 }
 
-static struct rig_case_node *shortest_by_cases(struct hunt *h, uint32_t leaves, const uint8_t *forced)
+static struct rig_case_node *shortest_by_cases(struct case_search *h, uint32_t leaves, const uint8_t *forced)
 {
     for (uint32_t pair = 0; pair < pair_count(h) && !is_over(h); pair++) {
         if (h->graph->value[pair] != RIG_CASE_OPEN || forced[pair] != RIG_CASE_OPEN)
@@ -545,7 +547,7 @@ static struct rig_case_node *shortest_by_cases(struct hunt *h, uint32_t leaves, 
 
 /* A proof of at most `leaves` cycles, two or more, from pairs that give no cycle. `skipped`: conclusions not to draw.
  * Depth: the cycles, at most LEAVES_MOST. */
-static struct rig_case_node *shortest(struct hunt *h, uint32_t leaves, const uint8_t *skipped)
+static struct rig_case_node *shortest(struct case_search *h, uint32_t leaves, const uint8_t *skipped)
 {
     RIG_INVARIANT(leaves >= 2 && leaves <= LEAVES_MOST);
     uint8_t *forced = h->scratch + (size_t)2 * leaves * pair_count(h), *skip = forced + pair_count(h);
@@ -558,7 +560,7 @@ static struct rig_case_node *shortest(struct hunt *h, uint32_t leaves, const uin
     return found != NULL || leaves < 4 ? found : shortest_by_cases(h, leaves, forced);
 }
 
-static struct rig_case_node *polish(struct hunt *h, struct rig_case_node *tree)
+static struct rig_case_node *polish(struct case_search *h, struct rig_case_node *tree)
 {
     const uint32_t known = rig_case_leaves(tree);
     const size_t rows = 2 * (LEAVES_MOST + 1);
@@ -573,7 +575,7 @@ static struct rig_case_node *polish(struct hunt *h, struct rig_case_node *tree)
 }
 
 /* A cycle without cases; a plain one where there is one. */
-static struct rig_case_node *new_plain_leaf(struct hunt *h)
+static struct rig_case_node *new_plain_leaf(struct case_search *h)
 {
     h->graph->plain = true;
     h->graph->plain = rig_case_graph_cycle(h->graph, RIG_CASE_NONE, NULL) > 0;
@@ -585,7 +587,7 @@ static struct rig_case_node *new_plain_leaf(struct hunt *h)
 bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t polish_ns, struct rig_arena *arena,
                      struct rig_case_tree *tree)
 {
-    struct hunt h = {.graph = graph, .arena = arena, .deadline_ns = deadline_ns};
+    struct case_search h = {.graph = graph, .arena = arena, .deadline_ns = deadline_ns};
     h.cycle = rig_arena_array(arena, (size_t)graph->problem->txn_count + 1, sizeof h.cycle[0]);
     *tree = (struct rig_case_tree){0};
     if (h.cycle == NULL)

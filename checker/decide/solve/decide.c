@@ -278,7 +278,7 @@ static uint32_t *all_nodes(const struct rig_problem *part)
 
 /*
  * Tries the transactions of a proof at another level. At a weaker one they are as few as they can be, because fewer
- * would refute the level of the proof as well; nor is it tried again where time did not suffice.
+ * would refute the level of the proof as well. It is not tried again where time did not suffice.
  */
 static enum rig_rc try_level(struct decide *d, const struct rig_problem *part, const struct rig_case_proof *other,
                              enum rig_level level)
