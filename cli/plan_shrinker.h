@@ -26,7 +26,7 @@ struct rig_plan_shrinking {
     const char *folder;                    /* is there; gets the folder `runs`, smallest.yaml and shrunk.json */
     enum rig_anomaly anomaly;              /* RIG_ANOMALY_COUNT: the first that a run shows and a request forbids */
     const struct rig_known_anomaly *shape; /* NULL: that of the first run which shows the anomaly */
-    const char *entry; /* the known bug whose shape it is: all of it counts; NULL: names and levels */
+    const char *entry; /* the known bug with this shape, which a run must match whole; NULL: in name and levels */
     uint64_t seed;     /* before that of the first run */
     uint32_t runs_most;
     int64_t time_ns;

@@ -25,9 +25,9 @@ struct rig_cli_request_plays {
     const char *script; /* its path */
     uint32_t repeat;
     const atomic_int *interrupts;
-    uint32_t plays, shown;               /* gets those that came to their end, and those that went as described */
-    char server[RIG_STAGE_SERVER_BYTES]; /* gets what the driver says of the server */
-    char unplayed[RIG_ERR_TEXT_BYTES]; /* gets why a play did not come to its end, which is the last one; else empty */
+    uint32_t plays, shown; /* result: plays that were completed, and those of them that went as described */
+    char server[RIG_STAGE_SERVER_BYTES]; /* result: the driver's words for the server */
+    char unplayed[RIG_ERR_TEXT_BYTES];   /* result: why the last play was not completed; else empty */
 };
 
 /* The cluster of the plan comes and goes as in a run. Errors as those of rig_run(). */

@@ -77,7 +77,7 @@ struct rig_hold {
  * without that rollback must not be sent.
  */
 struct rig_rollback {
-    uint32_t from, to; /* the same: none */
+    uint32_t from, to; /* equal: nothing is undone */
 };
 
 static inline bool rig_rollback_wanted(const struct rig_rollback *rollback)

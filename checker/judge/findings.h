@@ -36,9 +36,9 @@ struct rig_findings {
     bool asks_sequential;                     /* a level below strict serializable is requested */
     enum rig_sequential_fate sequential;      /* of objects */
     size_t limit_bytes;                       /* for the search for an order of the operations on an object; 0: none */
-    /* In windows, of a type whose levels need the whole history: bits of the levels that have no explanation which
-     * goes on from those of earlier windows, now (set by the caller); and those for which it is open, from some window
-     * on, whether there is one that does not. */
+    /* In windows, of a type whose levels need the whole history. Bits of levels: `denied` (set by the caller) have no
+     * explanation of this window that continues those of earlier windows; `apart` have been open since some window,
+     * because only an explanation that does not continue them was found. */
     uint64_t denied, apart;
     uint64_t doomed;    /* bits of levels that anomalies of waiting transactions will refute; not asked about before */
     uint64_t unfit;     /* bits of levels given up because what their explanations keep did not fit into memory */

@@ -254,7 +254,8 @@ enum rig_rung rig_rung_of(enum rig_shape shape)
     return rungs[shape];
 }
 
-/* Cycles of the rung's shapes and of those of lower rungs make it cyclic in an order, plain ones or those in it. */
+/* Whether a cycle was found that makes the rung cyclic along `order`: of its shapes or those of a lower rung, plain or
+ * with edges of that order. */
 static bool rung_has_witness(const struct rig_ladder *ladder, enum rig_rung rung, enum rig_along order)
 {
     for (enum rig_shape shape = RIG_SHAPE_G0; shape < RIG_SHAPE_COUNT; shape++) {

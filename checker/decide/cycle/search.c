@@ -37,8 +37,8 @@ struct visit {
 /* A search's facts about a node; valid only if the node has the search's number. */
 struct seen {
     uint32_t search;
-    uint32_t swept;    /* as bits, the memories with which all earlier nodes of its process were visited, too */
-    uint32_t memories; /* as bits, those with which it was visited; all of them when it is outside the region */
+    uint32_t swept;    /* bits: memories with which all earlier nodes of its process were visited, too */
+    uint32_t memories; /* bits: memories with which it was visited; all of them when it is outside the region */
 };
 
 RIG_VEC(struct visit, visits)

@@ -171,8 +171,8 @@ static void chain_writes(struct ordering *o, uint32_t key, const struct placed *
     o->first_write[key] = count == 0 ? RIG_PROBLEM_NONE : writes[0].write;
 }
 
-/* By the pairs, each key from its first version on: a version stands behind the one before it in a pair; versions
- * without a place of their own behind all others, in the order of completion. */
+/* Orders the versions of each key by the pairs, from the first version on. Versions that no pair places follow all
+ * others, in the order of completion. */
 static void place_by_pairs(const struct rig_problem *problem, uint32_t *rank)
 {
     for (size_t w = 0; w < problem->writes.count; w++)

@@ -117,7 +117,8 @@ static bool add_cases(const struct rig_history *history, const struct rig_cases 
     return done;
 }
 
-/* A read that began after the append was acknowledged and misses it: it comes before and behind it. */
+/* A read that began after the append was acknowledged and misses it: the read comes before the append (rw)
+ * and after it (real time). */
 static bool add_lost_append(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
     const uint32_t writer = witness->txns[0], reader = witness->txns[1];
