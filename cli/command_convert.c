@@ -42,7 +42,7 @@ static const struct rig_arguments_table convert_table = {
         "transactions of one process that the clocks leave overlapping get different processes in OUT.\n"
         "OUT appears whole or not at all; it cannot be IN. Devices and pipes are written in place.\n"
         "Exit status 2: IN was cut or damaged, and the form of OUT cannot record that.\n"
-        "plume and dbcop hold no times and no unknown outcomes: docs/history-format.md says what becomes of them.\n",
+        "plume and dbcop hold no times and no unknown outcomes: docs/history-import.md says what becomes of them.\n",
     .arguments = convert_arguments,
 };
 
