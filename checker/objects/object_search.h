@@ -44,8 +44,7 @@ RIG_VEC(uint32_t, rig_object_reached)
 /* Configurations: a state each, and the operations that have taken effect and are still open. */
 struct rig_object_configs {
     struct rig_object_order states; /* one a configuration */
-    struct rig_object_order
-        first; /* and one more: i has the operations used.at[first[i]] to used.at[first[i + 1] - 1] */
+    struct rig_object_order first;  /* one more than states: i has used.at[first[i]] to used.at[first[i + 1] - 1] */
     struct rig_object_order used;
 };
 

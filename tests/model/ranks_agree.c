@@ -206,7 +206,7 @@ static void check_seed(struct totals *totals, uint64_t seed, const char *prefix)
         sim.session_count = 10;
         sim.txn_count = 1500;
         sim.workload.appends_per_key = i % 2 == 0 ? 64 : 16;
-        const bool rare = i + 1 == sizeof cases / sizeof cases[0]; /* and between processes */
+        const bool rare = i + 1 == sizeof cases / sizeof cases[0]; /* rare faults, and stale reads between processes */
         sim.sim.bug_rate = rare ? 0.02 : 0.05;
         sim.sim.staleness = rare ? 1 : 10;
         sim.sim.think = rare ? 50 : sim.sim.think;

@@ -403,8 +403,8 @@ static enum rig_rc compare_windows(const struct rig_history *history, const stru
 /* The answers of rig. */
 struct asked {
     bool valid, sequential;
-    bool may_be_open;  /* the history is too large to be decided for certain, */
-    int64_t budget_ns; /* and has so much time; 0: the usual one */
+    bool may_be_open;  /* the history is too large to be decided for certain */
+    int64_t budget_ns; /* of the decision; 0: the usual one */
 };
 
 static enum rig_rc read_sequential(const struct rig_verdict *verdict, struct asked *asked, struct rig_err *err)

@@ -8,7 +8,7 @@
 /* The view of a transaction: one set for all its operations, or one that grows, or one for each read. */
 enum model {
     EACH_READ,          /* any committed version (read committed) */
-    EACH_READ_UPDATES,  /* and the last one of a key that it writes (cursor stability) */
+    EACH_READ_UPDATES,  /* any committed version; of a key that it writes the last one (cursor stability) */
     GROWING,            /* monotonic atomic view */
     GROWING_DEPENDENT,  /* closed over dependencies: monotonic view */
     GROWING_PREFIX,     /* monotonic snapshot reads */

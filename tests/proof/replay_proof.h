@@ -9,8 +9,8 @@
 
 struct replayed {
     char problem[1200]; /* empty, or what is wrong: a claim is refused, or the proof and the verdict differ */
-    uint64_t decided;   /* levels that the verdict decides, and */
-    uint64_t open;      /*   those of them that the proof leaves open: bits of enum rig_level */
+    uint64_t decided;   /* levels that the verdict decides: bits of enum rig_level */
+    uint64_t open;      /* those of `decided` that the proof leaves open */
     char why_open[200]; /* the reason that the proof gives for one of these */
 };
 

@@ -6,7 +6,7 @@
 struct fixture {
     struct rig_arena arena;
     struct rig_links links;
-    uint32_t relay; /* and the next one */
+    uint32_t relay; /* the first of two: the other one is relay + 1 */
 };
 
 /* 0 -> 1 -> 2 -> 3 as own edges, 2 -> 1 backwards, and 0 -> relay -> next relay -> 3. */

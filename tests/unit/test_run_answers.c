@@ -80,7 +80,7 @@ static void slow_transactions_are_answers(void **state)
 {
     (void)state;
     assert_share("wwwwAwwwwAwwwwA", 1);
-    assert_share("aawwwwwwww", 0.2); /* and those without an end are not */
+    assert_share("aawwwwwwww", 0.2); /* without an end they are not */
 }
 
 static void conflicts_are_answers_and_refusing_everything_is_not(void **state)

@@ -169,8 +169,8 @@ static void an_interrupt_is_of_one_run(void **state)
         assert_int_equal(pthread_create(&runs[i].thread, NULL, run, &runs[i]), 0);
     }
     for (int i = 0; i < RUNS; i++) {
-        await_record(&runs[i], 0);                            /* its head, */
-        await_record(&runs[i], record_size(&runs[i]) + 3000); /* and transactions */
+        await_record(&runs[i], 0);                            /* its head */
+        await_record(&runs[i], record_size(&runs[i]) + 3000); /* transactions */
     }
     atomic_fetch_add(&runs[0].interrupts, 1);
     assert_int_equal(pthread_join(runs[0].thread, NULL), 0);

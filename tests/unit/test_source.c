@@ -214,7 +214,7 @@ static void the_first_error_wins(void **state)
         assert_string_equal(err.text, "byte 26");
         assert_int_equal(at, 24);
         err = (struct rig_err){0};
-        assert_int_equal(read_on(source, text, &at), RIG_E_INPUT); /* and stays */
+        assert_int_equal(read_on(source, text, &at), RIG_E_INPUT); /* the error stays */
         assert_string_equal(err.text, "byte 26");
         rig_source_close(source);
     }

@@ -150,7 +150,7 @@ static const char *const late_histories[] = {
     /* a value of a transaction that counted as uncommitted */
     "ok 0 0-1: ax1; ok 1 2-3: rx[1]; info 0 4-5: ax2; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: rx[1 2]; ok 1 "
     "12-13: ry[1]",
-    /* and of one that aborted */
+    /* a value of a transaction that aborted */
     "ok 0 0-1: ax1; ok 1 2-3: rx[1]; fail 0 4-5: ax2; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: rx[1 2]; ok 1 "
     "12-13: ry[1]",
     /* a value appended again, which makes the history unusable */
