@@ -218,6 +218,15 @@ class Checks(unittest.TestCase):
         self.passes("check-text", **{"README.md": "The user `no" "body` runs it.\n\n```sh\nid wh" "o\n```\n"})
         self.passes("check-text", **{"base/err.c": 'const char *x = "no' 'body";\nint wh' 'o;\n'})
 
+    def test_words_in_place_of_what_is_meant(self):
+        for planted, expected in (({"base/err.h": "/* The lik" "ewise empty one. */\n"}, "base/err.h:1: 'lik" "ewise'"),
+                                  ({"docs/a.md": "It ends.\n\nAll b" "ut f" "or one.\n"}, "docs/a.md:3: 'b" "ut f" "or'"),
+                                  ({"base/err.c": 'const char *x = "after so m" "any runs";\n'.replace('" "', "")}, "base/err.c:1: 'so m" "any'"),
+                                  ({"docs/a.md": "It waits, n" "or does it fail.\n"}, "docs/a.md:1: 'n" "or'"),
+                                  ({"tests/cli/test_cli.py": "# tried in v" "ain\n"}, "tests/cli/test_cli.py:1: 'in v" "ain'")):  # fmt: skip
+            self.catches("check-text", planted, expected)
+        self.passes("check-text", **{"docs/a.md": "So m" "any runs that the disk is full; neither here n" "or there; b" "ut forms `b" "ut f" "or`.\n"})
+
     def test_sentences_that_do_not_begin_with_their_subject(self):
         for text in ("Wh" "at is held is printed.\n", "It ends. Of these one is kept.\n", "| a | Wh" "at it does. |\n", "- Of two, one\n"):
             self.catches("check-text", {"docs/a.md": text}, "docs/a.md:1: a sentence that begins with")
