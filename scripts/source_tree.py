@@ -6,6 +6,7 @@ test's planted tree): all files that are not hidden and not under build/ or in f
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 
@@ -43,6 +44,15 @@ def files(root, *suffixes):
 def read(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as file:
         return file.read()
+
+
+def torn_comments(text):
+    """Pairs (line, words): the comments of C code that begin with a conjunction, or end with one or a comma. Such a comment
+    runs on over the next member, and is wrong as soon as one of the two moves."""
+    for found in re.finditer(r"/\*(.*?)\*/", text, re.DOTALL):
+        words = re.sub(r"\s*\n\s*\*?\s*", " ", found.group(1)).strip()
+        if re.match(r"(and|or|but|nor) [a-z]", words) or re.search(r"(,|\b(and|or|of|the))$", words):
+            yield text.count("\n", 0, found.start()) + 1, words
 
 
 def root_argument(description):

@@ -227,6 +227,11 @@ class Checks(unittest.TestCase):
             self.catches("check-text", planted, expected)
         self.passes("check-text", **{"docs/a.md": "So m" "any runs that the disk is full; neither here n" "or there; b" "ut forms `b" "ut f" "or`.\n"})
 
+    def test_comment_that_runs_on(self):
+        for comment in ("/* the first, */", "/*   an" "d their number */", "/* the commits,\n * ascending, an" "d */"):
+            self.catches("check-text", {"base/err.h": f"int x; {comment}\n"}, "base/err.h:1: a comment that begins or ends in mid-sentence")
+        self.passes("check-text", **{"base/err.h": "int x; /* for both, and for all */\nint y; /* android */\n"})
+
     def test_sentences_that_do_not_begin_with_their_subject(self):
         for text in ("Wh" "at is held is printed.\n", "It ends. Of these one is kept.\n", "| a | Wh" "at it does. |\n", "- Of two, one\n"):
             self.catches("check-text", {"docs/a.md": text}, "docs/a.md:1: a sentence that begins with")
