@@ -102,20 +102,20 @@ struct rig_generator_options {
     double updates, deletes;         /* shares of the writing statements of predicate; the others insert */
     int64_t amount_most;             /* of an increment or a transfer */
     double amount_negative;          /* share of the increments of counters that are below 0 */
-    int64_t accounts;                /* of a bank, */
-    int64_t balance;                 /*   and what each has at first */
-    bool negative_balances;          /*   and may have less than 0 */
+    int64_t accounts;                /* of a bank: their number */
+    int64_t balance;                 /* of each account at first */
+    bool negative_balances;          /* accounts may have less than 0 */
     int64_t group;                   /* keys that long-fork reads together */
     int64_t warehouses, users, rows; /* the size of an application; rows: of the shape `general`, too */
     double long_share;               /* share of transactions that are held open */
-    int64_t long_duration_ns;        /* for this long, or */
-    int64_t long_commits;            /* until this many others have committed */
+    int64_t long_duration_ns;        /* with `long_share`: held for this long; 0: see long_commits */
+    int64_t long_commits;            /* with `long_share`: held until this many others have committed */
     int64_t long_before;             /* enum rig_hold_place */
     int64_t long_most;               /* held at a time at most; 0: any number */
     double read_only;                /* share of transactions that only read, beside those that happen to */
-    double rollback_share;           /* share of transactions that roll back to a savepoint, */
-    int64_t rollback_most;           /*   the most operations between it and the rollback, */
-    double rollback_reads;           /*   and the share of reads among these */
+    double rollback_share;           /* share of transactions that roll back to a savepoint */
+    int64_t rollback_most;           /* the most operations between savepoint and rollback */
+    double rollback_reads;           /* share of reads among the operations between savepoint and rollback */
     bool program;                    /* the shape's application runs as a program (generator/programs/program.h) */
     int64_t locking;                 /* enum rig_locking; of a program */
     int64_t final_reads;             /* enum rig_final_reads */
@@ -141,9 +141,9 @@ uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options);
 
 /* The final reads of the load: none where what reads would also change the key. */
 enum rig_final_reads rig_generator_final_reads(const struct rig_generator_options *options);
-/* Whether a closing or final read is repeated until it shows nothing, as each takes what it shows; */
+/* Whether a closing or final read is repeated until it shows nothing, as each takes what it shows. */
 bool rig_generator_drains(const struct rig_generator_options *options);
-/*   and how often at most: more than any key was given, for a database that always gives something. */
+/* How often such a read is repeated at most: more than any key was given, for a database that always gives something. */
 uint32_t rig_generator_most_drained(const struct rig_generator_options *options);
 
 /* The pool of a load without an application: moves such that each key gets its writes from all clients together. */

@@ -33,7 +33,7 @@ static double groups_a_position(const struct rig_generator_options *options, uin
     return (1 - options->reads) * client_count / (double)options->group;
 }
 
-/* Clients that are at the same position are at most so many groups from groups_a_position() times it. */
+/* The most groups by which the group of a client may differ from groups_a_position() times its position. */
 static int64_t spread(const struct rig_generator_options *options, uint32_t client_count)
 {
     return client_count / options->group + 2 + options->active_keys / 2;
@@ -181,7 +181,7 @@ struct rig_accounts rig_generator_accounts(const struct rig_generator_options *o
 enum {
     CLASSES = 4,
     OPS_A_STATEMENT = 3, /* the condition, the read and the write */
-    LATEST_SERIALS = 48, /* conditions ask for ids up to so many serials ago */
+    LATEST_SERIALS = 48, /* conditions ask for ids up to this many serials ago */
     WIDEST = 12,
 };
 

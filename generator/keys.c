@@ -66,7 +66,7 @@ static void build(struct rig_weighted_choice *choice, double *scaled, uint32_t *
             work[light++] = rich;
         }
     }
-    /* The remaining things have weight 1 but for rounding. */
+    /* The remaining things have weight 1, apart from rounding. */
     while (light > 0 || heavy < count) {
         uint32_t i = light > 0 ? work[--light] : work[heavy++];
         choice->stay[i] = UINT32_MAX;

@@ -27,8 +27,8 @@
 
 struct rig_weighted_choice {
     uint32_t count;
-    uint32_t *stay;  /* a draw of thing i stays there when its fraction, in 2^-32, is below stay[i], */
-    uint32_t *alias; /*   else it goes to alias[i] */
+    uint32_t *stay;  /* a draw of thing i stays there when its fraction, in 2^-32, is below stay[i] */
+    uint32_t *alias; /* a draw of thing i that does not stay there goes to alias[i] */
 };
 
 /*

@@ -328,7 +328,7 @@ const struct rig_option rig_generator_option_table[] = {
 #define DRAWN        (S(ROTATING) | S(GENERAL) | S(PAIRS))
 #define APPLICATIONS (S(TPCC) | S(RUBIS) | S(TWITTER) | S(SMALLBANK) | S(COURSEWARE) | S(CART))
 
-/* Types that draw transactions as a whole: objects, and */
+/* Sets of data types. Objects, banks and PLANNED draw transactions as a whole. */
 #define T(id)      (1u << RIG_WORKLOAD_##id)
 #define ANY_TYPE   (~0u)
 #define STRETCHES  (T(MONOTONIC) | T(MULTI_KEY) | T(DIRTY_READS))

@@ -242,7 +242,7 @@ struct rig_verdict {
     struct rig_level_effort work[RIG_LEVEL_COUNT];
     int64_t budget_ns;
     size_t limit_bytes;           /* --max-memory; 0: none */
-    uint64_t undecided_anomalies; /* bits: of those requested, none was found, and it is open whether there is one */
+    uint64_t undecided_anomalies; /* bits: requested anomalies that were not found, and may exist */
     struct rig_level_result levels[RIG_LEVEL_COUNT];
     uint64_t weakest_refuted;     /* bits: `not` */
     uint64_t strongest_unrefuted; /* bits: the strongest levels that are held or not refuted */

@@ -50,8 +50,8 @@ struct rig_program_call {
     const struct rig_program_kind *kind; /* NULL: reads of the keys below */
     uint32_t client, client_count;
     struct rig_rows *rows;
-    struct rig_op *ops;     /* the operations so far, */
-    struct rig_read *reads; /*   and their results */
+    struct rig_op *ops;     /* the operations so far */
+    struct rig_read *reads; /* the results of `ops` */
     uint32_t op_count;
     int64_t written;     /* values that this client has written */
     const int64_t *keys; /* of a transaction that reads rows by their keys */

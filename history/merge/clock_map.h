@@ -27,8 +27,8 @@ struct rig_clock_piece {
     int64_t anchor;     /* the rank's clock where the difference is `offset` */
     int64_t offset;
     double slope;
-    double least, most; /* by which the difference may be below and above the line, at the ends of the piece; and */
-    double growth;      /*   by how much that grows with the distance from the nearer end */
+    double least, most; /* by which the difference may be below and above the line, at the ends of the piece */
+    double growth;      /* of `least` and `most`, with the distance from the nearer end */
     double left, right; /* distances of the anchor from the ends; INFINITY where there is none */
     int64_t high_before, low_behind; /* no bound is below the one, above the other, whatever this piece says */
 };
@@ -38,8 +38,8 @@ RIG_VEC(struct rig_clock_piece, rig_clock_pieces)
 struct rig_clock_map {
     struct rig_clock_pieces pieces; /* none: the clock is rank 0's own */
     size_t at;                      /* of the last time asked for */
-    uint32_t steps;                 /* how often a clock stepped, and */
-    int64_t largest_step_ns;        /*   by how much at most */
+    uint32_t steps;                 /* how often a clock stepped */
+    int64_t largest_step_ns;        /* the largest of these steps */
 };
 
 struct rig_clock_bounds {

@@ -53,7 +53,7 @@ void rig_merge_processes_done(struct rig_merge_processes *processes);
 /* None has begun. */
 void rig_merge_processes_reset(struct rig_merge_processes *processes);
 
-/* Likewise for transactions, at positions of the record, in the order in which they complete, and notes where they do. */
+/* The same for transactions, at positions of the record, in the order in which they complete, and notes where they do. */
 enum rig_rc rig_merge_processes_note(struct rig_merge_processes *processes, const struct rig_merge_rank *ranks,
                                      uint32_t rank, const struct rig_txn *txns, size_t count, struct rig_err *err);
 

@@ -12,7 +12,7 @@
 #include "history/merge/merge_parts.h"
 
 enum {
-    RIG_MERGE_OUTPUTS_MOST = 24, /* so many are merged while a window is judged */
+    RIG_MERGE_OUTPUTS_MOST = 24, /* outputs merged while a window is judged, at most */
     RIG_MERGE_OUTPUT_OPS = 1 << 18
 };
 
@@ -22,8 +22,8 @@ struct rig_merge_slot {
     struct rig_merge_output made;
     enum rig_merge_state state; /* under the lock, once there is a thread */
     double share;
-    size_t place;  /* of the last cut passed, and */
-    uint64_t mark; /*   a digest of the state there */
+    size_t place;  /* of the last cut passed */
+    uint64_t mark; /* a digest of the state at `place` */
     bool last;     /* nothing is in it, and nothing follows */
 };
 
@@ -37,8 +37,8 @@ struct rig_merge_parts {
     uint64_t txns_before;              /* complete before the part */
     uint64_t mark;                     /* of the last cut passed */
     uint64_t start_mark;               /* of the first one */
-    size_t end_place;                  /* of the last one in what was given, and */
-    uint64_t end_mark;                 /*   its mark */
+    size_t end_place;                  /* of the last cut in what was given */
+    uint64_t end_mark;                 /* of the last cut in what was given */
     struct rig_fault_event_vec faults; /* of pieces taken; those before a cut come out there */
     struct rig_arena texts;
 };
@@ -59,7 +59,7 @@ struct rig_merge {
     struct rig_merge_slot outputs[RIG_MERGE_OUTPUTS_MOST];
     unsigned output_count, filling, giving;
     uint64_t output_number;
-    size_t output_txns; /* an output has about so many */
+    size_t output_txns; /* about the transactions of an output */
     uint32_t next_position;
     bool begun, ended;
     struct rig_err err; /* the merging side's */

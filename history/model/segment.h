@@ -40,10 +40,10 @@ struct rig_segment;
 struct rig_key_note {
     uint64_t
         longest_read; /* as in struct rig_key_use: longest << 32 | ~longest_txn, so that the first of equals wins */
-    int64_t lowest, highest;    /* likewise */
+    int64_t lowest, highest;    /* as in struct rig_key_use */
     uint32_t appends;           /* operations that write, where reads are sequences */
-    uint32_t op_count;          /* number of operations, and */
-    uint32_t first_op, last_op; /* the first and last, if there are any */
+    uint32_t op_count;          /* number of operations */
+    uint32_t first_op, last_op; /* the first and last operation, if there are any */
 };
 
 RIG_VEC(struct rig_key_note, rig_key_notes)
@@ -112,7 +112,7 @@ struct rig_segment {
     uint64_t reused_count;        /* invocations of processes with an open transaction, which then stays open */
     bool owned;                   /* rig_txn_op.owner is set in all operations, and gaps between owners are small */
     bool keyword_keys;            /* key texts are EDN keywords */
-    bool value_keys;              /*   or values (history/model/value_texts.h) */
+    bool value_keys;              /* key texts are values (history/model/value_texts.h) */
     bool in_turn;                 /* see struct rig_history */
     bool unordered; /* events are not in the order of their times: see rig_window_give(); their positions are
                           their numbers in the file, from 0 on and without gaps */

@@ -8,8 +8,8 @@
 static const size_t least_block_bytes = (size_t)1 << 20;
 static const size_t least_checkpoint_bytes = (size_t)1 << 16;
 enum {
-    BLOCK_CHECKPOINTS = 16, /* a block is this many times as long as its checkpoint, */
-    LARGE_CHECKPOINTS = 4,  /* and at least this many times, even if the state is large */
+    BLOCK_CHECKPOINTS = 16, /* a block is this many times as long as its checkpoint */
+    LARGE_CHECKPOINTS = 4,  /* a block is at least this many times as long, even if the state is large */
 };
 
 enum { OPEN_BYTES = 11, OPEN_OP_BYTES = 3 }; /* estimated bytes of an open transaction in a checkpoint */

@@ -50,9 +50,9 @@ struct rig_record_key {
     };
     uint32_t text_length;
     uint32_t good;      /* elements of the spine that transactions read which did not fail */
-    uint32_t stamp;     /* the segment that `local` is of */
+    uint32_t stamp;     /* the segment to which `local` belongs */
     uint32_t local;     /* the key's number in the segment */
-    uint32_t branch_of; /* the segment that `branch` is of */
+    uint32_t branch_of; /* the segment to which `branch` belongs */
     uint32_t branch;    /* the key's newest branch in the segment */
     bool forgotten;
 };
@@ -60,7 +60,7 @@ struct rig_record_key {
 struct rig_record_text {
     const char *at; /* in the decoder's `texts` */
     uint32_t length;
-    uint32_t stamp; /* the segment that `id` is of */
+    uint32_t stamp; /* the segment to which `id` belongs */
     uint32_t id;
 };
 
@@ -76,7 +76,7 @@ struct rig_record_slot {
     int64_t process;
     int64_t invoke_ns;
     int64_t last_ns;        /* of the client's last event */
-    struct rig_txn_op *ops; /* with the keys of the segment that `stamp` is of */
+    struct rig_txn_op *ops; /* with the keys of the segment of `stamp` */
     uint32_t *keys;         /* the decoder's, one an operation; in the same memory */
     uint64_t reads;         /* which of the first 64 operations read, one bit each */
     uint32_t op_count;

@@ -53,7 +53,7 @@ struct rig_source_facts {
     int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown */
     uint64_t skipped_count;
     uint64_t lost_count;   /* operations left out that may have read or written: see struct rig_history */
-    uint64_t reused_count; /* likewise */
+    uint64_t reused_count; /* see rig_segment.reused_count */
     const struct rig_fault_event *faults; /* live as long as the source */
     size_t fault_count;
     struct rig_certificate

@@ -50,7 +50,7 @@ struct rig_source {
     struct rig_source_part *parts;
     struct rig_segment *segments;
     size_t most_bytes;    /* as in the facts */
-    size_t planned_bytes; /* for all parts; and */
+    size_t planned_bytes; /* for all parts */
     size_t largest_bytes; /* memory of the largest one given */
 
     pthread_mutex_t lock;
@@ -66,7 +66,7 @@ struct rig_source {
     unsigned parsing;
     bool hungry;   /* nothing complete begins at cut_at */
     bool settling; /* the file no longer grows */
-    bool settled;  /* and all of it is mapped */
+    bool settled;  /* the file no longer grows, and all of it is mapped */
     bool broken;   /* a part could not be parsed: later ones are not claimed */
     bool paused, stopping;
 
@@ -76,7 +76,7 @@ struct rig_source {
 
 /* How many parts are in memory at a time with this reader. */
 unsigned rig_source_part_count(const struct rig_source *source, const struct rig_form_reader *reader);
-/* The length of each of so many parts under the limit. */
+/* The length of each part under the limit. */
 size_t rig_source_part_share(const struct rig_source *source, const struct rig_form_reader *reader,
                              unsigned part_count);
 /* Plans the parts and allocates them. False when memory runs out. */

@@ -166,11 +166,11 @@ enum rig_rc rig_operation_parser_value(struct rig_operation_parser *parser);
 /* Reads the operation at the cursor. */
 enum rig_rc rig_operation_parser_read(struct rig_operation_parser *parser);
 
-/* For the reader of operations on one object (object_operation.h): the value at the cursor as a number, */
+/* For the reader of operations on one object (object_operation.h): the value at the cursor as a number. */
 enum rig_rc rig_operation_parser_number(struct rig_operation_parser *parser, int64_t *number);
-/* the key at the cursor, */
+/* For the same reader: the key at the cursor. */
 enum rig_rc rig_operation_parser_key(struct rig_operation_parser *parser, struct rig_micro *micro);
-/* and one more micro-operation. */
+/* For the same reader: adds a micro-operation. */
 enum rig_rc rig_operation_parser_add(struct rig_operation_parser *parser, const struct rig_micro *micro);
 
 #endif

@@ -63,10 +63,11 @@ struct rig_part_process {
     uint8_t first;       /* enum rig_part_first */
     bool open;
     bool abandoned;     /* the process invoked again meanwhile, which has an entry of its own */
-    bool is_parsed;     /* `text` is parsed: */
-    uint8_t read_count; /* number of its reads, */
-    struct rig_lane_read reads[RIG_PART_SHORT_OPS + 1]; /* these, behind which one is written in vain; from `text` on */
-    struct rig_txn_op short_ops[RIG_PART_SHORT_OPS];    /* the operations */
+    bool is_parsed;     /* `text` is parsed: the members below have its content */
+    uint8_t read_count; /* number of its reads */
+    struct rig_lane_read
+        reads[RIG_PART_SHORT_OPS + 1]; /* its reads, from `text` on, and one slot that branch-free code may overwrite */
+    struct rig_txn_op short_ops[RIG_PART_SHORT_OPS]; /* the operations */
 };
 
 /* A completion without operations: it completes the invocation of its process in an earlier part, if that is open. */
