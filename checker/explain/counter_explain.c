@@ -36,7 +36,7 @@ static void add_balances(const struct rig_history *history, const struct rig_wit
 {
     const bool above = w->value > w->other_value;
     static const char *const limits[] = {"at most", "at least"};
-    const uint32_t other = w->txns[w->txn_count - 1]; /* or a read of the same transaction */
+    const uint32_t other = w->txns[w->txn_count - 1]; /* the same transaction may have both reads */
     rig_say(
         history, text,
         ": by the transfers that it can have seen, the account began with %s %d. %R: by those that this one can have "

@@ -3,8 +3,8 @@
  * watch that keeps up each change before it compacts it.
  *
  * One thread reads, from one member after the other where one ends, and keeps the lines in a file of the run's folder. Its
- * end is the mark of the end of the load, a gap (a compaction passed it while it had no connection), or a full file. What
- * it did not read the caller reads afterwards, as far as etcd still has it.
+ * end is the mark of the end of the load, a gap (a compaction passed it while it had no connection), or a full file. The
+ * caller reads the rest afterwards, as far as etcd still has it.
  *
  * Space: the longest line, 16 bytes a key; the file at most RIG_ETCD_SPOOL_MOST bytes, about 400 a version and 11 an element
  * of a list.

@@ -63,7 +63,7 @@ static const char *check_balances(const struct rig_history *history, const struc
                                   const struct rig_txn_op *read)
 {
     RIG_REQUIRE(w->txn_count <= 2 && history->workload == RIG_WORKLOAD_BANK);
-    const uint32_t other_txn = w->txns[w->txn_count - 1]; /* or a read of the same transaction */
+    const uint32_t other_txn = w->txns[w->txn_count - 1]; /* the same transaction may have both reads */
     const struct rig_txn_op *other = known_read(history, other_txn, w->other_op);
     int64_t least, most, other_least, other_most;
     if (other == NULL || other->key != read->key)
