@@ -8,21 +8,21 @@ static const uint32_t none = UINT32_MAX;
 /* ---- queues ---- */
 
 /* Whether both operations on the value certainly happened. */
-static bool is_over(const struct rig_object_life *life, const struct rig_object_op *ops, uint32_t open_txn)
+static bool is_over(const struct rig_object_lifetime *lifetime, const struct rig_object_op *ops, uint32_t open_txn)
 {
-    return life->take != none && life->add != none && ops[life->add].txn < open_txn;
+    return lifetime->take != none && lifetime->add != none && ops[lifetime->add].txn < open_txn;
 }
 
-static void find_in_queue(const struct rig_object_lives *lives, const struct rig_object_op *ops, uint32_t until,
+static void find_in_queue(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops, uint32_t until,
                           uint32_t open_txn, uint8_t *done)
 {
-    for (size_t i = 0; i < lives->at.count; i++) {
-        const struct rig_object_life *life = &lives->at.at[i];
-        if (is_over(life, ops, open_txn) && life->take_until <= until)
-            done[life->take] = done[life->add] = 1;
+    for (size_t i = 0; i < lifetimes->at.count; i++) {
+        const struct rig_object_lifetime *lifetime = &lifetimes->at.at[i];
+        if (is_over(lifetime, ops, open_txn) && lifetime->take_until <= until)
+            done[lifetime->take] = done[lifetime->add] = 1;
     }
-    for (size_t i = 0; i < lives->nothings.count; i++) {
-        const uint32_t op = lives->nothings.at[i];
+    for (size_t i = 0; i < lifetimes->nothings.count; i++) {
+        const uint32_t op = lifetimes->nothings.at[i];
         done[op] = ops[op].end <= until;
     }
 }
@@ -94,22 +94,22 @@ static void end_block(struct blocks *b, uint32_t first, uint32_t last, uint8_t *
     b->count--;
 }
 
-static void find_partners(const struct rig_object_lives *lives, const struct rig_object_op *ops, uint32_t count,
+static void find_partners(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops, uint32_t count,
                           uint32_t open_txn, uint32_t *partner)
 {
     memset(partner, 0xff, ((size_t)count + 1) * sizeof *partner);
-    for (size_t i = 0; i < lives->at.count; i++) {
-        const struct rig_object_life *life = &lives->at.at[i];
-        if (!is_over(life, ops, open_txn))
+    for (size_t i = 0; i < lifetimes->at.count; i++) {
+        const struct rig_object_lifetime *lifetime = &lifetimes->at.at[i];
+        if (!is_over(lifetime, ops, open_txn))
             continue;
-        partner[life->take] = life->add;
-        partner[life->add] = life->take;
+        partner[lifetime->take] = lifetime->add;
+        partner[lifetime->add] = lifetime->take;
     }
-    for (size_t i = 0; i < lives->nothings.count; i++)
-        partner[lives->nothings.at[i]] = lives->nothings.at[i];
+    for (size_t i = 0; i < lifetimes->nothings.count; i++)
+        partner[lifetimes->nothings.at[i]] = lifetimes->nothings.at[i];
 }
 
-static bool find_in_stack(const struct rig_object_lives *lives, const struct rig_object_op *ops, uint32_t count,
+static bool find_in_stack(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops, uint32_t count,
                           uint32_t until, uint32_t open_txn, uint8_t *done)
 {
     struct blocks b = {.at = malloc(((size_t)count + 1) * sizeof *b.at),
@@ -117,7 +117,7 @@ static bool find_in_stack(const struct rig_object_lives *lives, const struct rig
     const bool fits = b.at != NULL && b.partner != NULL;
     uint32_t first = 0, last_end = 0;
     if (fits)
-        find_partners(lives, ops, count, open_txn, b.partner);
+        find_partners(lifetimes, ops, count, open_txn, b.partner);
     for (uint32_t op = 0; fits && op < count; op++) {
         if (op > first && ops[op].invoke > last_end) {
             end_block(&b, first, op, done);
@@ -136,7 +136,7 @@ static bool find_in_stack(const struct rig_object_lives *lives, const struct rig
 /* ---- both ---- */
 
 /* A drain is several operations of one transaction: all of them stay if one does. */
-static void keep_whole(const struct rig_object_lives *lives, const struct rig_object_op *ops, uint32_t count,
+static void keep_whole(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops, uint32_t count,
                        uint8_t *done)
 {
     for (bool changed = true; changed;) {
@@ -147,24 +147,24 @@ static void keep_whole(const struct rig_object_lives *lives, const struct rig_ob
             done[i] = done[i + 1] = 0;
             changed = true;
         }
-        for (size_t i = 0; i < lives->at.count; i++) {
-            const struct rig_object_life *life = &lives->at.at[i];
-            if (life->take == none || life->add == none || done[life->take] == done[life->add])
+        for (size_t i = 0; i < lifetimes->at.count; i++) {
+            const struct rig_object_lifetime *lifetime = &lifetimes->at.at[i];
+            if (lifetime->take == none || lifetime->add == none || done[lifetime->take] == done[lifetime->add])
                 continue;
-            done[life->take] = done[life->add] = 0;
+            done[lifetime->take] = done[lifetime->add] = 0;
             changed = true;
         }
     }
 }
 
-bool rig_object_done_find(const struct rig_object_lives *lives, const struct rig_object_op *ops, uint32_t count,
+bool rig_object_done_find(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops, uint32_t count,
                           uint32_t until, uint32_t open_txn, uint8_t *done)
 {
     memset(done, 0, (size_t)count + 1);
-    if (lives->queue)
-        find_in_queue(lives, ops, until, open_txn, done);
-    else if (!find_in_stack(lives, ops, count, until, open_txn, done))
+    if (lifetimes->queue)
+        find_in_queue(lifetimes, ops, until, open_txn, done);
+    else if (!find_in_stack(lifetimes, ops, count, until, open_txn, done))
         return false;
-    keep_whole(lives, ops, count, done);
+    keep_whole(lifetimes, ops, count, done);
     return true;
 }

@@ -4,7 +4,7 @@
  * All operations so far have an order, the values are unique, and no take is of unknown outcome. Operations that
  * are open now, of transactions from `open_txn` on, were invoked after `until`; an addition that is open may fail yet.
  *  - Queue: a value that was taken by then, and a take that found nothing by then. Each contradiction of a queue
- *    (object_lives.h) that involves one of these is among the operations so far: a value that is still there counts as taken
+ *    (object_lifetimes.h) that involves one of these is among the operations so far: a value that is still there counts as taken
  *    after `until`, as it will be.
  *  - Stack: while no operation on the stack is open, the set of its values is known. Between two such moments, operations
  *    on values that are both added and taken there leave the stack as it was, so they can be left out; then the next ones
@@ -15,10 +15,11 @@
 #ifndef RIG_CHECKER_OBJECTS_OBJECT_DONE_H
 #define RIG_CHECKER_OBJECTS_OBJECT_DONE_H
 
-#include "checker/objects/object_lives.h"
+#include "checker/objects/object_lifetimes.h"
 
-/* Marks per operation those that are done: both of a value, and all of a transaction, or none. False when memory runs out. */
-bool rig_object_done_find(const struct rig_object_lives *lives, const struct rig_object_op *ops, uint32_t count,
+/* Marks per operation those that are done: both of a value, and all of a transaction, or none. False when memory runs
+ * out. */
+bool rig_object_done_find(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops, uint32_t count,
                           uint32_t until, uint32_t open_txn, uint8_t *done);
 
 #endif

@@ -110,7 +110,7 @@ static enum rig_object_answer replay_rows(const struct rig_object_key *key, stru
     return explains ? RIG_OBJECT_LINEARIZABLE : RIG_OBJECT_TIME;
 }
 
-/* Without a search: by the lives of the values, and by an order that follows from them. TIME: it is open. */
+/* Without a search: by the lifetimes of the values, and by an order that follows from them. TIME: it is open. */
 static enum rig_object_answer decide_lives(const struct rig_object_key *key, const struct rig_object_rows *rows,
                                            bool unique, const struct rig_object_search_limits *limits,
                                            struct rig_object_decided *decided)
@@ -224,14 +224,14 @@ static bool settle_register(const struct rig_object_key *key, const struct rig_o
 bool rig_object_key_settle(const struct rig_object_key *key, const struct rig_object_decided *decided,
                            struct rig_object_past *past, uint8_t *done)
 {
-    struct rig_object_lives lives;
+    struct rig_object_lifetimes lifetimes;
     RIG_REQUIRE(decided->answer == RIG_OBJECT_LINEARIZABLE && !is_last(key));
     memset(done, 0, (size_t)key->count + 1);
     if (!is_row(key))
         return settle_register(key, decided, past, done);
-    const bool found = rig_object_lives_init(&lives, key->model, key->ops, key->count, key->open) &&
-                       rig_object_done_find(&lives, key->ops, key->count, key->until, key->open.txn, done);
-    rig_object_lives_done(&lives);
+    const bool found = rig_object_lifetimes_init(&lifetimes, key->model, key->ops, key->count, key->open) &&
+                       rig_object_done_find(&lifetimes, key->ops, key->count, key->until, key->open.txn, done);
+    rig_object_lifetimes_done(&lifetimes);
     for (uint32_t i = 0; found && i < key->count; i++)
         key->past->done += done[i] && key->ops[i].end != RIG_POSITION_NONE;
     return found;

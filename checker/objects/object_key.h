@@ -1,6 +1,6 @@
 /*
- * Decides the operations on one object, as far as a limit allows: by the algorithms that need no search where its values
- * are unique, else by a search.
+ * Decides the operations on one object, as far as a limit allows: by the algorithms that need no search where its
+ * values are unique, else by a search.
  *
  * Threads: one at a time.
  */
@@ -27,7 +27,7 @@ struct rig_object_decided {
     struct rig_object_result result;
     struct rig_object_refutation refutation; /* found: `result` is not filled in */
     struct rig_object_narrowed narrowed; /* REFUTED: where the proof begins, unless at the beginning of the window */
-    bool searched;                       /* false: a queue or a stack was decided by the lives of its values */
+    bool searched;                       /* false: a queue or a stack was decided by the lifetimes of its values */
     bool later;                          /* TIME in a window that is not the last one: it is left to later windows */
 };
 

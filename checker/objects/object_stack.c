@@ -4,13 +4,14 @@
 
 #include "base/bug.h"
 
-/* Times between two successive ends of lives are gaps, numbered from 0: `at[gap]` to `at[gap + 1]`. A stretch is a range
- * of gaps, each within some life. */
+/* Times between two successive ends of lifetimes are gaps, numbered from 0: `at[gap]` to `at[gap + 1]`. A stretch is a
+ * range of gaps, each within some lifetime. */
 struct stretch {
     uint32_t from, until;
 };
 
-/* An operation at its point in time. At one point, takes come before takes that found nothing, and these before additions. */
+/* An operation at its point in time. At one point, takes come before takes that found nothing, and these before
+ * additions. */
 struct point {
     uint32_t at, op;
     uint64_t rank;
@@ -21,14 +22,14 @@ RIG_VEC(struct point, points)
 RIG_VEC(uint32_t, positions)
 
 struct stacking {
-    const struct rig_object_lives *lives;
+    const struct rig_object_lifetimes *lifetimes;
     const struct rig_object_op *ops;
-    const struct rig_object_life **sorted; /* those that are not empty, by the ends of their additions */
-    uint32_t count, width;                 /* of `sorted`; leaves of `begins` */
-    uint32_t *begins;                      /* tree of minima: add_from of those that are left */
+    const struct rig_object_lifetime **sorted; /* those that are not empty, by the ends of their additions */
+    uint32_t count, width;                     /* of `sorted`; leaves of `begins` */
+    uint32_t *begins;                          /* tree of minima: add_from of those that are left */
     struct positions at;
     uint32_t gaps;           /* leaves of the tree of covers */
-    int32_t *least, *change; /* tree: lives that cover a gap, at least, and what is to be added below */
+    int32_t *least, *change; /* tree: lifetimes that cover a gap, at least, and what is to be added below */
     struct stretches waiting;
     struct points *points; /* NULL: no order is wanted */
     uint64_t rank;
@@ -40,9 +41,9 @@ static const int32_t split = 1 << 30; /* covers of a gap between stretches */
 
 /* ---- a tree of minima over the beginnings of additions ---- */
 
-static void set_begin(struct stacking *s, uint32_t life, uint32_t begin)
+static void set_begin(struct stacking *s, uint32_t lifetime, uint32_t begin)
 {
-    uint32_t node = s->width + life;
+    uint32_t node = s->width + lifetime;
     s->begins[node] = begin;
     for (node /= 2; node > 0; node /= 2) {
         const uint32_t left = s->begins[2 * node], right = s->begins[2 * node + 1];
@@ -50,7 +51,7 @@ static void set_begin(struct stacking *s, uint32_t life, uint32_t begin)
     }
 }
 
-/* The first life of [from, until) whose addition begins before `before`; `until`: there is none. */
+/* The first lifetime of [from, until) whose addition begins before `before`; `until`: there is none. */
 static uint32_t find_begin(const struct stacking *s, uint32_t node, uint32_t low, uint32_t high, uint32_t from,
                            uint32_t until, uint32_t before)
 {
@@ -82,7 +83,7 @@ static void cover(struct stacking *s, uint32_t node, uint32_t low, uint32_t high
     s->least[node] = (left < right ? left : right) + s->change[node];
 }
 
-/* The first gap of the range that no life covers; `until`: there is none. */
+/* The first gap of the range that no lifetime covers; `until`: there is none. */
 static uint32_t find_open(const struct stacking *s, uint32_t node, uint32_t low, uint32_t high, struct stretch range,
                           int32_t above)
 {
@@ -123,7 +124,7 @@ static int compare_positions(const void *left, const void *right)
 
 static int compare_additions(const void *left, const void *right)
 {
-    const struct rig_object_life *const *a = left, *const *b = right;
+    const struct rig_object_lifetime *const *a = left, *const *b = right;
     return compare_numbers((*a)->add_until, (*b)->add_until);
 }
 
@@ -140,9 +141,9 @@ static uint32_t gap_of(const struct stacking *s, uint32_t position)
     return (uint32_t)(found - s->at.at);
 }
 
-static struct stretch gaps_of(const struct stacking *s, const struct rig_object_life *life)
+static struct stretch gaps_of(const struct stacking *s, const struct rig_object_lifetime *lifetime)
 {
-    return (struct stretch){gap_of(s, life->add_until), gap_of(s, life->take_from)};
+    return (struct stretch){gap_of(s, lifetime->add_until), gap_of(s, lifetime->take_from)};
 }
 
 static void note_positions(struct stacking *s)
@@ -161,11 +162,11 @@ static void note_positions(struct stacking *s)
 
 static bool set_up(struct stacking *s)
 {
-    const size_t lives = s->lives->at.count;
-    s->sorted = malloc((lives + 1) * sizeof(void *));
-    for (size_t i = 0; s->sorted != NULL && i < lives; i++) {
-        if (rig_object_life_is_long(&s->lives->at.at[i]))
-            s->sorted[s->count++] = &s->lives->at.at[i];
+    const size_t lifetimes = s->lifetimes->at.count;
+    s->sorted = malloc((lifetimes + 1) * sizeof(void *));
+    for (size_t i = 0; s->sorted != NULL && i < lifetimes; i++) {
+        if (rig_object_lifetime_is_long(&s->lifetimes->at.at[i]))
+            s->sorted[s->count++] = &s->lifetimes->at.at[i];
     }
     if (s->count > 0)
         qsort(s->sorted, s->count, sizeof(void *), compare_additions);
@@ -195,15 +196,15 @@ static void add_point(struct stacking *s, uint32_t at, unsigned class, uint64_t 
 }
 
 /* The value is at the bottom of the stretch, on those that were before. */
-static void place_bottom(struct stacking *s, const struct rig_object_life *life, uint32_t from, uint32_t until)
+static void place_bottom(struct stacking *s, const struct rig_object_lifetime *lifetime, uint32_t from, uint32_t until)
 {
     static const uint64_t most = UINT64_C(1) << 48;
     s->rank++;
-    add_point(s, from, ADDITIONS, s->rank, life->add);
-    add_point(s, until, TAKES, most - s->rank, life->take);
+    add_point(s, from, ADDITIONS, s->rank, lifetime->add);
+    add_point(s, until, TAKES, most - s->rank, lifetime->take);
 }
 
-/* The lives of the stretch that are left, [first, last). */
+/* The lifetimes of the stretch that are left, [first, last). */
 static void lives_of(const struct stacking *s, struct stretch stretch, uint32_t *first, uint32_t *last)
 {
     const uint32_t bounds[] = {s->at.at[stretch.from], s->at.at[stretch.until]};
@@ -242,15 +243,15 @@ static bool remove_bottoms(struct stacking *s, struct stretch stretch, uint32_t 
 static bool contradict(const struct stacking *s, struct stretch stretch, uint32_t first, uint32_t last,
                        struct rig_object_values *values)
 {
-    const struct rig_object_life **left = malloc(((size_t)s->count + 1) * sizeof(void *));
+    const struct rig_object_lifetime **left = malloc(((size_t)s->count + 1) * sizeof(void *));
     uint32_t count = 0;
     bool covered = false;
     for (uint32_t i = first; left != NULL && i < last; i++) {
         if (s->begins[s->width + i] != RIG_POSITION_NONE)
             left[count++] = s->sorted[i];
     }
-    const bool done = left != NULL && rig_object_lives_cover(left, count, s->at.at[stretch.from],
-                                                             s->at.at[stretch.until], values, &covered);
+    const bool done = left != NULL && rig_object_lifetimes_cover(left, count, s->at.at[stretch.from],
+                                                                 s->at.at[stretch.until], values, &covered);
     RIG_INVARIANT(!done || covered);
     free(left);
     return done;
@@ -273,21 +274,21 @@ static bool remove_all(struct stacking *s, struct rig_object_values *values)
 
 static void place_short(struct stacking *s)
 {
-    for (size_t i = 0; i < s->lives->at.count && !s->failed; i++) {
-        const struct rig_object_life *life = &s->lives->at.at[i];
-        const uint32_t at = life->add_from > life->take_from ? life->add_from : life->take_from;
-        if (rig_object_life_is_long(life))
+    for (size_t i = 0; i < s->lifetimes->at.count && !s->failed; i++) {
+        const struct rig_object_lifetime *lifetime = &s->lifetimes->at.at[i];
+        const uint32_t at = lifetime->add_from > lifetime->take_from ? lifetime->add_from : lifetime->take_from;
+        if (rig_object_lifetime_is_long(lifetime))
             continue;
-        add_point(s, at, ADDITIONS, ++s->rank, life->add);
-        add_point(s, at, ADDITIONS, ++s->rank, life->take);
+        add_point(s, at, ADDITIONS, ++s->rank, lifetime->add);
+        add_point(s, at, ADDITIONS, ++s->rank, lifetime->take);
     }
 }
 
 /* At the end of the stretch in which it begins, or where it begins. */
 static void place_nothings(struct stacking *s, const struct stretch *all, size_t count)
 {
-    for (size_t i = 0; i < s->lives->nothings.count && !s->failed; i++) {
-        const uint32_t op = s->lives->nothings.at[i], from = s->ops[op].invoke;
+    for (size_t i = 0; i < s->lifetimes->nothings.count && !s->failed; i++) {
+        const uint32_t op = s->lifetimes->nothings.at[i], from = s->ops[op].invoke;
         size_t low = 0, high = count;
         while (low < high) {
             const size_t middle = (low + high) / 2;
@@ -314,11 +315,12 @@ static bool stack_up(struct stacking *s, struct rig_object_values *values)
     return !s->failed && remove_all(s, values);
 }
 
-bool rig_object_stack_decide(const struct rig_object_lives *lives, const struct rig_object_op *ops,
+bool rig_object_stack_decide(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops,
                              struct rig_object_values *values, struct rig_object_order *order)
 {
     struct points points = {0};
-    struct stacking s = {.lives = lives, .ops = ops, .points = order != NULL && lives->certain ? &points : NULL};
+    struct stacking s = {
+        .lifetimes = lifetimes, .ops = ops, .points = order != NULL && lifetimes->certain ? &points : NULL};
     bool done = stack_up(&s, values);
     if (points.count > 0)
         qsort(points.at, points.count, sizeof *points.at, compare_points);

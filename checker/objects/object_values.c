@@ -59,20 +59,20 @@ bool rig_object_values_decide(struct rig_object_model *model, const struct rig_o
                               struct rig_object_refutation *refutation, struct rig_object_order *order, bool *decided)
 {
     const struct refuting r = {model, ops, count, limits, refutation};
-    struct rig_object_lives lives;
+    struct rig_object_lifetimes lifetimes;
     struct rig_object_values *values = &refutation->values;
     uint32_t nothing = UINT32_MAX;
     *refutation = (struct rig_object_refutation){.found = false};
-    bool done = rig_object_lives_init(&lives, model, ops, count, open) &&
-                rig_object_lives_contradict(&lives, ops, values, &nothing);
-    if (done && values->count == 0 && !lives.queue)
-        done = rig_object_stack_decide(&lives, ops, values, order);
-    *decided = done && values->count == 0 && lives.certain;
+    bool done = rig_object_lifetimes_init(&lifetimes, model, ops, count, open) &&
+                rig_object_lifetimes_contradict(&lifetimes, ops, values, &nothing);
+    if (done && values->count == 0 && !lifetimes.queue)
+        done = rig_object_stack_decide(&lifetimes, ops, values, order);
+    *decided = done && values->count == 0 && lifetimes.certain;
     if (done && values->count > 0) {
         done = confirm(&r, nothing);
         *decided = refutation->found;
     }
-    rig_object_lives_done(&lives);
+    rig_object_lifetimes_done(&lifetimes);
     return done;
 }
 

@@ -73,7 +73,7 @@ static void note_found(struct rig_online *online, enum rig_anomaly anomaly, uint
 }
 
 /* Notes the first anomaly found that was requested, or that refutes a requested level by itself. */
-static void note_forbidden(struct rig_online *online, const struct rig_stream_peek *peek)
+static void note_forbidden(struct rig_online *online, const struct rig_stream_interim *interim)
 {
     uint64_t forbidden = 0;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -83,7 +83,7 @@ static void note_forbidden(struct rig_online *online, const struct rig_stream_pe
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         int none = RIG_ANOMALY_COUNT;
         const bool is_asked = (forbidden & RIG_ANOMALY_BIT(anomaly)) != 0;
-        if (peek->count[anomaly] > 0 && (is_asked || (online->check->levels & peek->refutes[anomaly]) != 0))
+        if (interim->count[anomaly] > 0 && (is_asked || (online->check->levels & interim->refutes[anomaly]) != 0))
             (void)atomic_compare_exchange_strong(&online->first_forbidden, &none, (int)anomaly);
     }
 }
@@ -112,17 +112,17 @@ static bool look(struct rig_online *online)
     if (checked == online->looked_at || now_ns < online->next_look_ns)
         return true;
     online->looked_at = checked;
-    struct rig_stream_peek peek;
-    if (rig_stream_peek(online->windows, &peek, &online->err) != RIG_OK)
+    struct rig_stream_interim interim;
+    if (rig_stream_interim(online->windows, &interim, &online->err) != RIG_OK)
         return false;
-    if ((peek.contradicted & ~online->contradicted) != 0)
+    if ((interim.contradicted & ~online->contradicted) != 0)
         forget_found(online);
-    online->contradicted |= peek.contradicted;
+    online->contradicted |= interim.contradicted;
     if (online->partial)
-        peek.count[RIG_ANOMALY_GARBAGE_READ] = 0; /* another rank may have written it */
+        interim.count[RIG_ANOMALY_GARBAGE_READ] = 0; /* another rank may have written it */
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
-        note_found(online, (enum rig_anomaly)anomaly, peek.count[anomaly]);
-    note_forbidden(online, &peek);
+        note_found(online, (enum rig_anomaly)anomaly, interim.count[anomaly]);
+    note_forbidden(online, &interim);
     int64_t pause_ns = looks_apart * (own_ns() - start_ns);
     online->next_look_ns = rig_clock_now_ns() + (pause_ns > least_look_ns ? pause_ns : least_look_ns);
     return true;

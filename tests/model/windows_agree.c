@@ -156,8 +156,8 @@ static void look_on(struct totals *totals, const struct cutting *cutting, struct
                     const struct rig_verdict *whole)
 {
     struct rig_err err = {0};
-    struct rig_stream_peek peek;
-    if (rig_stream_peek(windows, &peek, &err) != RIG_OK) {
+    struct rig_stream_interim interim;
+    if (rig_stream_interim(windows, &interim, &err) != RIG_OK) {
         complain(totals, cutting, "cannot be looked at:", err.text);
         return;
     }
@@ -170,7 +170,7 @@ static void look_on(struct totals *totals, const struct cutting *cutting, struct
     }
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         const struct rig_level_info *info = rig_level_info((enum rig_level)level);
-        if ((peek.refuted & RIG_LEVEL_BIT(level)) && !(refuted & info->below))
+        if ((interim.refuted & RIG_LEVEL_BIT(level)) && !(refuted & info->below))
             complain(totals, cutting, "was said to be refuted:", info->name);
     }
 }

@@ -4,12 +4,12 @@
  *   objects_compare [--count N] [--seed N] [--operations N]
  *
  * Histories are small, random, written as Jepsen writes them, and read in parts that are cut anywhere; so the reader is
- * compared, too. Results come from a run of the object in which operations take effect at random times, and some are then
- * changed. Brute force shares no code with rig: it has its own objects, and tries every order.
+ * compared, too. Results come from a run of the object in which operations take effect at random times, and some are
+ * then changed. Brute force shares no code with rig: it has its own objects, and tries every order.
  *
  * rig-verify's code must accept the proof of each verdict (tests/proof/replay_proof.h).
- * Each history is also checked in windows of a few operations, with the same verdict. Histories of more than 8 operations are
- * only checked so.
+ * Each history is also checked in windows of a few operations, with the same verdict. Histories of more than 8
+ * operations are only checked so.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,7 +334,8 @@ static void write_text(const struct history *h, bool tuples, struct rig_buf *tex
 
 /* ---- comparison ---- */
 
-/* In windows of `size` operations each, or with the operations in one window. *foreseen: a look at a part refuted it. */
+/* In windows of `size` operations each, or with the operations in one window. *foreseen: a look at a part refuted
+ * it. */
 static enum rig_rc check_in_windows(const struct rig_history *history, const struct rig_check_options *check,
                                     uint32_t size, bool *foreseen, struct rig_verdict **verdict, struct rig_err *err)
 {
@@ -347,12 +348,12 @@ static enum rig_rc check_in_windows(const struct rig_history *history, const str
     cut_history_init(&cut, history, size);
     enum rig_rc rc = rig_stream_begin(history->workload, &options, &windows, err);
     for (uint32_t fed = 0; rc == RIG_OK && (segment = cut_history_next(&cut)) != NULL; fed++) {
-        struct rig_stream_peek peek = {0};
+        struct rig_stream_interim interim = {0};
         rc = rig_stream_feed(windows, segment, err);
         if (rc == RIG_OK && fed % 2 == 0)
-            rc = rig_stream_peek(windows, &peek, err);
-        *foreseen |= peek.count[RIG_ANOMALY_NONLINEARIZABLE] > 0 &&
-                     (peek.refuted & RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE)) != 0;
+            rc = rig_stream_interim(windows, &interim, err);
+        *foreseen |= interim.count[RIG_ANOMALY_NONLINEARIZABLE] > 0 &&
+                     (interim.refuted & RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE)) != 0;
     }
     if (rc == RIG_OK)
         rc = rig_stream_finish(windows, &facts, verdict, err);

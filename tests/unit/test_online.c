@@ -14,7 +14,8 @@
 #include "history/source/source.h"
 #include "run/load/online.h"
 
-/* -- the record: a source in place of history/source/source.c ------------------------------------------------------------- */
+/* -- the record: a source in place of history/source/source.c
+ * ------------------------------------------------------------- */
 
 enum { TXNS = 100 }; /* of each stretch */
 
@@ -120,14 +121,14 @@ enum rig_rc rig_stream_feed(struct rig_stream *windows, const struct rig_segment
 }
 
 /* From the third segment on each adds a G2-item, from the fifth on also a lost update. */
-enum rig_rc rig_stream_peek(struct rig_stream *windows, struct rig_stream_peek *peek, struct rig_err *error)
+enum rig_rc rig_stream_interim(struct rig_stream *windows, struct rig_stream_interim *interim, struct rig_err *error)
 {
     (void)error;
-    *peek = (struct rig_stream_peek){.txn_count = (uint64_t)windows->fed * TXNS};
-    peek->count[RIG_ANOMALY_G2_ITEM] = windows->fed < 3 ? 0 : (uint64_t)windows->fed - 2;
-    peek->count[RIG_ANOMALY_LOST_UPDATE] = windows->fed < 5 ? 0 : 1;
+    *interim = (struct rig_stream_interim){.txn_count = (uint64_t)windows->fed * TXNS};
+    interim->count[RIG_ANOMALY_G2_ITEM] = windows->fed < 3 ? 0 : (uint64_t)windows->fed - 2;
+    interim->count[RIG_ANOMALY_LOST_UPDATE] = windows->fed < 5 ? 0 : 1;
     if (windows->fed >= 3)
-        peek->refuted = peek->refutes[RIG_ANOMALY_G2_ITEM] = rig_level_info(RIG_LEVEL_REPEATABLE_READ)->above;
+        interim->refuted = interim->refutes[RIG_ANOMALY_G2_ITEM] = rig_level_info(RIG_LEVEL_REPEATABLE_READ)->above;
     return RIG_OK;
 }
 

@@ -248,15 +248,15 @@ static void a_look_shows_the_unjudged_part(void **state)
     (void)state;
     struct fixture f;
     struct rig_err err = {0};
-    struct rig_stream_peek peek;
+    struct rig_stream_interim interim;
     feed(&f, "ok 0 0-2: rx[] ay1; ok 1 1-3: ry[] ax1; ok 2 4-5: rx[1] ry[1]; info 3 6-: az1",
          &(struct rig_stream_options){.check = {.assumptions = RIG_ASSUMES_PREFILLED}});
-    assert_int_equal(rig_stream_peek(f.windows, &peek, &err), RIG_OK);
-    assert_int_equal(peek.count[RIG_ANOMALY_G2_ITEM], 1);
-    assert_true(peek.refuted & RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE));
-    assert_false(peek.refuted & RIG_LEVEL_BIT(RIG_LEVEL_SNAPSHOT_ISOLATION));
-    assert_int_equal(peek.txn_count, 3);
-    assert_int_equal(peek.waiting_count, 3);
+    assert_int_equal(rig_stream_interim(f.windows, &interim, &err), RIG_OK);
+    assert_int_equal(interim.count[RIG_ANOMALY_G2_ITEM], 1);
+    assert_true(interim.refuted & RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE));
+    assert_false(interim.refuted & RIG_LEVEL_BIT(RIG_LEVEL_SNAPSHOT_ISOLATION));
+    assert_int_equal(interim.txn_count, 3);
+    assert_int_equal(interim.waiting_count, 3);
     finish(&f);
     assert_int_equal(f.verdict->findings[RIG_ANOMALY_G2_ITEM].count, 1);
     done(&f);
@@ -281,9 +281,9 @@ static struct rig_history *passing_keys(int txn_count)
 static uint64_t waiting_of(struct fixture *f)
 {
     struct rig_err err = {0};
-    struct rig_stream_peek peek;
-    assert_int_equal(rig_stream_peek(f->windows, &peek, &err), RIG_OK);
-    return peek.waiting_count;
+    struct rig_stream_interim interim;
+    assert_int_equal(rig_stream_interim(f->windows, &interim, &err), RIG_OK);
+    return interim.waiting_count;
 }
 
 /* As soon as enough transactions are new while the window is most of the history, and later when it has grown. */

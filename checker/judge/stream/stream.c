@@ -86,8 +86,8 @@ void rig_stream_free(struct rig_stream *windows)
     if (windows == NULL)
         return;
     rig_judge_done(&windows->judge);
-    if (windows->peeks)
-        rig_judge_done(&windows->peeking);
+    if (windows->has_interim)
+        rig_judge_done(&windows->interim);
     rig_window_free(windows->window);
     rig_retired_free(windows->retired);
     rig_witness_txns_free(windows->evidence);

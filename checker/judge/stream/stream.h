@@ -97,7 +97,7 @@ enum rig_rc rig_stream_finish(struct rig_stream *windows, const struct rig_sourc
 void rig_stream_found(const struct rig_stream *windows, uint64_t found[RIG_ANOMALY_COUNT]);
 
 /* Provisional results. */
-struct rig_stream_peek {
+struct rig_stream_interim {
     uint64_t count[RIG_ANOMALY_COUNT];   /* of each anomaly: a lower bound */
     uint64_t refutes[RIG_ANOMALY_COUNT]; /* per anomaly: bits of the levels that it refutes */
     uint64_t refuted;                    /* bits of the levels that any anomaly refutes */
@@ -113,6 +113,6 @@ struct rig_stream_peek {
  * garbage reads refute nothing here, and the levels below read committed are decided only at the end).
  * Time: that of judging the window.
  */
-enum rig_rc rig_stream_peek(struct rig_stream *windows, struct rig_stream_peek *peek, struct rig_err *err);
+enum rig_rc rig_stream_interim(struct rig_stream *windows, struct rig_stream_interim *interim, struct rig_err *err);
 
 #endif

@@ -18,8 +18,8 @@ struct rig_stream {
     const struct rig_type_windows *windows;
     struct rig_window *window;
     struct rig_judge judge;
-    struct rig_judge peeking; /* set up by the first peek */
-    bool peeks;
+    struct rig_judge interim; /* of interim judgements */
+    bool has_interim;         /* `interim` is set up */
     struct rig_retired *retired;
     struct rig_witness_txns *evidence;
     struct rig_findings findings;
@@ -71,8 +71,8 @@ void rig_stream_limit_judge(struct rig_stream *windows, const struct rig_history
 /* Decides the operations on objects in the window as far as later ones cannot change the answer, and drops those that
  * are done (object_windows.c). */
 enum rig_rc rig_stream_judge_objects(struct rig_stream *windows, struct rig_err *err);
-/* Counts the objects of a peek (`judge` has inferred the window, with open transactions) that are certainly not
- * linearizable; changes nothing. */
+/* Counts the objects of an interim judgement (`judge` has inferred the window, with open transactions) that are
+ * certainly not linearizable; changes nothing. */
 enum rig_rc rig_stream_look_at_objects(struct rig_stream *windows, struct rig_judge *judge, uint64_t *refuted,
                                        struct rig_err *err);
 /* Before the last judgement: it goes on from the earlier ones. */

@@ -1,4 +1,4 @@
-/* Provisional results during a check: rig_stream_found(), rig_stream_peek(). */
+/* Provisional results during a check: rig_stream_found(), rig_stream_interim(). */
 #include <string.h>
 
 #include "base/clock.h"
@@ -10,17 +10,19 @@
 /*
  * The levels that each anomaly counted refutes, independent of later segments: by its name, and by the witnesses of the
  * windows judged. The writer of a garbage value may still come, and the value that a key began with may still be found,
- * so that versions on a cycle have an order; and if later reads contradict an order of writes, read committed is refuted,
- * but no weaker level. A later read may show an append again that seems lost; the cycle of the read that missed it counts.
+ * so that versions on a cycle have an order; and if later reads contradict an order of writes, read committed is
+ * refuted, but no weaker level. A later read may show an append again that seems lost; the cycle of the read that
+ * missed it counts.
  */
-static void find_refuted_for_good(const struct rig_findings *findings, struct rig_stream_peek *peek)
+static void find_refuted_for_good(const struct rig_findings *findings, struct rig_stream_interim *interim)
 {
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if (anomaly == RIG_ANOMALY_GARBAGE_READ || anomaly == RIG_ANOMALY_CYCLIC_VERSIONS || peek->count[anomaly] == 0)
+        if (anomaly == RIG_ANOMALY_GARBAGE_READ || anomaly == RIG_ANOMALY_CYCLIC_VERSIONS ||
+            interim->count[anomaly] == 0)
             continue;
-        peek->refutes[anomaly] = rig_levels_refuted_by(findings->lattice, (enum rig_anomaly)anomaly, false) |
-                                 (findings->of[anomaly].refutes & ~rig_levels_below_committed);
-        peek->refuted |= peek->refutes[anomaly];
+        interim->refutes[anomaly] = rig_levels_refuted_by(findings->lattice, (enum rig_anomaly)anomaly, false) |
+                                    (findings->of[anomaly].refutes & ~rig_levels_below_committed);
+        interim->refuted |= interim->refutes[anomaly];
     }
 }
 
@@ -40,12 +42,12 @@ static enum rig_rc search_fresh(struct rig_judge *judge, const struct rig_histor
     return rig_judge_search(judge, selected, err);
 }
 
-static struct rig_judge *peeking_judge(struct rig_stream *w)
+static struct rig_judge *interim_judge(struct rig_stream *w)
 {
-    if (!w->peeks)
-        rig_judge_init(&w->peeking, 1, rig_check_assumptions(&w->options.check), w->options.check.limit_bytes);
-    w->peeks = true;
-    return &w->peeking;
+    if (!w->has_interim)
+        rig_judge_init(&w->interim, 1, rig_check_assumptions(&w->options.check), w->options.check.limit_bytes);
+    w->has_interim = true;
+    return &w->interim;
 }
 
 enum rig_rc rig_stream_doomed(struct rig_stream *w, const struct rig_history *view, uint64_t *levels,
@@ -56,7 +58,7 @@ enum rig_rc rig_stream_doomed(struct rig_stream *w, const struct rig_history *vi
     enum rig_rc rc = rig_links_clean(&w->judge.inference.links, view, w->judge.inference.committed, &clean, err);
     if (rc != RIG_OK || (clean && w->judge.inference.noncyclic.kept.count == 0))
         return rc;
-    struct rig_judge *judge = peeking_judge(w);
+    struct rig_judge *judge = interim_judge(w);
     struct rig_err why = {0};
     const struct rig_arena *taken = &w->judge.scratch;
     judge->assumptions = w->judge.assumptions;
@@ -70,7 +72,7 @@ enum rig_rc rig_stream_doomed(struct rig_stream *w, const struct rig_history *vi
     }
     if (w->options.check.limit_bytes > 0) {
         rig_judge_done(judge);
-        w->peeks = false;
+        w->has_interim = false;
     }
     /* It only saves time. */
     return rc == RIG_OK || rc == RIG_E_LIMIT ? RIG_OK : rig_fail(err, rc, "%s", why.text);
@@ -78,15 +80,15 @@ enum rig_rc rig_stream_doomed(struct rig_stream *w, const struct rig_history *vi
 
 /* The requested levels that no order of the versions explains, where no single read is impossible. Only for types whose
  * reads leave the order open. */
-static enum rig_rc find_denied(struct rig_stream *w, const struct rig_stream_peek *peek, uint64_t *denied,
+static enum rig_rc find_denied(struct rig_stream *w, const struct rig_stream_interim *interim, uint64_t *denied,
                                struct rig_err *err)
 {
-    const struct rig_inference *inference = &w->peeking.inference;
-    const uint64_t levels = rig_findings_open(&w->findings, &w->peeking) & w->storage->verdict.requested_levels;
+    const struct rig_inference *inference = &w->interim.inference;
+    const uint64_t levels = rig_findings_open(&w->findings, &w->interim) & w->storage->verdict.requested_levels;
     struct rig_explained explained = {0};
     const struct rig_solve_budget budget = {.deadline_ns = rig_clock_now_ns() + w->findings.budget_ns};
     *denied = 0;
-    if (!w->type->whole || levels == 0 || peek->contradicted != 0 || inference->noncyclic.kept.count > 0)
+    if (!w->type->whole || levels == 0 || interim->contradicted != 0 || inference->noncyclic.kept.count > 0)
         return RIG_OK;
     enum rig_rc rc = rig_explained_find_whole(inference, levels, &budget, &explained, err);
     *denied = explained.orders.denied;
@@ -94,10 +96,10 @@ static enum rig_rc find_denied(struct rig_stream *w, const struct rig_stream_pee
     return rc;
 }
 
-static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *peek, uint64_t *denied,
-                                  struct rig_err *err)
+static enum rig_rc judge_interim(struct rig_stream *w, struct rig_stream_interim *interim, uint64_t *denied,
+                                 struct rig_err *err)
 {
-    struct rig_judge *judge = &w->peeking;
+    struct rig_judge *judge = &w->interim;
     const struct rig_history *view = rig_window_history(w->window, true);
     if (view == NULL)
         return rig_stream_no_memory(err);
@@ -105,21 +107,21 @@ static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *
         return rig_stream_no_memory(err);
     judge->assumptions.open_keys = w->type->any_initial ? w->open_keys : NULL;
     enum rig_rc rc = search_fresh(judge, view, err);
-    peek->contradicted = judge->inference.contradicted;
+    interim->contradicted = judge->inference.contradicted;
     for (uint32_t txn = 0; txn < view->txn_count; txn++)
-        peek->waiting_count +=
+        interim->waiting_count +=
             !rig_txn_is_settled(&view->txns[txn]) && view->txns[txn].complete_at != RIG_POSITION_NONE;
     if (rc == RIG_OK && w->objects != NULL) {
         uint64_t refuted = 0;
         rc = rig_stream_look_at_objects(w, judge, &refuted, err);
-        peek->count[RIG_ANOMALY_NONLINEARIZABLE] += refuted;
+        interim->count[RIG_ANOMALY_NONLINEARIZABLE] += refuted;
     }
     if (rc == RIG_OK)
-        rc = find_denied(w, peek, denied, err);
+        rc = find_denied(w, interim, denied, err);
     for (unsigned anomaly = 0; rc == RIG_OK && anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if (anomaly != RIG_ANOMALY_GARBAGE_READ && anomaly != RIG_ANOMALY_LOST_APPEND &&
             anomaly != RIG_ANOMALY_LOST_WRITE)
-            peek->count[anomaly] += rig_judge_found(judge, (enum rig_anomaly)anomaly);
+            interim->count[anomaly] += rig_judge_found(judge, (enum rig_anomaly)anomaly);
     }
     return rc;
 }
@@ -130,20 +132,20 @@ void rig_stream_found(const struct rig_stream *windows, uint64_t found[RIG_ANOMA
         found[anomaly] = windows->findings.of[anomaly].count;
 }
 
-enum rig_rc rig_stream_peek(struct rig_stream *windows, struct rig_stream_peek *peek, struct rig_err *err)
+enum rig_rc rig_stream_interim(struct rig_stream *windows, struct rig_stream_interim *interim, struct rig_err *err)
 {
     struct rig_stream *w = windows;
-    struct rig_stream_peek seen = {.txn_count = w->fed_count, .window_bytes = rig_window_bytes(w->window)};
-    peeking_judge(w)->assumptions.contradicted = w->options.contradicted == NULL ? 0 : *w->options.contradicted;
+    struct rig_stream_interim seen = {.txn_count = w->fed_count, .window_bytes = rig_window_bytes(w->window)};
+    interim_judge(w)->assumptions.contradicted = w->options.contradicted == NULL ? 0 : *w->options.contradicted;
     rig_stream_found(w, seen.count);
     uint64_t denied = 0;
-    enum rig_rc rc = w->conflict != NULL ? RIG_OK : peek_at_window(w, &seen, &denied, err);
+    enum rig_rc rc = w->conflict != NULL ? RIG_OK : judge_interim(w, &seen, &denied, err);
     if (rc != RIG_OK)
         return rc;
     find_refuted_for_good(&w->findings, &seen);
     seen.count[RIG_ANOMALY_NO_VERSION_ORDER] += denied != 0;
     seen.refutes[RIG_ANOMALY_NO_VERSION_ORDER] |= denied;
     seen.refuted |= denied;
-    *peek = seen;
+    *interim = seen;
     return RIG_OK;
 }
