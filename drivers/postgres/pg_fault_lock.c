@@ -10,7 +10,7 @@
 #include "drivers/postgres/pg_fault.h"
 
 /*
- * lock-pressure: fills the server's lock pressure_table with locks that no other session requests, until it is full or has the
+ * lock-pressure: fills the server's lock table with locks that no other session requests, until it is full or has the
  * requested number. A session that needs a lock then fails with "out of shared memory"; predicate locks of serializable
  * transactions fail, too.
  *
@@ -30,7 +30,7 @@ static const struct rig_option pressure_table[] = {
      .default_text = "0",
      .least = 0,
      .most = 1e7,
-     .help = "number of locks; 0: until the lock pressure_table is full"},
+     .help = "number of locks; 0: until the lock table is full"},
     {.name = NULL},
 };
 
@@ -38,7 +38,7 @@ struct state {
     struct rig_pg_fault_session session; /* for the first target; only this one is struck */
 };
 
-/* False: the lock pressure_table is full; the locks taken before are kept. */
+/* False: the lock table is full; the locks taken before are kept. */
 static bool lock_more(const struct rig_pg_node *node, struct rig_pg_fault_session *session, long from, long count)
 {
     char sql[256];
@@ -85,7 +85,7 @@ static enum rig_rc fill_lock_table(const struct rig_fault_site *site, void *priv
     if (rc == RIG_OK && strtol(answer, NULL, 10) == 0)
         rc = rig_fail(err, RIG_E_CLUSTER, "%s: no lock was granted", node->local.name);
     if (rc == RIG_OK)
-        rig_local_say(evidence, "%s: %s locks in the lock pressure_table%s", node->local.name, answer,
+        rig_local_say(evidence, "%s: %s locks in the lock table%s", node->local.name, answer,
                       misses > 0 ? ", which is full" : "");
     return rc;
 }
@@ -101,7 +101,7 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
 
 const struct rig_fault rig_pg_fault_lock_pressure = {
     .name = "lock-pressure",
-    .summary = "fills the lock pressure_table, so that sessions fail to get locks",
+    .summary = "fills the lock table, so that sessions fail to get locks",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
     .options = pressure_table,
