@@ -27,7 +27,7 @@ PLAN = """
 name: liar
 seed: {seed}
 workload: {{type: list-append, transactions: {transactions}, keys: {{active: 6, distribution: exponential, appends-per-key: 64}}}}
-clients: {{count: 6, reconnect: {{pause: 1ms, max-pause: 20ms}}}}
+clients: {{count: {clients}, reconnect: {{pause: 1ms, max-pause: 20ms}}}}
 time-limit: 60s
 database:
   driver: mysql
@@ -83,6 +83,9 @@ def doubled_behind(random, answers, request):
 
 
 def doubled_later(random, answers, request):
+    """Each answer is that of the statement before. A deadlock ends a transaction at the server, rig reads that one statement
+    late, and the statement that it sends meanwhile commits by itself: half of a transaction is there, which is an anomaly
+    of this database. So statements one by one have a single client, which meets no deadlock."""
     answers.later = [answers[-1].copy()]
 
 
@@ -223,8 +226,10 @@ def refused(random, answers, request):
 
 class Liars(RigTest):
     def run_behind(self, lie, form, seed, transactions=250, share=0.05):
+        clients = 1 if lie is doubled_later and form == "statements" else 6
         with MyProxy(SERVER.port, lie, seed, share, SLOW.get(lie, 1 << 30)) as proxy:
-            plan = self.plan(PLAN.format(seed=seed, transactions=transactions, form=FORMS[form], port=proxy.port))
+            plan = self.plan(PLAN.format(seed=seed, transactions=transactions, clients=clients, form=FORMS[form],
+                                         port=proxy.port))
             done = self.rig("run", plan, "-o", f"out-{form}-{seed}", timeout=150)
             self.assertIn(done.status, (0, 1, 2), repr(done))
             return self.results(f"out-{form}-{seed}"), done, proxy.told
