@@ -13,12 +13,26 @@ static bool is_over(const struct rig_object_lifetime *lifetime, const struct rig
     return lifetime->take != none && lifetime->add != none && ops[lifetime->add].txn < open_txn;
 }
 
+/* The first invocation of a take that found nothing and ends after `until`: the values that were there from then on, together with
+ * those that are still there, may leave it no place. */
+static uint32_t first_open_nothing(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops,
+                                   uint32_t until)
+{
+    uint32_t first = RIG_POSITION_NONE;
+    for (size_t i = 0; i < lifetimes->nothings.count; i++) {
+        const struct rig_object_op *op = &ops[lifetimes->nothings.at[i]];
+        first = op->end > until && op->invoke < first ? op->invoke : first;
+    }
+    return first;
+}
+
 static void find_in_queue(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops, uint32_t until,
                           uint32_t open_txn, uint8_t *done)
 {
+    const uint32_t needed_from = first_open_nothing(lifetimes, ops, until);
     for (size_t i = 0; i < lifetimes->at.count; i++) {
         const struct rig_object_lifetime *lifetime = &lifetimes->at.at[i];
-        if (is_over(lifetime, ops, open_txn) && lifetime->take_until <= until)
+        if (is_over(lifetime, ops, open_txn) && lifetime->take_until <= until && lifetime->take_until < needed_from)
             done[lifetime->take] = done[lifetime->add] = 1;
     }
     for (size_t i = 0; i < lifetimes->nothings.count; i++) {

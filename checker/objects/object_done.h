@@ -5,7 +5,8 @@
  * are open now, of transactions from `open_txn` on, were invoked after `until`; an addition that is open may fail yet.
  *  - Queue: a value that was taken by then, and a take that found nothing by then. Each contradiction of a queue
  *    (object_lifetimes.h) that involves one of these is among the operations so far: a value that is still there counts as taken
- *    after `until`, as it will be.
+ *    after `until`, as it will be. A take that found nothing and ends after `until` may find its only place there, and
+ *    lose it to a value that is never taken; values that were there since it began are kept.
  *  - Stack: while no operation on the stack is open, the set of its values is known. Between two such moments, operations
  *    on values that are both added and taken there leave the stack as it was, so they can be left out; then the next ones
  *    may stand between two such moments.
