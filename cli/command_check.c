@@ -35,6 +35,7 @@ static const struct rig_argument check_arguments[] = {
     RIG_ARGUMENT_ANOMALY,
     RIG_ARGUMENT_ASSUME,
     RIG_ARGUMENT_PREFILLED,
+    RIG_ARGUMENT_INITIAL,
     {.name = "negative-balances", .help = "accounts of a bank may have balances below 0"},
     {.name = "total", .value = "N", .help = "total of all accounts of a bank; that of the first read when not given"},
     RIG_ARGUMENT_LATTICE,
@@ -89,7 +90,7 @@ static bool read_assumptions(const struct rig_arguments *args, struct rig_check_
     options->total = (struct rig_known_total){.known = rig_arguments_has(args, "total"), .value = (int64_t)total};
     if (rig_arguments_has(args, "negative-balances"))
         *assumptions |= RIG_ASSUMES_NEGATIVE_BALANCES;
-    return rig_cli_read_assume(args, assumptions);
+    return rig_cli_read_assume(args, options);
 }
 
 /*
@@ -163,6 +164,8 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
                       rig_data_types[workload].name);
     if (rc == RIG_OK)
         rc = check_bank(args, workload, err);
+    if (rc == RIG_OK)
+        rc = rig_cli_check_initial(args, workload, err);
     if (rc == RIG_OK)
         rc = rig_asked_require_possible(workload, options->check.anomalies, err);
     if (rc == RIG_OK && rig_arguments_value(args, "proof") != NULL)

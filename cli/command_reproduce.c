@@ -354,6 +354,7 @@ static const struct rig_argument reproduce_arguments[] = {
     {.name = "anomaly", .value = "ANOMALY", .repeatable = true, .help = "the anomaly (rig list anomalies)"},
     RIG_ARGUMENT_ASSUME,
     RIG_ARGUMENT_PREFILLED,
+    RIG_ARGUMENT_INITIAL,
     RIG_ARGUMENT_LATTICE,
     {.name = "budget",
      .value = "TIME",

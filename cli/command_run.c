@@ -327,6 +327,7 @@ static struct rig_check_options requests_of(const struct job *job)
         .anomalies = section->anomalies,
         .assumptions = section->assumptions,
         .total = section->total,
+        .initial = section->initial,
         .lattice = section->lattice,
         .budget_ns = rig_cli_time_limit_share(job->start_ns, job->plan->time_limit_ns, section->budget_ns),
         .max_witnesses = (uint32_t)section->max_witnesses};

@@ -251,6 +251,7 @@ static const struct rig_argument shrink_arguments[] = {
      .help = "anomaly that the part must have (rig list anomalies)"},
     RIG_ARGUMENT_ASSUME,
     RIG_ARGUMENT_PREFILLED,
+    RIG_ARGUMENT_INITIAL,
     RIG_ARGUMENT_LATTICE,
     {.name = "budget",
      .value = "TIME",
@@ -358,6 +359,9 @@ static enum rig_rc shrink(const struct rig_arguments *args, const struct rig_cli
     enum rig_rc rc = rig_history_load_ranks((const char *const *)paths->at, paths->count, load, &history, err);
     if (rc == RIG_OK) {
         rig_cli_take_load(history->meta, history->has_all_rows, &options->check);
+        rc = rig_cli_check_initial(args, history->workload, err);
+    }
+    if (rc == RIG_OK) {
         rc = rig_shrink_history(history, options, &shrunk, err);
     }
     if (rc == RIG_OK && out != NULL)
@@ -424,7 +428,7 @@ int rig_cli_shrink(int argc, char **argv)
     struct rig_err err = {0};
     static struct rig_cli_paths paths; /* one command a process */
     if (!rig_cli_read_requests(&args, &options.check) || !rig_cli_read_decision(&args, &options.check) ||
-        !rig_cli_read_assume(&args, &options.check.assumptions))
+        !rig_cli_read_assume(&args, &options.check))
         return RIG_EXIT_USAGE;
     load.limit_bytes = options.check.limit_bytes;
     rig_cli_read_workload(&args, &load);

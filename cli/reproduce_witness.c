@@ -416,7 +416,7 @@ static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err
     struct rig_history *history = NULL;
     static struct rig_cli_paths paths; /* one command a process */
     if (!rig_cli_read_requests(args, &options.check) || !rig_cli_read_decision(args, &options.check) ||
-        !rig_cli_read_assume(args, &options.check.assumptions))
+        !rig_cli_read_assume(args, &options.check))
         return err->rc = RIG_E_USAGE;
     rig_cli_read_workload(args, &load);
     load.limit_bytes = options.check.limit_bytes;
@@ -429,6 +429,9 @@ static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err
     rig_cli_paths_done(&paths);
     if (rc == RIG_OK) {
         rig_cli_take_load(history->meta, history->has_all_rows, &options.check);
+        rc = rig_cli_check_initial(args, history->workload, err);
+    }
+    if (rc == RIG_OK) {
         rc = rig_shrink_history(history, &options, &reproduction->part, err);
     }
     if (rc == RIG_OK)

@@ -227,9 +227,35 @@ static bool read_assumption(const char *name, size_t length, unsigned *assumptio
     return false;
 }
 
-bool rig_cli_read_assume(const struct rig_arguments *args, unsigned *assumptions)
+static bool read_initial(const struct rig_arguments *args, struct rig_check_options *options)
 {
+    const char *text = rig_arguments_value(args, "initial");
+    struct rig_err err = {0};
+    if (text == NULL)
+        return true;
+    if (rig_initial_parse(text, &options->initial, &options->assumptions, &err) == RIG_OK)
+        return true;
+    rig_cli_complain("--initial: %s", err.text);
+    return false;
+}
+
+enum rig_rc rig_cli_check_initial(const struct rig_arguments *args, enum rig_workload workload, struct rig_err *err)
+{
+    if (!rig_arguments_has(args, "initial") || rig_workload_may_begin(workload))
+        return RIG_OK;
+    return rig_fail(
+        err, RIG_E_USAGE,
+        "--initial is for registers (rw-register, cas-register, long-fork, multi-key-acid, dirty-reads); this "
+        "history is %s",
+        rig_data_types[workload].name);
+}
+
+bool rig_cli_read_assume(const struct rig_arguments *args, struct rig_check_options *options)
+{
+    unsigned *assumptions = &options->assumptions;
     const char *list;
+    if (!read_initial(args, options))
+        return false;
     if (rig_arguments_has(args, "prefilled"))
         *assumptions |= RIG_ASSUMES_PREFILLED;
     for (size_t i = 0; (list = rig_arguments_value_at(args, "assume", i)) != NULL; i++) {
@@ -254,4 +280,6 @@ void rig_cli_take_load(const char *meta, bool has_all_rows, struct rig_check_opt
     options->assumptions |= check.assumptions & (RIG_ASSUMES_NEGATIVE_BALANCES | RIG_ASSUMES_PREFILLED);
     if (!options->total.known)
         options->total = check.total;
+    if (!options->initial.known)
+        options->initial = check.initial;
 }

@@ -35,6 +35,12 @@
             "each key had its row before the first transaction, so that a read of nil or of an empty list is a read "  \
             "of a row, and what appears there later is no phantom"                                                     \
     }
+#define RIG_ARGUMENT_INITIAL                                                                                           \
+    {                                                                                                                  \
+        .name = "initial", .value = "VALUE",                                                                           \
+        .help = "what each register begins with, which then has its row: a number, nil, or a value as EDN writes it; " \
+                "nil when not given, or what a first read shows and nothing writes"                                    \
+    }
 #define RIG_ARGUMENT_ASSUME                                                                                            \
     {                                                                                                                  \
         .name = "assume", .value = "LIST", .repeatable = true,                                                         \
@@ -95,7 +101,9 @@ bool rig_cli_read_decision(const struct rig_arguments *args, struct rig_check_op
 /* --workload. */
 void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_options *options);
 /* Adds the RIG_ASSUMPTION_BIT()s of --assume. False after a complaint. */
-bool rig_cli_read_assume(const struct rig_arguments *args, unsigned *assumptions);
+bool rig_cli_read_assume(const struct rig_arguments *args, struct rig_check_options *options);
+/* Refuses --initial for a type whose keys always begin in the same state. */
+enum rig_rc rig_cli_check_initial(const struct rig_arguments *args, enum rig_workload workload, struct rig_err *err);
 /* Adds to the options what the plan in a record says of its load: what accounts have, and whether keys have rows. `meta`:
  * the record's; NULL: it carries no plan. `has_all_rows`: see struct rig_history. */
 void rig_cli_take_load(const char *meta, bool has_all_rows, struct rig_check_options *options);

@@ -291,6 +291,7 @@ void rig_cli_saved_run_options(const struct rig_cli_saved_run *saved, struct rig
                                           .anomalies = saved->found ? saved->anomalies : check.anomalies,
                                           .assumptions = check.assumptions,
                                           .total = check.total,
+                                          .initial = check.initial,
                                           .lattice = check.lattice,
                                           .budget_ns = check.budget_ns,
                                           .max_witnesses = (uint32_t)check.max_witnesses};
@@ -307,6 +308,8 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
         options->assumptions |= check.assumptions & ~RIG_ASSUMPTIONS_OF_VERSIONS;
         if (!options->total.known)
             options->total = check.total;
+        if (!options->initial.known)
+            options->initial = check.initial;
         options->lattice = check.lattice;
         options->budget_ns = check.budget_ns;
         (void)rig_cli_read_decision(args,

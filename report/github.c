@@ -140,8 +140,10 @@ static void add_fact(struct markdown *markdown, const char *name, const char *va
 
 static void add_facts(struct markdown *markdown, const struct rig_verdict *verdict, const struct rig_report_run *run)
 {
-    struct rig_buf evidence, workload;
+    struct rig_buf evidence, workload, initial;
     rig_buf_init(&evidence, 0);
+    rig_buf_init(&initial, 0);
+    rig_words_initial(&initial, verdict);
     rig_buf_init(&workload, 0);
     rig_words_evidence(&evidence, verdict);
     rig_words_workload(&workload, &verdict->scope);
@@ -153,10 +155,12 @@ static void add_facts(struct markdown *markdown, const struct rig_verdict *verdi
         add_fact(markdown, "started", run->started_utc);
     }
     add_fact(markdown, "workload", rig_buf_text(&workload));
+    add_fact(markdown, "initial value", rig_buf_text(&initial));
     add_fact(markdown, "evidence", rig_buf_text(&evidence));
     if (run != NULL)
         add_fact(markdown, "kept in", run->folder);
     rig_buf_add_text(markdown->out, "</table>\n");
+    rig_buf_done(&initial);
     rig_buf_done(&workload);
     rig_buf_done(&evidence);
 }

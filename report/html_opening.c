@@ -111,10 +111,21 @@ static void write_isolation(struct rig_buf *line, const struct opening *page)
     rig_words_requested(line, page->verdict);
 }
 
+static void write_initial(struct rig_buf *line, const struct opening *page)
+{
+    struct rig_buf initial;
+    rig_buf_init(&initial, 0);
+    rig_words_initial(&initial, page->verdict);
+    if (initial.size > 0)
+        rig_buf_printf(line, ", initial value %s", rig_buf_text(&initial));
+    rig_buf_done(&initial);
+}
+
 static void write_load(struct rig_buf *line, const struct opening *page)
 {
     char utc[RIG_UTC_BYTES];
     rig_words_workload(line, &page->verdict->scope);
+    write_initial(line, page);
     if (page->run != NULL) {
         rig_buf_add_text(line, ", ");
         write_fact(line, page, "load");

@@ -563,6 +563,36 @@ void rig_report_steps(const struct rig_verdict *verdict, const struct rig_witnes
 static const char *const type_origins[] = {
     [RIG_TYPE_GIVEN] = "given", [RIG_TYPE_FOUND] = "found", [RIG_TYPE_ASSUMED] = "assumed"};
 
+static void add_begun(struct rig_json_writer *w, const char *origin, const struct rig_begun *begun)
+{
+    if (begun->count == 0)
+        return;
+    rig_json_begin_object(w, NULL);
+    rig_json_string(w, "value", RIG_VALUE_SHOWN(begun->value));
+    rig_json_string(w, "origin", origin);
+    rig_json_int(w, "keys", (int64_t)begun->count);
+    rig_json_string(w, "key", begun->key);
+    rig_json_end(w);
+}
+
+/* The values that registers begin with, unless all begin with nil. */
+static void add_initial(struct rig_json_writer *w, const struct rig_begun_facts *begun)
+{
+    const bool given = begun->given.as == RIG_BEGINS_GIVEN;
+    if (!given && begun->taken.count == 0 && begun->doubted.count == 0)
+        return;
+    rig_json_begin_array(w, "initial");
+    if (given) {
+        rig_json_begin_object(w, NULL);
+        rig_json_string(w, "value", RIG_VALUE_SHOWN(begun->given.value));
+        rig_json_string(w, "origin", "given");
+        rig_json_end(w);
+    }
+    add_begun(w, "taken", &begun->taken);
+    add_begun(w, "in doubt", &begun->doubted);
+    rig_json_end(w);
+}
+
 void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run,
                      const struct rig_course *course, struct rig_buf *out)
 {
@@ -578,8 +608,10 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
         rig_json_bool(&w, "valid", verdict->valid == RIG_VALID_TRUE);
     if (verdict->valid == RIG_VALID_UNKNOWN)
         rig_json_text(&w, "unknown_reason", verdict->unknown_reason);
-    rig_json_members(&w, "workload: %s, workload_origin: %s, summary: %s", rig_data_types[verdict->scope.workload].name,
-                     type_origins[verdict->scope.type_origin], verdict->summary);
+    rig_json_members(&w, "workload: %s, workload_origin: %s", rig_data_types[verdict->scope.workload].name,
+                     type_origins[verdict->scope.type_origin]);
+    add_initial(&w, &verdict->begun);
+    rig_json_text(&w, "summary", verdict->summary);
     rig_json_begin_array(&w, "requested");
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
         if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) != 0)

@@ -157,6 +157,10 @@ static void add_requested(const struct page *page)
     rig_buf_clear(&line);
     rig_words_workload(&line, &page->verdict->scope);
     wrapped_line(page, "workload", rig_buf_text(&line));
+    rig_buf_clear(&line);
+    rig_words_initial(&line, page->verdict);
+    if (line.size > 0)
+        wrapped_line(page, "initial value", rig_buf_text(&line));
     rig_buf_done(&line);
 }
 

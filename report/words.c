@@ -223,6 +223,19 @@ void rig_words_workload(struct rig_buf *out, const struct rig_scope *scope)
                    scope->excerpt ? ", an excerpt: values without a writer were written outside it" : "");
 }
 
+void rig_words_initial(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_begun_facts *begun = &verdict->begun;
+    if (begun->given.as == RIG_BEGINS_GIVEN)
+        rig_buf_printf(out, "%s (given)", RIG_VALUE_SHOWN(begun->given.value));
+    else if (begun->taken.count == 1)
+        rig_buf_printf(out, "%s on key %s (taken from a first read; nothing writes it)",
+                       RIG_VALUE_SHOWN(begun->taken.value), begun->taken.key);
+    else if (begun->taken.count > 1)
+        rig_buf_printf(out, "of %" PRIu64 " keys, taken from first reads (%s on key %s); nothing writes it",
+                       begun->taken.count, RIG_VALUE_SHOWN(begun->taken.value), begun->taken.key);
+}
+
 void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     if (verdict->requested_levels != 0 || verdict->requested_anomalies == 0)

@@ -58,6 +58,8 @@ bool rig_words_answers_request(const struct rig_verdict *verdict, enum rig_anoma
 void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict);
 /* The type of the data, and how it is known: "list-append (found in the file)". */
 void rig_words_workload(struct rig_buf *out, const struct rig_scope *scope);
+/* The values that registers begin with, unless all begin with nil: "0 (given)". */
+void rig_words_initial(struct rig_buf *out, const struct rig_verdict *verdict);
 /* Which of what was requested is broken: levels refuted, anomalies found. */
 void rig_words_broken(struct rig_buf *out, const struct rig_verdict *verdict);
 /* Each requested level by its fate, and the anomalies that were not found. */

@@ -81,36 +81,15 @@ static void add_sessions(const struct rig_history *history, const struct rig_wit
     }
 }
 
-/* The value that the operation observes at first, where none that began before its end and may have happened writes it to the
- * key. */
-static bool observes_unwritten(const struct rig_history *history, uint32_t txn, int64_t *value)
+static void add_begin(const struct rig_history *history, const struct rig_blocked *blocked, struct rig_buf *text)
 {
-    const struct rig_txn_op *own = rig_txn_ops(history, txn);
-    const bool observes = own->kind == RIG_OP_EXPECT || (rig_op_reads(own->kind) && own->read_state == RIG_READ_SEEN);
-    if (history->workload != RIG_WORKLOAD_CAS_REGISTER || history->is_excerpt || !observes)
-        return false;
-    const uint32_t last = rig_txn_end(history, txn);
-    *value = own->value;
-    for (uint32_t other = 0; other < history->txn_count; other++) {
-        const struct rig_txn_op *op = rig_txn_ops(history, other), *end = op + rig_txn_op_count(history, other);
-        for (; op < end && history->txns[other].outcome != RIG_OUTCOME_FAIL; op++) {
-            if (op->kind == RIG_OP_WRITE && history->txns[other].invoke_at < last && op->key == own->key &&
-                op->value == *value)
-                return false;
-        }
-    }
-    return *value != rig_object_nil(history->workload);
-}
-
-static void add_initial(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
-{
-    int64_t value;
-    if (w->blocked->explained == 0 && observes_unwritten(history, w->txns[0], &value))
-        rig_say(
-            history, text,
-            "\n  Nothing had written %V, and a register begins with nil. If this one began with %V, begin the history "
-            "with a write of %V.",
-            value, value, value);
+    if (blocked->explained > 0 || blocked->begin.as == RIG_BEGINS_PLAIN)
+        return;
+    if (blocked->begin.as == RIG_BEGINS_GIVEN)
+        rig_say(history, text, "\n  The check was asked to let each register begin with %V.", blocked->begin.value);
+    else
+        rig_say(history, text, "\n  The register begins with %V: a first read shows it, and nothing writes it.",
+                blocked->begin.value);
 }
 
 /* The operations on the key before the one that has no place, and those that were open. */
@@ -153,7 +132,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         return;
     }
     add_others(history, w, text);
-    add_initial(history, w, text);
+    add_begin(history, w->blocked, text);
 }
 
 const struct rig_type_words rig_object_words = {

@@ -170,6 +170,12 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_say(history, text, "%R, which it wrote itself only later.", txn, w->op);
         return;
     case RIG_ANOMALY_GARBAGE_READ:
+        if (w->other_op == UINT32_MAX) {
+            rig_say(history, text,
+                    "%R, which no transaction wrote, and the registers begin with another value (--initial).", txn,
+                    w->op);
+            return;
+        }
         rig_say(history, text, "%R, which no transaction wrote; %R%s, and a key has one initial state%E.", txn, w->op,
                 other, w->other_op, found_row(history, other, w->other_op) ? ", which none wrote either" : "");
         return;

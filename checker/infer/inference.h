@@ -27,10 +27,11 @@ struct rig_inference {
     struct rig_noncyclic_list lost; /* every lost-append or lost-write, also those that `noncyclic` does not keep */
     const uint8_t *committed;       /* per transaction: it counts as committed */
     uint32_t committed_count;
-    uint32_t ok_count, fail_count; /* transactions with that outcome */
-    bool prefilled;                /* each key had its row from the start: no rw edge is by a predicate */
-    bool of_items;                 /* linked without the rw edges by predicates */
-    bool any_foreign;              /* a committed read shows a value of a register that no transaction wrote */
+    uint32_t ok_count, fail_count;    /* transactions with that outcome */
+    bool prefilled;                   /* each key had its row from the start: no rw edge is by a predicate */
+    struct rig_known_initial initial; /* what the user says that registers begin with */
+    bool of_items;                    /* linked without the rw edges by predicates */
+    bool any_foreign;                 /* a committed read shows a value of a register that no transaction wrote */
     const uint8_t *open_keys; /* per key: it cannot be finished yet, because a value may get a writer; NULL: all can */
     unsigned contradicted;    /* RIG_ASSUMPTION_BIT()s of the assumptions that do not hold here */
     uint64_t unordered_keys;  /* keys with unread appends of two or more committed transactions */

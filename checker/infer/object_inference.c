@@ -24,8 +24,8 @@ static uint64_t count_unknown(const struct rig_history *history, uint32_t txn)
 enum rig_rc rig_infer_objects(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
                               struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err)
 {
-    (void)assumptions;
-    *inference = (struct rig_inference){.history = history, .noncyclic = {.most_kept = most_kept}};
+    *inference = (struct rig_inference){
+        .history = history, .initial = assumptions.initial, .noncyclic = {.most_kept = most_kept}};
     const enum rig_rc rc = rig_object_ops_check(history, err);
     if (rc != RIG_OK)
         return rc;

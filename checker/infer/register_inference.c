@@ -42,6 +42,7 @@ struct infer {
     uint32_t *reader_first;
     uint64_t unknown_reads;
     bool prefilled;
+    const uint8_t *open_keys;          /* per key: a value without a writer may get one; NULL: no key */
     const uint8_t *among;              /* only these transactions; NULL: all */
     bool items_only;                   /* reads of keys without a row give no rw edges */
     struct writer_list targets;        /* scratch */
@@ -63,6 +64,11 @@ static bool note(struct infer *in, enum rig_anomaly anomaly, uint32_t txn, uint3
                                   .unsettled = in->history->txns[txn].outcome != RIG_OUTCOME_OK,
                                   .value = read->read_state == RIG_READ_SEEN ? read->value : 0};
     return rig_noncyclic_note(in->noncyclic, &found);
+}
+
+static bool is_open(const struct infer *in, uint32_t key)
+{
+    return in->open_keys != NULL && in->open_keys[key] != 0;
 }
 
 static uint32_t version_of(const struct infer *in, uint32_t txn, uint32_t op)
@@ -119,6 +125,12 @@ static bool shows_same(const struct rig_txn_op *one, const struct rig_txn_op *ot
     return one->read_state == other->read_state && (one->read_state != RIG_READ_SEEN || one->value == other->value);
 }
 
+/* Nil or a value that no transaction wrote, where the user says that registers begin with another one. */
+static bool take_other_than_given(struct infer *in, uint32_t txn, uint32_t op)
+{
+    return note(in, RIG_ANOMALY_GARBAGE_READ, txn, op, UINT32_MAX, UINT32_MAX);
+}
+
 /* A value that no transaction wrote and that is not the initial state, which `initial` read. An acknowledged read of
  * another state than this one tells more than a read of unknown fate. */
 static bool take_garbage(struct infer *in, uint32_t txn, uint32_t op, const struct rig_register_initial *initial)
@@ -156,6 +168,9 @@ static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t i
             return false;
         if (in->registers->committed[version->writer] && !rig_links_add(in->links, version->writer, txn, RIG_LINK_WR))
             return false;
+    } else if (id >= in->history->key_count && in->registers->begins_given) {
+        if (!is_open(in, version->key) && !take_other_than_given(in, txn, op))
+            return false;
     } else if (id >= in->history->key_count && in->registers->initial != NULL &&
                in->registers->initial[version->key].txn != RIG_REGISTER_NONE &&
                !take_garbage(in, txn, op, &in->registers->initial[version->key])) {
@@ -185,6 +200,8 @@ static bool is_phantom(const struct infer *in, uint32_t txn, uint32_t op, uint32
 static bool take_read(struct infer *in, struct access *key, uint32_t txn, uint32_t op)
 {
     uint32_t id = version_of(in, txn, op), before = key->known;
+    if (id == RIG_REGISTER_NONE && rig_txn_ops(in->history, txn)[op].read_state == RIG_READ_NIL)
+        return take_other_than_given(in, txn, op);
     if (id == RIG_REGISTER_NONE) {
         in->unknown_reads += in->history->txns[txn].outcome == RIG_OUTCOME_OK;
         return true;
@@ -341,6 +358,7 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
 {
     *inference = (struct rig_inference){.history = history,
                                         .noncyclic = {.most_kept = most_kept},
+                                        .initial = assumptions.initial,
                                         .prefilled = (assumptions.made & RIG_ASSUMES_PREFILLED) != 0};
     enum rig_rc rc =
         rig_registers_build(history, assumptions, arena, &inference->registers, &inference->noncyclic, err);
@@ -356,6 +374,7 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
                        .registers = &inference->registers,
                        .noncyclic = &inference->noncyclic,
                        .links = &inference->links,
+                       .open_keys = assumptions.open_keys,
                        .prefilled = inference->prefilled};
     if (!rig_links_init(in.links, arena, history->txn_count, 0, history->op_count) || !take_txns(&in) ||
         !link_versions(&in) ||

@@ -411,6 +411,54 @@ static enum rig_rc find_initial_values(struct build *b, const uint8_t *open_keys
     return RIG_OK;
 }
 
+/* No transaction may write the value that the registers begin with: a read of it would not name its writer. */
+static enum rig_rc refuse_written_initial(const struct build *b, int64_t value)
+{
+    const struct rig_history *history = b->history;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++) {
+            char key[64];
+            if (!is_write(&history->ops[op]) || history->ops[op].value != value)
+                continue;
+            rig_history_key_name(history, history->ops[op].key, key, sizeof key);
+            return rig_fail(
+                b->err, RIG_E_USAGE,
+                "--initial %s: transaction %u writes %s to key %s, so that a read of it would not tell which "
+                "one it shows; a register begins with a value that no transaction writes",
+                RIG_VALUE_SHOWN(value), rig_txn_name(history, txn), RIG_VALUE_SHOWN(value), key);
+        }
+    }
+    return RIG_OK;
+}
+
+/* Makes the value the initial state of all keys; nil is no version then, unless it is the value. */
+static enum rig_rc take_given_initial(struct build *b, int64_t value, bool is_nil)
+{
+    const struct rig_history *history = b->history;
+    struct rig_registers *r = b->registers;
+    const enum rig_rc rc = refuse_written_initial(b, value);
+    r->begins_given = true;
+    for (uint32_t key = 0; rc == RIG_OK && !is_nil && key < history->key_count; key++)
+        r->versions[key].value = value;
+    for (uint32_t op = 0; rc == RIG_OK && op < history->op_count; op++) {
+        const struct rig_txn_op *read = &history->ops[op];
+        const bool unwritten = is_unwritten(r, r->version_of[op]);
+        if (unwritten && read->read_state == RIG_READ_NIL && !is_nil)
+            r->version_of[op] = RIG_REGISTER_NONE;
+        else if (unwritten && read->read_state == RIG_READ_SEEN && read->value == value)
+            r->version_of[op] = read->key;
+        r->any_foreign |= unwritten && read->read_state == RIG_READ_SEEN;
+    }
+    return rc;
+}
+
+static enum rig_rc take_initial(struct build *b, const struct rig_assumptions *assumptions)
+{
+    const struct rig_known_initial *initial = &assumptions->initial;
+    return initial->known ? take_given_initial(b, initial->value, rig_initial_is_nil(initial))
+                          : find_initial_values(b, assumptions->open_keys);
+}
+
 /* ---- queries ---- */
 
 /* The first of them that is not of a key before `key`. */
@@ -450,7 +498,7 @@ enum rig_rc rig_registers_build(const struct rig_history *history, struct rig_as
     if (rc == RIG_OK)
         rc = find_committed(&b);
     if (rc == RIG_OK && history->lost_count == 0)
-        rc = find_initial_values(&b, assumptions.open_keys);
+        rc = take_initial(&b, &assumptions);
     if (rc == RIG_OK)
         rc = rig_register_orders_find(&result, assumptions, arena, noncyclic, err);
     mentions_done(&b.mentions);

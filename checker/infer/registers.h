@@ -11,7 +11,8 @@
  * The initial state of a key is nil if a committed read shows nil, else the value that no transaction wrote and that a
  * committed read shows first (acknowledged reads before others). Any further value without a writer is a garbage-read.
  * Where operations are missing, or the key may be used again, a value without a writer may have one: it orders
- * nothing.
+ * nothing. Where the user says what registers begin with, it is that, and each other value without a writer is a garbage-read, as
+ * is nil.
  *
  * The sources are added in this order. One that would make the versions of some key cyclic is reported
  * (cyclic-versions) and dropped as a whole. The orders are partial: `edges` holds neighbours only.
@@ -62,8 +63,9 @@ struct rig_registers {
     uint32_t *version_of;                 /* per operation of the history; RIG_REGISTER_NONE where no value is known */
     struct rig_register_initial *initial; /* per key, where values without a writer were read; else NULL */
     struct rig_register_initial
-        *acknowledged;  /* per key, of acknowledged reads alone: nil before a value, then the first */
-    bool any_foreign;   /* a committed read shows a value that no transaction wrote */
+        *acknowledged; /* per key, of acknowledged reads alone: nil before a value, then the first */
+    bool begins_given; /* the user says what registers begin with; nil is no version then, unless they begin with nil */
+    bool any_foreign;  /* a committed read shows a value that no transaction wrote */
     uint8_t *open_keys; /* per key: it has values without a writer and may be used again; NULL: no key */
     uint8_t *committed; /* per transaction */
     uint32_t committed_count;

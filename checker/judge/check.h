@@ -23,6 +23,7 @@ struct rig_check_options {
     uint32_t max_witnesses; /* kept per anomaly; 0: the default of 8 */
     unsigned assumptions;   /* RIG_ASSUMPTION_BIT()s and RIG_ASSUMES_...s (checker/model/assumption.h) */
     struct rig_known_total total;
+    struct rig_known_initial initial;
     size_t limit_bytes; /* --max-memory; 0: none */
     enum rig_lattice lattice;
     int64_t budget_ns; /* for the solver, of the whole check; 0: RIG_DEFAULT_BUDGET_NS */
@@ -33,7 +34,8 @@ static inline struct rig_assumptions rig_check_assumptions(const struct rig_chec
 {
     /* The reference knows no predicates in lists, registers and sets. */
     const unsigned prefilled = options->lattice == RIG_LATTICE_REFERENCE ? RIG_ASSUMES_PREFILLED : 0;
-    return (struct rig_assumptions){.made = options->assumptions | prefilled, .total = options->total};
+    return (struct rig_assumptions){
+        .made = options->assumptions | prefilled, .total = options->total, .initial = options->initial};
 }
 
 /*

@@ -158,6 +158,9 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
     memcpy(verdict->work, findings->effort, sizeof verdict->work);
     verdict->open_objects = findings->open_objects;
     verdict->sequential = findings->sequential;
+    verdict->begun = findings->begun;
+    if (judge->inference.initial.known)
+        verdict->begun.given = (struct rig_begin){judge->inference.initial.value, RIG_BEGINS_GIVEN};
     enum rig_rc rc = rig_fates_decide(&storage->arena, verdict, err);
     if (rc == RIG_OK)
         rc = rig_asked_decide(&storage->arena, verdict, findings->undecided, err);

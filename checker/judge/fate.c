@@ -12,6 +12,7 @@
 #include "checker/decide/rule.h"
 #include "checker/explain/assumed.h"
 #include "checker/explain/say.h"
+#include "history/model/value_texts.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
 
@@ -278,8 +279,24 @@ static void add_work(const struct rig_verdict *verdict, uint64_t levels, struct 
                        work->second, work->key);
 }
 
+/* Registers that may begin with a value which something writes. */
+static bool say_doubted(const struct judge *j, uint64_t level, struct rig_buf *text)
+{
+    const struct rig_begun *doubted = &j->verdict->begun.doubted;
+    if (doubted->count == 0 || (j->verdict->spent_levels & level) == 0)
+        return false;
+    const char *value = RIG_VALUE_SHOWN(doubted->value);
+    rig_buf_printf(text,
+                   ", but a read shows %s on key %s before anything had written it there: without that value the key "
+                   "has no order. If the registers began with it, give --initial %s, and --initial nil if not",
+                   value, doubted->key, value);
+    return true;
+}
+
 static void add_spent(const struct judge *j, uint64_t levels, struct rig_buf *text)
 {
+    if (say_doubted(j, levels, text))
+        return;
     if ((j->verdict->unproven_levels & levels) != 0) {
         rig_buf_add_text(text, ", but the proof that no order of the versions explains it is too large to be checked");
         return;
@@ -362,7 +379,7 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
         rig_buf_printf(text, ", but %s", rig_asked_why_contested(j->verdict));
     else if ((bit & strong_levels) && !scope->has_invocations)
         rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
-    else if (say_sequential(j, text))
+    else if (say_doubted(j, bit, text) || say_sequential(j, text))
         return;
     else if (scope->unknown_reads > 0)
         rig_buf_printf(text, ", but the results of %" PRIu64 " read%s are not known", scope->unknown_reads,

@@ -512,6 +512,17 @@ static enum rig_rc keep_object(const struct adding *a, struct rig_witness *witne
     return put_witness(a->findings, finding, finding->witness_count, witness) ? RIG_OK : no_memory(a->err);
 }
 
+/* Takes over registers that begin with another value, or may. */
+static enum rig_rc note_begun(const struct adding *a, const struct rig_object_begun *from, struct rig_begun *begun)
+{
+    char key[RIG_BEGUN_KEY_BYTES];
+    rig_history_key_name(a->judge->history, from->key, key, sizeof key);
+    if (begun->count == 0)
+        *begun = (struct rig_begun){.value = from->value, .key = rig_arena_text(a->findings->arena, key, strlen(key))};
+    begun->count += from->count;
+    return begun->key != NULL ? RIG_OK : no_memory(a->err);
+}
+
 /* Counts elements that were lost, given twice or never added, and keeps witnesses. */
 static enum rig_rc keep_elements(const struct adding *a, struct rig_objects_decided *decided)
 {
@@ -554,10 +565,14 @@ static enum rig_rc decide_sequential(const struct adding *a, int64_t deadline_ns
     const struct adding trying = {findings, a->judge, a->verifier, &why};
     const struct rig_object_search_limits limits = {deadline_ns, findings->limit_bytes,
                                                     findings->asks_sequential ? 0 : BRIEF_STEPS};
-    enum rig_rc rc = rig_objects_sequential(a->judge->history, &limits, findings->arena, &sequential, a->err);
+    enum rig_rc rc = rig_objects_sequential(a->judge->history, a->judge->inference.initial, &limits, findings->arena,
+                                            &sequential, a->err);
+    if (rc == RIG_OK && sequential.doubted.count > 0)
+        rc = note_begun(a, &sequential.doubted, &findings->begun.doubted);
     if (rc != RIG_OK)
         return rc;
-    findings->sequential = findings->asks_sequential ? RIG_SEQUENTIAL_SPENT : RIG_SEQUENTIAL_BRIEF;
+    findings->sequential =
+        findings->asks_sequential || sequential.doubted.count > 0 ? RIG_SEQUENTIAL_SPENT : RIG_SEQUENTIAL_BRIEF;
     if (sequential.answer == RIG_OBJECT_LINEARIZABLE)
         findings->sequential = RIG_SEQUENTIAL_HELD;
     rc = sequential.answer == RIG_OBJECT_REFUTED ? settle(&trying, true, &sequential.witness) : RIG_E_LIMIT;
@@ -576,7 +591,7 @@ static enum rig_rc end_objects(const struct adding *a, int64_t deadline_ns)
 {
     struct rig_findings *findings = a->findings;
     const bool linearizable = findings->of[RIG_ANOMALY_NONLINEARIZABLE].count == 0 && findings->open_objects == 0 &&
-                              a->judge->history->has_invocations;
+                              findings->begun.doubted.count == 0 && a->judge->history->has_invocations;
     enum rig_rc rc = RIG_OK;
     if (linearizable || (findings->objects != NULL && !findings->objects->is_last))
         return RIG_OK;
@@ -601,8 +616,8 @@ static enum rig_rc decide_objects(const struct adding *a)
     const int64_t start_ns = rig_clock_now_ns();
     const struct rig_objects_limits limits = {start_ns + findings->budget_ns, findings->limit_bytes,
                                               findings->most_kept - finding->witness_count, findings->most_kept};
-    enum rig_rc rc =
-        rig_objects_decide(a->judge->inference.history, findings->objects, &limits, findings->arena, &decided, a->err);
+    enum rig_rc rc = rig_objects_decide(a->judge->inference.history, a->judge->inference.initial, findings->objects,
+                                        &limits, findings->arena, &decided, a->err);
     for (uint32_t i = 0; rc == RIG_OK && i < decided.witness_count; i++)
         rc = keep_object(a, &decided.witnesses[i], &decided);
     if (rc == RIG_OK)
@@ -611,8 +626,14 @@ static enum rig_rc decide_objects(const struct adding *a)
         return rc;
     finding->count += decided.refuted;
     findings->open_objects += decided.open;
-    finding->exact = findings->open_objects == 0;
-    if (findings->open_objects > 0)
+    if (decided.taken.count > 0)
+        rc = note_begun(a, &decided.taken, &findings->begun.taken);
+    if (rc == RIG_OK && decided.doubted.count > 0)
+        rc = note_begun(a, &decided.doubted, &findings->begun.doubted);
+    if (rc != RIG_OK)
+        return rc;
+    finding->exact = findings->open_objects == 0 && findings->begun.doubted.count == 0;
+    if (findings->open_objects > 0 || findings->begun.doubted.count > 0)
         findings->spent = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1;
     rc = end_objects(a, limits.deadline_ns);
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
@@ -670,6 +691,7 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
     if (verifier == NULL)
         return no_memory(err);
     a.verifier = verifier;
+    rig_verifier_begin(verifier, judge->inference.initial);
     enum rig_rc rc = keep_all_noncyclic(&a);
     if (rc == RIG_OK)
         rc = keep_lost(&a);

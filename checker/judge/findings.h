@@ -32,6 +32,7 @@ struct rig_findings {
     uint64_t spent;     /* bits of levels that some judgement left open when the budget was spent */
     struct rig_level_effort effort[RIG_LEVEL_COUNT];
     uint64_t open_objects;                    /* objects that were not decided */
+    struct rig_begun_facts begun;             /* registers that begin with another value, or may */
     const struct rig_objects_window *objects; /* borrowed: the window of a history of objects; NULL: it is whole */
     bool asks_sequential;                     /* a level below strict serializable is requested */
     enum rig_sequential_fate sequential;      /* of objects */

@@ -1,11 +1,13 @@
 /*
- * Assumptions of the user that order the versions of registers (checker/infer/registers.h).
+ * Assumptions of the user: those that order the versions of registers (checker/infer/registers.h), and others.
  */
 #ifndef RIG_CHECKER_MODEL_ASSUMPTION_H
 #define RIG_CHECKER_MODEL_ASSUMPTION_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/err.h"
 
 /* X(id, name, meaning) */
 #define RIG_ASSUMPTION_TABLE(X)                                                                                        \
@@ -36,11 +38,25 @@ struct rig_known_total {
     int64_t value;
 };
 
+/* The value that each register begins with, where the user knows it; nil is one (rig_initial_set_nil()). */
+struct rig_known_initial {
+    bool known;
+    int64_t value;
+};
+
 struct rig_assumptions {
     struct rig_known_total total;
+    struct rig_known_initial initial;
     unsigned made;            /* RIG_ASSUMPTION_BIT()s */
     unsigned contradicted;    /* those that other parts of the history are known to contradict: they order nothing */
     const uint8_t *open_keys; /* per key: it may be used again, so a value without a writer may get one; NULL: no key */
 };
+
+/* The value that the text gives (rig_value_parse()); keys that begin with a value have rows, which *made says. RIG_E_INPUT: it
+ * gives none. */
+enum rig_rc rig_initial_parse(const char *text, struct rig_known_initial *initial, unsigned *made, struct rig_err *err);
+bool rig_initial_is_nil(const struct rig_known_initial *initial);
+/* False when memory runs out. */
+bool rig_initial_set_nil(struct rig_known_initial *initial);
 
 #endif

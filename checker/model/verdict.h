@@ -225,6 +225,29 @@ struct rig_cost {
     uint32_t pass_count;    /* how often the history was read from its beginning */
 };
 
+/* A register begins with nil, with a value that the user gave, or with one that its first read shows and nothing writes. In
+ * doubt: some operation writes it, later or without success. */
+enum rig_begins_as { RIG_BEGINS_PLAIN, RIG_BEGINS_GIVEN, RIG_BEGINS_TAKEN, RIG_BEGINS_IN_DOUBT };
+
+struct rig_begin {
+    int64_t value; /* of a register; 0 for other objects */
+    enum rig_begins_as as;
+};
+
+/* Registers that begin with such a value. */
+struct rig_begun {
+    uint64_t count;
+    int64_t value;   /* of the first of them, and */
+    const char *key; /*   its name */
+};
+
+enum { RIG_BEGUN_KEY_BYTES = 64 };
+
+struct rig_begun_facts {
+    struct rig_begin given;          /* RIG_BEGINS_GIVEN: all registers begin with it */
+    struct rig_begun taken, doubted; /* taken from a read; in doubt, and it decides */
+};
+
 struct rig_verdict {
     /* The history that the witnesses refer to: the whole one, borrowed; or, after judging in windows, an excerpt that
      * the verdict owns, whose transactions keep their positions in the whole. */
@@ -234,10 +257,11 @@ struct rig_verdict {
     uint64_t requested_levels;    /* bits */
     uint64_t requested_anomalies; /* bits */
     enum rig_lattice lattice;
-    uint64_t unproven_levels;  /* bits: those of spent_levels whose proof was too large to be checked */
-    uint64_t too_large_levels; /* bits: those of spent_levels whose search takes more memory than the limit */
-    uint64_t spent_levels;     /* bits: levels that the solver left open when its budget was spent */
-    uint64_t open_objects;     /* objects that were not decided when the budget was spent */
+    uint64_t unproven_levels;     /* bits: those of spent_levels whose proof was too large to be checked */
+    uint64_t too_large_levels;    /* bits: those of spent_levels whose search takes more memory than the limit */
+    uint64_t spent_levels;        /* bits: levels that the solver left open when its budget was spent */
+    uint64_t open_objects;        /* objects that were not decided when the budget was spent */
+    struct rig_begun_facts begun; /* what registers begin with */
     enum rig_sequential_fate sequential;
     struct rig_level_effort work[RIG_LEVEL_COUNT];
     int64_t budget_ns;
@@ -351,7 +375,8 @@ struct rig_blocked {
     /* A queue or a stack: values whose operations alone have no order; the members above do not matter then. Those that
      * found nothing count only if they are among the witness's transactions. */
     const int64_t *values;
-    uint32_t value_count; /* 0: all operations count */
+    uint32_t value_count;   /* 0: all operations count */
+    struct rig_begin begin; /* of the object */
     /* In a history that was checked in windows: where the prefix begins that the witness is about. */
     const struct rig_blocked_from *from; /* NULL: at the beginning of the history */
 };

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "base/clock.h"
+#include "checker/model/object_words.h"
 #include "checker/objects/object_witness.h"
 
 /* ---- one object ---- */
@@ -15,7 +17,9 @@ struct decide {
     struct rig_object_ops ops;
     struct rig_arena *arena;
     struct rig_objects_decided *decided;
-    uint8_t *done; /* scratch: per operation of a key */
+    struct rig_known_initial initial;
+    struct rig_begin *begins; /* per key of a history of registers: what it begins with; else NULL */
+    uint8_t *done;            /* scratch: per operation of a key */
 };
 
 static bool is_going_on(const struct decide *d)
@@ -50,15 +54,40 @@ static void wait_for(const struct decide *d, const struct rig_object_key *key, c
         d->window->waits[key->ops[i].txn] |= done == NULL || !done[i];
 }
 
+static bool goes_on(const struct rig_object_key *key)
+{
+    return key->past != NULL && key->past->explained > 0;
+}
+
+static struct rig_begin begin_of(const struct decide *d, const struct rig_object_key *key, uint32_t number)
+{
+    const struct rig_begin plain = {.as = RIG_BEGINS_PLAIN};
+    return goes_on(key) ? key->past->begin : d->begins == NULL ? plain : d->begins[number];
+}
+
 static bool note_refuted(struct decide *d, const struct rig_object_key *key, uint32_t number,
                          const struct rig_object_decided *decided)
 {
     struct rig_objects_decided *all = d->decided;
+    const struct rig_begin nil = {rig_object_nil(d->history->workload), RIG_BEGINS_PLAIN};
+    const struct rig_begin from = begin_of(d, key, number);
+    /* One that is in doubt has no order from nil either: that was refuted, unless earlier windows went on from the value. */
+    const struct rig_begin begin = from.as == RIG_BEGINS_IN_DOUBT ? nil : from;
+    const struct rig_begin shown = goes_on(key) ? from : begin;
     all->refuted++;
-    if (key->past != NULL && !d->window->only_looks)
+    if (d->begins != NULL)
+        d->begins[number] = begin;
+    if (key->past != NULL && !d->window->only_looks) {
         key->past->standing = RIG_OBJECT_FALLEN;
-    return all->witness_count == d->limits->most_witnesses ||
-           rig_object_witness(key, number, decided, d->arena, &all->witnesses[all->witness_count++]);
+        key->past->begin = begin;
+    }
+    if (all->witness_count == d->limits->most_witnesses)
+        return true;
+    struct rig_witness *witness = &all->witnesses[all->witness_count++];
+    if (!rig_object_witness(key, number, decided, d->arena, witness))
+        return false;
+    witness->blocked->begin = shown;
+    return true;
 }
 
 static bool note_explained(const struct decide *d, const struct rig_object_key *key,
@@ -72,15 +101,100 @@ static bool note_explained(const struct decide *d, const struct rig_object_key *
     return true;
 }
 
+/* ---- what registers begin with ---- */
+
+/* Decides from the value that the register begins with. One that is in doubt and has no order from it is decided from nil, with all
+ * that is known: then its first read has no explanation. */
+static void decide_from(struct decide *d, struct rig_object_key *key, uint32_t number,
+                        const struct rig_object_search_limits *limits, struct rig_object_decided *decided)
+{
+    const bool begins = d->begins != NULL && !goes_on(key);
+    *decided = (struct rig_object_decided){.answer = RIG_OBJECT_NO_MEMORY};
+    if (begins && !rig_object_model_begin(&d->model, d->begins[number].value))
+        return;
+    rig_object_key_decide(key, limits, decided);
+    if (!begins || decided->answer != RIG_OBJECT_REFUTED || d->begins[number].as != RIG_BEGINS_IN_DOUBT)
+        return;
+    rig_object_decided_done(decided);
+    d->model.initial = RIG_OBJECT_INITIAL;
+    key->until = RIG_POSITION_NONE;
+    rig_object_key_decide(key, limits, decided);
+    RIG_INVARIANT(decided->answer != RIG_OBJECT_LINEARIZABLE && "a read that nothing explains");
+}
+
+/* Keeps what the register begins with, where operations have been decided that rest on it. */
+static void keep_begin(const struct decide *d, const struct rig_object_key *key, uint32_t number, bool went_on)
+{
+    if (key->past == NULL || d->begins == NULL || d->window->only_looks || went_on)
+        return;
+    if (goes_on(key) || d->window->is_last)
+        key->past->begin = d->begins[number];
+}
+
+/* A later window may show a write of the value that was taken. */
+static void doubt_begins(const struct decide *d)
+{
+    const struct rig_history *history = d->history;
+    int64_t value;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+        if (!rig_object_begins_writes(ops, rig_txn_op_count(history, txn), &value))
+            continue;
+        struct rig_object_past_key *past = rig_object_past_of(d->window->past, ops->key);
+        if (past->begin.as == RIG_BEGINS_TAKEN && past->begin.value == value)
+            past->begin.as = past->standing == RIG_OBJECT_FALLEN ? RIG_BEGINS_PLAIN : RIG_BEGINS_IN_DOUBT;
+    }
+}
+
+/* Failed operations tell what a register may begin with: windows keep them until that is settled. */
+static void wait_for_failed(const struct decide *d)
+{
+    const struct rig_history *history = d->history;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (history->txns[txn].outcome == RIG_OUTCOME_FAIL && rig_txn_op_count(history, txn) > 0 &&
+            rig_object_past_of(d->window->past, rig_txn_ops(history, txn)->key)->explained == 0)
+            d->window->waits[txn] = 1;
+    }
+}
+
+static void add_begun(struct rig_object_begun *begun, uint32_t key, int64_t value)
+{
+    if (begun->count++ == 0)
+        *begun = (struct rig_object_begun){.count = 1, .key = key, .value = value};
+}
+
+/* At the end of the history. */
+static void count_begins(const struct decide *d)
+{
+    for (uint32_t key = 0; key < d->ops.key_count; key++) {
+        const struct rig_begin *begin =
+            d->window == NULL ? &d->begins[key] : &rig_object_past_of(d->window->past, key)->begin;
+        if (begin->as == RIG_BEGINS_TAKEN)
+            add_begun(&d->decided->taken, key, begin->value);
+        else if (begin->as == RIG_BEGINS_IN_DOUBT)
+            add_begun(&d->decided->doubted, key, begin->value);
+    }
+}
+
+/* False when memory runs out. */
+static bool find_begins(struct decide *d, struct rig_arena *scratch)
+{
+    if (!d->model.is_register)
+        return true;
+    d->begins = rig_object_begins_find(d->history, d->initial, false, scratch);
+    return d->begins != NULL;
+}
+
 /* RIG_OBJECT_TIME: the object is open, and may be decided with more steps. */
 static enum rig_object_answer decide_key(struct decide *d, uint32_t number,
                                          const struct rig_object_search_limits *limits)
 {
-    const struct rig_object_key key = key_of(d, number);
+    struct rig_object_key key = key_of(d, number);
+    const bool went_on = goes_on(&key);
     struct rig_object_decided decided;
     if (key.count == 0 || (key.past != NULL && key.past->standing != RIG_OBJECT_STANDS))
         return RIG_OBJECT_LINEARIZABLE; /* it has no operations, or it was counted before */
-    rig_object_key_decide(&key, limits, &decided);
+    decide_from(d, &key, number, limits, &decided);
     enum rig_object_answer answer = decided.answer;
     bool fits = true;
     if (answer == RIG_OBJECT_REFUTED)
@@ -91,6 +205,7 @@ static enum rig_object_answer decide_key(struct decide *d, uint32_t number,
         wait_for(d, &key, NULL);
         answer = RIG_OBJECT_LINEARIZABLE; /* for now */
     }
+    keep_begin(d, &key, number, went_on);
     rig_object_decided_done(&decided);
     return fits ? answer : RIG_OBJECT_NO_MEMORY;
 }
@@ -195,7 +310,8 @@ static bool make_room(struct decide *d, struct rig_arena *scratch)
         most = count > most ? count : most;
     }
     d->done = rig_arena_array(scratch, (size_t)most + 1, 1);
-    return d->done != NULL && (d->window == NULL || rig_object_past_widen(d->window->past, d->ops.key_count));
+    return d->done != NULL && (d->window == NULL || rig_object_past_widen(d->window->past, d->ops.key_count)) &&
+           find_begins(d, scratch);
 }
 
 static enum rig_rc decide_keys(struct decide *d, struct rig_err *err)
@@ -203,16 +319,23 @@ static enum rig_rc decide_keys(struct decide *d, struct rig_err *err)
     struct rig_arena scratch;
     rig_arena_init(&scratch, d->limits->bytes);
     struct sized *keys = make_room(d, &scratch) ? sort_keys(&d->ops, &scratch) : NULL;
+    if (keys != NULL && d->begins != NULL && d->window != NULL && !d->window->only_looks)
+        doubt_begins(d);
     const bool fits = keys != NULL && count_elements(d) && (!d->history->has_invocations || decide_all(d, keys));
+    if (fits && d->begins != NULL && is_going_on(d) && !d->window->only_looks)
+        wait_for_failed(d);
+    else if (fits && d->begins != NULL && !is_going_on(d) && d->history->has_invocations)
+        count_begins(d);
     rig_arena_done(&scratch);
     return fits ? RIG_OK : rig_memory_limit(err, "the operations of an object");
 }
 
-enum rig_rc rig_objects_decide(const struct rig_history *history, const struct rig_objects_window *window,
-                               const struct rig_objects_limits *limits, struct rig_arena *arena,
-                               struct rig_objects_decided *decided, struct rig_err *err)
+enum rig_rc rig_objects_decide(const struct rig_history *history, struct rig_known_initial initial,
+                               const struct rig_objects_window *window, const struct rig_objects_limits *limits,
+                               struct rig_arena *arena, struct rig_objects_decided *decided, struct rig_err *err)
 {
-    struct decide d = {.history = history, .window = window, .limits = limits, .arena = arena, .decided = decided};
+    struct decide d = {
+        .history = history, .initial = initial, .window = window, .limits = limits, .arena = arena, .decided = decided};
     *decided = (struct rig_objects_decided){0};
     decided->delivery_open = !history->has_invocations;
     if (!history->has_invocations && window != NULL)

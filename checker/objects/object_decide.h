@@ -7,6 +7,9 @@
  * (object_replay.h). Objects are decided in rounds, each of which allows an object a multiple of the steps of the round
  * before, so that objects that are decided with little work never wait for others; and in the order of their sizes.
  *
+ * A register from whose first value nothing is known to follow (object_begins.h) is neither refuted nor explained, unless it has
+ * no order from either value.
+ *
  * In windows, the part of an object's operations that completed before the first open one was invoked is decided, and
  * what later windows need is kept (object_past.h, object_done.h): the answers are those of the whole history.
  *
@@ -17,6 +20,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "checker/objects/object_begins.h"
 #include "checker/objects/object_delivery.h"
 #include "checker/model/verdict.h"
 
@@ -35,7 +39,8 @@ struct rig_objects_decided {
     uint32_t witness_count;
     uint64_t refuted, open; /* objects that are not linearizable; that were not decided */
     struct rig_delivery_found delivery;
-    bool delivery_open; /* operations that earlier windows dropped were not counted in it */
+    struct rig_object_begun taken, doubted; /* registers whose value was taken from a read; is in doubt and decides */
+    bool delivery_open;                     /* operations that earlier windows dropped were not counted in it */
 };
 
 struct rig_objects_limits {
@@ -47,8 +52,8 @@ struct rig_objects_limits {
 
 /* `window` NULL: the history is whole. Witnesses come from the arena; they have no texts yet (explain/sentence.h), and are
  * to be proved before the next call. */
-enum rig_rc rig_objects_decide(const struct rig_history *history, const struct rig_objects_window *window,
-                               const struct rig_objects_limits *limits, struct rig_arena *arena,
-                               struct rig_objects_decided *decided, struct rig_err *err);
+enum rig_rc rig_objects_decide(const struct rig_history *history, struct rig_known_initial initial,
+                               const struct rig_objects_window *window, const struct rig_objects_limits *limits,
+                               struct rig_arena *arena, struct rig_objects_decided *decided, struct rig_err *err);
 
 #endif

@@ -271,7 +271,7 @@ static bool try_next(struct descent *d)
 static bool descend(struct descent *d, const struct rig_object_search_limits *limits)
 {
     uint64_t looked_at = 0;
-    go_down(d, RIG_OBJECT_INITIAL, 0);
+    go_down(d, d->model->initial, 0);
     while (!d->failed && d->left > 0 && d->levels.count > 0) {
         if (!try_next(d))
             d->levels.count--;

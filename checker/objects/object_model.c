@@ -28,6 +28,13 @@ uint32_t rig_object_state_of(struct rig_object_model *model, const void *bytes, 
     }
 }
 
+bool rig_object_model_begin(struct rig_object_model *model, int64_t value)
+{
+    RIG_REQUIRE(model->is_register);
+    model->initial = rig_object_state_of(model, &value, sizeof value);
+    return model->initial != RIG_OBJECT_NONE;
+}
+
 /* ---- the specifications ---- */
 
 /* A value in a state. Nil and the empty string are the initial state of a register, or of a string. */
@@ -130,8 +137,10 @@ static apply_op *const specifications[RIG_WORKLOAD_COUNT] = {
 bool rig_object_model_init(struct rig_object_model *model, enum rig_workload workload, size_t limit_bytes)
 {
     RIG_REQUIRE(rig_workload_is_object(workload) && specifications[workload] != NULL);
-    *model = (struct rig_object_model){
-        .workload = workload, .vague = RIG_OBJECT_NONE, .is_register = specifications[workload] == apply_to_register};
+    *model = (struct rig_object_model){.workload = workload,
+                                       .vague = RIG_OBJECT_NONE,
+                                       .initial = RIG_OBJECT_INITIAL,
+                                       .is_register = specifications[workload] == apply_to_register};
     rig_table_init(&model->state_of);
     rig_table_init(&model->class_of);
     rig_table_init(&model->next);

@@ -5,7 +5,8 @@
  * one class. Registers and locks need no bytes to step: an operation requires a state or none, and leaves a state or
  * none.
  *
- * The initial state is nil for registers, free (0) for locks, empty for queues, stacks and strings.
+ * The initial state is nil for registers, free (0) for locks, empty for queues, stacks and strings. A register may begin with
+ * another value (object_begins.h).
  *
  * Space: the states reached, 12 bytes a step that was computed. Threads: one at a time.
  */
@@ -23,7 +24,7 @@
 
 #define RIG_OBJECT_NONE UINT32_MAX /* in place of a state: there is none */
 
-enum { RIG_OBJECT_INITIAL = 0 }; /* the number of the initial state */
+enum { RIG_OBJECT_INITIAL = 0 }; /* the number of the initial state, unless the object begins with another one */
 
 /* A string register in the state of this one byte, which no string has, has a string that no read shows before the next
  * put takes effect. */
@@ -53,6 +54,7 @@ struct rig_object_model {
     const struct rig_object_rows *rows; /* additions that lead to dead states are impossible; NULL: they are not */
     struct rig_object_strings *strings; /* a search makes those that no read shows one state; NULL: it does not */
     uint32_t vague;                     /* the number of that state */
+    uint32_t initial;                   /* the state that the object begins with that is being decided */
     bool is_register;                   /* the classes' `needs` and `leaves` say all */
     struct rig_object_states states;
     struct rig_object_classes classes;
@@ -68,6 +70,8 @@ void rig_object_model_done(struct rig_object_model *model);
 
 /* The number of the state of these bytes; RIG_OBJECT_NONE when memory runs out. */
 uint32_t rig_object_state_of(struct rig_object_model *model, const void *bytes, size_t size);
+/* The objects that are decided from now on are registers that begin with this value. False when memory runs out. */
+bool rig_object_model_begin(struct rig_object_model *model, int64_t value);
 
 /* The class of an operation that consists of these micro-operations; RIG_OBJECT_NONE when memory runs out. */
 uint32_t rig_object_class_of(struct rig_object_model *model, const struct rig_txn_op *ops, uint32_t count);

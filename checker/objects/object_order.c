@@ -45,8 +45,16 @@ static bool add_object(struct rig_object_model *model, const struct rig_object_o
     return fits;
 }
 
-bool rig_objects_order_find(const struct rig_history *history, const struct rig_objects_limits *limits,
-                            struct rig_objects_order *order, bool *found)
+/* The states that registers begin with; NULL when memory runs out. */
+static const uint32_t *find_initial(const struct rig_history *history, struct rig_known_initial initial,
+                                    struct rig_object_model *model, struct rig_arena *arena)
+{
+    const struct rig_begin *begins = rig_object_begins_find(history, initial, false, arena);
+    return begins == NULL ? NULL : rig_object_begins_states(begins, history->key_count, model, arena);
+}
+
+bool rig_objects_order_find(const struct rig_history *history, struct rig_known_initial initial,
+                            const struct rig_objects_limits *limits, struct rig_objects_order *order, bool *found)
 {
     struct rig_object_model model;
     struct rig_object_ops ops;
@@ -55,9 +63,13 @@ bool rig_objects_order_find(const struct rig_history *history, const struct rig_
     rig_arena_init(&arena, 0);
     bool fits = rig_object_model_init(&model, history->workload, limits->bytes) &&
                 rig_object_ops_build(history, UINT32_MAX, &model, &arena, &ops);
+    const uint32_t *states = fits ? find_initial(history, initial, &model, &arena) : NULL;
     *found = true;
-    for (uint32_t key = 0; fits && *found && key < ops.key_count; key++)
+    fits = states != NULL;
+    for (uint32_t key = 0; fits && *found && key < ops.key_count; key++) {
+        model.initial = states[key];
         fits = add_object(&model, &ops, key, limits, &moments, found);
+    }
     if (fits && *found && moments.count > 0)
         qsort(moments.at, moments.count, sizeof *moments.at, compare_moments);
     for (size_t i = 0; fits && *found && i < moments.count; i++)
@@ -68,8 +80,9 @@ bool rig_objects_order_find(const struct rig_history *history, const struct rig_
     return fits;
 }
 
-bool rig_objects_order_of_sessions(const struct rig_history *history, const struct rig_objects_limits *limits,
-                                   struct rig_objects_order *order, bool *found)
+bool rig_objects_order_of_sessions(const struct rig_history *history, struct rig_known_initial initial,
+                                   const struct rig_objects_limits *limits, struct rig_objects_order *order,
+                                   bool *found)
 {
     const struct rig_object_search_limits own = {.deadline_ns = limits->deadline_ns, .bytes = limits->bytes};
     struct rig_object_sessions sessions;
@@ -81,6 +94,8 @@ bool rig_objects_order_of_sessions(const struct rig_history *history, const stru
     bool fits = rig_object_model_init(&model, history->workload, limits->bytes) &&
                 rig_object_ops_build(history, UINT32_MAX, &model, &arena, &ops) &&
                 rig_object_sessions_build(history, &ops, UINT32_MAX, NULL, &arena, &sessions);
+    sessions.initial = fits ? find_initial(history, initial, &model, &arena) : NULL;
+    fits = sessions.initial != NULL;
     const enum rig_object_answer answer =
         fits ? rig_object_sessions_search(&model, &sessions, &own, &places) : RIG_OBJECT_NO_MEMORY;
     *found = answer == RIG_OBJECT_LINEARIZABLE;

@@ -12,18 +12,20 @@
 #define RIG_CHECKER_OBJECTS_OBJECT_ORDER_H
 
 #include "base/vec.h"
+#include "checker/objects/object_begins.h"
 #include "checker/objects/object_decide.h"
 
 RIG_VEC(uint32_t, rig_objects_order)
 
 /* Adds the transactions, a drain once for each of its values. `found`: false where an object is not linearizable, or was
  * not decided within the limits, or has no order. False when memory runs out. */
-bool rig_objects_order_find(const struct rig_history *history, const struct rig_objects_limits *limits,
-                            struct rig_objects_order *order, bool *found);
+bool rig_objects_order_find(const struct rig_history *history, struct rig_known_initial initial,
+                            const struct rig_objects_limits *limits, struct rig_objects_order *order, bool *found);
 
 /* The same for an order that keeps the one of each process, and not real time (object_sessions.h): all objects are searched
  * together, within the limits. */
-bool rig_objects_order_of_sessions(const struct rig_history *history, const struct rig_objects_limits *limits,
-                                   struct rig_objects_order *order, bool *found);
+bool rig_objects_order_of_sessions(const struct rig_history *history, struct rig_known_initial initial,
+                                   const struct rig_objects_limits *limits, struct rig_objects_order *order,
+                                   bool *found);
 
 #endif

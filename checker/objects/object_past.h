@@ -9,6 +9,7 @@
 #ifndef RIG_CHECKER_OBJECTS_OBJECT_PAST_H
 #define RIG_CHECKER_OBJECTS_OBJECT_PAST_H
 
+#include "checker/model/verdict.h"
 #include "checker/objects/object_search.h"
 
 enum rig_object_standing {
@@ -19,10 +20,11 @@ enum rig_object_standing {
 
 struct rig_object_past_key {
     enum rig_object_standing standing;
-    uint32_t from;      /* position of the last completion that was explained */
-    uint64_t explained; /* how many were, of a register, lock or string */
-    uint64_t done;      /* operations that were dropped, of a queue or a stack */
-    char *states;       /* of each configuration, one after the other; sizes in `sizes` */
+    struct rig_begin begin; /* of a register, once it is settled: what is explained begins with it */
+    uint32_t from;          /* position of the last completion that was explained */
+    uint64_t explained;     /* how many were, of a register, lock or string */
+    uint64_t done;          /* operations that were dropped, of a queue or a stack */
+    char *states;           /* of each configuration, one after the other; sizes in `sizes` */
     size_t state_bytes;
     struct rig_object_order sizes, first,
         used; /* as rig_object_configs; operations by the positions of their invocations */

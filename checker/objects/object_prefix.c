@@ -46,7 +46,9 @@ bool rig_object_prefix_order(const struct rig_history *history, const struct rig
     if (history->is_excerpt || witness->blocked->value_count > 0)
         return false;
     rig_arena_init(&arena, 0);
+    const struct rig_begin *begin = &witness->blocked->begin;
     bool done = rig_object_model_init(&model, history->workload, LIMIT_BYTES) &&
+                (begin->as == RIG_BEGINS_PLAIN || rig_object_model_begin(&model, begin->value)) &&
                 rig_object_ops_build(history, witness->key, &model, &arena, &ops);
     if (done) {
         const uint32_t blocked = witness->txns[0];

@@ -62,7 +62,7 @@ bool rig_object_replay(struct rig_object_model *model, const struct rig_object_o
 {
     uint8_t *seen = calloc((size_t)count + 1, 1);
     bool done = seen != NULL;
-    uint32_t state = RIG_OBJECT_INITIAL;
+    uint32_t state = model->initial;
     *explains = done && keeps_order(ops, count, order->at, order->count, seen);
     free(seen);
     if (done && (model->workload == RIG_WORKLOAD_QUEUE || model->workload == RIG_WORKLOAD_STACK))

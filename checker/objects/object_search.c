@@ -502,7 +502,7 @@ static void add_begin(struct search *s, const struct rig_object_configs *begin, 
 static uint32_t begin_part(struct search *s)
 {
     const struct rig_object_part *part = s->part;
-    const uint64_t initial[BITS] = {RIG_OBJECT_INITIAL, none};
+    const uint64_t initial[BITS] = {s->model->initial, none};
     uint32_t invoked = 0;
     if (part->begin == NULL) {
         add(s, &s->now, initial);

@@ -16,6 +16,8 @@ struct sequential {
     const struct rig_object_search_limits *limits;
     struct rig_object_model model;
     struct rig_object_ops ops;
+    struct rig_begin *begins; /* per key, and */
+    uint32_t *initial;        /*   the state */
     struct rig_arena scratch;
     struct rig_object_order *orders; /* per key: transactions */
     uint8_t *dropped;                /* per transaction: left out of a refutation */
@@ -26,11 +28,12 @@ struct sequential {
 /* ---- orders ---- */
 
 /* An order counts once it was replayed, without real time: every operation spans the whole history. */
-static bool replays(struct sequential *q, const struct rig_object_sessions *sessions,
+static bool replays(struct sequential *q, uint32_t key, const struct rig_object_sessions *sessions,
                     const struct rig_object_order *order)
 {
     struct rig_object_op *ops = calloc((size_t)sessions->count + 1, sizeof *ops);
     bool explains = ops != NULL;
+    q->model.initial = q->initial[key];
     for (uint32_t i = 0; ops != NULL && i < sessions->count; i++)
         ops[i] = (struct rig_object_op){sessions->at[i].txn, sessions->at[i].class, 0,
                                         sessions->at[i].unknown ? RIG_POSITION_NONE : 1};
@@ -59,10 +62,11 @@ static enum rig_object_answer decide(struct sequential *q, uint32_t key, const s
     if (rig_object_sessions_build(q->history, &q->ops, key, q->dropped, &q->scratch, &sessions)) {
         for (uint32_t at = key == none ? 0 : key; at < (key == none ? q->ops.key_count : key + 1); at++)
             q->has_drain |= q->drained[at] != 0;
+        sessions.initial = q->initial + (key == none ? 0 : key);
         answer = rig_object_sessions_search(&q->model, &sessions, limits, &order);
     }
     if (answer == RIG_OBJECT_LINEARIZABLE && key != none &&
-        (!replays(q, &sessions, &order) || !keep_order(&q->orders[key], &sessions, &order)))
+        (!replays(q, key, &sessions, &order) || !keep_order(&q->orders[key], &sessions, &order)))
         answer = RIG_OBJECT_NO_MEMORY;
     rig_object_order_done(&order);
     rig_arena_reset(&q->scratch);
@@ -281,8 +285,25 @@ static enum rig_object_answer decide_alone(struct sequential *q, uint32_t *key)
     return open;
 }
 
-static enum rig_object_answer decide_all(struct sequential *q, struct rig_arena *arena, struct rig_witness *witness)
+/* Whether a register of the refutation may have begun with a value from which it has an order. */
+static bool find_doubt(struct sequential *q, uint32_t key, struct rig_object_begun *doubted, bool *fits)
 {
+    const uint32_t end = key == none ? q->ops.key_count : key + 1;
+    const struct rig_begin *late = rig_object_begins_find(q->history, (struct rig_known_initial){0}, true, &q->scratch);
+    *fits = late != NULL;
+    for (uint32_t at = key == none ? 0 : key; late != NULL && at < end && doubted->count == 0; at++) {
+        if ((q->begins[at].as == RIG_BEGINS_PLAIN || q->begins[at].as == RIG_BEGINS_IN_DOUBT) &&
+            late[at].as != RIG_BEGINS_PLAIN)
+            *doubted = (struct rig_object_begun){.count = 1, .key = at, .value = late[at].value};
+    }
+    rig_arena_reset(&q->scratch);
+    return doubted->count > 0;
+}
+
+static enum rig_object_answer decide_all(struct sequential *q, struct rig_arena *arena,
+                                         struct rig_sequential *sequential)
+{
+    bool fits = true;
     uint32_t key = none;
     q->orders = calloc((size_t)q->ops.key_count + 1, sizeof *q->orders);
     enum rig_object_answer answer = q->orders == NULL ? RIG_OBJECT_NO_MEMORY : decide_alone(q, &key);
@@ -292,7 +313,9 @@ static enum rig_object_answer decide_all(struct sequential *q, struct rig_arena 
     }
     if (answer == RIG_OBJECT_REFUTED && q->has_drain)
         return RIG_OBJECT_TIME; /* the values of one transaction may have been taken in another order */
-    if (answer == RIG_OBJECT_REFUTED && !refute(q, key, arena, witness))
+    if (answer == RIG_OBJECT_REFUTED && find_doubt(q, key, &sequential->doubted, &fits))
+        return RIG_OBJECT_TIME;
+    if (answer == RIG_OBJECT_REFUTED && (!fits || !refute(q, key, arena, &sequential->witness)))
         return RIG_OBJECT_NO_MEMORY;
     return answer;
 }
@@ -310,8 +333,17 @@ static bool find_drains(struct sequential *q)
     return q->drained != NULL;
 }
 
-enum rig_rc rig_objects_sequential(const struct rig_history *history, const struct rig_object_search_limits *limits,
-                                   struct rig_arena *arena, struct rig_sequential *sequential, struct rig_err *err)
+/* False when memory runs out. */
+static bool find_begins(struct sequential *q, struct rig_known_initial initial, struct rig_arena *arena)
+{
+    q->begins = rig_object_begins_find(q->history, initial, false, arena);
+    q->initial = q->begins == NULL ? NULL : rig_object_begins_states(q->begins, q->ops.key_count, &q->model, arena);
+    return q->initial != NULL;
+}
+
+enum rig_rc rig_objects_sequential(const struct rig_history *history, struct rig_known_initial initial,
+                                   const struct rig_object_search_limits *limits, struct rig_arena *arena,
+                                   struct rig_sequential *sequential, struct rig_err *err)
 {
     struct sequential q = {.history = history, .limits = limits};
     struct rig_arena kept;
@@ -319,8 +351,9 @@ enum rig_rc rig_objects_sequential(const struct rig_history *history, const stru
     rig_arena_init(&q.scratch, limits->bytes);
     rig_arena_init(&kept, limits->bytes);
     if (rig_object_model_init(&q.model, history->workload, limits->bytes) &&
-        rig_object_ops_build(history, none, &q.model, &kept, &q.ops) && find_drains(&q))
-        sequential->answer = decide_all(&q, arena, &sequential->witness);
+        rig_object_ops_build(history, none, &q.model, &kept, &q.ops) && find_begins(&q, initial, &kept) &&
+        find_drains(&q))
+        sequential->answer = decide_all(&q, arena, sequential);
     for (uint32_t key = 0; q.orders != NULL && key < q.ops.key_count; key++)
         rig_object_order_done(&q.orders[key]);
     free(q.orders);

@@ -9,22 +9,27 @@
  * A refutation is made small: operations that only observe are left out while the others have no order, and then writes of
  * registers whose values no other one observes. An order of all operations stays one without them.
  *
+ * A register whose first value is in doubt (object_begins.h) begins with nil, and refutes nothing.
+ *
  * Threads: one at a time.
  */
 #ifndef RIG_CHECKER_OBJECTS_OBJECT_SEQUENTIAL_H
 #define RIG_CHECKER_OBJECTS_OBJECT_SEQUENTIAL_H
 
 #include "base/err.h"
+#include "checker/objects/object_begins.h"
 #include "checker/objects/object_search.h"
 #include "checker/model/verdict.h"
 
 struct rig_sequential {
-    enum rig_object_answer answer; /* LINEARIZABLE: the history is; REFUTED: it is not; TIME or MEMORY: it is open */
-    struct rig_witness witness;    /* REFUTED: from the arena, without its text, not proved */
+    enum rig_object_answer answer;   /* LINEARIZABLE: the history is; REFUTED: it is not; TIME or MEMORY: it is open */
+    struct rig_witness witness;      /* REFUTED: from the arena, without its text, not proved */
+    struct rig_object_begun doubted; /* TIME: from this value, there may be an order */
 };
 
 /* The history is whole, and was checked (object_ops.h). */
-enum rig_rc rig_objects_sequential(const struct rig_history *history, const struct rig_object_search_limits *limits,
-                                   struct rig_arena *arena, struct rig_sequential *sequential, struct rig_err *err);
+enum rig_rc rig_objects_sequential(const struct rig_history *history, struct rig_known_initial initial,
+                                   const struct rig_object_search_limits *limits, struct rig_arena *arena,
+                                   struct rig_sequential *sequential, struct rig_err *err);
 
 #endif

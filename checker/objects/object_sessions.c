@@ -257,8 +257,10 @@ static bool begin(struct search *s)
         s->leaves == NULL)
         return false;
     memcpy(s->next, sessions->first, sessions->session_count * sizeof *s->next);
-    for (uint32_t object = 0; object < sessions->object_count; object++)
-        s->hash ^= hash_state(object, RIG_OBJECT_INITIAL);
+    for (uint32_t object = 0; object < sessions->object_count; object++) {
+        s->state[object] = sessions->initial == NULL ? RIG_OBJECT_INITIAL : sessions->initial[object];
+        s->hash ^= hash_state(object, s->state[object]);
+    }
     return find_values(s) && find_twins(s);
 }
 
@@ -348,7 +350,7 @@ static bool lacks_value(struct search *s)
     bool lacks = false;
     for (uint32_t op = 0; s->model->is_register && op < s->certain; op++) {
         const struct value *value = s->needs[op] == none ? NULL : &s->values[s->needs[op]];
-        const uint32_t there = value_place(s, s->sessions->at[op].object, RIG_OBJECT_INITIAL, false);
+        const uint32_t object = s->sessions->at[op].object, there = value_place(s, object, s->state[object], false);
         lacks |= value != NULL && value->given == 0 && s->needs[op] != there;
     }
     return lacks;

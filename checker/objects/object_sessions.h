@@ -37,6 +37,7 @@ struct rig_object_session_op {
 struct rig_object_sessions {
     struct rig_object_session_op *at; /* of session s: [first[s], first[s + 1]); then those of unknown outcome */
     uint32_t *first;
+    const uint32_t *initial; /* per object: the state that it begins with; NULL: RIG_OBJECT_INITIAL */
     uint32_t count, session_count, object_count;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "checker/prove/commits.h"
+#include "history/model/value_texts.h"
 
 void rig_facts_done(struct rig_facts *facts)
 {
@@ -236,4 +237,13 @@ bool rig_facts_found_no_row(const struct rig_facts *facts, uint32_t op)
         return false;
     return facts->shape == RIG_RESULT_SET || at->read_state == RIG_READ_NIL ||
            (facts->shape == RIG_RESULT_LIST && at->count == 0);
+}
+
+bool rig_facts_begins(const struct rig_facts *facts, const struct rig_txn_op *read)
+{
+    const char *text = rig_value_text(facts->initial);
+    const bool begins_with_nil = text != NULL && strcmp(text, "nil") == 0;
+    return facts->assumes_initial &&
+           (read->read_state == RIG_READ_NIL ? begins_with_nil
+                                             : read->read_state == RIG_READ_SEEN && read->value == facts->initial);
 }

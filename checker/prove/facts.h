@@ -31,6 +31,8 @@ struct rig_facts {
     bool prefilled; /* each key had its row before the first transaction: by the record, or by the proof */
     bool assumes_balances, assumes_total; /* by the proof: no balance falls below 0; all accounts have this total: */
     int64_t total;
+    bool assumes_initial; /* by the proof: each key begins with this value: */
+    int64_t initial;
     uint32_t completed; /* transactions with a completion: ids below it */
     /* from rig_facts_witness() */
     bool *committed;    /* per transaction: acknowledged, or unknown with a write that a committed one shows */
@@ -45,6 +47,15 @@ enum rig_rc rig_facts_init(struct rig_facts *facts, const struct rig_history *hi
 void rig_facts_done(struct rig_facts *facts);
 /* Fills in what witnesses need, once. */
 enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err);
+
+/* The value that each key begins with, where the proof assumes one; else NULL. */
+static inline const int64_t *rig_facts_initial(const struct rig_facts *facts)
+{
+    return facts->assumes_initial ? &facts->initial : NULL;
+}
+
+/* Whether the read of a register shows the value that the proof assumes each key to begin with. */
+bool rig_facts_begins(const struct rig_facts *facts, const struct rig_txn_op *read);
 
 /* Whether two committed reads of the list contradict each other; false where it was not asked. */
 static inline bool rig_facts_contested(const struct rig_facts *facts, uint32_t key)

@@ -78,8 +78,19 @@ static bool is_intermediate(const struct claim *c)
     return list.count > 0 && rig_read_element(&list, list.count - 1) == c->other->value;
 }
 
+/* Whether the read shows another initial value than the one that the proof assumes. */
+static bool is_other_than_assumed(const struct claim *c)
+{
+    const int64_t *initial = rig_facts_initial(c->facts);
+    const bool nil = c->read->read_state == RIG_READ_NIL;
+    return initial != NULL && is_initial(c, c->read) && !rig_facts_begins(c->facts, c->read) &&
+           (nil || c->value == NULL || rig_shows(c->history, c->read, *c->value));
+}
+
 static bool is_garbage(const struct claim *c)
 {
+    if (c->facts->shape == RIG_RESULT_VALUE && c->read_at == c->other_at)
+        return is_other_than_assumed(c);
     if (c->facts->shape == RIG_RESULT_VALUE)
         return is_initial(c, c->read) && is_initial(c, c->other) && c->facts->committed[c->line->to] &&
                !is_same_version(c->read, c->other) && (c->value == NULL || rig_shows(c->history, c->read, *c->value));

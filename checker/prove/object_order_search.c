@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/table.h"
+#include "checker/prove/object_initial.h"
 #include "checker/prove/replay_object.h"
 #include "history/types/types.h"
 
@@ -507,6 +508,20 @@ static uint32_t begin_with(struct searching *s, const char *state, uint32_t numb
     return length;
 }
 
+/* Fills in the initial states of the objects. */
+static void begin_objects(struct searching *s)
+{
+    int64_t *begins = malloc(((size_t)s->history->key_count + 1) * sizeof *begins);
+    s->no_memory |= begins == NULL || !rig_object_initial_find(s->history, s->question->initial, begins);
+    s->object.row.count = s->object.from = 0;
+    rig_buf_clear(&s->object.text);
+    for (uint32_t u = 0; u < s->count && !s->no_memory; u++) {
+        s->object.value = begins[s->history->ops[s->units[u].of.first_op].key];
+        s->scratch.at[s->units[u].object] = save_state(s);
+    }
+    free(begins);
+}
+
 /* Adds the configurations to begin with that have as many certain units as those of `now`. Gives whether others have
  * more. */
 static bool begin_length(struct searching *s)
@@ -515,11 +530,7 @@ static bool begin_length(struct searching *s)
     bool longer = false;
     if (from == NULL && s->length == 0) {
         memset(s->scratch.at, 0, s->size * sizeof *s->scratch.at);
-        s->object.value = s->nil;
-        s->object.row.count = s->object.from = 0;
-        rig_buf_clear(&s->object.text);
-        for (uint32_t object = 0; object < s->object_count; object++)
-            s->scratch.at[object] = save_state(s);
+        begin_objects(s);
         if (!s->no_memory && !s->spent)
             add_configuration(s, &s->now);
     }

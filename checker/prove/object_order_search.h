@@ -44,9 +44,10 @@ struct rig_order_search {
     struct rig_order_units *units;     /* sorted by the search */
     uint32_t group_count;
     const struct rig_search_from *from; /* NULL: from the initial states */
-    uint64_t most_steps;                /* UINT64_MAX: no limit */
-    uint64_t most_words;                /* of the configurations of one length */
-    int64_t deadline_ns;                /* rig_clock_now_ns(); INT64_MAX: no limit */
+    const int64_t *initial; /* the value that registers are assumed to begin with; NULL: as object_initial.h says */
+    uint64_t most_steps;    /* UINT64_MAX: no limit */
+    uint64_t most_words;    /* of the configurations of one length */
+    int64_t deadline_ns;    /* rig_clock_now_ns(); INT64_MAX: no limit */
 };
 
 enum rig_search_answer { RIG_SEARCH_NO_ORDER, RIG_SEARCH_ORDER, RIG_SEARCH_SPENT, RIG_SEARCH_NO_MEMORY };

@@ -219,6 +219,7 @@ static enum rig_rc search(struct claim *c)
     const struct rig_order_search question = {.history = c->history,
                                               .units = &c->units,
                                               .group_count = c->groups,
+                                              .initial = rig_facts_initial(c->facts),
                                               .most_steps = MOST_STEPS,
                                               .most_words = MOST_WORDS,
                                               .deadline_ns = INT64_MAX};

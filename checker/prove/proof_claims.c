@@ -9,6 +9,7 @@
 #include "checker/prove/contradiction.h"
 #include "checker/prove/object_orders.h"
 #include "checker/prove/replay.h"
+#include "history/text/value_reader.h"
 
 RIG_VEC(uint32_t, events)
 
@@ -228,9 +229,26 @@ static enum rig_rc read_total(struct reading *r)
     return RIG_OK;
 }
 
+/* "initial VALUE": the rest of the line is an integer, or the text of a value. */
+static enum rig_rc read_initial(struct reading *r)
+{
+    const char *begin = r->at;
+    struct rig_facts *facts = r->facts;
+    while (r->at < r->end && *r->at != '\n')
+        r->at++;
+    if (r->claims->count > 0 || facts->assumes_initial || r->at == begin ||
+        !rig_workload_may_begin(facts->history->workload) ||
+        rig_value_parse(begin, (size_t)(r->at - begin), &facts->initial, NULL) != RIG_OK || !end_line(r))
+        return refuse(r, "not a value that registers begin with, a second one, or not before all claims");
+    facts->assumes_initial = true;
+    return RIG_OK;
+}
+
 static enum rig_rc read_assumption(struct reading *r)
 {
     const struct word word = next_word(r);
+    if (is_word(word, "initial"))
+        return read_initial(r);
     if (is_word(word, "total"))
         return read_total(r);
     if (is_word(word, "non-negative-balances")) {

@@ -16,9 +16,9 @@ bool rig_replay_object_has_row(enum rig_workload workload)
     return workload == RIG_WORKLOAD_QUEUE || workload == RIG_WORKLOAD_STACK;
 }
 
-void rig_replay_object_init(struct rig_replay_object *state, int64_t nil)
+void rig_replay_object_init(struct rig_replay_object *state, int64_t value)
 {
-    *state = (struct rig_replay_object){.value = nil};
+    *state = (struct rig_replay_object){.value = value};
     rig_buf_init(&state->text, 0);
 }
 

@@ -21,7 +21,8 @@ struct rig_replay_object {
 
 /* The value of a register that has none. False when memory runs out. */
 bool rig_replay_object_nil(enum rig_workload workload, int64_t *nil);
-void rig_replay_object_init(struct rig_replay_object *state, int64_t nil);
+/* `value`: the one that a register begins with. */
+void rig_replay_object_init(struct rig_replay_object *state, int64_t value);
 void rig_replay_object_done(struct rig_replay_object *state);
 
 /* Whether the operation is possible in the state, which becomes that after it, unless it is not. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "checker/prove/object_initial.h"
 #include "checker/prove/replay_object.h"
 #include "checker/prove/replay_private.h"
 
@@ -92,16 +93,20 @@ enum rig_rc rig_replay_objects(struct rig_replay *r)
     struct objects o = {.r = r,
                         .at = calloc((size_t)r->history->key_count + 1, sizeof *o.at),
                         .used = calloc((size_t)r->history->op_count + 1, 1)};
-    enum rig_rc rc = o.at != NULL && o.used != NULL ? place_all(r) : rig_no_memory(r->err, "the replay");
-    if (rc == RIG_OK && !rig_replay_object_nil(r->history->workload, &o.nil))
+    int64_t *begins = malloc(((size_t)r->history->key_count + 1) * sizeof *begins);
+    enum rig_rc rc =
+        o.at != NULL && o.used != NULL && begins != NULL ? place_all(r) : rig_no_memory(r->err, "the replay");
+    if (rc == RIG_OK && (!rig_replay_object_nil(r->history->workload, &o.nil) ||
+                         !rig_object_initial_find(r->history, rig_facts_initial(r->facts), begins)))
         rc = rig_no_memory(r->err, "the replay");
     for (uint32_t key = 0; rc == RIG_OK && key < r->history->key_count; key++)
-        rig_replay_object_init(&o.at[key], o.nil);
+        rig_replay_object_init(&o.at[key], begins[key]);
     if (rc == RIG_OK)
         rc = execute_all(&o);
     for (uint32_t key = 0; o.at != NULL && key < r->history->key_count; key++)
         rig_replay_object_done(&o.at[key]);
     free(o.at);
     free(o.used);
+    free(begins);
     return rc;
 }

@@ -84,6 +84,8 @@ static enum rig_rc see_initial(const struct seeing *s, uint32_t *seen)
     const struct rig_txn_op *op = &s->r->history->ops[s->op];
     uint32_t *first = &s->r->initial[op->key];
     const struct rig_txn_op *other = *first == 0 ? op : &s->r->history->ops[*first - 1];
+    if (rig_facts_initial(s->r->facts) != NULL && !rig_facts_begins(s->r->facts, op))
+        return refuse(s, "shows another initial state than the proof assumes");
     if (other->read_state != op->read_state || (op->read_state == RIG_READ_SEEN && other->value != op->value))
         return refuse(s, "shows another initial state than an earlier read");
     RIG_INVARIANT(other->key == op->key);

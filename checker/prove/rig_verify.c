@@ -14,6 +14,7 @@
 #include "checker/prove/proof_claims.h"
 #include "checker/prove/contradiction.h"
 #include "checker/prove/proved_levels.h"
+#include "history/model/value_texts.h"
 
 enum { EXIT_PROVED = 0, EXIT_FALSE = 1, EXIT_UNDECIDED = 2, PATHS_MOST = 257 };
 
@@ -62,6 +63,8 @@ static void print(const struct rig_facts *facts, const struct rig_proved *claims
 {
     if (facts->prefilled)
         (void)printf("assuming that each key had its row from the start\n");
+    if (facts->assumes_initial)
+        (void)printf("assuming that registers begin with %s\n", RIG_VALUE_SHOWN(facts->initial));
     if (facts->assumes_total)
         (void)printf("assuming a total of %lld\n", (long long)facts->total);
     if (facts->assumes_balances)

@@ -7,6 +7,7 @@
 
 #include "base/json_write.h"
 #include "base/printable.h"
+#include "history/model/value_texts.h"
 
 /* The byte at the cursor; 0 past the end. */
 static char look(const struct rig_text_cursor *cursor)
@@ -192,4 +193,24 @@ enum rig_rc rig_value_read(struct rig_operation_parser *parser, struct rig_buf *
             return rc;
     } while (depth > 0);
     return text->failed ? rig_cursor_no_memory(&parser->cursor) : RIG_OK;
+}
+
+enum rig_rc rig_value_parse(const char *text, size_t length, int64_t *value, struct rig_err *err)
+{
+    struct rig_operation_parser parser;
+    struct rig_buf written;
+    bool is_integer = false;
+    rig_buf_init(&written, RIG_CURSOR_TEXT_BYTES);
+    rig_operation_parser_init(&parser, &rig_text_syntax_edn, "value", text, length, NULL);
+    enum rig_rc rc = rig_value_read(&parser, &written, &is_integer, value);
+    if (rc == RIG_OK && parser.cursor.at != parser.cursor.end)
+        rc = RIG_E_INPUT;
+    if (rc == RIG_OK && !is_integer && !rig_value_number(rig_buf_text(&written), written.size, value))
+        rc = rig_no_memory(err, "the value");
+    else if (rc != RIG_OK)
+        rc = rig_fail(err, RIG_E_INPUT, "`%.*s` is no value: expected a number, or nil, \"text\", :keyword or [1 2]",
+                      (int)(length < 64 ? length : 64), text);
+    rig_operation_parser_done(&parser);
+    rig_buf_done(&written);
+    return rc;
 }

@@ -65,6 +65,18 @@ static inline bool rig_workload_is_object(enum rig_workload workload)
 enum { RIG_WORKLOADS_OF_NAMED_WRITERS = (0 RIG_WORKLOAD_TABLE(RIG_WORKLOAD_NAMES_WRITERS)) & ~RIG_OBJECT_TYPES };
 #undef RIG_WORKLOAD_NAMES_WRITERS
 
+/* Types of registers that may begin with a value which the user names, a bit each. */
+enum {
+    RIG_WORKLOADS_WITH_INITIAL = 1 << RIG_WORKLOAD_RW_REGISTER | 1 << RIG_WORKLOAD_LONG_FORK |
+                                 1 << RIG_WORKLOAD_MULTI_KEY | 1 << RIG_WORKLOAD_DIRTY_READS |
+                                 1 << RIG_WORKLOAD_CAS_REGISTER
+};
+
+static inline bool rig_workload_may_begin(enum rig_workload workload)
+{
+    return (RIG_WORKLOADS_WITH_INITIAL >> (unsigned)workload & 1) != 0;
+}
+
 /* The operation that the type has besides the two of struct rig_data_type; RIG_OP_KIND_COUNT: none. */
 enum rig_op_kind rig_object_further_op(enum rig_workload workload);
 

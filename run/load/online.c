@@ -174,6 +174,7 @@ static enum rig_rc open_check(struct rig_online *online, struct rig_err *err)
                                                    .anomalies = check->anomalies,
                                                    .assumptions = check->assumptions,
                                                    .total = check->total,
+                                                   .initial = check->initial,
                                                    .lattice = check->lattice,
                                                    .budget_ns = check->budget_ns,
                                                    .limit_bytes = (size_t)check->online_memory_bytes,

@@ -62,6 +62,7 @@ struct rig_check_section {
     uint64_t anomalies;   /* bits */
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s, and what the workload says of a bank, as */
     struct rig_known_total total;
+    struct rig_known_initial initial;
     enum rig_lattice lattice;
     int64_t budget_ns;
     int64_t max_witnesses;

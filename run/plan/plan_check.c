@@ -10,6 +10,7 @@
 #include "checker/model/certified.h"
 #include "checker/model/level.h"
 #include "run/plan/reproduction.h"
+#include "history/types/types.h"
 
 /* The options by which drivers name given servers. */
 static bool names_servers(const struct rig_option *option)
@@ -148,6 +149,16 @@ static enum rig_rc resolve_known(const struct rig_plan_checking *from, const str
     return RIG_OK;
 }
 
+static enum rig_rc resolve_initial(const struct rig_plan_checking *from, const char *text, struct rig_err *err)
+{
+    struct rig_err why = {0};
+    if (text == NULL || *text == '\0' ||
+        rig_initial_parse(text, &from->asked->initial, &from->asked->assumptions, &why) == RIG_OK)
+        return RIG_OK;
+    const struct rig_yaml_place place = rig_plan_section_given(from->section, "initial")->place;
+    return rig_yaml_refuse(from->tree, &place, err, "check.initial: %s", why.text);
+}
+
 enum rig_rc rig_plan_check_resolve(const struct rig_plan_checking *from, struct rig_err *err)
 {
     static const struct name_list levels = {"levels", "level", "levels", rig_level_nearest, find_level};
@@ -165,6 +176,8 @@ enum rig_rc rig_plan_check_resolve(const struct rig_plan_checking *from, struct 
     for (size_t i = 0; i < check->assume.count; i++)
         asked->assumptions |= assumption_bit(check->assume.at[i]);
     asked->assumptions |= check->prefilled ? RIG_ASSUMES_PREFILLED : 0;
+    if (rc == RIG_OK)
+        rc = resolve_initial(from, check->initial, err);
     asked->lattice = (enum rig_lattice)check->lattice;
     asked->budget_ns = check->budget_ns;
     asked->max_witnesses = check->max_witnesses;
@@ -204,14 +217,22 @@ enum rig_rc rig_plan_check_require(const struct rig_plan_checking *from, enum ri
         const struct rig_yaml_place place = rig_plan_section_given(from->section, "anomalies")->place;
         return rig_yaml_refuse(from->tree, &place, err, "check.anomalies: %s", why.text);
     }
+    const struct rig_yaml_node *initial = rig_plan_section_given(from->section, "initial");
+    if (initial != NULL && from->asked->initial.known && !rig_workload_may_begin(workload))
+        return rig_yaml_refuse(from->tree, &initial->place, err,
+                               "check.initial: the load is of %s, whose keys begin in one state; leave it out",
+                               rig_data_types[workload].name);
     return require_known(from, err);
 }
 
-/* The load says whether keys have their rows before it, and that of a bank what its accounts have. */
+/* The load says whether keys have their rows before it, and what they begin with; that of a bank, what its accounts have. */
 void rig_plan_check_take_load(const struct rig_generator_options *workload, struct rig_check_section *check)
 {
     const struct rig_accounts accounts = rig_generator_accounts(workload);
     check->assumptions |= workload->prefill ? RIG_ASSUMES_PREFILLED : 0;
+    const enum rig_workload type = (enum rig_workload)workload->type;
+    if (!check->initial.known && rig_workload_is_object(type) && rig_workload_may_begin(type))
+        (void)rig_initial_set_nil(&check->initial); /* the keys are new: no value was there before the load */
     if (accounts.count == 0)
         return;
     check->total = (struct rig_known_total){.known = true, .value = accounts.count * accounts.balance};

@@ -313,6 +313,14 @@ const struct rig_option rig_plan_check_table[] = {
      .default_text = "false",
      .help = "each key has its row before the load, so that a read of nil or of an empty list is a read of a row, and "
              "what appears there later is no phantom"},
+    {.name = "initial",
+     .type = RIG_OPTION_TEXT,
+     .offset = offsetof(struct rig_plan_check, initial),
+     .default_text = "",
+     .help =
+         "what each register has before the load, in a row of its own: a number, `nil`, or a value as EDN writes it; "
+         "when empty, nil for `cas-register`, and for other registers nil or what a first read shows and nothing "
+         "writes"},
     {.name = "proof",
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct rig_plan_check, proof),

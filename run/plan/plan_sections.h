@@ -60,6 +60,7 @@ struct rig_plan_check {
     int64_t online_memory_bytes;
     int64_t stop_on;
     bool prefilled;
+    const char *initial; /* a value; empty: not given */
     bool proof;
     struct rig_text_list known;
     bool known_required;

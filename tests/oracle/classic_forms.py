@@ -5,13 +5,16 @@
 
 Each file has operations of one type: a list, a set, a counter, a register, a queue or a stack. The oracle knows only what
 these types are: it tries each order of the operations that completed, and of any of those of unknown outcome. A drain is any
-number of takes, one after the other, and then one that finds nothing. `rig check` must say of strict-serializable, of
+number of takes, one after the other, and then one that finds nothing. A register begins with nil or with another value, which rig
+is told or not. Not told, it may take a value that a read shows before any write of it began: where nothing writes that value, it
+must, and else leave open what only this value explains. `rig check` must say of strict-serializable, of
 strong-session-serializable and of serializable what the orders show. Without --workload rig must find this type or refuse the file, and
 rig-verify must accept the proof.
 
 The binaries are beside $RIG, or in build/release.
 """
 
+import itertools
 import json
 import os
 import pathlib
@@ -61,8 +64,37 @@ def first_state(kind):
     return (0,) if kind == "counter" else (None,) if kind == "cas-register" else ()
 
 
-def has_order(kind, ops, kept):
-    """Whether some order explains the operations. `kept`: it keeps real time, the order of each process, or nothing."""
+def value_written(op):
+    if op.name == "cas":
+        return op.argument[1] if op.argument[0] != op.argument[1] else None
+    return op.argument if op.name == "write" else None
+
+
+def first_reads(ops, key, unwritten):
+    """Values that an operation shows before any write of them began; `unwritten`: and nothing writes."""
+    shown = set()
+    for read in ops:
+        value = read.result if read.name == "read" else read.argument[0] if read.name == "cas" else None
+        if read.key != key or read.outcome != "ok" or value is None:
+            continue
+        writes = [op for op in ops if op.key == key and value_written(op) == value]
+        if not any(op.begin < read.end for op in writes) and not (unwritten and writes):
+            shown.add(value)
+    return shown
+
+
+def has_order(kind, ops, kept, initial, unwritten=True):
+    """Whether some order explains the operations. `kept`: it keeps real time, the order of each process, or nothing. `initial`:
+    the value that registers begin with, or "found": nil, or a value of a first read."""
+    keys = sorted({op.key for op in ops}, key=str)
+    if kind != "cas-register":
+        return has_order_from(kind, ops, kept, {})
+    choices = [[None, *first_reads(ops, key, unwritten)] if initial == "found" else [initial] for key in keys]
+    return any(has_order_from(kind, ops, kept, {key: (value,) for key, value in zip(keys, chosen)})
+               for chosen in itertools.product(*choices))
+
+
+def has_order_from(kind, ops, kept, begins):
     ops = [op for op in ops if op.outcome != "fail"]
     acknowledged = [i for i, op in enumerate(ops) if op.outcome == "ok"]
     takes = {i: len(ops[i].result) if ops[i].outcome == "ok" else 99 for i in range(len(ops)) if ops[i].name == "drain"}
@@ -84,7 +116,7 @@ def has_order(kind, ops, kept):
         for i, op in enumerate(ops):
             if i in done or any(precedes(ops[j], op) and j not in done for j in range(len(ops)) if j != i):
                 continue
-            state = state_of.get(op.key, first_state(kind))
+            state = state_of.get(op.key, begins.get(op.key, first_state(kind)))
             if op.name == "drain":
                 so_far = drained_of.get(i, ())
                 if op.outcome == "ok" and sorted(so_far) == sorted(op.result) and not state:
@@ -116,11 +148,11 @@ def gives_phantom(ops):
     return any(given.count(pair) > added.count(pair) for pair in given)
 
 
-def draw(kind, random_):
+def draw(kind, random_, initial):
     """Operations that a right object ran, some of them with other results."""
     keys = random_.choice([[None], [None], [3], [3, 4]])
     ops, clock, value = [], 0, 0
-    states = {key: first_state(kind) for key in keys}
+    states = {key: (initial,) if kind == "cas-register" else first_state(kind) for key in keys}
     free = {process: 0 for process in range(random_.randint(1, 3))}
     for _ in range(random_.randint(2, 6)):
         process, key = random_.choice(list(free)), random_.choice(keys)
@@ -194,17 +226,20 @@ def check(path, *arguments):
     return done.returncode, done.stderr, json.loads(done.stdout) if done.stdout else None
 
 
-def compare(kind, ops, folder, counts):
+def compare(kind, ops, told, folder, counts):
     path, proof = folder / "history.jsonl", folder / "proof"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines(kind, ops)))
     proof.unlink(missing_ok=True)
-    status, error, result = check(path, "--workload", kind, "--proof", proof)
+    asked = [] if told == "found" else ["--initial", "nil" if told is None else str(told)]
+    status, error, result = check(path, "--workload", kind, "--proof", proof, *asked)
     if result is None:
         return f"exit status {status}: {error}"
     levels = {"strict-serializable": "time", "strong-session-serializable": "processes", "serializable": "nothing"}
     for level, kept in levels.items():
-        explained, fate = has_order(kind, ops, kept), result["levels"][level]
+        explained, fate = has_order(kind, ops, kept, told), result["levels"][level]
         counts[fate] = counts.get(fate, 0) + 1
+        if fate == "refuted" and has_order(kind, ops, kept, told, unwritten=False):
+            return f"{level} is refuted, and an order from a value of a first read explains the operations"
         if fate == ("refuted" if explained else "held"):
             return f"{level} is {fate}, and {'an' if explained else 'no'} order explains the operations"
     phantom = kind in TAKES and gives_phantom(ops)
@@ -232,9 +267,11 @@ def main():
     with tempfile.TemporaryDirectory(prefix="rig-classic-") as folder:
         for number in range(count):
             kind = kinds[number % len(kinds)]
-            ops = draw(kind, random_)
+            initial = random_.choice([None, None, 0, 4, 9]) if kind == "cas-register" else None
+            told = random_.choice([initial, "found"]) if kind == "cas-register" else "found"
+            ops = draw(kind, random_, initial)
             with_new_processes(ops)
-            problem = compare(kind, ops, pathlib.Path(folder), counts)
+            problem = compare(kind, ops, told, pathlib.Path(folder), counts)
             if problem is not None:
                 wrong += 1
                 print(f"file {number}, {kind}: {problem}")

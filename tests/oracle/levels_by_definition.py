@@ -2,7 +2,7 @@
 """Compares every level of random histories of lists, sets and registers with all executions, by the definitions of the levels.
 
     levels_by_definition.py [--count N] [--seed S] [--type list-append|set|rw-register] [--proofs] [--prefilled]
-                            [-- OPTION...]
+                            [--initial VALUE] [-- OPTION...]
 
 The lists have transactions that read keys to which they append, before and after; the sets have transactions that add
 several elements to a key, and reads that show some of them; the registers have transactions that write a key more than
@@ -27,7 +27,8 @@ conditions of the levels:
     serializable         AR itself, with Int (PL-3)
 
 A read of nil, of an empty list, and of a set what it does not show, found no row: what it misses is a phantom, which cursor
-stability and repeatable read allow. With --prefilled the rows were there, and all reads are of items.
+stability and repeatable read allow. With --prefilled the rows were there, and all reads are of items. With --initial registers began
+with that number, in rows, and rig is told; few of them show nil, or another number that no transaction wrote.
 
     read uncommitted     reads show values that were written, each once, and what they show of the acknowledged writers of
                          a list is how it begins in AR, and a key has one initial state; no transaction of unknown outcome has to commit (PL-1)
@@ -53,6 +54,7 @@ UNCOMMITTED = ("read-uncommitted", "strong-session-read-uncommitted", "strong-re
 FORMS = {"read-committed": ("read-committed", "strong-session-read-committed", "strong-read-committed"),
          "snapshot-isolation": ("snapshot-isolation", "strong-session-snapshot-isolation", "strong-snapshot-isolation"),
          "serializable": ("serializable", "strong-session-serializable", "strict-serializable")}
+GIVEN = None  # the initial value that rig is told
 SAME = {"consistent-view": ["forward-consistent-view"], "serializable": ["view-serializable"]}
 WRITES = {"list-append": "append", "set": "add", "rw-register": "w"}
 
@@ -122,6 +124,8 @@ SHOWN = {"list-append": list_shown, "set": set_shown, "rw-register": register_sh
 def history(draw, kind):
     txns = transactions(draw, kind)
     initial = {key: 800 + key if kind == "rw-register" and draw.random() < 0.1 else None for key in (0, 1)}
+    if GIVEN is not None:
+        initial = {key: GIVEN if draw.random() < 0.95 else other for key, other in initial.items()}
     for at, txn in enumerate(txns):
         for place, op in enumerate(txn["ops"]):
             if op[0] == "r":
@@ -336,6 +340,8 @@ class Registers(Execution):
         writer = self.writer.get(value)
         if writer == t:
             return value in written(self.txns[t]["ops"][:place], key)
+        if writer is None and GIVEN not in (None, value):
+            return False
         if value is not None and writer is None:
             if any(value in written(txn["ops"], key) for txn in self.txns):
                 return False
@@ -427,7 +433,9 @@ def uncommitted_levels(kind, txns):
     certain = [t for t, txn in enumerate(txns) if txn["outcome"] == "ok"]
     reads = [op for t in certain for op in txns[t]["ops"] if op[0] == "r"]
     if kind == "rw-register":
-        return set(UNCOMMITTED) if all(len(initial_states(txns, key)) < 2 for key in (0, 1)) else set()
+        states = [initial_states(txns, key) for key in (0, 1)]
+        one = all(len(shown) < 2 if GIVEN is None else shown <= {GIVEN} for shown in states)
+        return set(UNCOMMITTED) if one else set()
     if any((op[1], value) not in added for op in reads for value in op[2]) or any(len(set(op[2])) < len(op[2]) for op in reads):
         return set()
     found, orders = set(), orders_of(txns)
@@ -454,8 +462,13 @@ def main():
     parser.add_argument("--type", choices=list(WRITES))
     parser.add_argument("--proofs", action="store_true")
     parser.add_argument("--prefilled", action="store_true")
+    parser.add_argument("--initial", type=int)
     parser.add_argument("options", nargs="*")
     arguments = parser.parse_args()
+    if arguments.initial is not None:
+        global GIVEN
+        GIVEN = arguments.initial
+        arguments.type, arguments.options = "rw-register", ["--initial", str(GIVEN), *arguments.options]
     fates = {}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(arguments.count):
@@ -464,7 +477,8 @@ def main():
             txns = history(draw, kind)
             text = as_text(txns)
             result, found = rig(kind, text, pathlib.Path(folder), arguments.proofs, arguments.prefilled, arguments.options)
-            found = found or list(differences(kind, txns, arguments.prefilled, result))
+            has_rows = arguments.prefilled or GIVEN is not None
+            found = found or list(differences(kind, txns, has_rows, result))
             if found:
                 print(f"history {number} of seed {arguments.seed} ({kind}):", *found, text, sep="\n  ")
                 return 1

@@ -129,6 +129,33 @@ class Files(unittest.TestCase):
             done = self.replayed("bank-negative-balance", "refuted cursor-stability", line, ".", workload="bank")
             self.assertEqual(done.returncode, 1, line)
 
+    def test_initial_values_are_assumed(self):
+        held, doubted = ("held serial strict-serializable", "1 3 5", "."), "cas-register-begins-in-doubt"
+        for history, assumed, status in (("cas-register-begins-with-0", (), 0), ("cas-register-begins-with-0", ("assume initial nil",), 1),
+                                         (doubted, (), 1), (doubted, ("assume initial 0",), 0), (doubted, ("assume initial 1",), 1),
+                                         (doubted, ("assume initial 0", "assume initial 0"), 1), (doubted, ("assume initial x",), 1),
+                                         (doubted, ("assume initial",), 1)):
+            done = self.replayed(history, *assumed, *held, workload="cas-register")
+            self.assertEqual(done.returncode, status, (history, assumed, done.stderr))
+        self.assertIn("begin with 0", self.replayed(doubted, "assume initial 0", *held, workload="cas-register").stdout)
+        self.assertEqual(self.replayed(doubted, "assume initial 0", *held, "assume initial 0", workload="cas-register").returncode, 1)
+        refuted = ("refuted strict-serializable", "no-order 1 3 5", ".")
+        for assumed, status in (((), 0), (("assume initial nil",), 0), (("assume initial 0",), 1)):
+            self.assertEqual(self.replayed(doubted, *assumed, *refuted, workload="cas-register").returncode, status, assumed)
+        self.assertEqual(self.replayed("cas-register-begins-with-0", *refuted, workload="cas-register").returncode, 1)
+        self.assertEqual(self.replayed("G0", "assume initial 0", workload="list-append").returncode, 1)
+
+    def test_registers_show_another_value_than_the_assumed_one(self):
+        claim = ("refuted read-uncommitted", "garbage-read 3 1 3 1", ".")
+        for assumed, status in (((), 1), (("assume initial 0",), 0), (("assume initial nil",), 1), (("assume initial 9",), 0)):
+            done = self.replayed("register-vanished-row", *assumed, *claim, workload="rw-register")
+            self.assertEqual(done.returncode, status, (assumed, done.stderr))
+        written = ("refuted read-uncommitted", "garbage-read 3 0 3 0", ".")
+        self.assertEqual(self.replayed("register-vanished-row", "assume initial 0", *written, workload="rw-register").returncode, 1)
+        seen = ("held serial serializable", "1 3", ".")
+        self.assertEqual(self.replayed("register-vanished-row", *seen, workload="rw-register").returncode, 0)
+        self.assertEqual(self.replayed("register-vanished-row", "assume initial 0", *seen, workload="rw-register").returncode, 1)
+
     def test_sums_prove_no_other_level_and_no_order(self):
         for level in ("read-committed", "read-atomic", "monotonic-view"):
             done = self.replayed("bank-known-total", "assume total 20", f"refuted {level}", "wrong-total 1 0 1 0", ".", workload="bank")

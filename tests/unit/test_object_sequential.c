@@ -63,7 +63,8 @@ static enum rig_object_answer decide(struct stage *stage, const char *lines, enu
     stage->history = parse(lines, workload);
     rig_arena_init(&stage->arena, 0);
     assert_int_equal(RIG_OK, rig_object_ops_check(stage->history, &err));
-    assert_int_equal(RIG_OK, rig_objects_sequential(stage->history, &limits, &stage->arena, &stage->sequential, &err));
+    assert_int_equal(RIG_OK, rig_objects_sequential(stage->history, (struct rig_known_initial){0}, &limits,
+                                                    &stage->arena, &stage->sequential, &err));
     return stage->sequential.answer;
 }
 
@@ -79,7 +80,7 @@ static void expect(enum rig_object_answer wanted, const char *lines, enum rig_wo
     assert_int_equal(wanted, decide(&stage, lines, workload, 0));
     if (wanted == RIG_OBJECT_REFUTED) {
         assert_int_equal(txn_count, stage.sequential.witness.txn_count);
-        assert_null(rig_verify_object_order(stage.history, &stage.sequential.witness));
+        assert_null(rig_verify_object_order(&(struct rig_proof){.history = stage.history}, &stage.sequential.witness));
     }
     clean(&stage);
 }
@@ -201,13 +202,14 @@ static void verifier_refuses(void **state)
     witness->txns = without_write;
     witness->txn_count = 2;
     assert_string_equal("leaves out an operation that changes the object",
-                        rig_verify_object_order(stage.history, witness));
+                        rig_verify_object_order(&(struct rig_proof){.history = stage.history}, witness));
     witness->txns = without_read;
-    assert_string_equal("has an order with the others", rig_verify_object_order(stage.history, witness));
+    assert_string_equal("has an order with the others",
+                        rig_verify_object_order(&(struct rig_proof){.history = stage.history}, witness));
     witness->txns = twice;
     witness->txn_count = 4;
     assert_string_equal("is no operation on the object, or named twice",
-                        rig_verify_object_order(stage.history, witness));
+                        rig_verify_object_order(&(struct rig_proof){.history = stage.history}, witness));
     clean(&stage);
 }
 

@@ -13,6 +13,7 @@
 #include "checker/decide/solve/explanations.h"
 #include "checker/explain/assumed.h"
 #include "history/model/fingerprint.h"
+#include "history/model/value_texts.h"
 #include "history/types/types.h"
 
 enum {
@@ -148,8 +149,8 @@ static enum rig_rc find_order_of_objects(struct proving *p, enum rig_level level
     if (level != RIG_LEVEL_STRICT_SERIALIZABLE && level != RIG_LEVEL_STRONG_SESSION_SERIALIZABLE)
         return RIG_OK; /* these two decide all other levels of objects */
     bool fits = level == RIG_LEVEL_STRICT_SERIALIZABLE
-                    ? rig_objects_order_find(p->history, &limits, &order, found)
-                    : rig_objects_order_of_sessions(p->history, &limits, &order, found);
+                    ? rig_objects_order_find(p->history, p->options->initial, &limits, &order, found)
+                    : rig_objects_order_of_sessions(p->history, p->options->initial, &limits, &order, found);
     for (size_t i = 0; fits && *found && i < order.count; i++)
         fits = rig_prove_events_add(&p->events, order.at[i]);
     rig_objects_order_done(&order);
@@ -289,6 +290,8 @@ static enum rig_rc prove_all(struct proving *p)
     if ((p->options->assumptions & RIG_ASSUMES_PREFILLED) != 0 &&
         rig_type_inference(p->history->workload)->found_no_row != NULL)
         rig_buf_add_text(p->text, "assume prefilled\n");
+    if (p->options->initial.known && rig_workload_may_begin(p->history->workload))
+        rig_buf_printf(p->text, "assume initial %s\n", RIG_VALUE_SHOWN(p->options->initial.value));
     prove_all_refuted(p);
     if (levels_of(p->verdict, RIG_FATE_HELD) != 0)
         rc = rig_judge_infer(&p->judge, p->history, false, p->err);
@@ -307,10 +310,11 @@ enum rig_rc rig_prove(const struct rig_history *history, const struct rig_verdic
 {
     struct proving p = {.history = history, .verdict = verdict, .options = options, .text = text, .err = err};
     /* An order that rests on assumptions explains a history with them; one without them is as good. */
-    rig_judge_init(
-        &p.judge, 1,
-        (struct rig_assumptions){.made = options->assumptions & RIG_ASSUMES_PREFILLED, .total = options->total},
-        options->limit_bytes);
+    rig_judge_init(&p.judge, 1,
+                   (struct rig_assumptions){.made = options->assumptions & RIG_ASSUMES_PREFILLED,
+                                            .total = options->total,
+                                            .initial = options->initial},
+                   options->limit_bytes);
     const enum rig_rc rc = prove_all(&p);
     rig_judge_done(&p.judge);
     rig_problem_done(&p.problem);

@@ -122,7 +122,8 @@ enum rig_rc rig_stream_look_at_objects(struct rig_stream *w, struct rig_judge *j
     struct rig_objects_decided decided;
     if (window.open_from == NULL)
         return rig_stream_no_memory(err);
-    enum rig_rc rc = rig_objects_decide(judge->inference.history, &window, &limits, &judge->scratch, &decided, err);
+    enum rig_rc rc = rig_objects_decide(judge->inference.history, judge->inference.initial, &window, &limits,
+                                        &judge->scratch, &decided, err);
     *refuted = rc == RIG_OK ? decided.refuted : 0;
     return rc;
 }

@@ -43,6 +43,12 @@ struct rig_verifier *rig_verifier_new(const struct rig_history *history, bool pr
     return verifier;
 }
 
+void rig_verifier_begin(struct rig_verifier *verifier, struct rig_known_initial initial)
+{
+    verifier->proof.raw.assumes_initial = initial.known;
+    verifier->proof.raw.initial = initial.value;
+}
+
 void rig_verifier_free(struct rig_verifier *verifier)
 {
     if (verifier == NULL)

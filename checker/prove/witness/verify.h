@@ -20,12 +20,15 @@
 #define RIG_CHECKER_PROVE_WITNESS_VERIFY_H
 
 #include "base/err.h"
+#include "checker/model/assumption.h"
 #include "checker/model/verdict.h"
 
 struct rig_verifier;
 
 /* Borrows the history. `prefilled`: each key had its row before the first transaction. NULL when memory runs out. */
 struct rig_verifier *rig_verifier_new(const struct rig_history *history, bool prefilled);
+/* Before the first proof, where the user says what registers begin with. */
+void rig_verifier_begin(struct rig_verifier *verifier, struct rig_known_initial initial);
 /* Takes NULL. */
 void rig_verifier_free(struct rig_verifier *verifier);
 

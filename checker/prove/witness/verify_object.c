@@ -21,15 +21,16 @@
 
 const char rig_verify_spent[] = "could not be proved within the time for a proof";
 
-const char *rig_verify_units(const struct rig_history *history, struct rig_order_units *units, uint32_t group_count,
+const char *rig_verify_units(const struct rig_proof *proof, struct rig_order_units *units, uint32_t group_count,
                              const struct rig_search_from *from, const char *has_order)
 {
-    RIG_REQUIRE(rig_workload_is_object(history->workload));
+    RIG_REQUIRE(rig_workload_is_object(proof->history->workload));
     enum { MOST_SECONDS = 20, MOST_WORDS = 1 << 26 };
-    const struct rig_order_search question = {.history = history,
+    const struct rig_order_search question = {.history = proof->history,
                                               .units = units,
                                               .group_count = group_count,
                                               .from = from,
+                                              .initial = rig_facts_initial(&proof->raw),
                                               .most_steps = UINT64_MAX,
                                               .most_words = MOST_WORDS,
                                               .deadline_ns = rig_clock_now_ns() + MOST_SECONDS * RIG_NS_PER_S};
@@ -116,8 +117,9 @@ static bool add_txn(const struct rig_history *history, const struct rig_witness 
 }
 
 /* The prefix ends with the completion of the blocked operation. */
-static const char *check_prefix(const struct rig_history *history, const struct rig_witness *w)
+static const char *check_prefix(const struct rig_proof *proof, const struct rig_witness *w)
 {
+    const struct rig_history *history = proof->history;
     const uint32_t txn = w->txns[0], last = rig_txn_end(history, txn);
     const struct rig_blocked_from *from = w->blocked == NULL ? NULL : w->blocked->from;
     const bool is_row = rig_replay_object_has_row(history->workload);
@@ -137,7 +139,7 @@ static const char *check_prefix(const struct rig_history *history, const struct 
     const struct rig_search_from begin =
         from == NULL ? (struct rig_search_from){0}
                      : (struct rig_search_from){from->count, from->states, from->sizes, from->first, from->used};
-    const char *lacks = fits ? rig_verify_units(history, &units, 1, from == NULL ? NULL : &begin, "can take effect")
+    const char *lacks = fits ? rig_verify_units(proof, &units, 1, from == NULL ? NULL : &begin, "can take effect")
                              : "could not be proved in the memory there is";
     rig_order_units_done(&units);
     return lacks;
@@ -280,9 +282,9 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
     case RIG_ANOMALY_LOST_ELEMENT:
         return check_element(proof->history, witness);
     case RIG_ANOMALY_NONSEQUENTIAL:
-        return rig_verify_object_order(proof->history, witness);
+        return rig_verify_object_order(proof, witness);
     case RIG_ANOMALY_NONLINEARIZABLE:
-        return check_prefix(proof->history, witness);
+        return check_prefix(proof, witness);
     default:
         return "is in an anomaly that objects do not have";
     }

@@ -140,14 +140,15 @@ static const char *collect(struct proving *p, bool *fits)
     return NULL;
 }
 
-const char *rig_verify_object_order(const struct rig_history *history, const struct rig_witness *witness)
+const char *rig_verify_object_order(const struct rig_proof *proof, const struct rig_witness *witness)
 {
+    const struct rig_history *history = proof->history;
     struct proving p = {
         .history = history, .witness = witness, .kept = calloc((size_t)history->txn_count + 1, sizeof *p.kept)};
     bool fits = p.kept != NULL;
     const char *lacks = fits ? collect(&p, &fits) : NULL;
     if (fits && lacks == NULL)
-        lacks = rig_verify_units(history, &p.units, p.group_count, NULL, "has an order with the others");
+        lacks = rig_verify_units(proof, &p.units, p.group_count, NULL, "has an order with the others");
     step_ops_done(&p.ops);
     rig_order_units_done(&p.units);
     free(p.kept);

@@ -60,7 +60,7 @@ extern const char rig_verify_spent[];
 const char *rig_verify_row_discrepancy(const struct rig_history *history, const struct rig_discrepancy *found);
 
 /* check_noncyclic() of objects without an order that keeps the order of each process. */
-const char *rig_verify_object_order(const struct rig_history *history, const struct rig_witness *witness);
+const char *rig_verify_object_order(const struct rig_proof *proof, const struct rig_witness *witness);
 
 /* check_noncyclic() of a lost write of a register. */
 const char *rig_verify_lost_write(const struct rig_proof *proof, const struct rig_witness *witness);
