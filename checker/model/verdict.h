@@ -237,8 +237,8 @@ struct rig_begin {
 /* Registers that begin with such a value. */
 struct rig_begun {
     uint64_t count;
-    int64_t value;   /* of the first of them, and */
-    const char *key; /*   its name */
+    int64_t value;   /* of the first of them */
+    const char *key; /* its name */
 };
 
 enum { RIG_BEGUN_KEY_BYTES = 64 };

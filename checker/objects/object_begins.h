@@ -22,8 +22,8 @@
 /* Registers that begin with another value, or may. */
 struct rig_object_begun {
     uint64_t count;
-    uint32_t key;  /* of the first of them, */
-    int64_t value; /*   and its value */
+    uint32_t key;  /* the first of them */
+    int64_t value; /* its value */
 };
 
 /* Per key of the history, from the arena. `late`: operations that began after another one had ended count, too, because they may

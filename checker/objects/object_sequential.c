@@ -16,8 +16,8 @@ struct sequential {
     const struct rig_object_search_limits *limits;
     struct rig_object_model model;
     struct rig_object_ops ops;
-    struct rig_begin *begins; /* per key, and */
-    uint32_t *initial;        /*   the state */
+    struct rig_begin *begins; /* per key, with what it begins */
+    uint32_t *initial;        /* per key: that state */
     struct rig_arena scratch;
     struct rig_object_order *orders; /* per key: transactions */
     uint8_t *dropped;                /* per transaction: left out of a refutation */
@@ -258,13 +258,32 @@ static bool refute(struct sequential *q, uint32_t key, struct rig_arena *arena, 
 
 /* ---- all together ---- */
 
-/* Every object alone, with more steps a round for those that are open. `*key`: the one that is refuted. */
-static enum rig_object_answer decide_alone(struct sequential *q, uint32_t *key)
+/* Whether a register of the refutation may have begun with a value from which it has an order. */
+static bool find_doubt(struct sequential *q, uint32_t key, struct rig_object_begun *doubted, bool *fits)
+{
+    const uint32_t end = key == none ? q->ops.key_count : key + 1;
+    const struct rig_begin *late = rig_object_begins_find(q->history, (struct rig_known_initial){0}, true, &q->scratch);
+    *fits = late != NULL;
+    bool found = false;
+    for (uint32_t at = key == none ? 0 : key; late != NULL && at < end && !found; at++) {
+        found = (q->begins[at].as == RIG_BEGINS_PLAIN || q->begins[at].as == RIG_BEGINS_IN_DOUBT) &&
+                late[at].as != RIG_BEGINS_PLAIN;
+        if (found && doubted->count == 0)
+            *doubted = (struct rig_object_begun){.count = 1, .key = at, .value = late[at].value};
+    }
+    rig_arena_reset(&q->scratch);
+    return found;
+}
+
+/* Every object alone, with more steps a round for those that are open. `*key`: the one that is refuted. A register whose
+ * refutation is in doubt leaves the others their turn; then the answer is not that there is an order. */
+static enum rig_object_answer decide_alone(struct sequential *q, uint32_t *key, struct rig_object_begun *doubted)
 {
     enum { ROUNDS = 4, TIMES_MORE = 64 };
     struct rig_object_search_limits limits = *q->limits;
     uint8_t *settled = calloc((size_t)q->ops.key_count + 1, 1);
     enum rig_object_answer open = settled == NULL ? RIG_OBJECT_NO_MEMORY : RIG_OBJECT_TIME;
+    bool fits = true;
     limits.steps = 1 << 16;
     for (unsigned round = 0; open == RIG_OBJECT_TIME && round < ROUNDS; round++) {
         if (q->limits->steps > 0 && limits.steps > q->limits->steps)
@@ -272,32 +291,18 @@ static enum rig_object_answer decide_alone(struct sequential *q, uint32_t *key)
         open = RIG_OBJECT_LINEARIZABLE;
         for (*key = 0; *key < q->ops.key_count; ++*key) {
             const enum rig_object_answer answer = settled[*key] ? RIG_OBJECT_LINEARIZABLE : decide(q, *key, &limits);
-            settled[*key] = answer == RIG_OBJECT_LINEARIZABLE;
-            if (answer == RIG_OBJECT_REFUTED || answer == RIG_OBJECT_NO_MEMORY) {
+            const bool is_doubted = answer == RIG_OBJECT_REFUTED && find_doubt(q, *key, doubted, &fits);
+            settled[*key] = answer == RIG_OBJECT_LINEARIZABLE || is_doubted;
+            if (!fits || (answer == RIG_OBJECT_REFUTED && !is_doubted) || answer == RIG_OBJECT_NO_MEMORY) {
                 free(settled);
-                return answer;
+                return fits ? answer : RIG_OBJECT_NO_MEMORY;
             }
             open = settled[*key] ? open : RIG_OBJECT_TIME;
         }
         limits.steps = round + 2 < ROUNDS || q->limits->steps > 0 ? limits.steps * TIMES_MORE : 0;
     }
     free(settled);
-    return open;
-}
-
-/* Whether a register of the refutation may have begun with a value from which it has an order. */
-static bool find_doubt(struct sequential *q, uint32_t key, struct rig_object_begun *doubted, bool *fits)
-{
-    const uint32_t end = key == none ? q->ops.key_count : key + 1;
-    const struct rig_begin *late = rig_object_begins_find(q->history, (struct rig_known_initial){0}, true, &q->scratch);
-    *fits = late != NULL;
-    for (uint32_t at = key == none ? 0 : key; late != NULL && at < end && doubted->count == 0; at++) {
-        if ((q->begins[at].as == RIG_BEGINS_PLAIN || q->begins[at].as == RIG_BEGINS_IN_DOUBT) &&
-            late[at].as != RIG_BEGINS_PLAIN)
-            *doubted = (struct rig_object_begun){.count = 1, .key = at, .value = late[at].value};
-    }
-    rig_arena_reset(&q->scratch);
-    return doubted->count > 0;
+    return open == RIG_OBJECT_LINEARIZABLE && doubted->count > 0 ? RIG_OBJECT_TIME : open;
 }
 
 static enum rig_object_answer decide_all(struct sequential *q, struct rig_arena *arena,
@@ -306,7 +311,8 @@ static enum rig_object_answer decide_all(struct sequential *q, struct rig_arena 
     bool fits = true;
     uint32_t key = none;
     q->orders = calloc((size_t)q->ops.key_count + 1, sizeof *q->orders);
-    enum rig_object_answer answer = q->orders == NULL ? RIG_OBJECT_NO_MEMORY : decide_alone(q, &key);
+    enum rig_object_answer answer =
+        q->orders == NULL ? RIG_OBJECT_NO_MEMORY : decide_alone(q, &key, &sequential->doubted);
     if (answer == RIG_OBJECT_LINEARIZABLE && q->ops.key_count > 1) {
         key = none;
         answer = decide_together(q);
@@ -315,6 +321,8 @@ static enum rig_object_answer decide_all(struct sequential *q, struct rig_arena 
         return RIG_OBJECT_TIME; /* the values of one transaction may have been taken in another order */
     if (answer == RIG_OBJECT_REFUTED && find_doubt(q, key, &sequential->doubted, &fits))
         return RIG_OBJECT_TIME;
+    if (answer == RIG_OBJECT_REFUTED)
+        sequential->doubted = (struct rig_object_begun){0};
     if (answer == RIG_OBJECT_REFUTED && (!fits || !refute(q, key, arena, &sequential->witness)))
         return RIG_OBJECT_NO_MEMORY;
     return answer;

@@ -51,8 +51,8 @@ struct history {
     enum rig_workload workload;
     struct operation ops[MOST_OPS];
     int count, events;
-    int begins; /* of a cas-register: the value that it begins with, and */
-    bool told;  /*   rig is told */
+    int begins; /* of a cas-register: the value that it begins with */
+    bool told;  /* rig is told that value */
 };
 
 /* ---- objects ---- */
@@ -478,7 +478,7 @@ static enum rig_rc compare_windows(const struct rig_history *history, const stru
 
 /* The answers of rig. */
 struct asked {
-    bool valid, sequential; /* not refuted, */
+    bool valid, sequential; /* not refuted */
     bool held, sequential_held;
     bool doubted;      /* what a register begins with decides */
     bool may_be_open;  /* the history is too large to be decided for certain */
