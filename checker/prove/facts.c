@@ -233,7 +233,9 @@ bool rig_facts_found_no_row(const struct rig_facts *facts, uint32_t op)
 {
     RIG_REQUIRE(op < facts->history->op_count);
     const struct rig_txn_op *at = &facts->history->ops[op];
-    if (facts->prefilled || !rig_op_reads(at->kind) || at->read_state == RIG_READ_UNKNOWN)
+    const uint8_t *had_rows = facts->history->had_rows;
+    if (facts->prefilled || !rig_op_reads(at->kind) || at->read_state == RIG_READ_UNKNOWN ||
+        (had_rows != NULL && had_rows[at->key]))
         return false;
     return facts->shape == RIG_RESULT_SET || at->read_state == RIG_READ_NIL ||
            (facts->shape == RIG_RESULT_LIST && at->count == 0);
