@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "checker/objects/object_prefix.h"
 #include "checker/model/object_words.h"
+#include "checker/objects/object_replay.h"
 #include "history/model/value_texts.h"
 #include "report/markup.h"
 #include "report/svg_layout.h"

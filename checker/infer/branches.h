@@ -8,6 +8,9 @@
 #ifndef RIG_CHECKER_INFER_BRANCHES_H
 #define RIG_CHECKER_INFER_BRANCHES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "checker/infer/versions.h"
 
 /* One committed read of a branch. */
@@ -35,5 +38,20 @@ static inline const struct rig_branch_facts *rig_branch_facts(const struct rig_v
 
 /* Marks the appends that this list shows as not unread, even when they have no place in the order. */
 void rig_mark_unplaced(const struct rig_versions *versions, uint32_t key, const struct rig_read_list *list);
+
+/*
+ * Repeated elements in a list. Time O(n) when all were appended and there are marks, or the key's values are dense and
+ * few; else O(n log n).
+ */
+
+/* Marks for scanning many lists: zeroed, one for each slot of the versions. */
+struct rig_marks {
+    uint32_t *at; /* NULL: there are none */
+    uint32_t latest;
+};
+
+/* How many leading elements of `list` come before its first repetition; false when memory runs out. */
+bool rig_unique_prefix(const struct rig_versions *versions, uint32_t key, const struct rig_read_list *list,
+                       struct rig_marks *marks, uint32_t *unique);
 
 #endif

@@ -6,7 +6,6 @@
 #include "checker/infer/list_anomalies.h"
 #include "checker/infer/list_lost.h"
 #include "checker/infer/pick.h"
-#include "checker/infer/unread.h"
 
 enum { MOST_PLAIN_OPS = UINT16_MAX /* rig_key_places.grown counts them */ };
 

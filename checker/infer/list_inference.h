@@ -32,7 +32,7 @@ enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, str
 bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic, bool realtime);
 /* See struct rig_type_inference. The items share the versions of the inference. */
 bool rig_infer_items_of_lists(const struct rig_inference *inference, const uint8_t *among, struct rig_inference *items);
-/* Adds the edges between unread appends of a key, both ways (unread.h). False when memory runs out. */
+/* Adds the edges between unread appends of a key, both ways (list_lost.h). False when memory runs out. */
 bool rig_infer_list_any_order(struct rig_inference *inference);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "checker/infer/versions.h"
 #include "history/model/window_view.h"
 
 struct rig_survey {
@@ -37,5 +38,20 @@ enum rig_rc rig_survey_take(const struct rig_history *history, struct rig_arena 
 void rig_survey_commit(const struct rig_history *history, uint32_t txn, struct rig_survey *survey);
 /* Frees the list of appends. */
 void rig_survey_end(struct rig_survey *survey);
+
+/*
+ * Writers of values: the table of a history's appended values (rig_versions.slots), direct where a key's values are
+ * dense, hashed where they are not.
+ *
+ * Time: one pass over the operations. Space: at most 4 slots of 8 bytes an append, or, of sparse keys, 3 of 16 bytes.
+ */
+
+/*
+ * Fills in keys, key_places, slots and slot_values: the writer of each append and whether it was superseded; none has a
+ * position yet. Counts the appends of committed transactions in survey->counted. RIG_E_INPUT when a value is appended
+ * twice to a key; RIG_E_LIMIT.
+ */
+enum rig_rc rig_appends_list(const struct rig_survey *survey, struct rig_arena *arena, struct rig_versions *versions,
+                             struct rig_err *err);
 
 #endif

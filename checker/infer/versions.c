@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/infer/list_appends.h"
 #include "checker/infer/branches.h"
-#include "checker/infer/repetition.h"
 #include "checker/infer/list_survey.h"
 #include "checker/infer/versions_audit.h"
 #include "history/model/read_list.h"

@@ -7,7 +7,7 @@
  * transaction of unknown fate (info) counts as committed exactly when a committed read shows one of its writes; in a
  * window (history/model/window.h), an earlier judgement may have decided it.
  *
- * Time: linear in the history (plus sorting for branches). Space: 8 bytes a slot (list_appends.h), 4 an observed
+ * Time: linear in the history (plus sorting for branches). Space: 8 bytes a slot (list_survey.h), 4 an observed
  * element, 1 a transaction, 128 a key.
  */
 #ifndef RIG_CHECKER_INFER_VERSIONS_H

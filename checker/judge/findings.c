@@ -6,15 +6,15 @@
 #include "base/clock.h"
 #include "checker/decide/cycle/collect.h"
 #include "checker/decide/rule.h"
-#include "checker/objects/object_decide.h"
-#include "checker/objects/object_sequential.h"
 #include "checker/decide/solve/decide.h"
-#include "checker/decide/solve/effort.h"
+#include "checker/decide/solve/solve.h"
 #include "checker/explain/assumed.h"
 #include "checker/explain/case_explain.h"
 #include "checker/explain/explain.h"
 #include "checker/explain/refutes.h"
 #include "checker/explain/sentence.h"
+#include "checker/objects/object_decide.h"
+#include "checker/objects/object_sequential.h"
 #include "checker/prove/witness/verify.h"
 
 enum { SHARE_OF_ITEMS = 8 }; /* of the budget, where levels of items are decided apart */

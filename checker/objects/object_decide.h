@@ -11,7 +11,7 @@
  * no order from either value.
  *
  * In windows, the part of an object's operations that completed before the first open one was invoked is decided, and
- * what later windows need is kept (object_past.h, object_done.h): the answers are those of the whole history.
+ * what later windows need is kept (object_past.h, object_key.h): the answers are those of the whole history.
  *
  * Threads: one at a time.
  */
@@ -20,9 +20,9 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "checker/model/verdict.h"
 #include "checker/objects/object_begins.h"
 #include "checker/objects/object_delivery.h"
-#include "checker/model/verdict.h"
 
 /* A window of a history (stream/object_windows.c). */
 struct rig_objects_window {

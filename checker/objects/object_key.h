@@ -7,7 +7,7 @@
 #ifndef RIG_CHECKER_OBJECTS_OBJECT_KEY_H
 #define RIG_CHECKER_OBJECTS_OBJECT_KEY_H
 
-#include "checker/objects/object_merged.h"
+#include "checker/objects/object_past.h"
 #include "checker/objects/object_values.h"
 
 /* The operations on a key, all of them or those in a window. */

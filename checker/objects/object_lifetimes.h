@@ -7,7 +7,7 @@
  *  - a take found nothing within a stretch: the values that make up the stretch then contradict it;
  *  - in a queue, a is added before b, and b is taken before a.
  * A queue has no other contradiction (Henzinger, Sezgin & Vafeiadis 2013, "Aspect-oriented linearizability
- * proofs"; Bouajjani, Emmi, Enea & Hamza 2018), a stack may have (object_stack.h).
+ * proofs"; Bouajjani, Emmi, Enea & Hamza 2018), a stack may have (object_values.h).
  *
  * A take of unknown outcome may have taken any value that nothing certainly takes, so these are not certainly there.
  *

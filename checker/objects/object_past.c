@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/objects/object_strings.h"
 
 RIG_VEC(struct rig_object_past_key, past_keys)
 
@@ -126,4 +127,176 @@ bool rig_object_past_note(struct rig_object_past *past, struct rig_object_past_k
         (void)rig_object_order_add(&key->used, ops[end->used.at[i]].invoke);
     past->owned_bytes += bytes_of(key);
     return true;
+}
+
+enum { STEPS_AN_OPERATION = 64 /* beside those of the round */, NARROW = 12 /* completions */ };
+
+/* ---- with one state for strings that no read shows ---- */
+
+/* The states of one model in another one. False when memory runs out. */
+static bool translate(const struct rig_object_model *from, uint32_t *states, size_t count,
+                      struct rig_object_model *into)
+{
+    bool fits = true;
+    for (size_t i = 0; fits && i < count; i++) {
+        const struct rig_object_state *state = &from->states.at[states[i]];
+        states[i] = rig_object_state_of(into, state->bytes, state->size);
+        fits = states[i] != RIG_OBJECT_NONE;
+    }
+    return fits;
+}
+
+static bool copy(const struct rig_object_order *from, struct rig_object_order *to)
+{
+    bool fits = true;
+    for (size_t i = 0; fits && i < from->count; i++)
+        fits = rig_object_order_add(to, from->at[i]);
+    return fits;
+}
+
+/* Searches the part up to `until`; operations that begin after part->until are not all known. */
+static enum rig_object_answer search(struct rig_object_model *model, const struct rig_object_part *part, uint32_t until,
+                                     const struct rig_object_search_limits *limits, struct rig_object_result *result)
+{
+    struct rig_object_search_limits own = *limits;
+    struct rig_object_part own_part = *part;
+    struct rig_object_model merged;
+    struct rig_object_strings strings;
+    struct rig_object_configs begin = {0};
+    enum rig_object_answer answer = RIG_OBJECT_NO_MEMORY;
+    bool fits = rig_object_model_init(&merged, model->workload, limits->bytes);
+    own.steps += limits->steps > 0 ? (uint64_t)STEPS_AN_OPERATION * part->count : 0;
+    fits = rig_object_strings_init(&strings, model, part->ops, part->count, part->until, &merged) && fits;
+    if (fits && part->begin != NULL)
+        fits = copy(&part->begin->states, &begin.states) && copy(&part->begin->first, &begin.first) &&
+               copy(&part->begin->used, &begin.used) && translate(model, begin.states.at, begin.states.count, &merged);
+    own_part.ops = strings.ops.at;
+    own_part.begin = part->begin == NULL ? NULL : &begin;
+    own_part.until = until;
+    *result = (struct rig_object_result){.blocked = UINT32_MAX};
+    if (fits)
+        answer = rig_object_search(&merged, &own_part, &own, result);
+    fits = fits && translate(&merged, result->end.states.at, result->end.states.count, model) &&
+           translate(&merged, result->states.at, result->states.count, model);
+    rig_object_configs_done(&begin);
+    rig_object_strings_done(&strings);
+    rig_object_model_done(&merged);
+    return fits ? answer : RIG_OBJECT_NO_MEMORY;
+}
+
+/* ---- a refutation that begins later ---- */
+
+static int compare_positions(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* The completion that is the NARROW-th before `end`; RIG_POSITION_NONE: there are fewer, or memory ran out. */
+static uint32_t find_begin(const struct rig_object_part *part, uint32_t end)
+{
+    uint32_t *ends = malloc(((size_t)part->count + 1) * sizeof *ends), count = 0, begin = RIG_POSITION_NONE;
+    for (uint32_t i = 0; ends != NULL && i < part->count; i++) {
+        if (part->ops[i].end < end)
+            ends[count++] = part->ops[i].end;
+    }
+    if (ends != NULL && count > NARROW) {
+        qsort(ends, count, sizeof *ends, compare_positions);
+        begin = ends[count - NARROW];
+    }
+    free(ends);
+    return begin;
+}
+
+/* The part from begin->end_at on. False when memory runs out. */
+static bool cut_part(const struct rig_object_model *model, const struct rig_object_part *part,
+                     const struct rig_object_result *begin, struct rig_object_narrowed *narrowed)
+{
+    uint8_t *done = calloc((size_t)part->count + 1, 1);
+    narrowed->past = rig_object_past_new();
+    bool fits = done != NULL && narrowed->past != NULL && rig_object_past_widen(narrowed->past, 1) &&
+                rig_object_past_note(narrowed->past, rig_object_past_of(narrowed->past, 0), model, part->ops, begin);
+    if (fits)
+        rig_object_part_done(part, begin, done);
+    for (uint32_t i = 0; fits && i < part->count; i++) {
+        if (done[i] == 0)
+            fits = rig_object_op_list_add(&narrowed->ops, part->ops[i]);
+        else if (part->ops[i].end == RIG_POSITION_NONE)
+            fits = rig_object_order_add(&narrowed->spent, part->ops[i].invoke);
+        else
+            rig_object_past_of(narrowed->past, 0)->explained++;
+    }
+    free(done);
+    return fits;
+}
+
+/* Refutes the part from `begin` on. */
+static enum rig_object_answer search_rest(struct rig_object_model *model, const struct rig_object_part *part,
+                                          const struct rig_object_search_limits *limits,
+                                          const struct rig_object_result *begin, struct rig_object_result *result,
+                                          struct rig_object_narrowed *narrowed)
+{
+    struct rig_object_configs configs = {0};
+    enum rig_object_answer answer = RIG_OBJECT_NO_MEMORY;
+    if (cut_part(model, part, begin, narrowed) &&
+        rig_object_past_begin(rig_object_past_of(narrowed->past, 0), model, narrowed->ops.at,
+                              (uint32_t)narrowed->ops.count, &configs, NULL)) {
+        const struct rig_object_part rest = {.ops = narrowed->ops.at,
+                                             .count = (uint32_t)narrowed->ops.count,
+                                             .until = part->until,
+                                             .from = begin->end_at,
+                                             .begin = &configs};
+        answer = search(model, &rest, part->until, limits, result);
+    }
+    rig_object_configs_done(&configs);
+    return answer;
+}
+
+/* Replaces the result, which refutes the part from its beginning, where that is long. */
+static enum rig_object_answer narrow(struct rig_object_model *model, const struct rig_object_part *part,
+                                     const struct rig_object_search_limits *limits, struct rig_object_result *result,
+                                     struct rig_object_narrowed *narrowed)
+{
+    const uint32_t until = find_begin(part, part->ops[result->blocked].end);
+    struct rig_object_result begin;
+    if (until == RIG_POSITION_NONE)
+        return RIG_OBJECT_REFUTED;
+    rig_object_result_done(result);
+    *result = (struct rig_object_result){.blocked = UINT32_MAX};
+    enum rig_object_answer answer = search(model, part, until, limits, &begin);
+    if (answer == RIG_OBJECT_LINEARIZABLE)
+        answer = search_rest(model, part, limits, &begin, result, narrowed);
+    RIG_INVARIANT(answer != RIG_OBJECT_LINEARIZABLE);
+    rig_object_result_done(&begin);
+    return answer;
+}
+
+void rig_object_narrowed_done(struct rig_object_narrowed *narrowed)
+{
+    rig_object_past_free(narrowed->past);
+    narrowed->past = NULL;
+    rig_object_op_list_done(&narrowed->ops);
+    rig_object_order_done(&narrowed->spent);
+}
+
+/* ---- both ---- */
+
+enum rig_object_answer rig_object_merged_search(struct rig_object_model *model, const struct rig_object_part *part,
+                                                const struct rig_object_search_limits *limits,
+                                                struct rig_object_result *result, struct rig_object_narrowed *narrowed)
+{
+    struct rig_object_result all;
+    *narrowed = (struct rig_object_narrowed){.past = NULL};
+    enum rig_object_answer answer = search(model, part, part->until, limits, result);
+    if (answer != RIG_OBJECT_REFUTED)
+        return answer;
+    answer = rig_object_search(model, part, limits, &all);
+    RIG_INVARIANT(answer != RIG_OBJECT_LINEARIZABLE);
+    if (answer == RIG_OBJECT_REFUTED) {
+        rig_object_result_done(result);
+        *result = all;
+        return answer;
+    }
+    rig_object_result_done(&all);
+    return answer == RIG_OBJECT_NO_MEMORY ? answer : narrow(model, part, limits, result, narrowed);
 }

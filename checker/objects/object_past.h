@@ -2,7 +2,7 @@
  * Carries registers, locks and strings over from one window of a history to the next: each one's configurations at the
  * end of the part that was explained (object_search.h), as bytes, because numbers of states and operations are those of
  * one window. Queues and stacks need nothing of this: windows keep those of their operations that matter
- * (object_done.h).
+ * (object_key.h).
  *
  * Space: 130 bytes a key, and the states. Threads: one at a time.
  */
@@ -10,7 +10,10 @@
 #define RIG_CHECKER_OBJECTS_OBJECT_PAST_H
 
 #include "checker/model/verdict.h"
+#include "checker/objects/object_rows.h"
 #include "checker/objects/object_search.h"
+
+struct rig_object_past;
 
 enum rig_object_standing {
     RIG_OBJECT_STANDS,   /* explained so far */
@@ -29,8 +32,6 @@ struct rig_object_past_key {
     struct rig_object_order sizes, first,
         used; /* as rig_object_configs; operations by the positions of their invocations */
 };
-
-struct rig_object_past;
 
 /* NULL when memory runs out. */
 struct rig_object_past *rig_object_past_new(void);
@@ -52,5 +53,29 @@ bool rig_object_past_begin(const struct rig_object_past_key *key, struct rig_obj
 bool rig_object_past_note(struct rig_object_past *past, struct rig_object_past_key *key,
                           const struct rig_object_model *model, const struct rig_object_op *ops,
                           const struct rig_object_result *result);
+
+/*
+ * The search on strings: with those that no read shows as one state (object_strings.h), which decides, and, where there is no
+ * order, once more without it, because all operations of a small object prove a refutation by themselves.
+ *
+ * Where the second search spends its steps, the refutation begins a few completions before the operation that cannot take
+ * effect, with the configurations that are possible there.
+ *
+ * Threads: one at a time.
+ */
+
+/* A refutation that begins within a part. */
+struct rig_object_narrowed {
+    struct rig_object_past *past;  /* the configurations that it begins with, of key 0; NULL: there is none */
+    struct rig_object_op_list ops; /* the operations from there on, which the result is about */
+    struct rig_object_order spent; /* invocations of those of unknown outcome that all these configurations have */
+};
+
+void rig_object_narrowed_done(struct rig_object_narrowed *narrowed);
+
+/* As rig_object_search(). Both results are to be freed in any case. */
+enum rig_object_answer rig_object_merged_search(struct rig_object_model *model, const struct rig_object_part *part,
+                                                const struct rig_object_search_limits *limits,
+                                                struct rig_object_result *result, struct rig_object_narrowed *narrowed);
 
 #endif

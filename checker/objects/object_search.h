@@ -12,7 +12,7 @@
  *
  * A long history is decided in parts: the configurations at the end of one are where the next one begins. A part may
  * end at any completion. An operation of unknown outcome may join at the beginning of a later part, although it was
- * invoked before, if nothing needed its effect so far (object_needed.h).
+ * invoked before, if nothing needed its effect so far (object_rows.h).
  *
  * Strings that no read shows are one state where the model has `strings` (object_strings.h). A part that later
  * ones follow may end before `until` then: at the last completion before which strings became vague, unless those after
@@ -28,7 +28,7 @@
 #ifndef RIG_CHECKER_OBJECTS_OBJECT_SEARCH_H
 #define RIG_CHECKER_OBJECTS_OBJECT_SEARCH_H
 
-#include "checker/objects/object_ops.h"
+#include "checker/objects/object_model.h"
 
 enum rig_object_answer {
     RIG_OBJECT_LINEARIZABLE,

@@ -27,7 +27,7 @@ struct rig_sequential {
     struct rig_object_begun doubted; /* TIME: from this value, there may be an order */
 };
 
-/* The history is whole, and was checked (object_ops.h). */
+/* The history is whole, and was checked (object_model.h). */
 enum rig_rc rig_objects_sequential(const struct rig_history *history, struct rig_known_initial initial,
                                    const struct rig_object_search_limits *limits, struct rig_arena *arena,
                                    struct rig_sequential *sequential, struct rig_err *err);

@@ -18,7 +18,7 @@
 #define RIG_CHECKER_OBJECTS_OBJECT_STRINGS_H
 
 #include "base/table.h"
-#include "checker/objects/object_needed.h"
+#include "checker/objects/object_rows.h"
 
 /* A read of a known string. */
 struct rig_string_read {

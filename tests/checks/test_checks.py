@@ -143,7 +143,7 @@ class Checks(unittest.TestCase):
     def test_data_type_in_its_own_files(self):
         own = "int x = RIG_OP_APPEND;\n"
         self.passes("check-layers", **{
-            "checker/infer/list_appends.c": own, "checker/prove/witness/verify_list.c": own, "history/types/types.c": own,
+            "checker/infer/list_survey.c": own, "checker/prove/witness/verify_list.c": own, "history/types/types.c": own,
             "drivers/postgres/pg_ops.c": own, "checker/infer/listing.c": "int y = RIG_OP_APPENDED;\n"})
 
     def test_table_of_data_types_that_is_gone(self):

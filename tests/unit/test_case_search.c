@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "checker/decide/solve/case_pairs.h"
+#include "checker/decide/solve/case_graph.h"
 #include "checker/decide/solve/case_search.h"
 #include "checker/decide/solve/shrink.h"
 #include "tests/unit/random_problem.h"

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "checker/objects/object_ops.h"
+#include "checker/objects/object_model.h"
 #include "checker/objects/object_sequential.h"
 #include "checker/objects/object_sessions.h"
 #include "checker/prove/witness/verify_type.h"

@@ -1,7 +1,7 @@
 #include "tests/unit/given_history.h"
 
+#include "checker/infer/branches.h"
 #include "checker/infer/list_inference.h"
-#include "checker/infer/repetition.h"
 #include "checker/infer/versions.h"
 #include "checker/infer/versions_audit.h"
 

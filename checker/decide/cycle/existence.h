@@ -3,12 +3,12 @@
  * searches for short witnesses found none of its cases.
  *
  * A seed is an edge that certainly lies on a closed walk of the kind in question: an rw edge inside a component; an rw
- * edge whose end is joined to its beginning by a path of the other edges (reach.h); or a transaction that completed
+ * edge whose end is joined to its beginning by a path of the other edges (existence.h); or a transaction that completed
  * before an ancestor was invoked, when the path between them has the rw edges that the kind needs. Without a seed there
  * is no cycle; from a seed, a search without bounds gives the witness. A walk without two adjacent rw edges that passes
  * a transaction twice may split into cycles of other kinds only; then the answer stays open.
  *
- * Time: linear in the core for each form (plain, process, real time) and shape, plus the pairs that reach.h answers. It
+ * Time: linear in the core for each form (plain, process, real time) and shape, plus the pairs that existence.h answers. It
  * is spent only on requested anomalies that were not found.
  */
 #ifndef RIG_CHECKER_DECIDE_CYCLE_EXISTENCE_H

@@ -6,18 +6,16 @@
 #include "base/bug.h"
 #include "checker/decide/cycle/clean.h"
 #include "checker/decide/cycle/collect.h"
-#include "checker/model/components.h"
 #include "checker/decide/cycle/core.h"
-#include "checker/decide/cycle/distant.h"
 #include "checker/decide/cycle/existence.h"
 #include "checker/decide/cycle/pairs.h"
 #include "checker/decide/cycle/read_skew.h"
 #include "checker/decide/cycle/realtime.h"
 #include "checker/decide/cycle/search.h"
-#include "checker/decide/cycle/shortest.h"
 #include "checker/decide/cycle/web.h"
 #include "checker/infer/list_acknowledged.h"
 #include "checker/infer/type_inference.h"
+#include "checker/model/components.h"
 
 /* Bounds of the search for short witnesses; no verdict depends on them. */
 enum {

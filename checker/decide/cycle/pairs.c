@@ -80,6 +80,12 @@ static bool check_edge(struct pairs *p, uint32_t from, enum rig_edge_kind kind, 
     return true;
 }
 
+/* A transaction that completed later than another one, and its edge to that. */
+struct late {
+    uint32_t node;
+    enum rig_edge_kind kind;
+};
+
 static bool note_late(struct pairs *p)
 {
     const struct rig_graph *graph = p->graph;
@@ -108,5 +114,193 @@ bool rig_cycle_pairs(const struct rig_history *history, const struct rig_graph *
     }
     rig_cycle_done(&p.cycle);
     free(p.late_before);
+    return done;
+}
+
+enum { DISTANT_EDGES = 64 };
+
+RIG_VEC(uint32_t, open_list)
+RIG_VEC(struct late, late_list)
+
+struct distant {
+    const struct rig_history *history;
+    const struct rig_graph *graph;
+    struct rig_collector *collector;
+    uint64_t wanted;        /* bits of anomalies */
+    uint64_t plain;         /* those without process and real-time order */
+    uint32_t *highest;      /* per node: the highest transaction that leads to it, through relays too, plus 1 */
+    uint32_t *walked;       /* per node: the last walk that met it */
+    uint32_t walk;          /* its number */
+    uint64_t budget;        /* edges that the walks may still pass */
+    struct open_list open;  /* scratch, like all that follow */
+    struct late_list late;  /* of the earlier transaction */
+    struct late_list after; /* of the later one: transactions with an edge to it, from the earlier one on */
+    struct rig_cycle cycle;
+};
+
+/* ---- walks ---- */
+
+static bool raise_highest(struct distant *d, uint32_t node)
+{
+    const struct rig_graph *graph = d->graph;
+    uint32_t highest = d->highest[node];
+    for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
+        uint32_t from = rig_edge_node(graph->edges[i]);
+        uint32_t other = from < graph->txn_count ? from + 1 : d->highest[from];
+        highest = other > highest ? other : highest;
+    }
+    bool raised = highest > d->highest[node];
+    d->highest[node] = highest;
+    return raised;
+}
+
+/* Chains of relays ascend or descend in their numbers, so one pass in each direction suffices. */
+static void find_highest(struct distant *d)
+{
+    const struct rig_graph *graph = d->graph;
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t node = graph->txn_count; node < graph->node_count; node++)
+            again |= raise_highest(d, node);
+        for (uint32_t node = graph->node_count; again && node > graph->txn_count; node--)
+            (void)raise_highest(d, node - 1);
+    }
+    for (uint32_t node = 0; node < graph->txn_count; node++)
+        (void)raise_highest(d, node);
+}
+
+/* The edges into one node of a walk: lists the relays to walk, and the transactions from `lowest` on. */
+static bool pass_edges(struct distant *d, uint32_t at, uint32_t lowest, struct late_list *late)
+{
+    const struct rig_graph *graph = d->graph;
+    bool done = true;
+    for (uint32_t i = graph->first[at]; done && i < graph->first[at + 1]; i++) {
+        uint32_t from = rig_edge_node(graph->edges[i]);
+        enum rig_link link = rig_edge_link(graph->edges[i]);
+        RIG_INVARIANT((from < graph->txn_count) == (link != RIG_LINK_THROUGH));
+        if (from < graph->txn_count) {
+            enum rig_edge_kind kind = link == RIG_LINK_WW   ? RIG_EDGE_WW
+                                      : link == RIG_LINK_WR ? RIG_EDGE_WR
+                                                            : RIG_EDGE_RW;
+            done = from < lowest || late_list_add(late, (struct late){from, kind});
+        } else if (d->highest[from] > lowest && d->walked[from] != d->walk) {
+            d->walked[from] = d->walk;
+            done = open_list_add(&d->open, from);
+        }
+    }
+    return done;
+}
+
+/* The edges to a transaction from those numbered `lowest` or higher, through relays too. */
+static bool find_late(struct distant *d, uint32_t node, uint32_t lowest, struct late_list *late)
+{
+    const uint32_t *first = d->graph->first;
+    RIG_INVARIANT(d->walk < UINT32_MAX);
+    d->walk++;
+    late->count = d->open.count = 0;
+    bool done = open_list_add(&d->open, node);
+    while (done && d->open.count > 0 && d->budget > 0) {
+        const uint32_t at = d->open.at[--d->open.count];
+        const uint64_t cost = (uint64_t)(first[at + 1] - first[at]) + 1;
+        d->budget -= cost < d->budget ? cost : d->budget;
+        done = pass_edges(d, at, lowest, late);
+    }
+    return done;
+}
+
+/* ---- cycles ---- */
+
+/* The cycle of the edge from `late` to `early` and one back. */
+static bool offer(struct distant *d, struct late late, uint32_t early, enum rig_edge_kind back)
+{
+    enum rig_anomaly anomaly;
+    RIG_INVARIANT(early < late.node && late.node < d->graph->txn_count);
+    d->cycle.count = 0;
+    if (!rig_cycle_add(&d->cycle, (struct rig_hop){rig_graph_txn(d->graph, late.node), late.kind}) ||
+        !rig_cycle_add(&d->cycle, (struct rig_hop){rig_graph_txn(d->graph, early), back}))
+        return false;
+    uint64_t bit = RIG_ANOMALY_BIT(rig_cycle_anomaly(d->history, d->collector->versions, &d->cycle));
+    if ((d->wanted & bit) == 0)
+        return true;
+    d->wanted &= ~bit;
+    if (!rig_collector_add(d->collector, &d->cycle, &anomaly))
+        return false;
+    RIG_INVARIANT(d->cycle.count == 2 && RIG_ANOMALY_BIT(anomaly) == bit);
+    return true;
+}
+
+static bool try_orders(struct distant *d, struct late late, uint32_t early)
+{
+    const uint32_t first = rig_graph_txn(d->graph, early), second = rig_graph_txn(d->graph, late.node);
+    const struct rig_txn *txns = d->history->txns;
+    if (txns[second].invoke_at != RIG_POSITION_NONE && rig_txn_end(d->history, first) < txns[second].invoke_at &&
+        !offer(d, late, early, RIG_EDGE_REALTIME))
+        return false;
+    bool in_process = txns[first].process == txns[second].process && rig_process_precedes(d->history, first, second);
+    return !in_process || offer(d, late, early, RIG_EDGE_PROCESS);
+}
+
+static bool try_edges(struct distant *d, struct late late, uint32_t early)
+{
+    if (d->highest[late.node] <= early || (d->wanted & d->plain) == 0)
+        return true;
+    bool done = find_late(d, late.node, early, &d->after);
+    for (size_t i = 0; done && i < d->after.count; i++)
+        done = d->after.at[i].node != early || offer(d, late, early, d->after.at[i].kind);
+    return done;
+}
+
+static bool try_node(struct distant *d, uint32_t early)
+{
+    if (d->highest[early] <= early + 1)
+        return true;
+    bool done = find_late(d, early, early + 1, &d->late);
+    for (size_t i = 0; done && i < d->late.count && d->wanted != 0; i++)
+        done = try_orders(d, d->late.at[i], early) && try_edges(d, d->late.at[i], early);
+    return done;
+}
+
+/* The kinds that two edges can form, that the rungs leave possible, and that have no known cycle of two. */
+static uint64_t wanted_kinds(const struct rig_ladder *ladder, bool writes)
+{
+    uint64_t wanted = 0;
+    for (unsigned shape = 0; shape < (writes ? RIG_SHAPE_G0 + 1u : RIG_SHAPE_COUNT); shape++) {
+        for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
+            enum rig_anomaly anomaly = rig_anomaly_of_cycle((enum rig_shape)shape, (enum rig_along)order);
+            const struct rig_cycles_found *found = &ladder->found[anomaly];
+            bool can_be = shape != RIG_SHAPE_NONADJACENT && (shape != RIG_SHAPE_G2 || order == RIG_ALONG_PLAIN);
+            bool is_known = found->kept_count > 0 && found->kept[0].count == 2;
+            if (can_be && !is_known && ladder->cyclic[rig_rung_of((enum rig_shape)shape)][order])
+                wanted |= RIG_ANOMALY_BIT(anomaly);
+        }
+    }
+    return wanted;
+}
+
+bool rig_cycle_distant_pairs(const struct rig_graph *graph, bool writes, struct rig_collector *collector)
+{
+    struct distant d = {.history = collector->history,
+                        .graph = graph,
+                        .collector = collector,
+                        .wanted = wanted_kinds(collector->ladder, writes)};
+    if (d.wanted == 0)
+        return true;
+    for (unsigned shape = 0; shape < RIG_SHAPE_COUNT; shape++)
+        d.plain |= RIG_ANOMALY_BIT(rig_anomaly_of_cycle((enum rig_shape)shape, RIG_ALONG_PLAIN));
+    const uint64_t most = DISTANT_EDGES * ((uint64_t)graph->first[graph->node_count] + graph->txn_count);
+    d.budget = most < UINT32_MAX ? most : UINT32_MAX; /* walks are numbered in 32 bits */
+    d.highest = calloc((size_t)graph->node_count + 1, sizeof *d.highest);
+    d.walked = calloc((size_t)graph->node_count + 1, sizeof *d.walked);
+    bool done = d.highest != NULL && d.walked != NULL;
+    if (done)
+        find_highest(&d);
+    for (uint32_t node = 0; done && node < graph->txn_count && d.wanted != 0 && d.budget > 0; node++)
+        done = try_node(&d, node);
+    free(d.highest);
+    free(d.walked);
+    open_list_done(&d.open);
+    late_list_done(&d.late);
+    late_list_done(&d.after);
+    rig_cycle_done(&d.cycle);
     return done;
 }

@@ -25,7 +25,7 @@ struct rig_breaches {
  * Adds up to `most` (above 0) short cycles of distinct transactions that the rule forbids, no two over the same
  * transactions. Adds none exactly if the level allows the order, unless the deadline (rig_clock_now_ns(); INT64_MAX:
  * none) comes first. The forms that count (breach_single.h) or compare two
- * transactions (breach_pairs.h) add no cycles with rw edges if there is one without.
+ * transactions (breach.h) add no cycles with rw edges if there is one without.
  *
  * `place`, per node: a permutation of the nodes; only the order among the writers of each key matters. False when
  * memory runs out; `found` then holds some cycles or none.

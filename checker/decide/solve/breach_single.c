@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/decide/solve/breach_closed.h"
 #include "checker/decide/solve/breach_sweep.h"
 #include "checker/decide/solve/breach_walk.h"
 

@@ -3,13 +3,13 @@
  * those with at most one transaction that writes nothing. The remaining edges or transactions have no cycle by
  * themselves. So each rw edge, or each of these transactions, is a question of reachability.
  *
- * Time: that of the sweep (breach_sweep.h), and of walks that show the cycles, within the steps of breach_closed.h. Real
+ * Time: that of the sweep (breach_sweep.h), and of walks that show the cycles, within the steps of breach_walk.h. Real
  * time, which no level of these forms has, takes a walk for each question.
  */
 #ifndef RIG_CHECKER_DECIDE_SOLVE_BREACH_SINGLE_H
 #define RIG_CHECKER_DECIDE_SOLVE_BREACH_SINGLE_H
 
-#include "checker/decide/solve/breach_sink.h"
+#include "checker/decide/solve/breach_order.h"
 #include "checker/decide/solve/breach_states.h"
 
 /* `rank`, per node below `rank_count`: all edges but rw edges lead to higher ranks. False when memory runs out. */

@@ -6,9 +6,9 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/table.h"
-#include "checker/infer/type_inference.h"
 #include "checker/decide/solve/order_graph.h"
-#include "checker/decide/solve/effort.h"
+#include "checker/decide/solve/solve.h"
+#include "checker/infer/type_inference.h"
 
 enum {
     CYCLES_TRIED = 4, /* cycles of a guess */

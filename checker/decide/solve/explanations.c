@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/decide/solve/breach.h"
-#include "checker/decide/solve/effort.h"
+#include "checker/decide/solve/solve.h"
 
 struct asking {
     const struct rig_problem *problem;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/decide/solve/forced_shown.h"
 #include "checker/decide/solve/forced_steps.h"
 
 static bool add_pair(struct rig_forced *forced, struct rig_forced_pair pair)

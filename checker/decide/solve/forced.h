@@ -3,13 +3,13 @@
  *
  *   reads    v reaches the start of a transaction that read u's version of a key that v writes: v comes before u
  *   commits  u reaches the commit of x, and both write a key: u comes before x, and with it the readers of u's version
- *   shown    a transaction read from v, and u's version of another key that v writes: v comes before u (forced_shown.h)
+ *   shown    a transaction read from v, and u's version of another key that v writes: v comes before u (forced_steps.h)
  *
  * until nothing new follows. Reachability is a clock a node (clocks.h). Only the last writer of each chain is looked
  * at, and only if no other candidate follows it: the other pairs follow along paths. Each pair keeps its reason, so
  * that a refutation is explained by few transactions (forced_explain.h).
  *
- * It is sound for each rule; what it leaves open (forced_open.h) is guessed (order_search.h).
+ * It is sound for each rule; what it leaves open (forced_explain.h) is guessed (order_search.h).
  *
  * The sequence is a good guess, so that mostly all writers of a key that come before a node in it are known to reach
  * the last of these: then that one alone is looked at, and again only if something later in the sequence reaches the

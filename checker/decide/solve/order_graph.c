@@ -4,6 +4,114 @@
 
 #include "base/bug.h"
 
+static size_t version_count(const struct rig_problem *problem)
+{
+    return problem->writes.count + problem->key_count;
+}
+
+/* Borrows the problem. False when memory runs out. */
+static bool serial_plan_init(struct rig_serial_plan *plan, const struct rig_problem *problem)
+{
+    const size_t versions = version_count(problem) + 1, txns = (size_t)problem->txn_count + 1;
+    *plan = (struct rig_serial_plan){.problem = problem,
+                                     .version = malloc((problem->reads.count + 1) * sizeof(uint32_t)),
+                                     .latest = malloc(((size_t)problem->key_count + 1) * sizeof(uint32_t)),
+                                     .to_come = malloc(versions * sizeof(uint32_t)),
+                                     .first_waiter = malloc(versions * sizeof(uint32_t)),
+                                     .next_waiter = malloc(txns * sizeof(uint32_t)),
+                                     .waits_for = malloc(txns * sizeof(uint32_t)),
+                                     .released = malloc(txns * sizeof(uint32_t))};
+    if (plan->version == NULL || plan->latest == NULL || plan->to_come == NULL || plan->first_waiter == NULL ||
+        plan->next_waiter == NULL || plan->waits_for == NULL || plan->released == NULL)
+        return false;
+    for (uint32_t version = 0; version < version_count(problem); version++) {
+        for (uint32_t i = problem->reader_first[version]; i < problem->reader_first[version + 1]; i++)
+            plan->version[problem->readers[i]] = version;
+    }
+    return true;
+}
+
+static void serial_plan_done(struct rig_serial_plan *plan)
+{
+    free(plan->version);
+    free(plan->latest);
+    free(plan->to_come);
+    free(plan->first_waiter);
+    free(plan->next_waiter);
+    free(plan->waits_for);
+    free(plan->released);
+    *plan = (struct rig_serial_plan){0};
+}
+
+/* Nothing is placed, nothing waits. */
+static void serial_plan_reset(struct rig_serial_plan *plan)
+{
+    const struct rig_problem *problem = plan->problem;
+    for (uint32_t key = 0; key < problem->key_count; key++)
+        plan->latest[key] = (uint32_t)problem->writes.count + key;
+    for (uint32_t version = 0; version < version_count(problem); version++) {
+        plan->to_come[version] = problem->reader_first[version + 1] - problem->reader_first[version];
+        plan->first_waiter[version] = RIG_PROBLEM_NONE;
+    }
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++)
+        plan->waits_for[txn] = RIG_PROBLEM_NONE;
+    plan->released_count = 0;
+}
+
+static void count_reads(struct rig_serial_plan *plan, uint32_t txn, uint32_t by)
+{
+    const struct rig_problem *problem = plan->problem;
+    for (uint32_t r = problem->txns.at[txn].first_read; r < problem->txns.at[txn + 1].first_read; r++)
+        plan->to_come[plan->version[r]] += by;
+}
+
+/* Whether the transaction must wait because readers of a version that it overwrites are still to come; then it waits. */
+static bool serial_plan_wait(struct rig_serial_plan *plan, uint32_t txn)
+{
+    const struct rig_problem *problem = plan->problem;
+    uint32_t version = RIG_PROBLEM_NONE;
+    count_reads(plan, txn, UINT32_MAX); /* it need not wait for itself: one less each */
+    for (uint32_t w = problem->txns.at[txn].first_write;
+         version == RIG_PROBLEM_NONE && w < problem->txns.at[txn + 1].first_write; w++) {
+        const uint32_t latest = plan->latest[problem->writes.at[w].key];
+        if (plan->to_come[latest] > 0)
+            version = latest;
+    }
+    count_reads(plan, txn, 1);
+    plan->waits_for[txn] = version;
+    if (version == RIG_PROBLEM_NONE)
+        return false;
+    plan->next_waiter[txn] = plan->first_waiter[version];
+    plan->first_waiter[version] = txn;
+    return true;
+}
+
+static void release(struct rig_serial_plan *plan, uint32_t version)
+{
+    for (uint32_t txn = plan->first_waiter[version]; txn != RIG_PROBLEM_NONE; txn = plan->next_waiter[txn]) {
+        if (plan->waits_for[txn] == version)
+            plan->released[plan->released_count++] = txn;
+        plan->waits_for[txn] = plan->waits_for[txn] == version ? RIG_PROBLEM_NONE : plan->waits_for[txn];
+    }
+    plan->first_waiter[version] = RIG_PROBLEM_NONE;
+}
+
+/* Places it, whether it waits or not; `released` gets those that can be tried again. */
+static void serial_plan_place(struct rig_serial_plan *plan, uint32_t txn)
+{
+    const struct rig_problem *problem = plan->problem;
+    plan->released_count = 0;
+    plan->waits_for[txn] = RIG_PROBLEM_NONE;
+    for (uint32_t r = problem->txns.at[txn].first_read; r < problem->txns.at[txn + 1].first_read; r++) {
+        if (--plan->to_come[plan->version[r]] == 0)
+            release(plan, plan->version[r]);
+    }
+    for (uint32_t w = problem->txns.at[txn].first_write; w < problem->txns.at[txn + 1].first_write; w++) {
+        release(plan, plan->latest[problem->writes.at[w].key]);
+        plan->latest[problem->writes.at[w].key] = w;
+    }
+}
+
 static bool add_edge(struct rig_order_graph *graph, uint32_t from, uint32_t to)
 {
     return rig_order_edges_add(&graph->edges, (struct rig_order_edge){from, to, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE});
@@ -21,11 +129,6 @@ static bool uses_relay(const struct rig_order_graph *graph, uint32_t read)
 {
     const uint32_t reader = graph->problem->read_txn[read], key = graph->problem->reads.at[read].key;
     return graph->frame->split || rig_problem_write_of(graph->problem, reader, key) == RIG_PROBLEM_NONE;
-}
-
-static size_t version_count(const struct rig_problem *problem)
-{
-    return problem->writes.count + problem->key_count;
 }
 
 /* Gives the version a relay if several readers use it, and lists the others. */
@@ -149,7 +252,7 @@ bool rig_order_graph_init(struct rig_order_graph *graph, const struct rig_proble
     graph->is_overdue = calloc(nodes, sizeof graph->is_overdue[0]);
     ok = ok && graph->first_out != NULL && graph->missing != NULL && graph->heap != NULL && graph->into != NULL &&
          graph->sequence != NULL && graph->overdue != NULL && graph->is_overdue != NULL &&
-         rig_serial_plan_init(&graph->plan, problem) && (!frame->reads_order || add_reads(graph)) && add_times(graph);
+         serial_plan_init(&graph->plan, problem) && (!frame->reads_order || add_reads(graph)) && add_times(graph);
     for (size_t p = 0; ok && p < problem->pairs.count; p++) {
         const struct rig_problem_pair *pair = &problem->pairs.at[p];
         ok = rig_order_graph_add(graph, pair->key, pair->before, pair->after);
@@ -172,7 +275,7 @@ void rig_order_graph_done(struct rig_order_graph *graph)
     free(graph->sequence);
     free(graph->overdue);
     free(graph->is_overdue);
-    rig_serial_plan_done(&graph->plan);
+    serial_plan_done(&graph->plan);
     *graph = (struct rig_order_graph){0};
 }
 
@@ -322,7 +425,7 @@ static void place_node(struct sorting *sorting, uint32_t node)
     if (node < graph->frame->node_count)
         graph->sequence[sorting->in_frame++] = node;
     if (node < graph->frame->txn_count) {
-        rig_serial_plan_place(&graph->plan, node);
+        serial_plan_place(&graph->plan, node);
         for (uint32_t i = 0; i < graph->plan.released_count; i++)
             push(&sorting->ready, graph->plan.released[i]);
     }
@@ -337,7 +440,7 @@ static void try_node(struct sorting *sorting, uint32_t node)
 {
     struct rig_order_graph *graph = sorting->graph;
     if (node >= graph->frame->txn_count || graph->frame->reads == RIG_RULE_FRAME_READS_NONE ||
-        !rig_serial_plan_wait(&graph->plan, node)) {
+        !serial_plan_wait(&graph->plan, node)) {
         place_node(sorting, node);
     } else if (!graph->is_overdue[node]) {
         graph->is_overdue[node] = true;
@@ -361,7 +464,7 @@ bool rig_order_graph_sort(struct rig_order_graph *graph, const uint32_t *rank, u
         return false;
     struct sorting sorting = {
         graph, {graph->heap, 0, graph->frame, rank}, {graph->overdue, 0, graph->frame, rank}, 0, 0};
-    rig_serial_plan_reset(&graph->plan);
+    serial_plan_reset(&graph->plan);
     for (uint32_t node = 0; node < graph->node_count; node++) {
         if (graph->missing[node] == 0)
             push(&sorting.ready, node);

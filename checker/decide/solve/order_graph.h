@@ -1,6 +1,6 @@
 /*
  * A total order of the transactions that keeps what is known, and what is chosen: a topological sort of the frame's
- * graph (frame.h), close to a given rank. Transactions wait for the readers of versions that they overwrite (serial_plan.h),
+ * graph (frame.h), close to a given rank. Transactions wait for the readers of versions that they overwrite (order_graph.h),
  * if that leads anywhere. An order of two versions comes with the rw edges of those that read the
  * earlier one, where the frame has such paths. These go by a relay, a node of its own, from the readers of a version to the
  * writers of later ones, so that edges are as many as the readers and the writers, and not as their product.
@@ -12,7 +12,27 @@
 #define RIG_CHECKER_DECIDE_SOLVE_ORDER_GRAPH_H
 
 #include "checker/decide/solve/frame.h"
-#include "checker/decide/solve/serial_plan.h"
+#include "checker/model/problem.h"
+
+/*
+ * A serial execution in the making: which version of each key is the latest one, and which of its readers are still to
+ * come. A transaction that would overwrite a version too early waits, so that most orders found need no repair.
+ *
+ * Time: linear in the operations of a transaction, each time it is asked for. Space: 4 bytes a read, 8 a version, 16 a
+ * transaction.
+ */
+
+/* Versions are writes, and from the number of writes on the initial states of the keys. */
+struct rig_serial_plan {
+    const struct rig_problem *problem;
+    uint32_t *version;                  /* per read: the version that it returned */
+    uint32_t *latest;                   /* per key */
+    uint32_t *to_come;                  /* per version: reads that are not placed yet */
+    uint32_t *first_waiter;             /* per version: transactions that wait for its readers, a list */
+    uint32_t *next_waiter;              /* per transaction */
+    uint32_t *waits_for;                /* per transaction: a version, or RIG_PROBLEM_NONE */
+    uint32_t *released, released_count; /* transactions that need not wait longer for what they waited for */
+};
 
 struct rig_order_edge {
     uint32_t from, to;      /* nodes of the frame, or relays */

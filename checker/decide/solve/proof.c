@@ -4,7 +4,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "checker/decide/solve/case_pairs.h"
+#include "checker/decide/solve/case_graph.h"
 #include "checker/decide/solve/case_search.h"
 #include "checker/decide/solve/shrink.h"
 
