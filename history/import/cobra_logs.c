@@ -172,7 +172,9 @@ static void take_read(struct decoder *d, uint32_t txn, const struct record *reco
     const uint32_t key = rig_sessions_number_key(s, (int64_t)record->key);
     if (s->no_memory)
         return;
-    if (is_initial(record))
+    if (record->txn == initial_id && record->write == initial_id)
+        rig_sessions_read_initial(s, txn, key);
+    else if (is_initial(record))
         rig_sessions_read(s, txn, key, RIG_READ_NIL, 0);
     else
         rig_sessions_read(s, txn, key, record->write == removal_id ? RIG_READ_UNKNOWN : RIG_READ_SEEN,

@@ -129,12 +129,19 @@ void rig_sessions_write(struct rig_sessions *sessions, uint32_t txn, uint32_t ke
 void rig_sessions_read(struct rig_sessions *sessions, uint32_t txn, uint32_t key, enum rig_read_state state,
                        int64_t value)
 {
+    sessions->any_absent |= state == RIG_READ_NIL;
     add_op(sessions, txn,
            (struct rig_session_op){.value = value, .key = key, .is_read = true, .read_state = (uint8_t)state});
 }
 
+void rig_sessions_read_initial(struct rig_sessions *sessions, uint32_t txn, uint32_t key)
+{
+    add_op(sessions, txn, (struct rig_session_op){.key = key, .is_read = true, .read_state = RIG_READ_NIL});
+}
+
 void rig_sessions_remove(struct rig_sessions *sessions, uint32_t txn, uint32_t key)
 {
+    sessions->any_absent = true;
     rig_sessions_write(sessions, txn, key, INT64_MIN + 1 + sessions->removal_count++);
     if (!sessions->no_memory)
         sessions->keys.at[key].has_removal = true;

@@ -55,8 +55,9 @@ struct rig_sessions {
     size_t limit_bytes;
     size_t beside_bytes; /* memory of the decoder that counts, too: of its tables, and what it adds itself */
     uint32_t removal_count;
-    bool scattered; /* an operation was added to an earlier transaction */
-    bool no_memory; /* set instead of adding, also beyond `limit_bytes` */
+    bool scattered;  /* an operation was added to an earlier transaction */
+    bool any_absent; /* a read may have found no row of its key, or a transaction deleted one */
+    bool no_memory;  /* set instead of adding, also beyond `limit_bytes` */
 };
 
 /* `limit_bytes` 0: no limit. */
@@ -78,9 +79,12 @@ uint32_t rig_sessions_begin(struct rig_sessions *sessions, int32_t process, enum
 /* The transaction did not commit, as it turned out after its operations were added. */
 void rig_sessions_abort(struct rig_sessions *sessions, uint32_t txn);
 void rig_sessions_write(struct rig_sessions *sessions, uint32_t txn, uint32_t key, int64_t value);
-/* A read whose result is not known says nothing: it is left out of a transaction that committed. */
+/* A read whose result is not known says nothing: it is left out of a transaction that committed. One of nothing may have found
+ * no row. */
 void rig_sessions_read(struct rig_sessions *sessions, uint32_t txn, uint32_t key, enum rig_read_state state,
                        int64_t value);
+/* A read of the value that the key had before the first transaction. */
+void rig_sessions_read_initial(struct rig_sessions *sessions, uint32_t txn, uint32_t key);
 /*
  * The transaction deletes the key. Registers have no deletion, so this is a write of a value that no read returns; a
  * read that found the key absent may have met the initial state or the deletion, and is left out.

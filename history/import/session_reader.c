@@ -125,7 +125,7 @@ static enum rig_rc open_reader(const char *name, const char *data, size_t size, 
     facts->workload = rig_sessions_workload();
     facts->type_origin = options->workload_given ? RIG_TYPE_GIVEN : RIG_TYPE_FOUND;
     facts->has_invocations = false;
-    facts->has_all_rows = true;
+    facts->has_all_rows = !reader->sessions.any_absent;
     *state = reader;
     return RIG_OK;
 }

@@ -135,7 +135,7 @@ struct rig_history {
                              * that names no client, and what clients did that is no transaction */
     uint64_t reused_count;  /* invocations of processes whose earlier one was open: that one is of unknown fate */
     bool reads_at_once;     /* one operation of the file may have shown several reads: their order is not known */
-    bool has_all_rows;      /* the file's form has an initial transaction, which wrote each key */
+    bool has_all_rows;      /* the file names the value that keys had before the first transaction */
     const struct rig_fault_event *faults; /* events of a nemesis, by position; an excerpt has none */
     uint32_t fault_count;
     struct rig_rank rank; /* of a record of a run over several ranks; else its count is 0 */

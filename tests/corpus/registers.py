@@ -2,8 +2,7 @@
 """Checks the published register histories of ../shared/corpus/registers with `rig check`, at every level.
 
 registers.json has what is known of each: the levels that it must refute, and those that it must hold, with the source.
-Besides, no level may be left open, except those of real time, which these histories without invocations cannot show. They come from forms with an initial
-transaction, which wrote each key. --prefilled says that.
+Besides, no level may be left open, except those of real time, which these histories without invocations cannot show.
 
 The binary is $RIG, or build/release/rig. Exit status 77 when the histories are missing.
 """
@@ -28,7 +27,7 @@ def check(path):
         plain = pathlib.Path(folder) / "history.jsonl"
         with plain.open("wb") as out:
             subprocess.run(["zstd", "-dc", path], stdout=out, check=True)
-        done = subprocess.run([RIG, "check", plain, "--workload", "rw-register", "--prefilled", "--format", "json"],
+        done = subprocess.run([RIG, "check", plain, "--workload", "rw-register", "--format", "json"],
                               capture_output=True, text=True, timeout=600)
     return (json.loads(done.stdout), None) if done.returncode <= 2 else (None, done.stderr.strip())
 
