@@ -229,16 +229,30 @@ enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err)
     return RIG_OK;
 }
 
+bool rig_read_found_no_row(const struct rig_history *history, bool prefilled, uint32_t op)
+{
+    RIG_REQUIRE(op < history->op_count);
+    const struct rig_txn_op *read = &history->ops[op];
+    if (prefilled || !rig_op_reads(read->kind) || read->read_state == RIG_READ_UNKNOWN ||
+        (history->had_rows != NULL && history->had_rows[read->key]))
+        return false;
+    switch (rig_op_infos[read->kind].shape) {
+    case RIG_RESULT_VALUE:
+        return read->read_state == RIG_READ_NIL;
+    case RIG_RESULT_LIST:
+        return read->read_state == RIG_READ_NIL || read->count == 0;
+    case RIG_RESULT_SET: /* an element that a read misses is one */
+        return true;
+    case RIG_RESULT_NOTHING:
+    case RIG_RESULT_ROWS: /* rows have conditions: witness/verify_row.c */
+        break;
+    }
+    return false;
+}
+
 bool rig_facts_found_no_row(const struct rig_facts *facts, uint32_t op)
 {
-    RIG_REQUIRE(op < facts->history->op_count);
-    const struct rig_txn_op *at = &facts->history->ops[op];
-    const uint8_t *had_rows = facts->history->had_rows;
-    if (facts->prefilled || !rig_op_reads(at->kind) || at->read_state == RIG_READ_UNKNOWN ||
-        (had_rows != NULL && had_rows[at->key]))
-        return false;
-    return facts->shape == RIG_RESULT_SET || at->read_state == RIG_READ_NIL ||
-           (facts->shape == RIG_RESULT_LIST && at->count == 0);
+    return rig_read_found_no_row(facts->history, facts->prefilled, op);
 }
 
 bool rig_facts_begins(const struct rig_facts *facts, const struct rig_txn_op *read)

@@ -71,7 +71,9 @@ bool rig_facts_is_written(const struct rig_facts *facts, uint32_t key, int64_t v
 const struct rig_fact_write *rig_facts_writer(const struct rig_facts *facts, uint32_t key, int64_t value);
 /* The transaction of that name (rig_txn_name()), or RIG_FACT_NONE. */
 uint32_t rig_facts_named(const struct rig_facts *facts, uint32_t name);
-/* Whether an operation (of the history) is a read that found no row of its key, or may have missed elements of a set. */
+/* Whether an operation (of the history) is a read that found no row of its key, or may have missed elements of a set.
+ * `prefilled`: each key had its row from the start. */
+bool rig_read_found_no_row(const struct rig_history *history, bool prefilled, uint32_t op);
 bool rig_facts_found_no_row(const struct rig_facts *facts, uint32_t op);
 /* The elements of a list that was read, without those of the reader itself at its end. */
 struct rig_read_list rig_facts_external(const struct rig_facts *facts, uint32_t txn, uint32_t op);

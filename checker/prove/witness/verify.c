@@ -82,23 +82,8 @@ const char *rig_verify_precedence(const struct rig_history *history, const struc
 bool rig_verify_found_no_row(const struct rig_proof *proof, uint32_t txn, uint32_t op)
 {
     RIG_REQUIRE(txn < proof->history->txn_count);
-    if (proof->prefilled || op >= rig_txn_op_count(proof->history, txn))
-        return false;
-    const struct rig_txn_op *read = rig_txn_ops(proof->history, txn) + op;
-    if (proof->history->had_rows != NULL && proof->history->had_rows[read->key])
-        return false;
-    switch (rig_op_infos[read->kind].shape) {
-    case RIG_RESULT_VALUE:
-        return read->read_state == RIG_READ_NIL;
-    case RIG_RESULT_LIST:
-        return read->read_state == RIG_READ_NIL || (read->read_state == RIG_READ_SEEN && read->count == 0);
-    case RIG_RESULT_SET: /* an element that a read misses is one */
-        return true;
-    case RIG_RESULT_NOTHING:
-    case RIG_RESULT_ROWS: /* rows have conditions: verify_row.c */
-        break;
-    }
-    return false;
+    return op < rig_txn_op_count(proof->history, txn) &&
+           rig_read_found_no_row(proof->history, proof->prefilled, proof->history->txns[txn].first_op + op);
 }
 
 static const char *check_rw(const struct rig_verifier *verifier, const struct rig_step *step)
