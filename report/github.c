@@ -146,7 +146,7 @@ static void add_facts(struct markdown *markdown, const struct rig_verdict *verdi
     rig_words_initial(&initial, verdict);
     rig_buf_init(&workload, 0);
     rig_words_evidence(&evidence, verdict);
-    rig_words_workload(&workload, &verdict->scope);
+    rig_words_workload(&workload, verdict);
     rig_buf_add_text(markdown->out, "\n<table>\n");
     if (run != NULL) {
         add_fact(markdown, "database", run->server);

@@ -124,7 +124,7 @@ static void write_initial(struct rig_buf *line, const struct opening *page)
 static void write_load(struct rig_buf *line, const struct opening *page)
 {
     char utc[RIG_UTC_BYTES];
-    rig_words_workload(line, &page->verdict->scope);
+    rig_words_workload(line, page->verdict);
     write_initial(line, page);
     if (page->run != NULL) {
         rig_buf_add_text(line, ", ");

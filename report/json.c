@@ -610,6 +610,8 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
         rig_json_text(&w, "unknown_reason", verdict->unknown_reason);
     rig_json_members(&w, "workload: %s, workload_origin: %s", rig_data_types[verdict->scope.workload].name,
                      type_origins[verdict->scope.type_origin]);
+    if (verdict->prefilled)
+        rig_json_bool(&w, "prefilled", true);
     add_initial(&w, &verdict->begun);
     rig_json_text(&w, "summary", verdict->summary);
     rig_json_begin_array(&w, "requested");

@@ -155,7 +155,7 @@ static void add_requested(const struct page *page)
     rig_words_requested(&line, page->verdict);
     wrapped_line(page, "requested", rig_buf_text(&line));
     rig_buf_clear(&line);
-    rig_words_workload(&line, &page->verdict->scope);
+    rig_words_workload(&line, page->verdict);
     wrapped_line(page, "workload", rig_buf_text(&line));
     rig_buf_clear(&line);
     rig_words_initial(&line, page->verdict);

@@ -212,14 +212,16 @@ void rig_words_levels(struct rig_buf *out, uint64_t set)
         rig_buf_add_text(out, "none");
 }
 
-void rig_words_workload(struct rig_buf *out, const struct rig_scope *scope)
+void rig_words_workload(struct rig_buf *out, const struct rig_verdict *verdict)
 {
+    const struct rig_scope *scope = &verdict->scope;
     static const char *const origins[] = {
         [RIG_TYPE_GIVEN] = "given",
         [RIG_TYPE_FOUND] = "found in the file",
         [RIG_TYPE_ASSUMED] = "assumed: no operation of the file tells its type",
     };
-    rig_buf_printf(out, "%s (%s)%s", rig_data_types[scope->workload].name, origins[scope->type_origin],
+    rig_buf_printf(out, "%s (%s)%s%s", rig_data_types[scope->workload].name, origins[scope->type_origin],
+                   verdict->prefilled ? ", each key with a row from the start" : "",
                    scope->excerpt ? ", an excerpt: values without a writer were written outside it" : "");
 }
 

@@ -56,8 +56,8 @@ void rig_words_levels(struct rig_buf *out, uint64_t set);
 bool rig_words_answers_request(const struct rig_verdict *verdict, enum rig_anomaly anomaly);
 /* The names of the requested levels and anomalies. */
 void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict);
-/* The type of the data, and how it is known: "list-append (found in the file)". */
-void rig_words_workload(struct rig_buf *out, const struct rig_scope *scope);
+/* The type of the data, how it is known, and what is taken for known: "list-append (found in the file)". */
+void rig_words_workload(struct rig_buf *out, const struct rig_verdict *verdict);
 /* The values that registers begin with, unless all begin with nil: "0 (given)". */
 void rig_words_initial(struct rig_buf *out, const struct rig_verdict *verdict);
 /* Which of what was requested is broken: levels refuted, anomalies found. */

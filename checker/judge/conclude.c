@@ -20,6 +20,7 @@ struct rig_verdict_storage *rig_verdict_new(const struct rig_check_options *opti
         (struct rig_verdict){.requested_levels = options->levels,
                              .requested_anomalies = options->anomalies,
                              .lattice = options->lattice,
+                             .prefilled = (options->assumptions & RIG_ASSUMES_PREFILLED) != 0,
                              .limit_bytes = options->limit_bytes,
                              .budget_ns = options->budget_ns == 0 ? RIG_DEFAULT_BUDGET_NS : options->budget_ns,
                              .storage = storage};
@@ -143,6 +144,7 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
     struct rig_verdict *verdict = &storage->verdict;
     memcpy(verdict->findings, findings->of, sizeof verdict->findings);
     verdict->lost = findings->lost;
+    verdict->prefilled &= judge->type->found_no_row != NULL;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
         RIG_INVARIANT(findings->of[anomaly].witness_count <= findings->of[anomaly].count);
     for (unsigned link = 0; link < 3; link++)

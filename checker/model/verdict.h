@@ -257,6 +257,7 @@ struct rig_verdict {
     uint64_t requested_levels;    /* bits */
     uint64_t requested_anomalies; /* bits */
     enum rig_lattice lattice;
+    bool prefilled;               /* each key was taken to have its row from the start (RIG_ASSUMES_PREFILLED) */
     uint64_t unproven_levels;     /* bits: those of spent_levels whose proof was too large to be checked */
     uint64_t too_large_levels;    /* bits: those of spent_levels whose search takes more memory than the limit */
     uint64_t spent_levels;        /* bits: levels that the solver left open when its budget was spent */
