@@ -11,7 +11,7 @@
 #include "base/output_file.h"
 #include "base/plural.h"
 #include "base/run_files.h"
-#include "drivers/exec/exec_process.h"
+#include "drivers/local/line_program.h"
 #include "drivers/exec/exec_protocol.h"
 
 static const int64_t left_timeout_ns = INT64_C(5000000000);
@@ -82,7 +82,7 @@ struct run {
 struct session {
     struct rig_wake wake;
     struct run *run;
-    struct rig_exec_process process;
+    struct rig_line_program process;
     struct rig_exec_welcome welcome;
     struct rig_buf line;
     uint64_t number;
@@ -155,18 +155,18 @@ static void done(void *object)
 /* -- starting the program ------------------------------------------------------------------------------------------ */
 
 /* The end of the program, described for a person. */
-static const char *end_text(struct rig_exec_process *process, enum rig_exec_end end, char *room, size_t size)
+static const char *end_text(struct rig_line_program *process, enum rig_line_end end, char *room, size_t size)
 {
     static const char *const texts[] = {"", "", "it did not answer in time", "interrupted: the run is ending",
                                         "its line is longer than `max-answer`"};
-    if (end != RIG_EXEC_ENDED)
+    if (end != RIG_LINE_ENDED)
         return texts[end];
-    rig_exec_process_tell_end(process, room, size);
+    rig_line_program_tell_end(process, room, size);
     return room;
 }
 
-static enum rig_rc greet(const struct run *run, struct rig_exec_process *process, const char *role, uint32_t client,
-                         const struct rig_exec_patience *patience, struct rig_exec_welcome *welcome,
+static enum rig_rc greet(const struct run *run, struct rig_line_program *process, const char *role, uint32_t client,
+                         const struct rig_line_patience *patience, struct rig_exec_welcome *welcome,
                          struct rig_err *err)
 {
     const struct rig_exec_hello hello = {.role = role,
@@ -184,11 +184,11 @@ static enum rig_rc greet(const struct run *run, struct rig_exec_process *process
     size_t sent = 0;
     rig_buf_init(&line, 0);
     rig_exec_write_hello(&hello, &line);
-    enum rig_exec_end end = rig_exec_send(process, &line, patience, &sent);
+    enum rig_line_end end = rig_line_send(process, &line, patience, &sent);
     rig_buf_done(&line);
-    if (end == RIG_EXEC_DONE)
-        end = rig_exec_receive(process, patience, &answer, &size);
-    if (end != RIG_EXEC_DONE)
+    if (end == RIG_LINE_DONE)
+        end = rig_line_receive(process, patience, &answer, &size);
+    if (end != RIG_LINE_DONE)
         return rig_fail(err, RIG_E_DRIVER, "%s, as %s: %s; see exec.log", run->program, role,
                         end_text(process, end, problem, sizeof problem));
     if (!rig_exec_read_welcome(answer, size, welcome, problem))
@@ -202,8 +202,8 @@ static enum rig_rc greet(const struct run *run, struct rig_exec_process *process
 }
 
 /* Starts it with its purpose; `process` is to be ended in any case. */
-static enum rig_rc start(const struct run *run, struct rig_exec_process *process, const char *role, uint32_t client,
-                         const struct rig_exec_patience *patience, struct rig_exec_welcome *welcome,
+static enum rig_rc start(const struct run *run, struct rig_line_program *process, const char *role, uint32_t client,
+                         const struct rig_line_patience *patience, struct rig_exec_welcome *welcome,
                          struct rig_err *err)
 {
     char path[4096];
@@ -211,7 +211,7 @@ static enum rig_rc start(const struct run *run, struct rig_exec_process *process
     const int log_fd = rig_output_append(path);
     if (log_fd < 0)
         return rig_fail(err, RIG_E_DRIVER, "cannot write %s: %s", path, strerror(errno));
-    enum rig_rc rc = rig_exec_process_start(process, run->children, run->arguments, run->home, log_fd,
+    enum rig_rc rc = rig_line_program_start(process, run->children, run->arguments, run->home, log_fd,
                                             (size_t)run->options->max_answer_bytes, err);
     (void)close(log_fd);
     return rc == RIG_OK ? greet(run, process, role, client, patience, welcome, err) : rc;
@@ -222,11 +222,11 @@ static enum rig_rc run_once(const struct run *run, const char *role, struct rig_
                             struct rig_err *err)
 {
     const struct rig_core *core = run->env->core;
-    const struct rig_exec_patience patience = {.core = core,
+    const struct rig_line_patience patience = {.core = core,
                                                .deadline_ns = core->now_ns() + run->options->open_timeout_ns};
-    struct rig_exec_process process = {.to = 0};
+    struct rig_line_program process = {.to = 0};
     const enum rig_rc rc = start(run, &process, role, 0, &patience, welcome, err);
-    rig_exec_process_end(&process, rc == RIG_OK ? run->options->stop_timeout_ns : 0);
+    rig_line_program_end(&process, rc == RIG_OK ? run->options->stop_timeout_ns : 0);
     return rc;
 }
 
@@ -261,10 +261,10 @@ static void teardown(void *object)
 
 /* -- sessions ------------------------------------------------------------------------------------------------------ */
 
-static struct rig_exec_patience patience_of(struct session *session, int64_t timeout_ns)
+static struct rig_line_patience patience_of(struct session *session, int64_t timeout_ns)
 {
     const struct rig_core *core = session->run->env->core;
-    return (struct rig_exec_patience){.core = core, .deadline_ns = core->now_ns() + timeout_ns, .wake = &session->wake};
+    return (struct rig_line_patience){.core = core, .deadline_ns = core->now_ns() + timeout_ns, .wake = &session->wake};
 }
 
 static enum rig_rc open_session(void *object, void *run_object, uint32_t client, struct rig_err *err)
@@ -274,7 +274,7 @@ static enum rig_rc open_session(void *object, void *run_object, uint32_t client,
     session->run = run;
     rig_buf_init(&session->line, 0);
     rig_wake_arm(&session->wake, &run->wakes, client);
-    const struct rig_exec_patience patience = patience_of(session, run->options->open_timeout_ns);
+    const struct rig_line_patience patience = patience_of(session, run->options->open_timeout_ns);
     const enum rig_rc rc = start(run, &session->process, "client", client, &patience, &session->welcome, err);
     session->used = rc != RIG_OK;
     return rc;
@@ -286,7 +286,7 @@ static void close_session(void *object, bool last)
     (void)last;
     if (session->run == NULL)
         return;
-    rig_exec_process_end(&session->process, session->used ? 0 : session->run->options->stop_timeout_ns);
+    rig_line_program_end(&session->process, session->used ? 0 : session->run->options->stop_timeout_ns);
     rig_buf_done(&session->line);
     session->run = NULL;
 }
@@ -310,19 +310,19 @@ static enum rig_outcome give_up(struct session *session, struct rig_transaction 
 
 /* A program that announces may do so until it is killed: the announcement can be unread behind the last line. */
 static enum rig_outcome give_up_waiting(struct session *session, struct rig_transaction *transaction,
-                                        enum rig_exec_end end)
+                                        enum rig_line_end end)
 {
     static const char *const codes[] = {"", "program-ended", "timeout", "interrupted", "too-large"};
     char room[RIG_EXEC_PROBLEM_BYTES];
     const char *text = end_text(&session->process, end, room, sizeof room);
-    if (transaction->phase == RIG_PHASE_OPERATION && !rig_exec_process_silence(&session->process))
+    if (transaction->phase == RIG_PHASE_OPERATION && !rig_line_program_silence(&session->process))
         transaction->phase = RIG_PHASE_COMMIT;
     return give_up(session, transaction, codes[end], text);
 }
 
 /* Reads lines until one is the answer. */
 static enum rig_outcome receive(struct session *session, struct rig_transaction *transaction,
-                                const struct rig_exec_patience *patience)
+                                const struct rig_line_patience *patience)
 {
     const struct rig_core *core = session->run->env->core;
     char problem[RIG_EXEC_PROBLEM_BYTES];
@@ -330,8 +330,8 @@ static enum rig_outcome receive(struct session *session, struct rig_transaction 
     size_t size = 0;
     bool announced = false;
     for (;;) {
-        const enum rig_exec_end end = rig_exec_receive(&session->process, patience, &line, &size);
-        if (end != RIG_EXEC_DONE)
+        const enum rig_line_end end = rig_line_receive(&session->process, patience, &line, &size);
+        if (end != RIG_LINE_DONE)
             return give_up_waiting(session, transaction, end);
         switch (rig_exec_read_answer(line, size, session->number, core, transaction, problem)) {
         case RIG_EXEC_SAYS_OK:
@@ -359,16 +359,16 @@ static enum rig_outcome receive(struct session *session, struct rig_transaction 
 static enum rig_outcome transact(void *object, struct rig_transaction *transaction)
 {
     struct session *session = object;
-    const struct rig_exec_patience patience = patience_of(session, session->run->options->transaction_timeout_ns);
+    const struct rig_line_patience patience = patience_of(session, session->run->options->transaction_timeout_ns);
     size_t sent = 0;
     session->number++;
     rig_buf_clear(&session->line);
     rig_exec_write_transaction(transaction, session->number, &session->line);
-    const enum rig_exec_end end = rig_exec_send(&session->process, &session->line, &patience, &sent);
+    const enum rig_line_end end = rig_line_send(&session->process, &session->line, &patience, &sent);
     /* A program may accept the line even when only its end is missing, and the input ends there. */
     if (sent + 1 >= session->line.size)
         transaction->phase = session->welcome.announces ? RIG_PHASE_OPERATION : RIG_PHASE_COMMIT;
-    if (end != RIG_EXEC_DONE)
+    if (end != RIG_LINE_DONE)
         return give_up_waiting(session, transaction, end);
     return receive(session, transaction, &patience);
 }

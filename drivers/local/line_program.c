@@ -1,4 +1,4 @@
-#include "drivers/exec/exec_process.h"
+#include "drivers/local/line_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static void close_end(int *end)
     *end = 0;
 }
 
-enum rig_rc rig_exec_process_start(struct rig_exec_process *process, struct rig_children *children,
+enum rig_rc rig_line_program_start(struct rig_line_program *process, struct rig_children *children,
                                    const char *const *arguments, const char *home, int errors_fd, size_t most_bytes,
                                    struct rig_err *err)
 {
@@ -62,7 +62,7 @@ enum rig_rc rig_exec_process_start(struct rig_exec_process *process, struct rig_
     return rc;
 }
 
-void rig_exec_process_tell_end(struct rig_exec_process *process, char *text, size_t size)
+void rig_line_program_tell_end(struct rig_line_program *process, char *text, size_t size)
 {
     int status = 0;
     const bool ended = rig_child_pid(&process->child) > 0 && rig_child_await(&process->child, look_ns);
@@ -74,7 +74,7 @@ void rig_exec_process_tell_end(struct rig_exec_process *process, char *text, siz
         (void)snprintf(text, size, "it ended with exit status %d", WEXITSTATUS(status));
 }
 
-bool rig_exec_process_silence(struct rig_exec_process *process)
+bool rig_line_program_silence(struct rig_line_program *process)
 {
     char byte;
     if (process->answer.size > process->given || !rig_child_clear(&process->child, clear_ns, NULL) ||
@@ -83,7 +83,7 @@ bool rig_exec_process_silence(struct rig_exec_process *process)
     return read(process->from - 1, &byte, 1) == 0;
 }
 
-void rig_exec_process_end(struct rig_exec_process *process, int64_t grace_ns)
+void rig_line_program_end(struct rig_line_program *process, int64_t grace_ns)
 {
     close_end(&process->to);
     if (rig_child_pid(&process->child) > 0)
@@ -96,36 +96,36 @@ void rig_exec_process_end(struct rig_exec_process *process, int64_t grace_ns)
 
 /* Whether to continue. Also called while bytes keep coming: a program can send one at a time for as long as it
  * likes. */
-static enum rig_exec_end ask_patience(const struct rig_exec_patience *patience, int64_t *left_ns)
+static enum rig_line_end ask_patience(const struct rig_line_patience *patience, int64_t *left_ns)
 {
     if (patience->wake != NULL && rig_wake_is_raised(patience->wake))
-        return RIG_EXEC_INTERRUPTED;
+        return RIG_LINE_INTERRUPTED;
     *left_ns = patience->deadline_ns - patience->core->now_ns();
-    return *left_ns <= 0 ? RIG_EXEC_TIMEOUT : RIG_EXEC_DONE;
+    return *left_ns <= 0 ? RIG_LINE_TIMEOUT : RIG_LINE_DONE;
 }
 
 /* Waits until the descriptor is ready. */
-static enum rig_exec_end await(int fd, short events, const struct rig_exec_patience *patience)
+static enum rig_line_end await(int fd, short events, const struct rig_line_patience *patience)
 {
     const int wake_fd = patience->wake == NULL ? -1 : rig_wake_fd(patience->wake);
     struct pollfd polled[2] = {{.fd = fd, .events = events}, {.fd = wake_fd, .events = POLLIN}};
     for (;;) {
         int64_t left_ns;
-        const enum rig_exec_end end = ask_patience(patience, &left_ns);
-        if (end != RIG_EXEC_DONE)
+        const enum rig_line_end end = ask_patience(patience, &left_ns);
+        if (end != RIG_LINE_DONE)
             return end;
         const int64_t left_ms = left_ns / NS_PER_MS + 1;
         if (poll(polled, 2, left_ms < SLICE_MS ? (int)left_ms : SLICE_MS) < 0 && errno != EINTR)
-            return RIG_EXEC_ENDED;
+            return RIG_LINE_ENDED;
         if (polled[0].revents != 0)
-            return RIG_EXEC_DONE;
+            return RIG_LINE_DONE;
         if (polled[1].revents != 0)
             rig_wake_settle(patience->wake);
     }
 }
 
-enum rig_exec_end rig_exec_send(struct rig_exec_process *process, const struct rig_buf *line,
-                                const struct rig_exec_patience *patience, size_t *sent)
+enum rig_line_end rig_line_send(struct rig_line_program *process, const struct rig_buf *line,
+                                const struct rig_line_patience *patience, size_t *sent)
 {
     *sent = 0;
     while (*sent < line->size) {
@@ -135,16 +135,16 @@ enum rig_exec_end rig_exec_send(struct rig_exec_process *process, const struct r
             continue;
         }
         if (errno != EAGAIN && errno != EINTR)
-            return RIG_EXEC_ENDED;
-        const enum rig_exec_end end = await(process->to - 1, POLLOUT, patience);
-        if (end != RIG_EXEC_DONE)
+            return RIG_LINE_ENDED;
+        const enum rig_line_end end = await(process->to - 1, POLLOUT, patience);
+        if (end != RIG_LINE_DONE)
             return end;
     }
-    return RIG_EXEC_DONE;
+    return RIG_LINE_DONE;
 }
 
 /* Discards the line that was returned last. */
-static void forget_given(struct rig_exec_process *process)
+static void forget_given(struct rig_line_program *process)
 {
     struct rig_buf *answer = &process->answer;
     if (process->given == 0)
@@ -154,7 +154,7 @@ static void forget_given(struct rig_exec_process *process)
     process->given = 0;
 }
 
-enum rig_exec_end rig_exec_receive(struct rig_exec_process *process, const struct rig_exec_patience *patience,
+enum rig_line_end rig_line_receive(struct rig_line_program *process, const struct rig_line_patience *patience,
                                    const char **line, size_t *size)
 {
     struct rig_buf *answer = &process->answer;
@@ -167,27 +167,27 @@ enum rig_exec_end rig_exec_receive(struct rig_exec_process *process, const struc
             *line = start;
             *size = (size_t)(end - start);
             process->given = *size + 1;
-            return RIG_EXEC_DONE;
+            return RIG_LINE_DONE;
         }
         int64_t left_ns;
-        const enum rig_exec_end over = ask_patience(patience, &left_ns);
-        if (over != RIG_EXEC_DONE)
+        const enum rig_line_end over = ask_patience(patience, &left_ns);
+        if (over != RIG_LINE_DONE)
             return over;
         looked = answer->size;
         const size_t left = answer->limit - answer->size;
         const size_t most = left < READ_BYTES ? left : READ_BYTES;
         char *room = most == 0 ? NULL : rig_buf_reserve(answer, most);
         if (room == NULL)
-            return RIG_EXEC_TOO_LARGE;
+            return RIG_LINE_TOO_LARGE;
         const ssize_t got = read(process->from - 1, room, most);
         if (got > 0) {
             answer->size += (size_t)got;
             continue;
         }
         if (got == 0 || (errno != EAGAIN && errno != EINTR))
-            return RIG_EXEC_ENDED;
-        const enum rig_exec_end waited = await(process->from - 1, POLLIN, patience);
-        if (waited != RIG_EXEC_DONE)
+            return RIG_LINE_ENDED;
+        const enum rig_line_end waited = await(process->from - 1, POLLIN, patience);
+        if (waited != RIG_LINE_DONE)
             return waited;
     }
 }

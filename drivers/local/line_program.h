@@ -4,15 +4,15 @@
  * Its standard error goes to a log. Threads: one at a time; interrupts come through the descriptor and the flag given
  * to each call.
  */
-#ifndef RIG_DRIVERS_EXEC_EXEC_PROCESS_H
-#define RIG_DRIVERS_EXEC_EXEC_PROCESS_H
+#ifndef RIG_DRIVERS_LOCAL_LINE_PROGRAM_H
+#define RIG_DRIVERS_LOCAL_LINE_PROGRAM_H
 
 #include "base/buf.h"
 #include "base/child.h"
 #include "base/thread.h"
 #include "drivers/driver.h"
 
-struct rig_exec_process {
+struct rig_line_program {
     struct rig_child child;
     int to, from;          /* descriptors + 1; 0: none */
     struct rig_buf answer; /* bytes read and not returned yet */
@@ -20,37 +20,37 @@ struct rig_exec_process {
 };
 
 /* The end of a wait. */
-enum rig_exec_end {
-    RIG_EXEC_DONE,
-    RIG_EXEC_ENDED, /* the program closed its side, or is gone */
-    RIG_EXEC_TIMEOUT,
-    RIG_EXEC_INTERRUPTED,
-    RIG_EXEC_TOO_LARGE, /* a line above the maximum */
+enum rig_line_end {
+    RIG_LINE_DONE,
+    RIG_LINE_ENDED, /* the program closed its side, or is gone */
+    RIG_LINE_TIMEOUT,
+    RIG_LINE_INTERRUPTED,
+    RIG_LINE_TOO_LARGE, /* a line above the maximum */
 };
 
 /* The deadline, and the events that end a wait before it. */
-struct rig_exec_patience {
+struct rig_line_patience {
     const struct rig_core *core;
     int64_t deadline_ns;
     const struct rig_wake *wake; /* NULL: none */
 };
 
 /* `most_bytes`: of one line. RIG_E_DRIVER when it cannot be started. */
-enum rig_rc rig_exec_process_start(struct rig_exec_process *process, struct rig_children *children,
+enum rig_rc rig_line_program_start(struct rig_line_program *process, struct rig_children *children,
                                    const char *const *arguments, const char *home, int errors_fd, size_t most_bytes,
                                    struct rig_err *err);
-/* After RIG_EXEC_ENDED: how it ended, for a person: "it ended with exit status 1". Ends its remaining processes. */
-void rig_exec_process_tell_end(struct rig_exec_process *process, char *text, size_t size);
-/* Kills the program. True when it is gone and rig_exec_receive() has returned all of its output. */
-bool rig_exec_process_silence(struct rig_exec_process *process);
+/* After RIG_LINE_ENDED: how it ended, for a person: "it ended with exit status 1". Ends its remaining processes. */
+void rig_line_program_tell_end(struct rig_line_program *process, char *text, size_t size);
+/* Kills the program. True when it is gone and rig_line_receive() has returned all of its output. */
+bool rig_line_program_silence(struct rig_line_program *process);
 /* Closes its input, waits `grace_ns` for its end, and then ends it. Safe for a zeroed one. */
-void rig_exec_process_end(struct rig_exec_process *process, int64_t grace_ns);
+void rig_line_program_end(struct rig_line_program *process, int64_t grace_ns);
 
 /* Sends a line, with its newline. `*sent`: the number of bytes that left, whatever the result. */
-enum rig_exec_end rig_exec_send(struct rig_exec_process *process, const struct rig_buf *line,
-                                const struct rig_exec_patience *patience, size_t *sent);
+enum rig_line_end rig_line_send(struct rig_line_program *process, const struct rig_buf *line,
+                                const struct rig_line_patience *patience, size_t *sent);
 /* Reads a line, without its newline; valid until the next call. */
-enum rig_exec_end rig_exec_receive(struct rig_exec_process *process, const struct rig_exec_patience *patience,
+enum rig_line_end rig_line_receive(struct rig_line_program *process, const struct rig_line_patience *patience,
                                    const char **line, size_t *size);
 
 #endif
