@@ -22,8 +22,10 @@ def main(compiler, modules):
     flags = subprocess.run(["pkg-config", "--cflags", *modules], capture_output=True, text=True, check=True)
     os.environ["CPATH"] = ":".join(f[2:] for f in flags.stdout.split() if f.startswith("-I"))
     headers = source_tree.files(root, ".h")
-    if "libmariadb" not in modules:  # an optional library
+    if "libmariadb" not in modules:  # optional libraries
         headers = [header for header in headers if not header.startswith("drivers/mysql/")]
+    if "odbc" not in modules:
+        headers = [header for header in headers if not header.startswith("drivers/odbc/")]
     if not headers:
         sys.exit("no headers found")
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:

@@ -1,0 +1,390 @@
+/*
+ * rig-odbc-client [CONNECTION]: a SQL session through unixODBC, on rig's protocol for programs (docs/sql-programs.md).
+ *
+ * A process of its own, because no driver can interrupt a COMMIT, and some crash when a statement is cancelled: to end
+ * the process is an interrupt that works for all. One session at a time.
+ *
+ * Threads: one works; another one ends the process when rig is gone, also while a statement waits.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "base/version.h"
+#include "drivers/odbc/odbc_statement.h"
+
+enum { LINE_BYTES_MOST = 256 << 20, READ_BYTES = 65536, ARGUMENTS_MOST = 1024 };
+
+struct program {
+    const char *connection; /* from the command line or the environment; NULL: the requests have it */
+    int answers;            /* the descriptor that standard output was */
+    struct rig_buf in, out;
+    size_t taken; /* bytes of `in` that are done with */
+    bool is_open;
+    json_int_t session;
+    struct rig_odbc_connection link;
+    struct rig_odbc_statements statements;
+    struct rig_odbc_answer answer;
+};
+
+/* -- lines --------------------------------------------------------------------------------------------------------- */
+
+static void write_out(struct program *program)
+{
+    size_t written = 0;
+    while (written < program->out.size) {
+        const ssize_t put = write(program->answers, program->out.data + written, program->out.size - written);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            _exit(EXIT_FAILURE); /* rig is gone */
+        written += (size_t)put;
+    }
+    rig_buf_clear(&program->out);
+}
+
+static _Noreturn void leave(struct program *program, const char *why)
+{
+    write_out(program);
+    (void)fprintf(stderr, "rig-odbc-client: %s\n", why);
+    _exit(EXIT_FAILURE);
+}
+
+/* The next line without its end, valid until the next call. Writes the answers when there is none yet. The end of the
+ * input ends the process: an open transaction is the server's to roll back. */
+static const char *next_line(struct program *program, size_t *size)
+{
+    struct rig_buf *const in = &program->in;
+    size_t searched = program->taken;
+    for (;;) {
+        const char *const end = in->size == searched ? NULL : memchr(in->data + searched, '\n', in->size - searched);
+        if (end != NULL) {
+            const char *const line = in->data + program->taken;
+            *size = (size_t)(end - line);
+            program->taken += *size + 1;
+            return line;
+        }
+        write_out(program);
+        if (program->taken > 0) {
+            memmove(in->data, in->data + program->taken, in->size - program->taken);
+            in->size -= program->taken;
+            program->taken = 0;
+        }
+        searched = in->size;
+        char *const room = rig_buf_reserve(in, READ_BYTES);
+        if (room == NULL)
+            leave(program, "a request line has more than 256 MiB, or memory ran out");
+        const ssize_t got = read(STDIN_FILENO, room, READ_BYTES);
+        if (got == 0)
+            _exit(EXIT_SUCCESS);
+        if (got > 0)
+            in->size += (size_t)got;
+        else if (errno != EINTR)
+            leave(program, "standard input cannot be read");
+    }
+}
+
+static void *watch_input(void *unused)
+{
+    (void)unused;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLRDHUP};
+    while (poll(&input, 1, -1) <= 0 || (input.revents & (POLLHUP | POLLRDHUP | POLLERR)) == 0)
+        if (input.revents & POLLNVAL)
+            break;
+    _exit(EXIT_SUCCESS);
+}
+
+/* -- answers ------------------------------------------------------------------------------------------------------- */
+
+static void begin_answer(struct program *program, struct rig_json_writer *writer, json_int_t id)
+{
+    rig_json_init(writer, &program->out);
+    rig_json_begin_object(writer, NULL);
+    rig_json_int(writer, "id", id);
+}
+
+/* `start`: when the library was called; 0: it was not. */
+static void end_answer(struct program *program, struct rig_json_writer *writer, int64_t start, int64_t end)
+{
+    if (start != 0) {
+        rig_json_int(writer, "start", start);
+        rig_json_int(writer, "end", end);
+    }
+    rig_json_end(writer);
+    rig_buf_add_char(&program->out, '\n');
+    if (program->out.failed)
+        leave(program, "the answers have more than 1 GiB, or memory ran out");
+}
+
+static void answer_fault(struct program *program, json_int_t id, const struct rig_odbc_fault *fault, int64_t start,
+                         int64_t end)
+{
+    struct rig_json_writer writer;
+    begin_answer(program, &writer, id);
+    rig_json_begin_object(&writer, "error");
+    rig_json_string(&writer, "state", fault->state);
+    rig_json_int(&writer, "code", fault->code);
+    rig_json_string(&writer, "text", fault->text);
+    rig_json_end(&writer);
+    rig_json_bool(&writer, "alive", program->is_open && !fault->lost);
+    end_answer(program, &writer, start, end);
+}
+
+static void answer_done(struct program *program, json_int_t id, const char *warning, int64_t start, int64_t end)
+{
+    struct rig_json_writer writer;
+    begin_answer(program, &writer, id);
+    rig_json_bool(&writer, "done", true);
+    if (warning[0] != '\0')
+        rig_json_string(&writer, "warning", warning);
+    end_answer(program, &writer, start, end);
+}
+
+/* -- requests ------------------------------------------------------------------------------------------------------ */
+
+static const char *text_or(const json_t *object, const char *name, const char *absent)
+{
+    const char *const text = json_string_value(json_object_get(object, name));
+    return text == NULL ? absent : text;
+}
+
+static void do_open(struct program *program, json_int_t id, json_int_t session, const json_t *how)
+{
+    struct rig_odbc_fault fault;
+    const struct rig_odbc_target target = {
+        .connection = text_or(how, "connection", program->connection),
+        .user = text_or(how, "user", getenv("RIG_SQL_USER")),
+        .password = text_or(how, "password", getenv("RIG_SQL_PASSWORD")),
+        .isolation = text_or(how, "isolation", NULL),
+        .autocommit = json_is_true(json_object_get(how, "autocommit")),
+    };
+    int64_t start = 0, end = 0;
+    bool good = false;
+    if (program->is_open)
+        (void)rig_odbc_refuse(&fault,
+                              "session %" JSON_INTEGER_FORMAT
+                              " is open: rig-odbc-client has one session at a time; start another process",
+                              program->session);
+    else if (target.connection == NULL)
+        (void)rig_odbc_refuse(
+            &fault, "there is no connection string: give one in the plan, as the argument, or in RIG_SQL_CONNECTION");
+    else {
+        start = rig_clock_now_ns();
+        good = program->is_open = rig_odbc_open(&program->link, &target, &fault);
+        end = rig_clock_now_ns();
+        program->session = session;
+    }
+    if (!good) {
+        answer_fault(program, id, &fault, start, end);
+        return;
+    }
+    struct rig_json_writer writer;
+    begin_answer(program, &writer, id);
+    rig_json_bool(&writer, "done", true);
+    rig_json_string(&writer, "server", program->link.server);
+    rig_json_string(&writer, "driver", program->link.driver);
+    end_answer(program, &writer, start, end);
+}
+
+static bool read_integer(const char *text, SQLBIGINT *number)
+{
+    char *end = NULL;
+    errno = 0;
+    const long long value = strtoll(text, &end, 10);
+    *number = value;
+    return errno == 0 && end != text && *end == '\0';
+}
+
+/* The arguments' texts stay the request's. */
+static bool read_arguments(const json_t *request, struct rig_odbc_argument arguments[static ARGUMENTS_MOST],
+                           size_t *count, struct rig_odbc_fault *fault)
+{
+    const json_t *const list = json_object_get(request, "args");
+    const char *const types = text_or(request, "types", "");
+    *count = json_array_size(list);
+    if (!json_is_array(list) || strlen(types) != *count || *count > ARGUMENTS_MOST)
+        return rig_odbc_refuse(
+            fault, "`args` is to be an array of at most %d texts or nulls, with a letter for each of them in `types`",
+            ARGUMENTS_MOST);
+    for (size_t i = 0; i < *count; i++) {
+        const json_t *const value = json_array_get(list, i);
+        arguments[i] = (struct rig_odbc_argument){
+            .text = json_string_value(value), .length = json_string_length(value), .is_integer = types[i] == 'i'};
+        if ((types[i] != 'i' && types[i] != 't') || (!json_is_string(value) && !json_is_null(value)))
+            return rig_odbc_refuse(fault, "argument %zu: a text or null is expected, of the type i or t", i + 1);
+        if (arguments[i].is_integer && arguments[i].text != NULL &&
+            !read_integer(arguments[i].text, &arguments[i].number))
+            return rig_odbc_refuse(fault, "argument %zu: \"%.40s\" is no integer of 64 bits", i + 1, arguments[i].text);
+    }
+    return true;
+}
+
+static void do_statement(struct program *program, json_int_t id, const json_t *request, const char *sql)
+{
+    static struct rig_odbc_argument arguments[ARGUMENTS_MOST];
+    struct rig_odbc_fault fault;
+    const bool prepared = json_object_get(request, "args") != NULL;
+    size_t count = 0;
+    int64_t start = 0, end = 0;
+    bool good = !prepared || read_arguments(request, arguments, &count, &fault);
+    if (good) {
+        start = rig_clock_now_ns();
+        good = rig_odbc_run(&program->statements, &program->link, sql, prepared ? arguments : NULL, count,
+                            &program->answer, &fault);
+        end = rig_clock_now_ns();
+    }
+    if (!good) {
+        answer_fault(program, id, &fault, start, end);
+        return;
+    }
+    struct rig_json_writer writer;
+    begin_answer(program, &writer, id);
+    if (program->answer.has_rows)
+        rig_json_plain(&writer, "rows", rig_buf_text(&program->answer.rows));
+    else
+        rig_json_int(&writer, "count", program->answer.count);
+    end_answer(program, &writer, start, end);
+}
+
+static void do_end(struct program *program, json_int_t id, bool commit)
+{
+    struct rig_odbc_fault fault;
+    char warning[RIG_ODBC_TEXT_BYTES] = "";
+    int64_t start = 0, end = 0;
+    bool good = false;
+    if (program->link.autocommit) {
+        (void)rig_odbc_refuse(&fault,
+                              "this session has autocommit: its transactions end by SQL texts, not by requests");
+    } else {
+        start = rig_clock_now_ns();
+        good = rig_odbc_end(&program->link, commit, warning, &fault);
+        end = rig_clock_now_ns();
+        if (program->link.forgets_prepared)
+            rig_odbc_forget_statements(&program->statements);
+    }
+    if (good)
+        answer_done(program, id, warning, start, end);
+    else
+        answer_fault(program, id, &fault, start, end);
+}
+
+static void do_close(struct program *program, json_int_t id)
+{
+    const int64_t start = rig_clock_now_ns();
+    rig_odbc_forget_statements(&program->statements);
+    rig_odbc_close(&program->link);
+    program->is_open = false;
+    answer_done(program, id, "", start, rig_clock_now_ns());
+}
+
+static void do_request(struct program *program, const json_t *request)
+{
+    struct rig_odbc_fault fault;
+    const json_int_t id = json_integer_value(json_object_get(request, "id"));
+    const json_t *const number = json_object_get(request, "session"), *const how = json_object_get(request, "open");
+    const json_int_t session = json_integer_value(number);
+    const char *const sql = text_or(request, "sql", NULL);
+    const bool commits = json_is_true(json_object_get(request, "commit"));
+    if (!json_is_integer(number) || session < 0)
+        (void)rig_odbc_refuse(&fault, "a request has a `session`, a number from 0");
+    else if (json_is_object(how)) {
+        do_open(program, id, session, how);
+        return;
+    } else if (!program->is_open || session != program->session)
+        (void)rig_odbc_refuse(&fault, "session %" JSON_INTEGER_FORMAT " is not open", session);
+    else if (sql != NULL) {
+        do_statement(program, id, request, sql);
+        return;
+    } else if (commits || json_is_true(json_object_get(request, "rollback"))) {
+        do_end(program, id, commits);
+        return;
+    } else if (json_is_true(json_object_get(request, "close"))) {
+        do_close(program, id);
+        return;
+    } else
+        (void)rig_odbc_refuse(&fault, "a request is one of open, sql, commit, rollback, close");
+    fault.lost = false;
+    answer_fault(program, id, &fault, 0, 0);
+}
+
+/* -- the process --------------------------------------------------------------------------------------------------- */
+
+static void greet(struct program *program)
+{
+    size_t size = 0;
+    const char *const line = next_line(program, &size);
+    json_t *const hello = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
+    const bool known =
+        json_integer_value(json_object_get(hello, "rig")) == 1 && strcmp(text_or(hello, "role", ""), "sql") == 0;
+    struct rig_json_writer writer;
+    rig_json_init(&writer, &program->out);
+    rig_json_begin_object(&writer, NULL);
+    char version[128];
+    (void)snprintf(version, sizeof version, "rig-odbc-client %s", rig_version());
+    if (known) {
+        rig_json_bool(&writer, "ready", true);
+        rig_json_string(&writer, "version", version);
+    } else {
+        rig_json_string(
+            &writer, "error",
+            "the first line is to be {\"rig\":1,\"role\":\"sql\",...}: rig starts this program for `driver: odbc`");
+    }
+    rig_json_end(&writer);
+    rig_buf_add_char(&program->out, '\n');
+    json_decref(hello);
+    if (!known)
+        leave(program, "the first line is not rig's");
+}
+
+/* Drivers may print: their standard output is the log. */
+static int take_output(void)
+{
+    const int answers = dup(STDOUT_FILENO);
+    if (answers < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+        (void)fprintf(stderr, "rig-odbc-client: standard output and standard error have to be open\n");
+        exit(EXIT_FAILURE);
+    }
+    return answers;
+}
+
+int main(int argc, char **argv)
+{
+    static struct program program;
+    if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
+        (void)fprintf(stderr,
+                      "usage: rig-odbc-client [CONNECTION]\n"
+                      "rig-odbc-client %s: a SQL session through unixODBC, on standard input and output; rig starts it "
+                      "(docs/sql-programs.md)\n",
+                      rig_version());
+        return 64;
+    }
+    program.connection = argc == 2 ? argv[1] : getenv("RIG_SQL_CONNECTION");
+    program.answers = take_output();
+    (void)signal(SIGPIPE, SIG_IGN); /* Virtuoso's driver writes to a lost connection */
+    rig_buf_init(&program.in, LINE_BYTES_MOST);
+    rig_buf_init(&program.out, 0);
+    rig_buf_init(&program.answer.rows, 0);
+    rig_odbc_forget_statements(&program.statements);
+    pthread_t watcher;
+    if (pthread_create(&watcher, NULL, watch_input, NULL) != 0)
+        leave(&program, "no thread can be started");
+    greet(&program);
+    for (;;) {
+        size_t size = 0;
+        json_error_t problem;
+        const char *const line = next_line(&program, &size);
+        json_t *const request = json_loadb(line, size, JSON_REJECT_DUPLICATES, &problem);
+        if (request == NULL || !json_is_integer(json_object_get(request, "id")))
+            leave(&program, "a request line is no JSON object with an `id`");
+        do_request(&program, request);
+        json_decref(request);
+    }
+}
