@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "drivers/odbc/odbc_string.h"
 
-/* SQL Server's own attribute and level (msodbcsql.h): the ODBC levels have no snapshot. */
+/* SQL Server's own attribute and level, as in Microsoft's headers: the ODBC levels have no snapshot. */
 enum { SS_TXN_ISOLATION = 1227, SS_TXN_SNAPSHOT = 32 };
 
 #define ONLY_PROTOCOL "7.4-0"

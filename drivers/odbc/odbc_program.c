@@ -350,7 +350,7 @@ static int take_output(void)
     const int answers = dup(STDOUT_FILENO);
     if (answers < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
         (void)fprintf(stderr, "rig-odbc-client: standard output and standard error have to be open\n");
-        exit(EXIT_FAILURE);
+        _exit(EXIT_FAILURE);
     }
     return answers;
 }
