@@ -221,8 +221,8 @@ enum rig_rc rig_cli_requests_play(struct rig_cli_request_plays *plays, const str
     struct show show = {.plays = plays,
                         .started =
                             cluster != NULL && cluster->address != NULL && cluster->wanted(plan->driver_options)};
-    const struct rig_run_errand errand = {.run = play_all, .context = &show};
-    return rig_cli_stage_errand(plan, &errand, plays->interrupts, err);
+    const struct rig_run_task task = {.run = play_all, .context = &show};
+    return rig_cli_stage_task(plan, &task, plays->interrupts, err);
 }
 
 enum { PATH_BYTES = 4096 + 64 };

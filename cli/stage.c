@@ -86,7 +86,7 @@ enum rig_rc rig_cli_stage_check(const struct rig_driver *driver, struct rig_err 
     return RIG_OK;
 }
 
-/* The needs of an errand that plays them; RIG_E_PLAN when they cannot be met. */
+/* The needs of a task that plays them; RIG_E_PLAN when they cannot be met. */
 static enum rig_rc needs_of(const struct rig_cli_stage *stage, const struct rig_plan *plan, uint64_t *needs,
                             struct rig_err *err)
 {
@@ -124,7 +124,7 @@ static enum rig_rc join_schemas(struct show *show, struct rig_err *err)
 }
 
 /* In a folder for the logs, which goes with it. */
-enum rig_rc rig_cli_stage_errand(const struct rig_plan *plan, const struct rig_run_errand *errand,
+enum rig_rc rig_cli_stage_task(const struct rig_plan *plan, const struct rig_run_task *task,
                                  const atomic_int *interrupts, struct rig_err *err)
 {
     char folder[256];
@@ -138,7 +138,7 @@ enum rig_rc rig_cli_stage_errand(const struct rig_plan *plan, const struct rig_r
     if (mkdtemp(folder) == NULL) {
         rc = rig_fail(err, RIG_E_IO, "%s: the folder for the logs cannot be made: %s", folder, strerror(errno));
     } else {
-        const struct rig_run_options options = {.interrupts = interrupts, .folder = folder, .errand = errand};
+        const struct rig_run_options options = {.interrupts = interrupts, .folder = folder, .task = task};
         rc = rig_run(plan, &options, result, err);
         rig_folder_remove(folder);
     }
@@ -149,16 +149,16 @@ enum rig_rc rig_cli_stage_errand(const struct rig_plan *plan, const struct rig_r
 enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_plan *plan, struct rig_err *err)
 {
     struct show show = {.stage = stage};
-    struct rig_run_errand errand = {.run = play_all, .context = &show};
+    struct rig_run_task task = {.run = play_all, .context = &show};
     enum rig_rc rc = rig_cli_stage_check(plan->driver, err);
     rig_arena_init(&show.joined.arena, 0);
     if (rc == RIG_OK)
         rc = join_schemas(&show, err);
     if (rc == RIG_OK)
-        rc = needs_of(stage, plan, &errand.needs, err);
-    errand.rows = &show.joined.schema;
+        rc = needs_of(stage, plan, &task.needs, err);
+    task.rows = &show.joined.schema;
     if (rc == RIG_OK)
-        rc = rig_cli_stage_errand(plan, &errand, stage->interrupts, err);
+        rc = rig_cli_stage_task(plan, &task, stage->interrupts, err);
     rig_scenario_schema_done(&show.joined);
     return rc;
 }

@@ -250,8 +250,8 @@ static uint32_t draw_operations(struct rig_generator *generator, bool *read_only
 }
 
 /*
- * Draws operation `i` of those between a savepoint and the rollback to it. A read is of a key that none of them has
- * written before it: what it would see else is in no history.
+ * Draws operation `i` of those between a savepoint and the rollback to it. Such a read takes a key that none of them has
+ * written before, because a history does not record writes that are rolled back.
  */
 static void draw_undone(struct rig_generator *generator, struct rig_op *ops, uint32_t i, bool last)
 {

@@ -47,10 +47,8 @@ const struct rig_option rig_generator_option_table[] = {
      .choices = rig_load_shape_names,
      .help = "rotating: random operations on a pool of keys, each of which a fresh one replaces in time; general: the "
              "same on `rows` keys that stay; pairs: keys of the pool come in pairs, and an operation reads one key of "
-             "a pair "
-             "and the next one writes the other, which provokes write skew; the others are applications, each of whose "
-             "rows is a key: TPC-C, RUBiS, "
-             "C-Twitter, SmallBank, courseware, shopping carts"},
+             "a pair and the next one writes the other, which provokes write skew; the others are applications with a "
+             "key for each row: TPC-C, RUBiS, C-Twitter, SmallBank, courseware, shopping carts"},
     {.name = "warehouses",
      .type = RIG_OPTION_INT,
      .offset = AT(warehouses),

@@ -84,7 +84,7 @@ struct rig_schedule;
 struct rig_shims;
 
 /* Work for a database that was set up with these tables, in place of a load: without clients, record or final reads. */
-struct rig_run_errand {
+struct rig_run_task {
     const struct rig_row_schema *rows;
     uint64_t needs; /* RIG_NEED_PRELOAD: rig's shim in the processes of the nodes, which rig starts; or 0 */
     /* `shims` (nemesis/fault_setup.h) are of no node where none are needed. */
@@ -105,7 +105,7 @@ struct rig_run_options {
     const struct rig_questions *questions;
     /* When the plan's faults come (nemesis/schedule.h); NULL: as the plan says. Borrowed, and used up. */
     struct rig_schedule *schedule;
-    const struct rig_run_errand *errand; /* NULL: the plan's load */
+    const struct rig_run_task *task; /* NULL: the plan's load */
     struct rig_run_ranks *ranks; /* this process does a part of the run (run/load/run_ranks.h); NULL: all. Borrowed */
 };
 

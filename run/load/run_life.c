@@ -320,9 +320,9 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
             driver->settings(run->driver_run, take_setting, result);
         rig_log(RIG_LOG_INFO, "run", "%u client%s against %s (%s), seed %llu", run->part.all_clients,
                 rig_plural(run->part.all_clients), driver->name, result->server, (unsigned long long)run->plan->seed);
-        const struct rig_run_errand *errand = run->options->errand;
-        rc = errand == NULL ? record_run(run, result, err)
-                            : errand->run(errand->context, driver, run->driver_run, &run->faults.setup.shims, err);
+        const struct rig_run_task *task = run->options->task;
+        rc = task == NULL ? record_run(run, result, err)
+                            : task->run(task->context, driver, run->driver_run, &run->faults.setup.shims, err);
     }
     if (driver->teardown != NULL && !atomic_load(&run->ending.abandoned))
         driver->teardown(run->driver_run);
@@ -339,8 +339,8 @@ static enum rig_rc run_cluster(struct rig_run_state *run, struct rig_run_result 
     }
     rig_run_services_note_cluster(run);
     rig_log(RIG_LOG_INFO, "run", "starting the cluster");
-    const struct rig_run_errand *errand = run->options->errand;
-    enum rig_rc rc = rig_fault_setup_fit(&run->faults.setup, &run->plan->nemesis, errand == NULL ? 0 : errand->needs,
+    const struct rig_run_task *task = run->options->task;
+    enum rig_rc rc = rig_fault_setup_fit(&run->faults.setup, &run->plan->nemesis, task == NULL ? 0 : task->needs,
                                          cluster, run->driver_run, run->folder.path, err);
     if (rc == RIG_OK)
         rc = cluster->start(run->driver_run, err);
@@ -447,8 +447,8 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
                              .accounts = rig_generator_accounts(&plan->workload),
                              .prefilled_keys = plan->prefilled_keys,
                              .rolls_back = rig_run_rolls_back(plan)};
-    if (options->errand != NULL) { /* in place of the load, on tables of its own */
-        run->env.rows = options->errand->rows;
+    if (options->task != NULL) { /* in place of the load, on tables of its own */
+        run->env.rows = options->task->rows;
         run->env.accounts = (struct rig_accounts){0};
         run->env.prefilled_keys = 0;
     } else if (rc == RIG_OK) {
@@ -461,7 +461,7 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
 static enum rig_rc explain_nothing(const struct rig_run_state *run, const struct rig_run_result *result, enum rig_rc rc,
                                    struct rig_err *err)
 {
-    if (result->counters.invoked > 0 || run->options->errand != NULL)
+    if (result->counters.invoked > 0 || run->options->task != NULL)
         return rc;
     if (rig_run_interrupts(run) == 0)
         return rc == RIG_OK ? rig_fail(err, RIG_E_CLUSTER, "no transaction was issued") : rc;
