@@ -2,7 +2,8 @@
  * An archive of a few small files in memory, as `.tar.gz` that every system unpacks.
  *
  * The bytes depend on nothing but names and contents: no times, no owners, files in the order in which they came. The
- * contents are stored in gzip's frame, not compressed, so no library is needed (POSIX ustar; RFC 1951 stored blocks; RFC 1952).
+ * contents are stored in gzip's frame, not compressed, so no library is needed (POSIX ustar; RFC 1951 stored blocks;
+ * RFC 1952).
  *
  * Limits: names of at most RIG_ARCHIVE_NAME_BYTES, 256 MiB in all. Space: the archive, twice while it is finished.
  */

@@ -425,8 +425,8 @@ struct sweep {
 };
 
 /*
- * Whether the process is a zombie in rig's care, and of the child's program or session. A command of a plan can have the
- * same program; it leads a session of its own, and its status is for the code that waits for it.
+ * Whether the process is a zombie in rig's care, and of the child's program or session. A command of a plan can have
+ * the same program; it leads a session of its own, and its status is for the code that waits for it.
  */
 static bool is_orphan(const struct sweep *sweep, pid_t pid)
 {

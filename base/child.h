@@ -7,8 +7,8 @@
  *
  * Descendants: each child holds an open pipe, the tether (descriptor 3), which all its descendants inherit. A process
  * that holds it belongs to the child, even after the child itself has ended; when no process holds it, all have ended.
- * A descendant that closes its descriptors, as daemons and the subprocesses of Python do, leaves the tether; it is found by
- * a mark in its environment, where the command asks for one.
+ * A descendant that closes its descriptors, as daemons and the subprocesses of Python do, leaves the tether; it is
+ * found by a mark in its environment, where the command asks for one.
  * The process is made a subreaper, so that orphans become rig's own children, and none stays a zombie under a process 1
  * that does not reap.
  *
@@ -65,10 +65,11 @@ bool rig_child_ended(const struct rig_child *child);
 bool rig_child_await(const struct rig_child *child, int64_t timeout_ns);
 /* The living processes of the child, the main one first; returns how many there are, and fills at most `capacity`. */
 uint32_t rig_child_processes(const struct rig_child *child, pid_t *pids, uint32_t capacity);
-/* Whether the process of this number is one of the child, and which one it is: so that a signal goes to no other one. */
+/* Whether the process of this number is one of the child, and which one it is: so that a signal goes to no other
+ * one. */
 bool rig_child_find(const struct rig_child *child, pid_t pid, struct rig_process *process);
-/* Sends a signal to the living processes of the child, and to no other one; `pids` is room for their numbers. Returns how
- * many were found, `capacity` at most. */
+/* Sends a signal to the living processes of the child, and to no other one; `pids` is room for their numbers. Returns
+ * how many were found, `capacity` at most. */
 uint32_t rig_child_signal_all(const struct rig_child *child, pid_t *pids, uint32_t capacity, int signal_number);
 /*
  * Kills all processes of the child (SIGKILL), waits at most `timeout_ns` until they have ended, and reaps them.
@@ -80,8 +81,8 @@ bool rig_child_clear(struct rig_child *child, int64_t timeout_ns, int *status);
 /* Whether a descendant of the child, which was cleared, has left the tether and lives on; only where it has a mark. */
 bool rig_child_left_processes(const struct rig_child *child);
 /*
- * Kills all descendants of these children that have left their tether and have a mark; `tell` gets each one, and whether it
- * has ended. After the children were cleared. At most `timeout_ns`.
+ * Kills all descendants of these children that have left their tether and have a mark; `tell` gets each one, and
+ * whether it has ended. After the children were cleared. At most `timeout_ns`.
  */
 void rig_children_end_left(struct rig_children *children, int64_t timeout_ns,
                            void (*tell)(void *context, const char *program, pid_t pid, bool ended), void *context);

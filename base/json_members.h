@@ -1,7 +1,8 @@
 /*
  * Several members of a JSON object in one call:
  *
- *     rig_json_members(w, "name: %s, count: %d, exact: %b", name, count, exact);   ->  "name": "x", "count": 3, "exact": true
+ *     rig_json_members(w, "name: %s, count: %d, exact: %b", name, count, exact);
+ *         ->  "name": "x", "count": 3, "exact": true
  *
  * Names are separated by ", ", and each has one directive (base/directives.h gives the rules):
  *

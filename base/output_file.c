@@ -56,7 +56,8 @@ void rig_output_own_run(const char *folder)
         RIG_REQUIRE(guarded_vec_add(&own_runs, (struct guarded){status.st_dev, status.st_ino}));
 }
 
-/* Refuses the place of a run's file in the folder of a run that this command does not write. `path`: with links resolved. */
+/* Refuses the place of a run's file in the folder of a run that this command does not write. `path`: with links
+ * resolved. */
 static enum rig_rc refuse_run(const char *path, const char *shown, struct rig_err *err)
 {
     const char *slash = strrchr(path, '/');

@@ -10,8 +10,8 @@
  * No output may be a file that the command reads. rig_output_guard() names such files; file systems and links give one
  * file many names, so files are compared by device and inode.
  *
- * No output may take the place of a run's file (base/run_files.h) in a folder with the mark of a run, unless the command says
- * by rig_output_own_run() that it writes that run.
+ * No output may take the place of a run's file (base/run_files.h) in a folder with the mark of a run, unless the
+ * command says by rig_output_own_run() that it writes that run.
  *
  * Threads: any, each its own output; rig_output_guard() and rig_output_own_run() before other threads start.
  */
@@ -37,9 +37,9 @@ void rig_output_guard(const char *path);
 /* Allows this command, for the rest of the process, to write the files of the run in `folder`. */
 void rig_output_own_run(const char *folder);
 /*
- * Refuses a path that rig_output_open() would refuse now, before the work that leads to the output: it begins a file there,
- * and removes it again. RIG_E_USAGE for an input of this command, a file that must not be replaced, and a place where no file
- * can be, such as a folder that does not exist; RIG_E_IO otherwise.
+ * Refuses a path that rig_output_open() would refuse now, before the work that leads to the output: it begins a file
+ * there, and removes it again. RIG_E_USAGE for an input of this command, a file that must not be replaced, and a place
+ * where no file can be, such as a folder that does not exist; RIG_E_IO otherwise.
  */
 enum rig_rc rig_output_check(const char *path, struct rig_err *err);
 /* Whether an `errno` says that there is no such place, rather than that the machine is out of something. */

@@ -39,7 +39,8 @@ bool rig_process_find(pid_t pid, struct rig_process *process);
 bool rig_process_lives(const struct rig_process *process);
 /* Its state as ps shows it ('T': stopped); '\0' when it has ended. */
 char rig_process_state(const struct rig_process *process);
-/* Sends a signal, to this process only. False with `errno`: ESRCH when it has ended, else why it may not be signalled. */
+/* Sends a signal, to this process only. False with `errno`: ESRCH when it has ended, else why it may not be
+ * signalled. */
 bool rig_process_signal(const struct rig_process *process, int signal_number);
 /* Waits, `timeout_ns` at most, until it has ended. Returns whether it has. */
 bool rig_process_await_end(const struct rig_process *process, int64_t timeout_ns);
@@ -72,7 +73,8 @@ void rig_child_mark_of(const char *family, uint64_t number, char mark[RIG_CHILD_
 /* The living processes with the mark, or with any of the family: at most `capacity`; returns how many there are. An
  * empty text: none. */
 uint32_t rig_child_mark_find(const char *mark, struct rig_process *found, uint32_t capacity);
-/* Sends a signal to a process that still has the mark, and to no other one. False: it has ended, or may not be signalled. */
+/* Sends a signal to a process that still has the mark, and to no other one. False: it has ended, or may not be
+ * signalled. */
 bool rig_child_mark_signal(const char *mark, const struct rig_process *process, int signal_number);
 
 /*

@@ -1,6 +1,7 @@
 /*
- * The names of what rig writes into the folder of a run: one list. The code that writes a file takes its name from here, and
- * `rig store` removes a run only where everything in its folder is on the list (base/run_files.c has the table).
+ * The names of what rig writes into the folder of a run: one list. The code that writes a file takes its name from
+ * here, and `rig store` removes a run only where everything in its folder is on the list (base/run_files.c has the
+ * table).
  *
  * `%u` in a name stands for a number, as for printf().
  */
@@ -47,7 +48,7 @@
 #define RIG_RUN_SCRIPT_HTTP            "reproduce-http.sh"
 #define RIG_RUN_SCRIPT_ISOLATIONTESTER "reproduce.spec"
 #define RIG_RUN_REPRODUCTION           "reproduction.json"
-#define RIG_RUN_RUNS                   "runs" /* a folder; each run in it is a folder like this one, whose name is a number */
+#define RIG_RUN_RUNS                   "runs" /* a folder, with a folder like this one for each run, named by a number */
 #define RIG_RUN_SMALLEST               "smallest" /* a folder like this one */
 #define RIG_RUN_SMALLEST_PLAN          "smallest.yaml"
 #define RIG_RUN_SHRUNK                 "shrunk.json"

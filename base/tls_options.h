@@ -1,8 +1,9 @@
 /*
  * The TLS options of a database, under the same names for every driver.
  *
- * `tls: true` asks for TLS, and so do `tls: {ca: ...}`, `cert`, `key` and `verify`. A connection that TLS was asked for is
- * encrypted before a password is sent, or it is refused. Certificates and host names are verified unless `verify: false`.
+ * `tls: true` asks for TLS, and so do `tls: {ca: ...}`, `cert`, `key` and `verify`. A connection that TLS was asked for
+ * is encrypted before a password is sent, or it is refused. Certificates and host names are verified unless
+ * `verify: false`.
  *
  * Threads: any.
  */

@@ -82,8 +82,8 @@ int rig_arguments_parse(const struct rig_arguments_table *table, int argc, char 
                         struct rig_arguments *arguments);
 
 /*
- * While there is a reader, rig_arguments_parse() gives it the table and returns RIG_EXIT_OK, so that a command can be asked
- * for its options without being carried out. NULL: parse again. From the main thread.
+ * While there is a reader, rig_arguments_parse() gives it the table and returns RIG_EXIT_OK, so that a command can be
+ * asked for its options without being carried out. NULL: parse again. From the main thread.
  */
 typedef void rig_arguments_reader(const struct rig_arguments_table *table, void *context);
 void rig_arguments_read_tables(rig_arguments_reader *reader, void *context);

@@ -9,8 +9,8 @@
 #include "run/ranks/rank_team.h"
 
 /*
- * `rig check`, and the check after `rig run`, by the ranks of a job of MPI: rank 0 is the leader of checker/judge/shared/shared_check.h, the
- * others are its helpers.
+ * `rig check`, and the check after `rig run`, by the ranks of a job of MPI: rank 0 is the leader of
+ * checker/judge/shared/shared_check.h, the others are its helpers.
  *
  * The helpers know nothing of the command line: rank 0 gives them the paths of the records and its options.
  */
@@ -25,8 +25,8 @@ void rig_cli_check_ranks_help(struct rig_team *team);
 
 /* Rank 0: connects the others, and initialises. */
 enum rig_rc rig_cli_check_ranks_begin(struct rig_cli_check_ranks *ranks, struct rig_team *team, struct rig_err *err);
-/* Rank 0, before a check of one record or of those of several ranks: the others open them. Sets options->helpers; without any,
- * ranks->helpers.why says why. */
+/* Rank 0, before a check of one record or of those of several ranks: the others open them. Sets options->helpers;
+ * without any, ranks->helpers.why says why. */
 void rig_cli_check_ranks_open(struct rig_cli_check_ranks *ranks, const char *const *paths, size_t path_count,
                               const struct rig_source_options *from, struct rig_stream_options *options);
 /* Rank 0: the others end with this status. */

@@ -56,7 +56,8 @@ enum { RIG_EXIT_OK = 0, RIG_EXIT_ANOMALY = 1, RIG_EXIT_UNDECIDED = 2, RIG_EXIT_F
 void rig_cli_complain(const char *format, ...) RIG_PRINTF(1, 2);
 /* Complains of `err` and returns the exit status of its code. */
 int rig_cli_fail(const struct rig_err *err);
-/* Prints a text for people, without what could command the terminal: texts of plans, histories and servers are in it. */
+/* Prints a text for people, without what could command the terminal: texts of plans, histories and servers are in
+ * it. */
 void rig_cli_print(struct rig_buf *text);
 /* The one of two exit statuses that counts: an anomaly, whatever failed beside it, else the more serious one. */
 int rig_cli_worst(int status, int other);
@@ -79,8 +80,9 @@ unsigned rig_terminal_text_columns(FILE *stream);
  * Undoes what killed rigs have left, from their journals (nemesis/journal.h).
  */
 
-/* Undoes it, and tells on stderr and in the log what was found. For the start of a run of the plan. An entry that cannot be
- * undone is told once, to a run with one of its servers, and is no reason not to go on: it makes no verdict wrong. */
+/* Undoes it, and tells on stderr and in the log what was found. For the start of a run of the plan. An entry that
+ * cannot be undone is told once, to a run with one of its servers, and is no reason not to go on: it makes no verdict
+ * wrong. */
 void rig_cli_heal_leftovers(const struct rig_plan *plan);
 
 /*

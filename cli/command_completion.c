@@ -1,6 +1,6 @@
 /*
- * rig completion: a script for bash, zsh or fish that completes commands, options and their values, made from the tables
- * by which the commands read their arguments.
+ * rig completion: a script for bash, zsh or fish that completes commands, options and their values, made from the
+ * tables by which the commands read their arguments.
  */
 #include <stdio.h>
 #include <string.h>
@@ -71,8 +71,8 @@ static void add_values(struct rig_buf *out, const struct rig_argument *argument)
     }
 }
 
-/* Text for a place between single quotes; a backslash before each character of `special`. The shells differ in how a quote
- * is written there; a typographic one needs no escape in any of them. */
+/* Text for a place between single quotes; a backslash before each character of `special`. The shells differ in how a
+ * quote is written there; a typographic one needs no escape in any of them. */
 static void add_text(struct rig_buf *out, const char *special, const char *text)
 {
     for (const char *c = text; *c != '\0'; c++) {

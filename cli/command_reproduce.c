@@ -92,7 +92,8 @@ static int run_once(struct job *job)
     return status;
 }
 
-/* -- by the entry's scenario ---------------------------------------------------------------------------------------- */
+/* -- by the entry's scenario
+ * ---------------------------------------------------------------------------------------- */
 
 struct played {
     struct job *job;
@@ -164,7 +165,8 @@ static int play_scenario(struct job *job)
     return job->is_found ? RIG_EXIT_OK : status;
 }
 
-/* -- until it is found ----------------------------------------------------------------------------------------------- */
+/* -- until it is found
+ * ----------------------------------------------------------------------------------------------- */
 
 static bool has_time(const struct job *job)
 {
@@ -172,8 +174,8 @@ static bool has_time(const struct job *job)
 }
 
 /*
- * Plays the scenario where there is one, then runs the plan until the anomaly is found or nothing more may be tried. Returns
- * the exit status of the command.
+ * Plays the scenario where there is one, then runs the plan until the anomaly is found or nothing more may be tried.
+ * Returns the exit status of the command.
  */
 static int try_until_found(struct job *job, uint64_t runs_most)
 {

@@ -371,8 +371,8 @@ static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *s
     return rc;
 }
 
-/* From its beginning, in so much memory; 0: in any. `guess_failed`: the check that went along with the run took a key to be
- * done with that was not. */
+/* From its beginning, in so much memory; 0: in any. `guess_failed`: the check that went along with the run took a key
+ * to be done with that was not. */
 static enum rig_rc check_within(struct job *job, bool guess_failed, size_t limit_bytes, struct rig_verdict **verdict,
                                 struct rig_err *err)
 {

@@ -1,5 +1,6 @@
 /*
- * rig shrink HISTORY: the smallest part of a history that has its anomaly. With --plan: the smallest plan that shows it.
+ * rig shrink HISTORY: the smallest part of a history that has its anomaly. With --plan: the smallest plan that shows
+ * it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /*
  * Where a command finds what it reads: a history, which may be given as the folder of a run, and that folder.
  *
- * A run's folder holds `history.rig`, that of a run over several ranks `history.0.rig` and so on. A folder that holds a link `latest` to one (`store/<name>`) stands for it. Other
- * programs' folders are histories, too: those with `history.bincode` of dbcop, or with logs of Cobra.
+ * A run's folder holds `history.rig`, that of a run over several ranks `history.0.rig` and so on. A folder that holds a
+ * link `latest` to one (`store/<name>`) stands for it. Other programs' folders are histories, too: those with
+ * `history.bincode` of dbcop, or with logs of Cobra.
  */
 #ifndef RIG_CLI_INPUT_PATH_H
 #define RIG_CLI_INPUT_PATH_H
@@ -23,8 +24,8 @@ struct rig_cli_paths {
     size_t count;
 };
 /*
- * The same for several, which are the records of the ranks of one run. The folder of a run with `history.<rank>.rig` in place of
- * `history.rig` stands for all of them. Release it in any case.
+ * The same for several, which are the records of the ranks of one run. The folder of a run with `history.<rank>.rig` in
+ * place of `history.rig` stands for all of them. Release it in any case.
  */
 enum rig_rc rig_cli_find_histories(const char *const *given, size_t count, struct rig_cli_paths *paths,
                                    struct rig_err *err);

@@ -1,6 +1,6 @@
 /*
- * `check.known` and --known: the known bugs whose anomalies a command accepts (checker/judge/known_issues.h), from the library of
- * known bugs, compared with what is known of the run.
+ * `check.known` and --known: the known bugs whose anomalies a command accepts (checker/judge/known_issues.h), from the
+ * library of known bugs, compared with what is known of the run.
  */
 #ifndef RIG_CLI_KNOWN_BUGS_H
 #define RIG_CLI_KNOWN_BUGS_H
@@ -25,7 +25,8 @@ struct rig_cli_known_bugs {
     struct rig_known_issue issues[RIG_KNOWN_MOST];
 };
 
-/* --known in place of what `plan`, a text or NULL, says. False after a complaint. rig_cli_known_bugs_done() in any case. */
+/* --known in place of what `plan`, a text or NULL, says. False after a complaint. rig_cli_known_bugs_done() in any
+ * case. */
 bool rig_cli_known_bugs_read(struct rig_cli_known_bugs *known, const struct rig_arguments *args, const char *plan);
 void rig_cli_known_bugs_done(struct rig_cli_known_bugs *known);
 
@@ -39,8 +40,8 @@ struct rig_cli_judged {
 };
 
 /*
- * Compares the verdict, before it is weighed; nothing without names. RIG_E_PLAN for an entry that cannot be read. A long
- * history on standard input cannot be read again, and is not explained.
+ * Compares the verdict, before it is weighed; nothing without names. RIG_E_PLAN for an entry that cannot be read. A
+ * long history on standard input cannot be read again, and is not explained.
  */
 enum rig_rc rig_cli_known_bugs_compare(struct rig_cli_known_bugs *known, const struct rig_cli_judged *judged,
                                        struct rig_verdict *verdict, struct rig_err *err);

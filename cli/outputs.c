@@ -465,7 +465,8 @@ enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struc
     enum rig_rc rc = make_folder(folder, true, err);
     if (rc != RIG_OK)
         return rc;
-    /* Each is tried: where the page does not fit, the smaller ones may. results.json is the first, and always wanted. */
+    /* Each is tried: where the page does not fit, the smaller ones may. results.json is the first, and always
+     * wanted. */
     for (size_t i = 0; i <= RIG_REPORT_FORM_COUNT; i++) {
         const enum rig_report_form form = i == 0 ? RIG_REPORT_JSON : (enum rig_report_form)(i - 1);
         if (files[form] == NULL || (i > 0 && form == RIG_REPORT_JSON))

@@ -51,7 +51,8 @@ bool rig_cli_may_write(const struct rig_arguments *args, const char *out);
 enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option,
                                   const struct rig_cli_forms *allowed, const char *out);
 
-/* rig_history_save(), with a note where the file tells less of processes than the history (history/model/process_lanes.h). */
+/* rig_history_save(), with a note where the file tells less of processes than the history
+ * (history/model/process_lanes.h). */
 enum rig_rc rig_cli_save_history(const struct rig_history *history, const char *path,
                                  const struct rig_save_options *save, struct rig_err *err);
 
@@ -62,9 +63,9 @@ enum rig_rc rig_cli_save_history(const struct rig_history *history, const char *
 /* Whether histories of this workload have proofs, in this lattice: RIG_E_USAGE if not. */
 enum rig_rc rig_cli_proof_check(enum rig_workload workload, enum rig_lattice lattice, struct rig_err *err);
 /*
- * Reads the source once more from its beginning, as a whole, checks it, and writes the proof to `path`. `name` stands for
- * the source in errors. `decides`: the verdict on the source does (rig_cli_proof_decides()); otherwise nothing is searched
- * again. RIG_E_LIMIT when the history does not fit into memory.
+ * Reads the source once more from its beginning, as a whole, checks it, and writes the proof to `path`. `name` stands
+ * for the source in errors. `decides`: the verdict on the source does (rig_cli_proof_decides()); otherwise nothing is
+ * searched again. RIG_E_LIMIT when the history does not fit into memory.
  */
 enum rig_rc rig_cli_proof_write(struct rig_source *source, const char *name, const struct rig_check_options *check,
                                 bool decides, const char *path, struct rig_err *err);
@@ -97,8 +98,8 @@ enum rig_rc rig_cli_check_requested(const struct rig_arguments *arguments, struc
 enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run,
                                  const struct rig_course *course, const struct rig_arguments *arguments,
                                  struct rig_err *err);
-/* The course of the load from its history or the records of its ranks, for rig_course_free(); NULL, with a complaint, where it cannot be read, because
- * a report without charts is better than none. */
+/* The course of the load from its history or the records of its ranks, for rig_course_free(); NULL, with a complaint,
+ * where it cannot be read, because a report without charts is better than none. */
 struct rig_course *rig_cli_course(const char *const *paths, size_t count, const struct rig_source_options *options,
                                   const struct rig_verdict *verdict, const struct rig_report_run *run);
 /* RIG_EXIT_OK, _ANOMALY, _UNDECIDED; RIG_EXIT_FAILED where nothing was refuted and the run failed. */

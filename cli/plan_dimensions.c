@@ -11,8 +11,8 @@
 
 enum { SETTING_BYTES = 1 << 14, KEY_BYTES = 128 };
 
-/* Keys that are lowered, in this order, with their paths in a plan without phases and in a phase. A plan without a value
- * for one is not lowered there. */
+/* Keys that are lowered, in this order, with their paths in a plan without phases and in a phase. A plan without a
+ * value for one is not lowered there. */
 static const struct {
     const char *key, *phase_key;
     int64_t least;
@@ -321,7 +321,8 @@ static bool can_be(const struct rig_plan_dimensions *dimensions, uint32_t dimens
     return can;
 }
 
-/* Numbers that are refused by 1 lower and at their least: those that have no effect, as the sizes of other applications. */
+/* Numbers that are refused by 1 lower and at their least: those that have no effect, as the sizes of other
+ * applications. */
 static void drop_fixed(struct rig_plan_dimensions *dimensions, const char *path, const struct rig_plan_settings *given)
 {
     for (uint32_t i = dimensions->count; i-- > 0;) {

@@ -1,7 +1,7 @@
 /*
- * The dimensions of a plan for the search for a smaller one (jobs/shrink/plan_search.h): faults and phases, which can be left out,
- * then numbers that can be lowered: clients, transactions, durations, operations, keys, and the sizes of applications and
- * their programs. With phases the numbers are those of each phase; sizes are the same in all of them.
+ * The dimensions of a plan for the search for a smaller one (jobs/shrink/plan_search.h): faults and phases, which can
+ * be left out, then numbers that can be lowered: clients, transactions, durations, operations, keys, and the sizes of
+ * applications and their programs. With phases the numbers are those of each phase; sizes are the same in all of them.
  *
  * A smaller plan is the first one with settings (`--set`), which an arena of the caller owns.
  *
@@ -37,7 +37,8 @@ void rig_cli_plan_dimensions_free(struct rig_plan_dimensions *dimensions);
 /* Gives the values of the plan, and how far each can be lowered; returns how many there are. */
 uint32_t rig_cli_plan_dimensions_first(const struct rig_plan_dimensions *dimensions,
                                        struct rig_plan_dimension at[RIG_PLAN_DIMENSIONS_MOST]);
-/* Whether a lower value makes another plan: not for what belongs to a phase that is left out, nor for the only phase. */
+/* Whether a lower value makes another plan: not for what belongs to a phase that is left out, nor for the only
+ * phase. */
 bool rig_cli_plan_dimensions_matter(const struct rig_plan_dimensions *dimensions, uint32_t dimension,
                                     const int64_t *values);
 /* Adds a setting for each value that is lower than the plan's. False when they do not fit, or there is no memory. */

@@ -1,6 +1,6 @@
 /*
- * The smallest plan that still shows an anomaly, by runs of it (jobs/shrink/plan_search.h): what `rig shrink --plan` does, and
- * `rig reproduce` where only the plan brings an anomaly back.
+ * The smallest plan that still shows an anomaly, by runs of it (jobs/shrink/plan_search.h): what `rig shrink --plan`
+ * does, and `rig reproduce` where only the plan brings an anomaly back.
  *
  * Every run is kept. Threads: one caller.
  */
@@ -42,8 +42,8 @@ enum rig_rc rig_cli_plan_shrinker_new(const struct rig_plan_shrinking *request, 
 /* Takes NULL. */
 void rig_cli_plan_shrinker_free(struct rig_plan_shrinker *shrinker);
 /*
- * Searches and writes the files. `*is_found` false: the plan did not show the anomaly often enough, and the error's text says
- * so, with RIG_OK. RIG_E_CLUSTER where the plan does not run, RIG_E_INTERRUPTED before anything was found.
+ * Searches and writes the files. `*is_found` false: the plan did not show the anomaly often enough, and the error's
+ * text says so, with RIG_OK. RIG_E_CLUSTER where the plan does not run, RIG_E_INTERRUPTED before anything was found.
  */
 enum rig_rc rig_cli_plan_shrinker_search(struct rig_plan_shrinker *shrinker, bool *is_found, struct rig_err *err);
 /* The result as an object, once there is one. */

@@ -22,7 +22,8 @@ static void pass_on(int number)
         (void)kill((pid_t)child_pid, number);
 }
 
-/* The failure of a rank above 0 must not look like one of the job, else mpirun ends all ranks: rank 0 gives the status. */
+/* The failure of a rank above 0 must not look like one of the job, else mpirun ends all ranks: rank 0 gives the
+ * status. */
 static int status_of(int ended, uint32_t rank)
 {
     const int status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);

@@ -91,8 +91,8 @@ static bool take_transaction(struct writing *writing, uint32_t txn)
     return true;
 }
 
-/* The statement before which the requests that do not commit are sent: the first read, where there is one, because they show
- * what it saw; else the beginning. */
+/* The statement before which the requests that do not commit are sent: the first read, where there is one, because they
+ * show what it saw; else the beginning. */
 static bool is_first(const struct rig_history *history, const struct rig_interleaved *step)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, step->txn);

@@ -1,6 +1,6 @@
 /*
- * The files that repeat an anomaly: the smallest part of a history, its witness in words, the plan, and, of a part that can
- * be played, its scenario and scripts for the clients of the database. Nothing is run.
+ * The files that repeat an anomaly: the smallest part of a history, its witness in words, the plan, and, of a part that
+ * can be played, its scenario and scripts for the clients of the database. Nothing is run.
  */
 #ifndef RIG_CLI_REPRODUCE_FILES_H
 #define RIG_CLI_REPRODUCE_FILES_H

@@ -104,8 +104,8 @@ void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_opt
 bool rig_cli_read_assume(const struct rig_arguments *args, struct rig_check_options *options);
 /* Refuses --initial for a type whose keys always begin in the same state. */
 enum rig_rc rig_cli_check_initial(const struct rig_arguments *args, enum rig_workload workload, struct rig_err *err);
-/* Adds to the options what the plan in a record says of its load: what accounts have, and whether keys have rows. `meta`:
- * the record's; NULL: it carries no plan. `has_all_rows`: see struct rig_history. */
+/* Adds to the options what the plan in a record says of its load: what accounts have, and whether keys have rows.
+ * `meta`: the record's; NULL: it carries no plan. `has_all_rows`: see struct rig_history. */
 void rig_cli_take_load(const char *meta, bool has_all_rows, struct rig_check_options *options);
 extern const char *const rig_cli_require_choices[];
 /* --minimum and --require, over what `minimum` says. False after a complaint. */

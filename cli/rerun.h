@@ -1,9 +1,10 @@
 /*
- * Runs of a plan, each by a rig of its own (`rig run`) in a folder that is kept, to see how often an anomaly comes back.
+ * Runs of a plan, each by a rig of its own (`rig run`) in a folder that is kept, to see how often an anomaly comes
+ * back.
  *
  * A run that crashes or runs out of memory does not end the command that asked for it. When the time is over, or on the
- * first SIGINT or SIGTERM, the load of the run under way is ended; the run is judged and counts. When rig is killed, the
- * kernel ends the other one, which stops its servers.
+ * first SIGINT or SIGTERM, the load of the run under way is ended; the run is judged and counts. When rig is killed,
+ * the kernel ends the other one, which stops its servers.
  *
  * Threads: one caller.
  */

@@ -26,8 +26,8 @@ struct rig_cli_saved_run {
 enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run *saved, struct rig_err *err);
 /*
  * Where `args` ask for nothing, the requests of the run hold: levels and anomalies, assumptions, the minimum of
- * evidence (unless `minimum` is NULL). They stand in results.json, or in the plan when rig was killed before it wrote that; complains where
- * neither tells.
+ * evidence (unless `minimum` is NULL). They stand in results.json, or in the plan when rig was killed before it wrote
+ * that; complains where neither tells.
  */
 void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct rig_arguments *args,
                            struct rig_check_options *options, struct rig_minimum *minimum);
@@ -40,8 +40,8 @@ enum rig_rc rig_cli_saved_run_take(const char *given, const struct rig_arguments
 /* How often results.json has the anomaly or a special case of it. */
 uint64_t rig_cli_saved_run_count(const struct rig_cli_saved_run *saved, enum rig_anomaly anomaly);
 /*
- * The shape of an anomaly in the results: its name or a special case of it, in a run that refutes no other levels than this
- * one. RIG_ANOMALY_COUNT: the first one that the requests forbid. False when results.json has no such anomaly.
+ * The shape of an anomaly in the results: its name or a special case of it, in a run that refutes no other levels than
+ * this one. RIG_ANOMALY_COUNT: the first one that the requests forbid. False when results.json has no such anomaly.
  */
 bool rig_cli_saved_run_shape(const struct rig_cli_saved_run *saved, enum rig_anomaly anomaly, enum rig_anomaly *chosen,
                              struct rig_known_anomaly *shape);

@@ -125,7 +125,7 @@ static enum rig_rc join_schemas(struct show *show, struct rig_err *err)
 
 /* In a folder for the logs, which goes with it. */
 enum rig_rc rig_cli_stage_task(const struct rig_plan *plan, const struct rig_run_task *task,
-                                 const atomic_int *interrupts, struct rig_err *err)
+                               const atomic_int *interrupts, struct rig_err *err)
 {
     char folder[256];
     const char *temporary = getenv("TMPDIR");

@@ -1,6 +1,6 @@
 /*
- * Scenarios on the database of a plan: its cluster, driver and tables come and go as in a run (a task of run/load/run.h),
- * and each play has a table of its own.
+ * Scenarios on the database of a plan: its cluster, driver and tables come and go as in a run (a task of
+ * run/load/run.h), and each play has a table of its own.
  *
  * Threads: one caller.
  */
@@ -32,7 +32,7 @@ enum rig_rc rig_cli_stage_check(const struct rig_driver *driver, struct rig_err 
 enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_plan *plan, struct rig_err *err);
 /* Work on the plan's database in place of its load. Errors as those of rig_run(). */
 enum rig_rc rig_cli_stage_task(const struct rig_plan *plan, const struct rig_run_task *task,
-                                 const atomic_int *interrupts, struct rig_err *err);
+                               const atomic_int *interrupts, struct rig_err *err);
 /* Takes NULL. */
 void rig_cli_stage_free_performance(struct rig_performance *performance);
 

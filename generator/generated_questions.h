@@ -1,8 +1,9 @@
 /*
  * The generator (generator/generator.h) as the source of a run's questions: a generator for each phase of a client.
  *
- * A phase uses keys of its own, so that what it asks does not depend on how far the phases before it came: with P phases
- * key k of phase p is k * P + p. The keys of the shape `general` stay, so all phases of that shape use the same ones.
+ * A phase uses keys of its own, so that what it asks does not depend on how far the phases before it came: with P
+ * phases key k of phase p is k * P + p. The keys of the shape `general` stay, so all phases of that shape use the same
+ * ones.
  */
 #ifndef RIG_GENERATOR_GENERATED_QUESTIONS_H
 #define RIG_GENERATOR_GENERATED_QUESTIONS_H

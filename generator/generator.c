@@ -9,15 +9,15 @@
 
 /*
  * Operations in pairs: a read of one key, then a write of another key, whose own readers write the first one. Two
- * transactions that do so from both sides at a time are a write skew (Berenson et al. 1995): each misses the write of the
- * other. Every isolation level below serializability allows it, and a serializable one has to abort one of the two.
+ * transactions that do so from both sides at a time are a write skew (Berenson et al. 1995): each misses the write of
+ * the other. Every isolation level below serializability allows it, and a serializable one has to abort one of the two.
  *
- * Two neighbouring slots of the key pool are a pair, so that the number of active keys is even. With many pairs a key is
- * written seldom, and the transactions of other pairs have no conflict with these two.
+ * Two neighbouring slots of the key pool are a pair, so that the number of active keys is even. With many pairs a key
+ * is written seldom, and the transactions of other pairs have no conflict with these two.
  */
 
-/* Writes one operation; true when it reads. The first, third, ... of a transaction reads a key; the one behind it writes
- * the other key of that pair or, with the chance `reads`, reads it. */
+/* Writes one operation; true when it reads. The first, third, ... of a transaction reads a key; the one behind it
+ * writes the other key of that pair or, with the chance `reads`, reads it. */
 static bool pair_op(struct rig_generator *generator, struct rig_op *op)
 {
     struct rig_key_slot *slot = generator->partner;
@@ -250,8 +250,8 @@ static uint32_t draw_operations(struct rig_generator *generator, bool *read_only
 }
 
 /*
- * Draws operation `i` of those between a savepoint and the rollback to it. Such a read takes a key that none of them has
- * written before, because a history does not record writes that are rolled back.
+ * Draws operation `i` of those between a savepoint and the rollback to it. Such a read takes a key that none of them
+ * has written before, because a history does not record writes that are rolled back.
  */
 static void draw_undone(struct rig_generator *generator, struct rig_op *ops, uint32_t i, bool last)
 {

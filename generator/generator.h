@@ -2,12 +2,13 @@
  * The stream of transactions that one client issues.
  *
  * A stream is a pure function of (options, seed, client, client_count): the same for every run, whatever the timing.
- * Keys of the shape `rotating` come from a pool of `active_keys` slots (generator/keys.h). The move of a slot to a fresh
- * key depends only on the number of earlier transactions of the stream, and is the same for all clients: clients at the same
- * position use the same keys without sharing anything, and a key receives `appends_per_key` writes on average when all
- * clients run at the same rate. The j-th value that client c writes to a key is 1 + c + j * client_count: unique over
- * the run, and dense, so that the checker can use direct tables. An application draws its keys otherwise
- * (generator/application.h). Phases that write the same keys take turns in these values (struct rig_load_turn).
+ * Keys of the shape `rotating` come from a pool of `active_keys` slots (generator/keys.h). The move of a slot to a
+ * fresh key depends only on the number of earlier transactions of the stream, and is the same for all clients: clients
+ * at the same position use the same keys without sharing anything, and a key receives `appends_per_key` writes on
+ * average when all clients run at the same rate. The j-th value that client c writes to a key is 1 + c + j *
+ * client_count: unique over the run, and dense, so that the checker can use direct tables. An application draws its
+ * keys otherwise (generator/application.h). Phases that write the same keys take turns in these values (struct
+ * rig_load_turn).
  *
  * Time: O(operations) a transaction, and O(log active_keys) a fresh key; no allocation after rig_generator_new().
  * Space: 40 bytes an active key. Threads: one a generator.
@@ -143,7 +144,8 @@ uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options);
 enum rig_final_reads rig_generator_final_reads(const struct rig_generator_options *options);
 /* Whether a closing or final read is repeated until it shows nothing, as each takes what it shows. */
 bool rig_generator_drains(const struct rig_generator_options *options);
-/* How often such a read is repeated at most: more than any key was given, for a database that always gives something. */
+/* How often such a read is repeated at most: more than any key was given, for a database that always gives
+ * something. */
 uint32_t rig_generator_most_drained(const struct rig_generator_options *options);
 
 /* The pool of a load without an application: moves such that each key gets its writes from all clients together. */

@@ -12,8 +12,8 @@
  *
  * Group g has the keys g * size to g * size + size - 1. Client c's j-th write is that of key j * client_count + c, so
  * that all clients together write each key, once. A transaction at position p is a write exactly when
- * position * (1 - reads), with a phase of the client's own, passes a whole number: so at any position all clients are at
- * about the same key, and a read takes one of the `keys.active` groups around it.
+ * position * (1 - reads), with a phase of the client's own, passes a whole number: so at any position all clients are
+ * at about the same key, and a read takes one of the `keys.active` groups around it.
  *
  * Everything follows from the position, and the keys need no pool.
  */
@@ -174,8 +174,8 @@ struct rig_accounts rig_generator_accounts(const struct rig_generator_options *o
  * Transactions of the workload predicate: statements on the rows of tables (history/types/row_ops.h).
  *
  * A statement that writes inserts a row, or updates or deletes those that meet a condition. Conditions ask
- * for a class, for some classes, for a range of ids among the latest, or for all ids from one of them on, where rows are
- * inserted: so inserts and updates meet reads that do not show them.
+ * for a class, for some classes, for a range of ids among the latest, or for all ids from one of them on, where rows
+ * are inserted: so inserts and updates meet reads that do not show them.
  */
 
 enum {
@@ -264,7 +264,8 @@ static double rows_writes(const struct rig_generator_options *options)
  *
  * Registers get few different values, so that a comparison often holds. A client acquires a lock and releases it in its
  * next transaction; it does not know whether the lock was granted, so the database has to refuse a release by a client
- * that does not hold the lock. A string is digits (drivers/driver.h), which appends and puts repeat. Values that enter a queue or a stack are unique.
+ * that does not hold the lock. A string is digits (drivers/driver.h), which appends and puts repeat. Values that enter
+ * a queue or a stack are unique.
  */
 
 static int64_t draw_value(struct rig_generator *generator)

@@ -1,8 +1,8 @@
 /*
  * How the operations of each workload are drawn: one row a workload.
  *
- * The writing and the reading operation, and so the form of closing and final reads, are in history/types/types.h. A workload
- * that draws in a way of its own brings a file with that function.
+ * The writing and the reading operation, and so the form of closing and final reads, are in history/types/types.h. A
+ * workload that draws in a way of its own brings a file with that function.
  *
  * Private to generator/.
  */

@@ -5,8 +5,8 @@
  *   multi-key-acid  reads of some keys of a group and then writes of some of these, or only the reads
  *   dirty-reads     a read of all keys of a group and then a write of one value to all, or a read of all
  *   unique-ids      a read of a fresh key and then a write of it, by RIG_CLAIMS transactions at about the same time
- *   sequential      a write of the next key of the client's own group; or, `group` times in a row and in reverse order, a
- *                   read of a key of a group that is written now
+ *   sequential      a write of the next key of the client's own group; or, `group` times in a row and in reverse order,
+ *                   a read of a key of a group that is written now
  *
  * Everything follows from the position, and the keys need no pool. The first three have `keys.active` groups for a
  * stretch of positions, in which a key gets `keys.appends-per-key` writes on average, and then fresh ones.

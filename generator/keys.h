@@ -33,8 +33,8 @@ struct rig_weighted_choice {
 
 /*
  * Writes weights of sum 1 to `weights`. Exponential: each thing is chosen half as often as the one before. Zipf: thing
- * i as (i + 1)^-exponent. Hot and cold: the first ones share hot_accesses, the others the rest; without others the first
- * ones are all.
+ * i as (i + 1)^-exponent. Hot and cold: the first ones share hot_accesses, the others the rest; without others the
+ * first ones are all.
  */
 void rig_weights(enum rig_key_distribution distribution, const struct rig_generator_options *options, uint32_t count,
                  double *weights);

@@ -1,6 +1,6 @@
 /*
- * When keys leave a load of one or several phases: the schedules of the phases (generator/load_schedule.h), one after the
- * other, with the numbers that keys have in the whole load.
+ * When keys leave a load of one or several phases: the schedules of the phases (generator/load_schedule.h), one after
+ * the other, with the numbers that keys have in the whole load.
  *
  * A phase ends when its clients go on, wherever they are. Its keys that had not left by then are among the rest.
  * Threads: one a schedule.
@@ -87,14 +87,14 @@ uint64_t rig_load_schedule_next(const struct rig_load_schedule *schedule);
 /* Lets it leave, whenever it is due; returns it. */
 int64_t rig_load_schedule_leave(struct rig_load_schedule *schedule);
 /*
- * Gives one of the keys that the first `behind` transactions of a phase may have used and that have not left; false when
- * each was given. Keys that phases share are given once.
+ * Gives one of the keys that the first `behind` transactions of a phase may have used and that have not left; false
+ * when each was given. Keys that phases share are given once.
  */
 bool rig_load_schedule_rest(struct rig_load_schedule *schedule, uint32_t phase, uint64_t behind, int64_t *key);
 
 /*
- * Every key of the load is in [0, `*bound`), whichever clients issue the transactions; above `most` the bound is not exact.
- * Each phase has a number of transactions, or keys that stay. RIG_E_LIMIT.
+ * Every key of the load is in [0, `*bound`), whichever clients issue the transactions; above `most` the bound is not
+ * exact. Each phase has a number of transactions, or keys that stay. RIG_E_LIMIT.
  */
 enum rig_rc rig_load_key_bound(const struct rig_generator_options *const *phases, const uint32_t *client_counts,
                                uint32_t phase_count, uint64_t seed, int64_t most, int64_t *bound, struct rig_err *err);

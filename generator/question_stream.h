@@ -1,8 +1,8 @@
 /*
  * The source of a run's questions: one stream of transactions a client.
  *
- * A load may have phases. Then a stream has a part for each phase, which are independent of each other: a client goes from
- * one part to the next wherever it is. Positions order all of it: that of transaction i of phase p is
+ * A load may have phases. Then a stream has a part for each phase, which are independent of each other: a client goes
+ * from one part to the next wherever it is. Positions order all of it: that of transaction i of phase p is
  * p * 2^RIG_PHASE_SHIFT + i.
  *
  * `struct rig_questions` is the source for a whole run, `struct rig_question_stream` the stream of one client of it. A

@@ -174,7 +174,8 @@ static void show_known(struct visitor *visitor)
     rig_buf_done(&line);
 }
 
-/* The verdict itself, where it is not valid although every request passed: a level that has to be held, for instance. */
+/* The verdict itself, where it is not valid although every request passed: a level that has to be held, for
+ * instance. */
 static void show_rest(struct visitor *visitor)
 {
     const struct rig_verdict *verdict = visitor->verdict;

@@ -1,6 +1,7 @@
 /*
- * The requests of a verdict as test cases: one for each level and anomaly that was requested, each consistency condition,
- * the certificate, and the run where it failed. JUnit, SARIF, GitHub annotations and Markdown show the same cases.
+ * The requests of a verdict as test cases: one for each level and anomaly that was requested, each consistency
+ * condition, the certificate, and the run where it failed. JUnit, SARIF, GitHub annotations and Markdown show the same
+ * cases.
  *
  * A verdict that is not valid has at least one case that did not pass, so that no form of a report shows it as passed.
  *

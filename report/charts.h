@@ -1,6 +1,6 @@
 /*
- * Charts of a load as SVG: on the page, which brings the style, or alone as a file. Every chart has a title and its numbers in
- * words, for screen readers.
+ * Charts of a load as SVG: on the page, which brings the style, or alone as a file. Every chart has a title and its
+ * numbers in words, for screen readers.
  *
  * Threads: any. Time: linear in the course.
  */

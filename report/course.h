@@ -1,13 +1,14 @@
 /*
- * The course of a load: rates, latencies and errors over time, and transactions to draw. Taken from the history after it
- * was checked, in a pass of its own, so that neither the measured path nor the check knows of it.
+ * The course of a load: rates, latencies and errors over time, and transactions to draw. Taken from the history after
+ * it was checked, in a pass of its own, so that neither the measured path nor the check knows of it.
  *
- * Time is cut into at most RIG_COURSE_SLOTS slots of equal width, a power of two in ms: slots are joined in pairs when the
- * history turns out to be longer. Latencies of a slot have a relative error of at most 1/16.
+ * Time is cut into at most RIG_COURSE_SLOTS slots of equal width, a power of two in ms: slots are joined in pairs when
+ * the history turns out to be longer. Latencies of a slot have a relative error of at most 1/16.
  *
- * All transactions are drawn where there are at most RIG_COURSE_BARS. Else: those of witnesses, those that overlap the time
- * of a witness or of the beginning or end of a fault, those that were not acknowledged, and a sample of the others, each
- * with a limit of its own, and always the same ones of the same history. All of them are counted, by client and slot.
+ * All transactions are drawn where there are at most RIG_COURSE_BARS. Else: those of witnesses, those that overlap the
+ * time of a witness or of the beginning or end of a fault, those that were not acknowledged, and a sample of the
+ * others, each with a limit of its own, and always the same ones of the same history. All of them are counted, by
+ * client and slot.
  *
  * Space: about 1 MB, and 48 bytes a bar with 24 an operation, at most 6 MB. Under a limit of the verdict (--max-memory)
  * bars take at most an eighth of it, and the parts of the file that are read as much again; a limit that is below four
@@ -97,9 +98,9 @@ struct rig_course {
 };
 
 /*
- * Reads the history again: one path, or the records of the ranks of a run. *course is NULL, without an error, where there is nothing to draw: a history without times, or
- * one whose order its file does not give. RIG_E_LIMIT when memory runs out or the verdict's limit is too small, else the
- * errors of the source.
+ * Reads the history again: one path, or the records of the ranks of a run. *course is NULL, without an error, where
+ * there is nothing to draw: a history without times, or one whose order its file does not give. RIG_E_LIMIT when memory
+ * runs out or the verdict's limit is too small, else the errors of the source.
  */
 enum rig_rc rig_course_read(const char *const *paths, size_t path_count, const struct rig_source_options *options,
                             const struct rig_verdict *verdict, uint32_t client_count, struct rig_course **course,

@@ -1,6 +1,6 @@
 /*
- * The cover page of a bundle (docs/bundle.md) in Markdown: the claim, what was run, the shortest witness, how to repeat it, the
- * settings of the server, lines of its logs, and the files.
+ * The cover page of a bundle (docs/bundle.md) in Markdown: the claim, what was run, the shortest witness, how to repeat
+ * it, the settings of the server, lines of its logs, and the files.
  *
  * Foreign texts stand in indented blocks or escaped in cells of tables, so they are text in every reader of Markdown.
  */

@@ -170,7 +170,8 @@ static void add_cases(struct rig_buf *out, const struct rig_verdict *verdict, co
     free(places);
 }
 
-/* The contradiction, at an edge between the two transactions (without a tip: neither has to come first) or at a loop. */
+/* The contradiction, at an edge between the two transactions (without a tip: neither has to come first) or at a
+ * loop. */
 static void add_noncyclic(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
                           uint32_t cluster)
 {

@@ -87,8 +87,8 @@ static void add_rest(uint64_t *sum, uint64_t end, uint64_t until)
     *sum += end > until ? end - until : 0;
 }
 
-/* Episodes of a group can overlap: a transaction that completed during several of them counts once. They come in the order
- * of their beginning. */
+/* Episodes of a group can overlap: a transaction that completed during several of them counts once. They come in the
+ * order of their beginning. */
 static void add_episode_counts(struct rig_episode_group *group, const struct rig_episode *episode, bool timed)
 {
     const uint64_t end[3] = {[RIG_OUTCOME_OK] = episode->begun[RIG_OUTCOME_OK] + episode->ok,

@@ -74,8 +74,8 @@ bool rig_episode_is_barren(const struct rig_episode *episode);
 /* Whether the witness's transactions happened, in part, during the episode. */
 bool rig_episode_touches(const struct rig_episode *episode, const struct rig_history *history,
                          const struct rig_witness *witness);
-/* "In phase storm. During kill of pg-1, 12.300 s - 15.310 s; and restart of ..."; nothing when the load has no phases and
- * no fault was under way. */
+/* "In phase storm. During kill of pg-1, 12.300 s - 15.310 s; and restart of ..."; nothing when the load has no phases
+ * and no fault was under way. */
 void rig_episodes_of_witness(struct rig_buf *out, const struct rig_episodes *episodes,
                              const struct rig_history *history, const struct rig_witness *witness);
 

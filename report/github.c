@@ -1,8 +1,8 @@
 /*
  * The reports for GitHub Actions: annotations (workflow commands that a step prints) and the step's summary (Markdown).
  *
- * Sources: docs.github.com, "Workflow commands for GitHub Actions"; its toolkit escapes % CR LF in a message, and : and ,
- * in a property. A message is cut to the length that a page shows; the summary has the whole witness.
+ * Sources: docs.github.com, "Workflow commands for GitHub Actions"; its toolkit escapes % CR LF in a message, and : and
+ * , in a property. A message is cut to the length that a page shows; the summary has the whole witness.
  */
 #include "base/bug.h"
 #include "report/cases.h"
@@ -83,8 +83,8 @@ void rig_report_annotations(const struct rig_verdict *verdict, const char *name,
     rig_buf_done(&annotations.text);
 }
 
-/* Markdown passes HTML through, so the escaping of markup is enough inside these elements, which take no Markdown as long
- * as no line is empty; a line break in a cell becomes a blank. */
+/* Markdown passes HTML through, so the escaping of markup is enough inside these elements, which take no Markdown as
+ * long as no line is empty; a line break in a cell becomes a blank. */
 static void add_cell(struct rig_buf *out, struct rig_buf *text, const char *content)
 {
     rig_buf_clear(text);

@@ -1,9 +1,10 @@
 /*
  * The HTML report: one page of less than RIG_HTML_BYTES that needs nothing else and no network. Foreign texts are
- * escaped by report/markup.h; the content security policy of the page allows one script, that of the timeline, by its hash.
+ * escaped by report/markup.h; the content security policy of the page allows one script, that of the timeline, by its
+ * hash.
  *
- * Each part is written by itself, and left out where the page would become too large. The data of the timeline take what
- * the other parts leave.
+ * Each part is written by itself, and left out where the page would become too large. The data of the timeline take
+ * what the other parts leave.
  */
 #include <string.h>
 

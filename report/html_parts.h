@@ -21,7 +21,8 @@ void rig_html_fold_end(struct rig_buf *out);
 /* All anomalies that were found, with their witnesses. */
 void rig_html_findings(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_report_run *run,
                        const struct rig_episodes *episodes);
-/* A witness in words, as a picture if asked for, and with the lines of the servers' logs around it. `run` may be NULL. */
+/* A witness in words, as a picture if asked for, and with the lines of the servers' logs around it. `run` may be
+ * NULL. */
 void rig_html_witness(struct rig_buf *out, const struct rig_witness *witness, const struct rig_history *history,
                       const struct rig_report_run *run, const struct rig_episodes *episodes, bool picture);
 /* The lattice of levels as a picture: each level's fate by colour and by sign, those requested outlined. */
@@ -30,8 +31,8 @@ void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict);
 void rig_html_phases(struct rig_buf *out, const struct rig_episodes *episodes);
 /* The faults with their time line; nothing when there were none. */
 void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes);
-/* The timeline: its style, and what the page's policy allows so that its script runs; the part of the page; its data and
- * script, which come last; how much of the page they take without the data. */
+/* The timeline: its style, and what the page's policy allows so that its script runs; the part of the page; its data
+ * and script, which come last; how much of the page they take without the data. */
 void rig_html_timeline_style(struct rig_buf *out);
 void rig_html_timeline_policy(struct rig_buf *out);
 void rig_html_timeline(struct rig_buf *out, const struct rig_course *course, const struct rig_load_timeline_size *size);

@@ -3,8 +3,8 @@
  * that is given.
  *
  * The data are one JSON object, safe inside an element <script>: no "<", ">" or "&" is in it. Numbers of transactions,
- * operations and slots are variable-length integers (LEB128, signed ones zigzag) in base64; load_timeline.js reads them in
- * the same order. Where they do not fit, a sample of the least important transactions is left out
+ * operations and slots are variable-length integers (LEB128, signed ones zigzag) in base64; load_timeline.js reads them
+ * in the same order. Where they do not fit, a sample of the least important transactions is left out
  * first, then all of them, then the next kind (enum rig_course_why). The counts by client and slot then stand for the
  * rest.
  *
@@ -24,7 +24,8 @@ struct rig_load_timeline_size {
     uint32_t client_count, witness_count; /* rows and witnesses that can be chosen */
 };
 
-/* Appends the data, of at most `room` bytes. False, and nothing is written: not even the counts fit, or memory ran out. */
+/* Appends the data, of at most `room` bytes. False, and nothing is written: not even the counts fit, or memory ran
+ * out. */
 bool rig_load_timeline_data(struct rig_buf *out, const struct rig_course *course, const struct rig_verdict *verdict,
                             const struct rig_episodes *episodes, size_t room, struct rig_load_timeline_size *size);
 /* The name by which the page chooses a witness: "G2-item #1", or "G2-item #1 (certificate)". */

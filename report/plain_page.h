@@ -2,7 +2,8 @@
  * The frame of pages beside the report of a run: tables of many runs. One file without scripts, readable on paper, on a
  * phone, in the dark.
  *
- * Classes: banner, good, bad, open, broken, none, allowed (also of cells), dim, warn, key, wide (scrolls), grid, runs, n (numbers).
+ * Classes: banner, good, bad, open, broken, none, allowed (also of cells), dim, warn, key, wide (scrolls), grid, runs,
+ * n (numbers).
  */
 #ifndef RIG_REPORT_PLAIN_PAGE_H
 #define RIG_REPORT_PLAIN_PAGE_H

@@ -1,10 +1,11 @@
 /*
- * The SARIF report (OASIS, Static Analysis Results Interchange Format 2.1.0): one run, an error for each case that did not
- * pass (report/cases.h), and a note for each other anomaly that was found, which no request forbids. A rule is an anomaly
- * with its definition, or the kind of another case.
+ * The SARIF report (OASIS, Static Analysis Results Interchange Format 2.1.0): one run, an error for each case that did
+ * not pass (report/cases.h), and a note for each other anomaly that was found, which no request forbids. A rule is an
+ * anomaly with its definition, or the kind of another case.
  *
- * The format is made for source files, and readers reject a result without a place in one: each result names the record,
- * line 1. Fingerprints are the case's kind, name and type, so that a finding stays the same from one night to the next.
+ * The format is made for source files, and readers reject a result without a place in one: each result names the
+ * record, line 1. Fingerprints are the case's kind, name and type, so that a finding stays the same from one night to
+ * the next.
  */
 #include "base/bug.h"
 #include "base/json_members.h"

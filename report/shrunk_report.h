@@ -1,6 +1,6 @@
 /*
- * The smallest part of a history that has its anomaly (jobs/shrink/shrink_history.h), as text and as JSON: what was left out, the
- * witness, and the statements in an order that gives the results.
+ * The smallest part of a history that has its anomaly (jobs/shrink/shrink_history.h), as text and as JSON: what was
+ * left out, the witness, and the statements in an order that gives the results.
  */
 #ifndef RIG_REPORT_SHRUNK_REPORT_H
 #define RIG_REPORT_SHRUNK_REPORT_H

@@ -1,8 +1,8 @@
 /*
- * The timeline of an object that is not linearizable: a row for each process, a bar for each operation from its invocation
- * to its completion, and the operation that cannot take effect, at whose completion the picture ends. Operations that are
- * open then fade out to the right. Operations before have their number in an order that explains them
- * (checker/objects/object_replay.h), where one is known.
+ * The timeline of an object that is not linearizable: a row for each process, a bar for each operation from its
+ * invocation to its completion, and the operation that cannot take effect, at whose completion the picture ends.
+ * Operations that are open then fade out to the right. Operations before have their number in an order that explains
+ * them (checker/objects/object_replay.h), where one is known.
  *
  * At most RIG_TIMELINE_BARS operations have a bar: those that the witness names, then those that completed last.
  *

@@ -329,7 +329,8 @@ static void add_some_witnesses(const struct page *page, enum rig_anomaly anomaly
 
 /*
  * The witnesses of the anomalies that were asked for or refute a level that those before them do not; the other
- * anomalies by name only. Lost appends and writes are always shown, and beside them the cycle of the read that missed them.
+ * anomalies by name only. Lost appends and writes are always shown, and beside them the cycle of the read that missed
+ * them.
  */
 static void add_witnesses(const struct page *page)
 {

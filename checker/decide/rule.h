@@ -11,8 +11,8 @@
  *   CURSOR               one rw and one ww edge of the same key (G-cursor)
  *   MONOTONIC_ATOMIC     one rw and one wr edge, where the transaction that misses the write had read another write of
  *                        the same writer before
- *   MONOTONIC_VIEW       one rw edge out of an operation, and into the same transaction a ww or wr edge that leads to an
- *                        earlier operation of it (G-monotonic)
+ *   MONOTONIC_VIEW       one rw edge out of an operation, and into the same transaction a ww or wr edge that leads to
+ *                        an earlier operation of it (G-monotonic)
  *   MONOTONIC_SNAPSHOT   any number of rw edges, each directly behind a ww or wr edge into the same operation or an
  *                        earlier one of the same transaction (G-MSR). The same: one operation reads one snapshot
  *   CONSISTENT           exactly one rw edge (G-single)
@@ -24,8 +24,8 @@
  *   UPDATES              at most one transaction that writes nothing (G-update)
  *   SERIAL               any edges
  *
- * Repeatable read (PL-2.99) and cursor stability are about items: they allow every cycle with an rw edge by a predicate. A
- * read of a key without a row is one, and so is the miss of an element of a set.
+ * Repeatable read (PL-2.99) and cursor stability are about items: they allow every cycle with an rw edge by a
+ * predicate. A read of a key without a row is one, and so is the miss of an element of a set.
  *
  * Process and real-time edges count as what the reader sees: like wr edges. Where an operation or a second transaction
  * is named they do not count; no level has such a form with them.

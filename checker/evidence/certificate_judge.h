@@ -2,7 +2,8 @@
  * Compares the transactions of a history with the commits of its certificate, by content: values are unique per key, so
  * a value names its writer. Transaction numbers of the database are never used for this: a crash reuses them.
  *
- * - an acknowledged transaction is the commit that has exactly its writes, in its order (else lost-commit, torn-commit);
+ * - an acknowledged transaction is the commit that has exactly its writes, in its order (else lost-commit,
+ *   torn-commit);
  * - a failed one has no value in any commit (else resurrected-abort);
  * - one of unknown outcome committed if a commit has exactly its writes, and did not if a complete certificate has none
  *   of them; else it stays unknown;

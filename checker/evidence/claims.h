@@ -1,21 +1,22 @@
 /*
- * The order that a database itself gives to transactions, checked as a claim (docs/certificates.md): side columns with a
- * place in one total order (`order`: etcd's revisions), or with a start and a commit timestamp (`start-ts`, `commit-ts`).
+ * The order that a database itself gives to transactions, checked as a claim (docs/certificates.md): side columns with
+ * a place in one total order (`order`: etcd's revisions), or with a start and a commit timestamp (`start-ts`,
+ * `commit-ts`).
  *
- * - Replay (Clark et al. 2024, Enne): the writes in their claimed order make the state that each read must show. A writer
- *   reads the state before its own place; a transaction that only reads, or that has a start timestamp, the state at it.
- *   The first operation of the order that differs is named first. With timestamps, a read that shows a later commit is G-SIa,
- *   one that misses an earlier one G-SIb (Adya 1999, 4.3; Kingsbury & Alvaro 2020, 5.1); so is an overwritten commit later
- *   than the start. No cycle has to be searched: as versions are in the order of commits, each cycle with one rw edge
- *   shortens to the reader and the writer that it missed.
+ * - Replay (Clark et al. 2024, Enne): the writes in their claimed order make the state that each read must show. A
+ *   writer reads the state before its own place; a transaction that only reads, or that has a start timestamp, the
+ *   state at it. The first operation of the order that differs is named first. With timestamps, a read that shows a
+ *   later commit is G-SIa, one that misses an earlier one G-SIb (Adya 1999, 4.3; Kingsbury & Alvaro 2020, 5.1); so is
+ *   an overwritten commit later than the start. No cycle has to be searched: as versions are in the order of commits,
+ *   each cycle with one rw edge shortens to the reader and the writer that it missed.
  * - Real time: a transaction whose place is before that of one acknowledged before it began has a stale snapshot.
  *
- * Nothing here refutes a level: another order than the claimed one may explain the reads. Keys with a writer that may have
- * committed and has no place are left out; a certificate gives places to transactions of unknown outcome. Equal timestamps
- * claim nothing about each other.
+ * Nothing here refutes a level: another order than the claimed one may explain the reads. Keys with a writer that may
+ * have committed and has no place are left out; a certificate gives places to transactions of unknown outcome. Equal
+ * timestamps claim nothing about each other.
  *
- * Time: sorting the transactions and the writes, then linear in operations and in the elements of lists that differ from
- * their key's spine. Space: 40 bytes a transaction, 24 a write, 8 an element. Threads: one.
+ * Time: sorting the transactions and the writes, then linear in operations and in the elements of lists that differ
+ * from their key's spine. Space: 40 bytes a transaction, 24 a write, 8 an element. Threads: one.
  */
 #ifndef RIG_CHECKER_EVIDENCE_CLAIMS_H
 #define RIG_CHECKER_EVIDENCE_CLAIMS_H

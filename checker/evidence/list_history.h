@@ -1,6 +1,6 @@
 /*
- * A history with what its certificate adds: the history of lists that the clients would have seen if each read had shown
- * the versions before the one it read, and each key had been read once more at its end.
+ * A history with what its certificate adds: the history of lists that the clients would have seen if each read had
+ * shown the versions before the one it read, and each key had been read once more at its end.
  *
  * - Each value of a register becomes an element: a read of a version becomes a read of the key's chain up to it. So the
  *   order of all versions is known, and registers are decided like lists. A read of the transaction's own last write

@@ -154,8 +154,8 @@ static uint32_t count_rows(const struct matching *m, uint32_t txn)
     return count;
 }
 
-/* The first delete of the transaction, from operation `op` on, whose rows are not known, and whose condition the removed
- * row met; NONE. */
+/* The first delete of the transaction, from operation `op` on, whose rows are not known, and whose condition the
+ * removed row met; NONE. */
 static uint32_t find_open_delete(const struct matching *m, uint32_t txn, uint32_t op,
                                  const struct rig_row_change *change)
 {
@@ -174,8 +174,8 @@ static uint32_t find_open_delete(const struct matching *m, uint32_t txn, uint32_
     return NONE;
 }
 
-/* Whether the change is one of the transaction's, on top of the version that it replaced; `*op`: from that operation on, then
- * its statement's. */
+/* Whether the change is one of the transaction's, on top of the version that it replaced; `*op`: from that operation
+ * on, then its statement's. */
 static bool is_change_of(const struct matching *m, uint32_t at, uint32_t txn, uint32_t *op)
 {
     RIG_REQUIRE(*op <= rig_txn_op_count(m->history, txn));
@@ -261,7 +261,8 @@ static bool names_others(struct matching *m, uint32_t commit, uint32_t txn)
     return others;
 }
 
-/* Gives each change of the commit its version, where it is the transaction's. False where two changes are one version. */
+/* Gives each change of the commit its version, where it is the transaction's. False where two changes are one
+ * version. */
 static bool take_versions(struct matching *m, uint32_t commit, uint32_t txn)
 {
     struct rig_row_commits *into = m->into;

@@ -3,8 +3,8 @@
  *
  * A certificate has for each change of a row its id and its new version, or the id and 0 where the row was removed. An
  * insert and an update name their statement by the version. A removal names none: it is of the transaction that has the
- * other changes of the commit, or of one whose delete shows the row, first of one that has exactly the commit's rows. The
- * mark of a delete (history/types/row_ops.h) names its transaction, too, and is no change of a row.
+ * other changes of the commit, or of one whose delete shows the row, first of one that has exactly the commit's rows.
+ * The mark of a delete (history/types/row_ops.h) names its transaction, too, and is no change of a row.
  *
  * A transaction made a commit exactly if the commit has the rows of each of its statements, statement by statement, and
  * each update or delete shows the version that the row had in the certificate before.
@@ -44,8 +44,8 @@ struct rig_row_commits {
     uint32_t *writers;                         /* per commit: the transaction; UINT32_MAX */
     uint8_t *matches;                          /* per commit: enum rig_row_match */
     uint32_t *commit_of;                       /* per transaction: its first commit; UINT32_MAX */
-    uint32_t *
-        again_of; /* per transaction that made its first commit exactly: a later one removes its rows again; UINT32_MAX */
+    /* Per transaction that made its first commit exactly: a later one that removes its rows again; UINT32_MAX. */
+    uint32_t *again_of;
     uint32_t *change_of;      /* per version: its change; RIG_ROW_NONE */
     uint32_t *last;           /* per statement that inserts: the row's last change; RIG_ROW_NONE */
     uint8_t *is_partly_known; /* per transaction: some statement's rows are not known */

@@ -1,6 +1,6 @@
 /*
- * The side columns of a transaction in words (history/model/columns.h): which node and backend answered it, at what time of
- * the wall clock, and how long the client held it open. Each function adds nothing where nothing is known.
+ * The side columns of a transaction in words (history/model/columns.h): which node and backend answered it, at what
+ * time of the wall clock, and how long the client held it open. Each function adds nothing where nothing is known.
  */
 #ifndef RIG_CHECKER_EXPLAIN_ANSWERED_H
 #define RIG_CHECKER_EXPLAIN_ANSWERED_H

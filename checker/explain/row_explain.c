@@ -150,8 +150,8 @@ static bool explain_gone(const struct rig_inference *inference, struct rig_step 
     return false;
 }
 
-/* The last version that `other` made of the row, where it changes whether the row meets the condition, and the read saw it
- * (`behind`: did not see it); RIG_ROW_NONE. */
+/* The last version that `other` made of the row, where it changes whether the row meets the condition, and the read saw
+ * it (`behind`: did not see it); RIG_ROW_NONE. */
 static uint32_t find_turn(const struct rig_row_chains *rows, uint32_t insert, const struct rig_row_where *condition,
                           uint32_t seen, uint32_t other, bool behind)
 {

@@ -1,7 +1,8 @@
 /*
  * The formatter of the sentences about a history: printf for transactions, reads, keys and values.
  *
- *     rig_say(history, text, "%R and did not see %T's append of %V.", step->from, step->from_op, step->to, step->to_value);
+ *     rig_say(history, text, "%R and did not see %T's append of %V.", step->from, step->from_op, step->to,
+ *             step->to_value);
  *
  * gives "T17 read key 5 as [1 2] and did not see T23's append of 3."
  *
@@ -11,12 +12,14 @@
  *     %r         transaction, operation            read key 5 as [1 2]
  *     %A         transaction, operation            [1 2], 3, nil: what it read; the middle of a long list is left out
  *     %L         transaction, operation            [1 2]: the elements that it read; [] for nil
- *     %S         transaction, operation, from, to  [... 3 4 5 ...]: the stretch of that list from one element to another
+ *     %S         transaction, operation, from, to  [... 3 4 5 ...]: the stretch of that list from one element
+ *                                              to another
  *     %K         key                               5, as it was written
  *     %V         value                             3, as it was written
  *     %t         time, in ns                       1.204000 s, since the start
  *     %O         transaction of one operation      T5 (enqueue 3): on an object
- *     %I         id of a row                       row 1010 (key 7), with the key where the history has closed predicates
+ *     %I         id of a row                       row 1010 (key 7), with the key where the history has
+ *                                              closed predicates
  *     %Q         transaction, operation            T4 read table 3 where class = 2 as [1 2]
  *     %C         commit of the certificate         the commit at 0/16B3748 (transaction 733 of the database)
  *     %c         commit that a failover lost       the same

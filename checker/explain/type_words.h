@@ -1,6 +1,6 @@
 /*
- * The table of data types for witnesses: the operations that prove their steps, and their sentences in the directives of
- * say.h. A row is asked once a step or sentence.
+ * The table of data types for witnesses: the operations that prove their steps, and their sentences in the directives
+ * of say.h. A row is asked once a step or sentence.
  */
 #ifndef RIG_CHECKER_EXPLAIN_TYPE_WORDS_H
 #define RIG_CHECKER_EXPLAIN_TYPE_WORDS_H
@@ -24,8 +24,8 @@ struct rig_type_words {
     /* Finds the values and the evidence for the known order of the two versions of a ww or rw step of a proof
      * (case_explain.h): of lists, the read that shows both. NULL: the proof has them. */
     void (*explain_order)(const struct rig_inference *inference, struct rig_step *step);
-    /* The value of the version that an operation read, where a read also shows earlier ones, or ends with writes of its own
-     * transaction; false: the initial state. NULL: a read shows one version. */
+    /* The value of the version that an operation read, where a read also shows earlier ones, or ends with writes of its
+     * own transaction; false: the initial state. NULL: a read shows one version. */
     bool (*version_read)(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t *value);
     const char *write, *writes; /* "append to key", "appends to keys" */
     /* Adds the reason of a ww, wr or rw step, after "T17 before T23". Without the full stop where the order of the

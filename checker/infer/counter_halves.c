@@ -65,8 +65,8 @@ static unsigned rank_of(const struct rig_history *history, uint32_t reader, uint
     return ended ? BEFORE : MEANWHILE;
 }
 
-/* The same for a transaction that failed, such as a part that was rolled back to a savepoint, if its increments make just
- * the difference. */
+/* The same for a transaction that failed, such as a part that was rolled back to a savepoint, if its increments make
+ * just the difference. */
 static unsigned rank_of_undone(const struct rig_history *history, uint32_t reader, uint32_t txn, int64_t difference)
 {
     const struct rig_txn *t = &history->txns[txn];

@@ -1,13 +1,13 @@
 /*
  * lost-write: acknowledged writes of registers that are gone.
  *
- * Let T be an acknowledged transaction and v the last value that it wrote to a key. A version of the key is older than v
- * for certain when it is the initial state, when its writer or a reader of it was acknowledged before T was invoked,
+ * Let T be an acknowledged transaction and v the last value that it wrote to a key. A version of the key is older than
+ * v for certain when it is the initial state, when its writer or a reader of it was acknowledged before T was invoked,
  * when T read it before it wrote v, or when its writer is acknowledged, was invoked after T's acknowledgement, and read
  * an older version before it wrote: the key went on without v. v is lost when an acknowledged read R of another
  * transaction began after T's acknowledgement, shows an older version, and
- *   - each acknowledged read of another transaction that ended after T's acknowledgement and has a result shows an older
- *     version or v; where values repeat (multi-key-acid), it also tells which write it saw,
+ *   - each acknowledged read of another transaction that ended after T's acknowledgement and has a result shows an
+ *     older version or v; where values repeat (multi-key-acid), it also tells which write it saw,
  *   - those that show v ended before R began, and if there is one, the key went on without v to the version of R,
  *   - each write of another transaction that did not fail, and was invoked before R ended, made an older version.
  * The last rule is that of overwritten versions: a write that may have come after v may have replaced it.
@@ -32,8 +32,8 @@
 /* Whether several writes of one value may leave open which of them a read saw: then it is open whether one is lost. */
 bool rig_register_values_may_repeat(enum rig_workload workload);
 
-/* Counts and notes them, and adds each one to `all`; not those of `open_keys` (per key: it may be used again; NULL: none
- * may). There are none where operations are missing. False when memory runs out. */
+/* Counts and notes them, and adds each one to `all`; not those of `open_keys` (per key: it may be used again; NULL:
+ * none may). There are none where operations are missing. False when memory runs out. */
 bool rig_register_lost_writes(const struct rig_registers *registers, const uint8_t *open_keys, struct rig_arena *arena,
                               struct rig_noncyclic_findings *noncyclic, struct rig_noncyclic_list *all);
 

@@ -78,8 +78,8 @@ static void note_reads(struct build *b, uint32_t txn)
     }
 }
 
-/* Whether the transaction reads the version before and again: all that a rule says of the read follows from these, because
- * the first one shows it to as many operations, and the last one misses as much as this one. */
+/* Whether the transaction reads the version before and again: all that a rule says of the read follows from these,
+ * because the first one shows it to as many operations, and the last one misses as much as this one. */
 static bool is_between(struct build *b, uint32_t version, uint32_t op)
 {
     struct version_reads *reads = &b->reads[version];

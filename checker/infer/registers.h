@@ -11,8 +11,8 @@
  * The initial state of a key is nil if a committed read shows nil, else the value that no transaction wrote and that a
  * committed read shows first (acknowledged reads before others). Any further value without a writer is a garbage-read.
  * Where operations are missing, or the key may be used again, a value without a writer may have one: it orders
- * nothing. Where the user says what registers begin with, it is that, and each other value without a writer is a garbage-read, as
- * is nil.
+ * nothing. Where the user says what registers begin with, it is that, and each other value without a writer is a
+ * garbage-read, as is nil.
  *
  * The sources are added in this order. One that would make the versions of some key cyclic is reported
  * (cyclic-versions) and dropped as a whole. The orders are partial: `edges` holds neighbours only.

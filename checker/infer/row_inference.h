@@ -1,26 +1,27 @@
 /*
- * Inference for the workload predicate (history/types/row_ops.h): version orders of rows, and what reads by condition say of
- * the rows that they do not show.
+ * Inference for the workload predicate (history/types/row_ops.h): version orders of rows, and what reads by condition
+ * say of the rows that they do not show.
  *
- * - ww: from the writer of a version to the writer of the next one, which shows it. wr: from the writer of a version to a
- *   read that shows it. rw: from that read to the writer of the next version.
+ * - ww: from the writer of a version to the writer of the next one, which shows it. wr: from the writer of a version to
+ *   a read that shows it. rw: from that read to the writer of the next version.
  * - A read that does not show a row saw one of its versions that do not meet the condition, or no version. These span
  *   from `first` to `last` in the row's chain (struct rig_row_span); in every interpretation the read precedes each
  *   version behind `last` that changes whether the row meets the condition. Only the first of these needs an edge, and
  *   only where all versions behind `last` meet the condition: so it is the writer of the version behind `last`.
  * - The read also follows what led to `first`. That is the time before the insert of most rows, which needs no edge. A
  *   row that was there from the start (RIG_ROWS_INITIAL) has no such time: `first` is its first version that does not
- *   meet the condition, and there is a wr edge from that version's writer, which changed what the read would have shown.
- *   Where each version meets the condition, the read cannot be (predicate-read-miss).
+ *   meet the condition, and there is a wr edge from that version's writer, which changed what the read would have
+ *   shown. Where each version meets the condition, the read cannot be (predicate-read-miss).
  * - A read of one row by its key (RIG_ROW_BY_KEY) is a read of an item, also where it does not show the row.
  *
  * - A read whose rows only a commit shows (RIG_PLACE_LOST) has edges for the rows that it changed, and none for others.
- * - With the snapshots of a certificate (struct rig_read_places) a read saw one version of each row. It follows the last
- *   version up to this one that changed whether the row meets its condition, and precedes the first one behind it that
- *   does (struct rig_row_turns): wr and rw by a predicate, also of counts. Changes before and behind these follow by ww.
- * Updates and deletes are reads, too. Only rw edges by a predicate are left out for repeatable read (PL-2.99): those to rows
- * that a read does not show, and those that rest on a snapshot. Every other level above read committed has them (Adya,
- * Liskov & O'Neil 2000, 4.4.3).
+ * - With the snapshots of a certificate (struct rig_read_places) a read saw one version of each row. It follows the
+ *   last version up to this one that changed whether the row meets its condition, and precedes the first one behind it
+ *   that does (struct rig_row_turns): wr and rw by a predicate, also of counts. Changes before and behind these follow
+ *   by ww.
+ * Updates and deletes are reads, too. Only rw edges by a predicate are left out for repeatable read (PL-2.99): those to
+ * rows that a read does not show, and those that rest on a snapshot. Every other level above read committed has them
+ * (Adya, Liskov & O'Neil 2000, 4.4.3).
  *
  *   Most of these edges are made for all reads at once (row_sweep.h).
  *
@@ -34,7 +35,8 @@
 #include "checker/infer/row_versions.h"
 #include "checker/model/assumption.h"
 
-/* The versions that a read which does not show a row may have seen of it: RIG_ROW_NONE is the time before the insert. */
+/* The versions that a read which does not show a row may have seen of it: RIG_ROW_NONE is the time before the
+ * insert. */
 struct rig_row_span {
     bool known; /* false: any, so that nothing follows */
     uint32_t first, last;
@@ -44,9 +46,9 @@ struct rig_row_span {
 struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t insert,
                                     const struct rig_row_where *condition);
 
-/* The versions of a row that changed whether it meets a condition: the last one that a read saw, and the first one that it
- * did not; RIG_ROW_NONE: there is none. Before its insert the row does not meet it. Only the last version that a transaction
- * made of the row counts: no other transaction can see an earlier one. */
+/* The versions of a row that changed whether it meets a condition: the last one that a read saw, and the first one that
+ * it did not; RIG_ROW_NONE: there is none. Before its insert the row does not meet it. Only the last version that a
+ * transaction made of the row counts: no other transaction can see an earlier one. */
 struct rig_row_turns {
     bool known; /* false: the versions are not all known */
     uint32_t seen, missed;
@@ -55,8 +57,8 @@ struct rig_row_turns {
 /* For a read by that condition that saw the commits with places below `seen`; the history has places. */
 struct rig_row_turns rig_row_turns_of(const struct rig_row_chains *rows, uint32_t insert,
                                       const struct rig_row_where *condition, uint32_t seen);
-/* The place of the version's commit, and whether the row's next version is of the same commit: then no other transaction can
- * see this one. */
+/* The place of the version's commit, and whether the row's next version is of the same commit: then no other
+ * transaction can see this one. */
 static inline uint32_t rig_row_place(const struct rig_row_chains *rows, uint32_t version)
 {
     return rows->history->places->of_txn[rig_rows_writer(rows, version)];
@@ -68,8 +70,8 @@ static inline bool rig_row_is_replaced_at_once(const struct rig_row_chains *rows
 }
 /* The number of commits that the read saw; RIG_PLACE_NONE: not known. */
 uint32_t rig_row_seen(const struct rig_history *history, uint32_t txn, uint32_t op);
-/* The version of the row that the transaction made itself before operation `op`, and the operation of its statement (where
- * not NULL); RIG_ROW_NONE. */
+/* The version of the row that the transaction made itself before operation `op`, and the operation of its statement
+ * (where not NULL); RIG_ROW_NONE. */
 uint32_t rig_row_own_version(const struct rig_row_chains *rows, uint32_t txn, uint32_t op, int64_t id,
                              uint32_t *own_op);
 

@@ -68,7 +68,8 @@ static int compare_statements(const void *left, const void *right)
     return is_before(left, right) ? -1 : is_before(right, left);
 }
 
-/* By number. Statements are issued by ascending numbers, and complete in nearly the same order: few have to move far. */
+/* By number. Statements are issued by ascending numbers, and complete in nearly the same order: few have to move
+ * far. */
 static void sort_statements(struct rig_row_write *statements, uint32_t count)
 {
     uint64_t moves = 0;

@@ -2,12 +2,12 @@
  * The statements on tables of rows, the versions that they made of each row, and the transactions that count as
  * committed (history/types/row_ops.h).
  *
- * A row is inserted once, under a fresh id, and each update or delete shows the version that it replaced. So the versions
- * of a row form a chain from its insert on, without any assumption: version b follows version a where the statement of b
- * shows the row at a. The chain is whole unless a statement whose rows are not known may have touched the row, two
- * statements replaced the same version, or a version has a predecessor that no read shows. Only whole chains say which
- * versions a read that does not show the row may have seen. An update or delete of unknown rows may have touched those
- * whose ids its condition asks for.
+ * A row is inserted once, under a fresh id, and each update or delete shows the version that it replaced. So the
+ * versions of a row form a chain from its insert on, without any assumption: version b follows version a where the
+ * statement of b shows the row at a. The chain is whole unless a statement whose rows are not known may have touched
+ * the row, two statements replaced the same version, or a version has a predecessor that no read shows. Only whole
+ * chains say which versions a read that does not show the row may have seen. An update or delete of unknown rows may
+ * have touched those whose ids its condition asks for.
  *
  * Committed are the acknowledged transactions, and those of unknown fate of which a committed read shows a version, or
  * which a certificate has.
@@ -57,8 +57,8 @@ struct rig_row_chains {
     uint32_t committed_count;
 };
 
-/* Memory comes from the arena. RIG_E_INPUT when an operation is of another type, a statement lacks its read, or a number
- * is used twice in a table; RIG_E_LIMIT when memory runs out. */
+/* Memory comes from the arena. RIG_E_INPUT when an operation is of another type, a statement lacks its read, or a
+ * number is used twice in a table; RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_rows_build(const struct rig_history *history, struct rig_arena *arena, struct rig_row_chains *rows,
                            struct rig_err *err);
 
@@ -84,8 +84,8 @@ uint32_t rig_rows_asked(const struct rig_row_chains *rows, uint32_t key, const s
 /* The condition of the read at operation `op` of a transaction. */
 struct rig_row_where rig_row_condition_at(const struct rig_txn_op *ops, uint32_t op);
 
-/* Whether the operation belongs to the statement of the one before it: a read behind its condition, and what an update or
- * a delete writes behind its read. */
+/* Whether the operation belongs to the statement of the one before it: a read behind its condition, and what an update
+ * or a delete writes behind its read. */
 bool rig_row_continues(const struct rig_txn_op *ops, uint32_t op);
 
 /* Whether the operation is a read with a known result. */

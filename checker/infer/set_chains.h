@@ -43,7 +43,8 @@ struct rig_set_chains {
 bool rig_set_chains_init(struct rig_set_chains *chains, const struct rig_sets *sets, struct rig_arena *arena);
 /* Adds a read, by a transaction that adds nothing to the key, of a key that pays. */
 void rig_set_chains_add(struct rig_set_chains *chains, struct rig_set_read read);
-/* Links all reads that were added. `shown_only`: with what they show, not with what they miss. `alone` links one that does not fit. False when it fails, or memory runs out. */
+/* Links all reads that were added. `shown_only`: with what they show, not with what they miss. `alone` links one that
+ * does not fit. False when it fails, or memory runs out. */
 bool rig_set_chains_link(struct rig_set_chains *chains, struct rig_links *links, bool shown_only,
                          bool (*alone)(void *context, const struct rig_set_read *read), void *context);
 

@@ -8,7 +8,8 @@
  * versions have a known order, and there are no ww edges.
  *
  * The edges of a key with many reads go through relays (infer/set_chains.h). Its time is linear in the elements
- * that reads show, its space in reads and elements. Reads that do not fit the chain, and those of other keys, take time and 8 bytes an edge for each element that they show or miss.
+ * that reads show, its space in reads and elements. Reads that do not fit the chain, and those of other keys, take time
+ * and 8 bytes an edge for each element that they show or miss.
  */
 #ifndef RIG_CHECKER_INFER_SET_INFERENCE_H
 #define RIG_CHECKER_INFER_SET_INFERENCE_H

@@ -1,10 +1,11 @@
 /*
  * When the elements of sets became visible, and for how long they were missing afterwards (verdict.h).
  *
- * Only acknowledged reads count. A long history is measured in windows: each key once, when all transactions that used it
- * are there and no further one will come. The numbers do not depend on the windows.
+ * Only acknowledged reads count. A long history is measured in windows: each key once, when all transactions that used
+ * it are there and no further one will come. The numbers do not depend on the windows.
  *
- * Time: O(elements that reads show and miss), as the inference of sets. Space: 40 bytes an element, for one call, and 37 KiB.
+ * Time: O(elements that reads show and miss), as the inference of sets. Space: 40 bytes an element, for one call, and
+ * 37 KiB.
  */
 #ifndef RIG_CHECKER_INFER_SET_TIMES_H
 #define RIG_CHECKER_INFER_SET_TIMES_H

@@ -121,8 +121,8 @@ uint32_t rig_sets_find(const struct rig_sets *sets, uint32_t key, int64_t value)
 
 /* ---- committed transactions ---- */
 
-/* Transactions of unknown fate committed if this one read their elements. The first `followed` elements of a key's spine
- * need no other look. False when memory runs out. */
+/* Transactions of unknown fate committed if this one read their elements. The first `followed` elements of a key's
+ * spine need no other look. False when memory runs out. */
 static bool follow_reads(struct rig_sets *sets, uint32_t txn, uint32_t *followed, struct txn_stack *fresh)
 {
     const struct rig_history *history = sets->history;

@@ -53,9 +53,9 @@ struct rig_type_inference {
      * are no elements. */
     void (*time_elements)(const struct rig_inference *inference, const uint8_t *keys, struct rig_arena *arena,
                           struct rig_element_timing *timing);
-    bool
-        objects; /* a search for an order of the operations on each object decides the history (objects/object_decide.h);
-                           * there are no dependencies */
+    /* A search for an order of the operations on each object decides the history (objects/object_decide.h); there are
+     * no dependencies. */
+    bool objects;
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
     bool whole;           /* levels need the whole history, or explanations that windows go on from (explained.h) */
     bool only_whole;      /* windows find nothing: a history that does not fit into memory is refused */

@@ -17,8 +17,8 @@ bool rig_versions_are_sound(const struct rig_versions *versions);
 
 /*
  * Checks registers: initial states come first; an operation's version has its key and value; edges join versions of one
- * key, ascend by their ends in each row, and close no cycle. An edge leads to an initial state only from a value without
- * a writer, which need not be a version. Time: linear.
+ * key, ascend by their ends in each row, and close no cycle. An edge leads to an initial state only from a value
+ * without a writer, which need not be a version. Time: linear.
  */
 bool rig_registers_are_sound(const struct rig_registers *registers);
 

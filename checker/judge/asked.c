@@ -208,8 +208,8 @@ static bool excludes(const struct rig_rule *rule, enum rig_shape shape, enum rig
     return false;
 }
 
-/* Whether a level that forbids such cycles is held: then some order of the versions makes none. Read uncommitted may be held
- * because a transaction of unknown fate did not commit, and if it did, there may be a cycle of writes. */
+/* Whether a level that forbids such cycles is held: then some order of the versions makes none. Read uncommitted may be
+ * held because a transaction of unknown fate did not commit, and if it did, there may be a cycle of writes. */
 static bool is_excluded(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
     const bool by_predicate = rig_anomaly_is_by_predicate(asked, &asked);
@@ -227,7 +227,8 @@ static bool is_excluded(const struct rig_verdict *verdict, enum rig_anomaly aske
     return false;
 }
 
-/* Types whose reads show no dependencies leave everything open but what they can show; that, too, where it was dropped. */
+/* Types whose reads show no dependencies leave everything open but what they can show; that, too, where it was
+ * dropped. */
 static const char *why_open_without_edges(const struct rig_verdict *verdict, const struct rig_type_inference *type,
                                           enum rig_anomaly asked)
 {

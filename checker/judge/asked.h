@@ -10,9 +10,9 @@
 #include "checker/model/verdict.h"
 
 /*
- * RIG_E_USAGE, with the name, when one of `anomalies` (bits) cannot be in any history of the workload, so that its absence
- * would say nothing. A member of a group (rig_anomaly_group()) is exempt where another member of the group is possible.
- * Claims of a database (evidence/claims.h) and workloads without a checker are left to their own messages.
+ * RIG_E_USAGE, with the name, when one of `anomalies` (bits) cannot be in any history of the workload, so that its
+ * absence would say nothing. A member of a group (rig_anomaly_group()) is exempt where another member of the group is
+ * possible. Claims of a database (evidence/claims.h) and workloads without a checker are left to their own messages.
  */
 enum rig_rc rig_asked_require_possible(enum rig_workload workload, uint64_t anomalies, struct rig_err *err);
 

@@ -1,5 +1,6 @@
 /*
- * The comparison of a history with the certificate of its database, and the verdict by the certificate (model/certified.h).
+ * The comparison of a history with the certificate of its database, and the verdict by the certificate
+ * (model/certified.h).
  */
 #ifndef RIG_CHECKER_JUDGE_CERTIFY_H
 #define RIG_CHECKER_JUDGE_CERTIFY_H
@@ -17,9 +18,9 @@
 enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_options *options,
                         struct rig_verdict *verdict, struct rig_err *err);
 /*
- * The same beside the check of the reads, on a thread of its own, where it changes nothing of the history: of rows, all of whose
- * transactions have known outcomes. The history is borrowed until rig_certify_end() or rig_certify_drop(). NULL: it is to
- * be compared afterwards.
+ * The same beside the check of the reads, on a thread of its own, where it changes nothing of the history: of rows, all
+ * of whose transactions have known outcomes. The history is borrowed until rig_certify_end() or rig_certify_drop().
+ * NULL: it is to be compared afterwards.
  */
 struct rig_certifying;
 struct rig_certifying *rig_certify_begin(const struct rig_history *history, const struct rig_check_options *options);

@@ -232,7 +232,8 @@ static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdic
     return rc;
 }
 
-/* A type that needs the whole history is judged in windows, which may leave levels open, only where memory falls short. */
+/* A type that needs the whole history is judged in windows, which may leave levels open, only where memory falls
+ * short. */
 static enum rig_rc judge_somehow(struct run *run, enum rig_workload workload, struct rig_verdict **verdict)
 {
     const struct rig_type_inference *type = rig_type_inference(workload);
@@ -293,8 +294,8 @@ static struct rig_history *share_whole(const struct rig_verdict *verdict)
 }
 
 /*
- * The certificate and the claims of the database are compared with the whole history, which is read once more unless the verdict
- * has it. Claims of a history that cannot be read again are left unchecked.
+ * The certificate and the claims of the database are compared with the whole history, which is read once more unless
+ * the verdict has it. Claims of a history that cannot be read again are left unchecked.
  */
 static enum rig_rc compare(const struct run *run, const char *name, const struct rig_check_options *check,
                            struct rig_verdict *verdict, struct rig_err *err)

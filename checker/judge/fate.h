@@ -16,8 +16,8 @@
 /* Fills levels, sets, validity, unknown_reason and summary from scope, findings and edges; texts come from `arena`. */
 enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdict, struct rig_err *err);
 
-/* Once scope.ranks is known: the reasons of levels held say how well real time is known, those of levels left open which ranks
- * are incomplete. False when memory runs out. */
+/* Once scope.ranks is known: the reasons of levels held say how well real time is known, those of levels left open
+ * which ranks are incomplete. False when memory runs out. */
 bool rig_fates_say_ranks(struct rig_arena *arena, struct rig_verdict *verdict);
 /* "35 us", rounded up: the bound of scope.ranks. */
 enum { RIG_BOUND_TEXT_BYTES = 32 };

@@ -141,8 +141,8 @@ static void count_cycles(const struct adding *a, enum rig_anomaly anomaly, uint6
         finding->refutes |= rig_levels_refuted_by(a->findings->lattice, anomaly, true);
 }
 
-/* The cycles of a ladder under one name. Those that rest on a predicate have another one; the others of the same ladder are
- * left to the ladder without predicates. */
+/* The cycles of a ladder under one name. Those that rest on a predicate have another one; the others of the same ladder
+ * are left to the ladder without predicates. */
 static enum rig_rc keep_cycles_of(const struct adding *a, const struct rig_ladder *ladder, enum rig_anomaly anomaly)
 {
     const struct rig_cycles_found *found = &ladder->found[anomaly];
@@ -554,7 +554,8 @@ bool rig_sequential_asked(uint64_t levels)
     return (levels & sequential_levels()) != 0;
 }
 
-/* Objects that may not be linearizable, of a history that is whole. A refutation whose proof takes too long leaves it open. */
+/* Objects that may not be linearizable, of a history that is whole. A refutation whose proof takes too long leaves it
+ * open. */
 static enum rig_rc decide_sequential(const struct adding *a, int64_t deadline_ns)
 {
     enum { BRIEF_STEPS = 1 << 20 };
@@ -663,8 +664,8 @@ static uint64_t undecided_items(const struct rig_judge *judge)
     return judge->has_items ? undecided | judge->item_ladder.undecided : undecided;
 }
 
-/* A cycle with an rw edge by a predicate has the shape of one in the graph of all edges. Where that has cycles of the shape,
- * and no witness of one by a predicate, there may be another one. */
+/* A cycle with an rw edge by a predicate has the shape of one in the graph of all edges. Where that has cycles of the
+ * shape, and no witness of one by a predicate, there may be another one. */
 static void note_undecided_phantoms(const struct adding *a)
 {
     for (unsigned i = 0; a->judge->has_items && i < RIG_ANOMALY_COUNT; i++) {

@@ -134,7 +134,8 @@ static const uint8_t *select_items(struct rig_judge *judge)
     return all;
 }
 
-/* Whether a transaction that may lie on a cycle read something that has no row: else both graphs have the same cycles. */
+/* Whether a transaction that may lie on a cycle read something that has no row: else both graphs have the same
+ * cycles. */
 static bool has_phantoms(const struct rig_judge *judge)
 {
     const uint8_t *core = judge->ladder.core;
@@ -148,8 +149,8 @@ static bool has_phantoms(const struct rig_judge *judge)
     return found;
 }
 
-/* Climbs again without the rw edges that rest on predicates. Each cycle without them is one with them, so this climb needs
- * only the core of the first one. */
+/* Climbs again without the rw edges that rest on predicates. Each cycle without them is one with them, so this climb
+ * needs only the core of the first one. */
 static enum rig_rc climb_items(struct rig_judge *judge, struct rig_err *err)
 {
     judge->has_items = judge->type->link_items != NULL && !judge->inference.prefilled && has_rw_cycle(&judge->ladder) &&

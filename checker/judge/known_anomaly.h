@@ -1,8 +1,8 @@
 /*
  * A known anomaly, described by its shape: which witnesses of a verdict are this one and no other.
  *
- * A name alone would not do: the write skew that a server allows and the one that a race inside it lets through are both
- * G2-item. A shape also has the number of transactions, of the nodes that answered them, of the transactions that
+ * A name alone would not do: the write skew that a server allows and the one that a race inside it lets through are
+ * both G2-item. A shape also has the number of transactions, of the nodes that answered them, of the transactions that
  * committed while a client held one of them open, and the levels that the whole history must not refute.
  *
  * Time: O(witnesses kept); with `together_ns` a pass over the history for each cycle of two. Threads: any.
@@ -23,11 +23,10 @@ struct rig_known_anomaly {
     struct rig_count_range nodes;     /* different ones that answered; none is counted where the driver does not know */
     struct rig_count_range meanwhile; /* transactions that committed while a client held one of the witness open */
     bool acknowledged;                /* all transactions of the witness are */
-    int64_t
-        together_ns; /* each cycle has a transaction that did not see what another one wrote, which ended within this
-                              * time of it, and was itself not seen by a third; 0: any cycle. Between two transactions that do
-                              * not see each other, that other one is a third, if the whole history is there; of rows no cycle of
-                              * two is any */
+    /* Each cycle has a transaction that did not see what another one wrote, which ended within this time of it, and was
+     * itself not seen by a third; 0: any cycle. Between two transactions that do not see each other, that other one is
+     * a third, if the whole history is there. A cycle of two on rows never counts. */
+    int64_t together_ns;
 };
 
 /* Whether the verdict keeps the levels that the shape keeps. */

@@ -3,20 +3,22 @@
  *
  * A verdict keeps a few witnesses of each anomaly, so "all witnesses have the shape" says nothing about the others. The
  * history is searched again instead. A transaction of a known witness is taken apart into its operations
- * (history/model/history_excerpt.h): what it read and wrote stays, and that it was one transaction is given up, so that the
- * witness is gone. This is repeated, with each transaction of each witness in turn, until nothing that was asked for is
- * refuted. So the known issues explain a verdict only if every violation contains all transactions of a witness that has
- * a known shape: of a violation that lacks one of them, that one would have been taken apart without touching it. (Where
- * one operation of a transaction is all that a witness needs of it, the witness stays, with that operation as a version on
- * the way between the others. It is known if these are among the transactions of a known one, and the search goes on with them.)
+ * (history/model/history_excerpt.h): what it read and wrote stays, and that it was one transaction is given up, so that
+ * the witness is gone. This is repeated, with each transaction of each witness in turn, until nothing that was asked
+ * for is refuted. So the known issues explain a verdict only if every violation contains all transactions of a witness
+ * that has a known shape: of a violation that lacks one of them, that one would have been taken apart without touching
+ * it. (Where one operation of a transaction is all that a witness needs of it, the witness stays, with that operation
+ * as a version on the way between the others. It is known if these are among the transactions of a known one, and the
+ * search goes on with them.)
  *
  * With a certificate (model/certified.h) that agrees with the clients, the history with what it adds is searched: there
- * the order of all versions is known, and a violation that only the certificate shows is one like any other. Levels that the reads
- * alone refute are searched for in the history without it as well. Rows are taken apart into their statements; a part has no
- * snapshot, because the statements before it, which a snapshot does not show, are transactions of their own.
+ * the order of all versions is known, and a violation that only the certificate shows is one like any other. Levels
+ * that the reads alone refute are searched for in the history without it as well. Rows are taken apart into their
+ * statements; a part has no snapshot, because the statements before it, which a snapshot does not show, are
+ * transactions of their own.
  *
- * Everything else is left unexplained, with the reason: another anomaly, a witness of another shape, an issue of another
- * database, a discrepancy between clients and certificate, a search that is too long.
+ * Everything else is left unexplained, with the reason: another anomaly, a witness of another shape, an issue of
+ * another database, a discrepancy between clients and certificate, a search that is too long.
  *
  * Time: a judgement of the whole history for each choice of one transaction from each known witness: 3 witnesses of 3
  * transactions take up to 39. Space: twice that of the history. Threads: one call uses the calling thread.
@@ -63,7 +65,8 @@ struct rig_known_request {
 
 /*
  * Compares a verdict, before its evidence is weighed (minimum.h), with the known issues: fills in verdict->known, and
- * makes a verdict valid that they explain. RIG_E_LIMIT when memory runs out for the verdict, RIG_E_BUG as of rig_check().
+ * makes a verdict valid that they explain. RIG_E_LIMIT when memory runs out for the verdict, RIG_E_BUG as of
+ * rig_check().
  */
 enum rig_rc rig_known_issues_compare(struct rig_verdict *verdict, const struct rig_known_request *request,
                                      struct rig_err *err);

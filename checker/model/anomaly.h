@@ -4,8 +4,9 @@
  *
  * Sources: ALO00 = Adya, Liskov & O'Neil, Generalized Isolation Level Definitions, ICDE 2000; Adya99 = Adya's thesis;
  * CBG15 = Cerone, Bernardi & Gotsman, CONCUR 2015; CG18 = Cerone & Gotsman, JACM 2018; KA20 = Kingsbury & Alvaro, Elle,
- * VLDB 2020; L79 = Lamport, How to Make a Multiprocessor Computer, IEEE ToC 1979; HW90 = Herlihy & Wing, Linearizability, TOPLAS 1990; TAN20 = Tan et al., Cobra, OSDI 2020;
- * CDWR24 = Clark, Donaldson, Wickerson & Rigger, EuroSys 2024.
+ * VLDB 2020; L79 = Lamport, How to Make a Multiprocessor Computer, IEEE ToC 1979; HW90 = Herlihy & Wing,
+ * Linearizability, TOPLAS 1990; TAN20 = Tan et al., Cobra, OSDI 2020; CDWR24 = Clark, Donaldson, Wickerson & Rigger,
+ * EuroSys 2024.
  */
 #ifndef RIG_CHECKER_MODEL_ANOMALY_H
 #define RIG_CHECKER_MODEL_ANOMALY_H
@@ -132,15 +133,16 @@ enum rig_shape { RIG_SHAPE_G0, RIG_SHAPE_G1C, RIG_SHAPE_SINGLE, RIG_SHAPE_NONADJ
 enum rig_along { RIG_ALONG_PLAIN, RIG_ALONG_PROCESS, RIG_ALONG_REALTIME, RIG_ALONG_COUNT };
 
 enum rig_anomaly rig_anomaly_of_cycle(enum rig_shape shape, enum rig_along order);
-/* The name of such a cycle with an rw edge that rests on a predicate: "G2-predicate" for G2-item; and of a lost update of a
- * key without a row, and of reads of which only one found the row. Other anomalies have one name, which is the result. */
+/* The name of such a cycle with an rw edge that rests on a predicate: "G2-predicate" for G2-item; and of a lost update
+ * of a key without a row, and of reads of which only one found the row. Other anomalies have one name, which is the
+ * result. */
 enum rig_anomaly rig_anomaly_by_predicate(enum rig_anomaly anomaly);
 /* Whether it is such a name, and the anomaly without predicates: its own name for others. */
 bool rig_anomaly_is_by_predicate(enum rig_anomaly anomaly, enum rig_anomaly *item);
 
 /*
- * The anomalies that answer a request for this one: itself and its special cases (docs/checker/anomalies.md, "Asking for
- * an anomaly"). G2-item, for instance, is there when G-single-item is.
+ * The anomalies that answer a request for this one: itself and its special cases (docs/checker/anomalies.md, "Asking
+ * for an anomaly"). G2-item, for instance, is there when G-single-item is.
  */
 uint64_t rig_anomaly_cases(enum rig_anomaly anomaly);
 

@@ -52,8 +52,8 @@ struct rig_assumptions {
     const uint8_t *open_keys; /* per key: it may be used again, so a value without a writer may get one; NULL: no key */
 };
 
-/* The value that the text gives (rig_value_parse()); keys that begin with a value have rows, which *made says. RIG_E_INPUT: it
- * gives none. */
+/* The value that the text gives (rig_value_parse()); keys that begin with a value have rows, which *made says.
+ * RIG_E_INPUT: it gives none. */
 enum rig_rc rig_initial_parse(const char *text, struct rig_known_initial *initial, unsigned *made, struct rig_err *err);
 bool rig_initial_is_nil(const struct rig_known_initial *initial);
 /* False when memory runs out. */

@@ -1,6 +1,6 @@
 /*
- * When a search must stop: it counts its steps, and looks at the clock once in RIG_DEADLINE_PATIENCE of them, and at the
- * first.
+ * When a search must stop: it counts its steps, and looks at the clock once in RIG_DEADLINE_PATIENCE of them, and at
+ * the first.
  */
 #ifndef RIG_CHECKER_MODEL_DEADLINE_H
 #define RIG_CHECKER_MODEL_DEADLINE_H

@@ -12,10 +12,10 @@
 #include "history/model/history.h"
 
 /*
- * The phenomenon that a small refutation of a queue or a stack shows: "duplicated-element", "phantom-element" (a value is
- * taken that is not there: it was never added, or earlier windows saw it taken), "lost-element" (a value had to be taken, and
- * no take gives it; it is only late if a later one does), "false-empty" (a take found nothing, and values were there) or
- * "reordered-elements". NULL: the witness shows none, or operations of unknown outcome take part.
+ * The phenomenon that a small refutation of a queue or a stack shows: "duplicated-element", "phantom-element" (a value
+ * is taken that is not there: it was never added, or earlier windows saw it taken), "lost-element" (a value had to be
+ * taken, and no take gives it; it is only late if a later one does), "false-empty" (a take found nothing, and values
+ * were there) or "reordered-elements". NULL: the witness shows none, or operations of unknown outcome take part.
  */
 struct rig_witness;
 struct rig_blocked;

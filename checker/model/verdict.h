@@ -16,8 +16,8 @@
 #include "history/model/history.h"
 
 /*
- * All lost appends or writes of a verdict (anomaly.h), beyond the few that have a witness: one row each, independent of the
- * history, of which windows are freed.
+ * All lost appends or writes of a verdict (anomaly.h), beyond the few that have a witness: one row each, independent of
+ * the history, of which windows are freed.
  *
  * Space: 64 bytes each and the texts of keys; at most LOST_MOST rows are kept, the first ones in the order of
  * acknowledgement within each window.
@@ -70,8 +70,8 @@ struct rig_arc {
 };
 
 /*
- * The conditions on the tables of a program, which hold whenever its transactions are isolated (generator/programs/program.h). A
- * run checks them on the database after its load; results keep what they showed.
+ * The conditions on the tables of a program, which hold whenever its transactions are isolated
+ * (generator/programs/program.h). A run checks them on the database after its load; results keep what they showed.
  */
 
 enum { RIG_CONDITION_ROWS = 8 };
@@ -225,8 +225,8 @@ struct rig_cost {
     uint32_t pass_count;    /* how often the history was read from its beginning */
 };
 
-/* A register begins with nil, with a value that the user gave, or with one that its first read shows and nothing writes. In
- * doubt: some operation writes it, later or without success. */
+/* A register begins with nil, with a value that the user gave, or with one that its first read shows and nothing
+ * writes. In doubt: some operation writes it, later or without success. */
 enum rig_begins_as { RIG_BEGINS_PLAIN, RIG_BEGINS_GIVEN, RIG_BEGINS_TAKEN, RIG_BEGINS_IN_DOUBT };
 
 struct rig_begin {
@@ -322,9 +322,9 @@ struct rig_step {
     enum rig_order_source order; /* ww, rw: the evidence for the order of the two versions; of registers, also */
     uint32_t order_other;        /*   the second transaction of that evidence; order_txn is the first */
     bool absent; /* of rows: the read does not show the row; its id is from_value (rw) or to_value (wr) */
-    bool
-        by_snapshot; /*   by its snapshot the read saw the row before `to` changed whether it meets the condition (rw), or
-                          after `from` did (wr); the id is as for `absent` */
+    /* For rows: by its snapshot the read saw the row before `to` changed whether it meets the condition (rw), or after
+     * `from` did (wr); the id is as for `absent`. */
+    bool by_snapshot;
     bool by_predicate; /*   rw: one of these, and it is not a read of the row by its key */
     char *text;        /* one sentence: "T17 before T23: T17 read key 5 as [1 2] and did not see T23's append of 3."
                   NULL where reports do not show the step (rig_witness_shows()) */

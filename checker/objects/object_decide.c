@@ -144,8 +144,8 @@ static bool add_values(const struct rig_object_key *key, const struct rig_object
     return true;
 }
 
-/* After REFUTED: fills in the witness, which has no texts yet (explain/sentence.h); arrays come from the arena, what is from
- * earlier windows is borrowed. `number` is that of the key. False when memory runs out. */
+/* After REFUTED: fills in the witness, which has no texts yet (explain/sentence.h); arrays come from the arena, what is
+ * from earlier windows is borrowed. `number` is that of the key. False when memory runs out. */
 static bool object_witness(const struct rig_object_key *key, uint32_t number, const struct rig_object_decided *decided,
                            struct rig_arena *arena, struct rig_witness *witness)
 {
@@ -225,7 +225,8 @@ static bool note_refuted(struct decide *d, const struct rig_object_key *key, uin
     struct rig_objects_decided *all = d->decided;
     const struct rig_begin nil = {rig_object_nil(d->history->workload), RIG_BEGINS_PLAIN};
     const struct rig_begin from = begin_of(d, key, number);
-    /* One that is in doubt has no order from nil either: that was refuted, unless earlier windows went on from the value. */
+    /* One that is in doubt has no order from nil either: that was refuted, unless earlier windows went on from the
+     * value. */
     const struct rig_begin begin = from.as == RIG_BEGINS_IN_DOUBT ? nil : from;
     const struct rig_begin shown = goes_on(key) ? from : begin;
     all->refuted++;
@@ -257,8 +258,8 @@ static bool note_explained(const struct decide *d, const struct rig_object_key *
 
 /* ---- what registers begin with ---- */
 
-/* Decides from the value that the register begins with. One that is in doubt and has no order from it is decided from nil, with all
- * that is known: then its first read has no explanation. */
+/* Decides from the value that the register begins with. One that is in doubt and has no order from it is decided from
+ * nil, with all that is known: then its first read has no explanation. */
 static void decide_from(struct decide *d, struct rig_object_key *key, uint32_t number,
                         const struct rig_object_search_limits *limits, struct rig_object_decided *decided)
 {

@@ -7,8 +7,8 @@
  * (object_replay.h). Objects are decided in rounds, each of which allows an object a multiple of the steps of the round
  * before, so that objects that are decided with little work never wait for others; and in the order of their sizes.
  *
- * A register from whose first value nothing is known to follow (object_begins.h) is neither refuted nor explained, unless it has
- * no order from either value.
+ * A register from whose first value nothing is known to follow (object_begins.h) is neither refuted nor explained,
+ * unless it has no order from either value.
  *
  * In windows, the part of an object's operations that completed before the first open one was invoked is decided, and
  * what later windows need is kept (object_past.h, object_key.h): the answers are those of the whole history.
@@ -50,8 +50,8 @@ struct rig_objects_limits {
     uint32_t most_elements; /* witnesses of each way in which elements go wrong (object_delivery.h) */
 };
 
-/* `window` NULL: the history is whole. Witnesses come from the arena; they have no texts yet (explain/sentence.h), and are
- * to be proved before the next call. */
+/* `window` NULL: the history is whole. Witnesses come from the arena; they have no texts yet (explain/sentence.h), and
+ * are to be proved before the next call. */
 enum rig_rc rig_objects_decide(const struct rig_history *history, struct rig_known_initial initial,
                                const struct rig_objects_window *window, const struct rig_objects_limits *limits,
                                struct rig_arena *arena, struct rig_objects_decided *decided, struct rig_err *err);

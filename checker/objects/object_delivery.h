@@ -6,8 +6,8 @@
  *  - phantom: it was taken, and not added;
  *  - duplicated: it was taken more often than it was added (delivery at most once);
  *  - lost: it was added more often than it was taken, each of these additions was acknowledged before a take began that
- *    found nothing, and no take of unknown result can have taken it (delivery at least once). With U such takes that began
- *    before the end of the one that found nothing, all but U of the values that are missing then are lost.
+ *    found nothing, and no take of unknown result can have taken it (delivery at least once). With U such takes that
+ *    began before the end of the one that found nothing, all but U of the values that are missing then are lost.
  * Only the last take that found nothing counts, so an element that a later take gives is not lost.
  *
  * Values may repeat. Time and space: linear in the operations. Threads: one at a time.

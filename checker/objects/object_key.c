@@ -16,12 +16,12 @@
  * All operations so far have an order, the values are unique, and no take is of unknown outcome. Operations that
  * are open now, of transactions from `open_txn` on, were invoked after `until`; an addition that is open may fail yet.
  *  - Queue: a value that was taken by then, and a take that found nothing by then. Each contradiction of a queue
- *    (object_lifetimes.h) that involves one of these is among the operations so far: a value that is still there counts as taken
- *    after `until`, as it will be. A take that found nothing and ends after `until` may find its only place there, and
- *    lose it to a value that is never taken; values that were there since it began are kept.
- *  - Stack: while no operation on the stack is open, the set of its values is known. Between two such moments, operations
- *    on values that are both added and taken there leave the stack as it was, so they can be left out; then the next ones
- *    may stand between two such moments.
+ *    (object_lifetimes.h) that involves one of these is among the operations so far: a value that is still there counts
+ *    as taken after `until`, as it will be. A take that found nothing and ends after `until` may find its only place
+ *    there, and lose it to a value that is never taken; values that were there since it began are kept.
+ *  - Stack: while no operation on the stack is open, the set of its values is known. Between two such moments,
+ *    operations on values that are both added and taken there leave the stack as it was, so they can be left out; then
+ *    the next ones may stand between two such moments.
  *
  * Time: linear. Space: 12 bytes an operation. Threads: one at a time.
  */
@@ -36,8 +36,8 @@ static bool is_over(const struct rig_object_lifetime *lifetime, const struct rig
     return lifetime->take != none && lifetime->add != none && ops[lifetime->add].txn < open_txn;
 }
 
-/* The first invocation of a take that found nothing and ends after `until`: the values that were there from then on, together with
- * those that are still there, may leave it no place. */
+/* The first invocation of a take that found nothing and ends after `until`: the values that were there from then on,
+ * together with those that are still there, may leave it no place. */
 static uint32_t first_open_nothing(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops,
                                    uint32_t until)
 {

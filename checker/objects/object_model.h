@@ -5,8 +5,8 @@
  * one class. Registers and locks need no bytes to step: an operation requires a state or none, and leaves a state or
  * none.
  *
- * The initial state is nil for registers, free (0) for locks, empty for queues, stacks and strings. A register may begin with
- * another value (object_begins.h).
+ * The initial state is nil for registers, free (0) for locks, empty for queues, stacks and strings. A register may
+ * begin with another value (object_begins.h).
  *
  * Space: the states reached, 12 bytes a step that was computed. Threads: one at a time.
  */
@@ -95,13 +95,13 @@ static inline bool rig_object_step(struct rig_object_model *model, uint32_t stat
 void rig_object_state_text(const struct rig_object_model *model, uint32_t state, struct rig_buf *text);
 
 /*
- * The operations of each object of a history, as intervals: P-compositionality (Herlihy & Wing 1990, theorem 1) lets each
- * object be decided by itself.
+ * The operations of each object of a history, as intervals: P-compositionality (Herlihy & Wing 1990, theorem 1) lets
+ * each object be decided by itself.
  *
  * An operation of unknown outcome has no end: it may take effect at any time after its invocation, or never. Those that
  * observe only, and failed ones, are left out. A drain is several operations with one interval, which is weaker than
- * any order of them; the last one finds nothing. A drain of unknown outcome is as many takes of unknown results as there
- * are values that it may have taken.
+ * any order of them; the last one finds nothing. A drain of unknown outcome is as many takes of unknown results as
+ * there are values that it may have taken.
  *
  * Space: 16 bytes an operation, 8 a key. Time: n log n. Threads: one at a time.
  */
@@ -121,8 +121,8 @@ struct rig_object_ops {
 
 /* RIG_E_INPUT for a transaction that is no operation on one object; RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_object_ops_check(const struct rig_history *history, struct rig_err *err);
-/* The history was checked. `only`: the operations of this key, UINT32_MAX: those of all keys. Arrays come from the arena.
- * False when memory runs out. */
+/* The history was checked. `only`: the operations of this key, UINT32_MAX: those of all keys. Arrays come from the
+ * arena. False when memory runs out. */
 bool rig_object_ops_build(const struct rig_history *history, uint32_t only, struct rig_object_model *model,
                           struct rig_arena *arena, struct rig_object_ops *ops);
 

@@ -55,11 +55,11 @@ bool rig_object_past_note(struct rig_object_past *past, struct rig_object_past_k
                           const struct rig_object_result *result);
 
 /*
- * The search on strings: with those that no read shows as one state (object_strings.h), which decides, and, where there is no
- * order, once more without it, because all operations of a small object prove a refutation by themselves.
+ * The search on strings: with those that no read shows as one state (object_strings.h), which decides, and, where there
+ * is no order, once more without it, because all operations of a small object prove a refutation by themselves.
  *
- * Where the second search spends its steps, the refutation begins a few completions before the operation that cannot take
- * effect, with the configurations that are possible there.
+ * Where the second search spends its steps, the refutation begins a few completions before the operation that cannot
+ * take effect, with the configurations that are possible there.
  *
  * Threads: one at a time.
  */

@@ -256,7 +256,8 @@ static uint32_t find_slot(struct search *s)
     return s->failed ? none : (uint32_t)s->slots.count - 1;
 }
 
-/* Whether `a` takes effect before `b`, which does the same: it completes first, or at the same time and is invoked first. */
+/* Whether `a` takes effect before `b`, which does the same: it completes first, or at the same time and is invoked
+ * first. */
 static bool is_before(const struct slot *a, const struct slot *b)
 {
     return a->end != b->end ? a->end < b->end : a->op < b->op;
@@ -531,8 +532,8 @@ static bool note_end(const struct search *s, struct rig_object_result *result)
     return noted && rig_object_order_add(&end->first, (uint32_t)end->used.count);
 }
 
-/* Whether the strings at the completion all need to be kept apart, and there are too many of them. Before the first such
- * completion the configurations are kept, as an end that the part can have. */
+/* Whether the strings at the completion all need to be kept apart, and there are too many of them. Before the first
+ * such completion the configurations are kept, as an end that the part can have. */
 static bool ends_before(struct search *s, uint32_t position)
 {
     enum { FEW = 64, FEW_STEPS = 1 << 12 };

@@ -275,8 +275,8 @@ static bool find_doubt(struct sequential *q, uint32_t key, struct rig_object_beg
     return found;
 }
 
-/* Every object alone, with more steps a round for those that are open. `*key`: the one that is refuted. A register whose
- * refutation is in doubt leaves the others their turn; then the answer is not that there is an order. */
+/* Every object alone, with more steps a round for those that are open. `*key`: the one that is refuted. A register
+ * whose refutation is in doubt leaves the others their turn; then the answer is not that there is an order. */
 static enum rig_object_answer decide_alone(struct sequential *q, uint32_t *key, struct rig_object_begun *doubted)
 {
     enum { ROUNDS = 4, TIMES_MORE = 64 };

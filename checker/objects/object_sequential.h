@@ -1,13 +1,14 @@
 /*
- * Decides whether a history of objects is sequentially consistent: whether one order of all its operations keeps the order of
- * each process and explains their results. With transactions of one operation this is strong session serializability.
+ * Decides whether a history of objects is sequentially consistent: whether one order of all its operations keeps the
+ * order of each process and explains their results. With transactions of one operation this is strong session
+ * serializability.
  *
- * It is not decided object by object: each object may have an order of its own, and all of them none together. So each object is
- * searched alone (object_sessions.h), and one that has no order refutes the history. Orders of all objects that agree with those
- * of the processes are one order; else all objects are searched together.
+ * It is not decided object by object: each object may have an order of its own, and all of them none together. So each
+ * object is searched alone (object_sessions.h), and one that has no order refutes the history. Orders of all objects
+ * that agree with those of the processes are one order; else all objects are searched together.
  *
- * A refutation is made small: operations that only observe are left out while the others have no order, and then writes of
- * registers whose values no other one observes. An order of all operations stays one without them.
+ * A refutation is made small: operations that only observe are left out while the others have no order, and then writes
+ * of registers whose values no other one observes. An order of all operations stays one without them.
  *
  * A register whose first value is in doubt (object_begins.h) begins with nil, and refutes nothing.
  *

@@ -1,6 +1,6 @@
 /*
- * Which transactions committed, from the raw history: the acknowledged ones, and those of unknown fate with a written value
- * that a committed transaction shows. A value identifies its writer.
+ * Which transactions committed, from the raw history: the acknowledged ones, and those of unknown fate with a written
+ * value that a committed transaction shows. A value identifies its writer.
  *
  * Time: linear in the history, and a binary search for each value shown. Space: 24 bytes a write of unknown fate.
  */
@@ -32,8 +32,8 @@ struct rig_commits {
 /* Passes the values that a committed transaction read to rig_commits_show(). False when memory runs out. */
 typedef bool rig_commits_follow(struct rig_commits *commits, uint32_t txn);
 
-/* Fills in `committed`, which has room for every transaction: `writes` are the operations that claim, and `follow` is called
- * for each transaction that committed, once. False when memory runs out. */
+/* Fills in `committed`, which has room for every transaction: `writes` are the operations that claim, and `follow` is
+ * called for each transaction that committed, once. False when memory runs out. */
 bool rig_commits_prove(const struct rig_history *history, enum rig_op_kind writes, rig_commits_follow *follow,
                        void *context, bool *committed);
 

@@ -12,8 +12,8 @@ const char *const rig_witness_kinds[RIG_WITNESS_KINDS] = {
 #undef RIG_WITNESS_NAME
 };
 
-/* Versions of `before` come before those of `after`, in all keys that both write: in either case of the two, because they
- * would make a cycle of ww edges otherwise. */
+/* Versions of `before` come before those of `after`, in all keys that both write: in either case of the two, because
+ * they would make a cycle of ww edges otherwise. */
 struct order {
     uint32_t before, after;
 };
@@ -107,9 +107,10 @@ static uint32_t first_met(const struct proof *p, uint32_t txn, uint32_t key)
     return write == NULL ? RIG_FACT_NONE : write->op;
 }
 
-/* An assumption orders what one transaction leaves (its last write, else what it read) and what a later one meets (what it
- * reads first, else its last write). A version that is met may be followed by another write of its transaction, which comes later still.
- * The version that is left may be intermediate: it is `write`, or a later one of the same transaction. */
+/* An assumption orders what one transaction leaves (its last write, else what it read) and what a later one meets (what
+ * it reads first, else its last write). A version that is met may be followed by another write of its transaction,
+ * which comes later still. The version that is left may be intermediate: it is `write`, or a later one of the same
+ * transaction. */
 static bool assumed_order(const struct proof *p, const struct rig_witness_line *line, uint32_t before, uint32_t write,
                           uint32_t key)
 {
@@ -279,8 +280,8 @@ static bool shows_version(const struct proof *p, const struct rig_witness_line *
     return write != NULL && write->txn == step->from;
 }
 
-/* The first operation that a step enters. One of writes holds of all keys that both transactions write: the reverse order of
- * another key would make a cycle of ww steps, which every level from read committed up forbids. */
+/* The first operation that a step enters. One of writes holds of all keys that both transactions write: the reverse
+ * order of another key would make a cycle of ww steps, which every level from read committed up forbids. */
 static uint32_t entered_op(const struct proof *p, const struct rig_witness_line *step)
 {
     const struct rig_txn_op *ops = rig_txn_ops(p->history, step->to);
@@ -347,8 +348,8 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
         return false;
     switch ((int)level->forbids) {
     case RIG_FORBIDS_CURSOR:
-        /* Both write the key of the rw step. In the one order of these writes it has a ww step back, in the other one the
-         * two transactions form a cycle of ww steps. */
+        /* Both write the key of the rw step. In the one order of these writes it has a ww step back, in the other one
+         * the two transactions form a cycle of ww steps. */
         return s->count == 2 && s->rw == 1 && s->ww == 1 && (s->one_key || s->updates);
     case RIG_FORBIDS_ATOMIC_LATER:
         return s->count == 2 && s->rw == 1 && s->wr == 1 && s->versions && s->ascending;

@@ -54,8 +54,9 @@ enum rig_reason {
     RIG_REASON_PLAIN,
     RIG_REASON_UPDATE,
     RIG_REASON_CASE,
-    RIG_REASON_SEQUENTIAL,   /* assumed: later transactions of a process meet no older version of a key */
-    RIG_REASON_LINEARIZABLE, /* assumed: transactions that begin after another one ended meet no older version of a key */
+    RIG_REASON_SEQUENTIAL, /* assumed: later transactions of a process meet no older version of a key */
+    /* assumed: transactions that begin after another one ended meet no older version of a key */
+    RIG_REASON_LINEARIZABLE,
 };
 
 /* The assumptions that a proof may make, as bits of their reasons. UPDATE is one below read committed only. */

@@ -161,7 +161,8 @@ static bool is_future(const struct claim *c)
     return false;
 }
 
-/* A set: whether one of two reads shows an element that the other one does not; of others, unless own ones count, too. */
+/* A set: whether one of two reads shows an element that the other one does not; of others, unless own ones count,
+ * too. */
 static bool is_changed(const struct claim *c, const struct rig_txn_op *in, const struct rig_txn_op *missing_in,
                        bool own)
 {
@@ -199,8 +200,8 @@ static bool is_internal_set(const struct claim *c, uint32_t *against)
 }
 
 /* Goes back over the transaction's operations on the key: the list must end with its appends since an earlier read, and
- * begin with what that one showed. A register must show the last of them. Gives the operation that the read contradicts, in
- * history->ops. */
+ * begin with what that one showed. A register must show the last of them. Gives the operation that the read
+ * contradicts, in history->ops. */
 static bool is_internal(const struct claim *c, uint32_t *against)
 {
     const struct rig_read_list list = list_of(c, c->read);
@@ -305,8 +306,8 @@ static bool is_about_others(const struct claim *c)
     return others;
 }
 
-/* Whether the read disagrees only with an earlier read, and one of the two found no row of the key, which the transaction
- * had not made itself; of a set, only in elements of others. */
+/* Whether the read disagrees only with an earlier read, and one of the two found no row of the key, which the
+ * transaction had not made itself; of a set, only in elements of others. */
 static bool is_phantom(const struct claim *c)
 {
     RIG_REQUIRE(c->line->kind == RIG_WITNESS_INTERNAL);

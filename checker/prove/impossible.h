@@ -17,8 +17,8 @@ struct rig_impossible {
     uint32_t against;  /* internal: the transaction's operation with which the read disagrees, from 0 */
 };
 
-/* `value`: the one that the read shows, or of a set misses, and is in question; NULL: any. RIG_E_INPUT: the history does not
- * show it. `facts` with their committed transactions. */
+/* `value`: the one that the read shows, or of a set misses, and is in question; NULL: any. RIG_E_INPUT: the history
+ * does not show it. `facts` with their committed transactions. */
 enum rig_rc rig_impossible_read(const struct rig_facts *facts, const struct rig_witness_line *line,
                                 const int64_t *value, struct rig_impossible *found, struct rig_err *err);
 

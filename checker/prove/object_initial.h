@@ -1,11 +1,11 @@
 /*
- * The values that the registers of a cas-register begin with, for the programs that prove. It shares nothing with the search
- * (checker/objects/object_begins.h).
+ * The values that the registers of a cas-register begin with, for the programs that prove. It shares nothing with the
+ * search (checker/objects/object_begins.h).
  *
- * A register begins with nil, or with the value that the proof assumes. Without such an assumption it begins with the value that
- * a first operation observes, if nothing in the history writes it: a first operation was acknowledged and began before any other
- * acknowledged one on the key ended that observes or writes. Where one of these observes nil, and no write of nil began before
- * its end, the register begins with nil.
+ * A register begins with nil, or with the value that the proof assumes. Without such an assumption it begins with the
+ * value that a first operation observes, if nothing in the history writes it: a first operation was acknowledged and
+ * began before any other acknowledged one on the key ended that observes or writes. Where one of these observes nil,
+ * and no write of nil began before its end, the register begins with nil.
  *
  * Time: linear. Space: 4 bytes a key, 32 bytes a first operation. Threads: one at a time.
  */

@@ -78,8 +78,8 @@ static bool is_left_out(struct claim *c, uint32_t txn)
     return may;
 }
 
-/* In real time, those that may not be left out otherwise come after every named operation that ended before the first of them
- * began. So an order can be cut behind these: what ended later may be in it, and need not be. */
+/* In real time, those that may not be left out otherwise come after every named operation that ended before the first
+ * of them began. So an order can be cut behind these: what ended later may be in it, and need not be. */
 static enum rig_rc check_left_out(struct claim *c)
 {
     uint32_t cut = RIG_POSITION_NONE;
@@ -128,8 +128,8 @@ static uint32_t count_additions(const struct rig_history *history, uint32_t key)
     return additions;
 }
 
-/* Whether a drain took a value that a transaction added which is not named. Then no named operation adds it, so it is one of the
- * values that are left out with all of their operations. */
+/* Whether a drain took a value that a transaction added which is not named. Then no named operation adds it, so it is
+ * one of the values that are left out with all of their operations. */
 static bool is_of_left_out_value(const struct claim *c, const struct rig_txn_op *take)
 {
     RIG_REQUIRE(rig_replay_object_takes(take));

@@ -24,7 +24,8 @@ const struct rig_proved_level rig_proved_levels[RIG_PROVED_LEVELS] = {
     {"monotonic-view", RIG_FORBIDS_MONOTONIC_VIEW, RIG_KEEPS_NOTHING, false, {"monotonic-atomic-view"}},
     {"monotonic-snapshot-read", RIG_FORBIDS_MONOTONIC_READS, RIG_KEEPS_NOTHING, false, {"monotonic-view"}},
     {"consistent-view", RIG_FORBIDS_SINGLE, RIG_KEEPS_NOTHING, false, {"cursor-stability", "monotonic-view"}},
-    /* Starts and commits are not observed: with all transactions concurrent, only the cycles of consistent view remain. */
+    /* Starts and commits are not observed: with all transactions concurrent, only the cycles of consistent view
+     * remain. */
     {"forward-consistent-view", RIG_FORBIDS_SINGLE, RIG_KEEPS_NOTHING, false, {"consistent-view"}},
     {"read-atomic", RIG_FORBIDS_ATOMIC, RIG_KEEPS_NOTHING, true, {"monotonic-atomic-view"}},
     {"causal-cerone", RIG_FORBIDS_CAUSAL, RIG_KEEPS_NOTHING, true, {"read-atomic"}},

@@ -29,7 +29,7 @@ enum rig_forbids {
     RIG_FORBIDS_CURSOR,          /* one rw and one ww edge of one key, whose row was read */
     RIG_FORBIDS_ATOMIC_LATER,    /* one wr edge, and one rw edge out of a later operation of the reader */
     RIG_FORBIDS_MONOTONIC_VIEW,  /* one rw edge, out of an operation after the one that the cycle enters */
-    RIG_FORBIDS_MONOTONIC_READS, /* rw edges, each like that or out of the operation itself: one snapshot an operation */
+    RIG_FORBIDS_MONOTONIC_READS, /* rw edges, each like that or out of that operation: one snapshot an operation */
     RIG_FORBIDS_SINGLE,          /* one rw edge */
     RIG_FORBIDS_ATOMIC,          /* one wr and one rw edge */
     RIG_FORBIDS_CAUSAL,          /* wr edges and one rw edge */

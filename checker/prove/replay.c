@@ -124,7 +124,8 @@ static enum rig_rc order_versions(struct rig_replay *r)
 
 /* ---- process and real-time order ---- */
 
-/* Where the transaction begins, for the order of processes or of real time. Processes that run in turn complete in their order. */
+/* Where the transaction begins, for the order of processes or of real time. Processes that run in turn complete in
+ * their order. */
 static uint32_t begins(const struct rig_history *history, const struct rig_txn *txn, bool processes)
 {
     if (processes && history->in_turn && txn->complete_at != RIG_POSITION_NONE)
@@ -134,8 +135,8 @@ static uint32_t begins(const struct rig_history *history, const struct rig_txn *
                                                                 : 0;
 }
 
-/* No transaction ended before another one began that reads earlier in the order: so no end comes before the latest begin
- * so far, of the process or of all. */
+/* No transaction ended before another one began that reads earlier in the order: so no end comes before the latest
+ * begin so far, of the process or of all. */
 static enum rig_rc keep_order(const struct rig_replay *r, bool processes)
 {
     struct rig_table latest;

@@ -6,15 +6,15 @@
  *
  *   kind        a transaction                                      proves
  *   serial      stands once: it reads and writes there             levels that forbid all cycles
- *   snapshot    stands once, or where it reads and where it        snapshot isolation (PL-SI); also no other commit of a
- *               commits                                            key that it writes comes between
+ *   snapshot    stands once, or where it reads and where it        snapshot isolation (PL-SI); also no other commit of
+ *               commits                                            a key that it writes comes between
  *   prefix      as snapshot                                        prefix consistency
  *   operations  stands once, or for each operation and where it    monotonic snapshot reads; no other commit of a key
- *               commits                                            comes between its first write of the key and its commit
- *   items       as serial; reads that found no row, and what      repeatable read (PL-2.99)
+ *               commits                                            comes between its first write and its commit
+ *   items       as serial; reads that found no row, and what       repeatable read (PL-2.99)
  *               reads of sets miss, may show any state
- *   commits     stands where it commits; each version read was     all levels that forbid cycles without rw edges, and one
- *               committed before                                   rw edge at most; those with an rw edge are searched
+ *   commits     stands where it commits; each version read was     all levels that forbid cycles with at most one rw
+ *               committed before                                   edge; cycles with one are searched
  *   writes      of acknowledged transactions: where it commits     read uncommitted and its forms
  *
  * A topological order of the transactions (and of their reads) exists exactly if the edges have no cycle, which is why

@@ -198,8 +198,8 @@ static void follow_write(struct search *s, uint32_t op, uint32_t start)
     }
 }
 
-/* The transactions that made the versions that a read shows: of a set, each element is one; a list is one, which its last
- * element made. The other elements of a list come with it, over the ww edges to this version. */
+/* The transactions that made the versions that a read shows: of a set, each element is one; a list is one, which its
+ * last element made. The other elements of a list come with it, over the ww edges to this version. */
 static void follow_read(struct search *s, uint32_t op, uint32_t start)
 {
     RIG_REQUIRE(rig_op_reads(s->r->history->ops[op].kind));
@@ -276,8 +276,8 @@ static bool writes(const struct rig_replay *r, uint32_t txn, uint32_t key)
     return false;
 }
 
-/* False where a cycle with one rw edge out of the transaction exists (UPDATES: with one out of a transaction that writes
- * nothing; one that writes must miss nothing). */
+/* False where a cycle with one rw edge out of the transaction exists (UPDATES: with one out of a transaction that
+ * writes nothing; one that writes must miss nothing). */
 static bool search_txn(struct search *s, uint32_t txn)
 {
     RIG_REQUIRE(s->r->at[txn] > 0 && s->waiting_count == 0);

@@ -59,8 +59,8 @@ static bool use_value(struct rig_replay_object *state, int64_t nil, const struct
     return true;
 }
 
-/* A text stands in quotes where it is a string; nil is the empty one. A text that begins with a NUL is one that no read shows
- * before the next put: a search may begin with it. */
+/* A text stands in quotes where it is a string; nil is the empty one. A text that begins with a NUL is one that no read
+ * shows before the next put: a search may begin with it. */
 static bool use_text(struct rig_replay_object *state, const struct rig_txn_op *op)
 {
     struct rig_value_digits digits;

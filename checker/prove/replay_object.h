@@ -1,6 +1,6 @@
 /*
- * The state of an object, and what its operations do to it: a register has a value, a lock is 1 while it is held, a string
- * register has a text, and a queue or a stack has values in a row.
+ * The state of an object, and what its operations do to it: a register has a value, a lock is 1 while it is held, a
+ * string register has a text, and a queue or a stack has values in a row.
  */
 #ifndef RIG_CHECKER_PROVE_REPLAY_OBJECT_H
 #define RIG_CHECKER_PROVE_REPLAY_OBJECT_H

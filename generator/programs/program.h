@@ -8,8 +8,8 @@
  *
  * Each row is a register of the history. Its value is that of the column `writer`, which every write sets to a value
  * that no other write of the run has; the column `overwrote` keeps the value before. A row's key in the history packs
- * its table and its primary key (generator/programs/program_call.h). A row as it was loaded, or that is absent and was never inserted,
- * is the initial state.
+ * its table and its primary key (generator/programs/program_call.h). A row as it was loaded, or that is absent and was
+ * never inserted, is the initial state.
  *
  *   selection of rows          a read of each row that it gives; without rows nothing, except by the primary key:
  *                              the initial state, unless transactions delete rows of that table
@@ -17,7 +17,8 @@
  *   update of a sum            a read of the value that it overwrote, then a write
  *   deletion                   a write, if there was a row; that the row is absent afterwards is no read
  *
- * A write is noted before it is sent, so that a transaction that failed has every write that the database may have seen.
+ * A write is noted before it is sent, so that a transaction that failed has every write that the database may have
+ * seen.
  *
  * Sources of each program: its file. Reasons: docs/adr/0030-applications-as-programs.md.
  *

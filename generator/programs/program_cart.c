@@ -1,6 +1,6 @@
 /*
- * Shopping carts (MonkeyDB, Biswas et al. 2021): users add items to their carts, remove them, change quantities and look
- * at the whole cart. A cart counts its lines, which are inserted and deleted, and inserted again.
+ * Shopping carts (MonkeyDB, Biswas et al. 2021): users add items to their carts, remove them, change quantities and
+ * look at the whole cart. A cart counts its lines, which are inserted and deleted, and inserted again.
  *
  * Low numbers of users are the active ones: a user is drawn below a number that was drawn.
  */

@@ -3,8 +3,8 @@
  * the inputs of clauses 2.4 to 2.8, and the non-uniform random numbers of clause 2.1.6.
  *
  * It differs from the standard where that measures speed: no terminals, think times and deferred queue; a client serves
- * all districts of one warehouse; texts are left out (C_DATA of bad credit among them). The lines of an order are in the
- * order of their items, so that New-Orders do not deadlock on stock.
+ * all districts of one warehouse; texts are left out (C_DATA of bad credit among them). The lines of an order are in
+ * the order of their items, so that New-Orders do not deadlock on stock.
  *
  * Each order takes its number from the district that it reads, each payment adds to the sums of a warehouse and a
  * district, and each delivery finds the oldest new order: what isolation loses there breaks the conditions of clause

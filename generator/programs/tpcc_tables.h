@@ -3,8 +3,8 @@
  * 4.3.3.1) and consistency conditions (clause 3.3.2).
  *
  * Cells are numbers: amounts in cents, taxes and discounts in 1/10000, a last name by the number of its syllables
- * (clause 4.3.2.3), dates as 0 and 1. Texts that no transaction decides by are one filler column. The sizes are options:
- * customers of a district (3,000 in the standard; each has one order at first), and items (100,000).
+ * (clause 4.3.2.3), dates as 0 and 1. Texts that no transaction decides by are one filler column. The sizes are
+ * options: customers of a district (3,000 in the standard; each has one order at first), and items (100,000).
  *
  * Private to generator/programs/.
  */

@@ -1,6 +1,6 @@
 /*
- * Finished keys: they have left the load (generator/load_schedule.h), and no transaction that could name them is open. Each is
- * read once more, so that its last versions have a reader, and then its state can be dropped.
+ * Finished keys: they have left the load (generator/load_schedule.h), and no transaction that could name them is open.
+ * Each is read once more, so that its last versions have a reader, and then its state can be dropped.
  *
  * Questions of the generator are numbered from 0 in the order in which they are issued.
  *

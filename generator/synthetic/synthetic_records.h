@@ -3,8 +3,9 @@
  *
  * With several ranks, rank r has the clients r, r + ranks, r + 2 ranks and so on. Its clock differs from rank 0's by up
  * to 5 s and runs up to 20 ppm faster or slower, and it is measured each second of virtual time, with an error of up to
- * `ranks.clock-error`. Without an error the time of all ranks is simulated, which the records tell; so is that of objects
- * unless the error is given, since objects need one clock (history/merge/merge.h). Private to generator/synthetic/. Threads: one.
+ * `ranks.clock-error`. Without an error the time of all ranks is simulated, which the records tell; so is that of
+ * objects unless the error is given, since objects need one clock (history/merge/merge.h). Private to
+ * generator/synthetic/. Threads: one.
  */
 #ifndef RIG_GENERATOR_SYNTHETIC_SYNTHETIC_RECORDS_H
 #define RIG_GENERATOR_SYNTHETIC_SYNTHETIC_RECORDS_H
@@ -33,8 +34,8 @@ enum rig_rc rig_synthetic_records_certify(struct rig_synthetic_records *records,
 uint64_t rig_synthetic_records_bytes(const struct rig_synthetic_records *records);
 uint64_t rig_synthetic_records_count(const struct rig_synthetic_records *records);
 
-/* Frees them. `rc` is how writing went: on RIG_OK each file is completed and takes its place, else it is removed. Writes
- * rig_synthetic_records_bytes() of the whole files; returns the first failure. */
+/* Frees them. `rc` is how writing went: on RIG_OK each file is completed and takes its place, else it is removed.
+ * Writes rig_synthetic_records_bytes() of the whole files; returns the first failure. */
 enum rig_rc rig_synthetic_records_close(struct rig_synthetic_records *records, enum rig_rc rc, uint64_t *bytes,
                                         struct rig_err *err);
 

@@ -218,7 +218,8 @@ static enum rig_rc read_txn(struct decoder *d, struct log *log)
 
 /* ---- transactions that no log has ---- */
 
-/* A client writes its log once it knows that it committed: what another read without such a log is of unknown outcome. */
+/* A client writes its log once it knows that it committed: what another read without such a log is of unknown
+ * outcome. */
 static void take_missing(struct decoder *d, const struct record *record)
 {
     struct rig_sessions *s = d->sessions;

@@ -79,8 +79,8 @@ uint32_t rig_sessions_begin(struct rig_sessions *sessions, int32_t process, enum
 /* The transaction did not commit, as it turned out after its operations were added. */
 void rig_sessions_abort(struct rig_sessions *sessions, uint32_t txn);
 void rig_sessions_write(struct rig_sessions *sessions, uint32_t txn, uint32_t key, int64_t value);
-/* A read whose result is not known says nothing: it is left out of a transaction that committed. One of nothing may have found
- * no row. */
+/* A read whose result is not known says nothing: it is left out of a transaction that committed. One of nothing may
+ * have found no row. */
 void rig_sessions_read(struct rig_sessions *sessions, uint32_t txn, uint32_t key, enum rig_read_state state,
                        int64_t value);
 /* A read of the value that the key had before the first transaction. */

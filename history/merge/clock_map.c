@@ -67,8 +67,8 @@ static struct rig_clock_piece between(const struct rig_clock_sample *a, const st
     return piece;
 }
 
-/* The bound of an earlier piece at its end is the least for `high`, and that of a later one at its beginning the most for
- * `low`. */
+/* The bound of an earlier piece at its end is the least for `high`, and that of a later one at its beginning the most
+ * for `low`. */
 static void settle(struct rig_clock_map *map)
 {
     struct rig_clock_piece *pieces = map->pieces.at;

@@ -1,12 +1,14 @@
 /*
- * Bounds of rank 0's clock at each time of another rank's, from samples of their difference (history/merge/rank_facts.h).
+ * Bounds of rank 0's clock at each time of another rank's, from samples of their difference
+ * (history/merge/rank_facts.h).
  *
  * Between two samples the difference is taken to run along the line through both; it may leave that line by the larger
- * error of the two, and by RIG_CLOCK_WANDER for the time to the nearer sample. Before the first and after the last sample it may
- * drift by RIG_CLOCK_RATE. Two samples that differ by more than their errors and RIG_CLOCK_RATE explain are a step of a clock: between them
- * the difference may be anything from the lowest to the highest that they allow.
+ * error of the two, and by RIG_CLOCK_WANDER for the time to the nearer sample. Before the first and after the last
+ * sample it may drift by RIG_CLOCK_RATE. Two samples that differ by more than their errors and RIG_CLOCK_RATE explain
+ * are a step of a clock: between them the difference may be anything from the lowest to the highest that they allow.
  *
- * Both bounds ascend with the rank's clock: one that would fall behind an earlier one stays there, which only widens them.
+ * Both bounds ascend with the rank's clock: one that would fall behind an earlier one stays there, which only widens
+ * them.
  *
  * Space: 96 bytes a sample. Time: that of looking at the next samples, if times ascend.
  */

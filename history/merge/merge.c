@@ -19,7 +19,8 @@ enum {
 
 /* ---- the thread ---- */
 
-/* It also makes notes of outputs where it is far ahead. Else the window does, so that the slower of both has less to do. */
+/* It also makes notes of outputs where it is far ahead. Else the window does, so that the slower of both has less to
+ * do. */
 static void *merge_ahead(void *context)
 {
     struct rig_merge *merge = context;

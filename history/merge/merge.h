@@ -1,17 +1,19 @@
 /*
  * The records of the ranks of one run (history/merge/rank_facts.h), read as one history, window by window.
  *
- * Each record is a source of its own. Their events are merged by the times of rank 0's clock, as far as these are known: an
- * invocation stands at the earliest possible time, a completion at the latest. So a transaction precedes another by its
- * positions only if it did so whatever the clocks really showed. Transactions of one process may overlap then, and
- * count as one after the other (`in_turn` in struct rig_history). Times are the most likely ones on rank 0's clock.
+ * Each record is a source of its own. Their events are merged by the times of rank 0's clock, as far as these are
+ * known: an invocation stands at the earliest possible time, a completion at the latest. So a transaction precedes
+ * another by its positions only if it did so whatever the clocks really showed. Transactions of one process may overlap
+ * then, and count as one after the other (`in_turn` in struct rig_history). Times are the most likely ones on rank 0's
+ * clock.
  *
- * A rank without a record, or whose record ends early, makes the history one with omitted operations (`lost_count`): other ranks may have read
- * what it wrote later.
+ * A rank without a record, or whose record ends early, makes the history one with omitted operations (`lost_count`):
+ * other ranks may have read what it wrote later.
  *
- * Space: parts of each source, and of each record the events of twice its clock's error, with the rest of the parts that
- * they are in; 24 bytes an open transaction, 8 a process; up to 24 segments that are merged ahead, 1.5 MiB each, within a 16th of a
- * limit. Time: linear, times the logarithm of the number of records. Threads: those of the sources; with more than one thread, one that merges ahead of the reader, and parses where `threads` is 2.
+ * Space: parts of each source, and of each record the events of twice its clock's error, with the rest of the parts
+ * that they are in; 24 bytes an open transaction, 8 a process; up to 24 segments that are merged ahead, 1.5 MiB each,
+ * within a 16th of a limit. Time: linear, times the logarithm of the number of records. Threads: those of the sources;
+ * with more than one thread, one that merges ahead of the reader, and parses where `threads` is 2.
  */
 #ifndef RIG_HISTORY_MERGE_MERGE_H
 #define RIG_HISTORY_MERGE_MERGE_H
@@ -23,9 +25,9 @@
 struct rig_merge;
 
 /*
- * Takes the sources, of which there is at least one, also on failure. Fills in `facts`. RIG_E_INPUT: they are not records of
- * one run, or of a kind that cannot be merged. `names`, one a source, outlive the merge. `limit_bytes` is that of the whole check; 0: none.
- * Segments have about `output_txns` transactions; 0: 4,096.
+ * Takes the sources, of which there is at least one, also on failure. Fills in `facts`. RIG_E_INPUT: they are not
+ * records of one run, or of a kind that cannot be merged. `names`, one a source, outlive the merge. `limit_bytes` is
+ * that of the whole check; 0: none. Segments have about `output_txns` transactions; 0: 4,096.
  */
 enum rig_rc rig_merge_open(struct rig_source **sources, const char *const *names, size_t count, unsigned threads,
                            size_t limit_bytes, size_t output_txns, struct rig_source_facts *facts,
@@ -36,8 +38,9 @@ enum rig_rc rig_merge_next(struct rig_merge *merge, const struct rig_segment **s
 /* Restarts from the beginning. */
 enum rig_rc rig_merge_rewind(struct rig_merge *merge, struct rig_source_facts *facts, struct rig_err *err);
 /*
- * For processes that check parts of the history; as rig_source_blocks(), rig_source_start_at(), rig_source_given_end(), rig_source_marks()
- * and rig_source_processes(). rig_merge_marks() brings the facts of the ranks up to date; after it the merge has to start again.
+ * For processes that check parts of the history; as rig_source_blocks(), rig_source_start_at(), rig_source_given_end(),
+ * rig_source_marks() and rig_source_processes(). rig_merge_marks() brings the facts of the ranks up to date; after it
+ * the merge has to start again.
  */
 bool rig_merge_find_places(struct rig_merge *merge, struct rig_source_offsets *places);
 enum rig_rc rig_merge_start_at(struct rig_merge *merge, const struct rig_source_start *start,

@@ -1,6 +1,6 @@
 /*
- * A stretch of merged records (history/merge/merge.h) while it is put together: transactions copied from the pieces of all ranks, with keys,
- * branches and errors numbered anew. Private to the merge.
+ * A stretch of merged records (history/merge/merge.h) while it is put together: transactions copied from the pieces of
+ * all ranks, with keys, branches and errors numbered anew. Private to the merge.
  *
  * Lists and error texts stay where they are, and the output uses them until it is emptied.
  */
@@ -34,11 +34,13 @@ void rig_merge_output_empty(struct rig_merge_output *out, struct rig_merge_rank 
 
 /* The output uses the rank's piece, until another output does or the piece ends, and its lists. */
 bool rig_merge_output_use(struct rig_merge_output *out, uint32_t rank, struct rig_merge_piece *piece);
-/* Gives the operations of the piece's next `count` transactions that complete the numbers of the output, which uses the piece. */
+/* Gives the operations of the piece's next `count` transactions that complete the numbers of the output, which uses the
+ * piece. */
 bool rig_merge_output_map(struct rig_merge_output *out, struct rig_merge_piece *piece, size_t count);
 /* Only gives the output their keys. */
 bool rig_merge_output_map_keys(struct rig_merge_output *out, struct rig_merge_piece *piece, size_t count);
-/* Adds the next transaction that completes of each of these ranks' pieces; they were mapped, and have `op_count` operations. */
+/* Adds the next transaction that completes of each of these ranks' pieces; they were mapped, and have `op_count`
+ * operations. */
 bool rig_merge_output_add(struct rig_merge_output *out, struct rig_merge_piece *const *pieces,
                           const struct rig_merge_ids *ranks, size_t op_count);
 /* The same without operations; their keys were mapped. */

@@ -29,7 +29,8 @@ static int compare_times(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* The times before all blocks, ascending, without repetitions; fewer where the blocks of their cuts would be too many. */
+/* The times before all blocks, ascending, without repetitions; fewer where the blocks of their cuts would be too
+ * many. */
 static bool list_times(struct rig_merge_rank *ranks, const struct rig_source_entries *blocks, size_t count,
                        struct rig_merge_times *times)
 {
@@ -155,8 +156,8 @@ static enum rig_rc check(const struct rig_merge_process *process, const struct r
     return RIG_OK;
 }
 
-/* Whether the process may have a transaction that was invoked at this position of the rank's record. RIG_E_INPUT: the process is of another
- * rank, or completed a later one. */
+/* Whether the process may have a transaction that was invoked at this position of the rank's record. RIG_E_INPUT: the
+ * process is of another rank, or completed a later one. */
 static enum rig_rc merge_processes_check(struct rig_merge_processes *processes, const struct rig_merge_rank *ranks,
                                          uint32_t rank, int32_t number, uint32_t invoked, struct rig_err *err)
 {
@@ -236,8 +237,8 @@ static uint64_t count_complete(const struct rig_merge_rank *rank)
     return count;
 }
 
-/* A digest of how many transactions of each rank are complete, and of those under way; the number of these, whose processes have
- * completed all earlier ones. */
+/* A digest of how many transactions of each rank are complete, and of those under way; the number of these, whose
+ * processes have completed all earlier ones. */
 static enum rig_rc mark_cut(struct rig_merge *merge, uint64_t *count, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;

@@ -10,11 +10,12 @@
 struct rig_merge_process;
 
 /*
- * Times at which the merged order of several records can be entered (history/merge/merge.h), for processes that check parts of it.
+ * Times at which the merged order of several records can be entered (history/merge/merge.h), for processes that check
+ * parts of it.
  *
- * A cut lies before all events whose time in the merged order is at least the cut's. It names a block of each record before which all events
- * are earlier, so that reading there meets all later ones. Its offset is the sum of those of the blocks: a place in the
- * records, as if they were one file.
+ * A cut lies before all events whose time in the merged order is at least the cut's. It names a block of each record
+ * before which all events are earlier, so that reading there meets all later ones. Its offset is the sum of those of
+ * the blocks: a place in the records, as if they were one file.
  *
  * Space: 16 bytes a cut, and 24 for each of its blocks; a cut for each block of a record, and fewer
  * where that makes more than 1,048,576 blocks. Time: one read of all frame
@@ -37,8 +38,8 @@ struct rig_merge_cuts {
 void rig_merge_cuts_done(struct rig_merge_cuts *cuts);
 
 /*
- * The processes of merged records (history/merge/merge.h): each belongs to one rank, and begins a transaction after it has completed the one
- * before.
+ * The processes of merged records (history/merge/merge.h): each belongs to one rank, and begins a transaction after it
+ * has completed the one before.
  *
  * Space: 8 bytes a process, in pages of 4,096. Time: constant.
  */
@@ -53,7 +54,8 @@ void rig_merge_processes_done(struct rig_merge_processes *processes);
 /* None has begun. */
 void rig_merge_processes_reset(struct rig_merge_processes *processes);
 
-/* The same for transactions, at positions of the record, in the order in which they complete, and notes where they do. */
+/* The same for transactions, at positions of the record, in the order in which they complete, and notes where they
+ * do. */
 enum rig_rc rig_merge_processes_note(struct rig_merge_processes *processes, const struct rig_merge_rank *ranks,
                                      uint32_t rank, const struct rig_txn *txns, size_t count, struct rig_err *err);
 

@@ -1,6 +1,6 @@
 /*
- * The structure of a merge. Private to the files that implement history/merge/merge.h: merge.c has its life, its thread and its facts,
- * merge_events.c fills an output, and merge_parts.c lets a process begin and end at cuts.
+ * The structure of a merge. Private to the files that implement history/merge/merge.h: merge.c has its life, its thread
+ * and its facts, merge_events.c fills an output, and merge_parts.c lets a process begin and end at cuts.
  */
 #ifndef RIG_HISTORY_MERGE_MERGE_PRIVATE_H
 #define RIG_HISTORY_MERGE_MERGE_PRIVATE_H

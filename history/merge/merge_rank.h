@@ -1,9 +1,10 @@
 /*
- * One record of a merge (history/merge/merge.h): its parts that are in memory, and its transactions under way. Private to the merge.
+ * One record of a merge (history/merge/merge.h): its parts that are in memory, and its transactions under way. Private
+ * to the merge.
  *
- * A piece is a segment of the source, taken from it. Its events are merged in two streams: starts, which are invocations by their
- * earliest times, and ends, which are completions by their latest. A start lives from the first piece that has it until its
- * transaction is given out.
+ * A piece is a segment of the source, taken from it. Its events are merged in two streams: starts, which are
+ * invocations by their earliest times, and ends, which are completions by their latest. A start lives from the first
+ * piece that has it until its transaction is given out.
  */
 #ifndef RIG_HISTORY_MERGE_MERGE_RANK_H
 #define RIG_HISTORY_MERGE_MERGE_RANK_H
@@ -21,8 +22,8 @@ RIG_VEC(uint64_t, rig_merge_order)
 /* Operations of a transaction that are copied at a time; surplus copies are overwritten. */
 enum { RIG_MERGE_OPS_AT_ONCE = 5 };
 
-/* The elements and texts of a piece, which outputs show longer than there is the piece: what is merged next takes its memory, while that is in
- * the cache. */
+/* The elements and texts of a piece, which outputs show longer than there is the piece: what is merged next takes its
+ * memory, while that is in the cache. */
 struct rig_merge_lists {
     struct rig_list_pool pool;
     struct rig_arena texts;
@@ -31,8 +32,8 @@ struct rig_merge_lists {
     struct rig_merge_lists *next; /* free */
 };
 
-/* The segment's times are the likely ones on rank 0's clock. Its finished transactions have merged positions. One transaction more has the end of the
- * operations, and there is room for RIG_MERGE_OPS_AT_ONCE more of these. */
+/* The segment's times are the likely ones on rank 0's clock. Its finished transactions have merged positions. One
+ * transaction more has the end of the operations, and there is room for RIG_MERGE_OPS_AT_ONCE more of these. */
 struct rig_merge_piece {
     struct rig_segment segment;
     struct rig_merge_times ends;               /* per transaction: the latest time of its completion */
@@ -113,8 +114,8 @@ struct rig_time_stream rig_merge_rank_ends(struct rig_merge_rank *rank);
 
 /* The next `count` starts of the piece have their positions, in `start_at`: their transactions are under way. */
 void rig_merge_rank_begin(struct rig_merge_rank *rank, struct rig_merge_piece *piece, size_t count);
-/* The next `count` ends of the piece have their positions, in `end_at`: their transactions get both positions, and are no longer under way.
- * The caller moves next_end on. */
+/* The next `count` ends of the piece have their positions, in `end_at`: their transactions get both positions, and are
+ * no longer under way. The caller moves next_end on. */
 void rig_merge_rank_finish(struct rig_merge_rank *rank, struct rig_merge_piece *piece, size_t count);
 /* Whether the transaction is under way: its start has a position. It is not finished. */
 static inline bool rig_merge_rank_is_begun(const struct rig_merge_rank *rank, uint32_t start)

@@ -14,8 +14,9 @@
  * The place of a record in a run of several processes, and how its clock ran beside that of the first of them.
  *
  * A run over several ranks leaves a record for each. Each is recorded with the clock of its own machine
- * (rig_clock_now_ns()). Samples say by how much that clock differs from rank 0's: at `local_ns` of the rank's clock, rank
- * 0's clock shows between local_ns + offset_ns - error_ns and local_ns + offset_ns + error_ns. Rank 0 needs no samples.
+ * (rig_clock_now_ns()). Samples say by how much that clock differs from rank 0's: at `local_ns` of the rank's clock,
+ * rank 0's clock shows between local_ns + offset_ns - error_ns and local_ns + offset_ns + error_ns. Rank 0 needs no
+ * samples.
  */
 
 enum { RIG_RANK_RUN_BYTES = 16, RIG_RANKS_MOST = 4096 };

@@ -1,10 +1,11 @@
 /*
  * The order of the next events of several ranks (history/merge/merge.h): ascending streams of times, merged in batches.
  *
- * An event is one number: its time since the batch's earliest event, then whether it ends a transaction, then its stream. Streams are
- * merged by twos, without branches: which of two streams has the next event is unpredictable.
+ * An event is one number: its time since the batch's earliest event, then whether it ends a transaction, then its
+ * stream. Streams are merged by twos, without branches: which of two streams has the next event is unpredictable.
  *
- * Space: 16 bytes an event of a batch. Time: linear, times the logarithm of the number of streams. Threads: one at a time.
+ * Space: 16 bytes an event of a batch. Time: linear, times the logarithm of the number of streams. Threads: one at a
+ * time.
  */
 #ifndef RIG_HISTORY_MERGE_TIME_ORDER_H
 #define RIG_HISTORY_MERGE_TIME_ORDER_H
@@ -37,9 +38,9 @@ bool rig_time_order_init(struct rig_time_order *order, size_t stream_count);
 void rig_time_order_done(struct rig_time_order *order);
 
 /*
- * The next events of all streams in order, before `until_ns`, at most `most_each` of a stream, in order->events. There are none where a
- * stream has to be continued first: the one with the earliest `then_ns` of those whose next events are not known. False when memory runs
- * out.
+ * The next events of all streams in order, before `until_ns`, at most `most_each` of a stream, in order->events. There
+ * are none where a stream has to be continued first: the one with the earliest `then_ns` of those whose next events are
+ * not known. False when memory runs out.
  */
 bool rig_time_order_next(struct rig_time_order *order, struct rig_time_stream *streams, int64_t until_ns,
                          size_t most_each);

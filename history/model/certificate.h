@@ -5,7 +5,8 @@
  * A commit has a place in that order (PostgreSQL: the LSN of the commit; etcd: the revision) and its changes. A change
  * makes a version of a key. A version of a list is kept as the elements that it shares with the version before it and
  * those behind them; a register has one element. A certificate covers the commits from before the first transaction of
- * the run up to some commit. If it is `complete`, it covers all of them, and no session of the run could commit any more.
+ * the run up to some commit. If it is `complete`, it covers all of them, and no session of the run could commit any
+ * more.
  *
  * After a failover the server goes on on another timeline, which forks from the one before it at some place. Commits of
  * the former timeline from this place on are lost: they are kept apart.
@@ -109,7 +110,8 @@ void rig_certificate_builder_done(struct rig_certificate_builder *builder);
 /* Begins a commit; false when memory runs out, or for a place that does not ascend. */
 bool rig_certificate_add_commit(struct rig_certificate_builder *builder, uint64_t place, uint64_t id,
                                 uint32_t timeline);
-/* Adds a version of a key to the last commit: all of its elements, or its removal (NULL). False when memory runs out. */
+/* Adds a version of a key to the last commit: all of its elements, or its removal (NULL). False when memory runs
+ * out. */
 bool rig_certificate_add_version(struct rig_certificate_builder *builder, int64_t key, const int64_t *elements,
                                  uint32_t count);
 
@@ -119,21 +121,23 @@ bool rig_certificate_add_version(struct rig_certificate_builder *builder, int64_
  *   PLACE KEY VALUE     a version of a key: a number, or all elements of a list with commas; `-`: the key was removed
  *   end                 the last line: no version is missing
  *
- * Blanks or tabs separate the fields. PLACE is a number that may have a fraction, of the commit that made the version; lines
- * may come in any order. Versions of one place are one commit, and of several versions of a key at one place the last line
- * is taken. Commits are numbered from 1 in the order of their places. Empty lines, and lines that begin with #, are nothing.
+ * Blanks or tabs separate the fields. PLACE is a number that may have a fraction, of the commit that made the version;
+ * lines may come in any order. Versions of one place are one commit, and of several versions of a key at one place the
+ * last line is taken. Commits are numbered from 1 in the order of their places. Empty lines, and lines that begin with
+ * #, are nothing.
  *
  * Time: sorting the lines. Space: 40 bytes a line beside the text and the certificate. Threads: one.
  */
 
-/* Fills an empty certificate, which is complete then. RIG_E_INPUT, with the line, when one is not as above or the last one is
- * missing; RIG_E_LIMIT when memory runs out; the certificate has no commits then. */
+/* Fills an empty certificate, which is complete then. RIG_E_INPUT, with the line, when one is not as above or the last
+ * one is missing; RIG_E_LIMIT when memory runs out; the certificate has no commits then. */
 enum rig_rc rig_certificate_of_lines(const char *text, size_t size, struct rig_certificate *certificate,
                                      struct rig_err *err);
 
 /*
- * Makes a certificate of what a database says, call by call: the functions of a driver's struct rig_certificate_sink, whose
- * context is a struct rig_certificate_taking. They return false when memory runs out, or for what is out of order.
+ * Makes a certificate of what a database says, call by call: the functions of a driver's struct rig_certificate_sink,
+ * whose context is a struct rig_certificate_taking. They return false when memory runs out, or for what is out of
+ * order.
  *
  * Threads: one.
  */

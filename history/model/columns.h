@@ -1,6 +1,6 @@
 /*
- * Side columns of transactions (history/model/transaction.h): values parallel to the transactions of a segment, a window or a
- * history, and the texts of names.
+ * Side columns of transactions (history/model/transaction.h): values parallel to the transactions of a segment, a
+ * window or a history, and the texts of names.
  *
  * Each column is a vector that ends with the last transaction that has a value. So an unused column takes no memory,
  * and without columns copying and dropping transactions costs nothing.

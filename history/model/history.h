@@ -75,7 +75,8 @@ struct rig_branch {
     uint32_t count;  /* elements in all */
 };
 
-/* A list that was read, from rig_txn_op_list(). rig_read_element() gives its elements; history/model/read_list.h has more. */
+/* A list that was read, from rig_txn_op_list(). rig_read_element() gives its elements; history/model/read_list.h has
+ * more. */
 struct rig_read_list {
     const int64_t *at;   /* the first `shared` elements */
     const int64_t *tail; /* the others */
@@ -88,8 +89,8 @@ struct rig_read_list {
 
 /*
  * A certificate with snapshots adds to a history the place of each commit in the order in which snapshots show
- * them, and for each read the number of commits that it saw, which are those with lesser places. RIG_PLACE_NONE: not known,
- * or the transaction wrote nothing.
+ * them, and for each read the number of commits that it saw, which are those with lesser places. RIG_PLACE_NONE: not
+ * known, or the transaction wrote nothing.
  */
 struct rig_row_chains;
 struct rig_read_places {
@@ -153,11 +154,11 @@ struct rig_history {
 };
 
 void rig_history_free(struct rig_history *history);
-/* The same history with fields of its own: the arrays belong to the other one, outlive it, and must not be changed. NULL when
- * memory runs out. */
+/* The same history with fields of its own: the arrays belong to the other one, outlive it, and must not be changed.
+ * NULL when memory runs out. */
 struct rig_history *rig_history_share(const struct rig_history *history);
-/* Moves the side columns of the transactions from `at` on `count` places up, where transactions without any are inserted.
- * False when memory runs out. */
+/* Moves the side columns of the transactions from `at` on `count` places up, where transactions without any are
+ * inserted. False when memory runs out. */
 bool rig_history_insert_columns(struct rig_history *history, uint32_t at, uint32_t count);
 
 static inline uint32_t rig_txn_op_count(const struct rig_history *history, uint32_t txn)

@@ -21,7 +21,8 @@
 enum rig_rc rig_history_excerpt(const struct rig_history *history, const uint8_t *keep, struct rig_history **excerpt,
                                 struct rig_err *err);
 
-/* Whether operation `op`, which is not the first one of its transaction, belongs to the statement of the one before it. */
+/* Whether operation `op`, which is not the first one of its transaction, belongs to the statement of the one before
+ * it. */
 typedef bool rig_statement_continues(const struct rig_txn_op *ops, uint32_t op);
 
 /* The parts of a history that an excerpt keeps. */
@@ -31,21 +32,22 @@ struct rig_history_choice {
     /* Whether reads leave this element of the key out; NULL: they show all. It is asked of sequences only. */
     bool (*hides)(const void *context, uint32_t key, int64_t element);
     const void *context;
-    /* A byte a transaction; not 0: the transaction is taken apart, into one transaction for each of its operations (for each of
-     * its keys, with `apart_by_key`; for each statement, with `continues`). These come last, each with a process of its own,
-     * and last from the beginning of the history to its end, so that nothing but their reads and writes orders them. NULL:
-     * none is. */
+    /* A byte a transaction; not 0: the transaction is taken apart, into one transaction for each of its operations (for
+     * each of its keys, with `apart_by_key`; for each statement, with `continues`). These come last, each with a
+     * process of its own, and last from the beginning of the history to its end, so that nothing but their reads and
+     * writes orders them. NULL: none is. */
     const uint8_t *apart;
     bool apart_by_key;
     rig_statement_continues *continues; /* NULL: each operation is a statement */
 };
 
-/* The part of a transaction that begins with operation `first`: the next operation of it at `from` or later, or `count`. */
+/* The part of a transaction that begins with operation `first`: the next operation of it at `from` or later, or
+ * `count`. */
 uint32_t rig_history_part_next(const struct rig_history_choice *choice, const struct rig_txn_op *ops, uint32_t count,
                                uint32_t first, uint32_t from);
 
-/* The same with some operations of the kept transactions, and reads of sequences without hidden elements. RIG_E_LIMIT also where
- * there is no number left for the position or the process of what is taken apart. */
+/* The same with some operations of the kept transactions, and reads of sequences without hidden elements. RIG_E_LIMIT
+ * also where there is no number left for the position or the process of what is taken apart. */
 enum rig_rc rig_history_excerpt_of(const struct rig_history *history, const struct rig_history_choice *choice,
                                    struct rig_history **excerpt, struct rig_err *err);
 

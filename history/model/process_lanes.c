@@ -47,7 +47,8 @@ static struct lane *find_lane(struct sorting *s, const struct rig_txn *txn)
     return &s->lanes.at[number];
 }
 
-/* Transactions of a process are in the order of their completions, which is that of their invocations; open ones come last. */
+/* Transactions of a process are in the order of their completions, which is that of their invocations; open ones come
+ * last. */
 static bool choose_processes(struct rig_process_lanes *lanes, struct sorting *s)
 {
     struct rig_history *history = &lanes->history;

@@ -1,10 +1,11 @@
 /*
- * A history whose processes run in turn (`in_turn` in struct rig_history) in a form that files can hold: a process of a file
- * has one transaction under way at a time, and its events are in the order of their times.
+ * A history whose processes run in turn (`in_turn` in struct rig_history) in a form that files can hold: a process of a
+ * file has one transaction under way at a time, and its events are in the order of their times.
  *
- * Transactions of one process that overlap go to several processes: the first keeps its number, the others get new ones, each with
- * transactions that do not overlap. So the file tells less than the history: what it refutes is refuted, and the order between overlapping
- * transactions of one process is lost. A time that would contradict the positions becomes that of the event before.
+ * Transactions of one process that overlap go to several processes: the first keeps its number, the others get new
+ * ones, each with transactions that do not overlap. So the file tells less than the history: what it refutes is
+ * refuted, and the order between overlapping transactions of one process is lost. A time that would contradict the
+ * positions becomes that of the event before.
  *
  * Time: O(n log n). Space: 80 bytes a transaction while it lives.
  */

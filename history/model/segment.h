@@ -1,9 +1,9 @@
 /*
  * A stretch of a history, the result of one parse: transactions in completion order, with numbers of this stretch.
  *
- * Readers of formats fill segments, each from the bytes of an independent part; a window (history/model/window.h) joins them
- * to a history, in the order of the file. Segments are reused: rig_segment_reset() keeps their memory, so that a long
- * history is read through a few buffers that stay in the cache.
+ * Readers of formats fill segments, each from the bytes of an independent part; a window (history/model/window.h) joins
+ * them to a history, in the order of the file. Segments are reused: rig_segment_reset() keeps their memory, so that a
+ * long history is read through a few buffers that stay in the cache.
  *
  *  - Keys are numbered from 0 in the order of their first use here. Two numbers may stand for one key: when a reader's
  *    spine of a key becomes another list, the key gets a new number.

@@ -1,10 +1,10 @@
 /*
  * The part of a history that is in memory: joins segments, shows them as a history, and forgets released keys.
  *
- * A window without a release is the whole history: that is how history/source/load.h loads one. Otherwise a check judges the
- * history that the window shows, says which transactions are settled and which keys it releases, and the window
- * forgets the operations on these keys, and every settled transaction without other operations. history/model/window_view.h
- * is the contract of this.
+ * A window without a release is the whole history: that is how history/source/load.h loads one. Otherwise a check
+ * judges the history that the window shows, says which transactions are settled and which keys it releases, and the
+ * window forgets the operations on these keys, and every settled transaction without other operations.
+ * history/model/window_view.h is the contract of this.
  *
  * Space: that of the transactions held: 40 bytes each, 16 an operation, 8 an append, 8 to 16 an element; a hash table
  * over the keys held. Time: linear in what is added; a release is linear in what the window holds. Threads: one at a
@@ -31,8 +31,9 @@ void rig_window_free(struct rig_window *window);
 enum rig_rc rig_window_add(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err);
 
 /*
- * The window as a history (history/model/window_view.h): borrowed, valid until the window changes. `with_open` adds the open
- * transactions after the complete ones, as info without completion; else they are left out. NULL when memory runs out.
+ * The window as a history (history/model/window_view.h): borrowed, valid until the window changes. `with_open` adds the
+ * open transactions after the complete ones, as info without completion; else they are left out. NULL when memory runs
+ * out.
  */
 const struct rig_history *rig_window_history(struct rig_window *window, bool with_open);
 
@@ -59,8 +60,8 @@ uint64_t rig_window_key_use_count(const struct rig_window *window, uint32_t key)
 void rig_window_release(struct rig_window *window, const uint8_t *settled, const uint8_t *release_key);
 
 /*
- * Forgets transactions and all their operations, with the numbers of the last rig_window_history(false); `dropped`: not 0.
- * Keys keep their numbers. Only for types without lists.
+ * Forgets transactions and all their operations, with the numbers of the last rig_window_history(false); `dropped`: not
+ * 0. Keys keep their numbers. Only for types without lists.
  */
 void rig_window_drop(struct rig_window *window, const uint8_t *dropped);
 

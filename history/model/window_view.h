@@ -19,8 +19,8 @@
  *  - that a key is released. Every transaction that used it must be settled, and no open one may name it. The window
  *    forgets its operations and its lists. If it occurs again it is a new key.
  *
- * Operations on objects are judged in another way: rig_window_drop() forgets any of them, and no key is released. So such a
- * window has all operations that the code that judges did not drop.
+ * Operations on objects are judged in another way: rig_window_drop() forgets any of them, and no key is released. So
+ * such a window has all operations that the code that judges did not drop.
  *
  * A history that is not the view of a window has no settled transactions and no summary.
  */

@@ -21,8 +21,8 @@ bool rig_record_recognise(const void *data, size_t size);
  * they are longer than usual, and at most `most_bytes` each unless that is 0. */
 bool rig_record_has_blocks(const struct rig_source_bytes *bytes, size_t most_bytes);
 
-/* `state`: of either reader. The beginning of each block, that of the first one as 0, up to a frame that is incomplete. False when memory
- * runs out, and for a record with a certificate. */
+/* `state`: of either reader. The beginning of each block, that of the first one as 0, up to a frame that is incomplete.
+ * False when memory runs out, and for a record with a certificate. */
 bool rig_record_find_blocks(void *state, const struct rig_source_bytes *bytes, struct rig_source_offsets *blocks);
 /* The same with what the checkpoints say. False also if one is damaged, or if times need not ascend. */
 bool rig_record_find_entries(void *state, const struct rig_source_bytes *bytes, struct rig_source_entries *entries);

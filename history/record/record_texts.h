@@ -1,6 +1,6 @@
 /*
- * Values that are not integers in the binary record: the header has the text of each (docs/history-format.md), and events
- * have its number (history/model/value_texts.h). Private to the record and to what saves histories.
+ * Values that are not integers in the binary record: the header has the text of each (docs/history-format.md), and
+ * events have its number (history/model/value_texts.h). Private to the record and to what saves histories.
  */
 #ifndef RIG_HISTORY_RECORD_RECORD_TEXTS_H
 #define RIG_HISTORY_RECORD_RECORD_TEXTS_H

@@ -69,9 +69,9 @@ void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_o
 /* The side columns of the transaction that completes next on this channel: borrowed until it does. NULL: none. */
 void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns);
 
-/* An event of the nemesis or of the load, from one thread at a time; `time_ns` is from rig_clock_now_ns(), ascending, and
- * the recorder sets the position. With simulated time it is the time of a client that has not gone on yet. Texts are cut
- * at RIG_RECORDER_ERROR_BYTES. */
+/* An event of the nemesis or of the load, from one thread at a time; `time_ns` is from rig_clock_now_ns(), ascending,
+ * and the recorder sets the position. With simulated time it is the time of a client that has not gone on yet. Texts
+ * are cut at RIG_RECORDER_ERROR_BYTES. */
 void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_event *event);
 
 /* With a rank: a sample of its clock, from any thread, before the recorder is closed. It is in the file after the next

@@ -2,7 +2,8 @@
  * Writes a history in any form, event by event, while it is made.
  *
  * Events come in the order of their times. Times are distinct, except RIG_NO_TIME in the textual forms and those of
- * successive events of one client, or of a rank. The binary form stores no positions: events count from 0 in their order.
+ * successive events of one client, or of a rank. The binary form stores no positions: events count from 0 in their
+ * order.
  *
  * Time: that of formatting or encoding. Space: the encoder or the kept texts of lists, 1 MiB, 8 bytes a client, and the
  * samples of a clock between two blocks; it does not grow with the number of events. Threads: one at a time.

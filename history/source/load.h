@@ -3,9 +3,10 @@
  *
  * Forms: RIG_FORM_RIG (`history.rig`), RIG_FORM_JSON_LINES (Jepsen/Elle field names), RIG_FORM_EDN, and those of
  * solver-based checkers (history/import/), of which only RIG_FORM_PLUME and RIG_FORM_DBCOP are written. The form of a
- * file is recognised by its first bytes, never by its name; a folder holds logs of Cobra. Errors name file, line and column (byte offset for the binary
- * form) and the remedy. RIG_E_INPUT for a malformed file, RIG_E_IO for one that cannot be read, RIG_E_LIMIT beyond
- * `limit_bytes`. A binary record that was cut is not an error: the history is `truncated`.
+ * file is recognised by its first bytes, never by its name; a folder holds logs of Cobra. Errors name file, line and
+ * column (byte offset for the binary form) and the remedy. RIG_E_INPUT for a malformed file, RIG_E_IO for one that
+ * cannot be read, RIG_E_LIMIT beyond `limit_bytes`. A binary record that was cut is not an error: the history is
+ * `truncated`.
  */
 #ifndef RIG_HISTORY_SOURCE_LOAD_H
 #define RIG_HISTORY_SOURCE_LOAD_H
@@ -62,8 +63,8 @@ struct rig_save_options {
     bool pack;          /* compressed: rig's own form only; RIG_E_USAGE if this build cannot compress */
 };
 
-/* Writes atomically; "-" is standard output. Files have no place for processes that run in turn (struct rig_history): see
- * history/model/process_lanes.h. RIG_E_INPUT for keys that are not UTF-8 in JSON lines and EDN, and for what
+/* Writes atomically; "-" is standard output. Files have no place for processes that run in turn (struct rig_history):
+ * see history/model/process_lanes.h. RIG_E_INPUT for keys that are not UTF-8 in JSON lines and EDN, and for what
  * a form of a solver-based checker cannot hold. */
 enum rig_rc rig_history_save(const struct rig_history *history, const char *path,
                              const struct rig_save_options *options, struct rig_err *err);

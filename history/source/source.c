@@ -196,8 +196,9 @@ enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size
 
 /* ---- several records ---- */
 
-/* Each record has a share of the limit, and short parts in order, so that those of all records stay in the cache while they are merged.
- * The thread that merges parses them too, unless there are cores for a thread per record beside it and the reader's. */
+/* Each record has a share of the limit, and short parts in order, so that those of all records stay in the cache while
+ * they are merged. The thread that merges parses them too, unless there are cores for a thread per record beside it and
+ * the reader's. */
 static struct rig_source_options share_options(const struct rig_source *source, size_t count)
 {
     struct rig_source_options options = source->options;

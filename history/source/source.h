@@ -83,8 +83,8 @@ struct rig_source_facts {
 enum rig_rc rig_source_open(const char *path, const struct rig_source_options *options, struct rig_source **source,
                             struct rig_err *err);
 /*
- * The records of the ranks of one run as one history (history/merge/merge.h), also if some are missing. One path may also be
- * any other history, as above.
+ * The records of the ranks of one run as one history (history/merge/merge.h), also if some are missing. One path may
+ * also be any other history, as above.
  */
 enum rig_rc rig_source_open_ranks(const char *const *paths, size_t count, const struct rig_source_options *options,
                                   struct rig_source **source, struct rig_err *err);
@@ -99,15 +99,16 @@ enum rig_rc rig_source_open_memory(const char *name, const void *data, size_t si
 enum rig_rc rig_source_next(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err);
 /* The followed file is complete: read the rest, to the end. */
 void rig_source_settle(struct rig_source *source);
-/* Exchanges the content of the segment given last, until the next call, with that of another one, which then owns it. Not for
- * texts as keys. Private to the merge. */
+/* Exchanges the content of the segment given last, until the next call, with that of another one, which then owns it.
+ * Not for texts as keys. Private to the merge. */
 void rig_source_exchange(struct rig_source *source, struct rig_segment *segment);
 /* Restarts from the beginning. */
 enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
 /*
- * For processes that read parts of one history. The places where it can be entered, in order, the first one 0: the beginnings of a
- * record's blocks in its file, or cuts through several records, as if these were one file (history/merge/merge_parts.h). False where the
- * source is read in another way, and for a record that has a certificate.
+ * For processes that read parts of one history. The places where it can be entered, in order, the first one 0: the
+ * beginnings of a record's blocks in its file, or cuts through several records, as if these were one file
+ * (history/merge/merge_parts.h). False where the source is read in another way, and for a record that has a
+ * certificate.
  */
 bool rig_source_blocks(struct rig_source *source, struct rig_source_offsets *blocks);
 /* How a process reads from a place on. */
@@ -121,20 +122,22 @@ struct rig_source_start {
 enum rig_rc rig_source_start_at(struct rig_source *source, const struct rig_source_start *start, struct rig_err *err);
 /* The place where the last segment given ends; of several records, the last place that was reached. */
 size_t rig_source_given_end(const struct rig_source *source);
-/* Digests of what the source says (counts, times, open transactions) where the first segment given since the start begins, and where
- * the last one ends: the end of one process is the start of the next one unless something between them is damaged. With several records, brings
- * the facts of the ranks up to date; then start anew. */
+/* Digests of what the source says (counts, times, open transactions) where the first segment given since the start
+ * begins, and where the last one ends: the end of one process is the start of the next one unless something between
+ * them is damaged. With several records, brings the facts of the ranks up to date; then start anew. */
 void rig_source_marks(struct rig_source *source, uint64_t *start, uint64_t *end);
-/* Adds the processes of several records that were met since the start; after rig_source_marks(). False when memory runs out. */
+/* Adds the processes of several records that were met since the start; after rig_source_marks(). False when memory runs
+ * out. */
 bool rig_source_processes(const struct rig_source *source, struct rig_rank_processes *processes);
-/* The blocks of one record, for the merge. False as for rig_source_blocks(), and if times need not ascend or a checkpoint is damaged. */
+/* The blocks of one record, for the merge. False as for rig_source_blocks(), and if times need not ascend or a
+ * checkpoint is damaged. */
 bool rig_source_find_entries(struct rig_source *source, struct rig_source_entries *entries);
 /*
- * After rig_source_next() failed: whether the operations of JSON lines or EDN can be read in another way; then the source
- * restarts from its beginning. Operations whose indices do not ascend are sorted, in memory, and keys of several
- * kinds are read as values. `why` holds the failure; it is cleared, or replaced where sorting fails. Sorting may take half
- * of the limit, less what is held of a pipe; it takes a copy of the file and 72 bytes an operation (text/index_order.h).
- * Call it again after another failure: there are few ways.
+ * After rig_source_next() failed: whether the operations of JSON lines or EDN can be read in another way; then the
+ * source restarts from its beginning. Operations whose indices do not ascend are sorted, in memory, and keys of several
+ * kinds are read as values. `why` holds the failure; it is cleared, or replaced where sorting fails. Sorting may take
+ * half of the limit, less what is held of a pipe; it takes a copy of the file and 72 bytes an operation
+ * (text/index_order.h). Call it again after another failure: there are few ways.
  */
 bool rig_source_mend(struct rig_source *source, struct rig_err *why);
 /* How much of the source lies before the end of the last segment given: 0 to 1. */

@@ -1,6 +1,6 @@
 /*
- * The structure of a source of one file (history/source/source.h): source.c has its life and its facts, source_parts.c the parts that are parsed
- * ahead, and their threads. Private to these files.
+ * The structure of a source of one file (history/source/source.h): source.c has its life and its facts, source_parts.c
+ * the parts that are parsed ahead, and their threads. Private to these files.
  */
 #ifndef RIG_HISTORY_SOURCE_SOURCE_PRIVATE_H
 #define RIG_HISTORY_SOURCE_SOURCE_PRIVATE_H

@@ -11,9 +11,9 @@
  *   {:f :add}   ok: {:val 3, :sts 115}                   [[:r "row 3" [3]] [:append "row 3" <a number of its own>]
  *                                                         [:append "row 4" 4] [:append "rows" 4]]
  *
- * So two additions after the same row are a lost update, and additions whose timestamps contradict their values a cycle.
- * Rows below 0 are there before the load. A row that reads show and that no acknowledged addition inserted has a writer of
- * unknown outcome, at most as many as there are additions of unknown outcome.
+ * So two additions after the same row are a lost update, and additions whose timestamps contradict their values a
+ * cycle. Rows below 0 are there before the load. A row that reads show and that no acknowledged addition inserted has a
+ * writer of unknown outcome, at most as many as there are additions of unknown outcome.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /*
- * Histories of numbers that increments raise by 1 (classic_operations.h): each increment is a read of the number before,
- * and a write of the one after it.
+ * Histories of numbers that increments raise by 1 (classic_operations.h): each increment is a read of the number
+ * before, and a write of the one after it.
  *
  *   {:f :inc, :value 3}  ok: {3 7}          [[:r 3 6] [:w 3 7]]
  *   {:f :inc}            ok: 7              the same of key 0
  *   {:f :inc}            ok: ["<time>" 6]   the same: the number before, with the database's time, which is not used
  *   {:f :read}           ok: {3 7, 4 1}     [[:r 3 7] [:r 4 1]]; and 7 or ["<time>" 7], of key 0
  *
- * The least number of a key is its initial state, unless an increment wrote it. Numbers between the least and the highest
- * one that no acknowledged increment wrote have writers of unknown outcome, at most as many as increments of unknown
- * result. Two increments to one number are lost updates: reads of that number then show nothing, as any of them may have
- * written it.
+ * The least number of a key is its initial state, unless an increment wrote it. Numbers between the least and the
+ * highest one that no acknowledged increment wrote have writers of unknown outcome, at most as many as increments of
+ * unknown result. Two increments to one number are lost updates: reads of that number then show nothing, as any of them
+ * may have written it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
- * Transactions on registers whose values repeat (multi-key-acid), rewritten so that each write has a value of its own: the
- * n-th write of 3 to a key writes "3#n".
+ * Transactions on registers whose values repeat (multi-key-acid), rewritten so that each write has a value of its own:
+ * the n-th write of 3 to a key writes "3#n".
  *
  * A read of a value that several transactions wrote shows which of them only if it can be one alone: its transaction
- * completed before the others were invoked, and an acknowledged read found the key without a value, so that the value was
- * not there at first. Any other read of such a value is written without its result. Each order that explains the
+ * completed before the others were invoked, and an acknowledged read found the key without a value, so that the value
+ * was not there at first. Any other read of such a value is written without its result. Each order that explains the
  * transactions of the file therefore explains those written here; what refutes these refutes the file. As results are
  * missing, none of them makes a level hold.
  *
@@ -23,8 +23,8 @@ struct write {
     uint32_t number; /* among the writes of its value to its key, from 1 */
 };
 
-/* The writes of a value to a key. An item is a place in the file; reads whose transactions completed by then cannot show the
- * write. 0: nothing is known of its invocation. */
+/* The writes of a value to a key. An item is a place in the file; reads whose transactions completed by then cannot
+ * show the write. 0: nothing is known of its invocation. */
 struct value {
     uint32_t count;
     uint32_t first_from;  /* item that invokes the first write */
@@ -251,7 +251,8 @@ static void put_result(struct rig_classic *r, const struct walk *walk, uint32_t 
         rig_classic_end_micro(r, NULL);
 }
 
-/* `write`: what the invocation wrote here; NULL: nothing. A completion that says something else is refused by the reader. */
+/* `write`: what the invocation wrote here; NULL: nothing. A completion that says something else is refused by the
+ * reader. */
 static void put_write(struct rig_classic *r, const struct walk *walk, const struct write *write)
 {
     const struct noted *noted = r->numbers;
@@ -305,7 +306,8 @@ static enum rig_rc put(struct rig_classic *r, const struct rig_classic_item *ite
     return RIG_OK;
 }
 
-/* Whether some value is written to a key twice; items have no partners yet, so a file with invocations is judged by these. */
+/* Whether some value is written to a key twice; items have no partners yet, so a file with invocations is judged by
+ * these. */
 static bool has_values_that_repeat(const struct rig_classic *r)
 {
     struct rig_table seen;

@@ -1,5 +1,6 @@
 /*
- * Histories of Elle's closed predicates (classic_operations.h), rewritten as the workload predicate (history/types/row_ops.h).
+ * Histories of Elle's closed predicates (classic_operations.h), rewritten as the workload predicate
+ * (history/types/row_ops.h).
  *
  *   {:f :init, :value {:x 1}}        the rows that are there from the start: a transaction of statements
  *   [:insert :x 2], [:w :x 2]        an insert; an update of row x, if it was there from the start
@@ -7,13 +8,13 @@
  *   [:r :x 2]                        a read of row x by its key
  *   [:rp pred {:x 2}]                a read of the rows that meet :true, [:= 2] or [:mod 2 0]
  *
- * The universe is closed: a key has its first value, if `init` gives it one, and at most one write by a transaction that
- * may have committed. So a write of a key of `init` replaced the first value, whatever the transaction read: the
+ * The universe is closed: a key has its first value, if `init` gives it one, and at most one write by a transaction
+ * that may have committed. So a write of a key of `init` replaced the first value, whatever the transaction read: the
  * update's result says so. A history with more writes of a key is refused, because nothing tells their order.
  *
  * A key that is not a small integer is numbered from FIRST_NAME on. Statement J of key K with value V has the number
- * ((K * 10 + J) * 1000000 + V) * 1000 + 990 + what it does. J: 0 the first value or the insert, 1 a later write, 2 a write
- * that failed, 9 a value that nothing wrote.
+ * ((K * 10 + J) * 1000000 + V) * 1000 + 990 + what it does. J: 0 the first value or the insert, 1 a later write, 2 a
+ * write that failed, 9 a value that nothing wrote.
  */
 #include <stdlib.h>
 

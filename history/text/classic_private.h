@@ -1,8 +1,8 @@
 /*
  * The rewriting of classic workloads (classic_operations.h): its state, the forms of operations, and what they share.
  *
- * A form is the way in which some workload writes its operations. It puts the transactions of each item of the file into
- * the result. To add one is to add its row in classic_operations.c, and a file for it.
+ * A form is the way in which some workload writes its operations. It puts the transactions of each item of the file
+ * into the result. To add one is to add its row in classic_operations.c, and a file for it.
  *
  * Private to history/text/. Threads: one.
  */
@@ -128,8 +128,8 @@ bool rig_classic_note_origin(struct rig_classic *r, size_t at);
 /* Writes an operation up to its first micro-operation, and the rest of it. */
 void rig_classic_begin(struct rig_classic *r, const struct rig_classic_item *item, int64_t index);
 void rig_classic_end(struct rig_classic *r);
-/* Begins a transaction of unknown outcome that the file does not show, before all others. The byte `at` of the file tells
- * of it. False when memory runs out. */
+/* Begins a transaction of unknown outcome that the file does not show, before all others. The byte `at` of the file
+ * tells of it. False when memory runs out. */
 bool rig_classic_begin_unseen(struct rig_classic *r, size_t at);
 /* The operation `item`, in a history of the workload, `why`: such as "is not known". */
 enum rig_rc rig_classic_refuse(const struct rig_classic *r, const struct rig_classic_item *item, const char *why);

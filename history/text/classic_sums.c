@@ -5,8 +5,8 @@
 #include "history/types/types.h"
 
 /*
- * Histories of long forks (classic_operations.h): as they are, and a writer for each value that no operation of the file
- * wrote.
+ * Histories of long forks (classic_operations.h): as they are, and a writer for each value that no operation of the
+ * file wrote.
  */
 
 /* Adds the reads and writes of a transaction to the table of keys: 1 read with a value, 2 written. */
@@ -92,7 +92,8 @@ static size_t count_reads(const struct rig_classic *r, const struct rig_classic_
     return count;
 }
 
-/* Reads of groups alone: the file does not show the writers. Others are read as they are, unless the workload is given. */
+/* Reads of groups alone: the file does not show the writers. Others are read as they are, unless the workload is
+ * given. */
 static bool are_reads_of_groups(const struct rig_classic *r)
 {
     bool found = false;

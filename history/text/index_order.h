@@ -15,9 +15,9 @@
 
 /*
  * Writes the sorted operations to `out` and their lines to `origin`, both empty before, and sets *sorted if every
- * operation has an index and they do not ascend. Otherwise *sorted is false. RIG_E_INPUT for another fault of a file whose
- * indices do not ascend: two operations of one index, one without; RIG_E_LIMIT if that takes more than `limit_bytes`, half
- * of it for the copy, which also limits `out`.
+ * operation has an index and they do not ascend. Otherwise *sorted is false. RIG_E_INPUT for another fault of a file
+ * whose indices do not ascend: two operations of one index, one without; RIG_E_LIMIT if that takes more than
+ * `limit_bytes`, half of it for the copy, which also limits `out`.
  */
 enum rig_rc rig_index_order_restore(const struct rig_text_syntax *syntax, const char *name, const char *data,
                                     size_t size, size_t limit_bytes, struct rig_buf *out,

@@ -245,8 +245,8 @@ static enum rig_rc add_change(struct rig_operation_parser *parser, const struct 
     return rc == RIG_OK ? add_micro(parser, value, RIG_OP_WRITE, RIG_MICRO_NUMBER, to) : rc;
 }
 
-/* The values that were taken, in any order, and a take that found nothing: it is how a drain ends. Without an answer, two
- * takes of unknown results stand for any number of them (history/types/object_kinds.h). */
+/* The values that were taken, in any order, and a take that found nothing: it is how a drain ends. Without an answer,
+ * two takes of unknown results stand for any number of them (history/types/object_kinds.h). */
 static enum rig_rc add_drained(struct rig_operation_parser *parser, const struct value *value)
 {
     const enum rig_op_kind take = rig_data_types[parser->workload].read_op;

@@ -6,8 +6,8 @@
  *   {:process 0, :type :ok, :f :append, :key "a", :value "x"}     a key of its own field
  *
  * The function (`f`) says what the value means, so the value is read last. Operations without a key have key 0. At an
- * invocation the value of a read is ignored. Where completions follow invocations, those that are not ok repeat what was
- * invoked, whatever their value is (such as :timed-out), and so does an ok write without a value.
+ * invocation the value of a read is ignored. Where completions follow invocations, those that are not ok repeat what
+ * was invoked, whatever their value is (such as :timed-out), and so does an ok write without a value.
  *
  * A lock is a register of 0 (free) and 1 (held). A drain is several dequeues, of which its invocation shows none.
  *

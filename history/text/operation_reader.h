@@ -33,14 +33,14 @@ struct rig_operation_facts {
 };
 
 /* The workload: from the options, else from the first micro-operation that excludes every other type. Reads no further
- * than needed. RIG_E_INPUT where the operations fit several types, and RIG_E_INPUT for clients' operations without a single transaction, such as those on one object; other faults
- * are found when the file is read. */
+ * than needed. RIG_E_INPUT where the operations fit several types, and RIG_E_INPUT for clients' operations without a
+ * single transaction, such as those on one object; other faults are found when the file is read. */
 enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
                                 const struct rig_load_options *options, struct rig_operation_facts *facts,
                                 struct rig_err *err);
 
-/* The first fault of the file; RIG_E_BUG when there is none. `origin`: of a rewritten text, else NULL. *mixes_keys: it is
- * that keys are of several kinds. */
+/* The first fault of the file; RIG_E_BUG when there is none. `origin`: of a rewritten text, else NULL. *mixes_keys: it
+ * is that keys are of several kinds. */
 enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
                                 const struct rig_operation_facts *facts, const struct rig_text_origin *origin,
                                 bool *mixes_keys, struct rig_err *err);

@@ -29,7 +29,8 @@ struct rig_text_place {
 
 RIG_VEC(struct rig_text_place, rig_text_origin)
 
-/* Line and column of the operation that the byte `at` of the rewritten text belongs to: the last one that begins no later. */
+/* Line and column of the operation that the byte `at` of the rewritten text belongs to: the last one that begins no
+ * later. */
 const struct rig_text_place *rig_text_origin_find(const struct rig_text_origin *origin, size_t at);
 
 enum { RIG_CURSOR_TEXT_BYTES = 1 << 20 /* longest text that is decoded */ };

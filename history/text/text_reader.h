@@ -1,6 +1,6 @@
 /*
- * The form readers of JSON lines and EDN (history/source/form_reader.h), on one structure: each has its tokens, and its fast
- * path for an operation.
+ * The form readers of JSON lines and EDN (history/source/form_reader.h), on one structure: each has its tokens, and its
+ * fast path for an operation.
  *
  * A cut is a guess: the start of a line that looks like an operation. A part reads the operations that begin in it, the
  * last one to its end. Joining the parts, in order, tells whether each part began where the one before it ended, at an

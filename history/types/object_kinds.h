@@ -16,8 +16,8 @@ static inline bool rig_object_is_cas(const struct rig_op *ops, uint32_t count)
 }
 
 /*
- * A record tells only writes from reads: compare-and-set is two writes there, of the expected and of the new value, and an
- * append to a string two writes of its value.
+ * A record tells only writes from reads: compare-and-set is two writes there, of the expected and of the new value, and
+ * an append to a string two writes of its value.
  */
 
 /* Whether the operation is two in a record. */
@@ -60,8 +60,8 @@ static inline bool rig_object_takes(unsigned kind)
     return kind == RIG_OP_DEQUEUE || kind == RIG_OP_POP;
 }
 
-/* Whether a completion whose first operation is of this kind may have other operations than were invoked: a drain is invoked
- * as two takes, because their number is unknown. */
+/* Whether a completion whose first operation is of this kind may have other operations than were invoked: a drain is
+ * invoked as two takes, because their number is unknown. */
 static inline bool rig_object_drains(size_t invoked_count, unsigned invoked_first, unsigned first_kind)
 {
     return invoked_count == 2 && invoked_first == first_kind && rig_object_takes(first_kind);

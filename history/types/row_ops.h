@@ -6,19 +6,20 @@
  *
  *   serial * 1000 + class * 10 + what it does (0: insert, 1: update, 2: delete)
  *
- * It is the version that the statement gives to each row it writes; an insert's is the row's id, too. So a version names
- * its statement, and tells its class by itself. A condition is a negative number:
+ * It is the version that the statement gives to each row it writes; an insert's is the row's id, too. So a version
+ * names its statement, and tells its class by itself. A condition is a negative number:
  *
  *   -(lowest * 100000 + width * 100 + column * 10 + form)
  *
- * It holds of rows whose column (1: the serial of the id; 2: the class) is from lowest to lowest + width; a width of 999
- * has no end. The form says what the read after it shows: 0 the rows, 1 their number and the sum of their versions, 2 this sum
- * alone, behind a 0.
+ * It holds of rows whose column (1: the serial of the id; 2: the class) is from lowest to lowest + width; a width of
+ * 999 has no end. The form says what the read after it shows: 0 the rows, 1 their number and the sum of their versions,
+ * 2 this sum alone, behind a 0.
  *
- * Histories of closed predicates (history/text/classic_predicate.c) have further numbers, which drivers never see. The last
- * digit of a statement may be 3: the row was there from the start, and no read can have seen it absent. In class 99 a version
- * has a value, serial % 1000000. Column 3 is the serial of the id, of a row that is read by its key: a read of an item.
- * Column 4 is the value. Column 5 is the remainder of the value: it is `lowest` after division by `width`.
+ * Histories of closed predicates (history/text/classic_predicate.c) have further numbers, which drivers never see. The
+ * last digit of a statement may be 3: the row was there from the start, and no read can have seen it absent. In class
+ * 99 a version has a value, serial % 1000000. Column 3 is the serial of the id, of a row that is read by its key: a
+ * read of an item. Column 4 is the value. Column 5 is the remainder of the value: it is `lowest` after division by
+ * `width`.
  *
  *   insert   row N
  *   select   [row condition] r -> rows          without a condition: all rows
@@ -27,8 +28,8 @@
  *
  * Rows are pairs of an id and a version.
  *
- * A certificate has for each change of a row its id and its new version, or the id and 0 where it was removed. A removal
- * names no statement; so a database may add a mark for each delete: the statement's number, twice.
+ * A certificate has for each change of a row its id and its new version, or the id and 0 where it was removed. A
+ * removal names no statement; so a database may add a mark for each delete: the statement's number, twice.
  *
  * Pure functions; drivers use this header, too.
  */

@@ -2,8 +2,8 @@
  * The data types: what each kind of operation is, and what the transactions of a workload consist of.
  *
  * One row a data type, and one row an operation kind. Code that serves all types asks the row: once a history, a
- * window, a segment or a key, never an operation. rig_op_reads() and rig_op_reads_sequence() (history/model/transaction.h)
- * need only the kind, and take one instruction.
+ * window, a segment or a key, never an operation. rig_op_reads() and rig_op_reads_sequence()
+ * (history/model/transaction.h) need only the kind, and take one instruction.
  *
  * The rows are generated from RIG_OP_TABLE and RIG_WORKLOAD_TABLE. Constant; any thread.
  */
@@ -36,9 +36,9 @@ struct rig_data_type {
 enum { RIG_WORKLOAD_DEFAULT = RIG_WORKLOAD_LIST_APPEND };
 
 /*
- * The types of objects: histories of single operations, each on one object, whose values may repeat. rig decides whether
- * such a history is linearizable. A transaction is one operation; compare-and-set is two micro-operations, RIG_OP_EXPECT
- * and then a write. Some types have an operation besides those of struct rig_data_type.
+ * The types of objects: histories of single operations, each on one object, whose values may repeat. rig decides
+ * whether such a history is linearizable. A transaction is one operation; compare-and-set is two micro-operations,
+ * RIG_OP_EXPECT and then a write. Some types have an operation besides those of struct rig_data_type.
  *
  * X(workload, that operation, or RIG_OP_KIND_COUNT: none)
  */
@@ -59,8 +59,8 @@ static inline bool rig_workload_is_object(enum rig_workload workload)
     return (RIG_OBJECT_TYPES >> (unsigned)workload & 1) != 0;
 }
 
-/* Types whose written values are unique, so that a value that was read names its writer, a bit each: all but objects and
- * those that add numbers. */
+/* Types whose written values are unique, so that a value that was read names its writer, a bit each: all but objects
+ * and those that add numbers. */
 #define RIG_WORKLOAD_NAMES_WRITERS(name, text, write, ...) +(((write) != RIG_OP_INCREMENT) << (name))
 enum { RIG_WORKLOADS_OF_NAMED_WRITERS = (0 RIG_WORKLOAD_TABLE(RIG_WORKLOAD_NAMES_WRITERS)) & ~RIG_OBJECT_TYPES };
 #undef RIG_WORKLOAD_NAMES_WRITERS

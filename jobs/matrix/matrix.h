@@ -1,9 +1,9 @@
 /*
  * A matrix: plans or scenarios × servers × levels × faults × seeds, as a YAML file describes them (docs/matrix.md).
  *
- * A matrix has databases; each has its plans, the axes along which they vary, and settings. A value of an axis is a name
- * and settings of the plan, whichever axis it is on; servers, levels and faults have short forms. A job is what one
- * command runs: a plan, or all scenarios of a database, with one value of each axis.
+ * A matrix has databases; each has its plans, the axes along which they vary, and settings. A value of an axis is a
+ * name and settings of the plan, whichever axis it is on; servers, levels and faults have short forms. A job is what
+ * one command runs: a plan, or all scenarios of a database, with one value of each axis.
  *
  * Everything lives in the matrix's arena. Errors: RIG_E_PLAN with the place in the file.
  */

@@ -1,6 +1,6 @@
 /*
- * The tables of a matrix: for loads, of each plan, servers × levels; for scenarios, databases at their levels × scenarios.
- * One field has the cells of all runs (seeds) of its place.
+ * The tables of a matrix: for loads, of each plan, servers × levels; for scenarios, databases at their levels ×
+ * scenarios. One field has the cells of all runs (seeds) of its place.
  *
  * Memory: the caller's arena. Time: O(cells × labels).
  */

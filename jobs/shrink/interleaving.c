@@ -307,8 +307,8 @@ static bool can_go(const struct order *order, uint32_t txn)
 }
 
 /*
- * The transaction of the step that comes `number`-th among those that wait for none: the running transaction's first, then
- * by the transactions' beginning. UINT32_MAX: there are no more.
+ * The transaction of the step that comes `number`-th among those that wait for none: the running transaction's first,
+ * then by the transactions' beginning. UINT32_MAX: there are no more.
  */
 static uint32_t choose_txn(const struct order *order, uint32_t number)
 {
@@ -382,7 +382,8 @@ static void begin_order(struct order *order, unsigned obey)
     }
 }
 
-/* Whether taking the next step of `txn` now could be a mistake: only where it takes a key that another one needs as well. */
+/* Whether taking the next step of `txn` now could be a mistake: only where it takes a key that another one needs as
+ * well. */
 static bool is_choice(const struct order *order, uint32_t txn)
 {
     const uint32_t key = (order->obey & OBEY(RULE_LOCKED)) == 0 ? UINT32_MAX : key_to_take(order, txn);
@@ -390,8 +391,9 @@ static bool is_choice(const struct order *order, uint32_t txn)
 }
 
 /*
- * A topological order under the rules of `obey`. Where a step waits for a key forever, the last choice of the transaction
- * that takes a key first is made otherwise, at most MOVES_MOST steps in all. False: there is no order, or none was found.
+ * A topological order under the rules of `obey`. Where a step waits for a key forever, the last choice of the
+ * transaction that takes a key first is made otherwise, at most MOVES_MOST steps in all. False: there is no order, or
+ * none was found.
  */
 static bool order_steps(struct order *order, unsigned obey, struct choice_vec *choices)
 {

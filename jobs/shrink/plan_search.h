@@ -1,17 +1,17 @@
 /*
- * The smallest plan that still shows an anomaly, by running plans: a plan here is a value for each of some dimensions (clients,
- * keys, a duration in ns, 1 or 0 for a fault), and one run of it shows the anomaly or not, by chance.
+ * The smallest plan that still shows an anomaly, by running plans: a plan here is a value for each of some dimensions
+ * (clients, keys, a duration in ns, 1 or 0 for a fault), and one run of it shows the anomaly or not, by chance.
  *
- *   1. The first plan runs until it has shown the anomaly `shows_wanted` times, in n runs. (shows_wanted - 1) / (n - 1) is the
- *      unbiased estimate of its probability p in a run (Haldane, Biometrika 1945).
- *   2. A candidate has one dimension with a lower value. It is kept when the anomaly appears within as many runs as would
- *      show it at least once with a probability of 95 % if the candidate showed it half as often as the first plan:
- *      ln 0.05 / ln (1 - p / 2) runs, at most `runs_most`. So a candidate that is as good as half the first plan is missed
- *      in at most 5 % of all cases, and a rate does not dwindle from step to step unseen. Values are found by bisection,
- *      each down to a factor of 1.25; the dimensions are gone through again until none can be lowered.
- *   3. The last plan kept runs again, as often as a candidate, at least `confirmations` times: these runs took no part in the
- *      search, so their rate is not biased by it. A plan that does not show the anomaly in them gives way to the one kept
- *      before it.
+ *   1. The first plan runs until it has shown the anomaly `shows_wanted` times, in n runs. (shows_wanted - 1) / (n - 1)
+ *      is the unbiased estimate of its probability p in a run (Haldane, Biometrika 1945).
+ *   2. A candidate has one dimension with a lower value. It is kept when the anomaly appears within as many runs as
+ *      would show it at least once with a probability of 95 % if the candidate showed it half as often as the first
+ *      plan: ln 0.05 / ln (1 - p / 2) runs, at most `runs_most`. So a candidate that is as good as half the first plan
+ *      is missed in at most 5 % of all cases, and a rate does not dwindle from step to step unseen. Values are found by
+ *      bisection, each down to a factor of 1.25; the dimensions are gone through again until none can be lowered.
+ *   3. The last plan kept runs again, as often as a candidate, at least `confirmations` times: these runs took no part
+ *      in the search, so their rate is not biased by it. A plan that does not show the anomaly in them gives way to the
+ *      one kept before it.
  *
  * Runs: O(dimensions * log(value) * budget) a pass. Threads: one.
  */

@@ -108,10 +108,10 @@ static enum rig_level level_of(const struct rig_smallest_part *part)
 /* ---- whether the last values suffice ---- */
 
 /*
- * A read of a scenario shows only the last element of a list, as a row of a table does that has the last version alone. A
- * lost append, for example, shows in the list and not in its last element: a scenario of rows would give the same answers on
- * a database without the anomaly. So the lists become registers, whose transactions have the times of the interleaving, and
- * rig_check() judges them.
+ * A read of a scenario shows only the last element of a list, as a row of a table does that has the last version alone.
+ * A lost append, for example, shows in the list and not in its last element: a scenario of rows would give the same
+ * answers on a database without the anomaly. So the lists become registers, whose transactions have the times of the
+ * interleaving, and rig_check() judges them.
  */
 
 /* The places of a transaction's first operation, with which a scenario begins it, and of its end. */
@@ -190,8 +190,8 @@ static enum rig_rc make_registers(const struct rig_history *history, const struc
     return rc;
 }
 
-/* Gives whether the registers refute the level of the part, or where none was asked for, one of the weakest that it refutes.
- * Errors as those of rig_check(). */
+/* Gives whether the registers refute the level of the part, or where none was asked for, one of the weakest that it
+ * refutes. Errors as those of rig_check(). */
 static enum rig_rc last_values_refute(const struct rig_smallest_part *part, const struct rig_interleaving *interleaving,
                                       bool *refute, struct rig_err *err)
 {

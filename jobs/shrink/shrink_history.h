@@ -34,8 +34,9 @@ struct rig_smallest_part {
 };
 
 /*
- * Gives the smallest part found; rig_smallest_part_done(). RIG_E_USAGE when the history shows none of what is asked for, or
- * when its values do not name their writers, so that parts cannot be judged; other errors as those of rig_check().
+ * Gives the smallest part found; rig_smallest_part_done(). RIG_E_USAGE when the history shows none of what is asked
+ * for, or when its values do not name their writers, so that parts cannot be judged; other errors as those of
+ * rig_check().
  */
 enum rig_rc rig_shrink_history(const struct rig_history *history, const struct rig_shrink_options *options,
                                struct rig_smallest_part *shrunk, struct rig_err *err);

@@ -1,10 +1,10 @@
 /*
- * Two runs side by side: verdicts, levels, anomalies, throughput and latency, each difference with the test that says whether
- * chance explains it (base/statistics.h).
+ * Two runs side by side: verdicts, levels, anomalies, throughput and latency, each difference with the test that says
+ * whether chance explains it (base/statistics.h).
  *
- * Anomalies and unknown outcomes: as counts in acknowledged transactions. Throughput and latency: the load of each run is cut into
- * at most 30 equal parts (batch means), because neighbouring moments are not independent; the ranks of the parts are compared. A
- * difference counts when its p value, corrected for all tests of the comparison, is below 0.05.
+ * Anomalies and unknown outcomes: as counts in acknowledged transactions. Throughput and latency: the load of each run
+ * is cut into at most 30 equal parts (batch means), because neighbouring moments are not independent; the ranks of the
+ * parts are compared. A difference counts when its p value, corrected for all tests of the comparison, is below 0.05.
  */
 #ifndef RIG_JOBS_STORE_COMPARE_H
 #define RIG_JOBS_STORE_COMPARE_H

@@ -108,7 +108,8 @@ static bool is_run(const struct rig_stored_run *run)
     return run->state != RIG_STORED_FOREIGN && run->state != RIG_STORED_REMOVING;
 }
 
-/* Runs that the bytes may take: not the newest of a name, not those that `failed` keeps. Marks them by an empty text. */
+/* Runs that the bytes may take: not the newest of a name, not those that `failed` keeps. Marks them by an empty
+ * text. */
 static const char spare[] = "";
 
 static void choose_by_count(const struct rig_retention *retention, const struct rig_run_list *list,

@@ -1,6 +1,6 @@
 /*
- * The mark of a folder that rig made for a run: the file `.rig-run`, whose first line is fixed. While the run is under way, rig
- * holds a lock (flock) on it, which ends with the process, however that ends.
+ * The mark of a folder that rig made for a run: the file `.rig-run`, whose first line is fixed. While the run is under
+ * way, rig holds a lock (flock) on it, which ends with the process, however that ends.
  *
  * Folders are given as open descriptors and no link is followed, so a mark belongs to this very folder.
  */

@@ -21,8 +21,8 @@ void rig_run_table_name(const struct rig_stored_run *run, struct rig_buf *out);
 /* "at least 320"; counts need not be exact. */
 void rig_run_table_anomalies(const struct rig_stored_run *run, struct rig_buf *out);
 /*
- * How often anomalies occur in acknowledged transactions: "320 in 9,499 acknowledged transactions: 30,100 to 37,500 a million at
- * 95 %", "0 in 1,500,000 acknowledged transactions: below 2 a million at 95 %".
+ * How often anomalies occur in acknowledged transactions: "320 in 9,499 acknowledged transactions: 30,100 to 37,500 a
+ * million at 95 %", "0 in 1,500,000 acknowledged transactions: below 2 a million at 95 %".
  * A count that is a lower bound gives the least share alone.
  */
 void rig_run_table_power(uint64_t anomalies, bool is_exact, uint64_t acknowledged, struct rig_buf *out);

@@ -25,9 +25,9 @@ struct rig_online_options {
     const char *path; /* of the record; its head is written */
     enum rig_workload workload;
     const struct rig_check_section *check; /* borrowed as long as the check lives */
-    bool
-        partial; /* the record is one of several of the run: a value that none of its transactions wrote proves nothing, and there
-                     will be no verdict: it is not to be finished */
+    /* The record is one of several of the run: a value that none of its transactions wrote proves nothing, and there
+     * will be no verdict: the check is not to be finished. */
+    bool partial;
 };
 
 enum rig_rc rig_online_start(const struct rig_online_options *options, struct rig_online **online, struct rig_err *err);
@@ -44,9 +44,9 @@ bool rig_online_forbidden(const struct rig_online *online, enum rig_anomaly *ano
 /* The record is complete: the thread goes on to its end. */
 void rig_online_settle(struct rig_online *online);
 /*
- * After rig_online_settle(): checks what is left, on the caller's thread, and reports to `watch` (NULL: does not). Gives
- * the verdict, which lives no longer than `online`; NULL when there is none and the record must be checked from its
- * beginning (the log says why).
+ * After rig_online_settle(): checks what is left, on the caller's thread, and reports to `watch` (NULL: does not).
+ * Gives the verdict, which lives no longer than `online`; NULL when there is none and the record must be checked from
+ * its beginning (the log says why).
  */
 struct rig_verdict *rig_online_finish(struct rig_online *online, const struct rig_check_watch *watch);
 /* Stops and frees at any time. Takes NULL. */

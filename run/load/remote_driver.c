@@ -350,7 +350,8 @@ static bool serve_transaction(struct rig_run_state *run, struct rig_served *serv
     return !served->out.failed && rig_wire_send(fd, TELL_ANSWER, served->out.data, served->out.size);
 }
 
-/* Until the session is to be closed; `last` as the driver's close takes it. A connection that ends is the client's end. */
+/* Until the session is to be closed; `last` as the driver's close takes it. A connection that ends is the client's
+ * end. */
 static void serve_session(struct rig_run_state *run, struct rig_served *served, int fd, bool *last)
 {
     uint32_t kind;

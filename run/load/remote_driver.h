@@ -2,8 +2,8 @@
  * A driver whose sessions are on rank 0: each session is a connection, each transaction a question and an answer.
  *
  * Whatever database a plan names, the ranks of a run use it through rank 0's driver this way; the database sees
- * connections from rank 0 alone. Times of a driver with a clock of its own come with the answers. A name in a side column is a number
- * of rank 0's table, so columns of names are left out.
+ * connections from rank 0 alone. Times of a driver with a clock of its own come with the answers. A name in a side
+ * column is a number of rank 0's table, so columns of names are left out.
  *
  * A connection that ends during a transaction leaves its fate unknown.
  */
@@ -25,7 +25,8 @@ void rig_remote_driver_init(struct rig_driver *driver, const struct rig_driver *
 
 struct rig_run_state;
 
-/* Rank 0: answers one session of another rank until its connection ends. For rig_team_serve(), with the run as its context. */
+/* Rank 0: answers one session of another rank until its connection ends. For rig_team_serve(), with the run as its
+ * context. */
 void rig_remote_serve(void *run, int fd, uint32_t client);
 /* Rank 0: interrupts every session that is served. From the monitor. */
 void rig_remote_interrupt_all(struct rig_run_state *run);

@@ -94,14 +94,14 @@ struct rig_run_task {
 };
 
 struct rig_run_options {
-    /* How often the user has asked the run to end, so far: once ends the load, twice interrupts the clients. May rise at
-       any time, from a signal handler too. NULL: never. Borrowed; of a run that failed because a client did not come back
-       (RIG_E_DRIVER), for good. */
+    /* How often the user has asked the run to end, so far: once ends the load, twice interrupts the clients. May rise
+       at any time, from a signal handler too. NULL: never. Borrowed; of a run that failed because a client did not come
+       back (RIG_E_DRIVER), for good. */
     const atomic_int *interrupts;
     const char *folder;                /* existing; history.rig and the logs go there */
     struct rig_progress_look progress; /* on stderr */
-    /* Where the transactions come from; NULL: the plan's generator. The number of transactions in streams that end takes
-       the place of the plan's. Borrowed. */
+    /* Where the transactions come from; NULL: the plan's generator. The number of transactions in streams that end
+       takes the place of the plan's. Borrowed. */
     const struct rig_questions *questions;
     /* When the plan's faults come (nemesis/schedule.h); NULL: as the plan says. Borrowed, and used up. */
     struct rig_schedule *schedule;

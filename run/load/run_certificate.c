@@ -18,8 +18,8 @@
 /*
  * The certificate by the plan's own command (database.versions-source), for databases of which the driver has none.
  *
- * The command runs once, after the last session was closed and before the run's tables are removed. Its placeholders and
- * variables are those of the first node; RIG_RUN_NAME has the run's name on the server.
+ * The command runs once, after the last session was closed and before the run's tables are removed. Its placeholders
+ * and variables are those of the first node; RIG_RUN_NAME has the run's name on the server.
  */
 
 /* The time that the command may take; and where the run was interrupted, which `stopping` would tell it at once. */
@@ -68,8 +68,8 @@ static enum rig_rc take_file(int file, struct rig_certificate *certificate, stru
     return rc;
 }
 
-/* RIG_E_CLUSTER where the command fails, or cannot be started; RIG_E_INPUT for what it prints; the certificate has no commits
- * then. */
+/* RIG_E_CLUSTER where the command fails, or cannot be started; RIG_E_INPUT for what it prints; the certificate has no
+ * commits then. */
 static enum rig_rc run_versions_take(struct rig_run_state *run, struct rig_certificate *certificate,
                                      struct rig_err *err)
 {

@@ -126,7 +126,8 @@ static void drop_taken(struct rig_run_closing *closing)
     closing->taken = 0;
 }
 
-/* Lock held. The position of this rank's first client, which it may promise from now on; RIG_NO_POSITION: all are away. */
+/* Lock held. The position of this rank's first client, which it may promise from now on; RIG_NO_POSITION: all are
+ * away. */
 static uint64_t promise(struct rig_run_state *run)
 {
     struct rig_run_closing *closing = &run->closing;
@@ -285,7 +286,8 @@ void rig_run_closing_end(struct rig_run_state *run)
     if (!rig_run_closing_is_on(run))
         return;
     pthread_mutex_lock(&closing->lock);
-    /* Others leave keys of this rank to it that have left by its promise, and may not have promised as much themselves. */
+    /* Others leave keys of this rank to it that have left by its promise, and may not have promised as much
+     * themselves. */
     closing->is_over = true;
     collect_keys(run, closing->promised);
     pthread_mutex_unlock(&closing->lock);

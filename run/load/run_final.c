@@ -46,8 +46,9 @@ static bool was_used(const struct rig_run_state *run, int64_t key)
 }
 
 /*
- * With one phase every key below `bound` was active once. Behind a closing read nothing comes as long as the cluster and the ranks are
- * whole; a fault may have taken from a node what was read before, and a lost rank had keys to read, so then each key is read again.
+ * With one phase every key below `bound` was active once. Behind a closing read nothing comes as long as the cluster
+ * and the ranks are whole; a fault may have taken from a node what was read before, and a lost rank had keys to read,
+ * so then each key is read again.
  */
 static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, struct rig_key_numbers *keys,
                              struct rig_err *err)

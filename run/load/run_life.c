@@ -322,7 +322,7 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
                 rig_plural(run->part.all_clients), driver->name, result->server, (unsigned long long)run->plan->seed);
         const struct rig_run_task *task = run->options->task;
         rc = task == NULL ? record_run(run, result, err)
-                            : task->run(task->context, driver, run->driver_run, &run->faults.setup.shims, err);
+                          : task->run(task->context, driver, run->driver_run, &run->faults.setup.shims, err);
     }
     if (driver->teardown != NULL && !atomic_load(&run->ending.abandoned))
         driver->teardown(run->driver_run);

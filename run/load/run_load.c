@@ -547,7 +547,8 @@ bool rig_run_load_next(struct rig_run_client *client)
     return true;
 }
 
-/* The share of the present phase. Whichever comes first of its count and its duration ends it: the larger share counts. */
+/* The share of the present phase. Whichever comes first of its count and its duration ends it: the larger share
+ * counts. */
 static double share_of_phase(const struct rig_run_state *run, uint64_t carried_out)
 {
     const uint32_t number = atomic_load(&run->load.phase);

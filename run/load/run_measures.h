@@ -1,5 +1,6 @@
 /*
- * The numbers that a run collects: counters, latencies, the course over time, errors, and the share of time with answers.
+ * The numbers that a run collects: counters, latencies, the course over time, errors, and the share of time with
+ * answers.
  */
 #ifndef RIG_RUN_LOAD_RUN_MEASURES_H
 #define RIG_RUN_LOAD_RUN_MEASURES_H

@@ -1,6 +1,6 @@
 /*
- * The programs of a run (generator/programs/program.h): their rows before the load, their transactions, and the rows that the
- * final reads read.
+ * The programs of a run (generator/programs/program.h): their rows before the load, their transactions, and the rows
+ * that the final reads read.
  *
  * The operations of a program are known when it has run, so its transaction is recorded just before its commit is sent,
  * or when it has failed, with the time at which it began (rig_channel_begin()).

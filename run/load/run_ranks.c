@@ -214,8 +214,8 @@ void rig_run_ranks_free(struct rig_run_ranks *ranks, int status)
 /* -- the plan ------------------------------------------------------------------------------------------------------ */
 
 /*
- * Whether ranks connect to the servers themselves. With faults they do not: rig's proxy and what faults stop are on rank 0's
- * machine. Nor to servers that rig starts, which listen there.
+ * Whether ranks connect to the servers themselves. With faults they do not: rig's proxy and what faults stop are on
+ * rank 0's machine. Nor to servers that rig starts, which listen there.
  */
 static bool connects_itself(const struct rig_plan *plan)
 {
@@ -224,8 +224,8 @@ static bool connects_itself(const struct rig_plan *plan)
            (cluster == NULL || !cluster->wanted(plan->driver_options));
 }
 
-/* A rank waits for its own clients to end a phase, so that each needs one in each phase; simulated time cannot pass without some
- * clients of another rank. */
+/* A rank waits for its own clients to end a phase, so that each needs one in each phase; simulated time cannot pass
+ * without some clients of another rank. */
 static enum rig_rc check_phases(const struct rig_plan *plan, uint32_t rank_count, struct rig_err *err)
 {
     const int64_t all = plan->clients.count, least = rig_run_part_first((uint32_t)all, rank_count - 1, rank_count) + 1;

@@ -31,8 +31,8 @@ enum rig_rc rig_run_ranks_check(const struct rig_plan *plan, uint32_t rank_count
 enum rig_rc rig_run_ranks_lead(struct rig_run_ranks *ranks, const struct rig_plan *plan, const char *folder,
                                struct rig_err *err);
 /*
- * Another rank: gets the plan, and runs its clients until the load ends. `folder` is for its record. Fails when rank 0 is lost or the plan
- * cannot be run here.
+ * Another rank: gets the plan, and runs its clients until the load ends. `folder` is for its record. Fails when rank 0
+ * is lost or the plan cannot be run here.
  */
 enum rig_rc rig_run_ranks_follow(struct rig_run_ranks *ranks, const atomic_int *interrupts, const char *folder,
                                  struct rig_err *err);

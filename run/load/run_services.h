@@ -1,8 +1,8 @@
 /*
  * The services of the core to drivers (struct rig_core), and the clusters that a bug in rig would leave behind.
  *
- * The functions of struct rig_core have no argument for their run, and any thread of a driver may call them. So each run
- * that is under way takes one of RIG_RUNS_MOST slots, and each slot has functions of its own
+ * The functions of struct rig_core have no argument for their run, and any thread of a driver may call them. So each
+ * run that is under way takes one of RIG_RUNS_MOST slots, and each slot has functions of its own
  * (docs/adr/0018-runs-in-one-process.md).
  *
  * Private to run/load/. Threads: any.

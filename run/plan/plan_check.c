@@ -225,7 +225,8 @@ enum rig_rc rig_plan_check_require(const struct rig_plan_checking *from, enum ri
     return require_known(from, err);
 }
 
-/* The load says whether keys have their rows before it, and what they begin with; that of a bank, what its accounts have. */
+/* The load says whether keys have their rows before it, and what they begin with; that of a bank, what its accounts
+ * have. */
 void rig_plan_check_take_load(const struct rig_generator_options *workload, struct rig_check_section *check)
 {
     const struct rig_accounts accounts = rig_generator_accounts(workload);

@@ -1,6 +1,6 @@
 /*
- * A plan's section `check`: names of levels, anomalies, assumptions and known issues become the bits and values that the
- * checker takes. The section's options are in plan_sections.c.
+ * A plan's section `check`: names of levels, anomalies, assumptions and known issues become the bits and values that
+ * the checker takes. The section's options are in plan_sections.c.
  */
 #ifndef RIG_RUN_PLAN_PLAN_CHECK_H
 #define RIG_RUN_PLAN_PLAN_CHECK_H
@@ -19,11 +19,11 @@ struct rig_plan_checking {
     struct rig_check_section *asked; /* filled in */
 };
 
-/* RIG_E_PLAN, with the place, for a name that does not exist or is given twice. Aliases in the section's lists become proper
- * names. */
+/* RIG_E_PLAN, with the place, for a name that does not exist or is given twice. Aliases in the section's lists become
+ * proper names. */
 enum rig_rc rig_plan_check_resolve(const struct rig_plan_checking *from, struct rig_err *err);
-/* The requirements of a plan that is to run: its workload can have the anomalies, and the entries of known issues can be
- * read. The plan of a run that is over is not asked: an entry may be gone. */
+/* The requirements of a plan that is to run: its workload can have the anomalies, and the entries of known issues can
+ * be read. The plan of a run that is over is not asked: an entry may be gone. */
 enum rig_rc rig_plan_check_require(const struct rig_plan_checking *from, enum rig_workload workload,
                                    struct rig_err *err);
 /* A bank's load says what the checker may expect of its accounts. */

@@ -286,7 +286,8 @@ enum rig_rc rig_reproduction_load(const char *name, struct rig_arena *arena, str
     return rc;
 }
 
-/* -- what an entry is about ----------------------------------------------------------------------------------------- */
+/* -- what an entry is about
+ * ----------------------------------------------------------------------------------------- */
 
 static bool has_text(const char *text)
 {
@@ -366,7 +367,8 @@ static bool has_name(const struct collecting *all, const char *name, size_t leng
     return false;
 }
 
-/* Every folder counts: entries of one with the name of another's are the first one's, as for rig_reproduction_load(). */
+/* Every folder counts: entries of one with the name of another's are the first one's, as for
+ * rig_reproduction_load(). */
 static bool collect(void *context, const char *folder, size_t length)
 {
     struct collecting *all = context;

@@ -31,9 +31,9 @@ struct rig_reproduction {
     struct rig_text_list start, stop; /* commands around the runs, for a cluster that rig does not start; or empty */
     struct rig_known_anomaly expect;
     const char *driver; /* of the runs that have the bug; NULL: of any */
-    struct rig_text_list isolation,
-        versions; /* of the runs that have the bug: isolation levels of that driver, and versions of the server, "15" for
-                                               * each 15.x; empty: any */
+    /* The runs that have the bug have one of these: isolation levels of that driver, and versions of the server, "15"
+     * for each 15.x; empty: any. */
+    struct rig_text_list isolation, versions;
 };
 
 /* From the folder of configurations, or from the file `name` where it has a `/` or ends in `.yaml`. */

@@ -1,9 +1,9 @@
 /*
  * The offset between the clock of this rank and that of rank 0, from round trips.
  *
- * A round trip that leaves at t0 and is back at t1 shows a time of rank 0 from between: the offset is (t0 + t1) / 2 away
- * from it, with an error of at most (t1 - t0) / 2, whatever the two ways took. Only the shortest round trip of an interval
- * is kept (the minimum filter). Rates of clocks differ by less than RIG_CLOCK_DRIFT_PPM; two samples that lie
+ * A round trip that leaves at t0 and is back at t1 shows a time of rank 0 from between: the offset is (t0 + t1) / 2
+ * away from it, with an error of at most (t1 - t0) / 2, whatever the two ways took. Only the shortest round trip of an
+ * interval is kept (the minimum filter). Rates of clocks differ by less than RIG_CLOCK_DRIFT_PPM; two samples that lie
  * further apart than that and their errors show that a clock has stepped, or that the machine stood still.
  *
  * Space: RIG_CLOCK_OFFSETS_MOST samples; when they are full every other one goes and intervals double. Threads: one.

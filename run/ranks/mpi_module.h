@@ -8,8 +8,9 @@
 #define RIG_MPI_SYMBOL "rig_mpi_meet"
 
 /*
- * Joins the job, gives the card of rank 0, which has the same size in every rank, to all ranks, and leaves the job again:
- * MPI is over when it returns, so that the death of a rank ends no other. 0, or what failed in `text`. Once a process.
+ * Joins the job, gives the card of rank 0, which has the same size in every rank, to all ranks, and leaves the job
+ * again: MPI is over when it returns, so that the death of a rank ends no other. 0, or what failed in `text`. Once a
+ * process.
  */
 typedef int rig_mpi_meet_fn(void *card, int size, int *rank, int *ranks, char *text, int text_size);
 

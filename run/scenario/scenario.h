@@ -18,10 +18,10 @@
  *
  * The first column of a table is its primary key. Each session has one transaction, which begins with its first step.
  * Steps are `select * from`, `insert into ... values`, `update ... set`, `delete from`, `commit` and `rollback`, in
- * the part of SQL that drivers know as struct rig_row_statement; cells are whole numbers. `commit held` is a commit that
- * others can see, and that the server holds before it releases its locks, until the session's `release`. The scenario shows the anomaly
- * if each of the transactions named committed, and each of the answers named (by its step, from 1) has these rows in any
- * order; one entry of `shows` is enough.
+ * the part of SQL that drivers know as struct rig_row_statement; cells are whole numbers. `commit held` is a commit
+ * that others can see, and that the server holds before it releases its locks, until the session's `release`. The
+ * scenario shows the anomaly if each of the transactions named committed, and each of the answers named (by its step,
+ * from 1) has these rows in any order; one entry of `shows` is enough.
  *
  * Memory: an arena. Threads: constant after loading.
  */
@@ -101,7 +101,8 @@ enum rig_rc rig_scenario_parse(const char *name, const char *text, size_t size, 
                                struct rig_err *err);
 void rig_scenario_free(struct rig_scenario *scenario);
 
-/* The tables and statements of several scenarios, so that one server runs all of them: table i belongs to scenario i. */
+/* The tables and statements of several scenarios, so that one server runs all of them: table i belongs to scenario
+ * i. */
 struct rig_scenario_schema {
     struct rig_row_schema schema;
     uint32_t *first_statement; /* of each scenario */

@@ -8,8 +8,8 @@
  * is no cycle; from a seed, a search without bounds gives the witness. A walk without two adjacent rw edges that passes
  * a transaction twice may split into cycles of other kinds only; then the answer stays open.
  *
- * Time: linear in the core for each form (plain, process, real time) and shape, plus the pairs that existence.h answers. It
- * is spent only on requested anomalies that were not found.
+ * Time: linear in the core for each form (plain, process, real time) and shape, plus the pairs that existence.h
+ * answers. It is spent only on requested anomalies that were not found.
  */
 #ifndef RIG_CHECKER_DECIDE_CYCLE_EXISTENCE_H
 #define RIG_CHECKER_DECIDE_CYCLE_EXISTENCE_H

@@ -1,7 +1,7 @@
 /*
  * The web: the core of a dependency graph with additional edges between versions that are not adjacent, so that a
- * search finds the shortest witnesses (docs/checker/anomalies.md). Each cycle of the web has the transactions of a cycle
- * of the core, or some of them.
+ * search finds the shortest witnesses (docs/checker/anomalies.md). Each cycle of the web has the transactions of a
+ * cycle of the core, or some of them.
  *
  * Each key's order becomes three chains of relays (graph.h): from the writers of the versions before a place, as ww
  * and as wr edges, and from the transactions that read no version at or behind it, as rw edges. No relay leads from a

@@ -8,8 +8,8 @@
 #include "checker/decide/solve/breach_walk.h"
 
 /*
- * The forbidden cycles of two transactions, one of whose edges is rw: all that CURSOR, MONOTONIC_ATOMIC, READ_ATOMIC and
- * UPDATE_ATOMIC forbid beside FLOW.
+ * The forbidden cycles of two transactions, one of whose edges is rw: all that CURSOR, MONOTONIC_ATOMIC, READ_ATOMIC
+ * and UPDATE_ATOMIC forbid beside FLOW.
  *
  * A reader is compared with each transaction that it read from, by the writes of the one or the reads of the other,
  * whichever are fewer (AWDIT, PLDI 2025). For UPDATE_ATOMIC, an update is compared with the writers of

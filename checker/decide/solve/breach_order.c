@@ -273,7 +273,8 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* A number of the set of transactions; those of different sets are seldom equal, which loses a cycle, never the first. */
+/* A number of the set of transactions; those of different sets are seldom equal, which loses a cycle, never the
+ * first. */
 static uint64_t hash_of(const struct rig_arcs *walk)
 {
     uint64_t sum = walk->count;

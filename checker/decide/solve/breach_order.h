@@ -1,7 +1,8 @@
 /*
  * A problem whose versions have an order: what comes next, as the searches for forbidden cycles need it.
  *
- * A version is named by its write (index into problem->writes), or by writes.count + key for the initial state of a key.
+ * A version is named by its write (index into problem->writes), or by writes.count + key for the initial state of a
+ * key.
  *
  * Time: linear, and sorting for real time. Space: 4 bytes for each transaction, 4 for each read, 8 for each write and
  * key; process order 12 and real time 20 more for each transaction.
@@ -40,8 +41,8 @@ struct rig_ordered {
 bool rig_ordered_init(struct rig_ordered *ordered, const struct rig_problem *problem, enum rig_along along,
                       const uint32_t *place, struct rig_deadline *deadline, struct rig_arena *arena);
 
-/* Fills lead, where process order counts. `left_out`, per node: paths do not go through it; NULL: through all. False when
- * memory runs out. */
+/* Fills lead, where process order counts. `left_out`, per node: paths do not go through it; NULL: through all. False
+ * when memory runs out. */
 bool rig_ordered_leave_out(struct rig_ordered *ordered, const uint8_t *left_out, struct rig_arena *arena);
 
 /* The edges: from the writer of a version to that of a later one, from a writer to a read, from a read to the writer of
@@ -59,8 +60,8 @@ struct rig_arc rig_ordered_arc(uint32_t from, uint32_t to, enum rig_edge_kind ki
  *  - A rule that counts edges or transactions of a kind: a part has no more of them, and each rule forbids a part
  *    without rw edges.
  *  - A rule about the edge before each rw edge: let edges a and b arrive at the transaction, with a' behind a and b'
- *    behind b. The parts join b to a', and a to b'. A part whose joint leaves by another edge than rw is forbidden. If a'
- *    and b' are both rw edges and only the kind of the edge before counts, a and b are both of an allowed kind. If
+ *    behind b. The parts join b to a', and a to b'. A part whose joint leaves by another edge than rw is forbidden. If
+ *    a' and b' are both rw edges and only the kind of the edge before counts, a and b are both of an allowed kind. If
  *    operations count, a arrives before the operation of a', and b before that of b'. Were neither joint in order, then
  *    a < a' <= b < b' <= a. Where an edge may also arrive at the operation itself: a <= a' < b <= b' < a.
  */

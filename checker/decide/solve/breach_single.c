@@ -185,7 +185,8 @@ bool rig_breach_find_single(const struct rig_ordered *ordered, const uint32_t *r
 
 /* ---- one transaction that writes nothing ---- */
 
-/* Per node: the lowest rank of the nearest updates that follow it in its process, or NONE. NULL when memory runs out. */
+/* Per node: the lowest rank of the nearest updates that follow it in its process, or NONE. NULL when memory runs
+ * out. */
 static uint32_t *find_followers(const struct single *s)
 {
     const uint32_t count = s->problem->txn_count;

@@ -16,8 +16,8 @@
 bool rig_breach_find_single(const struct rig_ordered *ordered, const uint32_t *rank, uint32_t rank_count,
                             struct rig_breach_sink *sink, struct rig_arena *arena);
 
-/* For UPDATES. Cycles of updates alone come first; if there are any, the others are not searched. False when memory runs
- * out. */
+/* For UPDATES. Cycles of updates alone come first; if there are any, the others are not searched. False when memory
+ * runs out. */
 bool rig_breach_find_of_updates(const struct rig_ordered *ordered, struct rig_breach_sink *sink,
                                 struct rig_arena *arena);
 

@@ -6,8 +6,8 @@
  * the readers. Questions of similar length share a batch.
  *
  * Time: for each batch linear in the edges between its first writer and its last reader. This is about linear where
- * readers miss only writes of near transactions, and at worst questions / 256 times the edges. Several questions about one
- * transaction, in the order of their operations, take no more time than one. Space: 32 bytes a transaction, 64 a
+ * readers miss only writes of near transactions, and at worst questions / 256 times the edges. Several questions about
+ * one transaction, in the order of their operations, take no more time than one. Space: 32 bytes a transaction, 64 a
  * question, 4 a read.
  */
 #ifndef RIG_CHECKER_DECIDE_SOLVE_BREACH_SWEEP_H
@@ -34,7 +34,8 @@ struct rig_sweep {
     uint32_t rank_count;
 };
 
-/* Answers all questions, and sorts them; once the deadline has come, answers mean nothing. Memory is the arena's and the heap's; false when it runs out. */
+/* Answers all questions, and sorts them; once the deadline has come, answers mean nothing. Memory is the arena's and
+ * the heap's; false when it runs out. */
 bool rig_sweep_answer(const struct rig_sweep *sweep, struct rig_sweep_questions *questions, struct rig_arena *arena);
 
 #endif

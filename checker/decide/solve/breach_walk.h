@@ -92,8 +92,8 @@ struct rig_moves rig_breach_moves(enum rig_rule_form form);
 /* The steps that searches for further cycles may take. */
 uint64_t rig_breach_most_steps(const struct rig_problem *problem);
 
-/* Finds the components without the transactions of `left_out` (NULL: none; ordered->lead leaves out the same), and a cycle
- * in each of them at least. False when memory runs out. */
+/* Finds the components without the transactions of `left_out` (NULL: none; ordered->lead leaves out the same), and a
+ * cycle in each of them at least. False when memory runs out. */
 bool rig_breach_find_closed(const struct rig_ordered *ordered, struct rig_moves moves, const uint8_t *left_out,
                             struct rig_breach_sink *sink, struct rig_states *states, struct rig_arena *arena);
 

@@ -2,7 +2,8 @@
  * The search for a proof by cases over a few transactions: a tree of suppositions with a forbidden cycle at each leaf.
  *
  * First a proof by propagation (each order whose reverse gives a cycle at once is concluded; a case split where there
- * is none; after many splits, conclusions from cases in each other come before them), less what it does not use; then the proof with the fewest cycles, by iterative deepening, while time lasts.
+ * is none; after many splits, conclusions from cases in each other come before them), less what it does not use; then
+ * the proof with the fewest cycles, by iterative deepening, while time lasts.
  */
 #ifndef RIG_CHECKER_DECIDE_SOLVE_CASE_SEARCH_H
 #define RIG_CHECKER_DECIDE_SOLVE_CASE_SEARCH_H
@@ -33,7 +34,8 @@ struct rig_case_tree {
 bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t polish_ns, struct rig_arena *arena,
                      struct rig_case_tree *tree);
 
-/* The cycles of a tree. Like all that recurses over one: of a tree of rig_case_search(), which nests few enough cases. */
+/* The cycles of a tree. Like all that recurses over one: of a tree of rig_case_search(), which nests few enough
+ * cases. */
 uint32_t rig_case_leaves(const struct rig_case_node *node);
 
 #endif

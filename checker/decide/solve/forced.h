@@ -26,7 +26,8 @@
 
 enum rig_forced_reason {
     RIG_FORCED_KNOWN, /* the problem says so */
-    RIG_FORCED_READ, /* `before` reaches the start of the transaction of `read`, which returned the version of `after` */
+    /* `before` reaches the start of the transaction of `read`, which returned the version of `after` */
+    RIG_FORCED_READ,
     RIG_FORCED_LATER,  /* `before` reaches the writer of an `earlier` read of the transaction of `read` */
     RIG_FORCED_COMMIT, /* `before` reaches the commit of `after` */
 };

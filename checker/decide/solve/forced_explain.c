@@ -195,8 +195,8 @@ static bool note_open(const struct rig_forced *forced, uint32_t key, struct rig_
     return true;
 }
 
-/* Per key: whether one before it has the same writers. Keys of one hash may be taken for different ones: then their pairs
- * count again, where they count for each key. */
+/* Per key: whether one before it has the same writers. Keys of one hash may be taken for different ones: then their
+ * pairs count again, where they count for each key. */
 static bool find_same_keys(const struct rig_problem *problem, bool *same)
 {
     struct rig_table keys;

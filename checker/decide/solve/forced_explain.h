@@ -3,8 +3,8 @@
  * path in the frame's graph; a breadth-first search finds a short one, along pairs older than the one it explains. So
  * no explanation goes in circles, and the transactions that come out are refuted by themselves.
  *
- * Time: a search a pair in the explanation, each linear in the edges between commits that reach its end. Space: 17 bytes
- * a node, 1 a pair, released before it returns. Threads: any number of readers.
+ * Time: a search a pair in the explanation, each linear in the edges between commits that reach its end. Space: 17
+ * bytes a node, 1 a pair, released before it returns. Threads: any number of readers.
  */
 #ifndef RIG_CHECKER_DECIDE_SOLVE_FORCED_EXPLAIN_H
 #define RIG_CHECKER_DECIDE_SOLVE_FORCED_EXPLAIN_H

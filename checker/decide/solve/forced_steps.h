@@ -21,8 +21,8 @@ bool rig_forced_find_steps(const struct rig_forced *forced, uint32_t node, uint3
  * With the order of the reads themselves these are all that such a rule asks for, so an order that keeps them explains.
  *
  * Time: for each reader and each transaction that it read from, the fewer of the one's reads and the other's writes
- * (times log n); so n^1.5 for n operations (Liu et al., "AWDIT", PLDI 2025, section 4). Space: 4 bytes a read, 8 a key and 4
- * a transaction.
+ * (times log n); so n^1.5 for n operations (Liu et al., "AWDIT", PLDI 2025, section 4). Space: 4 bytes a read, 8 a key
+ * and 4 a transaction.
  */
 
 /* `write` comes before the version that `read` returned; no order does that where this is the initial state. A pair may

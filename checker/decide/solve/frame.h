@@ -16,8 +16,8 @@
  *   CAUSAL                          1      (no path)    none          all
  *   CURSOR, UPDATE_ATOMIC           1      it           none          of keys that the reader writes
  *   FLOW, WRITES                    1      it           none          none
- *   READ_ATOMIC, MONOTONIC_ATOMIC   1      it           none          from the other writes of the transactions that they
- *                                                                     show (forced_steps.h)
+ *   READ_ATOMIC, MONOTONIC_ATOMIC   1      it           none          from the other writes of the transactions that
+ *                                                                     they show (forced_steps.h)
  */
 #ifndef RIG_CHECKER_DECIDE_SOLVE_FRAME_H
 #define RIG_CHECKER_DECIDE_SOLVE_FRAME_H

@@ -74,8 +74,8 @@ static bool is_start(const struct rig_rule_frame *frame, uint32_t node)
     return node >= frame->first_start && node < frame->first_moment;
 }
 
-/* The sorted sequence, with each start directly before the first commit that must come after it: in a sort starts come as
- * soon as they can, but most histories are close to serial ones. */
+/* The sorted sequence, with each start directly before the first commit that must come after it: in a sort starts come
+ * as soon as they can, but most histories are close to serial ones. */
 static bool delay_starts(struct moves *m)
 {
     const struct rig_order_graph *graph = m->graph;

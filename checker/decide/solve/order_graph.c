@@ -65,7 +65,8 @@ static void count_reads(struct rig_serial_plan *plan, uint32_t txn, uint32_t by)
         plan->to_come[plan->version[r]] += by;
 }
 
-/* Whether the transaction must wait because readers of a version that it overwrites are still to come; then it waits. */
+/* Whether the transaction must wait because readers of a version that it overwrites are still to come; then it
+ * waits. */
 static bool serial_plan_wait(struct rig_serial_plan *plan, uint32_t txn)
 {
     const struct rig_problem *problem = plan->problem;

@@ -1,9 +1,9 @@
 /*
  * A total order of the transactions that keeps what is known, and what is chosen: a topological sort of the frame's
- * graph (frame.h), close to a given rank. Transactions wait for the readers of versions that they overwrite (order_graph.h),
- * if that leads anywhere. An order of two versions comes with the rw edges of those that read the
- * earlier one, where the frame has such paths. These go by a relay, a node of its own, from the readers of a version to the
- * writers of later ones, so that edges are as many as the readers and the writers, and not as their product.
+ * graph (frame.h), close to a given rank. Transactions wait for the readers of versions that they overwrite
+ * (order_graph.h), if that leads anywhere. An order of two versions comes with the rw edges of those that read the
+ * earlier one, where the frame has such paths. These go by a relay, a node of its own, from the readers of a version to
+ * the writers of later ones, so that edges are as many as the readers and the writers, and not as their product.
  *
  * Time: linear in nodes and edges, times log n for the rank. Space: 24 bytes an edge, 32 a node, 8 a version, 4
  * a read.
@@ -83,8 +83,8 @@ void rig_order_graph_forget(struct rig_order_graph *graph);
 
 /* Whether the problem has one session after the other, as without times: then its order says nothing. */
 bool rig_order_graph_in_turn(const struct rig_problem *problem);
-/* A rank for the first sort: the order of completion; where the problem has one session after the other, as without times,
- * the places in these. */
+/* A rank for the first sort: the order of completion; where the problem has one session after the other, as without
+ * times, the places in these. */
 void rig_order_graph_rank(const struct rig_problem *problem, uint32_t *rank);
 
 /*

@@ -290,8 +290,8 @@ static bool is_forced(const struct search *search)
     return search->frame.shown || search->rule->form == RIG_RULE_CAUSAL;
 }
 
-/* Most problems that have an explanation need nothing but this. Where reads order nothing, each order that keeps what is
- * known is one; where there are sinks, the graph does not have all edges. */
+/* Most problems that have an explanation need nothing but this. Where reads order nothing, each order that keeps what
+ * is known is one; where there are sinks, the graph does not have all edges. */
 static bool try_serial(struct search *search, bool *explains)
 {
     *explains = !search->frame.reads_order;
@@ -319,8 +319,8 @@ static bool add_shown(void *context, uint32_t read, uint32_t write)
            rig_order_graph_add(&search->graph, r->key, search->problem->write_txn[write], r->writer);
 }
 
-/* Whether an order that keeps what single reads force explains the problem: no clocks are needed for that. Where there is
- * none, the saturation explains why. */
+/* Whether an order that keeps what single reads force explains the problem: no clocks are needed for that. Where there
+ * is none, the saturation explains why. */
 static bool try_shown(struct search *search, bool *explains)
 {
     bool ended;

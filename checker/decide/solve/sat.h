@@ -5,9 +5,9 @@
  * it, and is first tried in the way that it was first named. Each clause rests on transactions and on forced pairs,
  * which the caller looks up by the clause's number when clauses are refuted.
  *
- * Space: 12 to 24 bytes a variable, 4 a literal, and the solver's, which is estimated: 290 bytes a variable, 90 a clause
- * given to it and 5 for each of its literals, and 6 a literal that it learned, most of which it drops again. Measured, the
- * estimate is 0.9 to 2 times what is taken, and about 1 MB too low for small problems (bench/RESULTS.md).
+ * Space: 12 to 24 bytes a variable, 4 a literal, and the solver's, which is estimated: 290 bytes a variable, 90 a
+ * clause given to it and 5 for each of its literals, and 6 a literal that it learned, most of which it drops again.
+ * Measured, the estimate is 0.9 to 2 times what is taken, and about 1 MB too low for small problems (bench/RESULTS.md).
  */
 #ifndef RIG_CHECKER_DECIDE_SOLVE_SAT_H
 #define RIG_CHECKER_DECIDE_SOLVE_SAT_H
@@ -46,8 +46,8 @@ void rig_sat_done(struct rig_sat *sat);
 /* The memory that it holds. */
 size_t rig_sat_bytes(const struct rig_sat *sat);
 
-/* The literal "`before` is first": a variable's number plus one, negated when the variable is the other way round. 0 when
- * memory runs out. */
+/* The literal "`before` is first": a variable's number plus one, negated when the variable is the other way round. 0
+ * when memory runs out. */
 int rig_sat_literal(struct rig_sat *sat, uint32_t before, uint32_t after);
 /* Adds to the clause that is open, and closes it. False when memory runs out. */
 bool rig_sat_add(struct rig_sat *sat, int literal);
@@ -57,8 +57,8 @@ bool rig_sat_close(struct rig_sat *sat);
 enum rig_answer rig_sat_solve(struct rig_sat *sat);
 /* After YES: the variable's pair in the order that was found. */
 struct rig_sat_pair rig_sat_chosen(const struct rig_sat *sat, size_t variable);
-/* After NO, once, and the last call: clauses that have no solution by themselves, ascending. All of them where the budget
- * does not suffice to find out. */
+/* After NO, once, and the last call: clauses that have no solution by themselves, ascending. All of them where the
+ * budget does not suffice to find out. */
 bool rig_sat_core(struct rig_sat *sat, struct rig_sat_clauses *core);
 
 #endif

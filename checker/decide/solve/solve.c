@@ -16,13 +16,13 @@ void rig_solution_done(struct rig_solution *solution)
 }
 
 /*
- * More is supposed first than the rule says. An explanation of that is one without it. A refutation of some transactions
- * may hold without it, too; otherwise what was supposed of these transactions is dropped.
+ * More is supposed first than the rule says. An explanation of that is one without it. A refutation of some
+ * transactions may hold without it, too; otherwise what was supposed of these transactions is dropped.
  *
- *   process order    by a rule without it: processes are good chains all the same, and most of their edges are kept by an
- *                    explanation
- *   reads            by UPDATES: that paths go through transactions that write nothing, too. Most are where they could be
- *                    in a serial execution, and each that is left out for itself is a clause for the solver
+ *   process order    by a rule without it: processes are good chains all the same, and most of their edges are kept by
+ *                    an explanation
+ *   reads            by UPDATES: that paths go through transactions that write nothing, too. Most are where they could
+ *                    be in a serial execution, and each that is left out for itself is a clause for the solver
  */
 struct supposition {
     const struct rig_problem *problem;

@@ -106,7 +106,8 @@ static enum rig_rc need_problem(struct proving *p, bool items)
     return p->judge.type->build_problem(&p->judge.inference, NULL, items, &p->problem, p->err);
 }
 
-/* The order of transactions that the edges of the inference give, without rw edges by predicates for levels of items. */
+/* The order of transactions that the edges of the inference give, without rw edges by predicates for levels of
+ * items. */
 static bool order_of_links(struct proving *p, const struct rig_rule *rule, bool items, bool *found)
 {
     const bool writes = rule->form == RIG_RULE_WRITES;

@@ -6,8 +6,8 @@
  * A level whose order or witness has no form in a proof is written as open, with the reason. The history must be in
  * memory as a whole, and be of a type whose values are unique and whose reads show versions.
  *
- * Time: linear for total orders of versions, else that of the solver once more. Space: about 60 bytes an operation beside
- * that of an inference. Threads: one.
+ * Time: linear for total orders of versions, else that of the solver once more. Space: about 60 bytes an operation
+ * beside that of an inference. Threads: one.
  */
 #ifndef RIG_CHECKER_JUDGE_PROOF_PROVE_H
 #define RIG_CHECKER_JUDGE_PROOF_PROVE_H

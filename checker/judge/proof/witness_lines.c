@@ -282,8 +282,8 @@ static bool is_about(const struct rig_txn_op *op, const int64_t *values, uint32_
     return false;
 }
 
-/* The operations of a witness. One that names values is about these alone; another one is about all that began before its
- * first operation ended. */
+/* The operations of a witness. One that names values is about these alone; another one is about all that began before
+ * its first operation ended. */
 static bool is_named(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);

@@ -1,11 +1,12 @@
 /*
- * A process notes of its part of a record, before several of them judge it, the first and the last use of each key, how many
- * transactions each block has, and the events of faults.
+ * A process notes of its part of a record, before several of them judge it, the first and the last use of each key, how
+ * many transactions each block has, and the events of faults.
  *
- * A part is some blocks of the record, or of several records that are merged (rig_source_blocks()). Uses are numbers of transactions complete before (the first) or behind (the last) the block,
- * counted from the beginning of the part.
+ * A part is some blocks of the record, or of several records that are merged (rig_source_blocks()). Uses are numbers of
+ * transactions complete before (the first) or behind (the last) the block, counted from the beginning of the part.
  *
- * Space: 16 bytes a key, and 12 to 24 for the look-up; 8 a process of several ranks. Time: one look-up for each key of a block. Threads: one.
+ * Space: 16 bytes a key, and 12 to 24 for the look-up; 8 a process of several ranks. Time: one look-up for each key of
+ * a block. Threads: one.
  */
 #ifndef RIG_CHECKER_JUDGE_SHARED_PART_CENSUS_H
 #define RIG_CHECKER_JUDGE_SHARED_PART_CENSUS_H
@@ -49,8 +50,8 @@ struct rig_part_census {
 
 void rig_part_census_init(struct rig_part_census *census);
 void rig_part_census_done(struct rig_part_census *census);
-/* Notes the blocks of the source from `begin` to `end`, which is the size of the files in the last part. RIG_E_LIMIT, and the source's
- * errors. */
+/* Notes the blocks of the source from `begin` to `end`, which is the size of the files in the last part. RIG_E_LIMIT,
+ * and the source's errors. */
 enum rig_rc rig_part_census_take(struct rig_part_census *census, struct rig_source *source, size_t begin, size_t end,
                                  struct rig_err *err);
 /* Adds the uses of a key. False when memory runs out. */

@@ -31,8 +31,8 @@ size_t rig_census_bytes(const struct rig_census *census);
 /* Notes the next segment; false when memory runs out. */
 bool rig_census_note(struct rig_census *census, const struct rig_segment *segment);
 
-/* Notes the last use of a key that is a number: the number of transactions complete then; UINT32_MAX: never. False when memory runs
- * out. */
+/* Notes the last use of a key that is a number: the number of transactions complete then; UINT32_MAX: never. False when
+ * memory runs out. */
 bool rig_census_put(struct rig_census *census, int64_t key, uint32_t last);
 
 /* Whether the key of `history` (a window's) is used after the first `txn_count` complete transactions, which must end

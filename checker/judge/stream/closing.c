@@ -259,7 +259,8 @@ void rig_closing_wait_again(struct rig_closing_search *s, uint32_t txn)
     s->again = true;
 }
 
-/* The first transaction that uses a key that is alive, or waits for another reason; the number of all when none does. */
+/* The first transaction that uses a key that is alive, or waits for another reason; the number of all when none
+ * does. */
 static uint32_t find_first(const struct rig_history *history, const uint8_t *alive, const uint8_t *also)
 {
     const uint32_t first = rig_history_txn_of(history, rig_history_first_op_on(history, alive));

@@ -6,8 +6,8 @@
  * The question is that of the transactions that were not judged before: versions of judged transactions come before all
  * others, so a read of one counts as a read of the initial state.
  *
- * Time: that of the solver; the extension of a closing set is linear in the operations for each explanation. Space: that of the problem, 4 bytes a transaction and 4 bytes a write for each explanation.
- * Threads: one.
+ * Time: that of the solver; the extension of a closing set is linear in the operations for each explanation. Space:
+ * that of the problem, 4 bytes a transaction and 4 bytes a write for each explanation. Threads: one.
  */
 #ifndef RIG_CHECKER_JUDGE_STREAM_EXPLAINED_H
 #define RIG_CHECKER_JUDGE_STREAM_EXPLAINED_H
@@ -32,9 +32,9 @@ enum rig_rc rig_explained_find_whole(const struct rig_inference *inference, uint
 void rig_explained_done(struct rig_explained *explained);
 
 /*
- * Adds to `waits` (per transaction) all that ww and rw edges of an explanation put after a waiting transaction, and what
- * an unknown fate could put there. Tells in *more whether there was any: then the edges that are known (closing.h) may
- * add further ones, and so on. False when memory runs out.
+ * Adds to `waits` (per transaction) all that ww and rw edges of an explanation put after a waiting transaction, and
+ * what an unknown fate could put there. Tells in *more whether there was any: then the edges that are known (closing.h)
+ * may add further ones, and so on. False when memory runs out.
  */
 bool rig_explained_extend(const struct rig_explained *explained, const struct rig_inference *inference,
                           struct rig_arena *arena, uint8_t *waits, bool *more);

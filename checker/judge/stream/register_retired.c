@@ -1,7 +1,8 @@
 /* The memory of finished registers (retired.h), and the later uses that are allowed. */
 #include "checker/judge/stream/retired_private.h"
 
-/* Remembers all values that any transaction wrote or read, and an anomaly: a later read may show that a write was not lost. */
+/* Remembers all values that any transaction wrote or read, and an anomaly: a later read may show that a write was not
+ * lost. */
 static bool remember(const struct rig_retiring *r, uint32_t key, bool dropped)
 {
     const struct rig_registers *registers = &r->inference->registers;

@@ -29,7 +29,8 @@ static void wait_behind_read(struct rig_closing_search *s, struct rig_set_marks 
 /*
  * A transaction of unknown fate counts as soon as a read shows one of its elements, which may happen later. Then its
  * reads precede the additions that they miss, so those writers wait, too. If it shows an element of another one, that
- * one would count as well, so the key stays alive. Its additions precede only reads that show them, which there are none.
+ * one would count as well, so the key stays alive. Its additions precede only reads that show them, which there are
+ * none.
  */
 void rig_set_wait_for_unknown(struct rig_closing_search *s)
 {

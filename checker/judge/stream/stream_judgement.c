@@ -117,8 +117,8 @@ void rig_judgement_decide_keys(struct rig_judgement *j)
 }
 
 /*
- * The choice that has no continuation was made at the end of some earlier window, which had one of the transactions that
- * are not judged: all users of the keys judged there were in it.
+ * The choice that has no continuation was made at the end of some earlier window, which had one of the transactions
+ * that are not judged: all users of the keys judged there were in it.
  */
 static void note_undivided(const struct rig_judgement *j)
 {

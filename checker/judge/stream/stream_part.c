@@ -30,8 +30,8 @@ static bool is_whole(const struct rig_history *view, uint32_t txn, const struct 
 }
 
 /*
- * Those that wait in the window after a release. `whole` not NULL: false if one of them uses a key that the window does not have whole, or
- * one of unknown fate that stays does, which a transaction before the window may prove committed.
+ * Those that wait in the window after a release. `whole` not NULL: false if one of them uses a key that the window does
+ * not have whole, or one of unknown fate that stays does, which a transaction before the window may prove committed.
  */
 static bool draw_border(const struct rig_stream *w, const struct rig_table *whole, struct rig_stream_border *border)
 {

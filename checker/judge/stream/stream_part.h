@@ -1,13 +1,13 @@
 /*
  * A part of a history that is judged by itself, beside other parts of it in other processes (shared/shared_check.h).
  *
- * The border of two parts lies behind some number of transactions. Which of them close there (closing.h) is a fact of the history, so the
- * part before the border judges those that close, and the part behind it those that wait. The latter reads on both sides of
- * the border: from so far before it that it meets each key of the waiting transactions whole, up to its own end. It feeds what lies before
- * the border without judging it, and skips what closes there.
+ * The border of two parts lies behind some number of transactions. Which of them close there (closing.h) is a fact of
+ * the history, so the part before the border judges those that close, and the part behind it those that wait. The
+ * latter reads on both sides of the border: from so far before it that it meets each key of the waiting transactions
+ * whole, up to its own end. It feeds what lies before the border without judging it, and skips what closes there.
  *
- * A part is good only if it found nothing; then the sums of all parts are those of the history. Both sides of a border say
- * which transactions wait there: if they agree at all borders, each transaction was judged once.
+ * A part is good only if it found nothing; then the sums of all parts are those of the history. Both sides of a border
+ * say which transactions wait there: if they agree at all borders, each transaction was judged once.
  *
  * For histories whose types are judged in windows without explanations (lists), with a census of the whole history.
  */
@@ -34,10 +34,11 @@ struct rig_stream_part {
     int64_t infer_ns, search_ns, adding_ns;
 };
 
-/* Before anything is fed: the first segment begins behind this many transactions of the history. `skips`: up to rig_stream_skip() they
- * belong to an earlier part. */
+/* Before anything is fed: the first segment begins behind this many transactions of the history. `skips`: up to
+ * rig_stream_skip() they belong to an earlier part. */
 void rig_stream_warm(struct rig_stream *windows, uint64_t txn_count, bool skips);
-/* At the border before the part. `whole`: the keys that are not used before the first segment; each key has some value. */
+/* At the border before the part. `whole`: the keys that are not used before the first segment; each key has some
+ * value. */
 enum rig_rc rig_stream_skip(struct rig_stream *windows, const struct rig_table *whole, struct rig_stream_part *part,
                             struct rig_err *err);
 /* At the end of the part; `last`: of the history, too. Fills in the rest. */

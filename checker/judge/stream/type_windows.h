@@ -1,6 +1,6 @@
 /*
- * The table of data types for windows: how a key is finished, what is kept of it, and how much memory judging takes. A row is
- * asked once a window, segment or key.
+ * The table of data types for windows: how a key is finished, what is kept of it, and how much memory judging takes. A
+ * row is asked once a window, segment or key.
  */
 #ifndef RIG_CHECKER_JUDGE_STREAM_TYPE_WINDOWS_H
 #define RIG_CHECKER_JUDGE_STREAM_TYPE_WINDOWS_H

@@ -1,6 +1,6 @@
 /*
- * A witness without a cycle as a line of a proof (contradiction.h): what rig proves before it prints the witness, and what a
- * proof file says. Lists, registers, sets, counters and banks.
+ * A witness without a cycle as a line of a proof (contradiction.h): what rig proves before it prints the witness, and
+ * what a proof file says. Lists, registers, sets, counters and banks.
  */
 #ifndef RIG_CHECKER_PROVE_WITNESS_SINGLE_LINE_H
 #define RIG_CHECKER_PROVE_WITNESS_SINGLE_LINE_H
@@ -16,7 +16,8 @@ uint32_t rig_write_of(const struct rig_history *history, uint32_t txn, uint32_t 
 bool rig_single_line(const struct rig_history *history, const struct rig_witness *witness,
                      struct rig_witness_line *line);
 
-/* check_noncyclic() of what reads of lists, registers and sets show: the line holds, of the value that the witness names. */
+/* check_noncyclic() of what reads of lists, registers and sets show: the line holds, of the value that the witness
+ * names. */
 const char *rig_verify_single(const struct rig_proof *proof, const struct rig_witness *witness);
 
 /* Whether the witness compares a read with the known total of a bank. */

@@ -4,8 +4,8 @@
  * Each step must show this:
  *   ww                  both transactions wrote the key, and the order of their versions
  *   wr                  `to` read the version that `from` installed with its last write of the key
- *   rw                  `from` read the initial state, or another version and its order before that of `to`, which wrote
- *                       the key
+ *   rw                  `from` read the initial state, or another version and its order before that of `to`, which
+ *                       wrote the key
  *   process, real time  `from` ended before `to` was invoked
  * The order of two versions is supposed in an open case, or is the reverse of a closed one in the same case, or is
  * proved by what reads or assumptions show. Or the writer of the later one read the earlier one: the reverse is a cycle

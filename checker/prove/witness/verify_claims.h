@@ -1,6 +1,6 @@
 /*
- * Proves a case of a claim that does not hold (checker/model/order_claims.h) again, from the operations, the side columns
- * and the certificate of the raw history alone. Shares no code with what found it.
+ * Proves a case of a claim that does not hold (checker/model/order_claims.h) again, from the operations, the side
+ * columns and the certificate of the raw history alone. Shares no code with what found it.
  *
  * Time: linear in the history and in its certificate; for an order-mismatch also in the square of the key's writes.
  */

@@ -1,11 +1,11 @@
 /*
- * The verifier of objects (verify_type.h): proves again that a prefix of the operations on one object has no order, and that
- * elements were lost, given twice or never added. It shares no code with the search (objects/): the orders are searched anew
- * (object_order_search.h), and nothing follows the events of the history.
+ * The verifier of objects (verify_type.h): proves again that a prefix of the operations on one object has no order, and
+ * that elements were lost, given twice or never added. It shares no code with the search (objects/): the orders are
+ * searched anew (object_order_search.h), and nothing follows the events of the history.
  *
- * A history that was checked in windows has forgotten what completed before some position, and of a long one no search may
- * explore all orders. The witness then has the configurations that were possible at a position, as the search found them,
- * and the proof begins with these.
+ * A history that was checked in windows has forgotten what completed before some position, and of a long one no search
+ * may explore all orders. The witness then has the configurations that were possible at a position, as the search found
+ * them, and the proof begins with these.
  *
  * Time: at most MOST_SECONDS; a witness whose proof takes longer does not count.
  */
@@ -54,8 +54,8 @@ static bool finds_unknown(const struct rig_txn_op *op)
     return rig_object_takes(op->kind) && op->read_state == RIG_READ_UNKNOWN;
 }
 
-/* Leaving out all operations on a value, and takes that found nothing, turns a legal sequence of operations on a queue or a
- * stack into a legal one. A take of unknown result may have taken any value. */
+/* Leaving out all operations on a value, and takes that found nothing, turns a legal sequence of operations on a queue
+ * or a stack into a legal one. A take of unknown result may have taken any value. */
 static bool counts(const struct rig_witness *w, uint32_t txn, const struct rig_txn_op *op)
 {
     RIG_REQUIRE(w->blocked != NULL);

@@ -1,10 +1,10 @@
 /*
- * The verifier of objects that are not sequentially consistent (verify_type.h): proves again that the operations of a witness
- * have no order that keeps the order of each process and explains their results. It shares no code with the search
- * (objects/object_sessions.c).
+ * The verifier of objects that are not sequentially consistent (verify_type.h): proves again that the operations of a
+ * witness have no order that keeps the order of each process and explains their results. It shares no code with the
+ * search (objects/object_sessions.c).
  *
- * The witness may leave out what any order of the others remains an order without: operations that only observe, and writes of
- * a register whose values no other operation of the witness observes.
+ * The witness may leave out what any order of the others remains an order without: operations that only observe, and
+ * writes of a register whose values no other operation of the witness observes.
  */
 #include <stdlib.h>
 
@@ -86,8 +86,8 @@ static int compare_ops(const void *left, const void *right)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Adds the operation to the group of its process: a certain one has the next place in it, one of unknown outcome comes after
- * those that its process completed before. */
+/* Adds the operation to the group of its process: a certain one has the next place in it, one of unknown outcome comes
+ * after those that its process completed before. */
 static bool add_unit(struct proving *p, size_t number)
 {
     RIG_REQUIRE(number < p->ops.count && p->units.count == number);

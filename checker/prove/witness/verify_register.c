@@ -4,8 +4,8 @@
  * A step that rests on an order of versions must show both versions and the evidence that its assumption needs. wfr: a
  * transaction read the one and then wrote the other. sequential: a process used the one last, and later began with the
  * other. linearizable: the same for two transactions, of which one completed before the other was invoked. The
- * initial state, nil or a value that no transaction wrote, precedes all. A witness of cyclic-versions names two versions
- * of a cycle and not its edges: only that the transaction wrote one of them is proved.
+ * initial state, nil or a value that no transaction wrote, precedes all. A witness of cyclic-versions names two
+ * versions of a cycle and not its edges: only that the transaction wrote one of them is proved.
  */
 #include <stdlib.h>
 
@@ -221,8 +221,8 @@ static const char *check_known(const struct rig_proof *proof, const struct rig_s
 
 /* ---- non-cyclic anomalies ---- */
 
-/* Both reads show the same version, which may be one that a transaction writes itself, later: the line of a proof would not
- * hold then. */
+/* Both reads show the same version, which may be one that a transaction writes itself, later: the line of a proof would
+ * not hold then. */
 static const char *check_lost_update(const struct rig_proof *proof, const struct rig_witness *w)
 {
     const struct rig_history *history = proof->history;

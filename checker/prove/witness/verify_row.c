@@ -1,12 +1,12 @@
 /*
  * Proving witnesses over rows from the raw history (history/types/row_ops.h).
  *
- * A wr step must show a read with the version; a ww step a statement that replaced it; an rw step a read of a version and a
- * statement that replaced it. An rw step by a predicate must show a read without a row, and that the row met the condition
- * in each of its versions from the one of the next transaction on: all statements that certainly or possibly touched
- * the row are collected again from the history, and put in order by the versions that they replaced. A wr step of a read
- * without a row that was there from the start must show that the row met the condition in each version before the one
- * that the step names, and not in that one.
+ * A wr step must show a read with the version; a ww step a statement that replaced it; an rw step a read of a version
+ * and a statement that replaced it. An rw step by a predicate must show a read without a row, and that the row met the
+ * condition in each of its versions from the one of the next transaction on: all statements that certainly or possibly
+ * touched the row are collected again from the history, and put in order by the versions that they replaced. A wr step
+ * of a read without a row that was there from the start must show that the row met the condition in each version before
+ * the one that the step names, and not in that one.
  */
 #include <stdlib.h>
 
@@ -108,7 +108,8 @@ struct touch {
 
 RIG_VEC(struct touch, touches)
 
-/* Adds what the statement at `op` did to the row. Gives the reason why the row's versions are not all known, or NULL. */
+/* Adds what the statement at `op` did to the row. Gives the reason why the row's versions are not all known, or
+ * NULL. */
 static const char *add_touch(const struct rig_proof *proof, uint32_t txn, uint32_t op, int64_t id, struct touches *all)
 {
     RIG_REQUIRE(is_write(rig_txn_ops(proof->history, txn) + op));

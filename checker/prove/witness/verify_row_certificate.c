@@ -28,8 +28,8 @@ static bool is_by(const struct rig_row_changed *change, int64_t number)
 
 /* ---- writes ---- */
 
-/* Whether some change, of that commit unless it is UINT32_MAX, is the statement's: a version names it, a removal is of a
- * row that its answer shows. */
+/* Whether some change, of that commit unless it is UINT32_MAX, is the statement's: a version names it, a removal is of
+ * a row that its answer shows. */
 static bool has_changes(const struct rig_history *history, const struct rig_row_changes *changes, uint32_t txn,
                         uint32_t op, uint32_t commit)
 {
@@ -202,8 +202,8 @@ static bool is_marked_otherwise(const struct rig_history *history, const struct 
     return otherwise;
 }
 
-/* Whether the commit's changes of the table are not those of the transaction, statement by statement, or another commit has
- * some of them. */
+/* Whether the commit's changes of the table are not those of the transaction, statement by statement, or another commit
+ * has some of them. */
 static bool differs(const struct rig_history *history, const struct rig_discrepancy *found, uint32_t key,
                     const struct rig_row_changes *changes)
 {
@@ -229,7 +229,8 @@ static bool differs(const struct rig_history *history, const struct rig_discrepa
     return known ? count != answered : count < answered;
 }
 
-/* Whether the commit changes the tables in another order than the transaction's statements, or a table that it did not. */
+/* Whether the commit changes the tables in another order than the transaction's statements, or a table that it did
+ * not. */
 static bool mixes_tables(const struct rig_history *history, const struct rig_discrepancy *found)
 {
     RIG_REQUIRE(found->commit < history->certificate->commits.count);

@@ -23,8 +23,8 @@ static bool is_by(const struct rig_row_changed *change, int64_t number)
     return rig_row_action(number) == RIG_ROWS_DELETE ? change->version == 0 : change->version == number;
 }
 
-/* Whether the change at `at` turns the condition, on the side of the snapshot that the step claims, and the snapshot shows
- * a beginning of the row's changes. */
+/* Whether the change at `at` turns the condition, on the side of the snapshot that the step claims, and the snapshot
+ * shows a beginning of the row's changes. */
 static const char *check_changes(const struct rig_history *history, const struct rig_row_changes *changes,
                                  const struct turn *turn, const struct rig_row_where *condition, uint32_t snapshot,
                                  bool behind)

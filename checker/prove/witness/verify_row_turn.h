@@ -1,7 +1,7 @@
 /*
- * Proves the steps by a predicate that rest on a certificate again: a transaction changed whether a row meets the condition
- * of a read, and the snapshot of this read shows the change (wr), or does not (rw). The row's versions are read again from
- * the certificate, and the snapshot is asked about each. Time: linear in the certificate.
+ * Proves the steps by a predicate that rest on a certificate again: a transaction changed whether a row meets the
+ * condition of a read, and the snapshot of this read shows the change (wr), or does not (rw). The row's versions are
+ * read again from the certificate, and the snapshot is asked about each. Time: linear in the certificate.
  */
 #ifndef RIG_CHECKER_PROVE_WITNESS_VERIFY_ROW_TURN_H
 #define RIG_CHECKER_PROVE_WITNESS_VERIFY_ROW_TURN_H

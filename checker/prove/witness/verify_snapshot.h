@@ -9,7 +9,8 @@
 
 #include "checker/model/certified.h"
 
-/* Whether the snapshot shows the commit, by what the database said; its own number is in no snapshot of a transaction. */
+/* Whether the snapshot shows the commit, by what the database said; its own number is in no snapshot of a
+ * transaction. */
 bool rig_snapshot_shows(const struct rig_history *history, uint32_t snapshot, uint32_t commit);
 /* The proof that the discrepancy lacks; NULL when it holds. Kinds of snapshots and numbers only. */
 const char *rig_verify_snapshot(const struct rig_history *history, const struct rig_discrepancy *found);

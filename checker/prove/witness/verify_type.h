@@ -35,13 +35,14 @@ struct rig_type_verifier {
     /* The proof that a ww, wr or rw step, or a non-cyclic witness, lacks; NULL when it holds. */
     const char *(*check_step)(const struct rig_proof *proof, const struct rig_step *step);
     const char *(*check_noncyclic)(const struct rig_proof *proof, const struct rig_witness *witness);
-    /* For proofs by cases; NULL, as the next one: this type has none, and each is refused. False where the operation is no read with a known result, or read the transaction's own
-     * write. */
+    /* For proofs by cases; NULL, as the next one: this type has none, and each is refused. False where the operation is
+     * no read with a known result, or read the transaction's own write. */
     bool (*read_version)(const struct rig_proof *proof, uint32_t txn, uint32_t op, struct rig_proved_read *read);
     /* The proof that the known order of the versions of a ww or rw step lacks; NULL when it holds. The step's reads and
      * writes are proved, and no version is the initial state. */
     const char *(*check_known)(const struct rig_proof *proof, const struct rig_step *step);
-    /* The proof that a discrepancy with a certificate lacks; NULL where versions are those of keys: verify_certificate.h has it. */
+    /* The proof that a discrepancy with a certificate lacks; NULL where versions are those of keys:
+     * verify_certificate.h has it. */
     const char *(*check_discrepancy)(const struct rig_history *history, const struct rig_discrepancy *found);
     /* Whether reads of acknowledged transactions show the order of a ww step by themselves. */
     bool (*is_acknowledged)(const struct rig_proof *proof, const struct rig_step *step);

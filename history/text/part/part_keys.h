@@ -16,8 +16,8 @@
 
 enum { RIG_PART_SMALL_PROCESSES = 1 << 16 /* numbers below it have a direct table */ };
 
-/* The process invokes while it has an open transaction, which stays open forever. Gives the process a new entry, without
- * an open one; NULL when memory runs out. */
+/* The process invokes while it has an open transaction, which stays open forever. Gives the process a new entry,
+ * without an open one; NULL when memory runs out. */
 struct rig_part_process *rig_part_abandon(struct rig_part *part, struct rig_part_process *process);
 
 /* The process, which fits 32 bits or has a name; NULL when memory runs out. */

@@ -159,8 +159,8 @@ LANES struct numbers cut_numbers(__m512i text, __m512i ends, __m512i from, const
     return numbers;
 }
 
-/* Not 0 in lanes that hold no number of one to eight digits. `digits`: those of the numbers, or 0 in lanes that the caller
- * checks itself. No digit and more than eight leave an empty lane, which looks like a leading 0. */
+/* Not 0 in lanes that hold no number of one to eight digits. `digits`: those of the numbers, or 0 in lanes that the
+ * caller checks itself. No digit and more than eight leave an empty lane, which looks like a leading 0. */
 LANES __m512i odd_numbers(struct numbers numbers, __m512i digits, const struct rig_lane_syntax *syntax)
 {
     __m512i odd = _mm512_subs_epu8(digits, all(syntax->nine));
@@ -209,8 +209,8 @@ LANES __m512i find_ids(__m512i values, __mmask8 keys, const struct rig_lane_synt
 
 #pragma GCC diagnostic pop
 
-/* Reads `count` of four operations, the first four (`half` 0) or the last; false if they are not of this form. Bits 2i and
- * 2i + 1 of `read_lanes`: operation i reads. */
+/* Reads `count` of four operations, the first four (`half` 0) or the last; false if they are not of this form. Bits 2i
+ * and 2i + 1 of `read_lanes`: operation i reads. */
 LANES bool take_four(const struct text *text, const struct rig_lane_syntax *syntax, const struct rig_lane_slots *slots,
                      unsigned half, uint32_t count, unsigned first_kind, struct rig_txn_op *ops, uint32_t *read_lanes,
                      uint32_t *missing_lanes)

@@ -35,8 +35,8 @@
  *        lane     0                     1      2                      3
  *        bits     key 0, kind append    17     key 12, kind read      0
  *
- *   6. `reads`: {operation 1, result at byte 25}. `txn`: 2 operations, 1 read, 31 bytes, `missing` has bit 2: the caller
- *      gives key 12 its id.
+ *   6. `reads`: {operation 1, result at byte 25}. `txn`: 2 operations, 1 read, 31 bytes, `missing` has bit 2: the
+ *      caller gives key 12 its id.
  *
  * Anything else (numbers of more than eight digits, signs, keys that are texts, further spaces, more than eight
  * operations, more than 128 bytes) makes a function answer that it did not read the text; a caller then reads it one
