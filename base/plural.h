@@ -12,7 +12,7 @@ static inline const char *rig_plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* The verb behind it. */
+/* The verb after it. */
 static inline const char *rig_was_were(uint64_t count)
 {
     return count == 1 ? "was" : "were";

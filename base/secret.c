@@ -352,7 +352,7 @@ void rig_secret_redact(char *text, size_t size)
     static const size_t mask_length = sizeof RIG_SECRET_MASK - 1;
     const bool is_cut = size >= CUT_LEAST_BYTES && strlen(text) + CUT_SLACK_BYTES >= size;
     char *to = text;
-    const char *kept_from = text; /* behind the last mask */
+    const char *kept_from = text; /* after the last mask */
     for (const char *at = text; *at != '\0';) {
         bool inside_base64 = false;
         const size_t length = set->starts[(unsigned char)*at] ? shown_at(set, at, is_cut, &inside_base64) : 0;

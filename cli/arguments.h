@@ -44,7 +44,7 @@ extern const char *const rig_argument_format_choices[]; /* text, json */
 /* An option that a command does not take, though another command does. */
 struct rig_argument_elsewhere {
     const char *name;   /* without the dashes; NULL ends a table */
-    const char *remedy; /* behind "unknown option --NAME; " */
+    const char *remedy; /* after "unknown option --NAME; " */
 };
 
 struct rig_arguments_table {
@@ -54,7 +54,7 @@ struct rig_arguments_table {
     const char *description; /* a paragraph or more, ended by a line break */
     const struct rig_argument *arguments;
     const struct rig_argument_elsewhere *elsewhere; /* NULL: none */
-    void (*print_more)(void);                       /* what --help prints behind the options; NULL: nothing */
+    void (*print_more)(void);                       /* what --help prints after the options; NULL: nothing */
 };
 
 enum { RIG_ARGUMENTS_MAX = 256 };

@@ -142,7 +142,7 @@ void rig_cli_check_ranks_end(struct rig_cli_check_ranks *ranks, int status)
 
 /* ---- the others ---- */
 
-/* The path of the record at *at, which must be the same file here. Moves *at behind it. */
+/* The path of the record at *at, which must be the same file here. Moves *at after it. */
 static enum rig_rc look_at_record(const struct rig_buf *task, size_t *at, const char **path, struct rig_err *err)
 {
     struct record record;

@@ -155,7 +155,7 @@ static bool take_option(const struct rig_arguments *args, const char *option, co
     struct rig_err inner = {0};
     if (rig_synthetic_set(synthetic, assignment, &inner) == RIG_OK)
         return true;
-    const char *reason = strstr(inner.text, ": "); /* behind the setting's name */
+    const char *reason = strstr(inner.text, ": "); /* after the setting's name */
     (void)rig_fail(err, RIG_E_USAGE, "--%s%s", option, reason == NULL ? ": expected another value" : reason);
     return false;
 }

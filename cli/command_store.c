@@ -260,7 +260,7 @@ static int write_index(struct job *job)
 
 /* ---- removal ---- */
 
-/* The rest of the path behind the folder; NULL: it does not begin with it. */
+/* The rest of the path after the folder; NULL: it does not begin with it. */
 static const char *path_below(const char *path, const char *folder)
 {
     size_t length = strlen(folder);

@@ -12,7 +12,7 @@
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 
 /*
- * Text of a line. Quoted between backquotes is set in bold. A line may break behind the signs that part long words, so
+ * Text of a line. Quoted between backquotes is set in bold. A line may break after the signs that part long words, so
  * that no line is too long.
  */
 static void add_text(struct rig_buf *out, const char *text, size_t length)

@@ -44,7 +44,7 @@ bool rig_cli_plan_dimensions_matter(const struct rig_plan_dimensions *dimensions
 /* Adds a setting for each value that is lower than the plan's. False when they do not fit, or there is no memory. */
 bool rig_cli_plan_dimensions_set(const struct rig_plan_dimensions *dimensions, const int64_t *values,
                                  struct rig_plan_settings *settings, struct rig_arena *arena);
-/* "without fault 1 (kill)", "phase fill: clients.count: 3"; with `instead` " instead of 16" behind it. */
+/* "without fault 1 (kill)", "phase fill: clients.count: 3"; with `instead` " instead of 16" after it. */
 void rig_cli_plan_dimensions_words(const struct rig_plan_dimensions *dimensions, uint32_t dimension, int64_t value,
                                    bool instead, struct rig_buf *out);
 

@@ -43,7 +43,7 @@ struct rig_app_table {
     const char *name;
     uint32_t factor;
     bool by_warehouses, by_users, by_rows;
-    bool read_only; /* behind all tables that are not */
+    bool read_only; /* after all tables that are not */
 };
 
 /* One kind of transaction. */

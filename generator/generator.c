@@ -16,7 +16,7 @@
  * is written seldom, and the transactions of other pairs have no conflict with these two.
  */
 
-/* Writes one operation; true when it reads. The first, third, ... of a transaction reads a key; the one behind it
+/* Writes one operation; true when it reads. The first, third, ... of a transaction reads a key; the one after it
  * writes the other key of that pair or, with the chance `reads`, reads it. */
 static bool pair_op(struct rig_generator *generator, struct rig_op *op)
 {

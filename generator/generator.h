@@ -163,12 +163,12 @@ void rig_generator_free(struct rig_generator *generator);
 void rig_generator_next(struct rig_generator *generator, struct rig_transaction *transaction);
 
 /*
- * Skips transactions, without issuing them, until `position` of them are behind; no-op when they are already. So a
+ * Skips transactions, without issuing them, until `position` of them are done; no-op when they are already. So a
  * client that fell behind the others returns to the keys that they use, and its stream is unchanged.
  */
 void rig_generator_skip_to(struct rig_generator *generator, uint64_t position);
 
-/* The number of transactions of the stream that are behind. */
+/* The number of transactions of the stream that were issued or skipped. */
 uint64_t rig_generator_position(const struct rig_generator *generator);
 
 /* The highest key this client may have used so far plus one; all keys lie in [0, this), and each was active once. */

@@ -46,7 +46,7 @@ static void step(struct rig_key_schedule *schedule)
     schedule->round++;
 }
 
-/* To the first row at or behind the present place that its unit has; each unit has its first row. */
+/* To the first row at or after the present place that its unit has; each unit has its first row. */
 static void settle(struct rig_key_schedule *schedule)
 {
     const struct rig_app_layout *layout = &schedule->layout;

@@ -16,7 +16,7 @@ struct rig_generator_type;
 /*
  * When keys leave the load: the same for all clients, as a pure function of (options, seed, client_count).
  *
- * A key that has left at a position is used by no transaction at that position of any stream, or behind it. Keys leave
+ * A key that has left at a position is used by no transaction at that position of any stream, or after it. Keys leave
  * a rotating pool one by one; of an application, the inserted rows leave about two rounds after their insertion, its
  * standing rows never. Follows the shape of the load.
  *

@@ -52,12 +52,12 @@ struct rig_question_stream_ops {
     uint64_t (*position)(const struct rig_question_stream *stream);
     /* Every key that was used so far is in [0, this). (required) */
     int64_t (*key_bound)(const struct rig_question_stream *stream);
-    /* Skips transactions up to `position`; no-op when they are behind already, or in another phase. NULL: the stream is
+    /* Skips transactions up to `position`; no-op when they are done already, or in another phase. NULL: the stream is
      * issued whole. */
     void (*skip_to)(struct rig_question_stream *stream, uint64_t position);
     /* Goes on to a later phase. NULL: there is one only. */
     void (*enter)(struct rig_question_stream *stream, uint32_t phase);
-    /* The transactions of a phase that are behind. NULL with `enter` NULL. */
+    /* The transactions of a phase that were issued or skipped. NULL with `enter` NULL. */
     uint64_t (*behind)(const struct rig_question_stream *stream, uint32_t phase);
     /* Whether a key below key_bound was in use so far, by any client at the same position. NULL: each was. */
     bool (*used)(const struct rig_question_stream *stream, int64_t key);

@@ -8,7 +8,7 @@
 #include "base/json_write.h"
 #include "checker/model/verdict.h"
 
-/* Lines that each end with a newline, cases behind an empty line; nothing without claims. */
+/* Lines that each end with a newline, cases after an empty line; nothing without claims. */
 void rig_claims_lines(struct rig_buf *out, const struct rig_verdict *verdict);
 /* The member "claims", if there are any. */
 void rig_claims_json(struct rig_json_writer *w, const struct rig_verdict *verdict);

@@ -5,7 +5,7 @@
  * invocations and completions (the axis keeps order and overlap, not scale). Between the lanes run gutters; each
  * label of an arrow has a strip of a gutter for itself, so that labels cover neither boxes nor each other. Arrows
  * between lanes that are not neighbours go round by the right margin; those of real time, when no box is in their way,
- * straight on through time. The ends behind real-time edges are also marked on the axis.
+ * straight on through time. The ends after real-time edges are also marked on the axis.
  *
  * Longer cycles are laid as a snake: down one column, up the next, back along the top; beyond RIG_SVG_BOXES
  * transactions the middle is left out and counted.

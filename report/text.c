@@ -270,7 +270,7 @@ static void add_log_lines(const struct page *page, const struct rig_witness *wit
     }
 }
 
-/* The witness's own text, indented, with its running number behind the anomaly's name. */
+/* The witness's own text, indented, with its running number after the anomaly's name. */
 static void add_witness(const struct page *page, const struct rig_witness *witness, uint32_t number)
 {
     const char *name = rig_anomaly_info(witness->anomaly)->name;

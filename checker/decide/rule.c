@@ -89,7 +89,7 @@ struct shape {
     bool realtime, process;
     bool adjacent;  /* some rw edge follows an rw edge */
     bool behind_ww; /* some rw edge follows a ww edge */
-    /* some rw edge leaves an operation that is not behind the one at which the edge before arrives; or one before it */
+    /* some rw edge leaves an operation that is not after the one at which the edge before arrives; or one before it */
     bool out_of_order, out_of_snapshot;
     bool one_key; /* all edges are of one key */
 };

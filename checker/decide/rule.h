@@ -13,13 +13,13 @@
  *                        the same writer before
  *   MONOTONIC_VIEW       one rw edge out of an operation, and into the same transaction a ww or wr edge that leads to
  *                        an earlier operation of it (G-monotonic)
- *   MONOTONIC_SNAPSHOT   any number of rw edges, each directly behind a ww or wr edge into the same operation or an
+ *   MONOTONIC_SNAPSHOT   any number of rw edges, each directly after a ww or wr edge into the same operation or an
  *                        earlier one of the same transaction (G-MSR). The same: one operation reads one snapshot
  *   CONSISTENT           exactly one rw edge (G-single)
  *   READ_ATOMIC          one rw edge and one wr edge
  *   UPDATE_ATOMIC        one rw edge and one wr or ww edge
  *   CAUSAL               one rw edge and otherwise wr edges
- *   PREFIX               rw edges each directly behind a wr edge
+ *   PREFIX               rw edges each directly after a wr edge
  *   SNAPSHOT             rw edges no two of which are adjacent
  *   UPDATES              at most one transaction that writes nothing (G-update)
  *   SERIAL               any edges

@@ -47,7 +47,7 @@ static bool make_room(const struct rig_certificate *certificate, const struct ri
     return true;
 }
 
-/* Adds what the change puts behind the chain; false where the change is irregular. */
+/* Adds what the change puts after the chain; false where the change is irregular. */
 static bool follow(struct rig_certificate_chains *chains, const struct rig_certificate *certificate, bool is_list,
                    const struct rig_change *change, uint32_t key, uint32_t *length, uint32_t commit)
 {

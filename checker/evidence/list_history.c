@@ -88,7 +88,7 @@ static void last_names(const struct rig_history *history, uint32_t *position, in
     }
 }
 
-/* Puts a read of each certified key behind the completed transactions; `count` of them. */
+/* Puts a read of each certified key after the completed transactions; `count` of them. */
 static bool add_reads(struct rig_history *history, const uint8_t *certified, uint32_t count)
 {
     RIG_REQUIRE(count <= history->key_count);

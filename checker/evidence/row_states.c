@@ -21,7 +21,7 @@ struct states {
     const struct rig_row_chains *rows;
     const struct rig_history *history;
     struct row *at;         /* per statement that inserts */
-    struct total *ids;      /* per table a Fenwick tree; it begins behind insert_first + the number of the table */
+    struct total *ids;      /* per table a Fenwick tree; it begins after insert_first + the number of the table */
     uint32_t *class_first;  /* per key, and one more: into */
     struct total *of_class; /*   these */
     uint8_t *odd;           /* per key: a change has a version that no statement made; nothing is certain */

@@ -3,7 +3,7 @@
  *
  * A case contains suppositions, each followed by its own case, and at the end a cycle. The items of a case are numbered
  * from 1; a supposition refuted by one cycle alone is one item, together with this cycle. The last supposition of a
- * case and the cycle behind it are the two sides of a choice, "either" and "or"; each earlier one gives a conclusion.
+ * case and the cycle after it are the two sides of a choice, "either" and "or"; each earlier one gives a conclusion.
  *
  *     1    suppose          0
  *            cycle          1   closes 0

@@ -172,7 +172,7 @@ static uint32_t find_turn(const struct rig_row_chains *rows, uint32_t insert, co
 }
 
 /* wr and rw by a predicate of a read whose versions are known: the other transaction changed whether a row meets the
- * condition, before what the read saw or behind it. */
+ * condition, before what the read saw or after it. */
 static bool explain_turn(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
 {
     const struct rig_row_chains *rows = inference->rows;

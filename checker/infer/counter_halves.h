@@ -7,7 +7,7 @@
  * then the last one before it.
  *
  * A failed transaction that would change the total by the difference, such as a part that was rolled back to a
- * savepoint, comes behind a transfer that left the balances that the read shows, and before all others.
+ * savepoint, comes after a transfer that left the balances that the read shows, and before all others.
  *
  * Where neither explains it, the fewest do that were under way, or left the balances that the read shows, and whose
  * sides add up to the difference: two or three, those of the last 40 whose balances fit best.

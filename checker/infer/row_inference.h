@@ -6,8 +6,8 @@
  *   a read that shows it. rw: from that read to the writer of the next version.
  * - A read that does not show a row saw one of its versions that do not meet the condition, or no version. These span
  *   from `first` to `last` in the row's chain (struct rig_row_span); in every interpretation the read precedes each
- *   version behind `last` that changes whether the row meets the condition. Only the first of these needs an edge, and
- *   only where all versions behind `last` meet the condition: so it is the writer of the version behind `last`.
+ *   version after `last` that changes whether the row meets the condition. Only the first of these needs an edge, and
+ *   only where all versions after `last` meet the condition: so it is the writer of the version after `last`.
  * - The read also follows what led to `first`. That is the time before the insert of most rows, which needs no edge. A
  *   row that was there from the start (RIG_ROWS_INITIAL) has no such time: `first` is its first version that does not
  *   meet the condition, and there is a wr edge from that version's writer, which changed what the read would have
@@ -16,8 +16,8 @@
  *
  * - A read whose rows only a commit shows (RIG_PLACE_LOST) has edges for the rows that it changed, and none for others.
  * - With the snapshots of a certificate (struct rig_read_places) a read saw one version of each row. It follows the
- *   last version up to this one that changed whether the row meets its condition, and precedes the first one behind it
- *   that does (struct rig_row_turns): wr and rw by a predicate, also of counts. Changes before and behind these follow
+ *   last version up to this one that changed whether the row meets its condition, and precedes the first one after it
+ *   that does (struct rig_row_turns): wr and rw by a predicate, also of counts. Changes before and after these follow
  *   by ww.
  * Updates and deletes are reads, too. Only rw edges by a predicate are left out for repeatable read (PL-2.99): those to
  * rows that a read does not show, and those that rest on a snapshot. Every other level above read committed has them

@@ -235,7 +235,7 @@ bool rig_row_sweep_add(struct rig_row_sweep *sweep, uint32_t txn, uint32_t key, 
 
 /* ---- relays ---- */
 
-/* A relay behind `before`, where there is one; NONE when memory runs out. */
+/* A relay after `before`, where there is one; NONE when memory runs out. */
 static uint32_t make_relay(struct rig_row_sweep *s, uint32_t before)
 {
     uint32_t relay;

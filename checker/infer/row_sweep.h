@@ -5,14 +5,14 @@
  * A list has the versions that change whether a row meets one condition, in the order of visibility: one list for each
  * range of classes that a read of a table asks for, and one for each BLOCK_ROWS rows of it, whose condition is that the
  * row is there. One pass over the places takes reads and changes in turn. Relays (model/graph.h) stand for the versions
- * up to a place, and for those behind it:
+ * up to a place, and for those after it:
  *
  *   change 1 -wr-> up 1 -> read 1        read 1 -rw-> down 1 -> change 2
  *                   |                                   |
  *   change 2 -wr-> up 2 -> read 2        read 2 -rw-> down 2 -> change 3
  *
  * A transaction must not lead to itself: where a reader has changes of its own, those between its read and its own
- * place get edges one by one, and only those behind its place are reached through a relay. A read by ids takes the
+ * place get edges one by one, and only those after its place are reached through a relay. A read by ids takes the
  * blocks that it covers, and the rows at its ends one by one. Not taken at all, but left to the caller: reads of a
  * table that their transaction wrote before, and of tables with a row whose versions are not all known.
  *

@@ -84,8 +84,8 @@ uint32_t rig_rows_asked(const struct rig_row_chains *rows, uint32_t key, const s
 /* The condition of the read at operation `op` of a transaction. */
 struct rig_row_where rig_row_condition_at(const struct rig_txn_op *ops, uint32_t op);
 
-/* Whether the operation belongs to the statement of the one before it: a read behind its condition, and what an update
- * or a delete writes behind its read. */
+/* Whether the operation belongs to the statement of the one before it: a read after its condition, and what an update
+ * or a delete writes after its read. */
 bool rig_row_continues(const struct rig_txn_op *ops, uint32_t op);
 
 /* Whether the operation is a read with a known result. */

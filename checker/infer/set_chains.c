@@ -110,7 +110,7 @@ static bool link_down(struct chain *chain, uint32_t element)
     return rig_links_add(chain->links, chain->down, writer, RIG_LINK_THROUGH);
 }
 
-/* New relays behind the last ones, with the fresh elements between them. */
+/* New relays after the last ones, with the fresh elements between them. */
 static bool extend(struct chain *chain)
 {
     const uint32_t before_up = chain->up, before_down = chain->down;

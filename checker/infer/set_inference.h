@@ -4,7 +4,7 @@
  *
  * Edges: wr from the transaction that added an element to each transaction that read it; rw from each transaction whose
  * read misses an element to the one that added it, because elements never go away. No two additions are ordered by
- * themselves: each element is an item of its own with one version behind its initial state (infer/sets.h), so that its
+ * themselves: each element is an item of its own with one version after its initial state (infer/sets.h), so that its
  * versions have a known order, and there are no ww edges.
  *
  * The edges of a key with many reads go through relays (infer/set_chains.h). Its time is linear in the elements

@@ -52,7 +52,7 @@ struct rig_links {
     uint32_t *own;        /* ww and wr edges of transaction t: [own_first[t], own_first[t + 1]) */
     uint32_t *own_first;  /* NULL when there are no own edges */
     uint32_t *head;       /* per transaction, and one slot past the last, never read */
-    uint32_t *relay_head; /* per node behind the transactions */
+    uint32_t *relay_head; /* per node after the transactions */
     uint32_t relay_room;
     struct rig_chained *chained;
     uint32_t chained_count, chained_room;
@@ -110,7 +110,7 @@ static inline uint32_t rig_links_next(const struct rig_links *links, struct rig_
     return chained->edge;
 }
 
-/* The next of them that comes from `least` or a node behind it, or RIG_NODE_NONE. */
+/* The next of them that comes from `least` or a node after it, or RIG_NODE_NONE. */
 static inline uint32_t rig_links_next_from(const struct rig_links *links, struct rig_links_cursor *cursor,
                                            uint32_t least)
 {

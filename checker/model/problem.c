@@ -240,7 +240,7 @@ static bool index_pairs(const struct rig_problem *problem, struct by_before *ind
     return true;
 }
 
-/* From `pair`, which reads of lists show and whose `after` is left out, to the versions behind it that stay: the same
+/* From `pair`, which reads of lists show and whose `after` is left out, to the versions after it that stay: the same
  * reads show these. */
 static bool add_bridges(const struct rig_problem *problem, const uint32_t *place, struct by_before *index,
                         const struct rig_problem_pair *pair, struct rig_problem *part)

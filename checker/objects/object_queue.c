@@ -220,7 +220,7 @@ static bool place_all(struct sorting *s)
         const uint32_t begins = add_until < until ? add_until : until;
         while (begun < s->values.count && s->values.at[begun].add_from <= begins)
             make_available(s, (uint32_t)begun++);
-        /* A value that is never taken is behind all others, and nothing is found any more. */
+        /* A value that is never taken is after all others, and nothing is found any more. */
         if (s->failed || s->available.count == 0 || take_from(s, 0) > until ||
             (take_from(s, 0) == NEVER && nothing < s->nothings.count))
             return false;

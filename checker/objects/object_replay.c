@@ -11,7 +11,7 @@
 static bool keeps_order(const struct rig_object_op *ops, uint32_t count, const uint32_t *order, size_t length,
                         uint8_t *seen)
 {
-    uint32_t first_end = RIG_POSITION_NONE; /* of the operations behind */
+    uint32_t first_end = RIG_POSITION_NONE; /* of the operations after */
     for (size_t i = length; i-- > 0;) {
         const uint32_t op = order[i];
         if (op >= count || seen[op] || first_end < ops[op].invoke)

@@ -4,7 +4,7 @@
  *
  * The order of concurrent additions is open until the values are taken, so a search that does not look ahead has to
  * keep all their permutations. Here an addition is impossible in a state that no later operation can empty: where it
- * places a value behind another one (in a stack: on top of it) that is certainly taken after it (before it). Two
+ * places a value after another one (in a stack: on top of it) that is certainly taken after it (before it). Two
  * changes of the operations make more states equal:
  *  - values that nothing is known to take are the same value;
  *  - a take of unknown outcome takes such a value, or nothing, because another value's own take would find it missing.

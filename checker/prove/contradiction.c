@@ -93,7 +93,7 @@ static uint32_t last_write(const struct proof *p, uint32_t txn, uint32_t key)
     return last;
 }
 
-/* The write behind the read with which the transaction begins on the key; RIG_FACT_NONE: it begins otherwise. */
+/* The write after the read with which the transaction begins on the key; RIG_FACT_NONE: it begins otherwise. */
 static uint32_t first_met(const struct proof *p, uint32_t txn, uint32_t key)
 {
     RIG_REQUIRE(txn < p->history->txn_count && p->facts->shape == RIG_RESULT_VALUE);
@@ -260,10 +260,10 @@ struct shape {
     bool one_key;
     bool updates;      /* each rw step leaves a transaction that also writes the key of the step */
     bool by_predicate; /* an rw step out of a read that found no row */
-    bool adjacent;     /* an rw step behind an rw step */
-    bool behind_wr;    /* each rw step is behind a wr step */
-    bool ascending;    /* each rw step leaves an operation behind that which the step before, ww or wr, enters */
-    bool snapshots;    /* each rw step leaves that operation, or one behind it */
+    bool adjacent;     /* an rw step after an rw step */
+    bool behind_wr;    /* each rw step is after a wr step */
+    bool ascending;    /* each rw step leaves an operation after that which the step before, ww or wr, enters */
+    bool snapshots;    /* each rw step leaves that operation, or one after it */
 };
 
 /* A list also shows the elements of the versions before: to their writers the reader has ww and wr steps. */

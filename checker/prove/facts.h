@@ -1,5 +1,5 @@
 /*
- * A raw history, indexed for replaying proofs: the write behind each value, the transaction behind each name, and, for
+ * A raw history, indexed for replaying proofs: the write of each value, the transaction of each name, and, for
  * witnesses, which transactions certainly committed.
  *
  * Supported: lists, registers and sets with unique values. Time: linear in operations and elements shown, but one list

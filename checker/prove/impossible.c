@@ -56,7 +56,7 @@ static bool is_same_version(const struct rig_txn_op *a, const struct rig_txn_op 
     return a->read_state == b->read_state && (a->read_state != RIG_READ_SEEN || a->value == b->value);
 }
 
-/* Whether the transaction writes the key with an operation behind this one. */
+/* Whether the transaction writes the key with an operation after this one. */
 static bool writes_after(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t key)
 {
     RIG_REQUIRE(op >= history->txns[txn].first_op && op < history->txns[txn + 1].first_op);

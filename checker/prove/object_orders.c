@@ -79,7 +79,7 @@ static bool is_left_out(struct claim *c, uint32_t txn)
 }
 
 /* In real time, those that may not be left out otherwise come after every named operation that ended before the first
- * of them began. So an order can be cut behind these: what ended later may be in it, and need not be. */
+ * of them began. So an order can be cut after these: what ended later may be in it, and need not be. */
 static enum rig_rc check_left_out(struct claim *c)
 {
     uint32_t cut = RIG_POSITION_NONE;

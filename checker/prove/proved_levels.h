@@ -34,7 +34,7 @@ enum rig_forbids {
     RIG_FORBIDS_ATOMIC,          /* one wr and one rw edge */
     RIG_FORBIDS_CAUSAL,          /* wr edges and one rw edge */
     RIG_FORBIDS_UPDATE_ATOMIC,   /* one wr or ww edge and one rw edge */
-    RIG_FORBIDS_PREFIX,          /* rw edges, each behind a wr edge */
+    RIG_FORBIDS_PREFIX,          /* rw edges, each after a wr edge */
     RIG_FORBIDS_SNAPSHOT,        /* rw edges, no two of which are adjacent */
     RIG_FORBIDS_UPDATES,         /* at most one transaction that writes nothing */
     RIG_FORBIDS_ITEMS,           /* any edges, but no rw edge out of a read that found no row */

@@ -4,7 +4,7 @@
  *
  * Questions of the generator are numbered from 0 in the order in which they are issued.
  *
- * Time: O(1) a question, O(log active keys) a key. Space: 16 bytes a waiting key, 1 byte a question behind the oldest
+ * Time: O(1) a question, O(log active keys) a key. Space: 16 bytes a waiting key, 1 byte a question after the oldest
  * open one. Private to generator/synthetic/. Threads: one.
  */
 #ifndef RIG_GENERATOR_SYNTHETIC_CLOSING_READS_H

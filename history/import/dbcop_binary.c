@@ -148,7 +148,7 @@ static void take_event(struct decoder *d, uint32_t txn, bool committed, const st
         rig_sessions_read(s, txn, key, event->succeeded ? RIG_READ_SEEN : RIG_READ_UNKNOWN, (int64_t)event->value);
 }
 
-/* Whether it committed stands behind the events. */
+/* Whether it committed stands after the events. */
 static void read_txn(struct decoder *d, int32_t session)
 {
     const uint64_t count = read_count(d, "the number of events", EVENT_BYTES);

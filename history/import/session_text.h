@@ -26,7 +26,7 @@ enum rig_rc rig_session_number(struct rig_text_cursor *cursor, const char *what,
 extern const struct rig_session_form rig_awdit_form;
 
 /*
- * The text of dbcop (`.hist`): transactions `[x:=1 y==2 z==?]`, with `!` behind one that did not commit; a line of
+ * The text of dbcop (`.hist`): transactions `[x:=1 y==2 z==?]`, with `!` after one that did not commit; a line of
  * dashes ends a session; `//` begins a comment. docs/history-format.md has the details.
  */
 

@@ -7,7 +7,7 @@
  * sample it may drift by RIG_CLOCK_RATE. Two samples that differ by more than their errors and RIG_CLOCK_RATE explain
  * are a step of a clock: between them the difference may be anything from the lowest to the highest that they allow.
  *
- * Both bounds ascend with the rank's clock: one that would fall behind an earlier one stays there, which only widens
+ * Both bounds ascend with the rank's clock: one that would be below an earlier one stays there, which only widens
  * them.
  *
  * Space: 96 bytes a sample. Time: that of looking at the next samples, if times ascend.

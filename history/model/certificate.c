@@ -156,7 +156,7 @@ enum { FRACTION_DIGITS = 18, SHOWN_BYTES = 80 };
 struct version {
     uint64_t place, fraction; /* the fraction in units of 10^-18 */
     int64_t key;
-    const char *value; /* behind it a blank, or the end of the line */
+    const char *value; /* after it a blank, or the end of the line */
     uint32_t line;
 };
 

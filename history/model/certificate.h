@@ -4,7 +4,7 @@
  *
  * A commit has a place in that order (PostgreSQL: the LSN of the commit; etcd: the revision) and its changes. A change
  * makes a version of a key. A version of a list is kept as the elements that it shares with the version before it and
- * those behind them; a register has one element. A certificate covers the commits from before the first transaction of
+ * those after them; a register has one element. A certificate covers the commits from before the first transaction of
  * the run up to some commit. If it is `complete`, it covers all of them, and no session of the run could commit any
  * more.
  *
@@ -36,7 +36,7 @@ struct rig_commit {
 struct rig_change {
     int64_t key;    /* as the history names it */
     uint32_t kept;  /* elements that the version shares with the one before it */
-    uint32_t first; /* into elements: those behind them */
+    uint32_t first; /* into elements: those after them */
     uint32_t count;
     bool removed; /* the key was removed; kept and count are 0 */
 };

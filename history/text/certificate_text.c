@@ -143,7 +143,7 @@ static void expect(struct text *text, char c)
     text->bad |= !skip(text, c);
 }
 
-/* Whether the next word is this one; goes behind it. */
+/* Whether the next word is this one; goes after it. */
 static bool skip_word(struct text *text, const char *word)
 {
     const size_t length = strlen(word), left = (size_t)(text->end - text->at);

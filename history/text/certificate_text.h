@@ -1,5 +1,5 @@
 /*
- * Certificates in the textual forms: operations of the process "rig-certificate" behind those of clients, each with a
+ * Certificates in the textual forms: operations of the process "rig-certificate" after those of clients, each with a
  * text as its value (docs/history-format.md). The first word says what it is:
  *
  *     commit PLACE NUMBER TIMELINE KEY:KEPT:ELEMENT,ELEMENT KEY:-
@@ -9,7 +9,7 @@
  *     end FLAGS COMMITS VIEWS SOURCE|ENDING
  *
  * FLAGS are words joined by commas, or `-`. With the word `forks` the end has their number and that of the lost commits
- * behind VIEWS. A snapshot is XMIN:XMAX:ACTIVE,ACTIVE as PostgreSQL writes it, `=` the one of
+ * after VIEWS. A snapshot is XMIN:XMAX:ACTIVE,ACTIVE as PostgreSQL writes it, `=` the one of
  * the row before, or `-` none.
  *
  * Private to history/.

@@ -147,7 +147,7 @@ static bool is_pair(struct rig_operation_parser *parser, enum second second)
     return count == 2 && !more;
 }
 
-/* The value of an operation: what is behind the key in an independent tuple. */
+/* The value of an operation: what is after the key in an independent tuple. */
 struct value {
     struct rig_micro key;  /* with the key alone */
     bool is_null, missing; /* nil, or none at all; else it is at the cursor */

@@ -13,7 +13,7 @@
  *
  * It holds of rows whose column (1: the serial of the id; 2: the class) is from lowest to lowest + width; a width of
  * 999 has no end. The form says what the read after it shows: 0 the rows, 1 their number and the sum of their versions,
- * 2 this sum alone, behind a 0.
+ * 2 this sum alone, after a 0.
  *
  * Histories of closed predicates (history/text/classic_predicate.c) have further numbers, which drivers never see. The
  * last digit of a statement may be 3: the row was there from the start, and no read can have seen it absent. In class

@@ -267,7 +267,7 @@ void rig_run_closing_answer(struct rig_run_client *client, enum rig_outcome outc
 
 /* -- the end ------------------------------------------------------------------------------------------------------- */
 
-/* The most transactions of a phase that a client has behind it. */
+/* The most transactions of a phase that a client has issued or skipped. */
 static uint64_t furthest(const struct rig_run_state *run, uint32_t phase)
 {
     uint64_t most = 0;

@@ -556,7 +556,7 @@ static const struct rig_yaml_node *given_or_below(const struct rig_plan_section 
     return NULL;
 }
 
-/* The node behind the name that starts at `text`, which may begin with that of the section. */
+/* The node after the name that starts at `text`, which may begin with that of the section. */
 static const struct rig_yaml_node *given_by_name_at(const struct rig_plan_section *section, const char *text)
 {
     const size_t section_length = strlen(section->name);

@@ -22,7 +22,7 @@ static size_t name_length(const char *text)
     return 1 + strspn(text + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
 }
 
-/* Writes the value of what stands behind `${` at `at`, and moves `at` behind its `}`. */
+/* Writes the value of what stands after `${` at `at`, and moves `at` after its `}`. */
 static enum rig_rc expand_one(const char **at, struct rig_buf *out, struct rig_err *err)
 {
     const char *name = *at;
@@ -96,7 +96,7 @@ struct reference {
     char name[128];
 };
 
-/* The first one at `text` or behind it. */
+/* The first one at `text` or after it. */
 static bool find_reference(const char *text, struct reference *reference)
 {
     for (const char *at = strchr(text, '$'); at != NULL; at = strchr(at, '$')) {
@@ -218,7 +218,7 @@ static void show_reference(const struct reference *reference, bool is_secret, st
     rig_buf_add_char(out, '}');
 }
 
-/* The next secret of `raw` that ends behind `from`. `blanked`: the same without its references. */
+/* The next secret of `raw` that ends after `from`. `blanked`: the same without its references. */
 static bool find_secret(const struct rig_option *option, const struct rig_password_context *context,
                         const char *blanked, size_t from, struct rig_password_span *span)
 {

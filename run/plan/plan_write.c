@@ -243,7 +243,7 @@ static void write_parts(const struct rig_plan_section *section, unsigned indent,
     }
 }
 
-/* An element of a list: its first key stands behind the dash. */
+/* An element of a list: its first key stands after the dash. */
 static void write_element(const struct rig_plan_section *section, bool with_help, struct rig_buf *yaml)
 {
     const size_t start = yaml->size;

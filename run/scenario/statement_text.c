@@ -10,7 +10,7 @@
 enum { TOKEN_BYTES = 64 };
 
 struct reading {
-    const char *at; /* behind the token */
+    const char *at; /* after the token */
     char token[TOKEN_BYTES];
     const struct rig_row_table *table;
     struct rig_row_statement *statement;

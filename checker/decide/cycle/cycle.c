@@ -123,7 +123,7 @@ void rig_cycle_rotate(struct rig_cycle *cycle)
     RIG_INVARIANT(cycle->at[0].txn <= first && cycle->at[(cycle->count - lowest) % cycle->count].txn == first);
 }
 
-/* Whether acknowledged reads show the order behind each ww edge. */
+/* Whether acknowledged reads show the order after each ww edge. */
 static bool is_acknowledged(const struct rig_versions *versions, const struct rig_cycle *cycle)
 {
     if (versions == NULL || versions->acknowledged == NULL)

@@ -31,7 +31,7 @@ bool rig_cycle_simplify(struct rig_cycle *cycle);
 void rig_cycle_rotate(struct rig_cycle *cycle);
 /*
  * The anomaly that a cycle of two or more transactions shows. A cycle of ww edges alone is G0 only when each of its
- * transactions was acknowledged, and acknowledged reads show the order behind each ww edge. A transaction of unknown
+ * transactions was acknowledged, and acknowledged reads show the order after each ww edge. A transaction of unknown
  * fate counts as committed because it was read. If it committed, the cycle is a write cycle; if not, the read was an
  * aborted read. Both break read committed, and nothing weaker is certain, so the cycle is called G1c. `versions` (of
  * lists, else NULL) tell the order that acknowledged reads show.

@@ -38,7 +38,7 @@ enum { RIG_ANY_RW = 3 };
 /* Nodes of the graph. */
 struct rig_seed {
     uint32_t from; /* a */
-    uint32_t to;   /* b; RIG_NODE_NONE: any transaction that process order or real time puts behind a; a: see above */
+    uint32_t to;   /* b; RIG_NODE_NONE: any transaction that process order or real time puts after a; a: see above */
     enum rig_edge_kind kind;
 };
 

@@ -4,7 +4,7 @@
  * cycle of the core, or some of them.
  *
  * Each key's order becomes three chains of relays (graph.h): from the writers of the versions before a place, as ww
- * and as wr edges, and from the transactions that read no version at or behind it, as rw edges. No relay leads from a
+ * and as wr edges, and from the transactions that read no version at or after it, as rw edges. No relay leads from a
  * transaction to itself: the versions between the one in question and the transaction's own version of the key are
  * joined edge by edge, up to RIG_WEB_PAIRS of them.
  *

@@ -226,7 +226,7 @@ static bool next_overwritten(const struct pairs *p, uint32_t node, uint32_t lowe
     }
 }
 
-/* The lowest place of a version that a read could have missed: behind the earliest version that was returned. */
+/* The lowest place of a version that a read could have missed: after the earliest version that was returned. */
 static uint32_t lowest_missed(const struct pairs *p, uint32_t node)
 {
     uint32_t lowest = UINT32_MAX;

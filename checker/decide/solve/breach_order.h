@@ -34,7 +34,7 @@ struct rig_ordered {
     /* Real time, NULL where it does not count. */
     const uint32_t *invoked; /* the nodes in the order of their invocations */
     const uint32_t *after;   /* per node: the first index into `invoked` that was invoked after its end, or txn_count */
-    const uint32_t *latest;  /* per place: behind the last index into `invoked` of the nodes up to there */
+    const uint32_t *latest;  /* per place: after the last index into `invoked` of the nodes up to there */
 };
 
 /* `place`: a permutation of the nodes. Borrows all but the arena. Memory is the arena's; false when it runs out. */
@@ -59,8 +59,8 @@ struct rig_arc rig_ordered_arc(uint32_t from, uint32_t to, enum rig_edge_kind ki
  * them:
  *  - A rule that counts edges or transactions of a kind: a part has no more of them, and each rule forbids a part
  *    without rw edges.
- *  - A rule about the edge before each rw edge: let edges a and b arrive at the transaction, with a' behind a and b'
- *    behind b. The parts join b to a', and a to b'. A part whose joint leaves by another edge than rw is forbidden. If
+ *  - A rule about the edge before each rw edge: let edges a and b arrive at the transaction, with a' after a and b'
+ *    after b. The parts join b to a', and a to b'. A part whose joint leaves by another edge than rw is forbidden. If
  *    a' and b' are both rw edges and only the kind of the edge before counts, a and b are both of an allowed kind. If
  *    operations count, a arrives before the operation of a', and b before that of b'. Were neither joint in order, then
  *    a < a' <= b < b' <= a. Where an edge may also arrive at the operation itself: a <= a' < b <= b' < a.

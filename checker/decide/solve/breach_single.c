@@ -203,7 +203,7 @@ static uint32_t *find_followers(const struct single *s)
     return lowest;
 }
 
-/* Takes in the nearest updates before and behind it in its process. */
+/* Takes in the nearest updates before and after it in its process. */
 static void widen_by_process(const struct single *s, uint32_t follower, struct rig_sweep_question *question)
 {
     const uint32_t before = s->ordered->lead[question->node];

@@ -20,7 +20,7 @@ RIG_VEC(uint32_t, state_list)
 struct search {
     struct rig_states *states;
     const struct rig_problem *problem;
-    uint32_t node_states; /* those of real time come behind them */
+    uint32_t node_states; /* those of real time come after them */
     uint32_t *number;     /* per state: 0 new, DONE, or its number among those on the stack */
     uint32_t last_number, last_rank;
     uint32_t *spans; /* per place: edges that lead back from it to an earlier place, or over it */

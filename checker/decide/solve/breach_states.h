@@ -19,9 +19,9 @@
 /* Which rw edges may follow the edge that arrives at a transaction. */
 enum rig_follow {
     RIG_FOLLOW_ANY,   /* all */
-    RIG_FOLLOW_FLOW,  /* all behind other edges than rw */
-    RIG_FOLLOW_READ,  /* all behind wr, process and real-time edges */
-    RIG_FOLLOW_LATER, /* behind ww and wr edges those of later operations than the one at which they arrive */
+    RIG_FOLLOW_FLOW,  /* all after other edges than rw */
+    RIG_FOLLOW_READ,  /* all after wr, process and real-time edges */
+    RIG_FOLLOW_LATER, /* after ww and wr edges those of later operations than the one at which they arrive */
     RIG_FOLLOW_FROM,  /* as RIG_FOLLOW_LATER, and those of the operation at which they arrive */
 };
 
@@ -79,7 +79,7 @@ static inline uint32_t rig_states_of(const struct rig_problem *problem, enum rig
     return 2 * node + (port == rig_states_read_count(problem, node));
 }
 
-/* The follower of `node` in its process behind `last` (NONE: the first one); `through`: also those that follow `last`.
+/* The follower of `node` in its process after `last` (NONE: the first one); `through`: also those that follow `last`.
  * NONE at the end. */
 uint32_t rig_states_follower(const struct rig_ordered *ordered, uint32_t node, uint32_t last, bool through);
 

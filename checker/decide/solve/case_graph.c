@@ -16,8 +16,8 @@ struct pattern {
     bool ww, rw;             /* such edges may be in it, beside wr and the orders */
     bool wr;                 /* as may wr */
     bool one_rw, one_reader; /* at most one rw edge; at most one transaction that writes nothing */
-    bool apart, behind_wr;   /* each rw edge: not behind an rw; nor behind a ww */
-    bool later, from;        /*   behind an arrival at an earlier operation; or at its own */
+    bool apart, behind_wr;   /* each rw edge: not after an rw; nor after a ww */
+    bool later, from;        /*   after an arrival at an earlier operation; or at its own */
     uint32_t longest;
 };
 

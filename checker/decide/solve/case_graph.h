@@ -2,7 +2,7 @@
  * The edges between a few transactions, each with the pair of writers whose order it rests on, and the shortest cycle
  * among those that hold.
  *
- * An edge holds by itself (wr, process, real time; ww and rw between versions of known order, or behind the initial
+ * An edge holds by itself (wr, process, real time; ww and rw between versions of known order, or after the initial
  * state), or once a pair of writers is put in its order. A pair of writers is one question, even if the two share
  * several keys: no level allows one order for one key and another for the next, as this is a cycle of ww edges.
  *
@@ -42,7 +42,7 @@ struct rig_case_arc {
     struct rig_arc arc;        /* nodes and keys of the problem */
     uint32_t pair;             /* the pair that it rests on, or NONE */
     enum rig_case_value value; /* the order of `pair` that it rests on */
-    uint32_t known;            /* ww, rw of known order: the problem's pair that shows it; behind the pairs, the
+    uint32_t known;            /* ww, rw of known order: the problem's pair that shows it; after the pairs, the
                                 * read of the earlier version by the writer of the later one; else NONE */
 };
 

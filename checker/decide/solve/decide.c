@@ -52,9 +52,9 @@ static enum rig_rc no_memory(const struct decide *d)
 
 /* ---- a known order ---- */
 
-static const uint32_t on_path = UINT32_MAX - 1; /* the place of a node behind others that have none yet */
+static const uint32_t on_path = UINT32_MAX - 1; /* the place of a node after others that have none yet */
 
-/* Places the node behind all that pairs put before it. `before`: per node from `first` on; taken off as they are
+/* Places the node after all that pairs put before it. `before`: per node from `first` on; taken off as they are
  * placed. False when pairs go in a circle. */
 static bool place_behind(const uint32_t *before, const uint32_t *first, uint32_t *left, uint32_t node, uint32_t *path,
                          uint32_t *place, uint32_t *placed)

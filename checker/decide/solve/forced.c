@@ -244,7 +244,7 @@ static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, ui
 }
 
 /* A writer of the read's key that the transaction sees comes before the writer of the returned version. `shown_by`: per
- * chain the earlier read behind the clock, or NULL: the transaction's start. */
+ * chain the earlier read after the clock, or NULL: the transaction's start. */
 static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_t number, const uint32_t *shown_by,
                        bool late)
 {

@@ -216,7 +216,7 @@ static bool make_all_due(struct moves *m, uint32_t node)
     return ok;
 }
 
-/* Puts what was reached behind all else between the places. */
+/* Puts what was reached after all else between the places. */
 static bool shift(struct moves *m, uint32_t first, uint32_t last)
 {
     uint32_t filled = first, reached = 0;

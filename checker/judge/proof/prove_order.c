@@ -54,7 +54,7 @@ static bool index_edges(struct sorting *s)
 
 enum { NEW, ON_PATH, PLACED };
 
-/* Places the node behind all of its predecessors. */
+/* Places the node after all of its predecessors. */
 static bool place_node(const struct sorting *s, uint32_t node, uint8_t *state, uint32_t *left, uint32_t *path,
                        struct rig_prove_events *events, bool *found)
 {
@@ -210,7 +210,7 @@ static bool order_versions(struct ordering *o, const uint32_t *place)
     return ok;
 }
 
-/* Each read behind the commit of its version's writer, and before the commit of the next version's. */
+/* Each read after the commit of its version's writer, and before the commit of the next version's. */
 static bool add_read(struct ordering *o, uint32_t reader, const struct rig_problem_read *read)
 {
     const struct rig_problem *problem = o->problem;

@@ -3,7 +3,7 @@
  * many transactions each block has, and the events of faults.
  *
  * A part is some blocks of the record, or of several records that are merged (rig_source_blocks()). Uses are numbers of
- * transactions complete before (the first) or behind (the last) the block, counted from the beginning of the part.
+ * transactions complete before (the first) or after (the last) the block, counted from the beginning of the part.
  *
  * Space: 16 bytes a key, and 12 to 24 for the look-up; 8 a process of several ranks. Time: one look-up for each key of
  * a block. Threads: one.
@@ -26,7 +26,7 @@ struct rig_key_life {
 
 /* A rank of a run over several. */
 struct rig_rank_sums {
-    uint64_t txn_count; /* complete ones up to the part's end, or behind it */
+    uint64_t txn_count; /* complete ones up to the part's end, or after it */
     int64_t error_ns;   /* as in struct rig_rank_fact */
 };
 

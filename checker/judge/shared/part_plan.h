@@ -3,7 +3,7 @@
  *
  * A process reads from before its part, so that it meets whole every key of the transactions that wait at the border:
  * they use keys that are used on both sides, or follow transactions that do. By real time nearly all transactions
- * behind the first use of such a key wait. So it reads from the first use of any key that is used on from there.
+ * after the first use of such a key wait. So it reads from the first use of any key that is used on from there.
  *
  * Time: linear in the keys for each part. Threads: one.
  */

@@ -206,7 +206,7 @@ static void follow_read(struct extension *e, const struct version_order *order, 
     make_wait(e, next);
 }
 
-/* The transactions whose versions an explanation puts directly behind those that the node wrote, or read. */
+/* The transactions whose versions an explanation puts directly after those that the node wrote, or read. */
 static void follow(struct extension *e, uint32_t node)
 {
     const struct rig_problem *problem = e->problem;

@@ -34,7 +34,7 @@ static bool continues(const struct retired_key *key, const struct rig_read_list 
     return list->count >= key->count && (*limit > 0 || key->count == 0);
 }
 
-/* Leaves `count` elements behind the first `from`. */
+/* Leaves `count` elements after the first `from`. */
 static struct rig_growing_list cut_from(const struct rig_growing_list *list, uint32_t from, uint32_t count)
 {
     return (struct rig_growing_list){.at = list->at == NULL ? NULL : list->at + from, .count = count};

@@ -1,8 +1,8 @@
 /*
  * A part of a history that is judged by itself, beside other parts of it in other processes (shared/shared_check.h).
  *
- * The border of two parts lies behind some number of transactions. Which of them close there (closing.h) is a fact of
- * the history, so the part before the border judges those that close, and the part behind it those that wait. The
+ * The border of two parts lies after some number of transactions. Which of them close there (closing.h) is a fact of
+ * the history, so the part before the border judges those that close, and the part after it those that wait. The
  * latter reads on both sides of the border: from so far before it that it meets each key of the waiting transactions
  * whole, up to its own end. It feeds what lies before the border without judging it, and skips what closes there.
  *
@@ -27,14 +27,14 @@ struct rig_stream_border {
 struct rig_stream_part {
     bool good; /* no anomaly, no level open, and the border before it could be drawn */
     bool has_invocations, unsettled;
-    struct rig_stream_border before, behind; /* behind the last part: none wait */
+    struct rig_stream_border before, behind; /* after the last part: none wait */
     uint64_t ok, fail, info, ops, committed, unknown_reads, open_reads, observations, unordered_keys;
     uint64_t edges[3];
     uint64_t windows;
     int64_t infer_ns, search_ns, adding_ns;
 };
 
-/* Before anything is fed: the first segment begins behind this many transactions of the history. `skips`: up to
+/* Before anything is fed: the first segment begins after this many transactions of the history. `skips`: up to
  * rig_stream_skip() they belong to an earlier part. */
 void rig_stream_warm(struct rig_stream *windows, uint64_t txn_count, bool skips);
 /* At the border before the part. `whole`: the keys that are not used before the first segment; each key has some

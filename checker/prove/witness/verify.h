@@ -9,7 +9,7 @@
  *                       none shows `to`'s
  *   wr                  `to` read a list that holds a value that `from` appended
  *   rw                  `from` read a list without a value that `to`, which committed, appended; a committed read shows
- *                       that list with the value behind it, and nothing by `from` between; or no read shows the value
+ *                       that list with the value after it, and nothing by `from` between; or no read shows the value
  *   process, real time  `from` ended before `to` was invoked (where invocations are known)
  * and the steps must close a cycle of distinct committed transactions whose shape is the anomaly's.
  *

@@ -117,7 +117,7 @@ static size_t find_versions(const struct rig_history *history, uint32_t reader, 
     return count;
 }
 
-/* Whether the read shows exactly the versions, and behind them the transaction's own writes. */
+/* Whether the read shows exactly the versions, and after them the transaction's own writes. */
 static bool is_state(const struct rig_history *history, uint32_t txn, uint32_t at, const struct version *versions,
                      size_t count)
 {

@@ -59,7 +59,7 @@
  * lanes.
  */
 
-/* The text of a micro-operation from behind its bracket up to its key. */
+/* The text of a micro-operation from after its bracket up to its key. */
 struct rig_op_name {
     uint64_t word;  /* the first eight bytes */
     uint32_t blind; /* number of its last bits that are ignored */
