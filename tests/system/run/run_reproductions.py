@@ -4,13 +4,14 @@ import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 
 from rig_command import RigTest, main
 
 SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
 NEEDED = {"pg": ["npm"], "etcd": ["etcd"], "mariadb": ["mariadbd"], "galera": ["mariadbd", "rsync"],
-          "patroni": ["patroni", "etcd"]}
+          "patroni": ["patroni", "etcd"], "sqlite": []}
 MISSING = "is not installed", "npm packages did not come"
 LOSS = """
 name: lost-commits
@@ -79,6 +80,13 @@ class Reproductions(RigTest):
     def test_pg_ssi_late_mark(self):
         self.servers("18")
         self.assertIn("commit held", self.reproduce("pg-ssi-late-mark")["witness"])
+
+    def test_sqlite_wal_reset(self):
+        """Python and rig use the machine's library."""
+        version = sqlite3.sqlite_version_info
+        if version >= (3, 51, 3) or ((3, 50, 7) <= version < (3, 51)) or ((3, 44, 6) <= version < (3, 45)):
+            self.skipTest(f"SQLite {sqlite3.sqlite_version} does not have the bug")
+        self.assertIn("lost", self.reproduce("sqlite-wal-reset")["witness"])
 
     def test_a_loss_comes_back_by_its_plan_alone(self):
         """Commits that a killed server loses: a script of rows has the same answers on a server that loses none."""

@@ -1,5 +1,6 @@
 """SQLite that rig starts: each type of data, journals, kills, dirty reads, disks that lie, programs, and the library embedded in rig."""
 
+import re
 import shutil
 import unittest
 
@@ -104,6 +105,52 @@ class SharedCache(SqliteTest):
         self.assertNotEqual(results["levels"]["read-uncommitted"], "refuted")
         # Most transactions meet a lock and fail at once: so many that some hundred are acknowledged.
         self.assertEqual(self.run_plan(*settings, "workload.transactions=20000")["anomalies"], {})
+
+
+class Maintenance(SqliteTest):
+    NEMESIS = "nemesis: {{overlap: true, faults: [{{fault: maintain-file, {}}}{}]}}\n"
+
+    def maintained(self, options, other="", statuses=(0,)):
+        plan = self.plan(PLAN.format(type="list-append", bound="duration: 1s") + self.NEMESIS.format(options, other))
+        done = self.rig("run", plan, "-o", "out", "--set", "database.synchronous=off")
+        self.assertIn(done.status, statuses, repr(done))
+        return self.results("out")
+
+    def checkpointed(self, options):
+        """Before 3.51.3 checkpoints can lose commits: docs/findings/sqlite-wal-reset.md."""
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
+        return self.maintained(options, statuses=(0, 1))
+
+    def evidence_of(self, results, fault="maintain-file"):
+        return [found["evidence"] for found in results["faults"] if found["fault"] == fault]
+
+    def test_each_kind_of_checkpoint(self):
+        for kind in ("passive", "full", "restart", "truncate"):
+            with self.subTest(kind=kind):
+                results = self.checkpointed(f"every: 100ms, for: 1ms, checkpoint: {kind}")
+                evidence = "; ".join(found["evidence"] for found in results["faults"])
+                self.assertIn(f"sqlite-1: PRAGMA wal_checkpoint({kind.upper()}) succeeded", evidence)
+
+    def test_a_checkpoint_again_and_again(self):
+        results = self.checkpointed("at: [100ms], for: 500ms, checkpoint: passive, continuous: true, sessions: 1")
+        evidence, = self.evidence_of(results)
+        said = re.fullmatch(r"sqlite-1: 1 session runs PRAGMA wal_checkpoint\(PASSIVE\) in a loop; (\d+) times in all", evidence)
+        self.assertIsNotNone(said, evidence)
+        self.assertGreater(int(said[1]), 100)
+
+    def test_it_goes_on_after_a_crash(self):
+        results = self.maintained("at: [50ms], for: 10s, statement: reindex, continuous: true, sessions: 3",
+                                  ", {fault: kill, at: [300ms], for: 10ms}")
+        self.assertEqual(results["anomalies"], {})
+        evidence, = self.evidence_of(results)
+        self.assertRegex(evidence, r"3 sessions run REINDEX in a loop; \d+ times in all(; \d+ times? without the lock)?; "
+                                   r"[1-9]\d* failures?: ")
+
+    def test_contradictory_options(self):
+        plan = self.plan(PLAN.format(type="list-append", bound="transactions: 10") +
+                         self.NEMESIS.format("at: [1s], for: 1s, statement: analyze, checkpoint: full", ""))
+        done = self.status(64, self.rig("run", plan, "-o", "out"))
+        self.assertIn("`statement: analyze` and `checkpoint: full`: give one of the two", done.err)
 
 
 class Embedded(SqliteTest):
