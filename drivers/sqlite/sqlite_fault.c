@@ -4,7 +4,7 @@
  *
  * They wait for the file's locks as a client does, for `busy-timeout`; one that does not get them is withdrawn. Nothing is
  * undone: the rows are the same. `continuous` repeats the statement as long as the fault lasts, in sessions of its own, each a
- * process of the server; a run without the locks is counted and does not end it, nor does the end of its process.
+ * process of the server; a run that does not get the locks is counted, and a session whose process ends gets another one.
  *
  * Evidence: SQLite reports success; VACUUM changes the schema's version, and a checkpoint reports that nothing stopped it.
  * With `continuous` each session has run the statement before the fault counts as injected, and heal reports how often.
