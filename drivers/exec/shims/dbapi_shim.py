@@ -142,7 +142,7 @@ class Session(threading.Thread):
 
 if len(sys.argv) != 2:
     sys.exit("usage: dbapi_shim.py MODULE   (rig starts it: docs/sql-programs.md)")
-if json.loads(sys.stdin.readline() or "{}").get("role") != "sql":
+if json.loads(sys.stdin.buffer.readline() or "{}").get("role") != "sql":
     write({"error": 'the first line is to have "role": "sql"'})
     sys.exit("dbapi_shim.py: the first line is not rig's for SQL sessions")
 try:
@@ -153,7 +153,7 @@ except ImportError as missing:
 write({"ready": True, "version": f"Python {sys.argv[1]} {library.version}"})
 sessions = {}
 try:
-    for line in sys.stdin:
+    for line in sys.stdin.buffer:
         message = json.loads(line)
         number, _ = message["session"], message["id"]
         if number not in sessions:

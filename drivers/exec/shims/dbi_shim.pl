@@ -98,7 +98,9 @@ sub run {
     check($database);
     my @types = split //, $request->{types} // '';
     for my $i (0 .. $#{$request->{args} // []}) {
-        $statement->bind_param($i + 1, bytes_of($request->{args}[$i]), ($types[$i] // '') eq 'i' ? SQL_BIGINT : SQL_VARCHAR);
+        my $integer = ($types[$i] // '') eq 'i';
+        refuse("argument " . ($i + 1) . " is no integer") if $integer && ($request->{args}[$i] // 0) !~ /^-?[0-9]{1,19}$/;
+        $statement->bind_param($i + 1, bytes_of($request->{args}[$i]), $integer ? SQL_BIGINT : SQL_VARCHAR);
         check($statement);
     }
     my $count = $statement->execute;

@@ -1,0 +1,80 @@
+"""A program on rig's protocol for SQL sessions, and what tests ask of it."""
+
+import json
+import subprocess
+import threading
+
+PATIENCE_S = 60  # on a busy machine; a test that waits so long fails
+
+
+class Program:
+    """Sends requests at any time; a thread takes the answers."""
+
+    def __init__(self, command, folder, environment, hello=None):
+        self.log = open(folder / "program.log", "a")
+        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
+                                        cwd=folder, env=environment)
+        self.count, self.answers, self.ended, self.arrived = 0, {}, False, threading.Condition()
+        self.write(hello or {"rig": 1, "role": "sql", "run": "rig_20260131_235959_0f3a9c51"})
+        self.welcome = json.loads(self.process.stdout.readline() or "{}")
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def write(self, value):
+        line = value if isinstance(value, bytes) else json.dumps(value).encode()
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def read(self):
+        for line in self.process.stdout:
+            answer = json.loads(line)
+            with self.arrived:
+                self.answers[answer["id"]] = answer
+                self.arrived.notify_all()
+        with self.arrived:
+            self.ended = True
+            self.arrived.notify_all()
+
+    def send(self, session, **request):
+        self.count += 1
+        self.write({"id": self.count, "session": session, **request})
+        return self.count
+
+    def answer(self, number, patience_s=PATIENCE_S):
+        """The answer; None: the program ended, or the time is over."""
+        with self.arrived:
+            self.arrived.wait_for(lambda: number in self.answers or self.ended, patience_s)
+            return self.answers.pop(number, None)
+
+    def has_answered(self, number):
+        with self.arrived:
+            return number in self.answers
+
+    def ask(self, session, **request):
+        return self.answer(self.send(session, **request))
+
+    def end_input(self):
+        """Returns the exit status."""
+        self.process.stdin.close()
+        return self.wait()
+
+    def kill(self):
+        self.process.kill()
+        return self.wait()
+
+    def wait(self):
+        status = self.process.wait(PATIENCE_S)
+        self.reader.join(PATIENCE_S)
+        return status
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.wait()
+        if not self.process.stdin.closed:
+            try:
+                self.process.stdin.close()
+            except BrokenPipeError:
+                pass
+        self.process.stdout.close()
+        self.log.close()
