@@ -140,12 +140,14 @@ static void add_column(struct rig_json_writer *w, const char *name, const struct
         rig_json_int(w, name, value);
 }
 
-/* The node that answered a transaction, the times, and how long it was held. */
+/* Why a transaction failed, the node that answered it, the times, and how long it was held. */
 static void add_answer(struct rig_json_writer *w, const struct rig_history *history, uint32_t txn)
 {
-    char utc[RIG_UTC_BYTES];
+    char utc[RIG_UTC_BYTES], reason[RIG_REASON_BYTES];
     rig_json_begin_object(w, NULL);
     rig_json_members(w, "transaction: %d, process: %d", rig_txn_name(history, txn), history->txns[txn].process);
+    if (rig_answered_reason(history, txn, reason))
+        rig_json_string(w, "failed", reason);
     add_column(w, "node", history, txn, RIG_COLUMN_NODE);
     add_column(w, "member", history, txn, RIG_COLUMN_MEMBER);
     add_column(w, "backend", history, txn, RIG_COLUMN_BACKEND);
@@ -163,7 +165,11 @@ static void add_answer(struct rig_json_writer *w, const struct rig_history *hist
 
 static void add_answers(struct rig_json_writer *w, const struct rig_history *history, const struct rig_witness *witness)
 {
-    if (history->columns == NULL && history->start_utc_ns == 0)
+    char reason[RIG_REASON_BYTES];
+    bool any = history->columns != NULL || history->start_utc_ns != 0;
+    for (uint32_t i = 0; !any && i < witness->txn_count; i = next_shown(witness, i))
+        any = rig_answered_reason(history, witness->txns[i], reason);
+    if (!any)
         return;
     rig_json_begin_array(w, "answers");
     for (uint32_t i = 0; i < witness->txn_count; i = next_shown(witness, i))

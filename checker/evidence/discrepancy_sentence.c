@@ -1,6 +1,7 @@
 #include "checker/evidence/discrepancy_sentence.h"
 
 #include "base/bug.h"
+#include "checker/explain/answered.h"
 #include "checker/explain/say.h"
 #include "history/types/types.h"
 
@@ -73,8 +74,12 @@ static void add_lost(const struct rig_history *history, const struct rig_discrep
 static void add_resurrected(const struct rig_history *history, const struct rig_discrepancy *found,
                             struct rig_buf *text)
 {
+    char reason[RIG_REASON_BYTES];
     add_write(history, found, text);
-    rig_say(history, text, " and failed, and ");
+    rig_say(history, text, " and failed");
+    if (rig_answered_reason(history, found->txn, reason))
+        rig_buf_printf(text, " (%s)", reason);
+    rig_say(history, text, ", and ");
     add_commit(history, found, text);
     rig_say(history, text, ". ");
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -63,6 +64,33 @@ static void add_count(uint64_t count, struct rig_buf *text)
     } else {
         rig_buf_printf(text, "%" PRIu64, count);
     }
+}
+
+bool rig_answered_reason(const struct rig_history *history, uint32_t txn, char reason[static RIG_REASON_BYTES])
+{
+    const struct rig_txn *t = &history->txns[txn];
+    if (t->outcome != RIG_OUTCOME_FAIL || t->error == 0 ||
+        rig_history_column(history, txn, RIG_COLUMN_SAVEPOINT) != RIG_COLUMN_NONE)
+        return false;
+    (void)snprintf(reason, RIG_REASON_BYTES, "%s", history->errors[t->error - 1]);
+    rig_printable_line(reason);
+    /* "code: " without a text */
+    size_t length = strlen(reason);
+    while (length > 0 && (reason[length - 1] == ' ' || reason[length - 1] == ':'))
+        reason[--length] = '\0';
+    return length > 0;
+}
+
+void rig_answered_outcome(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    char reason[RIG_REASON_BYTES];
+    const uint8_t outcome = history->txns[txn].outcome;
+    if (rig_answered_reason(history, txn, reason))
+        rig_buf_printf(text, ", failed (%s)", reason);
+    else if (outcome == RIG_OUTCOME_FAIL)
+        rig_buf_add_text(text, ", failed");
+    else if (outcome == RIG_OUTCOME_INFO)
+        rig_buf_add_text(text, ", outcome unknown to the client");
 }
 
 void rig_answered_savepoint(const struct rig_history *history, uint32_t txn, struct rig_buf *text)

@@ -134,10 +134,7 @@ static void add_txn_line(const struct rig_history *history, const struct rig_wit
     rig_say(history, text, "\n  %T = process %d", txn, t->process);
     rig_answered_by(history, txn, text);
     add_times(history, txn, text);
-    if (t->outcome == RIG_OUTCOME_FAIL)
-        rig_buf_add_text(text, ", failed");
-    else if (t->outcome == RIG_OUTCOME_INFO)
-        rig_buf_add_text(text, ", outcome unknown to the client");
+    rig_answered_outcome(history, txn, text);
     rig_answered_savepoint(history, txn, text);
     rig_buf_add_text(text, ": ");
     add_ops(history, witness, txn, text);
