@@ -66,7 +66,12 @@ class Levels(RigTest):
     def test_read_uncommitted_reads_dirty_data(self):
         self.status(1, self.rig("run", CONFIGS / "mariadb-repeatable-read.yaml", "--set",
                                 "database.isolation=read-uncommitted", "--level", "read-committed", "-o", "out"))
-        self.assertTrue({"G1a", "G1b", "G1c"} & set(self.results("out")["anomalies"]))
+        anomalies = self.results("out")["anomalies"]
+        self.assertTrue({"G1a", "G1b", "G1c"} & set(anomalies))
+        for witness in anomalies.get("G1a", {"witnesses": []})["witnesses"]:
+            reason, = [answer["failed"] for answer in witness["answers"] if "failed" in answer]
+            self.assertRegex(reason, r"^[a-z0-9]+: \w")
+            self.assertIn(f", failed ({reason}): [", witness["text"])
 
     def test_serializable_is_strict(self):
         self.status(0, self.rig("run", self.plan(plan()), "-o", "out"))

@@ -179,6 +179,22 @@ class Texts(Outputs):
         for path in (self.folder / "out").rglob("*.*"):
             self.is_clean(path.read_text())
 
+    def test_reasons_of_failures_are_the_same_everywhere_and_clean(self):
+        failed = {"process": 0, "f": "txn", "value": [["append", 1, 1]], "type": "fail",
+                  "error": "40001: <b>could not\x1b[31m serialize" + " access" * 100}
+        read = {"process": 1, "f": "txn", "value": [["r", 1, [1]]], "type": "ok"}
+        (self.folder / "failed.jsonl").write_text("".join(json.dumps(line) + "\n" for line in (failed, read)))
+        done = self.status(1, self.rig("check", "failed.jsonl", "-o", "out", "--format", "json"))
+        witness, = json.loads(done.out)["anomalies"]["G1a"]["witnesses"]
+        said, = [answer["failed"] for answer in witness["answers"] if "failed" in answer]
+        self.assertRegex(said, r"^40001: <b>could not.\[31m serialize access access")
+        self.assertLess(len(said), 240)
+        self.assertIn(f", failed ({said}): [append 1 1]", witness["text"])
+        self.assertIn(said.replace("<b>", "&lt;b&gt;"), (self.folder / "out/report.html").read_text())
+        self.assertIn(said, " ".join((self.folder / "out/report.txt").read_text().split()))
+        for path in (self.folder / "out").rglob("*.*"):
+            self.is_clean(path.read_text())
+
 
 if __name__ == "__main__":
     main()
