@@ -48,11 +48,13 @@ bool rig_object_begins_writes(const struct rig_txn_op *ops, uint32_t count, int6
 /* The place of the value among those that were met; NULL: it was not. */
 static struct met_value *find(struct finding *f, uint32_t key, int64_t value, bool adds)
 {
+    RIG_REQUIRE(key < f->history->key_count);
     uint64_t hash = ((uint64_t)value ^ (uint64_t)key << 32) * UINT64_C(0x9e3779b97f4a7c15);
     for (hash ^= hash >> 32;; hash++) {
         const uint32_t known = rig_table_get(&f->place_of, hash);
         if (known == RIG_TABLE_NONE)
             break;
+        RIG_INVARIANT(known < f->met.count);
         if (f->met.at[known].key == key && f->met.at[known].value == value)
             return &f->met.at[known];
     }
@@ -139,9 +141,10 @@ static bool choose(struct finding *f, struct rig_begin *begins)
             *own = met->value == nil || is_better(met, *own) ? met : *own;
     }
     for (uint32_t key = 0; best != NULL && key < f->history->key_count; key++) {
-        if (best[key] != NULL && best[key]->value != nil)
-            begins[key] =
-                (struct rig_begin){best[key]->value, best[key]->written ? RIG_BEGINS_IN_DOUBT : RIG_BEGINS_TAKEN};
+        if (best[key] == NULL || best[key]->value == nil)
+            continue;
+        RIG_INVARIANT(best[key]->key == key && best[key]->end <= best[key]->written_from);
+        begins[key] = (struct rig_begin){best[key]->value, best[key]->written ? RIG_BEGINS_IN_DOUBT : RIG_BEGINS_TAKEN};
     }
     free((void *)best);
     return best != NULL;
@@ -177,6 +180,7 @@ struct rig_begin *rig_object_begins_find(const struct rig_history *history, stru
 uint32_t *rig_object_begins_states(const struct rig_begin *begins, uint32_t key_count, struct rig_object_model *model,
                                    struct rig_arena *arena)
 {
+    RIG_REQUIRE(begins != NULL || !model->is_register);
     uint32_t *states = rig_arena_array(arena, (size_t)key_count + 1, sizeof *states);
     bool fits = states != NULL;
     for (uint32_t key = 0; fits && model->is_register && key < key_count; key++) {
@@ -184,6 +188,7 @@ uint32_t *rig_object_begins_states(const struct rig_begin *begins, uint32_t key_
         const int64_t value = begins[key].value;
         states[key] = plain ? RIG_OBJECT_INITIAL : rig_object_state_of(model, &value, sizeof value);
         fits = states[key] != RIG_OBJECT_NONE;
+        RIG_INVARIANT(!fits || states[key] < model->states.count);
     }
     return fits ? states : NULL;
 }

@@ -14,6 +14,7 @@ enum { MOST_OPEN = 15, MOST_STATES = 8 };
 
 static void add_txn(struct rig_witness *witness, uint32_t txn)
 {
+    RIG_REQUIRE(witness->txn_count <= MOST_OPEN + 1);
     bool fits = witness->txn_count <= MOST_OPEN;
     for (uint32_t i = 0; fits && i < witness->txn_count; i++)
         fits = witness->txns[i] != txn;
@@ -81,6 +82,7 @@ static bool add_past(const struct rig_object_past_key *past, const struct rig_ob
     if (from == NULL || sizes == NULL || first == NULL || used == NULL || states == NULL)
         return false;
     uint32_t filled = 0;
+    RIG_INVARIANT(past->first.count == (size_t)count + 1);
     for (uint32_t i = 0; i < count; i++) {
         sizes[i] = past->sizes.at[i];
         first[i] = filled;
@@ -90,6 +92,7 @@ static bool add_past(const struct rig_object_past_key *past, const struct rig_ob
             used[filled++] = spent->at[at];
     }
     first[count] = filled;
+    RIG_INVARIANT(filled == past->used.count + (size_t)count * spent_count);
     *from = (struct rig_blocked_from){
         .position = past->from, .count = count, .states = states, .sizes = sizes, .first = first, .used = used};
     blocked->from = from;
@@ -112,6 +115,7 @@ static bool add_from(const struct rig_object_key *key, const struct rig_object_n
 static bool add_blocked(const struct rig_object_key *key, const struct rig_object_decided *decided,
                         struct rig_arena *arena, struct rig_witness *witness)
 {
+    RIG_REQUIRE(decided->ops != NULL && decided->result.open.count > 0); /* the blocked one is open */
     const struct rig_object_result *result = &decided->result;
     witness->txns[0] = decided->ops[result->blocked].txn;
     witness->txn_count = 1;
@@ -126,6 +130,7 @@ static bool add_blocked(const struct rig_object_key *key, const struct rig_objec
 static bool add_values(const struct rig_object_key *key, const struct rig_object_refutation *refutation,
                        struct rig_arena *arena, struct rig_witness *witness)
 {
+    RIG_REQUIRE(refutation->result.blocked < refutation->ops.count && refutation->values.count > 0);
     const struct rig_object_values *values = &refutation->values;
     int64_t *copy = rig_arena_array(arena, values->count, sizeof *copy);
     if (copy == NULL)
@@ -183,6 +188,7 @@ static bool is_going_on(const struct decide *d)
 
 static struct rig_object_key key_of(struct decide *d, uint32_t number)
 {
+    RIG_REQUIRE(number < d->ops.key_count);
     struct rig_object_key key = {.model = &d->model,
                                  .ops = d->ops.at + d->ops.first[number],
                                  .count = d->ops.first[number + 1] - d->ops.first[number],
@@ -202,6 +208,7 @@ static struct rig_object_key key_of(struct decide *d, uint32_t number)
 /* Later windows need the operations of the key, without those that are done (NULL: none is). */
 static void wait_for(const struct decide *d, const struct rig_object_key *key, const uint8_t *done)
 {
+    RIG_REQUIRE(is_going_on(d));
     if (d->window->only_looks)
         return;
     for (uint32_t i = 0; i < key->count; i++)
@@ -222,6 +229,7 @@ static struct rig_begin begin_of(const struct decide *d, const struct rig_object
 static bool note_refuted(struct decide *d, const struct rig_object_key *key, uint32_t number,
                          const struct rig_object_decided *decided)
 {
+    RIG_REQUIRE(decided->answer == RIG_OBJECT_REFUTED);
     struct rig_objects_decided *all = d->decided;
     const struct rig_begin nil = {rig_object_nil(d->history->workload), RIG_BEGINS_PLAIN};
     const struct rig_begin from = begin_of(d, key, number);
@@ -236,6 +244,7 @@ static bool note_refuted(struct decide *d, const struct rig_object_key *key, uin
         key->past->standing = RIG_OBJECT_FALLEN;
         key->past->begin = begin;
     }
+    RIG_INVARIANT(all->witness_count <= d->limits->most_witnesses);
     if (all->witness_count == d->limits->most_witnesses)
         return true;
     struct rig_witness *witness = &all->witnesses[all->witness_count++];
@@ -248,6 +257,7 @@ static bool note_refuted(struct decide *d, const struct rig_object_key *key, uin
 static bool note_explained(const struct decide *d, const struct rig_object_key *key,
                            const struct rig_object_decided *decided)
 {
+    RIG_REQUIRE(decided->answer == RIG_OBJECT_LINEARIZABLE);
     if (!is_going_on(d) || d->window->only_looks)
         return true;
     if (!rig_object_key_settle(key, decided, d->window->past, d->done))
@@ -263,6 +273,7 @@ static bool note_explained(const struct decide *d, const struct rig_object_key *
 static void decide_from(struct decide *d, struct rig_object_key *key, uint32_t number,
                         const struct rig_object_search_limits *limits, struct rig_object_decided *decided)
 {
+    RIG_REQUIRE(d->begins == NULL || d->model.is_register);
     const bool begins = d->begins != NULL && !goes_on(key);
     *decided = (struct rig_object_decided){.answer = RIG_OBJECT_NO_MEMORY};
     if (begins && !rig_object_model_begin(&d->model, d->begins[number].value))
@@ -289,6 +300,7 @@ static void keep_begin(const struct decide *d, const struct rig_object_key *key,
 /* A later window may show a write of the value that was taken. */
 static void doubt_begins(const struct decide *d)
 {
+    RIG_REQUIRE(d->window != NULL && d->model.is_register);
     const struct rig_history *history = d->history;
     int64_t value;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
@@ -304,6 +316,7 @@ static void doubt_begins(const struct decide *d)
 /* Failed operations tell what a register may begin with: windows keep them until that is settled. */
 static void wait_for_failed(const struct decide *d)
 {
+    RIG_REQUIRE(is_going_on(d));
     const struct rig_history *history = d->history;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if (history->txns[txn].outcome == RIG_OUTCOME_FAIL && rig_txn_op_count(history, txn) > 0 &&
@@ -321,6 +334,7 @@ static void add_begun(struct rig_object_begun *begun, uint32_t key, int64_t valu
 /* At the end of the history. */
 static void count_begins(const struct decide *d)
 {
+    RIG_REQUIRE(d->begins != NULL && !is_going_on(d));
     for (uint32_t key = 0; key < d->ops.key_count; key++) {
         const struct rig_begin *begin =
             d->window == NULL ? &d->begins[key] : &rig_object_past_of(d->window->past, key)->begin;
@@ -462,6 +476,7 @@ static bool make_room(struct decide *d, struct rig_arena *scratch)
         return false;
     for (uint32_t key = 0; key < d->ops.key_count; key++) {
         const uint32_t count = d->ops.first[key + 1] - d->ops.first[key];
+        RIG_INVARIANT(d->ops.first[key] <= d->ops.first[key + 1]);
         most = count > most ? count : most;
     }
     d->done = rig_arena_array(scratch, (size_t)most + 1, 1);
@@ -489,6 +504,8 @@ enum rig_rc rig_objects_decide(const struct rig_history *history, struct rig_kno
                                const struct rig_objects_window *window, const struct rig_objects_limits *limits,
                                struct rig_arena *arena, struct rig_objects_decided *decided, struct rig_err *err)
 {
+    RIG_REQUIRE(window == NULL || window->past != NULL);
+    RIG_REQUIRE(window == NULL || window->is_last || window->open_from != NULL);
     struct decide d = {
         .history = history, .initial = initial, .window = window, .limits = limits, .arena = arena, .decided = decided};
     *decided = (struct rig_objects_decided){0};

@@ -1,5 +1,6 @@
 #include "checker/objects/object_delivery.h"
 
+#include "base/bug.h"
 #include "base/table.h"
 
 const enum rig_anomaly rig_delivery_anomalies[RIG_DELIVERY_COUNT] = {
@@ -28,6 +29,7 @@ struct counting {
 
 static const struct rig_txn_op *op_of(const struct rig_object_key *key, uint32_t i)
 {
+    RIG_REQUIRE(i < key->count);
     return &key->model->classes.at[key->ops[i].class].ops[0];
 }
 
@@ -48,6 +50,7 @@ static struct tally *tally_of(struct counting *c, int64_t value)
             return NULL;
         *place = (uint32_t)(c->tallies.count - 1);
     }
+    RIG_INVARIANT(*place < c->tallies.count);
     return &c->tallies.at[*place];
 }
 
@@ -99,10 +102,12 @@ static void add_txn(const struct counting *c, uint32_t op, struct rig_witness *w
 {
     if (op == NONE)
         return;
+    RIG_REQUIRE(op < c->key->count);
     for (uint32_t i = 0; i < witness->txn_count; i++) {
         if (witness->txns[i] == c->key->ops[op].txn)
             return;
     }
+    RIG_INVARIANT(witness->txn_count < MOST_TXNS);
     witness->txns[witness->txn_count++] = c->key->ops[op].txn;
 }
 
@@ -112,6 +117,7 @@ static bool keep(const struct counting *c, uint32_t number, enum rig_delivery wh
 {
     if (found->witness_count[what] == found->most_witnesses)
         return true;
+    RIG_INVARIANT(found->kept_count < RIG_DELIVERY_COUNT * found->most_witnesses);
     struct rig_witness *witness = &found->witnesses[found->kept_count++];
     found->witness_count[what]++;
     *witness = (struct rig_witness){.anomaly = rig_delivery_anomalies[what],
@@ -146,6 +152,7 @@ static bool take_tallies(const struct counting *c, uint32_t number, struct rig_a
     found->open |= lost < missing;
     for (size_t i = 0; fits && i < c->tallies.count; i++) {
         const struct tally *tally = &c->tallies.at[i];
+        RIG_INVARIANT(tally->kept <= tally->additions);
         const uint32_t more = tally->takes > tally->additions ? tally->takes - tally->additions : 0;
         const enum rig_delivery what = tally->additions == 0 ? RIG_DELIVERY_PHANTOM : RIG_DELIVERY_DUPLICATED;
         found->count[what] += more;
@@ -160,6 +167,7 @@ static bool take_tallies(const struct counting *c, uint32_t number, struct rig_a
 bool rig_object_delivery(const struct rig_object_key *key, uint32_t number, struct rig_arena *arena,
                          struct rig_delivery_found *found)
 {
+    RIG_REQUIRE(key->until == RIG_POSITION_NONE && found->witnesses != NULL);
     struct counting counting = {.key = key};
     rig_table_init(&counting.of_value);
     find_nothing(&counting);

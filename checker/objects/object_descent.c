@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "base/clock.h"
 
 enum { STEPS_BETWEEN_LOOKS = 1 << 14, MOST_MET = 1 << 23 };
@@ -48,12 +49,14 @@ struct descent {
 
 static void take_out(struct ring *ring, uint32_t op)
 {
+    RIG_COSTLY(ring->next[ring->before[op]] == op && ring->before[ring->next[op]] == op);
     ring->next[ring->before[op]] = ring->next[op];
     ring->before[ring->next[op]] = ring->before[op];
 }
 
 static void put_back(struct ring *ring, uint32_t op)
 {
+    RIG_COSTLY(ring->next[ring->before[op]] == ring->next[op]); /* the last one that was taken out there */
     ring->next[ring->before[op]] = op;
     ring->before[ring->next[op]] = op;
 }
@@ -99,6 +102,7 @@ static bool make_rings(struct descent *d)
         add_last(d, &d->by_invoke, op);
         ended[d->left++] = (struct ended){d->ops[op].end, op};
     }
+    RIG_INVARIANT(d->left <= d->count);
     if (d->left > 1)
         qsort(ended, d->left, sizeof *ended, compare_ends);
     for (uint32_t i = 0; i < d->left; i++)
@@ -111,6 +115,7 @@ static bool make_rings(struct descent *d)
 
 static struct level *last_level(struct descent *d)
 {
+    RIG_REQUIRE(d->levels.count > 0);
     return &d->levels.at[d->levels.count - 1];
 }
 
@@ -132,6 +137,7 @@ static uint32_t state_after(struct descent *d, uint32_t op)
 /* The last one is tried first: the one that completes first. Others that do the same are left out. */
 static void sort_candidates(struct descent *d, struct level *level)
 {
+    RIG_REQUIRE(level->first + level->count == d->candidates.count);
     uint32_t *at = d->candidates.at + level->first, kept = 0;
     for (uint32_t i = 1; i < level->count; i++) {
         for (uint32_t j = i; j > 0 && d->ops[at[j - 1]].end < d->ops[at[j]].end; j--) {
@@ -154,6 +160,7 @@ static void sort_candidates(struct descent *d, struct level *level)
 /* The operations that completed, were invoked before the first completion that is left, and are possible. */
 static void find_completed(struct descent *d)
 {
+    RIG_REQUIRE(d->left > 0);
     const uint32_t first_end = d->ops[d->by_end.next[d->count]].end;
     struct level *level = last_level(d);
     for (uint32_t op = d->by_invoke.next[d->count]; op != d->count && d->ops[op].invoke < first_end;
@@ -175,6 +182,7 @@ static void find_completed(struct descent *d)
 /* One of each class, that changes the state. */
 static void find_unknown(struct descent *d)
 {
+    RIG_REQUIRE(d->left > 0);
     const uint32_t first_end = d->ops[d->by_end.next[d->count]].end;
     struct level *level = last_level(d);
     level->unknown = true;
@@ -227,6 +235,7 @@ static void take_effect(struct descent *d, uint32_t op)
         take_out(&d->unknown, op);
         return;
     }
+    RIG_INVARIANT(d->left > 0);
     take_out(&d->by_end, op);
     take_out(&d->by_invoke, op);
     d->left--;
@@ -237,6 +246,7 @@ static void take_back(struct descent *d)
     struct level *level = last_level(d);
     if (level->op == none)
         return;
+    RIG_INVARIANT(level->op < d->count);
     if (d->ops[level->op].end == RIG_POSITION_NONE) {
         put_back(&d->unknown, level->op);
     } else {
@@ -260,6 +270,7 @@ static bool try_next(struct descent *d)
     d->candidates.count = level->first + level->count;
     const uint32_t state = state_after(d, op);
     const uint64_t taken = level->taken ^ mix((uint64_t)op + 1);
+    RIG_INVARIANT(d->failed || state != RIG_OBJECT_NONE); /* it was possible when it became a candidate */
     if (d->failed || is_met(d, state, taken))
         return !d->failed;
     level->op = op;
@@ -290,6 +301,7 @@ enum rig_object_answer rig_object_descend(struct rig_object_model *model, const 
                                           uint32_t count, const struct rig_object_search_limits *limits,
                                           struct rig_object_order *order)
 {
+    RIG_REQUIRE(model->initial < model->states.count);
     struct descent d = {.model = model, .ops = ops, .count = count};
     rig_table_init(&d.met);
     rig_table_init(&d.seen);
@@ -299,6 +311,7 @@ enum rig_object_answer rig_object_descend(struct rig_object_model *model, const 
         if (d.levels.at[i].op != none)
             found = rig_object_order_add(order, d.levels.at[i].op);
     }
+    RIG_INVARIANT(order->count <= count);
     const bool no_memory = d.room == NULL || (d.left == 0 && !found);
     levels_done(&d.levels);
     candidates_done(&d.candidates);

@@ -52,6 +52,7 @@ static uint32_t first_open_nothing(const struct rig_object_lifetimes *lifetimes,
 static void find_in_queue(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops, uint32_t until,
                           uint32_t open_txn, uint8_t *done)
 {
+    RIG_REQUIRE(lifetimes->queue);
     const uint32_t needed_from = first_open_nothing(lifetimes, ops, until);
     for (size_t i = 0; i < lifetimes->at.count; i++) {
         const struct rig_object_lifetime *lifetime = &lifetimes->at.at[i];
@@ -81,6 +82,7 @@ struct blocks {
 /* The last block takes in those before it, from `from` on. */
 static void merge(struct blocks *b, uint32_t from)
 {
+    RIG_REQUIRE(from < b->count);
     while (b->count - 1 > from) {
         b->at[b->count - 2].open += b->at[b->count - 1].open;
         b->count--;
@@ -98,6 +100,7 @@ static uint32_t place_of(const struct blocks *b, uint32_t op)
         else
             high = middle;
     }
+    RIG_INVARIANT(low < b->count && b->at[low].first <= op);
     return low;
 }
 
@@ -110,6 +113,7 @@ static uint32_t end_of(const struct blocks *b, const struct rig_object_op *ops, 
 /* The operations [first, last) are a block. */
 static void end_block(struct blocks *b, uint32_t first, uint32_t last, uint8_t *done)
 {
+    RIG_REQUIRE(first < last);
     uint32_t earliest = b->count;
     struct block block = {.first = first, .open = 0};
     for (uint32_t op = first; op < last; op++) {
@@ -118,6 +122,7 @@ static void end_block(struct blocks *b, uint32_t first, uint32_t last, uint8_t *
         if (partner < first) {
             const uint32_t place = place_of(b, partner);
             earliest = place < earliest ? place : earliest;
+            RIG_INVARIANT(b->at[place].open > 0);
             b->at[place].open--;
         } else if (partner != none && partner >= last) {
             block.open++;
@@ -139,6 +144,7 @@ static void find_partners(const struct rig_object_lifetimes *lifetimes, const st
         const struct rig_object_lifetime *lifetime = &lifetimes->at.at[i];
         if (!is_over(lifetime, ops, open_txn))
             continue;
+        RIG_INVARIANT(lifetime->take < count && lifetime->add < count);
         partner[lifetime->take] = lifetime->add;
         partner[lifetime->add] = lifetime->take;
     }
@@ -234,6 +240,7 @@ static bool begin(const struct rig_object_key *key, struct rig_object_decided *d
     if (done && goes_on)
         done = rig_object_past_begin(key->past, key->model, decided->needed.at, (uint32_t)decided->needed.count,
                                      configs, NULL);
+    RIG_INVARIANT(!done || (decided->needed.count <= key->count && goes_on == (configs->states.count > 0)));
     rig_object_configs_done(&all);
     free(used);
     decided->ops = decided->needed.at;
@@ -244,6 +251,7 @@ static bool begin(const struct rig_object_key *key, struct rig_object_decided *d
 static void descend(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
                     struct rig_object_decided *decided)
 {
+    RIG_REQUIRE(is_last(key));
     rig_object_result_done(&decided->result);
     decided->result = (struct rig_object_result){.blocked = UINT32_MAX};
     const enum rig_object_answer before = decided->answer;
@@ -328,6 +336,7 @@ static enum rig_object_answer decide_lives(const struct rig_object_key *key, con
         answer = RIG_OBJECT_NO_MEMORY;
     else if (answer == RIG_OBJECT_TIME && last && unique)
         answer = replay_rows(key, &order, decided);
+    RIG_INVARIANT(answer != RIG_OBJECT_LINEARIZABLE || !last || decided->ops != NULL);
     rig_object_order_done(&order);
     return answer;
 }
@@ -338,6 +347,7 @@ static enum rig_object_answer search_ahead(const struct rig_object_key *key, con
                                            const struct rig_object_search_limits *limits,
                                            struct rig_object_decided *decided)
 {
+    RIG_REQUIRE(model->rows == rows && is_last(key));
     struct rig_object_result result;
     const struct rig_object_part part = {.ops = rows->ops.at, .count = key->count, .until = RIG_POSITION_NONE};
     enum rig_object_answer answer = rig_object_search(model, &part, limits, &result);
@@ -376,6 +386,7 @@ static void decide_rows(const struct rig_object_key *key, const struct rig_objec
 void rig_object_key_decide(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
                            struct rig_object_decided *decided)
 {
+    RIG_REQUIRE(key->model->initial < key->model->states.count);
     *decided = (struct rig_object_decided){.answer = RIG_OBJECT_NO_MEMORY};
     if (is_row(key))
         decide_rows(key, limits, decided);
@@ -383,6 +394,8 @@ void rig_object_key_decide(const struct rig_object_key *key, const struct rig_ob
         search(key, limits, decided);
     if (decided->searched)
         replay(key, decided);
+    RIG_INVARIANT(decided->answer != RIG_OBJECT_REFUTED || decided->refutation.found ||
+                  decided->result.blocked < key->count);
 }
 
 void rig_object_decided_done(struct rig_object_decided *decided)
@@ -403,6 +416,7 @@ static bool settle_register(const struct rig_object_key *key, const struct rig_o
     uint64_t explained = 0;
     if (needed_done == NULL)
         return false;
+    RIG_INVARIANT(part.count <= key->count && "operations that matter are some of the key's");
     rig_object_part_done(&part, &decided->result, needed_done);
     for (uint32_t i = 0, op = 0; i < part.count; i++, op++) {
         while (key->ops[op].txn != part.ops[i].txn)
@@ -424,6 +438,7 @@ bool rig_object_key_settle(const struct rig_object_key *key, const struct rig_ob
 {
     struct rig_object_lifetimes lifetimes;
     RIG_REQUIRE(decided->answer == RIG_OBJECT_LINEARIZABLE && !is_last(key));
+    RIG_REQUIRE(key->past != NULL);
     memset(done, 0, (size_t)key->count + 1);
     if (!is_row(key))
         return settle_register(key, decided, past, done);

@@ -35,11 +35,13 @@ static struct rig_object_lifetime *life_of(struct noting *n, int64_t value)
             return NULL;
         *number = (uint32_t)n->lifetimes->at.count - 1;
     }
+    RIG_INVARIANT(*number < n->lifetimes->at.count);
     return &n->lifetimes->at.at[*number];
 }
 
 static bool note_op(struct noting *n, const struct rig_txn_op *op, const struct rig_object_op *at, uint32_t number)
 {
+    RIG_REQUIRE(adds(op) || rig_op_reads(op->kind));
     const bool certain = at->end != RIG_POSITION_NONE;
     if (!adds(op) && at->txn >= n->open.txn)
         return true;
@@ -82,6 +84,7 @@ static void keep_certain(struct rig_object_lifetimes *lifetimes)
 bool rig_object_lifetimes_init(struct rig_object_lifetimes *lifetimes, const struct rig_object_model *from,
                                const struct rig_object_op *ops, uint32_t count, struct rig_object_open open)
 {
+    RIG_REQUIRE(from->workload == RIG_WORKLOAD_QUEUE || from->workload == RIG_WORKLOAD_STACK);
     struct noting n = {.lifetimes = lifetimes, .open = open};
     bool noted = true;
     *lifetimes = (struct rig_object_lifetimes){.queue = from->workload == RIG_WORKLOAD_QUEUE, .certain = true};
@@ -121,6 +124,7 @@ static int compare_begins(const void *left, const void *right)
 bool rig_object_lifetimes_cover(const struct rig_object_lifetime *const *lifetimes, uint32_t count, uint32_t from,
                                 uint32_t until, struct rig_object_values *values, bool *covered)
 {
+    RIG_REQUIRE(from < until && values->count == 0);
     uint32_t reach = from;
     bool added = true;
     *covered = false;
@@ -136,6 +140,7 @@ bool rig_object_lifetimes_cover(const struct rig_object_lifetime *const *lifetim
         added = rig_object_values_add(values, best->value);
         *covered = reach >= until;
     }
+    RIG_INVARIANT(!*covered || values->count > 0);
     if (!*covered)
         values->count = 0;
     return added;
@@ -166,6 +171,8 @@ static uint32_t find_before(const struct rig_object_lifetime *const *sorted, uin
         else
             high = middle;
     }
+    RIG_INVARIANT(low == 0 || sorted[low - 1]->add_until < position);
+    RIG_INVARIANT(low == count || sorted[low]->add_until >= position);
     return low == 0 ? count : low - 1;
 }
 
@@ -187,12 +194,14 @@ static bool find_stretches(const struct rig_object_lifetimes *lifetimes, struct 
         return false;
     for (uint32_t i = 0; i < s->count; i++) {
         const uint32_t end = s->sorted[i]->take_from;
+        RIG_INVARIANT(i == 0 || s->sorted[i - 1]->add_until <= s->sorted[i]->add_until);
         const bool goes_on = i > 0 && s->sorted[i]->add_until < s->reach[i - 1];
         s->first[i] = goes_on ? s->first[i - 1] : i;
         s->reach[i] = goes_on && s->reach[i - 1] > end ? s->reach[i - 1] : end;
     }
     for (uint32_t i = s->count; i-- > 0;)
         s->last[i] = i + 1 < s->count && s->first[i + 1] == s->first[i] ? s->last[i + 1] : i;
+    RIG_INVARIANT(s->count == 0 || (s->first[0] == 0 && s->last[s->count - 1] == s->count - 1));
     return true;
 }
 
@@ -208,6 +217,7 @@ static bool is_covered(const struct stretches *s, const struct rig_object_op *op
 static bool find_nothing(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops,
                          struct rig_object_values *values, uint32_t *nothing)
 {
+    RIG_REQUIRE(values->count == 0);
     struct stretches s = {.count = 0};
     bool done = find_stretches(lifetimes, &s);
     for (size_t i = 0; done && values->count == 0 && i < lifetimes->nothings.count; i++) {
@@ -245,6 +255,7 @@ static bool find_one(const struct rig_object_lifetimes *lifetimes, struct rig_ob
 /* In a queue: b is taken before a, of those added before it the one that is taken last. */
 static bool find_pair(const struct rig_object_lifetimes *lifetimes, struct rig_object_values *values)
 {
+    RIG_REQUIRE(lifetimes->queue && values->count == 0);
     const size_t count = lifetimes->at.count;
     const struct rig_object_lifetime **by_end = malloc((count + 1) * sizeof(void *));
     const struct rig_object_lifetime **by_begin = malloc((count + 1) * sizeof(void *));
@@ -273,6 +284,7 @@ static bool find_pair(const struct rig_object_lifetimes *lifetimes, struct rig_o
 bool rig_object_lifetimes_contradict(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops,
                                      struct rig_object_values *values, uint32_t *nothing)
 {
+    RIG_REQUIRE(values->count == 0);
     *nothing = no_op;
     return find_one(lifetimes, values) && (values->count > 0 || !lifetimes->queue || find_pair(lifetimes, values)) &&
            (values->count > 0 || find_nothing(lifetimes, ops, values, nothing));

@@ -13,11 +13,13 @@
 
 uint32_t rig_object_state_of(struct rig_object_model *model, const void *bytes, size_t size)
 {
+    RIG_REQUIRE(bytes != NULL || size == 0);
     for (uint64_t hash = XXH3_64bits(bytes, size);; hash++) {
         uint32_t *number = rig_table_put(&model->state_of, hash);
         if (number == NULL)
             return RIG_OBJECT_NONE;
         if (*number != RIG_TABLE_NONE) {
+            RIG_INVARIANT(*number < model->states.count);
             const struct rig_object_state *known = &model->states.at[*number];
             if (known->size == size && (size == 0 || memcmp(known->bytes, bytes, size) == 0))
                 return *number;
@@ -27,6 +29,7 @@ uint32_t rig_object_state_of(struct rig_object_model *model, const void *bytes, 
         if (copy == NULL || !rig_object_states_add(&model->states, (struct rig_object_state){copy, size}))
             return RIG_OBJECT_NONE;
         *number = (uint32_t)model->states.count - 1;
+        RIG_INVARIANT(*number < RIG_OBJECT_NONE - 1); /* which summarise() takes for a state that there is not */
         return *number;
     }
 }
@@ -101,6 +104,7 @@ static bool take(const struct rig_txn_op *op, size_t at, struct rig_buf *state)
     int64_t value;
     if (state->size == 0)
         return op->read_state != RIG_READ_SEEN;
+    RIG_INVARIANT(state->size % sizeof value == 0 && at + sizeof value <= state->size);
     memcpy(&value, rig_buf_text(state) + at, sizeof value);
     if (op->read_state == RIG_READ_NIL || (op->read_state == RIG_READ_SEEN && op->value != value))
         return false;
@@ -186,6 +190,7 @@ static bool summarise(struct rig_object_model *model, struct rig_object_class *c
         else if ((class->leaves == RIG_OBJECT_NONE ? class->needs : class->leaves) != state)
             class->needs = RIG_OBJECT_NONE - 1; /* no state has this number: the operation contradicts itself */
     }
+    RIG_INVARIANT(class->leaves == RIG_OBJECT_NONE || class->leaves < model->states.count);
     return true;
 }
 
@@ -243,6 +248,7 @@ uint32_t rig_object_class_of(struct rig_object_model *model, const struct rig_tx
             return RIG_OBJECT_NONE;
         if (*number == RIG_TABLE_NONE)
             return *number = add_class(model, clean, count);
+        RIG_INVARIANT(*number < model->classes.count);
         const struct rig_object_class *known = &model->classes.at[*number];
         if (known->op_count == count && memcmp(known->ops, clean, count * sizeof *clean) == 0)
             return *number;
@@ -251,6 +257,7 @@ uint32_t rig_object_class_of(struct rig_object_model *model, const struct rig_tx
 
 static bool is_dead(const struct rig_object_model *model, const struct rig_buf *state)
 {
+    RIG_REQUIRE(model->rows != NULL && state->size % sizeof(int64_t) == 0);
     /* The buffer is an allocation of its own, so its start is aligned. */
     const int64_t *values = (const int64_t *)(const void *)rig_buf_text(state);
     return rig_object_rows_is_dead(model->rows, model->workload == RIG_WORKLOAD_QUEUE, values,
@@ -259,6 +266,7 @@ static bool is_dead(const struct rig_object_model *model, const struct rig_buf *
 
 static bool compute(struct rig_object_model *model, uint32_t state, uint32_t class, uint32_t *next)
 {
+    RIG_REQUIRE(state < model->states.count && class < model->classes.count);
     const struct rig_object_class *of = &model->classes.at[class];
     struct rig_buf *scratch = &model->scratch;
     bool possible = true;
@@ -286,11 +294,13 @@ bool rig_object_step_slowly(struct rig_object_model *model, uint32_t state, uint
         return true;
     }
     *next = *known == 0 ? RIG_OBJECT_NONE : *known - 1;
+    RIG_INVARIANT(*next == RIG_OBJECT_NONE || *next < model->states.count);
     return true;
 }
 
 void rig_object_state_text(const struct rig_object_model *model, uint32_t state, struct rig_buf *text)
 {
+    RIG_REQUIRE(state < model->states.count);
     rig_object_words_state(model->workload, model->states.at[state].bytes, model->states.at[state].size, text);
 }
 
@@ -316,6 +326,7 @@ static bool is_operation(const struct rig_txn_op *ops, uint32_t count)
 
 enum rig_rc rig_object_ops_check(const struct rig_history *history, struct rig_err *err)
 {
+    RIG_REQUIRE(rig_workload_is_object(history->workload));
     const char *type = rig_data_types[history->workload].name;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const uint32_t count = rig_txn_op_count(history, txn);
@@ -354,6 +365,7 @@ static void put(const struct build *build, uint32_t txn, uint32_t key, uint32_t 
 {
     const struct rig_txn *t = &build->history->txns[txn];
     const uint32_t invoke = t->invoke_at == RIG_POSITION_NONE ? 0 : t->invoke_at;
+    RIG_INVARIANT(build->next[key] < build->ops->first[key + 1]); /* the first pass counted the operation */
     build->ops->at[build->next[key]++] = (struct rig_object_op){txn, class, invoke, rig_txn_end(build->history, txn)};
 }
 
@@ -368,6 +380,7 @@ static bool take_txn(const struct build *build, uint32_t txn)
     const bool open_drain = rig_object_is_open_drain(outcome, ops, count);
     const uint32_t step = count > 0 && is_drain(ops, count) ? 1 : count;
     const uint32_t most = open_drain && build->left != NULL ? build->left[ops->key] : count;
+    RIG_INVARIANT(step > 0 || most == 0);
     for (uint32_t i = 0; i < most; i += step) {
         const uint32_t class = rig_object_class_of(build->model, open_drain ? ops : ops + i, step);
         if (class == RIG_OBJECT_NONE)
@@ -412,6 +425,7 @@ static bool count_left_of(struct build *build, struct rig_table *taken, bool add
             const bool takes = outcome == RIG_OUTCOME_OK && op->read_state == RIG_READ_SEEN;
             if (rig_op_reads(op->kind) ? additions || !takes : !additions)
                 continue;
+            RIG_INVARIANT(op->key < history->key_count);
             uint32_t *count = taken_of(taken, op);
             if (count == NULL)
                 return false;
@@ -468,6 +482,8 @@ static void end_drains(const struct rig_object_model *model, struct rig_object_o
 bool rig_object_ops_build(const struct rig_history *history, uint32_t only, struct rig_object_model *model,
                           struct rig_arena *arena, struct rig_object_ops *ops)
 {
+    RIG_REQUIRE(only == UINT32_MAX || only < history->key_count);
+    RIG_REQUIRE(model->workload == history->workload);
     const uint32_t key_count = history->key_count;
     uint32_t total = 0;
     *ops = (struct rig_object_ops){.key_count = key_count};

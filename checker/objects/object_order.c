@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "checker/objects/object_key.h"
 #include "checker/objects/object_sessions.h"
 
@@ -22,6 +23,7 @@ static int compare_moments(const void *left, const void *right)
 static bool add_object(struct rig_object_model *model, const struct rig_object_ops *ops, uint32_t number,
                        const struct rig_objects_limits *limits, struct moments *moments, bool *found)
 {
+    RIG_REQUIRE(number < ops->key_count && model->initial < model->states.count);
     const struct rig_object_key key = {.model = model,
                                        .ops = ops->at + ops->first[number],
                                        .count = ops->first[number + 1] - ops->first[number],
@@ -39,6 +41,7 @@ static bool add_object(struct rig_object_model *model, const struct rig_object_o
     for (size_t i = 0; fits && *found && i < decided.result.order.count; i++) {
         const struct rig_object_op *op = &of[decided.result.order.at[i]];
         at = op->invoke > at ? op->invoke : at;
+        RIG_INVARIANT(op->end >= at && "the order keeps real time");
         fits = moments_add(moments, (struct moment){at, (uint32_t)moments->count, op->txn});
     }
     rig_object_decided_done(&decided);
@@ -100,8 +103,10 @@ bool rig_objects_order_of_sessions(const struct rig_history *history, struct rig
         fits ? rig_object_sessions_search(&model, &sessions, &own, &places) : RIG_OBJECT_NO_MEMORY;
     *found = answer == RIG_OBJECT_LINEARIZABLE;
     fits = answer != RIG_OBJECT_NO_MEMORY;
-    for (size_t i = 0; fits && *found && i < places.count; i++)
+    for (size_t i = 0; fits && *found && i < places.count; i++) {
+        RIG_INVARIANT(places.at[i] < sessions.count);
         fits = rig_objects_order_add(order, sessions.at[places.at[i]].txn);
+    }
     rig_object_order_done(&places);
     rig_object_model_done(&model);
     rig_arena_done(&arena);

@@ -82,6 +82,7 @@ bool rig_object_past_begin(const struct rig_object_past_key *key, struct rig_obj
                            const struct rig_object_op *ops, uint32_t count, struct rig_object_configs *configs,
                            uint8_t *used)
 {
+    RIG_REQUIRE(key->sizes.count == 0 || key->first.count == key->sizes.count + 1);
     const char *bytes = key->states;
     bool done = true;
     for (size_t i = 0; done && i < key->sizes.count; i++) {
@@ -97,6 +98,7 @@ bool rig_object_past_begin(const struct rig_object_past_key *key, struct rig_obj
             used[op] = 1;
         done = rig_object_order_add(&configs->used, op);
     }
+    RIG_INVARIANT(!done || (size_t)(bytes - key->states) == key->state_bytes);
     return done;
 }
 
@@ -107,6 +109,7 @@ bool rig_object_past_note(struct rig_object_past *past, struct rig_object_past_k
     const struct rig_object_configs *end = &result->end;
     const size_t count = end->states.count;
     size_t bytes = 0;
+    RIG_REQUIRE(count > 0 && end->first.count == count + 1);
     clear(past, key);
     for (size_t i = 0; i < count; i++)
         bytes += model->states.at[end->states.at[i]].size;
@@ -125,6 +128,7 @@ bool rig_object_past_note(struct rig_object_past *past, struct rig_object_past_k
         (void)rig_object_order_add(&key->first, end->first.at[i]);
     for (size_t i = 0; i < end->used.count; i++)
         (void)rig_object_order_add(&key->used, ops[end->used.at[i]].invoke);
+    RIG_INVARIANT(key->state_bytes == bytes && key->sizes.count == count);
     past->owned_bytes += bytes_of(key);
     return true;
 }
@@ -139,6 +143,7 @@ static bool translate(const struct rig_object_model *from, uint32_t *states, siz
 {
     bool fits = true;
     for (size_t i = 0; fits && i < count; i++) {
+        RIG_REQUIRE(states[i] < from->states.count);
         const struct rig_object_state *state = &from->states.at[states[i]];
         states[i] = rig_object_state_of(into, state->bytes, state->size);
         fits = states[i] != RIG_OBJECT_NONE;
@@ -158,6 +163,7 @@ static bool copy(const struct rig_object_order *from, struct rig_object_order *t
 static enum rig_object_answer search(struct rig_object_model *model, const struct rig_object_part *part, uint32_t until,
                                      const struct rig_object_search_limits *limits, struct rig_object_result *result)
 {
+    RIG_REQUIRE(model->strings == NULL);
     struct rig_object_search_limits own = *limits;
     struct rig_object_part own_part = *part;
     struct rig_object_model merged;
@@ -205,6 +211,7 @@ static uint32_t find_begin(const struct rig_object_part *part, uint32_t end)
         begin = ends[count - NARROW];
     }
     free(ends);
+    RIG_INVARIANT(begin == RIG_POSITION_NONE || begin < end);
     return begin;
 }
 
@@ -257,6 +264,7 @@ static enum rig_object_answer narrow(struct rig_object_model *model, const struc
                                      const struct rig_object_search_limits *limits, struct rig_object_result *result,
                                      struct rig_object_narrowed *narrowed)
 {
+    RIG_REQUIRE(result->blocked < part->count);
     const uint32_t until = find_begin(part, part->ops[result->blocked].end);
     struct rig_object_result begin;
     if (until == RIG_POSITION_NONE)
@@ -285,6 +293,7 @@ enum rig_object_answer rig_object_merged_search(struct rig_object_model *model, 
                                                 const struct rig_object_search_limits *limits,
                                                 struct rig_object_result *result, struct rig_object_narrowed *narrowed)
 {
+    RIG_REQUIRE(model->workload == RIG_WORKLOAD_APPEND_REGISTER);
     struct rig_object_result all;
     *narrowed = (struct rig_object_narrowed){.past = NULL};
     enum rig_object_answer answer = search(model, part, part->until, limits, result);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
+
 #define NEVER RIG_POSITION_NONE
 
 static const uint32_t no_op = UINT32_MAX;
@@ -46,7 +48,9 @@ static void note_op(struct sorting *s, const struct rig_object_rows *rows, const
                     const struct rig_object_op *at, uint32_t number)
 {
     if (adds(op)) {
-        const struct rig_object_fate *fate = &rows->fates.at[rig_table_get(&rows->fate_of, (uint64_t)op->value)];
+        const uint32_t added = rig_table_get(&rows->fate_of, (uint64_t)op->value);
+        RIG_INVARIANT(added < rows->fates.count);
+        const struct rig_object_fate *fate = &rows->fates.at[added];
         struct item item = {number, no_op, fate->op, at->invoke, at->end, NEVER, NEVER};
         if (fate->end != NEVER)
             item = (struct item){number, fate->op, no_op, at->invoke, at->end, fate->invoke, fate->end};
@@ -118,6 +122,7 @@ static void sort_by(struct sorting *s, bool by_take, struct item_numbers *sorted
         qsort(keyed, count, sizeof *keyed, compare_keyed);
     for (size_t i = 0; !s->failed && i < count; i++)
         sorted->at[sorted->count++] = keyed[i].number;
+    RIG_INVARIANT(s->failed || sorted->count == count);
     free(keyed);
 }
 
@@ -128,12 +133,14 @@ static uint32_t first_end(const struct sorting *s, const struct item_numbers *so
         ++*from;
     if (*from == sorted->count)
         return NEVER;
+    RIG_INVARIANT(sorted->at[*from] < s->values.count);
     const struct item *value = &s->values.at[sorted->at[*from]];
     return of_take ? value->take_until : value->add_until;
 }
 
 static uint32_t take_from(const struct sorting *s, size_t place)
 {
+    RIG_REQUIRE(place < s->available.count);
     return s->values.at[s->available.at[place]].take_from;
 }
 
@@ -154,6 +161,7 @@ static void make_available(struct sorting *s, uint32_t number)
 
 static uint32_t take_available(struct sorting *s)
 {
+    RIG_REQUIRE(s->available.count > 0);
     struct item_numbers *heap = &s->available;
     const uint32_t number = heap->at[0];
     heap->at[0] = heap->at[--heap->count];
@@ -183,6 +191,7 @@ static void add_point(struct sorting *s, uint32_t at, uint32_t op)
 /* The value comes next, at the earliest times that are possible. */
 static void place_value(struct sorting *s, uint32_t number)
 {
+    RIG_REQUIRE(number < s->values.count && !s->placed[number]);
     const struct item *value = &s->values.at[number];
     s->placed[number] = 1;
     s->added_at = later(s->added_at, value->add_from);
@@ -226,6 +235,7 @@ static bool place_all(struct sorting *s)
             return false;
         place_value(s, take_available(s));
         placed++;
+        RIG_INVARIANT(placed + s->available.count == begun);
     }
     return !s->failed;
 }
@@ -245,6 +255,8 @@ static void sorting_done(struct sorting *s)
 bool rig_object_queue_order(const struct rig_object_rows *rows, const struct rig_object_model *from,
                             const struct rig_object_op *ops, uint32_t count, struct rig_object_order *order)
 {
+    RIG_REQUIRE(from->workload == RIG_WORKLOAD_QUEUE && rows->distinct);
+    RIG_REQUIRE(order->count == 0);
     struct sorting s = {.failed = false};
     for (uint32_t i = 0; i < count && !s.failed; i++)
         note_op(&s, rows, &from->classes.at[ops[i].class].ops[0], &ops[i], i);

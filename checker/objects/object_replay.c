@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/vec.h"
 #include "checker/objects/object_rows.h"
@@ -41,6 +42,7 @@ static bool apply_to_row(struct row *row, const struct rig_txn_op *op, bool *don
     if (!rig_op_reads(op->kind))
         return *done = row_values_add(&row->values, op->value);
     const bool empty = row->from == row->values.count;
+    RIG_INVARIANT(row->from <= row->values.count);
     if (empty || op->read_state == RIG_READ_NIL)
         return empty && op->read_state != RIG_READ_SEEN;
     const int64_t value = row->queue ? row->values.at[row->from++] : row->values.at[--row->values.count];
@@ -62,6 +64,7 @@ static bool replay_row(const struct rig_object_model *model, const struct rig_ob
 bool rig_object_replay(struct rig_object_model *model, const struct rig_object_op *ops, uint32_t count,
                        const struct rig_object_order *order, bool *explains)
 {
+    RIG_REQUIRE(model->initial < model->states.count);
     uint8_t *seen = calloc((size_t)count + 1, 1);
     bool done = seen != NULL;
     uint32_t state = model->initial;
@@ -102,8 +105,10 @@ static bool search(struct rig_object_model *model, const struct rig_object_op_li
     struct rig_object_result result;
     bool found = rig_object_search(model, &part, &limits, &result) == RIG_OBJECT_LINEARIZABLE, explains = false;
     found = found && rig_object_replay(model, part.ops, part.count, &result.order, &explains) && explains;
-    for (size_t i = 0; found && i < result.order.count; i++)
+    for (size_t i = 0; found && i < result.order.count; i++) {
+        RIG_INVARIANT(result.order.at[i] < part.count);
         found = rig_object_prefix_add(order, ops->at[result.order.at[i]].txn);
+    }
     rig_object_result_done(&result);
     return found;
 }
@@ -111,6 +116,7 @@ static bool search(struct rig_object_model *model, const struct rig_object_op_li
 bool rig_object_prefix_order(const struct rig_history *history, const struct rig_witness *witness,
                              struct rig_object_prefix *order)
 {
+    RIG_REQUIRE(witness->blocked != NULL && order->count == 0);
     struct rig_object_model model;
     struct rig_object_ops ops;
     struct rig_object_op_list needed = {0};
@@ -123,6 +129,7 @@ bool rig_object_prefix_order(const struct rig_history *history, const struct rig
                 (begin->as == RIG_BEGINS_PLAIN || rig_object_model_begin(&model, begin->value)) &&
                 rig_object_ops_build(history, witness->key, &model, &arena, &ops);
     if (done) {
+        RIG_REQUIRE(witness->txn_count > 0 && witness->txns[0] < history->txn_count);
         const uint32_t blocked = witness->txns[0];
         const uint32_t count = cut(ops.at, ops.first[ops.key_count], blocked, rig_txn_end(history, blocked));
         done = rig_object_needed(&model, ops.at, count, NULL, &needed) && search(&model, &needed, order);

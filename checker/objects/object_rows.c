@@ -31,6 +31,7 @@ static bool note_additions(struct rig_object_rows *rows, const struct rig_object
         *unique &= *number == RIG_TABLE_NONE;
         *number = (uint32_t)rows->fates.count - 1;
     }
+    RIG_INVARIANT(rows->fates.count <= count);
     return true;
 }
 
@@ -45,6 +46,7 @@ static void note_takes(struct rig_object_rows *rows, const struct rig_object_mod
             continue;
         const uint32_t number = rig_table_get(&rows->fate_of, (uint64_t)op->value);
         const bool certain = ops[i].end != RIG_POSITION_NONE;
+        RIG_INVARIANT(number == RIG_TABLE_NONE || number < rows->fates.count);
         struct rig_object_fate *fate = number == RIG_TABLE_NONE ? NULL : &rows->fates.at[number];
         *unique &= !certain || (fate != NULL && fate->end == RIG_POSITION_NONE);
         if (fate != NULL && (certain || fate->op == UINT32_MAX))
@@ -75,12 +77,14 @@ static bool change(struct rig_object_rows *rows, const struct rig_object_model *
         if (changed.class == RIG_OBJECT_NONE || !rig_object_op_list_add(&rows->ops, changed))
             return false;
     }
+    RIG_INVARIANT(rows->ops.count == count);
     return true;
 }
 
 bool rig_object_rows_init(struct rig_object_rows *rows, const struct rig_object_model *from,
                           const struct rig_object_op *ops, uint32_t count, struct rig_object_model *into, bool *unique)
 {
+    RIG_REQUIRE(from->workload == into->workload);
     *rows = (struct rig_object_rows){.may_vanish = false};
     rig_table_init(&rows->fate_of);
     *unique = true;
@@ -136,6 +140,7 @@ struct needing {
 
 static void need(struct needing *n, uint32_t op)
 {
+    RIG_INVARIANT(n->needed[op] == 0);
     const struct rig_object_class *class = &n->model->classes.at[n->ops[op].class];
     n->needed[op] = 1;
     if (class->needs < n->model->states.count && n->first[class->needs] != none)
@@ -147,6 +152,7 @@ static void need_all(struct needing *n)
 {
     while (n->wait_count > 0) {
         const uint32_t state = n->waiting[--n->wait_count];
+        RIG_INVARIANT(state < n->model->states.count);
         uint32_t op = n->first[state];
         n->first[state] = none;
         for (; op != none; op = n->next[op])
@@ -161,6 +167,7 @@ static void find_needed(struct needing *n, uint32_t count, const uint8_t *used)
         const uint32_t leaves = n->model->classes.at[n->ops[i].class].leaves;
         if (n->ops[i].end != RIG_POSITION_NONE || leaves == RIG_OBJECT_NONE || (used != NULL && used[i]))
             continue;
+        RIG_INVARIANT(leaves < n->model->states.count);
         n->next[i] = n->first[leaves];
         n->first[leaves] = i;
     }
@@ -174,6 +181,7 @@ static void find_needed(struct needing *n, uint32_t count, const uint8_t *used)
 bool rig_object_needed(const struct rig_object_model *model, const struct rig_object_op *ops, uint32_t count,
                        const uint8_t *used, struct rig_object_op_list *needed)
 {
+    RIG_REQUIRE(needed->count == 0);
     struct needing n = {.model = model, .ops = ops};
     bool all = !model->is_register;
     if (!rig_object_op_list_reserve(needed, (size_t)count + 1))
@@ -189,6 +197,7 @@ bool rig_object_needed(const struct rig_object_model *model, const struct rig_ob
         if (all || n.needed[i])
             needed->at[needed->count++] = ops[i];
     }
+    RIG_INVARIANT(needed->count <= count && (!all || !fits || needed->count == count));
     free(n.first);
     free(n.next);
     free(n.waiting);

@@ -179,6 +179,7 @@ static void forget_moves(struct search *s)
     for (uint32_t m = 0; m < s->moves.count; m++) {
         if (number[m] == 0)
             continue;
+        RIG_INVARIANT(s->moves.at[m].before == none || s->moves.at[m].before < m);
         struct move move = s->moves.at[m];
         move.before = move.before == none ? none : number[move.before];
         s->moves.at[kept] = move;
@@ -241,6 +242,7 @@ static void widen(struct search *s)
     }
     s->now.at.count = s->now.count * after;
     s->width++;
+    RIG_INVARIANT(s->unknown.count == s->width);
 }
 
 static uint32_t find_slot(struct search *s)
@@ -253,6 +255,7 @@ static uint32_t find_slot(struct search *s)
         widen(s);
     if (!slots_add(&s->slots, (struct slot){0}))
         s->failed = true;
+    RIG_INVARIANT(s->failed || s->slots.count <= (size_t)s->width * WORD_BITS);
     return s->failed ? none : (uint32_t)s->slots.count - 1;
 }
 
@@ -284,6 +287,7 @@ static void link_twins(struct search *s, uint32_t place)
 /* The slot is free again: nothing waits for its operation. */
 static void free_slot(struct search *s, uint32_t place)
 {
+    RIG_REQUIRE(place < s->slots.count && s->slots.at[place].taken);
     s->slots.at[place].taken = false;
     for (uint32_t i = 0; i < s->slots.count; i++)
         s->slots.at[i].twin = s->slots.at[i].twin == place ? none : s->slots.at[i].twin;
@@ -291,6 +295,7 @@ static void free_slot(struct search *s, uint32_t place)
 
 static void invoke(struct search *s, uint32_t op)
 {
+    RIG_REQUIRE(op < s->part->count);
     const uint32_t class = s->ops[op].class;
     const bool unknown = s->ops[op].end == RIG_POSITION_NONE;
     const uint32_t place = find_slot(s);
@@ -366,6 +371,7 @@ static void free_slots(struct search *s)
 
 static void swap_stages(struct search *s)
 {
+    RIG_REQUIRE(s->after.at.count == (size_t)s->after.count * (BITS + s->width));
     const struct stage stage = s->now;
     s->now = s->after;
     s->after = stage;
@@ -397,8 +403,10 @@ static enum rig_object_answer look(const struct search *s)
 static enum rig_object_answer complete(struct search *s, uint32_t op)
 {
     uint32_t done = 0;
-    while (!s->slots.at[done].taken || s->slots.at[done].op != op)
+    while (done < s->slots.count && (!s->slots.at[done].taken || s->slots.at[done].op != op))
         done++;
+    RIG_INVARIANT(done < s->slots.count && "an operation that completes was invoked");
+    RIG_INVARIANT(s->now.count > 0 && s->work.count == 0 && s->after.count == 0);
     const size_t length = BITS + s->width;
     for (uint32_t i = 0; i < s->now.count; i++) {
         memcpy(s->next.at, config(s, &s->now, i), length * sizeof(uint64_t));
@@ -431,6 +439,7 @@ static enum rig_object_answer complete(struct search *s, uint32_t op)
 
 static bool note_refuted(const struct search *s, uint32_t op, struct rig_object_result *result)
 {
+    RIG_REQUIRE(op < s->part->count);
     bool noted = true;
     result->blocked = op;
     for (uint32_t i = 0; noted && i < s->slots.count; i++) {
@@ -449,7 +458,9 @@ static bool note_refuted(const struct search *s, uint32_t op, struct rig_object_
 
 static bool note_order(const struct search *s, struct rig_object_result *result)
 {
+    RIG_REQUIRE(s->now.count > 0);
     for (uint64_t m = config(s, &s->now, 0)[MOVE]; m != none; m = s->moves.at[m].before) {
+        RIG_INVARIANT(m < s->moves.count);
         if (!rig_object_order_add(&result->order, s->moves.at[m].op))
             return false;
     }
@@ -485,6 +496,7 @@ static uint64_t *sort_ends(const struct rig_object_part *part, uint32_t *end_cou
 
 static void add_begin(struct search *s, const struct rig_object_configs *begin, uint32_t number)
 {
+    RIG_REQUIRE(number < begin->states.count && number + 1 < begin->first.count);
     const size_t length = BITS + s->width;
     memset(s->next.at, 0, length * sizeof(uint64_t));
     s->next.at[STATE] = begin->states.at[number];
@@ -513,11 +525,13 @@ static uint32_t begin_part(struct search *s)
         invoke(s, invoked++);
     for (uint32_t i = 0; i < part->begin->states.count && !s->failed; i++)
         add_begin(s, part->begin, i);
+    RIG_INVARIANT(s->failed || s->now.count > 0);
     return invoked;
 }
 
 static bool note_end(const struct search *s, struct rig_object_result *result)
 {
+    RIG_REQUIRE(s->now.count > 0);
     struct rig_object_configs *end = &result->end;
     bool noted = true;
     for (uint32_t i = 0; noted && i < s->slots.count; i++)
@@ -559,6 +573,7 @@ static bool ends_before(struct search *s, uint32_t position)
 /* Goes back to the configurations that were kept. */
 static void restore(struct search *s)
 {
+    RIG_REQUIRE(s->kept.any && s->kept.at.count == (size_t)s->kept.count * (BITS + s->kept.width));
     const struct words at = s->now.at;
     const struct slots slots = s->slots;
     s->now.at = s->kept.at;
@@ -637,6 +652,8 @@ enum rig_object_answer rig_object_search(struct rig_object_model *model, const s
                                          const struct rig_object_search_limits *limits,
                                          struct rig_object_result *result)
 {
+    RIG_REQUIRE(model->initial < model->states.count);
+    RIG_REQUIRE(part->begin == NULL || part->begin->first.count == part->begin->states.count + 1);
     struct search s = {.model = model, .part = part, .ops = part->ops, .limits = limits};
     *result = (struct rig_object_result){0};
     stage_init(&s.now);
@@ -664,8 +681,10 @@ void rig_object_part_done(const struct rig_object_part *part, const struct rig_o
     for (uint32_t i = 0; i < part->count; i++)
         done[i] = part->ops[i].end <= result->end_at ||
                   (part->ops[i].end == RIG_POSITION_NONE && part->ops[i].invoke < result->end_at);
-    for (size_t i = 0; i < left->count; i++)
+    for (size_t i = 0; i < left->count; i++) {
+        RIG_INVARIANT(left->at[i] < part->count);
         done[left->at[i]] = 0;
+    }
 }
 
 void rig_object_configs_done(struct rig_object_configs *configs)

@@ -31,6 +31,7 @@ struct sequential {
 static bool replays(struct sequential *q, uint32_t key, const struct rig_object_sessions *sessions,
                     const struct rig_object_order *order)
 {
+    RIG_REQUIRE(key < q->ops.key_count);
     struct rig_object_op *ops = calloc((size_t)sessions->count + 1, sizeof *ops);
     bool explains = ops != NULL;
     q->model.initial = q->initial[key];
@@ -47,6 +48,7 @@ static bool keep_order(struct rig_object_order *kept, const struct rig_object_se
                        const struct rig_object_order *order)
 {
     for (size_t i = 0; i < order->count; i++) {
+        RIG_INVARIANT(order->at[i] < sessions->count);
         if (!rig_object_order_add(kept, sessions->at[order->at[i]].txn))
             return false;
     }
@@ -56,6 +58,7 @@ static bool keep_order(struct rig_object_order *kept, const struct rig_object_se
 /* The answer for one object, or for all together. */
 static enum rig_object_answer decide(struct sequential *q, uint32_t key, const struct rig_object_search_limits *limits)
 {
+    RIG_REQUIRE(key == none || key < q->ops.key_count);
     struct rig_object_sessions sessions;
     struct rig_object_order order = {0};
     enum rig_object_answer answer = RIG_OBJECT_NO_MEMORY;
@@ -88,6 +91,7 @@ struct joint {
 static bool may_follow(const struct joint *j, const struct rig_object_session_op *op)
 {
     const uint32_t place = (uint32_t)(op - j->sessions.at);
+    RIG_INVARIANT(place < j->sessions.count && (op->unknown || op->session < j->sessions.session_count));
     if (op->unknown)
         return op->session == none || j->next[op->session] >= op->after;
     return j->next[op->session] == place - j->sessions.first[op->session];
@@ -96,6 +100,7 @@ static bool may_follow(const struct joint *j, const struct rig_object_session_op
 /* Follows the order of a key as far as the orders of the processes allow. */
 static void follow(struct joint *j, uint32_t key)
 {
+    RIG_REQUIRE(key < j->q->ops.key_count);
     const struct rig_object_order *order = &j->q->orders[key];
     while (j->key_next[key] < order->count) {
         const struct rig_object_session_op *op = &j->sessions.at[j->place_of[order->at[j->key_next[key]]]];
@@ -119,6 +124,7 @@ static bool agree(struct joint *j)
         for (uint32_t key = 0; key < j->q->ops.key_count; key++)
             follow(j, key);
     }
+    RIG_INVARIANT(j->taken <= total);
     return j->taken == total;
 }
 
@@ -131,8 +137,10 @@ static bool joint_init(struct joint *j, struct sequential *q)
     j->place_of = rig_arena_array(&q->scratch, (size_t)q->history->txn_count + 1, sizeof *j->place_of);
     j->key_next = rig_arena_array(&q->scratch, (size_t)key_count + 1, sizeof *j->key_next);
     j->next = rig_arena_array(&q->scratch, (size_t)j->sessions.session_count + 1, sizeof *j->next);
-    for (uint32_t i = 0; j->place_of != NULL && i < j->sessions.count; i++)
+    for (uint32_t i = 0; j->place_of != NULL && i < j->sessions.count; i++) {
+        RIG_INVARIANT(j->sessions.at[i].txn < q->history->txn_count);
         j->place_of[j->sessions.at[i].txn] = i;
+    }
     return j->place_of != NULL && j->key_next != NULL && j->next != NULL;
 }
 
@@ -156,6 +164,7 @@ enum { SMALLER_STEPS = 1 << 16 };
 /* Operations that only observe, in the scope of the refutation. */
 static uint32_t *find_observers(const struct sequential *q, uint32_t key, uint32_t *count)
 {
+    RIG_REQUIRE(key == none || key < q->ops.key_count);
     const uint32_t from = key == none ? 0 : q->ops.first[key];
     const uint32_t to = key == none ? q->ops.first[q->ops.key_count] : q->ops.first[key + 1];
     uint32_t *observers = calloc((size_t)(to - from) + 1, sizeof *observers);
@@ -171,6 +180,7 @@ static uint32_t *find_observers(const struct sequential *q, uint32_t key, uint32
 /* Leaves out stretches of the candidates, halves first, while the others have no order. */
 static bool drop(struct sequential *q, uint32_t key, const uint32_t *candidates, uint32_t count)
 {
+    RIG_REQUIRE(q->dropped != NULL);
     const int64_t until_ns = rig_clock_now_ns() + LONGEST_SMALLER_NS;
     const struct rig_object_search_limits limits = {
         q->limits->deadline_ns < until_ns ? q->limits->deadline_ns : until_ns, q->limits->bytes, SMALLER_STEPS};
@@ -185,8 +195,10 @@ static bool drop(struct sequential *q, uint32_t key, const uint32_t *candidates,
             const enum rig_object_answer answer = any ? decide(q, key, &limits) : RIG_OBJECT_REFUTED;
             if (answer == RIG_OBJECT_NO_MEMORY)
                 return false;
-            for (uint32_t i = from; i < end && answer != RIG_OBJECT_REFUTED; i++)
+            for (uint32_t i = from; i < end && answer != RIG_OBJECT_REFUTED; i++) {
+                RIG_INVARIANT(q->dropped[candidates[i]] > 0);
                 q->dropped[candidates[i]]--;
+            }
         }
     }
     return true;
@@ -200,6 +212,7 @@ static uint64_t value_of(const struct rig_object_session_op *op, uint32_t state)
 /* Writes of registers whose values no operation that is left needs. */
 static uint32_t *find_unneeded(struct sequential *q, uint32_t key, uint32_t *count)
 {
+    RIG_REQUIRE(q->dropped != NULL);
     struct rig_object_sessions sessions = {0};
     struct rig_table needed;
     bool fits = rig_object_sessions_build(q->history, &q->ops, key, q->dropped, &q->scratch, &sessions);
@@ -261,6 +274,7 @@ static bool refute(struct sequential *q, uint32_t key, struct rig_arena *arena, 
 /* Whether a register of the refutation may have begun with a value from which it has an order. */
 static bool find_doubt(struct sequential *q, uint32_t key, struct rig_object_begun *doubted, bool *fits)
 {
+    RIG_REQUIRE(q->begins != NULL);
     const uint32_t end = key == none ? q->ops.key_count : key + 1;
     const struct rig_begin *late = rig_object_begins_find(q->history, (struct rig_known_initial){0}, true, &q->scratch);
     *fits = late != NULL;
@@ -317,6 +331,7 @@ static enum rig_object_answer decide_all(struct sequential *q, struct rig_arena 
         key = none;
         answer = decide_together(q);
     }
+    RIG_INVARIANT(answer != RIG_OBJECT_REFUTED || key == none || key < q->ops.key_count);
     if (answer == RIG_OBJECT_REFUTED && q->has_drain)
         return RIG_OBJECT_TIME; /* the values of one transaction may have been taken in another order */
     if (answer == RIG_OBJECT_REFUTED && find_doubt(q, key, &sequential->doubted, &fits))

@@ -37,6 +37,7 @@ static int compare_timed(const void *left, const void *right)
 static struct timed *collect(const struct rig_history *history, const struct rig_object_ops *ops, uint32_t only,
                              const uint8_t *dropped, uint32_t *count)
 {
+    RIG_REQUIRE(only == none || only < ops->key_count);
     const uint32_t from = only == none ? 0 : ops->first[only];
     const uint32_t to = only == none ? ops->first[ops->key_count] : ops->first[only + 1];
     struct timed *timed = calloc((size_t)(to - from) + 1, sizeof *timed);
@@ -57,6 +58,7 @@ static struct timed *collect(const struct rig_history *history, const struct rig
                            .place = i,
                            .op = *op};
     }
+    RIG_INVARIANT(*count <= to - from);
     if (timed != NULL)
         qsort(timed, *count, sizeof *timed, compare_timed);
     return timed;
@@ -66,6 +68,7 @@ static struct timed *collect(const struct rig_history *history, const struct rig
 static void place_unknown(const struct rig_object_sessions *sessions, const struct timed *timed,
                           const struct timed *own, struct rig_object_session_op *op)
 {
+    RIG_REQUIRE(op->unknown);
     op->session = none;
     for (uint32_t low = 0, high = sessions->session_count; low < high;) {
         const uint32_t middle = low + (high - low) / 2;
@@ -77,6 +80,7 @@ static void place_unknown(const struct rig_object_sessions *sessions, const stru
     }
     if (op->session == none)
         return;
+    RIG_INVARIANT(op->session < sessions->session_count);
     const uint32_t first = sessions->first[op->session], end = sessions->first[op->session + 1];
     while (first + op->after < end && timed[first + op->after].end < own->at)
         op->after++;
@@ -99,6 +103,7 @@ bool rig_object_sessions_build(const struct rig_history *history, const struct r
             sessions->first[sessions->session_count++] = certain;
     }
     sessions->first[sessions->session_count] = certain;
+    RIG_INVARIANT(sessions->session_count <= certain && certain <= count);
     for (uint32_t i = 0, session = 0; i < count; i++) {
         struct rig_object_session_op *op = &sessions->at[i];
         *op = (struct rig_object_session_op){.txn = timed[i].op.txn,
@@ -196,6 +201,8 @@ static uint32_t value_place(struct search *s, uint32_t object, uint32_t state, b
 /* Counts an operation in, or out. */
 static void count_values(struct search *s, uint32_t op, bool in)
 {
+    RIG_INVARIANT(in || s->needs[op] == none || s->values[s->needs[op]].wanted > 0);
+    RIG_INVARIANT(in || s->leaves[op] == none || s->values[s->leaves[op]].given > 0);
     const uint32_t one = in ? 1 : UINT32_MAX;
     if (s->needs[op] != none) {
         s->values[s->needs[op]].wanted += one;
@@ -234,6 +241,7 @@ static bool find_twins(struct search *s)
         uint32_t *before = rig_table_put(&last, (uint64_t)own->object << 32 | own->class);
         fits = before != NULL;
         if (fits) {
+            RIG_INVARIANT(*before == none || *before < op);
             s->twin[op - s->certain] = *before;
             *before = op;
         }
@@ -259,6 +267,7 @@ static bool begin(struct search *s)
     memcpy(s->next, sessions->first, sessions->session_count * sizeof *s->next);
     for (uint32_t object = 0; object < sessions->object_count; object++) {
         s->state[object] = sessions->initial == NULL ? RIG_OBJECT_INITIAL : sessions->initial[object];
+        RIG_INVARIANT(s->state[object] < s->model->states.count);
         s->hash ^= hash_state(object, s->state[object]);
     }
     return find_values(s) && find_twins(s);
@@ -286,8 +295,10 @@ static bool take(struct search *s, uint32_t op, uint32_t state)
     s->hash ^= hash_taken(op) ^ hash_state(own->object, before) ^ hash_state(own->object, state);
     s->state[own->object] = state;
     if (own->unknown) {
+        RIG_INVARIANT(op >= s->certain && !s->used[op - s->certain]);
         s->used[op - s->certain] = 1;
     } else {
+        RIG_INVARIANT(s->next[own->session] == op && s->left > 0);
         s->next[own->session]++;
         s->left--;
     }
@@ -297,6 +308,7 @@ static bool take(struct search *s, uint32_t op, uint32_t state)
 
 static void take_back(struct search *s, size_t depth)
 {
+    RIG_REQUIRE(depth <= s->taken.count);
     while (s->taken.count > depth) {
         const struct taken taken = s->taken.at[--s->taken.count];
         const struct rig_object_session_op *own = &s->sessions->at[taken.op];
@@ -307,6 +319,7 @@ static void take_back(struct search *s, size_t depth)
         if (own->unknown) {
             s->used[taken.op - s->certain] = 0;
         } else {
+            RIG_INVARIANT(s->next[own->session] == taken.op + 1);
             s->next[own->session]--;
             s->left++;
         }
@@ -393,6 +406,7 @@ static uint32_t next_certain(struct search *s, struct node *node, uint32_t *stat
 
 static bool may_be_next(const struct search *s, uint32_t op)
 {
+    RIG_REQUIRE(op >= s->certain && op < s->sessions->count);
     const struct rig_object_session_op *own = &s->sessions->at[op];
     return !s->used[op - s->certain] &&
            (own->session == none || s->next[own->session] - s->sessions->first[own->session] >= own->after);
@@ -415,6 +429,7 @@ static uint32_t next_unknown(struct search *s, struct node *node, uint32_t *stat
 /* Follows the next way on from the last node; false: there is none. */
 static bool follow(struct search *s)
 {
+    RIG_REQUIRE(s->nodes.count > 0);
     struct node *node = &s->nodes.at[s->nodes.count - 1];
     uint32_t state = RIG_OBJECT_NONE;
     take_back(s, node->depth);
@@ -434,6 +449,7 @@ static bool follow(struct search *s)
 
 static void leave(struct search *s)
 {
+    RIG_REQUIRE(s->nodes.count > 0);
     uint32_t *met = rig_table_put(&s->met, s->nodes.at[--s->nodes.count].hash);
     s->failed |= met == NULL;
     if (met != NULL)
@@ -462,6 +478,7 @@ static enum rig_object_answer search(struct search *s, const struct rig_object_s
         if (s->left > 0 && is_spent(s, limits))
             return RIG_OBJECT_TIME;
     }
+    RIG_INVARIANT(s->failed || s->left > 0 || s->taken.count >= s->certain);
     return s->failed ? RIG_OBJECT_NO_MEMORY : s->left == 0 ? RIG_OBJECT_LINEARIZABLE : RIG_OBJECT_REFUTED;
 }
 
@@ -470,6 +487,7 @@ enum rig_object_answer rig_object_sessions_search(struct rig_object_model *model
                                                   const struct rig_object_search_limits *limits,
                                                   struct rig_object_order *order)
 {
+    RIG_REQUIRE(sessions->first[sessions->session_count] <= sessions->count);
     struct search s = {.model = model, .sessions = sessions};
     rig_table_init(&s.value_of);
     rig_table_init(&s.met);

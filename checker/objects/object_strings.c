@@ -19,6 +19,7 @@ static uint64_t hash_on(uint64_t hash, char byte)
 /* The text that the read shows; "" for nil. */
 static void show(const struct rig_object_strings *strings, const struct rig_string_read *read, struct rig_buf *text)
 {
+    RIG_REQUIRE(read->op < strings->ops.count);
     const struct rig_txn_op *op = &strings->model->classes.at[strings->ops.at[read->op].class].ops[0];
     rig_buf_clear(text);
     if (op->read_state == RIG_READ_SEEN)
@@ -68,12 +69,14 @@ static int compare_ends(const void *left, const void *right)
 
 static void sort_reads(struct rig_object_strings *strings, uint32_t until)
 {
+    RIG_REQUIRE(strings->reads.count == strings->by_end.count);
     struct rig_string_reads *reads = &strings->reads;
     uint32_t first_end = RIG_POSITION_NONE, last_invoke = 0;
     if (reads->count > 0)
         qsort(strings->by_end.at, reads->count, sizeof *reads->at, compare_ends);
     for (size_t i = reads->count; i-- > 0;) {
         struct rig_string_read *read = &reads->at[i];
+        RIG_INVARIANT(i == 0 || reads->at[i - 1].invoke <= read->invoke);
         first_end = read->end < first_end ? read->end : first_end;
         read->first_end = first_end;
         last_invoke = last_invoke == 0 && first_end <= until ? read->invoke : last_invoke;
@@ -85,6 +88,7 @@ bool rig_object_strings_init(struct rig_object_strings *strings, const struct ri
                              const struct rig_object_op *ops, uint32_t count, uint32_t until,
                              struct rig_object_model *into)
 {
+    RIG_REQUIRE(from != into && into->strings == NULL);
     const char vague = RIG_OBJECT_VAGUE;
     bool fits = true;
     *strings = (struct rig_object_strings){.model = into};
@@ -132,12 +136,14 @@ bool rig_object_strings_move(struct rig_object_strings *strings, uint32_t positi
         fits = count_beginnings(strings, &reads[strings->added], true);
     for (; fits && strings->removed < count && strings->by_end.at[strings->removed].end < position; strings->removed++)
         fits = count_beginnings(strings, &strings->by_end.at[strings->removed], false);
+    RIG_INVARIANT(!fits || strings->removed <= strings->added);
     strings->may_be_vague = position <= strings->vague_until;
     return fits;
 }
 
 uint32_t rig_object_strings_state(struct rig_object_strings *strings, uint32_t state)
 {
+    RIG_REQUIRE(state < strings->model->states.count);
     const struct rig_object_state *of = &strings->model->states.at[state];
     if (!strings->may_be_vague || of->size == 0 || state == strings->model->vague)
         return state;

@@ -62,6 +62,7 @@ static const int32_t split = 1 << 30; /* covers of a gap between stretches */
 
 static void set_begin(struct stacking *s, uint32_t lifetime, uint32_t begin)
 {
+    RIG_REQUIRE(lifetime < s->width);
     uint32_t node = s->width + lifetime;
     s->begins[node] = begin;
     for (node /= 2; node > 0; node /= 2) {
@@ -119,8 +120,10 @@ static uint32_t find_open(const struct stacking *s, uint32_t node, uint32_t low,
 /* Adds the stretches of the range to those that wait. */
 static void divide(struct stacking *s, struct stretch range)
 {
+    RIG_REQUIRE(range.until <= s->gaps);
     while (range.from < range.until && !s->failed) {
         const uint32_t open = find_open(s, 1, 0, s->gaps, range, 0);
+        RIG_INVARIANT(open >= range.from && open <= range.until);
         if (open > range.from)
             s->failed = !stretches_add(&s->waiting, (struct stretch){range.from, open});
         if (open < range.until)
@@ -162,6 +165,7 @@ static uint32_t gap_of(const struct stacking *s, uint32_t position)
 
 static struct stretch gaps_of(const struct stacking *s, const struct rig_object_lifetime *lifetime)
 {
+    RIG_REQUIRE(rig_object_lifetime_is_long(lifetime));
     return (struct stretch){gap_of(s, lifetime->add_until), gap_of(s, lifetime->take_from)};
 }
 
@@ -176,6 +180,7 @@ static void note_positions(struct stacking *s)
         if (kept == 0 || s->at.at[i] != s->at.at[kept - 1])
             s->at.at[kept++] = s->at.at[i];
     }
+    RIG_INVARIANT(kept <= 2 * (size_t)s->count);
     s->at.count = kept;
 }
 
@@ -194,6 +199,7 @@ static bool set_up(struct stacking *s)
         s->width *= 2;
     for (s->gaps = 1; s->gaps < s->at.count;)
         s->gaps *= 2;
+    RIG_INVARIANT(s->width >= s->count && s->gaps >= s->at.count);
     s->begins = malloc(2 * (size_t)s->width * sizeof *s->begins);
     s->least = calloc(2 * (size_t)s->gaps, sizeof *s->least);
     s->change = calloc(2 * (size_t)s->gaps, sizeof *s->change);
@@ -217,6 +223,7 @@ static void add_point(struct stacking *s, uint32_t at, unsigned class, uint64_t 
 /* The value is at the bottom of the stretch, on those that were before. */
 static void place_bottom(struct stacking *s, const struct rig_object_lifetime *lifetime, uint32_t from, uint32_t until)
 {
+    RIG_REQUIRE(from < until);
     static const uint64_t most = UINT64_C(1) << 48;
     s->rank++;
     add_point(s, from, ADDITIONS, s->rank, lifetime->add);
@@ -226,6 +233,7 @@ static void place_bottom(struct stacking *s, const struct rig_object_lifetime *l
 /* The lifetimes of the stretch that are left, [first, last). */
 static void lives_of(const struct stacking *s, struct stretch stretch, uint32_t *first, uint32_t *last)
 {
+    RIG_REQUIRE(stretch.from < stretch.until && stretch.until < s->at.count);
     const uint32_t bounds[] = {s->at.at[stretch.from], s->at.at[stretch.until]};
     uint32_t *const found[] = {first, last};
     for (unsigned side = 0; side < 2; side++) {
@@ -239,6 +247,7 @@ static void lives_of(const struct stacking *s, struct stretch stretch, uint32_t 
         }
         *found[side] = low;
     }
+    RIG_INVARIANT(*first <= *last && *last <= s->count);
 }
 
 /* Leaves out the values that may be at the bottom. False: there are none. */
@@ -251,6 +260,7 @@ static bool remove_bottoms(struct stacking *s, struct stretch stretch, uint32_t 
         if (i == last || s->sorted[i]->take_until < until)
             continue;
         any = true;
+        RIG_INVARIANT(s->sorted[i]->add_from < from);
         place_bottom(s, s->sorted[i], from, until);
         set_begin(s, i, RIG_POSITION_NONE);
         cover(s, 1, 0, s->gaps, gaps_of(s, s->sorted[i]), -1);
@@ -340,6 +350,7 @@ static bool stack_up(struct stacking *s, struct rig_object_values *values)
 static bool object_stack_decide(const struct rig_object_lifetimes *lifetimes, const struct rig_object_op *ops,
                                 struct rig_object_values *values, struct rig_object_order *order)
 {
+    RIG_REQUIRE(!lifetimes->queue && values->count == 0);
     struct points points = {0};
     struct stacking s = {
         .lifetimes = lifetimes, .ops = ops, .points = order != NULL && lifetimes->certain ? &points : NULL};
@@ -394,12 +405,14 @@ static bool keep(const struct refuting *r, uint32_t nothing)
             kept = rig_object_op_list_add(&r->to->ops, one);
     }
     rig_table_done(&named);
+    RIG_INVARIANT(r->to->ops.count <= r->count);
     return kept;
 }
 
 /* A search confirms that these have no order. */
 static bool confirm(const struct refuting *r, uint32_t nothing)
 {
+    RIG_REQUIRE(r->to->values.count > 0);
     if (!keep(r, nothing))
         return false;
     const struct rig_object_part part = {
@@ -413,6 +426,7 @@ bool rig_object_values_decide(struct rig_object_model *model, const struct rig_o
                               struct rig_object_open open, const struct rig_object_search_limits *limits,
                               struct rig_object_refutation *refutation, struct rig_object_order *order, bool *decided)
 {
+    RIG_REQUIRE(order == NULL || order->count == 0);
     const struct refuting r = {model, ops, count, limits, refutation};
     struct rig_object_lifetimes lifetimes;
     struct rig_object_values *values = &refutation->values;
@@ -427,6 +441,7 @@ bool rig_object_values_decide(struct rig_object_model *model, const struct rig_o
         done = confirm(&r, nothing);
         *decided = refutation->found;
     }
+    RIG_INVARIANT(!refutation->found || refutation->result.blocked < refutation->ops.count);
     rig_object_lifetimes_done(&lifetimes);
     return done;
 }
